@@ -165,7 +165,7 @@ static void many(void)
     type = uneven(65537);
     MPI_Type_commit(&type);
     MPI_File_set_view(file, 16, MPI_BYTE, type, "native", MPI_INFO_NULL);
-    printf("HULL 16 1 163841 98305 0+163841 pieces 1\n");
+    printf("EXTENT 16 1 163841 98305 0+163841 pieces 1\n");
     MPI_Type_free(&type);
 }
 

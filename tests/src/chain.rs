@@ -359,7 +359,7 @@ fn transfer(
         out.may_carry += 1;
     } else {
         out.differences.push(format!(
-            "{what}: carries {found:?} filler {}{}, seen {:?} filler {hole_bytes}",
+            "{what}: carries {found:?} holes {}{}, seen {:?} holes {hole_bytes}",
             operation.hole_bytes,
             if precise { "" } else { " not exact" },
             seen.marks

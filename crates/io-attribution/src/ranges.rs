@@ -114,7 +114,7 @@ impl Layout {
     /// Of a view.
     pub fn new(view: &View) -> Layout {
         let (sorted, is_in_order) = in_order(&view.runs);
-        let mut exact = !view.hull && !view.converted && is_in_order;
+        let mut exact = !view.bounding_extent && !view.converted && is_in_order;
         let (mut covered, mut nth, mut end) = (0_u64, 0_u64, i128::MIN);
         let mut pieces = Vec::with_capacity(sorted.len());
         for run in sorted {
@@ -513,7 +513,7 @@ mod tests {
 
         #[test]
         fn whatever_a_damaged_view_says_nothing_panics(
-            displacement: i64, etype: u64, extent: i64, size: u64, hull: bool, at: i64, bytes: u64, offset: u64,
+            displacement: i64, etype: u64, extent: i64, size: u64, bounding_extent: bool, at: i64, bytes: u64, offset: u64,
             runs in prop::collection::vec((any::<i64>(), any::<u64>(), 0u64..4, any::<u64>(), -9i64..99, any::<i64>()), 0..5),
         ) {
             // As often small numbers as any.
@@ -524,7 +524,7 @@ mod tests {
                 stride: if offset % 2 == 0 { near } else { far },
             };
             let runs = runs.into_iter().map(run).collect();
-            let view = View { displacement, etype, extent, size, hull, runs, ..View::default() };
+            let view = View { displacement, etype, extent, size, bounding_extent, runs, ..View::default() };
             let layout = Arc::new(Layout::new(&view));
             if let Some(ranges) = Ranges::new(&layout, at, bytes) {
                 let (low, high) = ranges.overlap(offset / 2, offset);
@@ -543,7 +543,7 @@ mod tests {
             etype: 1,
             extent: 1000,
             size: 100,
-            hull: true,
+            bounding_extent: true,
             runs: vec![Run::piece(0, 1000)],
             ..View::default()
         };

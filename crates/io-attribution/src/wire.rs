@@ -66,7 +66,7 @@ structures! {
     Item { actor thread what }
     Opened { handle key members rank name }
     ViewPart { handle first last view }
-    View { file displacement etype extent size hull converted runs }
+    View { file displacement etype extent size bounding_extent converted runs }
     Run { offset length count stride }
     LeftOut { handle first collective outlasts }
     Access { call function start stop handle sequence writes position bytes outlasts }
@@ -313,7 +313,7 @@ mod tests {
             etype: 8,
             extent: 64,
             size: 16,
-            hull: false,
+            bounding_extent: false,
             converted: true,
             runs: vec![Run::piece(0, 8), Run::piece(-32, 8)],
         };

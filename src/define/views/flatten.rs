@@ -2,7 +2,7 @@
 //! MPI_Type_get_envelope and MPI_Type_get_contents.
 //!
 //! Repetitions of what is dense stay one piece, and pieces at equal distances one run, however many they are; anything of more
-//! than [`Runs::MAX_RUNS`] runs becomes its hull. The work is bounded by [`Runs`] and by the lengths of the lists that the program
+//! than [`Runs::MAX_RUNS`] runs becomes its bounding extent. The work is bounded by [`Runs`] and by the lengths of the lists that the program
 //! itself has passed.
 
 use super::contents::{Combiner, Contents};
@@ -26,8 +26,8 @@ pub struct FlatDatatype {
     pub extent: i64,
     /// Bytes of data.
     pub size: u64,
-    /// There is but one piece, from the first to the last byte of data.
-    pub hull: bool,
+    /// Whether `runs` is one piece from the first to the last byte of data, because there are too many pieces.
+    pub bounding_extent: bool,
 }
 
 /// Flattens a datatype that is valid.
@@ -41,7 +41,7 @@ pub fn flatten(datatype: MPI_Datatype) -> FlatDatatype {
     match pieces(datatype, &mut left, MAX_DEPTH) {
         Some(runs) => flat.runs = runs.into_vec(),
         None => {
-            flat.hull = true;
+            flat.bounding_extent = true;
             let (first, length) = true_extent(datatype);
             flat.runs.push(Run::piece(first, length));
         }

@@ -243,7 +243,7 @@ pub unsafe fn set(
         etype: flatten::size(etype),
         extent: flat.extent,
         size: flat.size,
-        hull: flat.hull,
+        bounding_extent: flat.bounding_extent,
         converted: !["native", "internal"]
             .iter()
             .any(|name| datarep.eq_ignore_ascii_case(name.as_bytes())),

@@ -18,7 +18,11 @@ fn line(definition: &Definition) -> Option<String> {
         Definition::View(view) => {
             let mut line = format!(
                 "{} {} {} {} {}",
-                if view.hull { "HULL" } else { "VIEW" },
+                if view.bounding_extent {
+                    "EXTENT"
+                } else {
+                    "VIEW"
+                },
                 view.displacement,
                 view.etype,
                 view.extent,
@@ -300,11 +304,11 @@ fn every_transfer_carries_what_the_join_says() {
     );
 }
 
-/// What filters leave out, and ranks that do not record, is unknown and no filler; what is recorded keeps its bytes, in later
+/// What filters leave out, and ranks that do not record, is unknown and no sieving hole; what is recorded keeps its bytes, in later
 /// collective accesses, too. The truth is what `left_out_accesses.c` writes: 6 collective accesses of 4 ranks with 1600 bytes each,
 /// and no byte between them is nobody's.
 #[test]
-fn what_is_left_out_is_unknown_and_not_filler() {
+fn what_is_left_out_is_unknown_and_no_hole() {
     let all = 6 * 4 * 1600;
     // Settings, argument, bytes whose calls are recorded, bytes that recorded ranks have moved.
     let cases = [
@@ -325,7 +329,7 @@ fn what_is_left_out_is_unknown_and_not_filler() {
             let found = chain::exactness(&run.files("slog2")[0]);
             let found = found.get("libc calls of ranks");
             let get = |column: &str| found.and_then(|f| f.get(column).copied()).unwrap_or(0);
-            let figures = ["exact_bytes", "unknown_bytes", "filler_bytes"].map(get);
+            let figures = ["exact_bytes", "unknown_bytes", "hole_bytes"].map(get);
             let expected = [known, moved - known, 0];
             assert_eq!(figures, expected, "{mpi:?} {setting:?} {argument}");
         }
@@ -385,10 +389,10 @@ fn document(rows: &[String]) -> String {
          # Whose data is in this transfer: checked against the buffers\n\n\
          Each byte that `tests/programs/io_pattern.c` writes tells its rank and call. `tests/programs/truth.c` looks into the\n\
          buffer of every transfer. *Exact*: attribution names the calls and the number of bytes of each, and both are what the\n\
-         buffer holds. *Several*: transfers with data of more than one rank. *Filler*: bytes that no call asked for. *Calls*:\n\
-         calls of which each byte was found exactly once. *May serve*: reads for which several transfers read the same bytes, so\n\
+         buffer holds. *Several*: transfers with data of more than one rank. *Holes*: sieving holes, bytes that no call asked for. *Calls*:\n\
+         calls of which each byte was found exactly once. *Ambiguous*: reads for which several transfers read the same bytes, so\n\
          that nobody can know which one served the call.\n\n\
-         | MPI | ranks | configuration | transfers | exact | several | MB written | MB filler | calls that write | that read | may serve |\n\
+         | MPI | ranks | configuration | transfers | exact | several | MB written | MB holes | calls that write | that read | ambiguous |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n{}\n\n\
          Left out:\n\n{rules}",
         rows.join("\n")

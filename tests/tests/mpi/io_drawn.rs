@@ -309,7 +309,7 @@ fn requests_of_asynchronous_transfers() {
         let stages = chain::exactness(&path("both.slog2"));
         for stage in ["libc calls of ranks", "requests at the server"] {
             let get = |column: &str| stages[stage].get(column).copied().unwrap_or(0);
-            let figures = ["exact_bytes", "unknown_bytes", "filler_bytes"].map(get);
+            let figures = ["exact_bytes", "unknown_bytes", "hole_bytes"].map(get);
             assert_eq!(figures, [written, 0, 0], "{mpi:?} {stage}");
         }
     }

@@ -53,7 +53,7 @@ pub struct View {
     /// Bytes of data in a filetype.
     pub size: u64,
     /// Whether `runs` has one piece in place of all pieces. Only the first and the last byte of that piece are certain.
-    pub hull: bool,
+    pub bounding_extent: bool,
     /// Whether data are converted (`external32` and the like), so that the bytes in the file are not the bytes in memory.
     pub converted: bool,
     /// Pieces of the filetype, from the displacement on, in the order of the type map, neighbours joined.
@@ -67,7 +67,10 @@ impl View {
         put_u64(out, self.etype);
         put_u64(out, self.extent as u64);
         put_u64(out, self.size);
-        put_u32(out, u32::from(self.hull) | u32::from(self.converted) << 1);
+        put_u32(
+            out,
+            u32::from(self.bounding_extent) | u32::from(self.converted) << 1,
+        );
         put_u32(out, self.runs.len() as u32);
         for run in &self.runs {
             put_u64(out, run.offset as u64);
@@ -87,7 +90,7 @@ impl View {
             ..View::default()
         };
         let flags = b.u32()?;
-        (view.hull, view.converted) = (flags & 1 != 0, flags & 2 != 0);
+        (view.bounding_extent, view.converted) = (flags & 1 != 0, flags & 2 != 0);
         // The count is not trusted: no room is made before the runs have been read.
         for _ in 0..b.u32()? {
             view.runs.push(Run {

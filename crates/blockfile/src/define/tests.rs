@@ -37,7 +37,7 @@ fn files_round_trip() {
             etype: 8,
             extent: 4096,
             size: 48,
-            hull: true,
+            bounding_extent: true,
             converted: false,
             runs: vec![
                 Run::piece(-8, 16),

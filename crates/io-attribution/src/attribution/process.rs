@@ -88,7 +88,7 @@ impl Process {
         }
         // Of a view that says nothing of its pieces, ranges are not known.
         view.runs.shrink_to_fit();
-        handle.layout = (!view.runs.is_empty() || view.size == 0 && !view.hull)
+        handle.layout = (!view.runs.is_empty() || view.size == 0 && !view.bounding_extent)
             .then(|| Arc::new(Layout::new(&view)));
     }
 

@@ -134,7 +134,7 @@ impl Handles {
                             .handle(payload, etype)
                             .and_then(|t| library.type_size(t))
                             .unwrap_or(0),
-                        hull: true,
+                        bounding_extent: true,
                         ..View::default()
                     },
                 };

@@ -172,12 +172,15 @@ fn line(chain: &Chain, link: &Link) -> String {
             add(format_args!(", carries {}{how}", bytes(own)));
         }
         None if Doing::of(operation.kind).is_transfer() && operation.hole_bytes > 0 => {
-            add(format_args!(", all filler"));
+            add(format_args!(", all sieving holes"));
         }
         None => {}
     }
     if link.own.carries.is_some() && operation.hole_bytes > 0 {
-        add(format_args!(", {} filler", bytes(operation.hole_bytes)));
+        add(format_args!(
+            ", {} sieving holes",
+            bytes(operation.hole_bytes)
+        ));
     }
     if !link.own.triggered {
         match operation.call {
@@ -212,7 +215,7 @@ pub fn json(chain: &Chain) -> Value {
             "rank": names::actor(made.place.lane.actor),
             "file": names::file(chain.files.get(&made.file), made.file),
             "asked_bytes": made.bytes,
-            "hull": made.bounding_extent.map(|(first, end)| [first, end]),
+            "bounding_extent": made.bounding_extent.map(|(first, end)| [first, end]),
             "pieces": made.pieces,
             "sequence": made.sequence,
             "time_s": made.stop.saturating_sub(made.place.ns) as f64 / 1e9,
@@ -248,7 +251,7 @@ fn nodes(chain: &Chain, positions: &[usize]) -> Value {
         put("offset", operation.record.offset.into());
         put("size_bytes", operation.record.size.into());
         put("moved_bytes", moved(operation).into());
-        put("filler_bytes", operation.hole_bytes.into());
+        put("hole_bytes", operation.hole_bytes.into());
         put("errno", operation.error.into());
         put("outstanding", operation.outstanding.into());
         put("triggered_by", operation.call.map(names::callid).into());

@@ -102,7 +102,7 @@ pub fn json(finding: &Finding) -> Value {
     let name = match finding {
         Finding::SmallCalls { .. } => "small_calls",
         Finding::SmallTransfers { .. } => "small_transfers",
-        Finding::SievingHoles { .. } => "filler",
+        Finding::SievingHoles { .. } => "sieving_holes",
         Finding::ReadModifyWrite { .. } => "read_modify_write",
         Finding::Locks { .. } => "locks",
         Finding::Sync { .. } => "sync",

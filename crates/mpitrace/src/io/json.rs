@@ -40,7 +40,7 @@ pub fn report(report: &Report, totals: Option<&AttributionTotals>) -> Value {
         "other_calls",
         json!({
             "calls": other.calls, "operations": other.operations, "transfers": other.transfers,
-            "filler_bytes": other.hole_bytes, "time_s": time(other.times.busy() as i64),
+            "hole_bytes": other.hole_bytes, "time_s": time(other.times.busy() as i64),
         }),
     );
     put(

@@ -77,8 +77,8 @@ pub fn precision(precision: Precision) -> &'static str {
     match precision {
         Precision::Exact => "exact",
         Precision::Page => "page",
-        Precision::BoundingExtent => "hull",
-        Precision::Ambiguous => "may serve",
+        Precision::BoundingExtent => "bounding extent",
+        Precision::Ambiguous => "ambiguous",
         Precision::MayCarry => "may carry",
     }
 }

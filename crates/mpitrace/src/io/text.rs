@@ -148,12 +148,12 @@ fn accesses(out: &mut Text, report: &Report) {
         "asked_bytes",
         "moved_bytes",
         "amplification",
-        "filler_read_bytes",
-        "filler_written_bytes",
+        "hole_read_bytes",
+        "hole_written_bytes",
     ];
     let by = |name: TableName, keys: &[&'static str]| {
         let table = name.table(report).select(&[keys, &columns].concat());
-        table.without_empty(&["filler_read_bytes", "filler_written_bytes"])
+        table.without_empty(&["hole_read_bytes", "hole_written_bytes"])
     };
     out.table(&by(TableName::Functions, &["function"]));
     out.line("");
@@ -492,8 +492,8 @@ fn exactness(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>
     let any = |part: Part| report.attribution.values().any(|a| part(a) > 0);
     let rare: [(&str, Part); 4] = [
         ("page_bytes", |a| a.page),
-        ("hull_bytes", |a| a.bounding_extent),
-        ("may_serve_bytes", |a| a.ambiguous),
+        ("bounding_extent_bytes", |a| a.bounding_extent),
+        ("ambiguous_bytes", |a| a.ambiguous),
         ("may_carry_bytes", |a| a.may_carry),
     ];
     for (column, part) in rare {
@@ -514,20 +514,20 @@ fn exactness(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>
         .filter(|&c| c != "settled")
         .collect();
     out.table(&table.select(&columns));
-    out.wrapped("", "settled share: transfers of which every byte is known to be of a call, or to be filler that no call asked for.");
+    out.wrapped("", "settled share: transfers of which every byte is known to be of a call, or to be a sieving hole that no call asked for.");
     if any(|a| a.page) {
         out.wrapped("", "page: the page cache writes whole pages of 4 KiB; the calls that wrote to a page share it. What is then unknown is the rest of pages.");
     }
     if any(|a| a.bounding_extent) {
         out.wrapped(
             "",
-            "hull: of calls with too many pieces only the first and the last byte are known.",
+            "bounding extent: of calls with too many pieces only the first and the last byte are known.",
         );
     }
     if any(|a| a.ambiguous) {
         out.wrapped(
             "",
-            "may serve: several transfers read the same bytes; each is named, one of them served.",
+            "ambiguous: several transfers read the same bytes; each is named, one of them served.",
         );
     }
     if any(|a| a.may_carry) {

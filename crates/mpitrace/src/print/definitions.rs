@@ -34,7 +34,11 @@ fn about_process(line: &mut String, definition: &Definition) -> Option<fmt::Resu
             v.runs
                 .iter()
                 .fold(0_u64, |sum, run| sum.saturating_add(run.count)),
-            if v.hull { ", hull" } else { "" },
+            if v.bounding_extent {
+                ", bounding extent only"
+            } else {
+                ""
+            },
             if v.converted { ", converted" } else { "" },
             runs(&v.runs)
         ),

@@ -166,7 +166,7 @@ fn selections_and_tables() {
     assert_eq!(all["slowest"][0]["callid"], "0x10000000001");
     assert_eq!(all["waits"][1]["others_s"], 5.5e-7);
     assert_eq!(all["exactness"][0]["exact_bytes"], 200);
-    assert_eq!(all["findings"][0]["finding"], "filler");
+    assert_eq!(all["findings"][0]["finding"], "sieving_holes");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn the_call_of_another_rank_is_named() {
     let expected = "\
 MPI_File_write_all of rank 1, CallID 0x10000000001: 100 B to /data/out.dat in 850 ns
   collective access 0 of the file, with 1 other call: 0x1
-`- +250 ns rank 0: pwrite 256 B at 0, 400 ns, carries 100 B, 56 B filler, triggered by 0x1, also of 0x1 (100 B)
+`- +250 ns rank 0: pwrite 256 B at 0, 400 ns, carries 100 B, 56 B sieving holes, triggered by 0x1, also of 0x1 (100 B)
 ";
     assert_eq!(text, expected);
 }

@@ -242,7 +242,7 @@ fn shared_pointers_are_where_the_own_transfer_is() {
 }
 
 #[test]
-fn the_smallest_of_several_writes_has_the_byte_and_readers_may_serve() {
+fn the_smallest_of_several_writes_has_the_byte_and_readers_are_ambiguous() {
     let mut ranks = two();
     // Both aggregate; rank 0 has rank 1's whole transfer inside of what it writes back.
     ranks[0].transfer(5, op::PREAD, 7, 0, 100);
@@ -335,7 +335,7 @@ fn a_rank_whose_records_are_missing_does_not_keep_the_others_from_their_share() 
 }
 
 #[test]
-fn accesses_that_were_left_out_count_and_their_bytes_are_not_called_filler() {
+fn accesses_that_were_left_out_count_and_their_bytes_are_not_called_holes() {
     let mut ranks = two();
     // The second of three is not recorded on rank 1.
     let mut calls = Vec::new();
@@ -370,7 +370,7 @@ fn accesses_that_were_left_out_count_and_their_bytes_are_not_called_filler() {
 }
 
 #[test]
-fn what_a_nonblocking_access_that_was_left_out_moves_in_a_wait_is_not_filler() {
+fn what_a_nonblocking_access_that_was_left_out_moves_in_a_wait_is_no_hole() {
     for is_told in [false, true] {
         let mut rank = Rank::new(0, 1);
         rank.open(FH, 7, 99, "data");
@@ -494,7 +494,7 @@ fn a_call_that_never_returned_has_its_operations() {
         .values()
         .find(|o| o.kind == op::PWRITE)
         .unwrap();
-    // Its arguments are not known, so neither is what is filler.
+    // Its arguments are not known, so neither are the sieving holes.
     assert_eq!((write.call, write.hole_bytes), (Some(77), 0));
     assert_eq!(found.trigger(0), Some(77));
 }

@@ -181,7 +181,7 @@ impl Rank {
     }
 }
 
-/// Of an operation: kind, offset, filler, and the calls whose bytes it carries with their number.
+/// Of an operation: kind, offset, bytes of sieving holes, and the calls whose bytes it carries with their number.
 pub type Carried = (&'static str, i64, u64, Vec<(u64, u64)>);
 
 /// All that the join says.
@@ -249,7 +249,7 @@ impl Found {
         found
     }
 
-    /// Of each operation that moved bytes: kind, offset, filler, and the calls whose bytes it carries, in order of offset.
+    /// Of each operation that moved bytes: kind, offset, bytes of sieving holes, and the calls whose bytes it carries, in order of offset.
     pub fn carried(&self) -> Vec<Carried> {
         let mut all: Vec<_> = self
             .operations
