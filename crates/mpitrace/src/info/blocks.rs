@@ -71,13 +71,13 @@ pub fn describe(path: &Path, input: &Input, report: &mut Report) {
         report.put("span_s", to.saturating_sub(from) as f64 * 1e-9);
     }
     report.put("calls", scan.calls);
-    report.put("calls_ignored", scan.ignored);
+    report.put("calls_counted_only", scan.ignored);
     if scan.hidden > 0 {
-        report.put("calls_hidden", scan.hidden);
+        report.put("calls_matching_only", scan.hidden);
     }
     report.put("records_lost", scan.lost);
     if info.dropped > 0 {
-        report.put("calls_given_up", info.dropped);
+        report.put("calls_dropped", info.dropped);
     }
     if !scan.lost_reasons.is_empty() {
         report.put("lost_because", scan.lost_reasons.clone());
