@@ -37,6 +37,8 @@ struct Line<'a> {
 struct Entry<'a> {
     head: Line<'a>,
     params: Vec<Line<'a>>,
+    /// The line with the fields of its DUMPI record.
+    dumpi_fields: Option<Line<'a>>,
 }
 
 /// Reads the whole table.
@@ -59,13 +61,15 @@ pub(crate) fn parse(text: &str) -> Result<Table, ParseError> {
                     return Err(line.error("class declared twice"));
                 }
             }
-            Some(_) if indented => match entries.last_mut() {
+            Some(word) if indented => match entries.last_mut() {
+                Some(entry) if *word == "dumpi:" => entry.set_dumpi_fields(line)?,
                 Some(entry) => entry.params.push(line),
                 None => return Err(line.error("parameter without function")),
             },
             Some(_) => entries.push(Entry {
                 head: line,
                 params: Vec::new(),
+                dumpi_fields: None,
             }),
         }
     }
@@ -124,7 +128,19 @@ impl Line<'_> {
     }
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    /// `dumpi: NAME:CODE ...`
+    fn set_dumpi_fields(&mut self, line: Line<'a>) -> Result<(), ParseError> {
+        if self.dumpi_fields.is_some() {
+            return Err(line.error("dumpi: stands twice"));
+        }
+        if !self.head.words.iter().any(|w| w.starts_with("dumpi=")) {
+            return Err(line.error("dumpi: goes with dumpi="));
+        }
+        self.dumpi_fields = Some(line);
+        Ok(())
+    }
+
     /// The small form, or the `_c` form if `base` is given.
     fn function(
         &self,
@@ -143,7 +159,7 @@ impl Entry<'_> {
                 .map_err(|_| head.error(format!("not a number: {value}")))
         };
         let (mut class, mut io, mut color) = (None, None, None);
-        let (mut dumpi, mut state) = (None, None);
+        let (mut dumpi, mut dumpi_old, mut state) = (None, false, None);
         let (mut variadic, mut removed, mut has_large) = (false, false, false);
         let (mut creates, mut frees, mut returns) = (Vec::new(), None, Kind::ErrorCode);
         let mut fortran = Fortran::default();
@@ -155,7 +171,10 @@ impl Entry<'_> {
                     returns = Kind::from_word(kind)
                         .ok_or_else(|| head.error(format!("unknown kind {kind}")))?;
                 }
-                ("dumpi", value) => dumpi = Some(number(value)?),
+                ("dumpi", value) => {
+                    dumpi_old = value.ends_with(",old");
+                    dumpi = Some(number(value.strip_suffix(",old").unwrap_or(value))?);
+                }
                 ("state", value) => state = Some(number(value)?),
                 ("color", name) => color = Some(name),
                 ("creates", list) => {
@@ -209,6 +228,11 @@ impl Entry<'_> {
             variadic,
             removed,
             dumpi: dumpi.filter(|_| !large),
+            dumpi_old: dumpi_old && !large,
+            dumpi_fields: match &self.dumpi_fields {
+                Some(line) if !large => line.words[1..].join(" "),
+                _ => String::new(),
+            },
             state: state.filter(|_| !large),
             color: color.to_owned(),
             params,

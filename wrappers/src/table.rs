@@ -38,6 +38,11 @@ pub struct Function {
     pub removed: bool,
     /// Function id in a DUMPI file. `None` for a `_c` form: ask its base, and mind that DUMPI's counts have 32 bits.
     pub dumpi: Option<u16>,
+    /// Whether only the bindings variant "3" of the DUMPI library wraps it, not the default build (`spec/dumpi.md` section 8).
+    pub dumpi_old: bool,
+    /// Fields of its DUMPI record in stream order, in the notation of `spec/dumpi.md` section 8. Empty where the record has none,
+    /// where the function has no DUMPI id, and of a `_c` form.
+    pub dumpi_fields: String,
     /// Id of MPE's CLOG2 state: its events are twice that, and one more. `None` where MPE has no state.
     pub state: Option<u16>,
     /// Colour of its state, a name of X11's list: MPE's, else that of the class.
@@ -154,7 +159,7 @@ impl Table {
     }
 
     /// Everything that decides ids and how arguments are read back, one line for each function and parameter.
-    /// Colours, DUMPI ids and state ids are not in it.
+    /// Colours, state ids and all that is said of DUMPI are not in it.
     pub fn canonical(&self) -> String {
         let mut text = String::new();
         for f in &self.functions {

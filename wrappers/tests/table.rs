@@ -143,19 +143,21 @@ fn colors_are_known() {
     }
 }
 
-/// Every DUMPI id from 0 to 281 belongs to one function; 128, MPI_Pcontrol, is never written.
+/// Every DUMPI id from 0 to 281 belongs to one function; 128, MPI_Pcontrol, is never written. Names, variants and fields are
+/// those of the description.
 #[test]
 fn dumpi_ids() {
     let table = table();
-    let ours: BTreeMap<u16, &str> = (table.functions.iter())
-        .filter_map(|f| Some((f.dumpi?, f.name.as_str())))
+    let variant = |old: bool| if old { "D" } else { "W" };
+    let ours: BTreeMap<u16, [&str; 3]> = (table.functions.iter())
+        .filter_map(|f| Some((f.dumpi?, [&f.name, variant(f.dumpi_old), &f.dumpi_fields])))
         .collect();
     let expected: Vec<u16> = (0..=281).filter(|&id| id != 128).collect();
     assert_eq!(ours.keys().copied().collect::<Vec<_>>(), expected);
     let text = spec("dumpi.md");
-    let rows: BTreeMap<u16, &str> = (numbered_rows(&text).into_iter())
+    let rows: BTreeMap<u16, [&str; 3]> = (numbered_rows(&text).into_iter())
         .filter(|(_, cells)| cells.len() >= 4 && matches!(cells[2], "W" | "D"))
-        .map(|(id, cells)| (id, cells[1]))
+        .map(|(id, cells)| (id, [cells[1], cells[2], cells[3]]))
         .collect();
     assert_eq!(ours, rows);
 }

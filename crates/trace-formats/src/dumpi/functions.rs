@@ -1,7 +1,7 @@
 //! Functions and their fields: what each record of the stream consists of (`spec/dumpi.md` sections 3 and 8).
 //!
-//! The table itself is `table.rs`, one line of text per function in the notation of the specification. It is
-//! parsed at compile time (`notation.rs`), so a misspelt code or bound does not compile.
+//! The build script makes the table (`table.rs`) from `wrappers/mpi.table`, one line of text per function in the notation of the
+//! specification. The text is parsed at compile time (`notation.rs`), so a misspelt code or bound does not compile.
 
 use super::ids;
 use super::table::FUNCTIONS;
