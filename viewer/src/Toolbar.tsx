@@ -40,7 +40,7 @@ export function Toolbar() {
       <Search />
       <span class="group">
         {maps.length > 1 ? (
-          <select aria-label="Rows by" title="Rows by (V)" value={item(rows, "map") ?? "0"} onChange={(event) => setRows(event.currentTarget.value === "0" ? "" : `map:${event.currentTarget.value}`, { top: 0, height: 0 })}>
+          <select aria-label="Timelines by" title="Timelines by (V)" value={item(rows, "map") ?? "0"} onChange={(event) => setRows(event.currentTarget.value === "0" ? "" : `map:${event.currentTarget.value}`, { top: 0, height: 0 })}>
             {maps.map(({ name }, nth) => <option key={nth} value={String(nth)}>{short(name, 40)}</option>)}
           </select>
         ) : null}

@@ -65,7 +65,7 @@ export function zoomRows(factor: number): void {
   const row = cursor.peek()?.row;
   const y = row === undefined ? all.height / 2 : geometry.yOf(row, window, all);
   const { top, rowHeight: height } = geometry.zoomRows(window, all, factor, Math.min(Math.max(0, y), all.height));
-  change({ height, top }, "row height");
+  change({ height, top }, "timeline height");
 }
 
 /** Moves the cursor to another row, and scrolls it into view. */
@@ -148,7 +148,7 @@ export async function nextOnRow(dir: 1 | -1): Promise<void> {
   const at = cursor.peek() ?? { row: shownRows.peek().y0, t: span.peek().t0 };
   const found = await getDetail("next", from ? { ref: from.ref, dir } : { row: at.row, t: at.t, dir });
   if (found) select(found);
-  else say(dir > 0 ? "no later state on this row" : "no earlier state on this row");
+  else say(dir > 0 ? "no later state on this timeline" : "no earlier state on this timeline");
 }
 
 /** Along the arrow of the selection to the partner: back to the sender, or on to the receiver. */
@@ -240,7 +240,7 @@ function currentRow(): number | null {
 export function pinRow(row = currentRow()): void {
   const rows = layout.peek();
   const key = row === null ? undefined : rows?.key[row];
-  if (row === null || !rows || key === undefined) return say("no row is chosen");
+  if (row === null || !rows || key === undefined) return say("no timeline is chosen");
   const isPinned = row < rows.pinned;
   setRows(withKey(view.peek().rows, "pin", key, !isPinned));
   say(`${rows.label[row] ?? ""} ${isPinned ? "no longer pinned" : "pinned"}`);
@@ -249,7 +249,7 @@ export function pinRow(row = currentRow()): void {
 export function hideRow(row = currentRow()): void {
   const rows = layout.peek();
   const key = row === null ? undefined : rows?.key[row];
-  if (row === null || key === undefined) return say("no row is chosen");
+  if (row === null || key === undefined) return say("no timeline is chosen");
   setRows(withKey(view.peek().rows, "hide", key, true));
   say(`${rows?.label[row] ?? ""} hidden`);
 }
@@ -257,7 +257,7 @@ export function hideRow(row = currentRow()): void {
 /** Lets another name be written for a row. */
 export function renameRow(): void {
   const row = currentRow();
-  if (row === null) return say("no row is chosen");
+  if (row === null) return say("no timeline is chosen");
   reveal(row, span.peek().t0, span.peek().t1);
   renaming.value = row;
 }
@@ -265,14 +265,14 @@ export function renameRow(): void {
 /** Opens or shuts the tree node of a row. */
 export function openRow(isOpen: boolean, row = currentRow()): void {
   const rows = layout.peek();
-  if (!rows || row === null) return say("no row is chosen");
+  if (!rows || row === null) return say("no timeline is chosen");
   // A leaf is shut by shutting the node it is in.
   let at = row;
   if (!rows.group[at] && !isOpen) {
     while (at > 0 && !(rows.group[at] && rows.depth[at]! < rows.depth[row]!)) at--;
   }
   const key = rows.key[at];
-  if (!rows.group[at] || key === undefined) return say("this row has no others in it");
+  if (!rows.group[at] || key === undefined) return say("this timeline has no others in it");
   setRows(withNode(view.peek().rows, key, isOpen));
 }
 
@@ -285,10 +285,10 @@ export function setRows(rows: string, patch: Partial<View> = {}): void {
 /** Rows of the next of the file's line maps. */
 export function nextMap(): void {
   const maps = meta.peek()?.maps ?? [];
-  if (maps.length < 2) return say("the trace has one way to name its rows");
+  if (maps.length < 2) return say("the trace has one way to name its timelines");
   const next = (Number(item(view.peek().rows, "map") ?? 0) + 1) % maps.length;
   setRows(next === 0 ? "" : `map:${next}`, { top: 0, height: 0 });
-  say(`rows by ${maps[next]?.name ?? ""}`);
+  say(`timelines by ${maps[next]?.name ?? ""}`);
 }
 
 /** Folds the tree of labels one level higher; after the highest, all of it is open. */
@@ -298,7 +298,7 @@ export function group(): void {
   const bare = withItem(withItem(spec, "shut", null), "open", null);
   const folded = item(spec, "fold");
   const next = folded === null ? columns - 2 : Number(folded) - 1;
-  if (columns < 2) return say("rows of this kind have no groups");
+  if (columns < 2) return say("timelines of this kind have no groups");
   setRows(withItem(bare, "fold", next < 0 ? null : String(next)), { top: 0, height: 0 });
 }
 

@@ -7,7 +7,7 @@ import { firstHit, nextHit } from "./finding";
 import { PALETTES } from "./palette";
 import { change, isDark, MODES, PANELS, redo, say, undo, view, wheelZooms } from "./state";
 
-export const GROUPS = ["Time", "Rows", "Selection", "Search", "View", "Pointer"] as const;
+export const GROUPS = ["Time", "Timelines", "Selection", "Search", "View", "Pointer"] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface Action {
@@ -29,7 +29,7 @@ const action = (id: string, group: Group, title: string, keys: string[], run: ()
 const pointer = (id: string, title: string, how: string): Action => ({ id, group: "Pointer", title, keys: [], pointer: how });
 
 const PANEL_TITLES = {
-  summary: "Summary", stats: "Statistics", rows: "Per row", matrix: "Messages", hits: "Hits", events: "Events", io: "I/O", pins: "Pins",
+  summary: "Summary", stats: "Statistics", rows: "Per timeline", matrix: "Messages", hits: "Hits", events: "Events", io: "I/O", pins: "Pins",
 } as const;
 export { PANEL_TITLES };
 
@@ -48,23 +48,23 @@ export const ACTIONS: readonly Action[] = [
   action("undo", "Time", "Undo", ["u", "Ctrl+z"], undo),
   action("redo", "Time", "Redo", ["U", "Ctrl+Shift+z", "Ctrl+y"], redo),
 
-  action("row-up", "Rows", "Cursor one row up", ["ArrowUp"], () => act.moveCursor(-1), true),
-  action("row-down", "Rows", "Cursor one row down", ["ArrowDown"], () => act.moveCursor(1), true),
-  action("page-up", "Rows", "A page of rows up", ["PageUp"], () => act.pageRows(-1), true),
-  action("page-down", "Rows", "A page of rows down", ["PageDown"], () => act.pageRows(1), true),
-  action("rows-higher", "Rows", "Higher rows", ["Alt+ArrowUp"], () => act.zoomRows(1.4), true),
-  action("rows-lower", "Rows", "Lower rows", ["Alt+ArrowDown"], () => act.zoomRows(1 / 1.4), true),
-  action("expand", "Rows", "Open the group", ["e"], () => act.openRow(true)),
-  action("collapse", "Rows", "Shut the group", ["c"], () => act.openRow(false)),
-  action("group", "Rows", "One row for each group, next level", ["g"], act.group),
-  action("pin-row", "Rows", "Keep the row on top, or no longer", ["P"], () => act.pinRow()),
-  action("hide-row", "Rows", "Hide the row", ["H"], () => act.hideRow()),
-  action("rename-row", "Rows", "Another name for the row, in this page and its link", ["F2"], act.renameRow),
-  action("next-map", "Rows", "Next way to name rows", ["v"], act.nextMap),
+  action("row-up", "Timelines", "Cursor one timeline up", ["ArrowUp"], () => act.moveCursor(-1), true),
+  action("row-down", "Timelines", "Cursor one timeline down", ["ArrowDown"], () => act.moveCursor(1), true),
+  action("page-up", "Timelines", "A page of timelines up", ["PageUp"], () => act.pageRows(-1), true),
+  action("page-down", "Timelines", "A page of timelines down", ["PageDown"], () => act.pageRows(1), true),
+  action("rows-higher", "Timelines", "Higher timelines", ["Alt+ArrowUp"], () => act.zoomRows(1.4), true),
+  action("rows-lower", "Timelines", "Lower timelines", ["Alt+ArrowDown"], () => act.zoomRows(1 / 1.4), true),
+  action("expand", "Timelines", "Open the group", ["e"], () => act.openRow(true)),
+  action("collapse", "Timelines", "Shut the group", ["c"], () => act.openRow(false)),
+  action("group", "Timelines", "One timeline for each group, next level", ["g"], act.group),
+  action("pin-row", "Timelines", "Keep the timeline on top, or no longer", ["P"], () => act.pinRow()),
+  action("hide-row", "Timelines", "Hide the timeline", ["H"], () => act.hideRow()),
+  action("rename-row", "Timelines", "Another name for the timeline, in this page and its link", ["F2"], act.renameRow),
+  action("next-map", "Timelines", "Next way to name timelines", ["v"], act.nextMap),
 
   action("enter", "Selection", "Select what is under the cursor; zoom to it or to the range", ["Enter"], () => void act.enter(), true),
-  action("previous", "Selection", "Previous state on the row", [","], () => void act.nextOnRow(-1)),
-  action("next", "Selection", "Next state on the row", ["."], () => void act.nextOnRow(1)),
+  action("previous", "Selection", "Previous state on the timeline", [","], () => void act.nextOnRow(-1)),
+  action("next", "Selection", "Next state on the timeline", ["."], () => void act.nextOnRow(1)),
   action("sender", "Selection", "Along the arrow to the sender; from a collective call to the rank that came last", ["["], () => void act.follow(-1)),
   action("receiver", "Selection", "Along the arrow to the receiver", ["]"], () => void act.follow(1)),
   action("hide-kind", "Selection", "Hide the category of the selection", ["h"], act.hideCurrent),
@@ -94,7 +94,7 @@ export const ACTIONS: readonly Action[] = [
   action("theme", "View", "Light or dark", ["t"], () => change({ theme: isDark.peek() ? "light" : "dark" })),
   action("wheel", "View", "Let the wheel zoom, or scroll", [], () => {
     wheelZooms.value = !wheelZooms.peek();
-    say(wheelZooms.peek() ? "the wheel zooms" : "the wheel scrolls rows");
+    say(wheelZooms.peek() ? "the wheel zooms" : "the wheel scrolls timelines");
   }),
   ...PANELS.map((panel, nth) =>
     action(`panel-${panel}`, "View", `Panel ${PANEL_TITLES[panel]}`, [String(nth + 1)], () => act.nthPanel(nth))),
@@ -102,13 +102,13 @@ export const ACTIONS: readonly Action[] = [
   action("link", "View", "Copy the link to this view", ["y"], () => void act.copyLink()),
   action("palette", "View", "All commands", ["Ctrl+k"], () => openDialog("palette")),
   action("help", "View", "Help", ["?", "F1"], () => openDialog("help")),
-  { id: "tab", group: "View", title: "From rows to panels and back", keys: ["Tab"] },
+  { id: "tab", group: "View", title: "From timelines to panels and back", keys: ["Tab"] },
 
-  pointer("wheel-rows", "Rows up and down; an option lets it zoom", "wheel"),
+  pointer("wheel-rows", "Timelines up and down; an option lets it zoom", "wheel"),
   pointer("wheel-zoom", "Zoom time at the pointer", "Ctrl+wheel, pinch"),
   pointer("wheel-pan", "Earlier, later", "Shift+wheel"),
-  pointer("wheel-row-height", "Higher, lower rows", "Alt+wheel"),
-  pointer("drag-range", "Select a range of time and rows: all panels are about it; double click or Enter zooms to it", "drag"),
+  pointer("wheel-row-height", "Higher, lower timelines", "Alt+wheel"),
+  pointer("drag-range", "Select a range of time and timelines: all panels are about it; double click or Enter zooms to it", "drag"),
   pointer("drag-measure", "Measure", "Shift+drag"),
   pointer("drag-pan", "Move", "drag with the middle button, or on the ruler"),
   pointer("click-select", "Select; an arrow, too", "click"),
@@ -116,7 +116,7 @@ export const ACTIONS: readonly Action[] = [
   pointer("click-add", "Add to the selection", "Ctrl+click"),
   pointer("double-click", "Zoom to the range, the state or the message", "double click"),
   pointer("minimap", "Move the window by its frame, resize it by the edges, draw another elsewhere; double click for everything", "drag in the strip above"),
-  pointer("row-labels", "Move a row to another place; ▸ opens a group, ☆ pins on top, ✎ gives another name, × hides", "drag a row's label"),
+  pointer("row-labels", "Move a timeline to another place; ▸ opens a group, ☆ pins on top, ✎ gives another name, × hides", "drag a timeline's label"),
 ];
 
 /** Regions in the order of F6. */

@@ -26,7 +26,7 @@ export function Details() {
   const isCollective = one.class === "collective";
   const alone = itself(one);
   const facts: [string, string][] = [
-    ["row", one.row < 0 ? `${one.label} (not shown)` : labelOf(one)],
+    ["timeline", one.row < 0 ? `${one.label} (not shown)` : labelOf(one)],
     ...(one.topology === "event" ? [] : [["duration", duration(one.t1 - one.t0)] as [string, string]]),
     ...(alone === null ? [] : [["itself", alone] as [string, string]]),
     [one.topology === "event" ? "at" : "begins", instant(one.t0, length)],
@@ -52,8 +52,8 @@ export function Details() {
         <p><button type="button" onClick={() => change({ panel: "io" })}>{one.class === "disk" ? "The call of this operation" : "Disk operations of this call"}</button></p>
       ) : null}
       <p class="tools">
-        <button type="button" title="Previous on the row (,)" onClick={() => void nextOnRow(-1)}>‹ previous</button>
-        <button type="button" title="Next on the row (.)" onClick={() => void nextOnRow(1)}>next ›</button>
+        <button type="button" title="Previous on the timeline (,)" onClick={() => void nextOnRow(-1)}>‹ previous</button>
+        <button type="button" title="Next on the timeline (.)" onClick={() => void nextOnRow(1)}>next ›</button>
         <button type="button" title={isCollective ? "To the rank that came last ([)" : "Along the arrow to the sender ([)"} onClick={() => void follow(-1)}>{isCollective ? "← last to come" : "← sender"}</button>
         <button type="button" title="Along the arrow to the receiver (])" onClick={() => void follow(1)}>receiver →</button>
         <button type="button" title="Zoom to it (Z)" onClick={zoomToSelection}>zoom</button>

@@ -62,7 +62,7 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     { id: "t0", title: "Begin", isNumber: true, cell: ({ t0 }) => instant(t0, length), by: ({ t0 }) => t0 },
     { id: "dur", title: "Duration", isNumber: true, cell: ({ kind, t0, t1 }) => (meta.value?.categories[kind]?.topology === "event" ? "" : duration(t1 - t0)), by: ({ t0, t1 }) => t1 - t0 },
     { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ kind }) => kind },
-    { id: "row", title: "Row", cell: ({ row, to }) => `${short(layout.value?.label[row] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ row }) => row },
+    { id: "row", title: "Timeline", cell: ({ row, to }) => `${short(layout.value?.label[row] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ row }) => row },
     { id: "info", title: "With", cell: ({ info }) => short(info, 160) },
   ];
   // A window that is too long for a table is no failure.

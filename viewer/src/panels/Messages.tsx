@@ -29,7 +29,7 @@ function chosenRows(): { from: number; to: number } | null {
 }
 
 function label(row: number): string {
-  return short(layout.value?.label[row] ?? `row ${row}`, 40);
+  return short(layout.value?.label[row] ?? `timeline ${row}`, 40);
 }
 
 /** Both rows on top of the others, with all their arrows. */
@@ -58,7 +58,7 @@ export function Messages() {
         <div class="halves">
           <Picture cells={cells} pair={pair} />
           <Table
-            name="Messages between rows" columns={columns} rows={cells} first="-bytes" keyOf={([from, to]) => `${from}-${to}`} isOld={shown.isOld}
+            name="Messages between timelines" columns={columns} rows={cells} first="-bytes" keyOf={([from, to]) => `${from}-${to}`} isOld={shown.isOld}
             chosen={pair ? `${pair.from}-${pair.to}` : null} keepsChosen onChoose={([from, to]) => show(from, to)}
           />
           <Histogram />
@@ -96,7 +96,7 @@ function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number
         {pair ? <span class="matrix-pair" style={{ left: percent(pair.to), top: percent(pair.from), width: `${100 / side}%`, height: `${100 / side}%` }} /> : null}
         <canvas
           ref={canvas} width={side} height={side} role="img"
-          aria-label="Bytes from each row (down) to each row (across); the table has the same numbers"
+          aria-label="Bytes from each timeline (down) to each timeline (across); the table has the same numbers"
           onClick={(event) => {
             const frame = event.currentTarget.getBoundingClientRect();
             const to = Math.floor(((event.clientX - frame.left) / frame.width) * side) * block;
@@ -107,7 +107,7 @@ function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number
           }}
         />
       </div>
-      <figcaption class="faint">from ↓ to →{block > 1 ? `, ${block} rows each` : ""}</figcaption>
+      <figcaption class="faint">from ↓ to →{block > 1 ? `, ${block} timelines each` : ""}</figcaption>
     </figure>
   );
 }

@@ -23,7 +23,7 @@ export function PerRow() {
   const length = stats?.span ?? 1;
   const { y0, y1 } = subject.value;
   const rows: Row[] = (stats?.rows.busy ?? []).map((busy, row) => ({
-    row, label: layout.value?.label[row] ?? `row ${row}`, busy: busy / Math.max(1e-12, length * Math.max(1, stats?.rows.threads[row] ?? 1)),
+    row, label: layout.value?.label[row] ?? `timeline ${row}`, busy: busy / Math.max(1e-12, length * Math.max(1, stats?.rows.threads[row] ?? 1)),
     ends: stats?.rows.ends[row] ?? null, top: (stats?.rows.top ?? []).map(({ excl }) => excl[row] ?? 0),
   })).filter(({ row }) => row >= y0 && row < y1 && !layout.value?.open[row]);
   const columns: Column<Row>[] = [
@@ -43,13 +43,13 @@ export function PerRow() {
   const head = (
     <>
       <Subject /> {stats ? <Exact isExact={stats.exact} /> : null}
-      <button type="button" onClick={() => setRows(withItem(view.peek().rows, "sort", "-busy"), { top: 0 })}>Order the timeline by it</button>
+      <button type="button" onClick={() => setRows(withItem(view.peek().rows, "sort", "-busy"), { top: 0 })}>Order the timelines by it</button>
       <Csv what="rows" values={subjectValues()} />
     </>
   );
   return (
     <Panel head={head} shown={shown}>
-      {() => <Table name="Statistics by row" columns={columns} rows={rows} first="busy" keyOf={({ row }) => String(row)} onChoose={({ row }) => putCursor(row, subject.peek().t0)} isOld={shown.isOld} />}
+      {() => <Table name="Statistics by timeline" columns={columns} rows={rows} first="busy" keyOf={({ row }) => String(row)} onChoose={({ row }) => putCursor(row, subject.peek().t0)} isOld={shown.isOld} />}
     </Panel>
   );
 }

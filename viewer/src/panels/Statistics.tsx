@@ -29,7 +29,7 @@ export function Statistics() {
     { id: "count", title: "Count", isNumber: true, cell: (row) => count(row.count), by: (row) => row.count },
     { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (row) => row.topology === "state" ? time(row, row.excl) : "", by: (row) => row.topology === "state" ? row.excl : -1 },
     {
-      id: "share", title: "Share", hint: "Exclusive time in shares of the time of all rows", isNumber: true,
+      id: "share", title: "Share", hint: "Exclusive time in shares of the time of all timelines", isNumber: true,
       cell: (row) => row.topology === "state" ? <><Bar share={row.excl / whole} />{percent(row.excl / whole)}</> : "", by: (row) => row.topology === "state" ? row.excl : -1,
     },
     { id: "incl", title: "Inclusive", hint: "Time in it and all within it", isNumber: true, cell: (row) => time(row, row.incl), by: (row) => row.incl },
@@ -37,7 +37,7 @@ export function Statistics() {
     { id: "min", title: "Shortest", isNumber: true, cell: (row) => time(row, row.min), by: (row) => row.min ?? 0 },
     { id: "max", title: "Longest", isNumber: true, cell: (row) => time(row, row.max), by: (row) => row.max ?? 0 },
     {
-      id: "row", title: "On", hint: "Row of the longest", cell: ({ row_of_max: row }) => row !== null && row >= 0 && layout.value?.label[row] !== undefined
+      id: "row", title: "On", hint: "Timeline of the longest", cell: ({ row_of_max: row }) => row !== null && row >= 0 && layout.value?.label[row] !== undefined
         ? <button type="button" class="link" tabIndex={-1} onClick={() => putCursor(row, value?.t0 ?? 0)}>{short(layout.value.label[row] ?? "", 24)}</button> : "",
     },
     { id: "bytes", title: "Bytes", hint: "Sent and received in it, or moved to and from files", isNumber: true, cell: (row) => row.bytes === 0 ? "" : bytes(row.bytes), by: (row) => row.bytes },
@@ -55,7 +55,7 @@ export function Statistics() {
             />
             {top ? (
               <figure class="per-row">
-                <figcaption>per row: <KindName kind={top.kind} /></figcaption>
+                <figcaption>per timeline: <KindName kind={top.kind} /></figcaption>
                 <Spark values={top.excl} name={sayRows(top.excl)} onRow={(row) => putCursor(row, stats.t0)} />
               </figure>
             ) : null}
@@ -74,5 +74,5 @@ function sayRows(values: readonly number[]): string {
   let most = 0;
   for (let row = 1; row < values.length; row++) if (values[row]! > values[most]!) most = row;
   const sum = values.reduce((all, one) => all + one, 0);
-  return `Exclusive time of each row; most on ${short(layout.peek()?.label[most] ?? "", 40)}: ${duration(values[most] ?? 0)}, mean ${duration(sum / Math.max(1, values.length))}`;
+  return `Exclusive time of each timeline; most on ${short(layout.peek()?.label[most] ?? "", 40)}: ${duration(values[most] ?? 0)}, mean ${duration(sum / Math.max(1, values.length))}`;
 }

@@ -87,7 +87,7 @@ function Where({ bar }: { bar: Answer["bar"] }) {
       </div>
       <ul class="where-names">
         {parts.map(({ class: name, share, seconds }) => (
-          <li key={name} title={`${duration(seconds)} of all rows together`}>
+          <li key={name} title={`${duration(seconds)} of all timelines together`}>
             <span class={`swatch ${name === "wait" ? "hatched" : ""}`} style={{ "--color": color(name) }} aria-hidden="true" />
             {className(name)} <b>{percent(share)}</b>
           </li>

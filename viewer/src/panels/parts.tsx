@@ -98,7 +98,7 @@ export function Spark({ values, name, onRow }: { values: readonly number[]; name
 export function Subject() {
   const { t0, t1, y0, y1, isRange } = subject.value;
   const length = restedSpan.value.t1 - restedSpan.value.t0;
-  const rows = y0 <= 0 && y1 >= rowCount.value ? "all rows" : y1 - y0 === 1 ? "one row" : `${count(y1 - y0)} rows`;
+  const rows = y0 <= 0 && y1 >= rowCount.value ? "all timelines" : y1 - y0 === 1 ? "one timeline" : `${count(y1 - y0)} timelines`;
   return <span class="subject"><b>{isRange ? "Selected range" : "Window"}</b> {instant(t0, length)} – {instant(t1, length)} ({duration(t1 - t0)}), {rows}</span>;
 }
 

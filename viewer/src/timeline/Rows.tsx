@@ -69,7 +69,7 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
         ref={field}
         class="rows-field"
         role="tree"
-        aria-label="Rows"
+        aria-label="Timelines"
         onPointerMove={(event) => {
           const held = drag.current;
           if (!held) return;
@@ -159,7 +159,7 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
                     {isPinned ? "★" : "☆"}
                   </button>
                   <button type="button" tabIndex={-1} title="Another name (F2)" aria-label={`Rename ${label}`} onClick={() => (renaming.value = row)}>✎</button>
-                  <button type="button" tabIndex={-1} title="Hide this row" aria-label={`Hide ${label}`} onClick={() => hideRow(row)}>×</button>
+                  <button type="button" tabIndex={-1} title="Hide this timeline" aria-label={`Hide ${label}`} onClick={() => hideRow(row)}>×</button>
                 </span>
               )}
             </div>
@@ -193,10 +193,10 @@ function Filter() {
     <input
       class={`rows-filter${wrong.value === "" ? "" : " wrong"}`}
       type="search"
-      placeholder="rows: 0-63,!5"
-      aria-label="Rows that are shown, such as 0-63,!5 or a name with *"
+      placeholder="timelines: 0-63,!5"
+      aria-label="Timelines that are shown, such as 0-63,!5 or a name with *"
       aria-invalid={wrong.value !== ""}
-      title={wrong.value || "Rows that are shown: 0-63,!5 or a name with *"}
+      title={wrong.value || "Timelines that are shown: 0-63,!5 or a name with *"}
       value={text.value ?? item(rested.value.rows, "only") ?? ""}
       onInput={(event) => (text.value = event.currentTarget.value)}
       onKeyDown={(event) => {
@@ -216,7 +216,7 @@ function Filter() {
   );
 }
 
-/** Order and grouping of the rows. */
+/** Order and grouping of the timelines. */
 function Order() {
   const spec = rested.value.rows;
   const columns = meta.value?.maps[Number(item(spec, "map") ?? 0)]?.columns ?? [];
@@ -233,7 +233,7 @@ function Order() {
   };
   return (
     <select
-      class="rows-order" aria-label="Order and grouping of the rows" title="Order and grouping of the rows"
+      class="rows-order" aria-label="Order and grouping of the timelines" title="Order and grouping of the timelines"
       value={current} onChange={(event) => chosen(event.currentTarget.value)}
     >
       <option value="">by label</option>
@@ -244,8 +244,8 @@ function Order() {
       {current !== "" && !["-busy", "busy", "-end", "first", "cluster"].includes(current) && !current.startsWith("fold")
         ? <option value={current}>{current}</option> : null}
       <option value="cluster">alike together (8 groups)</option>
-      {columns.slice(0, -1).map((column, level) => <option value={`fold${level}`}>one row each {short(column, 20)}</option>)}
-      {item(spec, "hide") !== null ? <option value="shown">show hidden rows</option> : null}
+      {columns.slice(0, -1).map((column, level) => <option value={`fold${level}`}>one timeline each {short(column, 20)}</option>)}
+      {item(spec, "hide") !== null ? <option value="shown">show hidden timelines</option> : null}
       {isChanged ? <option value="reset">as in the trace</option> : null}
     </select>
   );

@@ -60,7 +60,7 @@ export function Timeline() {
               class="timeline-canvas"
               role="application"
               aria-roledescription="timeline"
-              aria-label="Timeline: arrow keys move over rows and states, what is there is said. The same as tables: panels Statistics and Events."
+              aria-label="Timeline: arrow keys move over timelines and states, what is there is said. The same as tables: panels Statistics and Events."
               tabIndex={0}
             />
             <Note />

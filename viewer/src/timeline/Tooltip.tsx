@@ -79,7 +79,7 @@ function OfDrawable({ detail }: { detail: DrawableDetail }) {
         </div>
       )}
       <div class="faint">{instant(detail.t0, span)}{detail.topology === "state" ? ` – ${instant(detail.t1, span)}` : ""}</div>
-      <div class="faint">{short(labelOf(detail))}{to ? ` → ${short(labelOf(to))}` : ""}{rows > 0 && detail.row < 0 ? " (row hidden)" : ""}</div>
+      <div class="faint">{short(labelOf(detail))}{to ? ` → ${short(labelOf(to))}` : ""}{rows > 0 && detail.row < 0 ? " (timeline hidden)" : ""}</div>
       {detail.backward ? <div class="alarm">arrives before it was sent: clocks differ</div> : null}
       {detail.info.length === 0 ? null : (
         <table>

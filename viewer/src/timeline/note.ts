@@ -12,10 +12,10 @@ export function noteOf(picture: Picture): string {
   const isFromIndex = (frame.flags & FROM_INDEX) !== 0;
   const notes: string[] = [];
   if (frame.flags & COARSE) notes.push(isFromIndex ? "≈ from the index, exact when zoomed in" : "≈ coarse, the exact picture follows");
-  if (want.block > 1) notes.push(`${want.block} rows in each line`);
+  if (want.block > 1) notes.push(`${want.block} timelines in each line`);
   if (want.arrows === "all" && isFromIndex) notes.push("arrows when zoomed in");
   else if (frame.flags & ARROWS_CUT && drawsArrows(picture)) notes.push(arrowsNote(picture));
-  if (isFromIndex && want.query !== "" && !frame.cells.hits && hasHits(picture)) notes.push("hits in the rows when zoomed in");
+  if (isFromIndex && want.query !== "" && !frame.cells.hits && hasHits(picture)) notes.push("hits in the timelines when zoomed in");
   return notes.join(" · ");
 }
 
@@ -29,7 +29,7 @@ function arrowsNote({ frame: { arrows, found, flags } }: Picture): string {
   const part = (shown: number) => `${thin(String(shown))} of ${flags & COARSE ? "at least " : ""}${thin(String(found))} arrows`;
   if (arrows?.count) {
     const shown = arrows.count.reduce((sum, one) => sum + one, 0);
-    return `${part(shown)}, between groups of rows, as wide as their bytes`;
+    return `${part(shown)}, between groups of timelines, as wide as their bytes`;
   }
   return `${part(arrows?.from.length ?? 0)}, those that take longest`;
 }

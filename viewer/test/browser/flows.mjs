@@ -294,7 +294,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
 
   test("messages: the pair with most bytes comes on top with its arrows", async () => {
     const page = await Page.open(chrome, address, "panel=matrix");
-    const row = page.own.locator('table[aria-label="Messages between rows"] tbody tr[data-nth]').first();
+    const row = page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first();
     await row.waitFor();
     await row.click();
     await page.until((view) => /pin:\d+/.test(view.rows) && view.arrows === "all", "both rows on top");
@@ -307,7 +307,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     });
     await inSight();
     for (const title of ["Bytes", "Mean", "From"]) {
-      await page.own.locator('table[aria-label="Messages between rows"] th button', { hasText: title }).click();
+      await page.own.locator('table[aria-label="Messages between timelines"] th button', { hasText: title }).click();
       await inSight();
     }
     const sizes = page.own.locator('table[aria-label="Sizes of messages"] tbody tr');
@@ -329,7 +329,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
   test("more arrows than the eye can separate are bundles", async () => {
     const page = await Page.open(chrome, address, "arrows=all&theme=light");
     const note = () => page.own.locator(".timeline-note").textContent();
-    const [, shown, found] = (await note()).match(/([\d\s,.’]+) of ([\d\s,.’]+) arrows, between groups of rows/).map((text) => Number(text.replace(/\D/g, "")));
+    const [, shown, found] = (await note()).match(/([\d\s,.’]+) of ([\d\s,.’]+) arrows, between groups of timelines/).map((text) => Number(text.replace(/\D/g, "")));
     // What stays within a group is in no bundle.
     assert.ok(0 < shown && shown <= found, `${shown} of ${found}`);
     assert.equal(found, Number(run("info", trace).match(/^arrows\s+(\d+)$/m)[1]));

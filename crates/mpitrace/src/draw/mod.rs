@@ -167,7 +167,7 @@ fn draw(
         rows = rows.selected(selection);
         if rows.timelines().is_empty() {
             return Err(Failure::Call(format!(
-                "--rows takes none of the {total} rows of {}",
+                "--rows takes none of the {total} timelines of {}",
                 name.display()
             )));
         }

@@ -441,7 +441,7 @@ fn titles(content: &Content, look: &PictureStyle, width: f64) -> [String; 2] {
     };
     let plural = if total == 1 { "" } else { "s" };
     let what = format!(
-        "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {timelines} row{plural}",
+        "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {timelines} timeline{plural}",
         text::duration(span)
     );
     let room = width - 2.0 * MARGIN;
@@ -460,7 +460,7 @@ fn notes(content: &Content, timelines: &[PictureTimeline]) -> Vec<String> {
     if largest > 1 {
         let count = text::count(content.timelines().len() as u64);
         notes.push(format!(
-            "{count} rows in {}, each of up to {largest}",
+            "{count} timelines in {}, each of up to {largest}",
             timelines.len()
         ));
     }
@@ -475,7 +475,9 @@ fn notes(content: &Content, timelines: &[PictureTimeline]) -> Vec<String> {
     }
     if content.leaving > 0 {
         let count = text::count(content.leaving);
-        notes.push(format!("{count} arrows from or to rows that are not shown"));
+        notes.push(format!(
+            "{count} arrows from or to timelines that are not shown"
+        ));
     }
     notes
 }

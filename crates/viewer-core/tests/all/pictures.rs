@@ -111,7 +111,7 @@ fn one_drawable() {
         "rank 0",
         "state 2",
         "500 ms",
-        "3.0000 s – 3.5000 s (500 ms), 1 row",
+        "3.0000 s – 3.5000 s (500 ms), 1 timeline",
     ] {
         assert!(texts.iter().any(|found| found == text), "{text}: {texts:?}");
     }
@@ -161,7 +161,7 @@ fn ten_thousand_timelines_are_all_in_the_picture() {
     assert_eq!(covered, (0..10_000).collect::<Vec<u32>>());
     assert!(picture.height < 1400.0, "{}", picture.height);
     assert_eq!(picture.timelines[0].name, "rank 0–31");
-    let note = "10 000 rows in 313, each of up to 32";
+    let note = "10 000 timelines in 313, each of up to 32";
     assert!(
         picture.notes.iter().any(|found| found.contains(note)),
         "{:?}",
