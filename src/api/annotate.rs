@@ -31,7 +31,7 @@ const MAX_TEXT_BYTES: usize = 32 << 10;
 pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
     let t = running_thread();
     // SAFETY: the state of the running thread.
-    if t.is_null() || unsafe { (*t).depth } != 0 || !modes::wanted() {
+    if t.is_null() || unsafe { (*t).outer_stack } != 0 || !modes::wanted() {
         return;
     }
     // SAFETY: the arguments by the caller, the state of the running thread.

@@ -125,7 +125,7 @@ fn running() -> Option<NonNull<Thread>> {
     let running = NonNull::new(t)?;
     // SAFETY: the state of the running thread, which nobody else writes.
     let t = unsafe { running.as_ref() };
-    (t.depth == 0 && t.busy == 0 && posix::is_alone()).then_some(running)
+    (t.outer_stack == 0 && t.busy == 0 && posix::is_alone()).then_some(running)
 }
 
 /// The thread's first function, or the process's.
@@ -152,7 +152,7 @@ fn first(t: *mut Thread) -> Option<NonNull<Thread>> {
     // SAFETY: the state of the running thread, which nobody else writes.
     if let Some(t) = unsafe { t.as_mut() }
         && STATE.load(Relaxed) == ON
-        && t.depth == 0
+        && t.outer_stack == 0
         && t.busy == 0
     {
         modules::look(t);

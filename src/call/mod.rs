@@ -25,11 +25,11 @@ pub(crate) mod path;
 pub(crate) mod poll;
 pub(crate) mod slow;
 
-use crate::platform::clock;
+use crate::platform::{clock, stack};
 use crate::thread::current::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
-use crate::thread::within::{inside, within};
+use crate::thread::within::{inside, leave_recorder, within};
 use blockfile::encode::{Cursor, Head, SLACK};
 use blockfile::layout::BlockHeader;
 use blockfile::record;
@@ -76,10 +76,11 @@ impl Call {
         let t = current();
         // SAFETY: the state of the running thread, which nobody else writes.
         unsafe {
-            if t.is_null() || MODE[usize::from(index)].load(Relaxed) == OFF || (*t).depth != 0 {
+            if t.is_null() || MODE[usize::from(index)].load(Relaxed) == OFF || (*t).outer_stack != 0
+            {
                 return enter_rarely(index, by_mpi_name);
             }
-            (*t).depth = 1;
+            (*t).outer_stack = stack::pointer();
             // Until the call is visible to lower layers.
             (*t).busy = 1;
             compiler_fence(SeqCst);
@@ -101,7 +102,7 @@ impl Call {
     /// because later calls that are recorded may use it.
     pub fn outermost(&mut self) -> Option<&mut Thread> {
         // SAFETY: the state of the running thread. Its one call that is not nested is borrowed for as long as the reference lives.
-        unsafe { current().as_mut() }.filter(|t| t.depth == 1)
+        unsafe { current().as_mut() }.filter(|t| t.outer_stack != 0 && t.nested == 0)
     }
 
     /// Ends a call without a record.
@@ -160,7 +161,11 @@ impl Drop for Call {
         if !t.is_null() {
             // SAFETY: the state of the running thread.
             unsafe {
-                (*t).depth -= 1;
+                if (*t).nested > 0 {
+                    (*t).nested -= 1;
+                } else {
+                    (*t).outer_stack = 0;
+                }
                 if !self.thread.is_null() {
                     (*t).busy = 0;
                 }
@@ -175,20 +180,44 @@ impl Drop for RunningCall {
     fn drop(&mut self) {
         // SAFETY: the state of the running thread.
         unsafe {
-            (*(*self.thread).block.header())
-                .open_function
-                .store(0, Relaxed);
-            (*self.thread).seen.store(0, Relaxed);
-            (*self.thread).depth = 0;
+            close(&mut *self.thread);
         }
     }
+}
+
+/// Ends what is visible of the running call, which leaves no record.
+fn close(t: &mut Thread) {
+    // SAFETY: the header of the thread's own block.
+    unsafe { (*t.block.header()).open_function.store(0, Relaxed) };
+    t.seen.store(0, Relaxed);
+    t.outer_stack = 0;
+}
+
+/// Ends the call that the running thread is inside of when the program jumps out of it with `longjmp`: from an error handler,
+/// or from a signal handler that ends a wait. `stack` is the stack pointer that the jump goes to. A jump that stays inside
+/// the call ends nothing. Nor does one to another stack, as libraries of user-level threads make it.
+pub fn jump_out(stack: usize) {
+    let t = current();
+    // SAFETY: the state of the running thread.
+    let Some(t) = (unsafe { t.as_mut() }) else {
+        return;
+    };
+    if t.outer_stack == 0 || !stack::is_below(t.outer_stack, stack) {
+        return;
+    }
+    close(t);
+    t.nested = 0;
+    t.large.clear();
+    leave_recorder();
+    compiler_fence(SeqCst);
+    t.busy = 0;
 }
 
 /// Whether the running thread is inside another MPI call than the one that is being passed through.
 pub fn is_nested() -> bool {
     let t = current();
     // SAFETY: the state of the running thread.
-    !t.is_null() && unsafe { (*t).depth } > 1
+    !t.is_null() && unsafe { (*t).nested } > 0
 }
 
 impl RunningCall {
@@ -258,9 +287,7 @@ impl StoppedCall {
         unsafe {
             let t = &mut *self.thread;
             t.ignored[usize::from(index)] += 1;
-            (*t.block.header()).open_function.store(0, Relaxed);
-            t.seen.store(0, Relaxed);
-            t.depth = 0;
+            close(t);
             compiler_fence(SeqCst);
             t.busy = 0;
         }
@@ -332,7 +359,7 @@ impl RecordWriter {
             }
             (*(*t).block.header()).open_function.store(0, Relaxed);
             (*t).seen.store(0, Relaxed);
-            (*t).depth = 0;
+            (*t).outer_stack = 0;
             compiler_fence(SeqCst);
             (*t).busy = 0;
         }
@@ -356,7 +383,7 @@ fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
     }
     // SAFETY: the state of the running thread.
     unsafe {
-        if (*t).depth == 0 {
+        if (*t).outer_stack == 0 {
             if filter::begins() {
                 within(modes::set);
             }
@@ -365,10 +392,15 @@ fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
             }
         }
         // What the MPI library does inside a call through PMPI_ names is nobody's call.
-        if by_mpi_name || (*t).depth == 0 {
+        if by_mpi_name || (*t).outer_stack == 0 {
             (*t).ignored[usize::from(index)] += 1;
         }
-        (*t).depth += 1;
+        if (*t).outer_stack == 0 {
+            (*t).outer_stack = stack::pointer();
+            (*t).nested = 0;
+        } else {
+            (*t).nested += 1;
+        }
     }
     ignored()
 }

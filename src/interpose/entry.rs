@@ -5,8 +5,8 @@
 //! whatever its arguments.
 
 use crate::api;
-use crate::interpose::fortran;
 use crate::interpose::wrappers::WRAPPERS;
+use crate::interpose::{fortran, longjmp};
 use crate::lifecycle::open;
 use crate::mpi::functions::CONVERSIONS;
 use crate::mpi::library;
@@ -20,6 +20,7 @@ use crate::settings::{Conversions, in_force};
 extern "C" fn at_load() {
     say::at_load();
     posix::at_load();
+    longjmp::at_load();
     library::configured();
 }
 

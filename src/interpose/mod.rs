@@ -1,9 +1,10 @@
 //! How a call of the program comes to us: exported names ([`exports`]) that jump through slots ([`entry`]) into generated wrappers
 //! ([`wrappers`]), which call the real MPI library. Besides these, ways that go round exported names: `dlsym` ([`dlsym`]), and
-//! Fortran bindings that call for themselves ([`fortran`]).
+//! Fortran bindings that call for themselves ([`fortran`]). And the way out of a call that is no return: [`longjmp`].
 
 pub(crate) mod dlsym;
 pub(crate) mod entry;
 pub(crate) mod exports;
 pub(crate) mod fortran;
+pub(crate) mod longjmp;
 pub(crate) mod wrappers;

@@ -13,3 +13,4 @@ pub(crate) mod mark;
 pub(crate) mod own_file;
 pub(crate) mod say;
 pub(crate) mod signals;
+pub(crate) mod stack;

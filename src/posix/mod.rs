@@ -15,7 +15,7 @@ mod descriptors;
 mod exports;
 mod maps;
 mod paths;
-mod real;
+pub mod real;
 mod record;
 mod stdio;
 mod system;

@@ -164,10 +164,10 @@ pub fn context(fd: c_int) -> Option<CallContext> {
         return context_of_new_thread(level, || descriptors::may_be_watched(fd));
     }
     // SAFETY: the state of the running thread, and the header of its own block.
-    let (busy, depth, next, open) = unsafe {
+    let (busy, outer_stack, next, open) = unsafe {
         (
             (*t).busy,
-            (*t).depth,
+            (*t).outer_stack,
             (*t).next_call,
             (*(*t).block.header()).open_function.load(Relaxed),
         )
@@ -179,7 +179,7 @@ pub fn context(fd: c_int) -> Option<CallContext> {
     if !is_alone() {
         return None;
     }
-    if depth == 0 {
+    if outer_stack == 0 {
         return (level == EVERYTHING).then_some(CallContext {
             thread: t,
             call: next,

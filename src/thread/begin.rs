@@ -61,7 +61,8 @@ fn begin(store: &'static BlockStore, anywhere: bool, describe: fn(&mut Thread)) 
         (&mut (*arena).ignored, &mut (*arena).row, &(*arena).unseen)
     };
     let state = Thread {
-        depth: 0,
+        outer_stack: 0,
+        nested: 0,
         // Until it is set up.
         busy: 1,
         number,

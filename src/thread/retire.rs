@@ -66,7 +66,7 @@ unsafe extern "C" fn ended(t: *mut c_void) {
     };
     // SAFETY: the state of the running thread, which nobody else touches.
     let t = unsafe { state.as_mut() };
-    if t.depth != 0 || t.number == 0 || current() != state.as_ptr() {
+    if t.outer_stack != 0 || t.number == 0 || current() != state.as_ptr() {
         return;
     }
     // From here on a call of this thread, in another key's destructor, is that of a new one.

@@ -9,8 +9,10 @@ use std::sync::atomic::AtomicU64;
 
 /// State of one thread. Only the thread itself touches it, but for `ignored`, which Finalize adds up.
 pub struct Thread {
-    /// MPI calls that this thread is inside of.
-    pub depth: u32,
+    /// Stack pointer in the wrapper of the MPI call that this thread is inside of, the outermost one; 0 outside MPI.
+    pub outer_stack: usize,
+    /// MPI calls that are made inside that one.
+    pub nested: u32,
     /// How many activities of the recorder are going on: what calls libc meanwhile, be it a signal handler, is passed through,
     /// because a record may be half written.
     pub busy: u32,

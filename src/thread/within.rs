@@ -46,6 +46,11 @@ pub fn inside() -> bool {
     INSIDE.try_with(Cell::get).unwrap_or(true)
 }
 
+/// The program has jumped out of whatever the recorder was doing on this thread.
+pub fn leave_recorder() {
+    let _ = INSIDE.try_with(|inside| inside.set(false));
+}
+
 /// Runs `f` with the recorder switched off for this thread, the program's floating-point environment set aside, and the
 /// signal of too large files held back.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {

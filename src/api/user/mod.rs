@@ -115,7 +115,7 @@ unsafe fn write(
     let _busy = Busy::new(t);
     let room = HEAD + HEAD_EXTRA + FIXED_BYTES + most + SLACK;
     let now = clock::now();
-    let inside = t.depth != 0;
+    let inside = t.outer_stack != 0;
     let call = t.next_call;
     // SAFETY: `room` bytes are free where the record begins, and it is no larger.
     unsafe {

@@ -268,6 +268,24 @@ fn an_exception_thrown_by_an_error_handler_passes_through() {
     }
 }
 
+/// A jump leaves no record of the call; all calls before and after it are recorded.
+#[test]
+fn an_error_handler_may_leave_with_longjmp() {
+    for mpi in installed() {
+        let run = traced(mpi, 2, &Program::c("jump").compile(mpi));
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        for counts in run.in_dumpi().values() {
+            let of = |function| counts.get(function).copied().unwrap_or(0);
+            // While recording was on: each of the three jumps is followed by two calls, and one failed call returned.
+            assert_eq!(of("MPI_Comm_size"), 6, "{mpi:?}");
+            assert_eq!(of("MPI_Send"), 1, "{mpi:?}");
+            assert_eq!(of("MPI_Comm_rank"), 1, "{mpi:?}");
+            assert_eq!(of("MPI_Barrier"), 1, "{mpi:?}");
+            assert_eq!(of("MPI_Finalize"), 1, "{mpi:?}");
+        }
+    }
+}
+
 /// The second rank's CLOCK_MONOTONIC is 1000 s ahead, as on a host that has been up for longer: the ranks compare clocks.
 #[test]
 fn clocks_that_differ_are_corrected() {
