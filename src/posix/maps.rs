@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Mappings that are remembered.
-const MOST: usize = 256;
+const MAX_MAPPINGS: usize = 256;
 
 struct Mapping {
     start: AtomicUsize,
@@ -15,15 +15,15 @@ struct Mapping {
     offset: AtomicU64,
 }
 
-static MAPPINGS: [Mapping; MOST] = [const {
+static MAPPINGS: [Mapping; MAX_MAPPINGS] = [const {
     Mapping {
         start: AtomicUsize::new(0),
         length: AtomicUsize::new(0),
         fd: AtomicU64::new(0),
         offset: AtomicU64::new(0),
     }
-}; MOST];
-/// Mappings made so far; a new one takes the place of the one MOST before.
+}; MAX_MAPPINGS];
+/// Mappings made so far; a new one takes the place of the one MAX_MAPPINGS before.
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 /// mmap.
@@ -43,7 +43,7 @@ pub fn map(
     }
     let r = plain(real, MMAP, fd, offset, length as i64);
     if r != libc::MAP_FAILED {
-        let mapping = &MAPPINGS[MADE.fetch_add(1, Relaxed) % MOST];
+        let mapping = &MAPPINGS[MADE.fetch_add(1, Relaxed) % MAX_MAPPINGS];
         mapping.length.store(0, Relaxed);
         mapping.start.store(r as usize, Relaxed);
         mapping.fd.store(fd as u64, Relaxed);
@@ -69,8 +69,8 @@ fn forget(start: usize, length: usize) {
 pub fn sync(real: impl FnOnce() -> c_int, address: *mut c_void, length: usize) -> c_int {
     let made = MADE.load(Relaxed);
     let address = address as usize;
-    for i in (made.saturating_sub(MOST)..made).rev() {
-        let mapping = &MAPPINGS[i % MOST];
+    for i in (made.saturating_sub(MAX_MAPPINGS)..made).rev() {
+        let mapping = &MAPPINGS[i % MAX_MAPPINGS];
         let start = mapping.start.load(Relaxed);
         if address >= start && address - start < mapping.length.load(Relaxed) {
             let offset = mapping.offset.load(Relaxed) as i64 + (address - start) as i64;

@@ -9,9 +9,9 @@ use blockfile::runs::Run;
 use std::sync::Arc;
 
 /// How often copies of a filetype may overlap before only the bounding extent of an access is looked at.
-const MOST_OVERLAPPING: i128 = 4096;
+const MAX_OVERLAPPING_COPIES: i128 = 4096;
 /// Most pieces of runs in no order that are sorted one by one; of more, only the bounding extent is looked at.
-const MOST_SORTED: u64 = 1 << 16;
+const MAX_SORTED_RUNS: u64 = 1 << 16;
 
 /// Pieces of one length at equal distances.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ fn in_order(runs: &[Run]) -> (Vec<Run>, bool) {
     let count = sorted
         .iter()
         .fold(0_u64, |sum, r| sum.saturating_add(r.count));
-    if count <= MOST_SORTED {
+    if count <= MAX_SORTED_RUNS {
         let pieces = sorted.iter().flat_map(|run| run.pieces());
         sorted = pieces
             .map(|(offset, length)| Run::piece(offset, length))
@@ -262,7 +262,7 @@ impl Ranges {
 
     /// Whether it is known to the byte where each of them lies.
     pub fn is_exact(&self) -> bool {
-        self.layout.exact && (self.layout.apart || self.overlapping() <= MOST_OVERLAPPING)
+        self.layout.exact && (self.layout.apart || self.overlapping() <= MAX_OVERLAPPING_COPIES)
     }
 
     /// First copy of the filetype, bytes left out of it, last copy, bytes taken of it.
@@ -298,7 +298,7 @@ impl Ranges {
             let from = i128::from(self.from);
             return (data - from).clamp(0, i128::from(self.bytes)) as u64;
         }
-        if self.overlapping() > MOST_OVERLAPPING {
+        if self.overlapping() > MAX_OVERLAPPING_COPIES {
             let Some((low, high)) = self.bounding_extent() else {
                 return 0;
             };

@@ -20,7 +20,7 @@ use unify::schema::Schema;
 use wrappers::Table;
 
 // A run may name more counters than one process has.
-const _: () = assert!(counters::MOST_NAMES >= blockfile::counts::MAX_COUNTERS);
+const _: () = assert!(counters::MAX_COUNTER_NAMES >= blockfile::counts::MAX_COUNTERS);
 
 pub use unify::run_files::Error;
 

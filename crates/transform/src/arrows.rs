@@ -271,7 +271,7 @@ pub(super) fn spans(source: &dyn Source) -> Result<Spans, Stop> {
 }
 
 /// Most CallIDs that [`spans`] remembers.
-const MOST: usize = 1 << 19;
+const MAX_CALLIDS: usize = 1 << 19;
 
 /// See [`spans`].
 #[derive(Debug, Default)]
@@ -289,7 +289,7 @@ impl Spans {
         let span = self.by_id.entry(id).or_insert((start, end));
         span.0 = span.0.min(start);
         span.1 = span.1.max(end);
-        if self.by_id.len() > MOST {
+        if self.by_id.len() > MAX_CALLIDS {
             self.zeros += 1;
             let zeros = self.zeros;
             self.by_id.retain(|&id, _| is_sampled(id, zeros));

@@ -147,7 +147,7 @@ fn ends(drawable: &Drawable<'_>) -> Option<(Vertex, Vertex)> {
 
 /// Sub-lines that a line can have. What does not fit goes to the last one, overlapping or not: nobody could look at more,
 /// and trying each of very many for each state would take for ever.
-const MOST: usize = 1000;
+const MAX_SUBLINES: usize = 1000;
 /// Open states among which one with the CallID of a point is searched, from the innermost on.
 const SEARCHED: usize = 100;
 
@@ -213,7 +213,7 @@ impl Placing {
                 return sub;
             }
         }
-        if sub_lines.len() < MOST {
+        if sub_lines.len() < MAX_SUBLINES {
             let open = vec![new];
             let ended = Vec::new();
             sub_lines.push(SubLine { open, ended });

@@ -24,7 +24,7 @@ const FAR_STATES: i32 = 1_000_000;
 /// Solo events from here on were not handed out.
 const LAST_SOLO: i32 = 100_000;
 /// Most categories of a run.
-const MOST: usize = 1 << 16;
+const MAX_CATEGORIES: usize = 1 << 16;
 
 /// Colours of what has none.
 const COLORS: [&str; 16] = [
@@ -76,7 +76,7 @@ impl Categories {
     /// An event of MPE's API came up.
     #[inline]
     pub fn note(&mut self, number: i32) {
-        if !self.used.contains(&number) && self.used.len() < MOST {
+        if !self.used.contains(&number) && self.used.len() < MAX_CATEGORIES {
             self.used.insert(number);
         }
     }
@@ -99,7 +99,7 @@ impl Categories {
     }
 
     fn push(&mut self, category: Category) {
-        if self.all.len() >= MOST {
+        if self.all.len() >= MAX_CATEGORIES {
             return;
         }
         let at = self.all.len();

@@ -74,7 +74,7 @@ fn has_outsiders(members: &[i32]) -> bool {
 }
 
 /// More ranks than any machine has.
-pub const MOST_RANKS: i32 = 1 << 23;
+pub const MAX_RANKS: i32 = 1 << 23;
 
 /// What the handles of communicators stand for now.
 #[derive(Clone, Debug, Default)]
@@ -119,8 +119,8 @@ impl Comms {
     /// The communicators every process begins with. Their handles are not known before their definitions were read.
     pub fn new(info: Info) -> Comms {
         // A damaged header must not decide how much memory is taken.
-        let rank = info.rank.clamp(0, MOST_RANKS - 1);
-        let size = i32::try_from(info.size).map_or(MOST_RANKS, |n| n.clamp(rank + 1, MOST_RANKS));
+        let rank = info.rank.clamp(0, MAX_RANKS - 1);
+        let size = i32::try_from(info.size).map_or(MAX_RANKS, |n| n.clamp(rank + 1, MAX_RANKS));
         let mut comms = Comms {
             run: info.run,
             list: Vec::new(),

@@ -9,7 +9,7 @@ use blockfile::record::Record;
 use wrappers::{Function, Table, Vain};
 
 /// Most different calls that take turns in one row; the recorder's `polling sample` knows as many.
-const MOST: usize = 8;
+const MAX_TURNS: usize = 8;
 
 /// One of the calls that take turns.
 struct Turn {
@@ -66,7 +66,7 @@ pub fn repeated(file: &File<'_>, scan: &Scan, table: &Table) -> u64 {
                 continue;
             }
             let vain = known.is_some_and(|f| is_vain(f, family, &record));
-            if !vain || row.len() == MOST {
+            if !vain || row.len() == MAX_TURNS {
                 repeated += between(&row);
                 row.clear();
             }

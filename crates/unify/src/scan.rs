@@ -2,7 +2,7 @@
 
 use super::categories::Categories;
 use super::clock::ClockMap;
-use super::comms::{CommId, Comms, MOST_RANKS};
+use super::comms::{CommId, Comms, MAX_RANKS};
 use super::function_set::FunctionSet;
 use super::functions::{Choice, Found, Functions};
 use super::library::Library;
@@ -246,7 +246,7 @@ impl Scan {
     /// Size of MPI_COMM_WORLD.
     pub fn ranks(&self) -> u32 {
         let least = self.rank().map_or(0, |r| r.saturating_add(1));
-        self.info.size.max(least).min(MOST_RANKS as u32)
+        self.info.size.max(least).min(MAX_RANKS as u32)
     }
 
     /// How many lines a communicator must have room for: the size of MPI_COMM_WORLD, or that of the largest group of a
@@ -254,7 +254,7 @@ impl Scan {
     pub fn width(&self) -> u32 {
         let crossing = self.comms.all().iter().filter(|c| c.crosses_border());
         let widest = crossing.map(|c| c.members.len().max(c.remote.len())).max();
-        let widest = widest.unwrap_or(0).min(MOST_RANKS as usize) as u32;
+        let widest = widest.unwrap_or(0).min(MAX_RANKS as usize) as u32;
         self.ranks().max(widest)
     }
 

@@ -79,7 +79,7 @@ struct Going {
 /// Time that a run may take without a call of any rank. How long a run takes in all, the machine decides.
 const LIMIT: Duration = Duration::from_secs(30);
 /// Time after which a run that still makes calls is one that does not end.
-const MOST: Duration = Duration::from_secs(300);
+const MAX_RUN_TIME: Duration = Duration::from_secs(300);
 /// As [`LIMIT`], of runs in which a rank never comes to its end.
 const LIMIT_OF_HUNG: Duration = Duration::from_secs(8);
 
@@ -116,7 +116,7 @@ impl Going {
             let known = truths.len();
             let made = truths.values().flat_map(|truth| truth.calls.values());
             let made: u64 = made.map(|made| made.begun + made.ended).sum();
-            if made > calls && self.begun.elapsed() < MOST {
+            if made > calls && self.begun.elapsed() < MAX_RUN_TIME {
                 (calls, self.latest) = (made, Instant::now());
             }
             if status.is_some() && alive.is_empty() {

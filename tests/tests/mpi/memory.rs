@@ -6,7 +6,7 @@ use tests::trace::Tracing;
 use tests::{Mpi, Program};
 
 /// Most that a rank may take more than without the recorder, kB.
-const MOST: i64 = 32 << 10;
+const MAX_EXTRA_KB: i64 = 32 << 10;
 /// Rounds of a run whose block file alone is larger than that: about 36 bytes a call.
 const LONG: &str = "110000";
 /// A tenth of it.
@@ -45,7 +45,7 @@ fn memory_does_not_grow_with_the_run() {
         let long = peaks(mpi, LONG, true);
         for (rank, ((bare, short), long)) in bare.iter().zip(&short).zip(&long).enumerate() {
             println!("{mpi:?} rank {rank}: without {bare:?}, short {short:?}, long {long:?} kB");
-            assert!(long.0 - bare.0 < MOST && long.1 - bare.1 < MOST);
+            assert!(long.0 - bare.0 < MAX_EXTRA_KB && long.1 - bare.1 < MAX_EXTRA_KB);
             // A third of what comes with ten times as many calls; the library itself varies by some MB.
             assert!(long.0 - short.0 < 12 << 10, "while it runs");
             assert!(long.1 - short.1 < 12 << 10, "in MPI_Finalize");

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use trace_model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
 
 /// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
-const MOST_UNKNOWN: u32 = 1 << 14;
+const MAX_UNKNOWN_CATEGORIES: u32 = 1 << 14;
 
 /// Makes [`Statistics`] of drawables, which must come in [`Order::Start`](trace_model::Order::Start).
 #[derive(Debug)]
@@ -278,7 +278,7 @@ impl Collector {
         }
         let kind = self.kinds.len() as u32;
         self.unknown_kinds += 1;
-        if self.unknown_kinds > MOST_UNKNOWN {
+        if self.unknown_kinds > MAX_UNKNOWN_CATEGORIES {
             return kind - 1;
         }
         let category = Category::new(
@@ -298,7 +298,7 @@ impl Collector {
         }
         let row = self.rows.len() as u32;
         self.unknown_rows += 1;
-        if self.unknown_rows > MOST_UNKNOWN {
+        if self.unknown_rows > MAX_UNKNOWN_CATEGORIES {
             return (row - 1, self.stacks.len() as u32 - 1);
         }
         self.rows.push(Place::new(line, 0, false));

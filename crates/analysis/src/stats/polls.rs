@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trace_model::{Category, Topology, Value, info_values};
 
 /// Names that are told apart; no MPI library has so many functions that ask.
-const MOST: usize = 64;
+const MAX_POLL_FUNCTIONS: usize = 64;
 
 /// Whether drawables of this category are annotations of the recorder.
 pub(super) fn is_annotation(category: &Category) -> bool {
@@ -21,7 +21,7 @@ pub(super) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info
     let Some((name, calls)) = text.and_then(told) else {
         return;
     };
-    if counted.len() < MOST || counted.contains_key(name) {
+    if counted.len() < MAX_POLL_FUNCTIONS || counted.contains_key(name) {
         let sum = counted.entry(name.to_owned()).or_default();
         *sum = sum.saturating_add(calls);
     }

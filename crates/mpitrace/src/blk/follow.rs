@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Most files that are followed.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// Most files that are held open.
 const MAX_HELD_FILES: usize = 2_000;
 /// Deepest directory below one that was named.
@@ -186,9 +186,9 @@ impl Follow {
             ));
             return;
         };
-        if self.files.len() >= MOST_FILES {
+        if self.files.len() >= MAX_FILES {
             self.note(format!(
-                "more than {MOST_FILES} files: the others are left out"
+                "more than {MAX_FILES} files: the others are left out"
             ));
             return;
         }

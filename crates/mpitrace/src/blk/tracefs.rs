@@ -15,7 +15,7 @@ const USUAL: &str = "/sys/kernel/tracing";
 /// Source of a mount that we made, and beginning of the names of our instances.
 const NAME: &str = "mpitrace";
 /// Most memory that the ring buffers of all processors take, KB.
-const MOST_KB: usize = 256 * 1024;
+const MAX_BUFFER_KB: usize = 256 * 1024;
 /// Ring buffer of a processor, KB (`spec/io-chain.md` section 6).
 const USUAL_KB: usize = 8192;
 
@@ -228,7 +228,7 @@ impl Instance {
         instance.write("tracing_on", "0")?;
         instance.write("trace_clock", "mono")?;
         let processors = instance.processors()?.len().max(1);
-        let kb = (MOST_KB / processors).clamp(64, USUAL_KB);
+        let kb = (MAX_BUFFER_KB / processors).clamp(64, USUAL_KB);
         instance.write("buffer_size_kb", &kb.to_string())?;
         Ok(instance)
     }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 /// Most transfers under way that are remembered; a device has some hundred.
 const MAX_TRANSFERS_UNDER_WAY: usize = 1 << 20;
 /// Most threads of which it is remembered whether they are the kernel's, or in a transfer past the page cache.
-const MOST_THREADS: usize = 1 << 16;
+const MAX_THREADS: usize = 1 << 16;
 
 /// A transfer that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl<'d> Transfers<'d> {
                 bytes,
                 writes,
             } => {
-                if self.direct.len() >= MOST_THREADS {
+                if self.direct.len() >= MAX_THREADS {
                     self.direct.clear();
                 }
                 let direct = Direct {
@@ -206,7 +206,7 @@ impl<'d> Transfers<'d> {
             }
             _ => None,
         };
-        if self.kernel.len() >= MOST_THREADS {
+        if self.kernel.len() >= MAX_THREADS {
             self.kernel.clear();
         }
         let is_kernel = self.is_kernel;

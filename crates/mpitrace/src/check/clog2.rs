@@ -251,7 +251,7 @@ struct MessageEndpoint {
 }
 
 /// Open states and halves of messages that are remembered at a time; damaged files have no end of them.
-const MOST_WAITING: usize = 1 << 19;
+const MAX_OPEN_RECORDS: usize = 1 << 19;
 
 struct Log<'p, 'f> {
     preamble: &'p Preamble,
@@ -398,7 +398,7 @@ impl Log<'_, '_> {
                 self.findings.error("unknown event", offset, what);
             }
             Some(EventMeaning::Solo) => {}
-            Some(EventMeaning::Start(_)) if self.open.len() > MOST_WAITING => {
+            Some(EventMeaning::Start(_)) if self.open.len() > MAX_OPEN_RECORDS => {
                 let what = "too many open states to tell whether they close";
                 self.findings.warning("not checked", offset, what);
             }
@@ -421,7 +421,7 @@ impl Log<'_, '_> {
 
     /// Pairs the halves of messages as the converter does: the first with the same tag and ends.
     fn message(&mut self, offset: u64, channel: Channel, is_send: bool, size: i32) {
-        if self.messages.len() > MOST_WAITING {
+        if self.messages.len() > MAX_OPEN_RECORDS {
             let what = "too many messages with one end to tell whether they match";
             return self.findings.warning("not checked", offset, what);
         }

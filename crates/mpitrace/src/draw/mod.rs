@@ -93,7 +93,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// Pixels of a PNG, which take four bytes each while it is made.
-const MOST_PIXELS: u64 = 50_000_000;
+const MAX_PIXELS: u64 = 50_000_000;
 
 /// What the picture is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +121,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let pixels = arguments
         .size
         .map(|(width, height)| u64::from(width) * u64::from(height));
-    if kind == PictureFormat::Png && pixels > Some(MOST_PIXELS) {
+    if kind == PictureFormat::Png && pixels > Some(MAX_PIXELS) {
         return Err(Failure::Call(format!(
-            "a PNG has at most {MOST_PIXELS} pixels; SVG has none to count"
+            "a PNG has at most {MAX_PIXELS} pixels; SVG has none to count"
         )));
     }
     let inputs = [&arguments.trace];

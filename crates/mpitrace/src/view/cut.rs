@@ -8,21 +8,21 @@ use trace_formats::slog2::{
 use viewer_core::ApiError;
 
 /// Drawables of a part at most; some 40 bytes each in the file, twice that while it is made.
-const MOST: usize = 500_000;
+const MAX_DRAWABLES: usize = 500_000;
 /// Bytes of the tree that are read at most to find them.
-const MOST_READ: u64 = 1 << 30;
+const MAX_READ_BYTES: u64 = 1 << 30;
 
 /// The drawables that overlap a window, with all categories and line maps.
 pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, ApiError> {
     let too_much = || {
         ApiError::too_large(format!(
-            "there are more than {MOST} drawables in the window, too many for a page: zoom in"
+            "there are more than {MAX_DRAWABLES} drawables in the window, too many for a page: zoom in"
         ))
     };
     let nodes = reader.directory();
     let inside = nodes.iter().filter(|node| node.bounds.overlaps(window));
     let bytes = inside.map(|node| u64::from(node.ptr.size.unsigned_abs()));
-    if bytes.fold(0, u64::saturating_add) > MOST_READ {
+    if bytes.fold(0, u64::saturating_add) > MAX_READ_BYTES {
         return Err(too_much());
     }
     let mut found = Found {
@@ -68,7 +68,7 @@ struct Found<'a> {
 
 impl<'a> Visit<'a> for Found<'a> {
     fn drawable(&mut self, drawable: Drawable<'a>) {
-        if self.drawables.len() < MOST {
+        if self.drawables.len() < MAX_DRAWABLES {
             self.drawables.push(drawable);
         } else {
             self.has_more = true;

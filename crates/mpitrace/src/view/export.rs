@@ -15,7 +15,7 @@ use viewer_core::{
 /// How the names of exports begin.
 const PREFIX: &str = "export.";
 /// Pixels of a PNG, which take four bytes each while it is made.
-const MOST_PIXELS: f64 = 16e6;
+const MAX_PIXELS: f64 = 16e6;
 /// How often somebody who waits for his turn looks whether he is still waited for.
 const LOOK: Duration = Duration::from_millis(50);
 /// One export is made at a time: they take more memory than answers do.
@@ -43,9 +43,9 @@ pub fn export(
         }
         Some("png") => {
             let (svg, size) = svg(trace, &query, cancel)?;
-            if size.0 * size.1 > MOST_PIXELS {
+            if size.0 * size.1 > MAX_PIXELS {
                 return Err(ApiError::too_large(format!(
-                    "a PNG has at most {MOST_PIXELS} pixels, not {} x {}; an SVG has none to count",
+                    "a PNG has at most {MAX_PIXELS} pixels, not {} x {}; an SVG has none to count",
                     size.0, size.1
                 )));
             }

@@ -32,7 +32,7 @@ const HEAD: usize = 64 << 10;
 /// Bytes of what is posted: a token.
 const POSTED: usize = 256;
 /// How long a client may take to send a request, and how long a connection is kept that brings none.
-const PATIENCE: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait when the system has no descriptor or memory for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -154,7 +154,7 @@ async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             let mut connection = http1::Builder::new();
             connection
                 .timer(TokioTimer::new())
-                .header_read_timeout(PATIENCE)
+                .header_read_timeout(REQUEST_TIMEOUT)
                 .max_buf_size(HEAD);
             // What is wrong with a connection is the client's affair.
             let stream = TokioIo::new(Impatient::new(stream, limits.unread));
@@ -182,7 +182,7 @@ async fn respond(
     let (head, body) = request.into_parts();
     let mut posted = Bytes::new();
     if head.method == Method::POST {
-        let limited = tokio::time::timeout(PATIENCE, Limited::new(body, POSTED).collect());
+        let limited = tokio::time::timeout(REQUEST_TIMEOUT, Limited::new(body, POSTED).collect());
         if let Ok(Ok(body)) = limited.await {
             posted = body.to_bytes();
         }

@@ -14,7 +14,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 /// Traces that can be open at once.
-pub const MOST: usize = 64;
+pub const MAX_TRACES: usize = 64;
 
 /// Where a file is mapped. The handler finds by this whose page is gone.
 struct Region {
@@ -23,13 +23,13 @@ struct Region {
     is_torn: AtomicBool,
 }
 
-static REGIONS: [Region; MOST] = [const {
+static REGIONS: [Region; MAX_TRACES] = [const {
     Region {
         start: AtomicUsize::new(0),
         end: AtomicUsize::new(0),
         is_torn: AtomicBool::new(false),
     }
-}; MOST];
+}; MAX_TRACES];
 /// Regions that are taken.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 /// What SIGBUS did before.
@@ -81,7 +81,7 @@ impl Mapped {
         let metadata = file.metadata().map_err(failed)?;
         let bytes = crate::trace_files::input::map(&file).map_err(failed)?;
         let Some(region) = guard(&bytes) else {
-            let what = format!("at most {MOST} traces are shown at once");
+            let what = format!("at most {MAX_TRACES} traces are shown at once");
             return Err(Failure::Call(what));
         };
         Ok(Mapped {

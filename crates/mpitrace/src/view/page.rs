@@ -8,7 +8,7 @@ use std::fmt::Write;
 use viewer_core::{ApiError, Query};
 
 /// Bytes of the trace in a page.
-const MOST: usize = 20 << 20;
+const MAX_PAGE_BYTES: usize = 20 << 20;
 
 /// What answers questions in a page, in place of the server: see `viewer/src/own.ts`.
 const LOADER: &str = include_str!("page.js");
@@ -39,9 +39,9 @@ pub fn page(
     if cancel() {
         return Err(ApiError::cancelled());
     }
-    if part.len() > MOST {
+    if part.len() > MAX_PAGE_BYTES {
         return Err(ApiError::too_large(format!(
-            "{} bytes are in the window, and a page has room for {MOST}: zoom in",
+            "{} bytes are in the window, and a page has room for {MAX_PAGE_BYTES}: zoom in",
             part.len()
         )));
     }

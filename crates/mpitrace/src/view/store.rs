@@ -13,7 +13,7 @@ use trace_model::PendingFile;
 use trace_model::files;
 
 /// Bytes of such a file that are read at most.
-const MOST: u64 = 512 << 20;
+const MAX_STORE_BYTES: u64 = 512 << 20;
 
 /// What is kept of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Store {
             let mut file = files::open_regular(&path).ok()?;
             let metadata = file.metadata().ok()?;
             let mut head = [0; size_of::<Magic>() + size_of::<Key>()];
-            let is_right = self.is_believed(&metadata) && metadata.len() <= MOST;
+            let is_right = self.is_believed(&metadata) && metadata.len() <= MAX_STORE_BYTES;
             file.read_exact(&mut head).ok().filter(|()| is_right)?;
             let (magic, key) = head.split_at(size_of::<Magic>());
             let bytes = head.len()..usize::try_from(metadata.len()).ok()?;

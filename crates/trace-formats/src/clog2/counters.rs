@@ -9,12 +9,12 @@ use super::{Body, CARGO_SIZE, COUNTED, peek_etype, peek_rectype, rectype};
 /// Numbers in a record.
 const NUMBERS: usize = CARGO_SIZE / 8;
 /// Most names of a run: as many as its numbers have room for in records of their own.
-pub const MOST_NAMES: usize = 512;
+pub const MAX_COUNTER_NAMES: usize = 512;
 
 /// Adds the names that are not there yet. What a file says of the others has no place.
 pub fn join(names: &mut Vec<String>, others: &[String]) {
     for name in others {
-        if names.len() < MOST_NAMES && !names.contains(name) {
+        if names.len() < MAX_COUNTER_NAMES && !names.contains(name) {
             names.push(name.clone());
         }
     }
@@ -30,7 +30,7 @@ pub fn is_counted(bytes: &[u8]) -> bool {
 #[inline]
 pub(crate) fn part(etype: i32) -> Option<usize> {
     let part = etype.wrapping_sub(COUNTED) as u32 as usize;
-    (part < MOST_NAMES / NUMBERS).then_some(part)
+    (part < MAX_COUNTER_NAMES / NUMBERS).then_some(part)
 }
 
 /// Puts the numbers of a record where they belong. `values` gets as many numbers as there are records so far have told.

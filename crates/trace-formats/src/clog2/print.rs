@@ -17,14 +17,14 @@ use std::fmt;
 use std::io::{self, Write};
 
 /// Text that is collected before it goes to the output, in bytes.
-const FULL: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// Prints a file as `clog2_print` does. Output goes out in large pieces, so `out` needs no buffer.
 ///
 /// A damaged file is printed as far as it can be read before the error is given. A file without a communicator table
 /// is printed with the communicator numbers of its records as they are.
 pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
-    let mut line = Vec::with_capacity(FULL + 1024);
+    let mut line = Vec::with_capacity(BUFFER_BYTES + 1024);
     preamble(&mut line, reader.preamble()).map_err(|error| Error::io(0, error))?;
     let table = reader.comm_table();
     for entry in table.iter().flat_map(|table| &table.0) {
@@ -41,7 +41,7 @@ pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
         };
         if !matches!(raw.body, Body::EndBlock | Body::EndLog) {
             record(&mut line, &shown.apply(raw)).map_err(|error| Error::io(offset, error))?;
-            if line.len() >= FULL {
+            if line.len() >= BUFFER_BYTES {
                 out.write_all(&line)
                     .map_err(|error| Error::io(offset, error))?;
                 line.clear();
@@ -246,12 +246,15 @@ fn ints(out: &mut Vec<u8>, fields: &[(&str, i32)]) {
 #[inline]
 fn fixed(out: &mut Vec<u8>, value: f64) {
     /// Up to here the product is exact to a thousandth.
-    const MOST: f64 = 1e12;
+    const MAX_EXACT_MILLIONTHS: f64 = 1e12;
     let millionths = value * 1e6;
     let whole = millionths.floor();
     let rest = millionths - whole;
     // Where rounding is close, or the sign matters, the exact way decides.
-    if !(0.0..MOST).contains(&millionths) || (rest - 0.5).abs() < 0.01 || value.is_sign_negative() {
+    if !(0.0..MAX_EXACT_MILLIONTHS).contains(&millionths)
+        || (rest - 0.5).abs() < 0.01
+        || value.is_sign_negative()
+    {
         // Writing to a Vec cannot fail.
         let _ = write!(out, "{}", Fixed(value));
         return;

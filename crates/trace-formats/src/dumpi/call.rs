@@ -9,7 +9,7 @@ use super::schema::{Field, Function};
 use super::stream::{callable, measure};
 use super::types::{Clock, Record, Span};
 use super::value::{Arg, Status};
-use super::write::{FULL, Head, WriteError, Writer};
+use super::write::{FLUSH_BYTES, Head, WriteError, Writer};
 
 /// A record under construction. Every method appends one field, in stream order.
 #[derive(Debug)]
@@ -218,7 +218,7 @@ impl<'w, W: Write> Call<'w, W> {
             });
         }
         self.ended = true;
-        if self.writer.buf.len() >= FULL {
+        if self.writer.buf.len() >= FLUSH_BYTES {
             self.writer.pass_on()?;
         }
         Ok(())

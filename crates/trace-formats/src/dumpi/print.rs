@@ -14,7 +14,7 @@ use super::types::{AddressLabel, Keyval};
 pub use super::time::Zone;
 
 /// Text that is collected before it goes to the output, in bytes.
-const FULL: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// Which parts of a file to print; they come in this order. The letters are dumpi2ascii's options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub fn print(
     out: &mut impl Write,
 ) -> Result<(), PrintError> {
     let mut text = Text {
-        buf: Vec::with_capacity(FULL + FULL / 4),
+        buf: Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4),
     };
     let done = print_sections(reader, sections, zone, &mut text, out);
     out.write_all(&text.buf)?;
@@ -130,7 +130,7 @@ fn print_sections(
         };
         for record in reader.records() {
             text.record(&record?, &labels);
-            if text.buf.len() >= FULL {
+            if text.buf.len() >= BUFFER_BYTES {
                 out.write_all(&text.buf)?;
                 text.buf.clear();
             }

@@ -31,7 +31,7 @@ pub use super::call::Call;
 pub use super::file::FileWriter;
 
 /// Buffered bytes that are passed on at the end of a record.
-pub(super) const FULL: usize = 1 << 18;
+pub(super) const FLUSH_BYTES: usize = 1 << 18;
 
 /// What a record has besides its arguments and counters. Times that the mask does not name are not written.
 #[derive(Clone, Copy, Debug)]
@@ -182,7 +182,7 @@ impl<W: Write> Writer<W> {
     /// Begins a file. `offsets` are the seconds that the times of the stream count from; no time may be earlier, nor
     /// 65536 s later.
     pub fn new(out: W, offsets: Offsets) -> Result<Self, WriteError> {
-        let mut buf = Vec::with_capacity(FULL + FULL / 4);
+        let mut buf = Vec::with_capacity(FLUSH_BYTES + FLUSH_BYTES / 4);
         buf.extend_from_slice(&MAGIC);
         buf.extend_from_slice(&offsets.cpu.to_be_bytes());
         buf.extend_from_slice(&offsets.wall.to_be_bytes());

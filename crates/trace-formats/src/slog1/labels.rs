@@ -9,7 +9,7 @@ use trace_model::{Category, Text, Value};
 /// Bytes of the longest name.
 const LONGEST: usize = 33;
 /// Arguments that a record can have at most, a size of 16 bits in mind.
-const MOST: usize = 8192;
+const MAX_ARGUMENTS: usize = 8192;
 
 /// Sets keys and types of the info of records with arguments of these names.
 pub(super) fn info_format(names: &[Text], category: &mut Category) {
@@ -45,7 +45,7 @@ pub(super) fn info_format(names: &[Text], category: &mut Category) {
 pub(super) fn names(category: &Category) -> Vec<Text> {
     let mut names = Vec::new();
     for (key, &kind) in category.info_keys.iter().zip(&category.info_types) {
-        if names.len() + endings(kind).len() > MOST {
+        if names.len() + endings(kind).len() > MAX_ARGUMENTS {
             break;
         }
         for ending in endings(kind) {

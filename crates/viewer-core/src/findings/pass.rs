@@ -46,12 +46,12 @@ struct WaitHistory {
 
 impl WaitHistory {
     /// Stretches that are kept at the most.
-    const MOST: usize = 128;
+    const MAX_STRETCHES: usize = 128;
 
     fn add(&mut self, from: f64, to: f64) {
-        if self.stretches.len() == WaitHistory::MOST {
+        if self.stretches.len() == WaitHistory::MAX_STRETCHES {
             // The newest ones stay apart: they are asked for most.
-            let newest = self.stretches.split_off(WaitHistory::MOST / 2);
+            let newest = self.stretches.split_off(WaitHistory::MAX_STRETCHES / 2);
             let pairs = self.stretches.chunks(2);
             let joined = pairs.map(|pair| {
                 let last = pair[pair.len() - 1];

@@ -288,7 +288,7 @@ impl Names {
 /// The ranks of (first, last, stride) triples.
 fn spread(rows: impl Iterator<Item = Vec<i32>>, so_far: &mut usize) -> Option<Vec<i32>> {
     /// A few damaged bytes must not take up all memory.
-    const MOST: usize = 1 << 22;
+    const MAX_RANKS: usize = 1 << 22;
     let mut ranks = Vec::new();
     for row in rows {
         let [first, last, stride] = row[..] else {
@@ -300,7 +300,7 @@ fn spread(rows: impl Iterator<Item = Vec<i32>>, so_far: &mut usize) -> Option<Ve
         let mut rank = i64::from(first);
         while (stride > 0 && rank <= i64::from(last)) || (stride < 0 && rank >= i64::from(last)) {
             *so_far += 1;
-            if *so_far > MOST {
+            if *so_far > MAX_RANKS {
                 return None;
             }
             ranks.push(i32::try_from(rank).ok()?);

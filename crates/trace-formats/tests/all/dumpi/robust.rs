@@ -7,7 +7,7 @@ use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::{Error, ErrorKind};
 
 /// A program may print as it goes; the text of one record is all that has to be in memory.
-const MOST: usize = 1 << 18;
+const MAX_BYTES: usize = 1 << 18;
 
 /// Reads everything there is, in every way there is, and gives the number of calls.
 fn use_up(reader: &Reader<'_>) -> Result<usize, Error> {
@@ -49,7 +49,7 @@ fn read_both(bytes: &[u8]) -> [Result<usize, Error>; 2] {
         [Reader::open(bytes), Reader::salvage(bytes)].map(|reader| reader.and_then(|r| use_up(&r)))
     });
     assert!(
-        largest <= MOST,
+        largest <= MAX_BYTES,
         "{largest} bytes at once for a file of {}",
         bytes.len()
     );
