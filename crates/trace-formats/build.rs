@@ -78,5 +78,5 @@ fn main() {
 
 /// One element of the generated array.
 fn row(id: u16, name: &str, binding: &str, fields: &str) -> String {
-    format!("function({id}, {name:?}, Binding::{binding}, {fields:?}),\n")
+    format!("function({id}, {name:?}, LibraryBinding::{binding}, {fields:?}),\n")
 }

@@ -7,14 +7,16 @@ use std::io::Write;
 use super::select::{Choice, Numbers};
 use trace_formats::dumpi::Error;
 use trace_formats::dumpi::functions;
-use trace_formats::dumpi::functions::{ALL_FUNCTIONS, Code, FUNCTION_ENTER, FUNCTION_EXIT};
+use trace_formats::dumpi::functions::{ALL_FUNCTIONS, FUNCTION_ENTER, FUNCTION_EXIT, FieldCode};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::Clock;
 use trace_formats::dumpi::types::{
     AddressLabel, FOOTER_ENTRIES, Footer, Mask, Offsets, Record, Trailer, Version,
 };
 use trace_formats::dumpi::value::Arg;
-use trace_formats::dumpi::write::{DUMPI2DUMPI, Head, LIBDUMPI, Section, WriteError, Writer};
+use trace_formats::dumpi::write::{
+    DUMPI2DUMPI, FileSection, LIBDUMPI, RecordHead, WriteError, Writer,
+};
 
 /// What of a DUMPI file is kept.
 #[derive(Clone, Debug)]
@@ -140,7 +142,7 @@ pub struct Copied {
 
 impl DumpiFilter {
     /// The order of the sections.
-    pub fn layout(&self) -> &'static [Section] {
+    pub fn layout(&self) -> &'static [FileSection] {
         if self.like_original {
             DUMPI2DUMPI
         } else {
@@ -205,7 +207,9 @@ impl DumpiFilter {
 
     fn keeps(&self, record: &Record<'_>) -> bool {
         let comm = || {
-            let mut comms = record.args().filter(|(field, _)| field.code == Code::Comm);
+            let mut comms = record
+                .args()
+                .filter(|(field, _)| field.code == FieldCode::Comm);
             match comms.next() {
                 Some((_, Arg::Int(number))) => Some(number),
                 _ => None,
@@ -245,7 +249,7 @@ impl DumpiFilter {
                 bits &= !parts;
             }
         }
-        let head = Head {
+        let head = RecordHead {
             mask: Mask(bits),
             thread: record.thread,
             cpu: record.cpu,

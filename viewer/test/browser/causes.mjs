@@ -68,7 +68,7 @@ export function causes(chrome, { address, lateAddress }) {
     const { panel, rows } = await page.until((view) => view.panel === "matrix", "the matrix");
     assert.equal(panel, "matrix");
     assert.match(rows, /pin:\d+,\d+/);
-    const pair = page.own.locator('table[aria-label="Messages between rows"] tbody tr[data-nth]').first();
+    const pair = page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first();
     await pair.waitFor();
     await pair.click();
     await page.until((view) => view.arrows === "all", "its arrows");

@@ -409,7 +409,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     assert.ok(stats.categories.find(({ category }) => category === "compute").max_s <= (late.t1 - late.t0) * 1.001);
     // Three: the same by row, with nobody as busy.
     await page.own.locator("#tab-rows").click();
-    await page.own.locator('table[aria-label="Statistics by row"] tbody tr[data-nth]').first().waitFor();
+    await page.own.locator('table[aria-label="Statistics by timeline"] tbody tr[data-nth]').first().waitFor();
     await page.close();
   });
 

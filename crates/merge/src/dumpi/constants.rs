@@ -7,7 +7,7 @@
 //! by that field, but by the status of the receive: only that of MPI_PROC_NULL has the source −1. (Open MPI's own value,
 //! −2, would read as MPI_ROOT.)
 
-use trace_formats::dumpi::functions::Code;
+use trace_formats::dumpi::functions::FieldCode;
 
 /// DUMPI's MPI_ANY_SOURCE and MPI_ANY_TAG.
 const ANY: i32 = -1;
@@ -30,9 +30,9 @@ const SPECIAL: [&str; 5] = [
 ];
 
 /// Enumerations: code, names and values. Sets of flags are among them.
-const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
+const ENUMERATIONS: &[(FieldCode, &[(&str, u8)])] = &[
     (
-        Code::Cmp,
+        FieldCode::Cmp,
         &[
             ("MPI_IDENT", 1),
             ("MPI_CONGRUENT", 2),
@@ -41,11 +41,11 @@ const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
         ],
     ),
     (
-        Code::Topo,
+        FieldCode::Topo,
         &[("MPI_GRAPH", 1), ("MPI_CART", 2), ("MPI_UNDEFINED", 3)],
     ),
     (
-        Code::Comb,
+        FieldCode::Comb,
         &[
             ("MPI_COMBINER_NAMED", 1),
             ("MPI_COMBINER_DUP", 2),
@@ -68,7 +68,7 @@ const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
         ],
     ),
     (
-        Code::Dist,
+        FieldCode::Dist,
         &[
             ("MPI_DISTRIBUTE_BLOCK", 1),
             ("MPI_DISTRIBUTE_CYCLIC", 2),
@@ -76,9 +76,12 @@ const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
             ("MPI_DISTRIBUTE_DFLT_DARG", 4),
         ],
     ),
-    (Code::Order, &[("MPI_ORDER_C", 1), ("MPI_ORDER_FORTRAN", 2)]),
     (
-        Code::Thr,
+        FieldCode::Order,
+        &[("MPI_ORDER_C", 1), ("MPI_ORDER_FORTRAN", 2)],
+    ),
+    (
+        FieldCode::Thr,
         &[
             ("MPI_THREAD_SINGLE", 1),
             ("MPI_THREAD_FUNNELED", 2),
@@ -87,7 +90,7 @@ const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
         ],
     ),
     (
-        Code::Tcls,
+        FieldCode::Tcls,
         &[
             ("MPI_TYPECLASS_REAL", 1),
             ("MPI_TYPECLASS_INTEGER", 2),
@@ -95,11 +98,11 @@ const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
         ],
     ),
     (
-        Code::Lock,
+        FieldCode::Lock,
         &[("MPI_LOCK_SHARED", 1), ("MPI_LOCK_EXCLUSIVE", 2)],
     ),
     (
-        Code::Whence,
+        FieldCode::Whence,
         &[
             ("MPI_SEEK_SET", 1),
             ("MPI_SEEK_CUR", 2),
@@ -108,7 +111,7 @@ const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
     ),
     // Single flags only: the format has no value for a combination, which is written as 0.
     (
-        Code::Amode,
+        FieldCode::Amode,
         &[
             ("MPI_MODE_RDONLY", 1),
             ("MPI_MODE_RDWR", 2),
@@ -123,7 +126,7 @@ const ENUMERATIONS: &[(Code, &[(&str, u8)])] = &[
     ),
     // A set of flags, as readers take it; the reference writes 255 for none and for all combinations.
     (
-        Code::Assert,
+        FieldCode::Assert,
         &[
             ("MPI_MODE_NOCHECK", 1),
             ("MPI_MODE_NOSTORE", 2),
@@ -247,12 +250,12 @@ impl Constants {
     }
 
     /// Value of an enumeration, 0 if DUMPI has none; of assertions, the set of flags.
-    pub fn enumeration(&self, code: Code, raw: i64) -> i32 {
+    pub fn enumeration(&self, code: FieldCode, raw: i64) -> i32 {
         let Some(i) = ENUMERATIONS.iter().position(|(c, _)| *c == code) else {
             return 0;
         };
         let known = &self.enumerations[i];
-        if code == Code::Assert {
+        if code == FieldCode::Assert {
             let set = known.iter().filter(|(flag, _)| raw & flag != 0);
             return set.fold(0, |all, (_, bit)| all | i32::from(*bit));
         }
@@ -313,13 +316,13 @@ mod tests {
     #[test]
     fn flags_and_enumerations() {
         let c = mpich();
-        assert_eq!(c.enumeration(Code::Assert, 0), 0);
-        assert_eq!(c.enumeration(Code::Assert, 1024 | 4096), 5);
-        assert_eq!(c.enumeration(Code::Amode, 8), 2);
-        assert_eq!(c.enumeration(Code::Amode, 9), 0);
-        assert_eq!(c.enumeration(Code::Topo, 2), 2);
-        assert_eq!(c.enumeration(Code::Topo, -32766), 3);
-        assert_eq!(c.enumeration(Code::Topo, 3), 0);
+        assert_eq!(c.enumeration(FieldCode::Assert, 0), 0);
+        assert_eq!(c.enumeration(FieldCode::Assert, 1024 | 4096), 5);
+        assert_eq!(c.enumeration(FieldCode::Amode, 8), 2);
+        assert_eq!(c.enumeration(FieldCode::Amode, 9), 0);
+        assert_eq!(c.enumeration(FieldCode::Topo, 2), 2);
+        assert_eq!(c.enumeration(FieldCode::Topo, -32766), 3);
+        assert_eq!(c.enumeration(FieldCode::Topo, 3), 0);
     }
 
     #[test]

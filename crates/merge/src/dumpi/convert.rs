@@ -16,7 +16,7 @@ use std::iter::repeat_n;
 use trace_formats::dumpi::functions::ALL_FUNCTIONS;
 use trace_formats::dumpi::types::{AddressLabel, Footer};
 use trace_formats::dumpi::value;
-use trace_formats::dumpi::write::{Call, Head, WriteError, Writer};
+use trace_formats::dumpi::write::{Call, RecordHead, WriteError, Writer};
 use trace_model::hash::Map;
 use wrappers::Table;
 
@@ -144,7 +144,7 @@ impl<'t> Converter<'t> {
         &mut self,
         writer: &mut Writer<W>,
         record: &Record<'_>,
-        head: &Head,
+        head: &RecordHead,
         counts: &[(i64, i64)],
     ) -> Result<Outcome, WriteError> {
         let number = usize::from(record.function);
@@ -185,7 +185,7 @@ impl<'t> Converter<'t> {
         writer: &mut Writer<W>,
         key: u64,
         text: &str,
-        head: &Head,
+        head: &RecordHead,
     ) -> Result<(), WriteError> {
         self.names
             .annotation(writer, (key, text), head, self.tracing)
@@ -200,7 +200,7 @@ impl<'t> Converter<'t> {
         writer: &mut Writer<W>,
         function: (u64, &str),
         enters: bool,
-        head: &Head,
+        head: &RecordHead,
     ) -> Result<(), WriteError> {
         let wanted = match enters {
             true => self.tracing.enter,
@@ -216,7 +216,7 @@ impl<'t> Converter<'t> {
         &mut self,
         writer: &mut Writer<W>,
         number: u16,
-        head: &Head,
+        head: &RecordHead,
         counts: &[(i64, i64)],
     ) -> Result<Outcome, WriteError> {
         if !self.extensions {
@@ -238,7 +238,7 @@ impl<'t> Converter<'t> {
         &mut self,
         writer: &mut Writer<W>,
         number: u16,
-        head: &Head,
+        head: &RecordHead,
     ) -> Result<(), WriteError> {
         let first = Halves {
             enter: true,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
 use trace_formats::dumpi::types::{AddressLabel, Span};
-use trace_formats::dumpi::write::{Head, WriteError, Writer};
+use trace_formats::dumpi::write::{RecordHead, WriteError, Writer};
 use wrappers::Table;
 
 /// Keys of calls begin with the letters MPI.
@@ -71,7 +71,7 @@ impl Names {
         &mut self,
         writer: &mut Writer<W>,
         number: u16,
-        head: &Head,
+        head: &RecordHead,
         halves: Halves,
         counts: &[(i64, i64)],
     ) -> Result<(), WriteError> {
@@ -96,7 +96,7 @@ impl Names {
         &mut self,
         writer: &mut Writer<W>,
         (key, text): (u64, &str),
-        head: &Head,
+        head: &RecordHead,
         halves: Halves,
     ) -> Result<(), WriteError> {
         if self.keys.insert(key) {
@@ -113,7 +113,7 @@ impl Names {
         &mut self,
         writer: &mut Writer<W>,
         (key, name): (u64, &str),
-        head: &Head,
+        head: &RecordHead,
         halves: Halves,
     ) -> Result<(), WriteError> {
         if self.keys.insert(key) {
@@ -131,7 +131,7 @@ impl Names {
         writer: &mut Writer<W>,
         (address, name): (u64, &str),
         enters: bool,
-        head: &Head,
+        head: &RecordHead,
     ) -> Result<(), WriteError> {
         if self.keys.insert(address) {
             self.used.push((address, Named::Code(name.to_owned())));
@@ -174,7 +174,7 @@ impl Names {
 fn pair<W: Write>(
     writer: &mut Writer<W>,
     key: u64,
-    head: &Head,
+    head: &RecordHead,
     halves: Halves,
     counts: &[(i64, i64)],
 ) -> Result<(), WriteError> {
@@ -190,7 +190,7 @@ fn pair<W: Write>(
         [(halves.enter, enter, entry), (halves.exit, exit, after)]
     {
         if wanted {
-            let head = Head { cpu, wall, ..*head };
+            let head = RecordHead { cpu, wall, ..*head };
             let mut call = writer.call(id, &head, &counts);
             call.u64(key);
             call.end()?;

@@ -5,7 +5,7 @@
 //! (without underscores and `array_of_`), names that differ are listed in [`ALIASES`], what is no argument in [`COMPUTED`].
 
 use trace_formats::dumpi::functions;
-use trace_formats::dumpi::functions::{Code, Field, Moment, Shape};
+use trace_formats::dumpi::functions::{Field, FieldCode, FieldMoment, FieldShape};
 use wrappers::{CType, Function, Kind, Table};
 
 use super::numbers::Space;
@@ -172,7 +172,7 @@ pub(super) struct Step {
     /// Whether the array goes by the size of the communicator; an absent one is then filled with zeros, because readers
     /// take that many elements.
     pub per_rank: bool,
-    pub code: Code,
+    pub code: FieldCode,
 }
 
 /// How a record of one function is made.
@@ -275,14 +275,14 @@ fn step(function: &Function, fields: &[Field], field: &Field) -> Option<Step> {
     // `position.in` and `position.out` are one parameter at two moments.
     let name = field.name.split('.').next()?;
     let per_rank = match field.shape {
-        Shape::Array { bound } => fields.get(usize::from(bound))?.name == "commsize",
+        FieldShape::Array { bound } => fields.get(usize::from(bound))?.name == "commsize",
         _ => false,
     };
     let made = |action, param| {
         Some(Step {
             action,
             param,
-            after: field.moment != Moment::Before,
+            after: field.moment != FieldMoment::Before,
             root_only: field.root_only,
             per_rank,
             code: field.code,
@@ -300,40 +300,40 @@ fn step(function: &Function, fields: &[Field], field: &Field) -> Option<Step> {
 
 fn action(function: &Function, field: &Field, param: usize) -> Option<Action> {
     let param = function.params.get(param)?;
-    let array = !matches!(field.shape, Shape::One);
+    let array = !matches!(field.shape, FieldShape::One);
     // Addresses, also as displacements from MPI_BOTTOM; sizes, extents and strides are none.
     let address = param.kind == Kind::Aint
         && (param.name.contains("address") || param.name.starts_with("array_of_displ"));
     Some(match (field.code, field.shape) {
-        (Code::Str, Shape::One) => Action::Text,
-        (Code::Str, Shape::List) => Action::Texts,
-        (Code::Str, _) => Action::TextLists,
-        (Code::Stat, _) => Action::Statuses,
-        (Code::Int, Shape::Rows { .. }) => Action::Rows,
-        (Code::Int, _) if address && array => Action::LowBitsArray,
-        (Code::Int, _) if address => Action::LowBits,
-        (Code::Int, _) if param.name == "array_of_dargs" => Action::DistributionArgs,
-        (Code::Int, _) if matches!(param.kind, Kind::Rank | Kind::Root | Kind::Target) => {
+        (FieldCode::Str, FieldShape::One) => Action::Text,
+        (FieldCode::Str, FieldShape::List) => Action::Texts,
+        (FieldCode::Str, _) => Action::TextLists,
+        (FieldCode::Stat, _) => Action::Statuses,
+        (FieldCode::Int, FieldShape::Rows { .. }) => Action::Rows,
+        (FieldCode::Int, _) if address && array => Action::LowBitsArray,
+        (FieldCode::Int, _) if address => Action::LowBits,
+        (FieldCode::Int, _) if param.name == "array_of_dargs" => Action::DistributionArgs,
+        (FieldCode::Int, _) if matches!(param.kind, Kind::Rank | Kind::Root | Kind::Target) => {
             if array {
                 Action::Ranks
             } else {
                 Action::Rank
             }
         }
-        (Code::Int, _) if array => Action::Ints,
-        (Code::Int, _) => Action::Int,
-        (Code::I64, _) => Action::Wide,
-        (Code::U64, _) => return None,
-        (Code::Src, _) => Action::Source,
-        (Code::Dst, _) => Action::Dest,
-        (Code::Tag, _) => Action::Tag,
-        (Code::Req, _) if array => Action::Requests,
-        (Code::Req, _) => Action::Request(Space::Request),
-        (Code::IoReq, _) => Action::Request(Space::IoRequest),
-        (Code::Kv, _) => Action::Keyval,
-        (Code::Op, _) => Action::Op,
-        (Code::Dt, _) if array => Action::Types,
-        (Code::Dt, _) => datatype(function, field),
+        (FieldCode::Int, _) if array => Action::Ints,
+        (FieldCode::Int, _) => Action::Int,
+        (FieldCode::I64, _) => Action::Wide,
+        (FieldCode::U64, _) => return None,
+        (FieldCode::Src, _) => Action::Source,
+        (FieldCode::Dst, _) => Action::Dest,
+        (FieldCode::Tag, _) => Action::Tag,
+        (FieldCode::Req, _) if array => Action::Requests,
+        (FieldCode::Req, _) => Action::Request(Space::Request),
+        (FieldCode::IoReq, _) => Action::Request(Space::IoRequest),
+        (FieldCode::Kv, _) => Action::Keyval,
+        (FieldCode::Op, _) => Action::Op,
+        (FieldCode::Dt, _) if array => Action::Types,
+        (FieldCode::Dt, _) => datatype(function, field),
         (code, _) => match (Space::of(code), array) {
             (Some(space), true) => Action::Handles(space),
             (Some(space), false) => Action::Handle(space),
@@ -417,41 +417,41 @@ mod tests {
                     continue;
                 }
                 let kinds: &[Kind] = match field.code {
-                    Code::Src => &[Kind::Source],
-                    Code::Dst => &[Kind::Dest],
-                    Code::Tag => &[Kind::Tag],
-                    Code::Req | Code::IoReq => &[Kind::Request],
-                    Code::Comm => &[Kind::Comm],
-                    Code::Dt => &[Kind::Datatype],
-                    Code::Grp => &[Kind::Group],
-                    Code::Eh => &[Kind::Errhandler],
-                    Code::File => &[Kind::File],
-                    Code::Info => &[Kind::Info],
-                    Code::Win => &[Kind::Win],
-                    Code::Kv => &[Kind::Keyval],
-                    Code::Op => &[Kind::Op],
-                    Code::Cmp => &[Kind::Comparison],
-                    Code::Topo => &[Kind::Topology],
-                    Code::Comb => &[Kind::Combiner],
-                    Code::Dist => &[Kind::Distribution],
-                    Code::Order => &[Kind::Order],
-                    Code::Thr => &[Kind::ThreadLevel],
-                    Code::Tcls => &[Kind::TypeClass],
-                    Code::Lock => &[Kind::LockType],
-                    Code::Whence => &[Kind::Whence],
-                    Code::Amode => &[Kind::Amode],
-                    Code::Assert => &[Kind::Assertion],
-                    Code::Str => &[
+                    FieldCode::Src => &[Kind::Source],
+                    FieldCode::Dst => &[Kind::Dest],
+                    FieldCode::Tag => &[Kind::Tag],
+                    FieldCode::Req | FieldCode::IoReq => &[Kind::Request],
+                    FieldCode::Comm => &[Kind::Comm],
+                    FieldCode::Dt => &[Kind::Datatype],
+                    FieldCode::Grp => &[Kind::Group],
+                    FieldCode::Eh => &[Kind::Errhandler],
+                    FieldCode::File => &[Kind::File],
+                    FieldCode::Info => &[Kind::Info],
+                    FieldCode::Win => &[Kind::Win],
+                    FieldCode::Kv => &[Kind::Keyval],
+                    FieldCode::Op => &[Kind::Op],
+                    FieldCode::Cmp => &[Kind::Comparison],
+                    FieldCode::Topo => &[Kind::Topology],
+                    FieldCode::Comb => &[Kind::Combiner],
+                    FieldCode::Dist => &[Kind::Distribution],
+                    FieldCode::Order => &[Kind::Order],
+                    FieldCode::Thr => &[Kind::ThreadLevel],
+                    FieldCode::Tcls => &[Kind::TypeClass],
+                    FieldCode::Lock => &[Kind::LockType],
+                    FieldCode::Whence => &[Kind::Whence],
+                    FieldCode::Amode => &[Kind::Amode],
+                    FieldCode::Assert => &[Kind::Assertion],
+                    FieldCode::Str => &[
                         Kind::String,
                         Kind::Strings,
                         Kind::Argv,
                         Kind::Argvs,
                         Kind::Argvp,
                     ],
-                    Code::Stat => &[Kind::Status],
-                    Code::I64 => &[Kind::Offset],
-                    Code::U64 => &[],
-                    Code::Int => {
+                    FieldCode::Stat => &[Kind::Status],
+                    FieldCode::I64 => &[Kind::Offset],
+                    FieldCode::U64 => &[],
+                    FieldCode::Int => {
                         assert!(
                             !param.kind.is_handle() || param.kind == Kind::Keyval,
                             "{what}"
@@ -462,7 +462,7 @@ mod tests {
                 assert!(kinds.contains(&param.kind), "{what}");
                 if param.kind != Kind::Argvp {
                     let array = param.len.is_some() && param.kind != Kind::String;
-                    assert_eq!(!matches!(field.shape, Shape::One), array, "{what}");
+                    assert_eq!(!matches!(field.shape, FieldShape::One), array, "{what}");
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! One exception: a datatype whose handle value comes back with another size gets a new number. The reference keeps the old
 //! number and the old size, which gives every later message of that type a wrong size.
 
-use trace_formats::dumpi::functions::Code;
+use trace_formats::dumpi::functions::FieldCode;
 use trace_model::hash::Map;
 
 /// A space of numbers.
@@ -28,18 +28,18 @@ impl Space {
     const COUNT: usize = 10;
 
     /// The space of the handles that a field of this code holds.
-    pub fn of(code: Code) -> Option<Space> {
+    pub fn of(code: FieldCode) -> Option<Space> {
         Some(match code {
-            Code::Comm => Space::Comm,
-            Code::Grp => Space::Group,
-            Code::Op => Space::Op,
-            Code::Eh => Space::Errhandler,
-            Code::File => Space::File,
-            Code::Info => Space::Info,
-            Code::Win => Space::Win,
-            Code::Kv => Space::Keyval,
-            Code::Req => Space::Request,
-            Code::IoReq => Space::IoRequest,
+            FieldCode::Comm => Space::Comm,
+            FieldCode::Grp => Space::Group,
+            FieldCode::Op => Space::Op,
+            FieldCode::Eh => Space::Errhandler,
+            FieldCode::File => Space::File,
+            FieldCode::Info => Space::Info,
+            FieldCode::Win => Space::Win,
+            FieldCode::Kv => Space::Keyval,
+            FieldCode::Req => Space::Request,
+            FieldCode::IoReq => Space::IoRequest,
             _ => return None,
         })
     }

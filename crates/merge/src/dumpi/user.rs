@@ -6,7 +6,7 @@ use super::convert::Converter;
 use super::extension::Halves;
 use blockfile::user::{Event, Kind, What};
 use std::io::Write;
-use trace_formats::dumpi::write::{Head, WriteError, Writer};
+use trace_formats::dumpi::write::{RecordHead, WriteError, Writer};
 
 /// Keys of regions begin with the letters REG, above all user addresses.
 const REGION: u64 = 0x5245_4700_0000_0000;
@@ -21,7 +21,7 @@ impl Converter<'_> {
         &mut self,
         writer: &mut Writer<W>,
         event: &Event<'_>,
-        head: &Head,
+        head: &RecordHead,
     ) -> Result<(), WriteError> {
         let number = event.number;
         let named = self.told.names.get(&number);

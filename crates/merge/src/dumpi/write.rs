@@ -15,7 +15,7 @@ use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{
     CLOCK_KEY, CLOCK_OF_ZERO, Header, Keyval, Mask, Offsets, Span, Trailer, Version,
 };
-use trace_formats::dumpi::write::{FileWriter, Head, LIBDUMPI, WriteError, Writer};
+use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordHead, WriteError, Writer};
 use trace_model::PendingFile;
 use unify::clock::ClockMap;
 use unify::functions::{Found, Frames, Functions};
@@ -309,7 +309,7 @@ fn stream<W: Write>(
         let record = item.record;
         let head = || {
             let cpu = record.cpu.filter(|_| options.cpu);
-            Head {
+            RecordHead {
                 mask: Mask(mask | cpu.map_or(0, |_| Mask::CPU)),
                 thread: item.thread as u16,
                 cpu: cpu.map_or(Span::default(), |(start, stop)| Span::from_ns(start, stop)),
@@ -377,7 +377,7 @@ fn stream<W: Write>(
         running.sort_by_key(|(_, open)| open.start);
         for (thread, open) in running {
             let start = nanoseconds(clock, open.start);
-            let head = Head {
+            let head = RecordHead {
                 mask: Mask(mask),
                 thread: thread as u16,
                 cpu: Span::default(),

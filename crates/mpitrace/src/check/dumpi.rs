@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use trace_formats::dumpi::Source;
 use trace_formats::dumpi::from_text::{Options, from_text};
-use trace_formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
+use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT, FieldCode};
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
@@ -177,7 +177,7 @@ impl Stream<'_, '_> {
             }
         }
         for (field, arg) in record.args() {
-            if field.code == Code::Dt {
+            if field.code == FieldCode::Dt {
                 match arg {
                     Arg::Int(datatype) => self.datatype(&place, field.name, datatype),
                     Arg::Handles(datatypes) => {

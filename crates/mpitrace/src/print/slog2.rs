@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::slog2::{
-    Error, ErrorKind, Kinds, Order, Parts, PrintOptions, Reader, RecursiveOptions,
-    print as print_list, print_recursively,
+    Error, ErrorKind, Order, PrintOptions, PrintedDrawables, PrintedParts, Reader,
+    RecursiveOptions, print as print_list, print_recursively,
 };
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
@@ -34,11 +34,11 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
     let parts = parts(arguments);
     let options = PrintOptions {
         parts,
-        drawables: parts == Parts::All || has_order || arguments.state || arguments.a,
+        drawables: parts == PrintedParts::All || has_order || arguments.state || arguments.a,
         kinds: match (arguments.state, arguments.a) {
-            (true, _) => Kinds::Nestable,
-            (_, true) => Kinds::Nestless,
-            _ => Kinds::All,
+            (true, _) => PrintedDrawables::Nestable,
+            (_, true) => PrintedDrawables::Nestless,
+            _ => PrintedDrawables::All,
         },
         order: order(arguments),
         window,
@@ -46,15 +46,15 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
     print_list(&reader, &options, out).map_err(failed)
 }
 
-fn parts(arguments: &Arguments) -> Parts {
+fn parts(arguments: &Arguments) -> PrintedParts {
     if arguments.category {
-        Parts::Categories
+        PrintedParts::Categories
     } else if arguments.directory {
-        Parts::Directory
+        PrintedParts::Directory
     } else if arguments.ycoordmap {
-        Parts::LineIdMaps
+        PrintedParts::LineIdMaps
     } else {
-        Parts::All
+        PrintedParts::All
     }
 }
 

@@ -11,7 +11,7 @@ use trace_formats::dumpi::ids;
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
 use trace_formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
 use trace_formats::dumpi::value::Status;
-use trace_formats::dumpi::write::{Call, FileWriter, Head, LIBDUMPI, WriteError};
+use trace_formats::dumpi::write::{Call, FileWriter, LIBDUMPI, RecordHead, WriteError};
 use trace_model::PendingFile;
 
 /// Files that are written at a time; for more ranks the timeline is made several times.
@@ -157,7 +157,7 @@ impl Rank {
         arguments: impl FnOnce(&mut Call<'_, PendingFile>),
     ) -> Result<(), WriteError> {
         let ns = |time| START_EPOCH_SECONDS * 1_000_000_000 + time;
-        let head = Head {
+        let head = RecordHead {
             mask: Mask::DEFAULT,
             thread: 0,
             // The processor is busy all the time.

@@ -4,7 +4,7 @@ use super::error::{Error, ErrorKind};
 use super::header::{Ints, peek};
 use super::layout::Layout;
 use super::record::{
-    Body, Coll, Comm, EventDef, HEADER_SIZE, Msg, Raw, Record, RecordHeader, SrcLoc, StateDef,
+    Body, Coll, Comm, EventDef, HEADER_SIZE, Msg, RawEvent, Record, RecordHeader, SrcLoc, StateDef,
     rectype, words,
 };
 use crate::clog2::{Endian, FixedText};
@@ -93,7 +93,7 @@ fn decode_body(rectype: i32, body: &[u8], layout: Layout) -> Body {
         rectype::ENDLOG => Body::EndLog,
         rectype::ENDBLOCK => Body::EndBlock,
         rectype::UNDEF => Body::Undefined,
-        rectype::RAWEVENT => Body::Raw(Raw {
+        rectype::RAWEVENT => Body::Raw(RawEvent {
             etype: int(0),
             data: int(4),
             srcloc: int(8),

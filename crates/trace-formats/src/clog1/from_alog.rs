@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::layout::Layout;
-use super::record::{Body, ENDLOG_TIME, EventDef, Raw, Record, RecordHeader, StateDef};
+use super::record::{Body, ENDLOG_TIME, EventDef, RawEvent, Record, RecordHeader, StateDef};
 use super::write::Writer;
 use crate::alog::{self, Content, Header, Reader};
 use crate::clog2::FixedText;
@@ -79,7 +79,7 @@ pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), Fro
         }
         log.losses
             .add("thread of an event", u64::from(event.task != 0));
-        let body = Body::Raw(Raw {
+        let body = Body::Raw(RawEvent {
             etype: event.etype,
             data: event.data,
             srcloc: 0,

@@ -9,12 +9,12 @@
 //!   [`mod@from_alog`] is its inverse.
 //!
 //! ```
-//! use trace_formats::clog1::{Body, Layout, Raw, Reader, Record, RecordHeader, Writer};
+//! use trace_formats::clog1::{Body, Layout, RawEvent, Reader, Record, RecordHeader, Writer};
 //!
 //! let mut writer = Writer::new(Vec::new(), Layout::default());
 //! writer.write(&Record {
 //!     header: RecordHeader { time: 0.5, rank: 3, pad: [0; 4] },
-//!     body: Body::Raw(Raw { etype: 11, data: 1, ..Raw::default() }),
+//!     body: Body::Raw(RawEvent { etype: 11, data: 1, ..RawEvent::default() }),
 //! })?;
 //! let bytes = writer.finish()?;
 //! assert_eq!(bytes.len(), 65536);
@@ -43,8 +43,8 @@ pub use from_alog::{FromAlogError, from_alog};
 pub use layout::{Layout, recognises};
 pub use read::{RawRecord, RawRecords, Reader};
 pub use record::{
-    Body, Coll, Comm, ENDLOG_TIME, EventDef, HEADER_SIZE, MAX_RECORD_SIZE, Msg, Pad, Raw, Record,
-    RecordHeader, SrcLoc, StateDef, comm_etype, rectype,
+    Body, Coll, Comm, ENDLOG_TIME, EventDef, HEADER_SIZE, MAX_RECORD_SIZE, Msg, PadBytes, RawEvent,
+    Record, RecordHeader, SrcLoc, StateDef, comm_etype, rectype,
 };
 pub use sink::Sink;
 pub use source::Source;

@@ -44,7 +44,7 @@ pub mod comm_etype {
 }
 
 /// Bytes without meaning that keep fields aligned. MPE leaves what was in memory there; a writer of ours puts zeros.
-pub type Pad = [u8; 4];
+pub type PadBytes = [u8; 4];
 
 /// The header of a record, without type and length, which the [`Body`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,14 +54,14 @@ pub struct RecordHeader {
     /// Rank in MPI_COMM_WORLD.
     pub rank: i32,
     /// Without meaning.
-    pub pad: Pad,
+    pub pad: PadBytes,
 }
 
 /// RAW: the events that MPE logs.
 ///
 /// Starts and ends of states, solo events, both ends of messages (-101, -102) and constants (-201).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Raw {
+pub struct RawEvent {
     /// Number of the event.
     pub etype: i32,
     /// A number of the program's; of a message the partner's rank, of a constant its value.
@@ -69,7 +69,7 @@ pub struct Raw {
     /// Number of the place in the source.
     pub srcloc: i32,
     /// Without meaning.
-    pub pad: Pad,
+    pub pad: PadBytes,
     /// A text of the program's; of a message `TAG SIZE`, of a constant its name.
     pub text: FixedText<16>,
 }
@@ -105,7 +105,7 @@ pub struct Coll {
     /// Number of the place in the source.
     pub srcloc: i32,
     /// Without meaning.
-    pub pad: Pad,
+    pub pad: PadBytes,
 }
 
 /// COMM: a communicator was made or freed.
@@ -127,7 +127,7 @@ pub struct EventDef {
     /// Number of the event.
     pub etype: i32,
     /// Without meaning.
-    pub pad: Pad,
+    pub pad: PadBytes,
     /// Name.
     pub name: FixedText<16>,
 }
@@ -142,7 +142,7 @@ pub struct StateDef {
     /// Number of the end event.
     pub end_etype: i32,
     /// Without meaning.
-    pub pad: Pad,
+    pub pad: PadBytes,
     /// X11 colour name, then perhaps `:` and a stipple.
     pub color: FixedText<24>,
     /// Name.
@@ -169,8 +169,8 @@ pub enum Body {
     EndBlock,
     /// Nothing.
     Undefined,
-    /// See [`Raw`].
-    Raw(Raw),
+    /// See [`RawEvent`].
+    Raw(RawEvent),
     /// See [`Msg`].
     Msg(Msg),
     /// See [`Coll`].

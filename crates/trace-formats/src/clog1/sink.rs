@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::layout::Layout;
 use super::record::{
-    Body, Comm, ENDLOG_TIME, EventDef, Raw, Record, RecordHeader, StateDef, comm_etype,
+    Body, Comm, ENDLOG_TIME, EventDef, RawEvent, Record, RecordHeader, StateDef, comm_etype,
 };
 use super::write::Writer;
 use crate::clog2::FixedText;
@@ -208,7 +208,7 @@ impl<W: Write> Log<W> {
     }
 
     fn put(&mut self, event: &Event<'_>) -> Result<(), Stop> {
-        let body = Body::Raw(Raw {
+        let body = Body::Raw(RawEvent {
             etype: event.etype,
             data: event.data,
             srcloc: 0,

@@ -10,7 +10,7 @@ use trace_model::{Category, Definitions, Line, Losses, Topology};
 
 /// Where a line is in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct NumberedPlace {
     pub(super) comm: i32,
     pub(super) rank: i32,
     pub(super) thread: i32,
@@ -38,7 +38,7 @@ pub(super) struct Member {
 /// All numbers.
 #[derive(Debug)]
 pub(super) struct Numbering {
-    places: HashMap<i32, Place>,
+    places: HashMap<i32, NumberedPlace>,
     /// World rank by communicator and rank.
     members: BTreeMap<(i32, i32), i32>,
     threads: i32,
@@ -89,7 +89,7 @@ impl Numbering {
         for line in lines {
             losses.add("host of a line", line.host.is_some().into());
             losses.add("name of a line", line.name.is_some().into());
-            let place = Place {
+            let place = NumberedPlace {
                 comm: comm(line.comm),
                 rank: line.comm_rank,
                 thread: line.thread,
@@ -130,9 +130,9 @@ impl Numbering {
             losses.add(what, homeless.len() as u64);
         }
         for line in homeless {
-            let place = Place {
+            let place = NumberedPlace {
                 rank: world,
-                ..Place::default()
+                ..NumberedPlace::default()
             };
             self.places.insert(line.id, place);
             self.members.insert((0, world), world);
@@ -262,7 +262,7 @@ impl Numbering {
     }
 
     /// Where a line is; `None` if nothing is known of it.
-    pub(super) fn place(&self, line: i32) -> Option<Place> {
+    pub(super) fn place(&self, line: i32) -> Option<NumberedPlace> {
         self.places.get(&line).copied()
     }
 
@@ -438,7 +438,7 @@ mod tests {
         };
         let mut losses = Losses::default();
         let numbering = Numbering::new(&definitions, &mut losses);
-        let place = |comm, rank, thread| Some(Place { comm, rank, thread });
+        let place = |comm, rank, thread| Some(NumberedPlace { comm, rank, thread });
         assert_eq!(numbering.place(1), place(0, 0, 0));
         assert_eq!(numbering.place(5), place(3, 1, 1));
         assert_eq!(numbering.place(7), place(0, 5, 0));

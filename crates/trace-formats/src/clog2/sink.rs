@@ -8,7 +8,7 @@ use std::path::Path;
 use super::comm::{CommKind, CommTable};
 use super::error::Error;
 use super::gid::Gid;
-use super::numbering::{Described, Numbering, Place};
+use super::numbering::{Described, NumberedPlace, Numbering};
 use super::preamble::Preamble;
 use super::record::{
     Body, CARGO_SIZE, CommEvent, Msg, Record, RecordHeader, comm_etype, msg_etype,
@@ -260,7 +260,7 @@ impl<W: Write + Seek> Events<W> {
         Body::Cargo { etype, bytes }
     }
 
-    fn message(&mut self, point: &Point, place: Place, partner: Place) -> Body {
+    fn message(&mut self, point: &Point, place: NumberedPlace, partner: NumberedPlace) -> Body {
         let is_send = point.what == What::Send;
         let category = self.numbering.arrow(point.category);
         let found = category.and_then(|category| message(category, &point.info));

@@ -9,7 +9,7 @@ use super::schema::{Field, Function};
 use super::stream::{callable, measure};
 use super::types::{Clock, Record, Span};
 use super::value::{Arg, Status};
-use super::write::{FLUSH_BYTES, Head, WriteError, Writer};
+use super::write::{FLUSH_BYTES, RecordHead, WriteError, Writer};
 
 /// A record under construction. Every method appends one field, in stream order.
 #[derive(Debug)]
@@ -27,13 +27,13 @@ impl<W: Write> Writer<W> {
     /// Begins a record. `counters` are (entry, return) values, at most 255, written if the mask says so. Without
     /// [`Call::end`] the record is dropped.
     #[inline]
-    pub fn call(&mut self, id: u16, head: &Head, counters: &[(i64, i64)]) -> Call<'_, W> {
+    pub fn call(&mut self, id: u16, head: &RecordHead, counters: &[(i64, i64)]) -> Call<'_, W> {
         Call::begin(self, id, head, counters)
     }
 
     /// Copies a record of another file, in the current layout.
     pub fn record(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
-        let head = Head {
+        let head = RecordHead {
             mask: record.mask,
             thread: record.thread,
             cpu: record.cpu,
@@ -51,7 +51,12 @@ impl<W: Write> Writer<W> {
 impl<'w, W: Write> Call<'w, W> {
     /// Writes what stands in front of the arguments.
     #[inline]
-    fn begin(writer: &'w mut Writer<W>, id: u16, head: &Head, counters: &[(i64, i64)]) -> Self {
+    fn begin(
+        writer: &'w mut Writer<W>,
+        id: u16,
+        head: &RecordHead,
+        counters: &[(i64, i64)],
+    ) -> Self {
         let offsets = writer.offsets;
         let b = &mut writer.buf;
         let start = b.len();

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use super::types::{Index, Offsets, Trailer};
-use super::write::{Section, WriteError, Writer};
+use super::write::{FileSection, WriteError, Writer};
 use trace_model::PendingFile;
 
 /// A [`Writer`] to a [`PendingFile`], which [`FileWriter::finish`] gives its name.
@@ -26,7 +26,7 @@ impl FileWriter {
     }
 
     /// Completes the file and gives it its name, in place of an older file of that name.
-    pub fn finish(self, trailer: &Trailer, layout: &[Section]) -> Result<Index, WriteError> {
+    pub fn finish(self, trailer: &Trailer, layout: &[FileSection]) -> Result<Index, WriteError> {
         let (mut file, index) = self.writer.finish(trailer, layout)?;
         file.complete().map_err(|error| WriteError::File {
             path: file.path().to_owned(),

@@ -7,7 +7,9 @@ use super::ids;
 use super::table::FUNCTIONS;
 
 pub use super::ids::{FINALIZE, INIT, INIT_THREAD};
-pub use super::schema::{Binding, Code, Field, Function, MAX_FIELDS, Moment, Shape};
+pub use super::schema::{
+    Field, FieldCode, FieldMoment, FieldShape, Function, LibraryBinding, MAX_FIELDS,
+};
 
 /// The id that ends a stream of calls.
 pub const END_OF_STREAM: u16 = 293;

@@ -16,10 +16,10 @@
 //! use trace_formats::dumpi::read::Reader;
 //! use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
 //! use trace_formats::dumpi::value::Arg;
-//! use trace_formats::dumpi::write::{Head, LIBDUMPI, Writer};
+//! use trace_formats::dumpi::write::{RecordHead, LIBDUMPI, Writer};
 //!
 //! let mut writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 100 })?;
-//! let head = Head { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(100_000_000_007, 100_000_000_009) };
+//! let head = RecordHead { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(100_000_000_007, 100_000_000_009) };
 //! let mut call = writer.call(82, &head, &[]); // MPI_Comm_rank
 //! call.handle(2).int(5);
 //! call.end()?;

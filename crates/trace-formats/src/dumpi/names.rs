@@ -1,6 +1,6 @@
 //! The names dumpi2ascii puts behind numbers (`spec/dumpi.md` section 7, `spec/dumpi-tools.md` section 2.1).
 
-use super::functions::Code;
+use super::functions::FieldCode;
 
 /// Names of the numbers from 0 up, and of those beyond.
 struct Names(&'static [&'static str], &'static str);
@@ -211,33 +211,33 @@ const MODES: Names = Names(
 );
 
 /// The name of a value, for codes whose every value has one; window assertions are sets and have none.
-pub fn name(code: Code, value: i32) -> Option<&'static str> {
+pub fn name(code: FieldCode, value: i32) -> Option<&'static str> {
     let names = match code {
-        Code::Comm => COMMS,
-        Code::Dt => DATATYPES,
-        Code::Grp => GROUPS,
-        Code::File => FILES,
-        Code::Win => WINDOWS,
-        Code::Kv => KEYVALS,
-        Code::Op => OPS,
-        Code::Cmp => COMPARISONS,
-        Code::Topo => TOPOLOGIES,
-        Code::Comb => COMBINERS,
-        Code::Dist => DISTRIBUTIONS,
-        Code::Order => ORDERS,
-        Code::Thr => THREAD_LEVELS,
-        Code::Tcls => TYPE_CLASSES,
-        Code::Lock => LOCKS,
-        Code::Whence => ORIGINS,
-        Code::Amode => MODES,
-        Code::Info => {
+        FieldCode::Comm => COMMS,
+        FieldCode::Dt => DATATYPES,
+        FieldCode::Grp => GROUPS,
+        FieldCode::File => FILES,
+        FieldCode::Win => WINDOWS,
+        FieldCode::Kv => KEYVALS,
+        FieldCode::Op => OPS,
+        FieldCode::Cmp => COMPARISONS,
+        FieldCode::Topo => TOPOLOGIES,
+        FieldCode::Comb => COMBINERS,
+        FieldCode::Dist => DISTRIBUTIONS,
+        FieldCode::Order => ORDERS,
+        FieldCode::Thr => THREAD_LEVELS,
+        FieldCode::Tcls => TYPE_CLASSES,
+        FieldCode::Lock => LOCKS,
+        FieldCode::Whence => ORIGINS,
+        FieldCode::Amode => MODES,
+        FieldCode::Info => {
             return Some(if value >= 1 {
                 "user-info"
             } else {
                 "MPI_INFO_NULL"
             });
         }
-        Code::Eh => {
+        FieldCode::Eh => {
             return Some(match value {
                 2.. => "user-defined-errhandler",
                 1 => "MPI_ERRHANDLER_NULL",
@@ -255,11 +255,11 @@ pub fn name(code: Code, value: i32) -> Option<&'static str> {
 }
 
 /// The meaning of −1 and −2 in ranks and tags.
-pub fn wildcard(code: Code, value: i32) -> Option<&'static str> {
+pub fn wildcard(code: FieldCode, value: i32) -> Option<&'static str> {
     match (code, value) {
-        (Code::Src, -1) => Some("MPI_ANY_SOURCE"),
-        (Code::Src | Code::Dst, -2) => Some("MPI_ROOT"),
-        (Code::Tag, -1) => Some("MPI_ANY_TAG"),
+        (FieldCode::Src, -1) => Some("MPI_ANY_SOURCE"),
+        (FieldCode::Src | FieldCode::Dst, -2) => Some("MPI_ROOT"),
+        (FieldCode::Tag, -1) => Some("MPI_ANY_TAG"),
         _ => None,
     }
 }
@@ -274,19 +274,19 @@ pub(super) const ASSERTION_FLAGS: [&str; 5] = [
 ];
 
 /// The C type a field of this code is declared with.
-pub(super) fn c_type(code: Code) -> &'static str {
+pub(super) fn c_type(code: FieldCode) -> &'static str {
     match code {
-        Code::I64 => "int64_t",
-        Code::Comm => "MPI_Comm",
-        Code::Dt => "MPI_Datatype",
-        Code::Grp => "MPI_Group",
-        Code::Op => "MPI_Op",
-        Code::File => "MPI_File",
-        Code::Info => "MPI_Info",
-        Code::Req => "MPI_Request",
-        Code::IoReq => "MPIO_Request",
-        Code::Stat => "MPI_Status",
-        Code::Str => "string",
+        FieldCode::I64 => "int64_t",
+        FieldCode::Comm => "MPI_Comm",
+        FieldCode::Dt => "MPI_Datatype",
+        FieldCode::Grp => "MPI_Group",
+        FieldCode::Op => "MPI_Op",
+        FieldCode::File => "MPI_File",
+        FieldCode::Info => "MPI_Info",
+        FieldCode::Req => "MPI_Request",
+        FieldCode::IoReq => "MPIO_Request",
+        FieldCode::Stat => "MPI_Status",
+        FieldCode::Str => "string",
         _ => "int",
     }
 }

@@ -1,12 +1,14 @@
 //! Reads the notation of the function table, at compile time.
 
-use super::schema::{Binding, Code, Field, Function, MAX_FIELDS, Moment, Shape};
+use super::schema::{
+    Field, FieldCode, FieldMoment, FieldShape, Function, LibraryBinding, MAX_FIELDS,
+};
 
 const NO_FIELD: Field = Field {
     name: "",
-    code: Code::Int,
-    shape: Shape::One,
-    moment: Moment::Before,
+    code: FieldCode::Int,
+    shape: FieldShape::One,
+    moment: FieldMoment::Before,
     root_only: false,
 };
 
@@ -14,7 +16,7 @@ const NO_FIELD: Field = Field {
 pub(super) const fn function(
     id: u16,
     name: &'static str,
-    binding: Binding,
+    binding: LibraryBinding,
     text: &'static str,
 ) -> Function {
     let mut fields = [NO_FIELD; MAX_FIELDS];
@@ -42,8 +44,8 @@ pub(super) const fn function(
             root = Some((rank_field(&fields, count), position("root", &fields, count)));
         }
         fixed = match (fixed, f.shape, f.code) {
-            (_, _, Code::Str | Code::Stat) => None,
-            (Some(sum), Shape::One, code) if !f.root_only => Some(sum + code.width() as u16),
+            (_, _, FieldCode::Str | FieldCode::Stat) => None,
+            (Some(sum), FieldShape::One, code) if !f.root_only => Some(sum + code.width() as u16),
             _ => None,
         };
         i += 1;
@@ -63,24 +65,27 @@ pub(super) const fn function(
 const fn field(word: &'static str, root_only: bool, before: &[Field], count: usize) -> Field {
     let (name, kind) = split(word, b':');
     let (kind, moment) = match kind.as_bytes() {
-        [.., b'*', b'?'] => (kind.split_at(kind.len() - 2).0, Moment::AfterCompletion),
-        [.., b'*'] => (kind.split_at(kind.len() - 1).0, Moment::After),
-        _ => (kind, Moment::Before),
+        [.., b'*', b'?'] => (
+            kind.split_at(kind.len() - 2).0,
+            FieldMoment::AfterCompletion,
+        ),
+        [.., b'*'] => (kind.split_at(kind.len() - 1).0, FieldMoment::After),
+        _ => (kind, FieldMoment::Before),
     };
     let (kind_of, brackets) = split(kind, b'[');
     let shape = if kind_of.len() == kind.len() {
-        Shape::One
+        FieldShape::One
     } else if same(brackets, "]") {
-        Shape::List
+        FieldShape::List
     } else if same(brackets, "][]") {
-        Shape::Lists
+        FieldShape::Lists
     } else {
         let (bound, more) = split(brackets, b']');
         let bound = position(bound, before, count);
         if more.is_empty() {
-            Shape::Array { bound }
+            FieldShape::Array { bound }
         } else {
-            Shape::Rows { bound }
+            FieldShape::Rows { bound }
         }
     };
     Field {
@@ -138,9 +143,9 @@ const fn same(a: &str, b: &str) -> bool {
     i == a.len() && i == b.len()
 }
 
-const fn code(text: &str) -> Code {
-    use Code::*;
-    const NAMES: [(&str, Code); 30] = [
+const fn code(text: &str) -> FieldCode {
+    use FieldCode::*;
+    const NAMES: [(&str, FieldCode); 30] = [
         ("int", Int),
         ("i64", I64),
         ("u64", U64),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use super::error::Error;
-use super::functions::{self, Code};
+use super::functions::{self, FieldCode};
 use super::names;
 use super::read::Reader;
 use super::text::{Addresses, Labels, Text};
@@ -182,8 +182,8 @@ fn print_sections(
             .into_iter()
             .enumerate()
         {
-            let name =
-                names::name(Code::Dt, i32::try_from(i).unwrap_or(i32::MAX)).unwrap_or_default();
+            let name = names::name(FieldCode::Dt, i32::try_from(i).unwrap_or(i32::MAX))
+                .unwrap_or_default();
             text.str("Datatype ")
                 .number(i)
                 .str(" (")

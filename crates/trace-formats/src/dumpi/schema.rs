@@ -6,7 +6,7 @@ pub const MAX_FIELDS: usize = 11;
 /// What a field holds, hence its size in the stream and how it is shown (`spec/dumpi.md` section 3,
 /// `spec/dumpi-tools.md` section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
+pub enum FieldCode {
     /// Plain i32.
     Int,
     /// i64: MPI-IO offsets and sizes.
@@ -69,10 +69,10 @@ pub enum Code {
     Stat,
 }
 
-impl Code {
+impl FieldCode {
     /// Size of one element in the stream, in bytes; of `Str` and `Stat` the size of the length word.
     pub const fn width(self) -> usize {
-        use Code::*;
+        use FieldCode::*;
         match self {
             I64 | U64 => 8,
             Int | Src | Dst | Tag | Req | IoReq | Str | Stat => 4,
@@ -86,7 +86,7 @@ impl Code {
 
 /// One value or several, and which field says how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum FieldShape {
     /// One value.
     One,
     /// u32 count and elements. `bound` is the position of the field that normally equals the count.
@@ -101,13 +101,13 @@ pub enum Shape {
     },
     /// u32 count and strings.
     List,
-    /// u32 count and [`Shape::List`]s.
+    /// u32 count and [`FieldShape::List`]s.
     Lists,
 }
 
 /// When the recorder takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum FieldMoment {
     /// Before the real call.
     Before,
     /// After the real call.
@@ -122,18 +122,18 @@ pub struct Field {
     /// Name as dumpi2ascii shows it.
     pub name: &'static str,
     /// What it holds.
-    pub code: Code,
+    pub code: FieldCode,
     /// One value or several.
-    pub shape: Shape,
+    pub shape: FieldShape,
     /// When the value is taken.
-    pub moment: Moment,
+    pub moment: FieldMoment,
     /// Whether only the records of the root rank have the field.
     pub root_only: bool,
 }
 
 /// How the reference library gets hold of a function (`spec/dumpi.md` section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binding {
+pub enum LibraryBinding {
     /// Wrapped by its default build.
     Default,
     /// Removed in MPI-3 (and MPI_File_get_type_extent): wrapped only by its other bindings variant.
@@ -152,7 +152,7 @@ pub struct Function {
     /// The C name; `Function_enter` and `Function_exit` for the pseudo calls.
     pub name: &'static str,
     /// How the reference library gets hold of it.
-    pub binding: Binding,
+    pub binding: LibraryBinding,
     pub(super) fields: [Field; MAX_FIELDS],
     pub(super) count: u8,
     /// Positions of the fields with the caller's rank and the root, if the record depends on them.

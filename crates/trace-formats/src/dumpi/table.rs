@@ -9,7 +9,7 @@
 //! * `?root{ … }` – present only in the records of the root rank.
 
 use super::notation::function;
-use super::schema::{Binding, Function};
+use super::schema::{Function, LibraryBinding};
 
 /// All function ids that a table or a stream can name, in order; position = id.
 pub(super) static FUNCTIONS: [Function; 293] =

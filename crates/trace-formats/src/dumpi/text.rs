@@ -1,6 +1,6 @@
 //! Records as text: see [`mod@super::print`].
 
-use super::functions::{self, Code, Field, MAX_FIELDS, Shape};
+use super::functions::{self, Field, FieldCode, FieldShape, MAX_FIELDS};
 use super::names::{self, ASSERTION_FLAGS};
 use super::types::{AddressLabel, Clock, Mask, Record};
 use super::value::{Arg, Status, Statuses, Strs};
@@ -137,7 +137,7 @@ impl Text {
         }
         // A field that bounds an array shows the length that the array has in the file.
         for (i, field) in fields.iter().enumerate() {
-            if let (Shape::Array { bound } | Shape::Rows { bound }, Some(len)) =
+            if let (FieldShape::Array { bound } | FieldShape::Rows { bound }, Some(len)) =
                 (field.shape, stored(args[i]))
             {
                 args[usize::from(bound)] = Arg::Int(i32::try_from(len).unwrap_or(i32::MAX));
@@ -161,19 +161,19 @@ impl Text {
     ) {
         let (field, arg) = (&fields[i], args[i]);
         match field.shape {
-            Shape::One => self.one(field, arg, labels),
-            Shape::Array { bound } => {
+            FieldShape::One => self.one(field, arg, labels),
+            FieldShape::Array { bound } => {
                 let bound = args.get(usize::from(bound)).copied().map_or(0, int);
                 self.declare(field).str("[").number(bound).str("]=");
                 self.array(field, arg);
             }
-            Shape::Rows { bound } => {
+            FieldShape::Rows { bound } => {
                 let bound = args.get(usize::from(bound)).copied().map_or(0, int);
                 self.declare(field).str("[").number(bound).str("][3]=");
                 self.rows(arg);
             }
-            Shape::List => self.list(record.function.id, field, arg),
-            Shape::Lists => self.lists(field, arg),
+            FieldShape::List => self.list(record.function.id, field, arg),
+            FieldShape::Lists => self.lists(field, arg),
         }
     }
 
@@ -186,25 +186,25 @@ impl Text {
     fn one(&mut self, field: &Field, arg: Arg<'_>, labels: &Labels) {
         self.declare(field).str("=");
         match field.code {
-            Code::Int => self.number(int(arg)),
-            Code::I64 => self.number(if let Arg::I64(v) = arg { v } else { 0 }),
-            Code::U64 => {
+            FieldCode::Int => self.number(int(arg)),
+            FieldCode::I64 => self.number(if let Arg::I64(v) = arg { v } else { 0 }),
+            FieldCode::U64 => {
                 let key = if let Arg::U64(v) = arg { v } else { 0 };
                 self.number(key)
                     .str(" (\"")
                     .bytes(labels.addresses.get(key))
                     .str("\")")
             }
-            Code::Str => match arg {
+            FieldCode::Str => match arg {
                 Arg::Str(s) => self.str("\"").bytes(s).str("\""),
                 _ => self.str("\"(null)\""),
             },
-            Code::Stat => match arg {
+            FieldCode::Stat => match arg {
                 Arg::Statuses(s) if !s.is_empty() => self.statuses(s),
                 _ => self.str("<IGNORED>"),
             },
-            Code::Req | Code::IoReq => self.str("[").number(int(arg)).str("]"),
-            Code::Src | Code::Dst | Code::Tag => {
+            FieldCode::Req | FieldCode::IoReq => self.str("[").number(int(arg)).str("]"),
+            FieldCode::Src | FieldCode::Dst | FieldCode::Tag => {
                 let v = int(arg);
                 self.number(v);
                 match names::wildcard(field.code, v) {
@@ -212,7 +212,7 @@ impl Text {
                     None => self,
                 }
             }
-            Code::Assert => self.assertion(int(arg)),
+            FieldCode::Assert => self.assertion(int(arg)),
             code => {
                 let v = int(arg);
                 self.number(v)

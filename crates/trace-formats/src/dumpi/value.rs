@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::cursor::Cursor;
 use super::dialect::{Dialect, Mask, STATUS_BYTES};
-use super::schema::{Code, Field, Shape};
+use super::schema::{Field, FieldCode, FieldShape};
 
 /// The value of one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,7 +243,7 @@ pub(super) fn take<'a>(
     mask: Mask,
     dialect: Dialect,
 ) -> Option<Arg<'a>> {
-    use Code::*;
+    use FieldCode::*;
     if field.code == Stat {
         if !mask.statuses() {
             return Some(Arg::Statuses(Statuses::NONE));
@@ -257,21 +257,21 @@ pub(super) fn take<'a>(
         });
     }
     match (field.shape, field.code) {
-        (Shape::One, Int | Src | Dst | Tag | Req | IoReq) => c.i32().map(Arg::Int),
-        (Shape::One, Comm | Dt | Grp | Eh | File | Info | Win | Kv) => {
+        (FieldShape::One, Int | Src | Dst | Tag | Req | IoReq) => c.i32().map(Arg::Int),
+        (FieldShape::One, Comm | Dt | Grp | Eh | File | Info | Win | Kv) => {
             c.i16().map(|v| Arg::Int(v.into()))
         }
-        (Shape::One, Cmp | Order) => c.i8().map(|v| Arg::Int(v.into())),
-        (Shape::One, I64) => c.i64().map(Arg::I64),
-        (Shape::One, U64) => c.u64().map(Arg::U64),
-        (Shape::One, Str) => c.counted(1).map(Arg::Str),
-        (Shape::One, _) => c.u8().map(|v| Arg::Int(v.into())),
-        (Shape::List, _) => strings(c).map(Arg::Strs),
-        (Shape::Lists, _) => nested(c, |c| strings(c).is_some())
+        (FieldShape::One, Cmp | Order) => c.i8().map(|v| Arg::Int(v.into())),
+        (FieldShape::One, I64) => c.i64().map(Arg::I64),
+        (FieldShape::One, U64) => c.u64().map(Arg::U64),
+        (FieldShape::One, Str) => c.counted(1).map(Arg::Str),
+        (FieldShape::One, _) => c.u8().map(|v| Arg::Int(v.into())),
+        (FieldShape::List, _) => strings(c).map(Arg::Strs),
+        (FieldShape::Lists, _) => nested(c, |c| strings(c).is_some())
             .map(|(count, bytes)| Arg::StrLists(StrLists { count, bytes })),
-        (Shape::Rows { .. }, _) => nested(c, |c| c.counted(4).is_some())
+        (FieldShape::Rows { .. }, _) => nested(c, |c| c.counted(4).is_some())
             .map(|(count, bytes)| Arg::Rows(Rows { count, bytes })),
-        (Shape::Array { .. }, code) => match code.width() {
+        (FieldShape::Array { .. }, code) => match code.width() {
             4 => c.counted(4).map(|b| Arg::Ints(Ints(b))),
             2 => c.counted(2).map(|b| Arg::Handles(Handles(b))),
             width => c.counted(width).map(Arg::Enums),

@@ -6,9 +6,9 @@
 //! ```
 //! # use trace_formats::dumpi::types::{Mask, Offsets, Span};
 //! # use trace_formats::dumpi::value::Status;
-//! # use trace_formats::dumpi::write::{Head, Writer};
+//! # use trace_formats::dumpi::write::{RecordHead, Writer};
 //! # let mut writer = Writer::new(Vec::new(), Offsets::default())?;
-//! let head = Head { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(10, 20) };
+//! let head = RecordHead { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(10, 20) };
 //! let mut call = writer.call(18, &head, &[]); // MPI_Waitall: count, requests, statuses
 //! call.int(2).ints([7, 8]).statuses([Status::default(); 2]);
 //! call.end()?;
@@ -35,7 +35,7 @@ pub(super) const FLUSH_BYTES: usize = 1 << 18;
 
 /// What a record has besides its arguments and counters. Times that the mask does not name are not written.
 #[derive(Clone, Copy, Debug)]
-pub struct Head {
+pub struct RecordHead {
     /// Which parts the record has.
     pub mask: Mask,
     /// Number of the calling thread.
@@ -48,7 +48,7 @@ pub struct Head {
 
 /// A section behind the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
+pub enum FileSection {
     /// Version, start time, host, user, mesh.
     Header,
     /// Call counts.
@@ -64,8 +64,8 @@ pub enum Section {
 }
 
 /// Order of the sections in files of the reference library, and of the recorder.
-pub const LIBDUMPI: &[Section] = {
-    use Section::*;
+pub const LIBDUMPI: &[FileSection] = {
+    use FileSection::*;
     &[
         Header,
         Footer,
@@ -76,8 +76,8 @@ pub const LIBDUMPI: &[Section] = {
     ]
 };
 /// Order of the sections in files made by dumpi2dumpi.
-pub const DUMPI2DUMPI: &[Section] = {
-    use Section::*;
+pub const DUMPI2DUMPI: &[FileSection] = {
+    use FileSection::*;
     &[
         Header,
         TypeSizes,
@@ -88,8 +88,8 @@ pub const DUMPI2DUMPI: &[Section] = {
     ]
 };
 /// Order of the sections in files made by ascii2dumpi; the sizes are there twice, the counter labels never.
-pub const ASCII2DUMPI: &[Section] = {
-    use Section::*;
+pub const ASCII2DUMPI: &[FileSection] = {
+    use FileSection::*;
     &[Header, Footer, Keyvals, TypeSizes, TypeSizes, AddressLabels]
 };
 
@@ -208,7 +208,7 @@ impl<W: Write> Writer<W> {
     pub fn finish(
         mut self,
         trailer: &Trailer,
-        layout: &[Section],
+        layout: &[FileSection],
     ) -> Result<(W, Index), WriteError> {
         self.buf.extend_from_slice(&END_OF_STREAM.to_be_bytes());
         let mut index = Index {
@@ -219,15 +219,15 @@ impl<W: Write> Writer<W> {
             let at = self.len();
             let b = &mut self.buf;
             match section {
-                Section::Header => {
+                FileSection::Header => {
                     index.header = at;
                     put_header(b, &trailer.header)?;
                 }
-                Section::Footer => {
+                FileSection::Footer => {
                     index.footer = at;
                     put_footer(b, &trailer.footer);
                 }
-                Section::Keyvals => {
+                FileSection::Keyvals => {
                     if !trailer.keyvals.is_empty() {
                         index.keyvals = at;
                     }
@@ -237,18 +237,18 @@ impl<W: Write> Writer<W> {
                         put_short(b, value, "value of a key")?;
                     }
                 }
-                Section::PerfLabels => {
+                FileSection::PerfLabels => {
                     index.perf_labels = at;
                     put_count(b, trailer.perf_labels.len());
                     for label in &trailer.perf_labels {
                         put_short(b, label, "counter label")?;
                     }
                 }
-                Section::TypeSizes => {
+                FileSection::TypeSizes => {
                     index.type_sizes = at;
                     put_ints(b, &trailer.type_sizes);
                 }
-                Section::AddressLabels => {
+                FileSection::AddressLabels => {
                     index.address_labels = at;
                     put_count(b, trailer.address_labels.len());
                     for label in &trailer.address_labels {

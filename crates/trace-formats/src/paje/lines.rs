@@ -14,11 +14,11 @@ pub const UNKNOWN_NODE: &str = "unknown node";
 pub fn lines(tables: &Tables, used: &[bool]) -> (Vec<Line>, Vec<Option<i32>>) {
     let count = tables.containers.len() as u32;
     let all = (0..count).filter(|&number| used.get(number as usize) == Some(&true));
-    let mut found: Vec<(u32, Option<Place>)> = all
-        .map(|number| (number, Place::of(tables.container(number))))
+    let mut found: Vec<(u32, Option<LinePlace>)> = all
+        .map(|number| (number, LinePlace::of(tables.container(number))))
         .collect();
     let mut seen = HashSet::new();
-    let mut is_new = |place: &Option<Place>| place.is_some_and(|place| seen.insert(place));
+    let mut is_new = |place: &Option<LinePlace>| place.is_some_and(|place| seen.insert(place));
     let named = found.iter().all(|(_, place)| is_new(place));
     if named {
         found.sort_by_key(|(_, place)| *place);
@@ -72,7 +72,7 @@ fn nodes(tables: &Tables) -> Vec<Option<u32>> {
 
 /// Rank, thread and communicator of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct LinePlace {
     /// Rank in MPI_COMM_WORLD.
     pub rank: i32,
     /// Thread of the process.
@@ -81,7 +81,7 @@ pub struct Place {
     pub comm: i32,
 }
 
-impl Place {
+impl LinePlace {
     /// Of a container that the writer made (alias `R3T0`, `R3T0C1`), or one that is called `rank 3 thread 0`, `rank-3`,
     /// `Rank 3` and the like.
     fn of(container: &Container) -> Option<Self> {
@@ -98,7 +98,7 @@ impl Place {
 
     /// The alias of its container.
     pub fn alias(self) -> String {
-        let Place { rank, thread, comm } = self;
+        let LinePlace { rank, thread, comm } = self;
         match comm {
             0 => format!("R{rank}T{thread}"),
             _ => format!("R{rank}T{thread}C{comm}"),
@@ -107,7 +107,7 @@ impl Place {
 
     /// The name of its container.
     pub fn name(self) -> String {
-        let Place { rank, thread, comm } = self;
+        let LinePlace { rank, thread, comm } = self;
         match comm {
             0 => format!("rank {rank} thread {thread}"),
             _ => format!("rank {rank} thread {thread} comm {comm}"),
@@ -120,7 +120,7 @@ struct Parser(String);
 
 impl Parser {
     /// Rank, then thread, then communicator, each behind its word; the last two may be left out. Nothing else.
-    fn read(&mut self, rank: &str, thread: &str, comm: &str) -> Option<Place> {
+    fn read(&mut self, rank: &str, thread: &str, comm: &str) -> Option<LinePlace> {
         self.0 = self
             .0
             .trim()
@@ -130,7 +130,9 @@ impl Parser {
         let rank = self.number(rank)?;
         let thread = self.number(thread).unwrap_or(0);
         let comm = self.number(comm).unwrap_or(0);
-        self.0.is_empty().then_some(Place { rank, thread, comm })
+        self.0
+            .is_empty()
+            .then_some(LinePlace { rank, thread, comm })
     }
 
     fn number(&mut self, word: &str) -> Option<i32> {
@@ -162,7 +164,7 @@ mod tests {
             created: None,
             children: Vec::new(),
         };
-        Place::of(&container).map(|place| (place.rank, place.thread, place.comm))
+        LinePlace::of(&container).map(|place| (place.rank, place.thread, place.comm))
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod write;
 pub use error::{Error, ErrorKind, Problem, Rule};
 pub use names::{Dialect, EventName, Field, FieldType};
 pub use print::{PrintOptions, Printed, print};
-pub use read::{Definition, Event, FieldDefinition, Place, Reader, Trace};
+pub use read::{Definition, Event, EventPosition, FieldDefinition, Reader, Trace};
 pub use rewrite::rewrite;
 pub use simulate::{Body, Entity, Simulator};
 pub use source::Source;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::error::{Error, Rule};
 use super::names::EventName;
-use super::read::{Definition, Event, Place, Reader, Trace};
+use super::read::{Definition, Event, EventPosition, Reader, Trace};
 use super::simulate::{Entity, Simulator};
 use trace_model::Stop;
 
@@ -20,7 +20,7 @@ pub type Put<'p> = dyn FnMut(&Simulator, &[Rc<Definition>], &Entity) -> Result<(
 pub struct Run {
     /// The state at the end.
     pub simulator: Simulator,
-    /// The event definitions, by their numbers in [`Place`].
+    /// The event definitions, by their numbers in [`EventPosition`].
     pub definitions: Vec<Rc<Definition>>,
     /// What ended it early.
     pub error: Option<Error>,
@@ -157,7 +157,7 @@ fn give(
 struct Key {
     time: f64,
     number: u64,
-    place: Place,
+    place: EventPosition,
 }
 
 impl Ord for Key {

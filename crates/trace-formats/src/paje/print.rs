@@ -15,7 +15,7 @@ use super::error::{Error, Rule};
 use super::names::Field;
 use super::number::{fixed, general};
 use super::order::{Run, simulate, simulate_sorted};
-use super::read::{Definition, Place, Trace};
+use super::read::{Definition, EventPosition, Trace};
 use super::simulate::{Body, Entity, Simulator};
 use super::tables::{Container, EntityKind, ROOT, Tables};
 use trace_model::Stop;
@@ -141,7 +141,7 @@ struct Lane {
     items: Vec<Item>,
     links: Vec<Link>,
     /// The events that began and ended each, if the fields of the user's own are to be shown.
-    places: Vec<[Option<Place>; 2]>,
+    places: Vec<[Option<EventPosition>; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,7 +156,7 @@ struct Item {
 struct Link {
     value: u32,
     ends: (u32, u32),
-    begun: Option<Place>,
+    begun: Option<EventPosition>,
 }
 
 #[derive(Debug, Default)]
@@ -379,7 +379,7 @@ impl Printer<'_> {
     }
 
     /// The end of a line: the fields of the user's own in these events.
-    fn user_fields(&mut self, places: &[Option<Place>]) -> io::Result<()> {
+    fn user_fields(&mut self, places: &[Option<EventPosition>]) -> io::Result<()> {
         if self.options.user_defined {
             for &place in places {
                 self.at(place, &mut |event, out| {
@@ -399,7 +399,7 @@ impl Printer<'_> {
 
     fn at(
         &mut self,
-        place: Option<Place>,
+        place: Option<EventPosition>,
         write: &mut dyn FnMut(&super::read::Event<'_>, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         let Some(place) = place else {

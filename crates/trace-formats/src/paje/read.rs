@@ -87,7 +87,7 @@ impl<'a> Trace<'a> {
     /// None that reading it the first time would not have given.
     pub fn event_at(
         &self,
-        place: Place,
+        place: EventPosition,
         definition: &Rc<Definition>,
         tokens: &mut Vec<Token>,
         use_event: &mut dyn FnMut(&Event<'_>),
@@ -113,7 +113,7 @@ impl<'a> Trace<'a> {
 
 /// Where an event stands, and its definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct EventPosition {
     /// The file: 0 the trace itself.
     pub part: u32,
     /// Number of the definition in the reader.
@@ -167,7 +167,7 @@ pub struct Event<'r> {
     /// What its values mean.
     pub definition: &'r Rc<Definition>,
     /// Where it stands.
-    pub place: Place,
+    pub place: EventPosition,
     number: u64,
     cut: bool,
     line: &'r [u8],
@@ -273,7 +273,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// The definitions met so far, by the numbers in [`Place`].
+    /// The definitions met so far, by the numbers in [`EventPosition`].
     pub fn definitions(&self) -> &[Rc<Definition>] {
         &self.definitions
     }
@@ -345,7 +345,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             }
             return Ok(Some(Event {
                 definition: &self.definitions[definition as usize],
-                place: Place {
+                place: EventPosition {
                     // Files are counted by the caller's memory, definitions by lines of at least 16 bytes in files
                     // whose events could not be told apart if they had more.
                     part: part as u32,

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use super::error::{Error, ErrorKind, Problem, Rule};
 use super::names::{EventName, Field};
 use super::number;
-use super::read::{Event, Place, shown};
+use super::read::{Event, EventPosition, shown};
 use super::tables::{self, EntityKind, ROOT, Tables};
 
 /// Something on a container that is over.
@@ -24,9 +24,9 @@ pub struct Entity {
     /// End in seconds; of an event its start.
     pub end: f64,
     /// The event that began it; of a link the start of it.
-    pub begun: Option<Place>,
+    pub begun: Option<EventPosition>,
     /// The event that ended it; of a link the end of it. A state that was not popped has none.
-    pub ended: Option<Place>,
+    pub ended: Option<EventPosition>,
     /// What more there is.
     pub body: Body,
 }
@@ -95,7 +95,7 @@ struct OpenState {
     start: f64,
     value: u32,
     level: u32,
-    begun: Place,
+    begun: EventPosition,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ struct OpenVariable {
     number: u64,
     start: f64,
     value: f64,
-    begun: Place,
+    begun: EventPosition,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ struct OpenLink {
     time: f64,
     value: u32,
     container: u32,
-    place: Place,
+    place: EventPosition,
     is_end: bool,
 }
 
@@ -157,7 +157,7 @@ impl Simulator {
     /// Ends the trace, which may be at an error: what is still there ends at the time of the last event.
     pub fn finish(&mut self) {
         let mut links = 0;
-        let mut first: Option<Place> = None;
+        let mut first: Option<EventPosition> = None;
         for lane in self.lanes.values() {
             for link in lane.links.values() {
                 links += 1;
@@ -521,7 +521,7 @@ impl Lane {
     }
 
     /// What a state was; container and type are the caller's to set.
-    fn end_state(&mut self, state: OpenState, time: f64, ended: Option<Place>) -> Entity {
+    fn end_state(&mut self, state: OpenState, time: f64, ended: Option<EventPosition>) -> Entity {
         if state.number + 1 == self.count {
             self.last = Some((state.start, time));
         }

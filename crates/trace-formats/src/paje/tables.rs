@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::error::{Error, Problem};
 use super::names::Field;
-use super::read::{Event, Place, shown};
+use super::read::{Event, EventPosition, shown};
 use crate::slog2::Color;
 
 /// What the things of a type are.
@@ -84,7 +84,7 @@ pub struct Container {
     /// True when it was destroyed.
     pub destroyed: bool,
     /// The event that made it; the root has none.
-    pub created: Option<Place>,
+    pub created: Option<EventPosition>,
     /// The containers in it, in the order in which they were made.
     pub children: Vec<u32>,
 }

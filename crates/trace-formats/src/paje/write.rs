@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 
 use super::error::Error;
 use super::header::{self, Layout, Layouts, quoted};
-use super::lines::{Place, UNKNOWN_NODE};
+use super::lines::{LinePlace, UNKNOWN_NODE};
 use super::names::Dialect;
 use trace_model::PendingFile;
 use trace_model::{
@@ -169,7 +169,7 @@ impl<W: Write> Writer<W> {
         let mut numbers = BTreeMap::new();
         let mut host_of = BTreeMap::new();
         for line in &definitions.lines {
-            let place = Place {
+            let place = LinePlace {
                 rank: line.rank,
                 thread: line.thread,
                 comm: line.comm,
@@ -248,7 +248,7 @@ impl<W: Write> Writer<W> {
             comm,
             ..
         } = thread.line;
-        let place = Place {
+        let place = LinePlace {
             rank,
             thread: number,
             comm,

@@ -2,10 +2,10 @@
 
 use super::error::{Error, ErrorKind};
 use super::key::RecordKey;
-use super::record::{ARROW, Arguments, Record, STATE, Task, Words};
+use super::record::{ARROW, Arguments, Record, STATE, TaskId, WordArray};
 use super::types::{Display, FRAME_HEADER_SIZE, Thread};
 use super::write::{Layout, RecordKind, Tables, TimeOrder, Writer, Written};
-use crate::clog1::{self, Body, Raw, Reader, StateDef};
+use crate::clog1::{self, Body, RawEvent, Reader, StateDef};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
@@ -301,7 +301,7 @@ struct Matching<'s, W> {
 }
 
 impl<W: Read + Write + Seek> Matching<'_, W> {
-    fn event(&mut self, time: f64, rank: i32, raw: &Raw) -> Result<(), Error> {
+    fn event(&mut self, time: f64, rank: i32, raw: &RawEvent) -> Result<(), Error> {
         if let Some(&state) = self.found.starts.get(&raw.etype) {
             self.states.entry((state, rank)).or_default().push(time);
             return self
@@ -328,7 +328,7 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
         self.put(kind, (start, time), rank, None)
     }
 
-    fn message(&mut self, time: f64, rank: i32, raw: &Raw) -> Result<(), Error> {
+    fn message(&mut self, time: f64, rank: i32, raw: &RawEvent) -> Result<(), Error> {
         if raw.data == PROC_NULL {
             self.losses.add("message to or from nobody", 1);
             return Ok(());
@@ -356,9 +356,9 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
         origin: i32,
         destination: Option<i32>,
     ) -> Result<(), Error> {
-        let task = |rank: i32| Task {
+        let task = |rank: i32| TaskId {
             node: rank as u16,
-            ..Task::default()
+            ..TaskId::default()
         };
         self.writer.write(&Record {
             rectype,
@@ -368,8 +368,8 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
             origin: task(origin),
             destination: destination.map(task),
             address: 0,
-            associations: Words::default(),
-            arguments: Arguments::Fixed(Words::default()),
+            associations: WordArray::default(),
+            arguments: Arguments::Fixed(WordArray::default()),
         })
     }
 }

@@ -32,8 +32,8 @@ pub use key::{Bebits, RecordKey};
 pub use print::print;
 pub use read::{Directories, Directory, Entries, Frame, Frames, Reader, Records, Sector};
 pub use record::{
-    ARROW, ARROW_VARIABLE, Arguments, Groups, Record, STATE, STATE_VARIABLE, Task, Words, is_arrow,
-    is_variable,
+    ARROW, ARROW_VARIABLE, ArgumentGroups, Arguments, Record, STATE, STATE_VARIABLE, TaskId,
+    WordArray, is_arrow, is_variable,
 };
 pub use sink::Sink;
 pub use source::{Source, is_cut};

@@ -2,7 +2,7 @@
 
 use super::error::{Error, ErrorKind};
 use super::read::{Reader, Sector};
-use super::record::{Record, Task};
+use super::record::{Record, TaskId};
 use super::types::Display;
 use std::fmt;
 use std::io::{self, Write};
@@ -222,10 +222,10 @@ impl<W: Write> Printer<'_, '_, W> {
             record.key.bebits,
             Time(record.start),
             Time(record.duration),
-            Place(record.origin)
+            PrintedTask(record.origin)
         ));
         if let Some(destination) = record.destination {
-            put(format_args!("{}", Place(destination)));
+            put(format_args!("{}", PrintedTask(destination)));
         }
         put(format_args!(" {:x} {{ ", record.address));
         for association in record.associations.iter() {
@@ -260,9 +260,9 @@ fn written(error: io::Error) -> Error {
 }
 
 /// `( node cpu thread )`.
-struct Place(Task);
+struct PrintedTask(TaskId);
 
-impl fmt::Display for Place {
+impl fmt::Display for PrintedTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "( {} {} {} )", self.0.node, self.0.cpu, self.0.thread)
     }

@@ -21,7 +21,7 @@ const TASK_SIZE: usize = 7;
 
 /// Where something happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Task {
+pub struct TaskId {
     /// Node; of an MPI program often the rank.
     pub node: u16,
     /// Processor.
@@ -32,12 +32,12 @@ pub struct Task {
 
 /// Numbers of 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Words<'a>(&'a [u8]);
+pub struct WordArray<'a>(&'a [u8]);
 
-impl<'a> Words<'a> {
+impl<'a> WordArray<'a> {
     /// The numbers in these big-endian bytes; bytes behind the last whole number are left out.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Words(&bytes[..bytes.len() / 4 * 4])
+        WordArray(&bytes[..bytes.len() / 4 * 4])
     }
 
     /// How many there are.
@@ -67,16 +67,16 @@ impl<'a> Words<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments<'a> {
     /// As many as the definition says.
-    Fixed(Words<'a>),
-    /// Groups, each with its own number.
-    Groups(Groups<'a>),
+    Fixed(WordArray<'a>),
+    /// ArgumentGroups, each with its own number.
+    Groups(ArgumentGroups<'a>),
 }
 
 impl<'a> Arguments<'a> {
     /// The arguments, group by group; groups without any, which the original does not keep, are left out.
-    pub fn groups(self) -> impl Iterator<Item = Words<'a>> {
+    pub fn groups(self) -> impl Iterator<Item = WordArray<'a>> {
         let (fixed, groups) = match self {
-            Arguments::Fixed(words) => (Some(words), Groups(&[])),
+            Arguments::Fixed(words) => (Some(words), ArgumentGroups(&[])),
             Arguments::Groups(groups) => (None, groups),
         };
         let all = fixed.into_iter().chain(groups);
@@ -91,11 +91,11 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Groups of arguments: each a number n of 16 bits and n numbers of 32 bits.
+/// ArgumentGroups of arguments: each a number n of 16 bits and n numbers of 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Groups<'a>(&'a [u8]);
+pub struct ArgumentGroups<'a>(&'a [u8]);
 
-impl<'a> Groups<'a> {
+impl<'a> ArgumentGroups<'a> {
     /// The groups in these bytes.
     ///
     /// # Errors
@@ -106,19 +106,19 @@ impl<'a> Groups<'a> {
             let count = from.u16()?;
             from.take(usize::from(count) * 4)?;
         }
-        Ok(Groups(bytes))
+        Ok(ArgumentGroups(bytes))
     }
 }
 
-impl<'a> Iterator for Groups<'a> {
-    type Item = Words<'a>;
+impl<'a> Iterator for ArgumentGroups<'a> {
+    type Item = WordArray<'a>;
 
-    fn next(&mut self) -> Option<Words<'a>> {
+    fn next(&mut self) -> Option<WordArray<'a>> {
         let (count, rest) = self.0.split_first_chunk()?;
         let size = usize::from(u16::from_be_bytes(*count)) * 4;
         let (words, rest) = rest.split_at_checked(size)?;
         self.0 = rest;
-        Some(Words(words))
+        Some(WordArray(words))
     }
 }
 
@@ -134,13 +134,13 @@ pub struct Record<'a> {
     /// How long it lasts, in seconds.
     pub duration: f64,
     /// Where it happened; of an arrow, where its earlier end is.
-    pub origin: Task,
+    pub origin: TaskId,
     /// Where the later end of an arrow is.
-    pub destination: Option<Task>,
+    pub destination: Option<TaskId>,
     /// Address of the instruction that called, 0 if unknown.
     pub address: u32,
     /// Associated records.
-    pub associations: Words<'a>,
+    pub associations: WordArray<'a>,
     /// Arguments.
     pub arguments: Arguments<'a>,
 }
@@ -238,8 +238,8 @@ impl<'a> Record<'a> {
             });
         }
         let (start, duration) = (from.f64()?, from.f64()?);
-        let mut task = || -> Result<Task, Error> {
-            Ok(Task {
+        let mut task = || -> Result<TaskId, Error> {
+            Ok(TaskId {
                 node: from.u16()?,
                 cpu: from.u8()?,
                 thread: from.u32()?,
@@ -252,12 +252,12 @@ impl<'a> Record<'a> {
             None
         };
         let address = from.u32()?;
-        let associations = Words(from.take(usize::from(definition.associations) * 4)?);
+        let associations = WordArray(from.take(usize::from(definition.associations) * 4)?);
         let at = from.offset();
         let arguments = if is_variable(rectype) {
-            Arguments::Groups(Groups::new(from.rest()).map_err(|error| error.moved(at))?)
+            Arguments::Groups(ArgumentGroups::new(from.rest()).map_err(|error| error.moved(at))?)
         } else {
-            Arguments::Fixed(Words(from.rest()))
+            Arguments::Fixed(WordArray(from.rest()))
         };
         Ok(Record {
             rectype,

@@ -4,7 +4,7 @@ use super::error::{Error, ErrorKind};
 use super::key::{Bebits, RecordKey};
 use super::labels;
 use super::read::{Frame, Reader, Records, Sector};
-use super::record::{Record, Task, is_arrow};
+use super::record::{Record, TaskId, is_arrow};
 use super::types::Display;
 use crate::mpe1::look;
 use std::collections::{BTreeSet, HashMap};
@@ -193,7 +193,7 @@ impl<'a> Source<'a> {
         self.kinds.insert(key, kind);
     }
 
-    fn line(&self, task: Task) -> i32 {
+    fn line(&self, task: TaskId) -> i32 {
         let line = self.lines.get(&(task.node, task.thread));
         line.copied().unwrap_or_default()
     }

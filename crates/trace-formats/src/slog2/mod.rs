@@ -63,13 +63,13 @@ pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
 pub use ordered::{InOrder, VisitNode};
 pub use print::{
-    Kinds, Navigator, Order, Parts, PrintOptions, RecursiveOptions, list, print, print_recursively,
-    time_window,
+    Navigator, Order, PrintOptions, PrintedDrawables, PrintedParts, RecursiveOptions, list, print,
+    print_recursively, time_window,
 };
 pub use read::Reader;
 pub use rewrite::rewrite;
 pub use salvage::Salvage;
-pub use scan::{Plain, Scan, ScannedDrawable};
+pub use scan::{PlainDrawable, Scan, ScannedDrawable};
 pub use sink::Sink;
 pub use source::InModel;
 pub use source::Source;

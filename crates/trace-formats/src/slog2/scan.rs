@@ -10,7 +10,7 @@ use trace_model::Vertex;
 
 /// A primitive drawable as it stands in its node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plain<'a> {
+pub struct PlainDrawable<'a> {
     /// Index of its category.
     pub category: i32,
     /// Values, laid out as the category's types say.
@@ -23,10 +23,10 @@ pub struct Plain<'a> {
     pub vertices: u16,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainDrawable<'a> {
     /// A primitive without what stands between its first and last vertex.
     pub fn of(primitive: &Primitive<'a>) -> Self {
-        Plain {
+        PlainDrawable {
             category: primitive.category,
             info: primitive.info,
             first: primitive.first(),
@@ -41,7 +41,7 @@ impl<'a> Plain<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScannedDrawable<'a> {
     /// A state, an arrow or an event.
-    Plain(Plain<'a>),
+    Plain(PlainDrawable<'a>),
     /// Several that belong together, which no log of MPI calls has.
     Composite(Box<Composite<'a>>),
 }
@@ -119,7 +119,7 @@ impl<'a> Scan<'a> {
     /// Hands on what is plain in the list up to the first that `take` does not want, which comes next; so does what is not plain.
     /// Decodes in a loop of its own, which takes a third of the time of [`Scan::next`].
     #[inline]
-    pub fn for_plain(&mut self, mut take: impl FnMut(&Plain<'a>) -> bool) {
+    pub fn for_plain(&mut self, mut take: impl FnMut(&PlainDrawable<'a>) -> bool) {
         let (mut rest, mut left) = (self.cursor.rest(), self.left);
         while left > 0
             && let Some((plain, size)) = plain(rest)
@@ -146,7 +146,7 @@ impl<'a> Scan<'a> {
     #[cold]
     fn other(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
         Ok(Some(match Drawable::read(&mut self.cursor)? {
-            Drawable::Primitive(primitive) => ScannedDrawable::Plain(Plain::of(&primitive)),
+            Drawable::Primitive(primitive) => ScannedDrawable::Plain(PlainDrawable::of(&primitive)),
             Drawable::Composite(composite) => ScannedDrawable::Composite(Box::new(composite)),
         }))
     }
@@ -154,7 +154,7 @@ impl<'a> Scan<'a> {
 
 /// A primitive with one or two vertices at the beginning of these bytes, and how many of them it takes.
 #[inline]
-fn plain(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
+fn plain(bytes: &[u8]) -> Option<(PlainDrawable<'_>, usize)> {
     let (head, rest) = bytes.split_first_chunk::<7>()?;
     if head[0] != 0 {
         return None;
@@ -170,7 +170,7 @@ fn plain(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
         [0, 2] => (rest.first_chunk::<12>()?, 2),
         _ => return None,
     };
-    let plain = Plain {
+    let plain = PlainDrawable {
         category,
         info,
         first: vertex(first),
@@ -250,7 +250,7 @@ mod tests {
                 for drawable in list {
                     match (scan.next().unwrap(), drawable) {
                         (Some(ScannedDrawable::Plain(found)), Drawable::Primitive(expected)) => {
-                            assert_eq!(found, Plain::of(expected));
+                            assert_eq!(found, PlainDrawable::of(expected));
                         }
                         (
                             Some(ScannedDrawable::Composite(found)),

@@ -249,7 +249,7 @@ fn body() -> impl Strategy<Value = Body> {
     let pad = any::<[u8; 4]>();
     prop_oneof![
         Just(Body::Undefined),
-        (ints, pad, text::<16>()).prop_map(|(n, pad, text)| Body::Raw(Raw {
+        (ints, pad, text::<16>()).prop_map(|(n, pad, text)| Body::Raw(RawEvent {
             etype: n[0],
             data: n[1],
             srcloc: n[2],

@@ -84,7 +84,7 @@ pub fn record(time: f64, rank: i32, body: Body) -> Record {
 }
 
 pub fn raw(time: f64, rank: i32, etype: i32, data: i32, text: &str) -> Record {
-    let body = Raw {
+    let body = RawEvent {
         etype,
         data,
         srcloc: 901,

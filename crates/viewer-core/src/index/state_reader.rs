@@ -9,7 +9,7 @@
 use std::iter::Peekable;
 use std::ops::Range;
 use trace_formats::slog2::{
-    DirEntry, Directory, Entries, Error, Plain, Scan, ScannedDrawable, TimeBBox, Topology,
+    DirEntry, Directory, Entries, Error, PlainDrawable, Scan, ScannedDrawable, TimeBBox, Topology,
 };
 
 use super::arrows_and_events::ArrowsAndEvents;
@@ -289,7 +289,7 @@ impl<'a> StateSource<'_, 'a> {
 
     /// Takes what comes in no order: arrows and events, and parts of composites.
     fn aside(&mut self, found: ScannedDrawable<'a>) {
-        let mut take = |plain: &Plain<'a>| {
+        let mut take = |plain: &PlainDrawable<'a>| {
             let item = self.item(plain);
             if let Some(state) = item.and_then(|item| self.state(&item)) {
                 self.is_mixed = true;
@@ -300,7 +300,7 @@ impl<'a> StateSource<'_, 'a> {
             ScannedDrawable::Plain(plain) => take(&plain),
             ScannedDrawable::Composite(composite) => {
                 for primitive in &composite.primitives {
-                    take(&Plain::of(primitive));
+                    take(&PlainDrawable::of(primitive));
                 }
             }
         }
@@ -318,7 +318,7 @@ impl<'a> StateSource<'_, 'a> {
 
     /// A drawable in the trace's terms, as [`Trace::item`] has them.
     #[inline]
-    fn item(&mut self, plain: &Plain<'a>) -> Option<TraceItem<'a>> {
+    fn item(&mut self, plain: &PlainDrawable<'a>) -> Option<TraceItem<'a>> {
         self.done.drawables += 1;
         let item = self.trace.locate(plain);
         self.done.placeless += u64::from(item.is_none());
@@ -328,7 +328,7 @@ impl<'a> StateSource<'_, 'a> {
 
 /// What nearly all drawables in a list of states are: a state of a known category on a known line.
 #[inline]
-fn fast_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<TraceState> {
+fn fast_state(trace: &Trace<'_>, plain: &PlainDrawable<'_>) -> Option<TraceState> {
     let (first, last) = (plain.first, plain.last);
     let kind = trace.kind(plain.category)?;
     let line = trace.line(first.line)?;
@@ -347,7 +347,7 @@ fn fast_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<TraceState> {
 
 /// The others: of categories that nothing defines, or that end before they start.
 #[cold]
-fn slow_state<'a>(trace: &Trace<'a>, plain: &Plain<'a>) -> Option<TraceState> {
+fn slow_state<'a>(trace: &Trace<'a>, plain: &PlainDrawable<'a>) -> Option<TraceState> {
     let item = trace.locate(plain)?;
     (item.topology == Topology::State).then(|| TraceState::of(&item))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace_formats::slog2::{
     Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
-    Plain, Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
+    PlainDrawable, Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
 };
 use trace_model::{Line, Value, info_values, message};
 
@@ -255,13 +255,13 @@ impl<'a> Trace<'a> {
     /// A primitive in these terms. `None` for what can be placed nowhere: times that are no numbers, lines and categories
     /// that neither definitions nor root name.
     pub fn item(&self, primitive: &Primitive<'a>) -> Option<TraceItem<'a>> {
-        self.locate(&Plain::of(primitive))
+        self.locate(&PlainDrawable::of(primitive))
     }
 
     /// A drawable found by a [`trace_formats::slog2::Scan`], in these terms. `None` as for [`Trace::item`].
     #[inline]
-    pub fn locate(&self, plain: &Plain<'a>) -> Option<TraceItem<'a>> {
-        let Plain {
+    pub fn locate(&self, plain: &PlainDrawable<'a>) -> Option<TraceItem<'a>> {
+        let PlainDrawable {
             category,
             info,
             first,

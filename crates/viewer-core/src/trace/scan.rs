@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trace_formats::slog2::{
-    Depth, DirEntry, Directory, Drawable, PREVIEW_STATE, Plain, Primitive, Ratios, ScannedDrawable,
-    Shadow, TimeBBox, Visit,
+    Depth, DirEntry, Directory, Drawable, PREVIEW_STATE, PlainDrawable, Primitive, Ratios,
+    ScannedDrawable, Shadow, TimeBBox, Visit,
 };
 
 use crate::base::error::ApiError;
@@ -163,7 +163,7 @@ fn whole<'a>(
         exact: true,
         ..ScanResult::default()
     };
-    let mut put = |plain: &Plain<'a>| match trace.locate(plain) {
+    let mut put = |plain: &PlainDrawable<'a>| match trace.locate(plain) {
         Some(item) if touches_window(&item, window) => take.item(item),
         Some(_) => {}
         None => scanned.lost += 1,
@@ -194,7 +194,11 @@ fn whole<'a>(
                     Some(ScannedDrawable::Composite(composite)) => {
                         let category = composite.category;
                         composite.primitives.iter().for_each(|primitive| {
-                            put(&Plain::of(&filled(primitive, category, composite.info)));
+                            put(&PlainDrawable::of(&filled(
+                                primitive,
+                                category,
+                                composite.info,
+                            )));
                         });
                     }
                     None => break,

@@ -5,7 +5,7 @@
 //! a communicator's calls of this kind come in the same order on all of them.
 
 use std::collections::{BTreeMap, HashMap};
-use trace_formats::dumpi::functions::{Code, Moment};
+use trace_formats::dumpi::functions::{FieldCode, FieldMoment};
 use trace_formats::dumpi::ids;
 use trace_formats::dumpi::types::Record;
 use trace_formats::dumpi::value::Arg;
@@ -111,13 +111,13 @@ fn new_comm(record: &Record<'_>) -> Option<i32> {
     let fields = record.function.fields();
     if !fields
         .iter()
-        .any(|f| f.code == Code::Comm && f.moment == Moment::After)
+        .any(|f| f.code == FieldCode::Comm && f.moment == FieldMoment::After)
     {
         return None;
     }
     let mut made = record
         .args()
-        .filter(|(field, _)| field.code == Code::Comm && field.moment == Moment::After);
+        .filter(|(field, _)| field.code == FieldCode::Comm && field.moment == FieldMoment::After);
     match made.next() {
         Some((_, Arg::Int(number))) => Some(number),
         _ => None,

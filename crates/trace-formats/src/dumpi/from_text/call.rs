@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use super::super::call::Call;
-use super::super::functions::{self, Code, Field, Function, MAX_FIELDS, Shape};
+use super::super::functions::{self, Field, FieldCode, FieldShape, Function, MAX_FIELDS};
 use super::super::names;
 use super::super::value::Status;
 use super::error::{Expected, TextError};
@@ -129,7 +129,7 @@ impl<'t> Values<'t> {
         follows: Follows,
     ) -> Result<Value<'t>, TextError> {
         let is_init = [functions::INIT, functions::INIT_THREAD].contains(&function.id);
-        if field.shape == Shape::List && is_init {
+        if field.shape == FieldShape::List && is_init {
             scan.expect("int argc=")?;
             scan.number::<u32>()?;
             scan.expect("\n")?;
@@ -137,7 +137,7 @@ impl<'t> Values<'t> {
         scan.expect(names::c_type(field.code))?;
         scan.expect(" ")?;
         scan.expect(field.name)?;
-        if field.shape == Shape::One {
+        if field.shape == FieldShape::One {
             scan.expect("=")?;
             return self.one(scan, field, &follows);
         }
@@ -145,8 +145,8 @@ impl<'t> Values<'t> {
         // The bound is that of the field it names; what is there, the elements tell.
         let bound: i64 = scan.number()?;
         match field.shape {
-            Shape::Rows { .. } => scan.expect("][3]=")?,
-            Shape::Lists => scan.expect("][-2]=")?,
+            FieldShape::Rows { .. } => scan.expect("][3]=")?,
+            FieldShape::Lists => scan.expect("][-2]=")?,
             _ => scan.expect("]=")?,
         }
         if scan.eat(IGNORED) {
@@ -154,14 +154,14 @@ impl<'t> Values<'t> {
         }
         scan.expect("[")?;
         match field.shape {
-            Shape::Rows { .. } => self.rows(scan),
-            Shape::List if bound < 0 => {
+            FieldShape::Rows { .. } => self.rows(scan),
+            FieldShape::List if bound < 0 => {
                 let inside = follows.until(scan, "]\n")?;
                 Ok(Value::Strs(self.run_together(inside)))
             }
-            Shape::List => self.list(scan, bound, &follows),
-            Shape::Lists => self.lists(scan, bound, &follows),
-            _ if field.code == Code::Stat => self.statuses(scan),
+            FieldShape::List => self.list(scan, bound, &follows),
+            FieldShape::Lists => self.lists(scan, bound, &follows),
+            _ if field.code == FieldCode::Stat => self.statuses(scan),
             _ => self.array(scan),
         }
     }
@@ -173,8 +173,8 @@ impl<'t> Values<'t> {
         follows: &Follows,
     ) -> Result<Value<'t>, TextError> {
         let value = match field.code {
-            Code::I64 => Value::I64(scan.number()?),
-            Code::U64 => {
+            FieldCode::I64 => Value::I64(scan.number()?),
+            FieldCode::U64 => {
                 let key = scan.number()?;
                 scan.expect(" (\"")?;
                 let label = follows.until(scan, "\")\n")?;
@@ -183,18 +183,18 @@ impl<'t> Values<'t> {
                 }
                 return Ok(Value::U64(key));
             }
-            Code::Str => {
+            FieldCode::Str => {
                 scan.expect("\"")?;
                 return Ok(Value::Str(follows.until(scan, "\"\n")?));
             }
-            Code::Stat => {
+            FieldCode::Stat => {
                 if scan.eat(IGNORED) {
                     return Ok(Value::Absent);
                 }
                 scan.expect("[")?;
                 return self.statuses(scan);
             }
-            Code::Req | Code::IoReq => {
+            FieldCode::Req | FieldCode::IoReq => {
                 scan.expect("[")?;
                 let value = scan.int()?;
                 scan.expect("]\n")?;
@@ -351,7 +351,7 @@ fn end_of_list<'t>(scan: &mut Scan<'t>) -> Result<&'t [u8], TextError> {
 /// An `<IGNORED>` field that is there all the same: nothing is in it.
 fn absent<W: Write>(field: &Field, call: &mut Call<'_, W>) {
     match field.code {
-        Code::Stat => _ = call.statuses([]),
+        FieldCode::Stat => _ = call.statuses([]),
         _ => _ = call.ints([]),
     }
 }

@@ -32,7 +32,7 @@ pub use error::{Expected, FromTextError, TextError};
 
 use super::functions::{self, Function};
 use super::types::{AddressLabel, Clock, FOOTER_ENTRIES, Mask, Offsets, Span, Trailer, Version};
-use super::write::{ASCII2DUMPI, Head, LIBDUMPI, WriteError, Writer};
+use super::write::{ASCII2DUMPI, LIBDUMPI, RecordHead, WriteError, Writer};
 use scan::Scan;
 use trace_model::Losses;
 
@@ -205,7 +205,7 @@ impl<'t, W: Write> Maker<'t, W> {
             }
         }
         self.check_range(mask, cpu, wall);
-        let head = Head {
+        let head = RecordHead {
             mask,
             thread,
             cpu,

@@ -1,6 +1,6 @@
 //! What of a call's arguments is shown: partner, tag, amount of data, communicator, root, offset and name.
 
-use super::super::functions::{Code, Function, MAX_FIELDS, Shape};
+use super::super::functions::{FieldCode, FieldShape, Function, MAX_FIELDS};
 use super::super::types::Record;
 use super::super::value::Arg;
 use trace_model::{COUNTER_SIGN, InfoWriter};
@@ -57,7 +57,7 @@ impl Shown {
         let at = |name: &str| fields.iter().position(|field| field.name == name);
         let status = at("status");
         for (i, field) in fields.iter().enumerate() {
-            if field.shape != Shape::One {
+            if field.shape != FieldShape::One {
                 continue;
             }
             let datatype = match field.name {
@@ -68,7 +68,7 @@ impl Shown {
                 _ => None,
             };
             match field.code {
-                Code::Int if datatype.is_some() => {
+                FieldCode::Int if datatype.is_some() => {
                     let name = match field.name {
                         "sendcount" => "sent",
                         "recvcount" => "received",
@@ -81,14 +81,19 @@ impl Shown {
                     };
                     shown.add(name, 'l', part);
                 }
-                Code::Int if TELLING.contains(&field.name) => {
+                FieldCode::Int if TELLING.contains(&field.name) => {
                     shown.add(field.name, 'd', Part::Int(i))
                 }
-                Code::Src | Code::Dst | Code::Tag | Code::Comm | Code::File | Code::Win => {
+                FieldCode::Src
+                | FieldCode::Dst
+                | FieldCode::Tag
+                | FieldCode::Comm
+                | FieldCode::File
+                | FieldCode::Win => {
                     shown.add(field.name, 'd', Part::Int(i));
                 }
-                Code::I64 => shown.add(field.name, 'l', Part::Long(i)),
-                Code::Str => shown.add(field.name, 's', Part::Text(i)),
+                FieldCode::I64 => shown.add(field.name, 'l', Part::Long(i)),
+                FieldCode::Str => shown.add(field.name, 's', Part::Text(i)),
                 _ => {}
             }
         }

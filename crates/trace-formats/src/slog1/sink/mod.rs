@@ -8,7 +8,7 @@ use super::error::{Error, ErrorKind};
 use super::from_clog1::Options;
 use super::key::RecordKey;
 use super::labels;
-use super::record::{Arguments, Record, Task, Words};
+use super::record::{Arguments, Record, TaskId, WordArray};
 use super::types::{Definition, Thread};
 use super::write::{Layout, RecordKind, Tables, TimeOrder, Writer};
 use kinds::{Kinds, Shape};
@@ -127,8 +127,8 @@ impl<W: Read + Write + Seek> Sink<W> {
             origin: self.threads.task(first.line),
             destination: is_arrow.then(|| self.threads.task(last.line)),
             address: 0,
-            associations: Words::default(),
-            arguments: Arguments::Fixed(Words::new(arguments)),
+            associations: WordArray::default(),
+            arguments: Arguments::Fixed(WordArray::new(arguments)),
         };
         encoded.clear();
         record.encode(encoded);
@@ -280,12 +280,12 @@ impl Threads {
         threads
     }
 
-    fn task(&self, line: i32) -> Task {
+    fn task(&self, line: i32) -> TaskId {
         let (node, thread) = match self.of_line.get(&line) {
             Some(&place) => place,
             None => (u16::MAX, line as u32),
         };
-        Task {
+        TaskId {
             node,
             cpu: 0,
             thread,

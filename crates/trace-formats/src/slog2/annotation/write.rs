@@ -7,7 +7,7 @@
 
 use std::io::{Seek, Write};
 
-use super::super::build::{Builder, FileDrawable, Place, Tree};
+use super::super::build::{Builder, DrawablePlacement, FileDrawable, Tree};
 use super::super::convert::{
     Conversion, ConvertError, ConvertOptions, Draw, FromClog2, for_each_record,
 };
@@ -128,9 +128,9 @@ impl<W: Write + Seek> Draw<W> for Leaves<'_> {
         builder.put(drawable, |depth| {
             is_leaf = depth == 0;
             if is_leaf {
-                Place::Elsewhere
+                DrawablePlacement::Elsewhere
             } else {
-                Place::Listed
+                DrawablePlacement::Listed
             }
         })?;
         if born < self.before {

@@ -48,7 +48,7 @@ impl NewComposite<'_> {
 
 /// How a drawable of a node is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Place {
+pub(in super::super) enum DrawablePlacement {
     /// In the node's list.
     Listed,
     /// Not at all, though the node is as large as if it were: what is in a leaf is found elsewhere.
@@ -144,7 +144,12 @@ pub(super) struct Scratch {
 
 impl Drawables {
     #[inline]
-    pub(super) fn add(&mut self, drawable: &NewDrawable<'_>, bounds: TimeBBox, place: Place) {
+    pub(super) fn add(
+        &mut self,
+        drawable: &NewDrawable<'_>,
+        bounds: TimeBBox,
+        place: DrawablePlacement,
+    ) {
         let [first, .., last] = *drawable.vertices else {
             if let [only] = *drawable.vertices {
                 self.add_at(drawable, bounds, place, only, only);
@@ -154,7 +159,7 @@ impl Drawables {
         self.add_at(drawable, bounds, place, first, last);
     }
 
-    /// Lists a composite. Its primitives must be added, too, as [`Place::Inside`].
+    /// Lists a composite. Its primitives must be added, too, as [`DrawablePlacement::Inside`].
     pub(super) fn add_composite(&mut self, composite: &NewComposite<'_>, bounds: TimeBBox) {
         let line = |primitive: Option<&NewDrawable<'_>>, end: usize| {
             primitive.map_or(0, |primitive| primitive.lines()[end])
@@ -184,7 +189,7 @@ impl Drawables {
         &mut self,
         drawable: &NewDrawable<'_>,
         bounds: TimeBBox,
-        place: Place,
+        place: DrawablePlacement,
         first: Vertex,
         last: Vertex,
     ) {
@@ -202,11 +207,11 @@ impl Drawables {
             weight: NONE,
             topology: Some(drawable.topology),
         });
-        if place == Place::Listed {
+        if place == DrawablePlacement::Listed {
             self.encode(drawable);
         } else {
             self.unlisted += 1;
-            if place == Place::Elsewhere {
+            if place == DrawablePlacement::Elsewhere {
                 self.elsewhere += 1 + drawable.byte_size();
             }
         }
@@ -447,7 +452,7 @@ pub(in super::super) struct Lists {
 impl Lists {
     pub(in super::super) fn add(&mut self, drawable: &NewDrawable<'_>) {
         let side = usize::from(drawable.topology.is_nestable());
-        self.sides[side].add(drawable, drawable.bounds(), Place::Listed);
+        self.sides[side].add(drawable, drawable.bounds(), DrawablePlacement::Listed);
     }
 
     /// Number of drawables in both lists.

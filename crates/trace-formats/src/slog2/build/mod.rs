@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
 pub use drawables::NewComposite;
+pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists};
 use drawables::{Drawables, Scratch};
-pub(super) use drawables::{FileDrawable, Lists, Place};
 use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
 use trace_model::Drawable as NewDrawable;
 pub use tree::Tree;
@@ -153,7 +153,7 @@ impl<W: Write + Seek> Builder<W> {
         if self.must_switch(drawable)? {
             self.switch_branch()?;
         }
-        self.put(drawable, |_| Place::Listed)
+        self.put(drawable, |_| DrawablePlacement::Listed)
     }
 
     /// Adds a composite. Primitives that are not in order are brought into it.
@@ -201,7 +201,7 @@ impl<W: Write + Seek> Builder<W> {
         node.sides[1].add_composite(composite, bounds);
         for primitive in composite.primitives {
             let side = usize::from(primitive.topology.is_nestable());
-            node.sides[side].add(primitive, primitive.bounds(), Place::Inside);
+            node.sides[side].add(primitive, primitive.bounds(), DrawablePlacement::Inside);
         }
         self.composites.insert(composite.category);
         self.last_latest = bounds.latest;
@@ -237,7 +237,7 @@ impl<W: Write + Seek> Builder<W> {
     pub(super) fn put(
         &mut self,
         drawable: &NewDrawable<'_>,
-        place: impl FnOnce(usize) -> Place,
+        place: impl FnOnce(usize) -> DrawablePlacement,
     ) -> Result<(), Error> {
         let bounds = drawable.bounds();
         let root = self.open.len() - 1;

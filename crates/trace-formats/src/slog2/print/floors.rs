@@ -12,7 +12,7 @@ use trace_model::TimeBBox;
 
 /// Which drawables to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kinds {
+pub enum PrintedDrawables {
     /// All.
     #[default]
     All,
@@ -28,7 +28,7 @@ pub enum Kinds {
 pub(super) fn for_each_box<'a>(
     reader: &Reader<'a>,
     order: Order,
-    kinds: Kinds,
+    kinds: PrintedDrawables,
     window: TimeBBox,
     mut list: impl FnMut(&[&Drawable<'a>]) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -80,7 +80,7 @@ pub(super) fn for_each_box<'a>(
 struct Floors<'r, 'a> {
     reader: &'r Reader<'a>,
     order: Order,
-    kinds: Kinds,
+    kinds: PrintedDrawables,
     /// From the leaves to the root.
     levels: &'r [&'r [DirEntry]],
     /// Of each level, by place in it.
@@ -280,10 +280,10 @@ impl<'a> Content<'a> {
         reader: &Reader<'a>,
         ptr: FileBlockPtr,
         order: Order,
-        kinds: Kinds,
+        kinds: PrintedDrawables,
     ) -> Result<Content<'a>, Error> {
         let (nestless, nestable) = Node::read_drawables(&mut reader.part(ptr, "tree node")?)?;
-        let sorted = |mut drawables: Vec<Drawable<'a>>, unwanted: Kinds| {
+        let sorted = |mut drawables: Vec<Drawable<'a>>, unwanted: PrintedDrawables| {
             if kinds == unwanted {
                 drawables.clear();
             }
@@ -292,8 +292,8 @@ impl<'a> Content<'a> {
             List { drawables, passed }
         };
         Ok(Content {
-            nestable: sorted(nestable, Kinds::Nestless),
-            nestless: sorted(nestless, Kinds::Nestable),
+            nestable: sorted(nestable, PrintedDrawables::Nestless),
+            nestless: sorted(nestless, PrintedDrawables::Nestable),
         })
     }
 }

@@ -11,7 +11,7 @@ mod trunk;
 
 use std::io::Write;
 
-pub use floors::Kinds;
+pub use floors::PrintedDrawables;
 pub use navigate::Navigator;
 pub use order::Order;
 pub use recursive::{RecursiveOptions, print_recursively};
@@ -24,7 +24,7 @@ use trace_model::TimeBBox;
 
 /// Which parts before the drawables to print; the header always is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Parts {
+pub enum PrintedParts {
     /// Categories, tree directory and line maps.
     #[default]
     All,
@@ -40,12 +40,12 @@ pub enum Parts {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrintOptions {
     /// Which parts before the drawables.
-    pub parts: Parts,
+    pub parts: PrintedParts,
     /// Whether to list drawables at all. The options `-c`, `-d` and `-y` turn this off, `-s`, `-a` and those of the order
     /// turn it on again.
     pub drawables: bool,
     /// Which drawables.
-    pub kinds: Kinds,
+    pub kinds: PrintedDrawables,
     /// In which order.
     pub order: Order,
     /// Only drawables that start in this part of the time axis (by end time: that end in it); factors 0 to 1 of the length
@@ -57,9 +57,9 @@ pub struct PrintOptions {
 impl Default for PrintOptions {
     fn default() -> Self {
         PrintOptions {
-            parts: Parts::All,
+            parts: PrintedParts::All,
             drawables: true,
-            kinds: Kinds::All,
+            kinds: PrintedDrawables::All,
             order: Order::IncreasingStart,
             window: (0.0, 1.0),
         }
@@ -121,24 +121,24 @@ pub fn list<'a>(
     mut put: impl FnMut(&Drawable<'a>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let window = time_window(reader, (0.0, 1.0));
-    floors::for_each_box(reader, order, Kinds::All, window, |drawables| {
+    floors::for_each_box(reader, order, PrintedDrawables::All, window, |drawables| {
         drawables.iter().try_for_each(|drawable| put(drawable))
     })
 }
 
 /// Writes header and parts, each with a blank line behind it.
-fn print_head(printer: &mut Printer, reader: &Reader<'_>, parts: Parts) {
+fn print_head(printer: &mut Printer, reader: &Reader<'_>, parts: PrintedParts) {
     printer.header(reader);
     printer.text("\n");
-    if matches!(parts, Parts::All | Parts::Categories) {
+    if matches!(parts, PrintedParts::All | PrintedParts::Categories) {
         printer.category_map(reader);
         printer.text("\n");
     }
-    if matches!(parts, Parts::All | Parts::Directory) {
+    if matches!(parts, PrintedParts::All | PrintedParts::Directory) {
         printer.directory(reader);
         printer.text("\n");
     }
-    if matches!(parts, Parts::All | Parts::LineIdMaps) {
+    if matches!(parts, PrintedParts::All | PrintedParts::LineIdMaps) {
         printer.line_id_maps(reader);
         printer.text("\n");
     }

@@ -10,7 +10,7 @@ use super::order::Order;
 use super::parts::Printer;
 use super::stub::{PlannedNode, print_place, print_stub};
 use super::trunk::Trunk;
-use super::{Parts, flush, flush_if_long, print_head, time_window};
+use super::{PrintedParts, flush, flush_if_long, print_head, time_window};
 
 /// What PrintRecursively's options ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub fn print_recursively(
     out: &mut impl Write,
 ) -> Result<(), Error> {
     let mut printer = Printer::new(reader);
-    print_head(&mut printer, reader, Parts::All);
+    print_head(&mut printer, reader, PrintedParts::All);
     printer.text("\n");
     let window = time_window(reader, options.window);
     if options.merged {

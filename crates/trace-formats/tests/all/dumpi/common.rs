@@ -2,13 +2,13 @@
 
 use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
 use trace_formats::dumpi::value::Status;
-use trace_formats::dumpi::write::{Call, Head, LIBDUMPI, WriteError, Writer};
+use trace_formats::dumpi::write::{Call, LIBDUMPI, RecordHead, WriteError, Writer};
 
 /// The times of the `n`th call: a millisecond each, 7 s of wall clock and 0 s of cpu clock before the first.
-fn head(n: u64, mask: u8) -> Head {
+fn head(n: u64, mask: u8) -> RecordHead {
     let start = n * 2_000_000;
     let wall = 7_000_000_000 + start;
-    Head {
+    RecordHead {
         mask: Mask(mask),
         thread: (n % 3) as u16,
         cpu: Span::from_ns(start / 2, start / 2 + 900),

@@ -8,7 +8,7 @@ use trace_formats::dumpi::meta::{Meta, bin_path};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::Trailer;
-use trace_formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, LIBDUMPI, Section, Writer};
+use trace_formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, FileSection, LIBDUMPI, Writer};
 
 fn text(bytes: &[u8], sections: Sections) -> Vec<u8> {
     let reader = Reader::open(bytes).expect("a sound file");
@@ -111,7 +111,7 @@ fn each_option_prints_its_part() {
     );
 }
 
-fn rewritten(reader: &Reader<'_>, trailer: &Trailer, layout: &[Section]) -> Vec<u8> {
+fn rewritten(reader: &Reader<'_>, trailer: &Trailer, layout: &[FileSection]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
     for record in reader.records() {
         writer

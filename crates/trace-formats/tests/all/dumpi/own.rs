@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use trace_formats::dumpi::functions::{self, Code, Field, Shape};
+use trace_formats::dumpi::functions::{self, Field, FieldCode, FieldShape};
 use trace_formats::dumpi::meta::{Meta, MetaError, prefix};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::{Clock, Keyval, Mask, Offsets, Span, Trailer, Version};
 use trace_formats::dumpi::value::{Arg, Status};
 use trace_formats::dumpi::write::{
-    ASCII2DUMPI, Call, FileWriter, Head, LIBDUMPI, WriteError, Writer,
+    ASCII2DUMPI, Call, FileWriter, LIBDUMPI, RecordHead, WriteError, Writer,
 };
 use trace_formats::dumpi::{Error, ErrorKind};
 
@@ -28,7 +28,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(out).expect("names of the test are UTF-8")
 }
 
-const HEAD: Head = Head {
+const HEAD: RecordHead = RecordHead {
     mask: Mask::DEFAULT,
     thread: 0,
     cpu: Span {
@@ -161,7 +161,7 @@ fn times_wrap_after_16_bits_of_seconds() {
         Writer::new(Vec::new(), Offsets { cpu: 0, wall: 1000 }).expect("a vector takes everything");
     let wall = Span::from_ns(1000 * 1_000_000_000 + 5, 66_537 * 1_000_000_000);
     writer
-        .call(125, &Head { wall, ..HEAD }, &[])
+        .call(125, &RecordHead { wall, ..HEAD }, &[])
         .end()
         .expect("MPI_Finalize has no arguments");
     let (bytes, _) = writer
@@ -453,13 +453,13 @@ impl Dice<'_> {
 /// Writes a random value for the field and tells which.
 fn put(call: &mut Call<'_, Vec<u8>>, field: &Field, dice: &mut Dice<'_>, statuses: bool) -> Value {
     let narrow = |v: i32| match field.code {
-        Code::Cmp | Code::Order => i32::from(v as i8),
+        FieldCode::Cmp | FieldCode::Order => i32::from(v as i8),
         code if code.width() == 1 => i32::from(v as u8),
         code if code.width() == 2 => i32::from(v as i16),
         _ => v,
     };
     match (field.shape, field.code) {
-        (_, Code::Stat) => {
+        (_, FieldCode::Stat) => {
             let list = dice.several(|d| Status {
                 bytes: d.roll(),
                 source: d.roll(),
@@ -470,22 +470,22 @@ fn put(call: &mut Call<'_, Vec<u8>>, field: &Field, dice: &mut Dice<'_>, statuse
             call.statuses(list.iter().copied());
             Value::Statuses(if statuses { list } else { Vec::new() })
         }
-        (Shape::One, Code::I64) => {
+        (FieldShape::One, FieldCode::I64) => {
             let v = i64::from(dice.roll()) << 20;
             call.i64(v);
             Value::Number(v)
         }
-        (Shape::One, Code::U64) => {
+        (FieldShape::One, FieldCode::U64) => {
             let v = u64::MAX - u64::from(dice.roll() as u32);
             call.u64(v);
             Value::Unsigned(v)
         }
-        (Shape::One, Code::Str) => {
+        (FieldShape::One, FieldCode::Str) => {
             let v = dice.bytes();
             call.string(&v);
             Value::Bytes(v)
         }
-        (Shape::One, code) => {
+        (FieldShape::One, code) => {
             let v = dice.roll();
             match code.width() {
                 4 => call.int(v),
@@ -494,7 +494,7 @@ fn put(call: &mut Call<'_, Vec<u8>>, field: &Field, dice: &mut Dice<'_>, statuse
             };
             Value::Number(narrow(v).into())
         }
-        (Shape::Array { .. }, code) => {
+        (FieldShape::Array { .. }, code) => {
             let v = dice.several(Dice::roll);
             match code.width() {
                 4 => call.ints(v.iter().copied()),
@@ -503,17 +503,17 @@ fn put(call: &mut Call<'_, Vec<u8>>, field: &Field, dice: &mut Dice<'_>, statuse
             };
             Value::Numbers(v.into_iter().map(narrow).collect())
         }
-        (Shape::Rows { .. }, _) => {
+        (FieldShape::Rows { .. }, _) => {
             let v = dice.several(|d| [d.roll(), d.roll(), d.roll()]);
             call.rows(v.iter().copied());
             Value::Rows(v.into_iter().map(Vec::from).collect())
         }
-        (Shape::List, _) => {
+        (FieldShape::List, _) => {
             let v = dice.several(Dice::bytes);
             call.strings(&v);
             Value::Texts(v)
         }
-        (Shape::Lists, _) => {
+        (FieldShape::Lists, _) => {
             let v = dice.several(|d| d.several(Dice::bytes));
             call.string_lists(&v);
             Value::Lists(v)
@@ -558,7 +558,7 @@ proptest! {
     ) {
         let mask = Mask(mask);
         let (cpu, wall) = (Span::from_ns(times[0], times[1]), Span::from_ns(times[2], times[3]));
-        let head = Head { mask, thread, cpu, wall };
+        let head = RecordHead { mask, thread, cpu, wall };
         let mut writer = Writer::new(Vec::new(), Offsets::default()).expect("a vector takes everything");
         let mut expected = Vec::new();
         for f in functions::all().iter().filter(|f| f.id != 128 && f.id != 290) {

@@ -8,7 +8,7 @@ use trace_formats::dumpi::functions::by_name;
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
 use trace_formats::dumpi::value::Status;
-use trace_formats::dumpi::write::{Call, Head, LIBDUMPI, Writer};
+use trace_formats::dumpi::write::{Call, LIBDUMPI, RecordHead, Writer};
 use trace_formats::dumpi::{Source, read::Reader};
 use trace_model::{Drawable, Losses, Source as _, Topology, info_values, message};
 
@@ -47,7 +47,7 @@ impl Rank {
     }
 
     fn span(&mut self, name: &str, start: u64, stop: u64, put: Put<'_>) -> &mut Self {
-        let head = Head {
+        let head = RecordHead {
             mask: Mask(self.mask),
             thread: self.thread,
             cpu: Span::default(),

@@ -10,7 +10,7 @@ use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
 use trace_formats::dumpi::value::{Arg, Status};
-use trace_formats::dumpi::write::{Head, LIBDUMPI, Writer};
+use trace_formats::dumpi::write::{LIBDUMPI, RecordHead, Writer};
 
 const ROUNDS: u64 = 400_000;
 
@@ -20,7 +20,7 @@ fn halo() -> (Vec<u8>, u64) {
     let mut now = 0;
     let mut head = || {
         now += 700;
-        Head {
+        RecordHead {
             mask: Mask::DEFAULT,
             thread: 0,
             cpu: Span::from_ns(now, now + 300),

@@ -138,8 +138,8 @@ pub fn bytes_of(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-pub fn task(node: u16, thread: u32) -> Task {
-    Task {
+pub fn task(node: u16, thread: u32) -> TaskId {
+    TaskId {
         node,
         cpu: 0,
         thread,
@@ -153,15 +153,15 @@ pub struct Owned {
     pub key: RecordKey,
     pub start: f64,
     pub duration: f64,
-    pub origin: Task,
-    pub destination: Option<Task>,
+    pub origin: TaskId,
+    pub destination: Option<TaskId>,
     pub address: u32,
     pub associations: Vec<u8>,
     pub arguments: Vec<u8>,
 }
 
 impl Owned {
-    pub fn state(intvltype: u16, start: f64, end: f64, origin: Task) -> Self {
+    pub fn state(intvltype: u16, start: f64, end: f64, origin: TaskId) -> Self {
         Owned {
             rectype: STATE,
             key: RecordKey::whole(intvltype),
@@ -177,9 +177,9 @@ impl Owned {
 
     pub fn record(&self) -> Record<'_> {
         let arguments = if is_variable(self.rectype) {
-            Arguments::Groups(Groups::new(&self.arguments).expect("groups"))
+            Arguments::Groups(ArgumentGroups::new(&self.arguments).expect("groups"))
         } else {
-            Arguments::Fixed(Words::new(&self.arguments))
+            Arguments::Fixed(WordArray::new(&self.arguments))
         };
         Record {
             rectype: self.rectype,
@@ -189,7 +189,7 @@ impl Owned {
             origin: self.origin,
             destination: self.destination,
             address: self.address,
-            associations: Words::new(&self.associations),
+            associations: WordArray::new(&self.associations),
             arguments,
         }
     }

@@ -452,7 +452,9 @@ proptest! {
 
 /// A CLOG-1 log of two ranks: nested states, messages in either order, some of which go on over several frames.
 fn clog() -> Vec<u8> {
-    use trace_formats::clog1::{Body, Comm, Layout, Raw, Record, RecordHeader, StateDef, Writer};
+    use trace_formats::clog1::{
+        Body, Comm, Layout, RawEvent, Record, RecordHeader, StateDef, Writer,
+    };
     use trace_formats::clog2::FixedText;
     let mut writer = Writer::new(Vec::new(), Layout::default());
     let mut put = |time: f64, rank: i32, body: Body| {
@@ -471,10 +473,10 @@ fn clog() -> Vec<u8> {
         put(0.0, rank, body);
     }
     let raw = |etype, data| {
-        Body::Raw(Raw {
+        Body::Raw(RawEvent {
             etype,
             data,
-            ..Raw::default()
+            ..RawEvent::default()
         })
     };
     put(0.015625, 0, raw(500, 0));

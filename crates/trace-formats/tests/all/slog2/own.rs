@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::slog2::common::{Log, drawables, sample};
 use trace_formats::slog2::{
-    ConvertOptions, Kinds, Layout, Navigator, Options, Order, Parts, PrintOptions, Reader,
-    RecursiveOptions, convert, print, print_recursively,
+    ConvertOptions, Layout, Navigator, Options, Order, PrintOptions, PrintedDrawables,
+    PrintedParts, Reader, RecursiveOptions, convert, print, print_recursively,
 };
 
 fn stored(name: &str) -> Vec<u8> {
@@ -140,20 +140,23 @@ fn every_order_lists_every_drawable_but_those_on_the_border() {
         list.reverse();
         list
     };
-    let by_start = lines(Kinds::All, Order::IncreasingStart);
+    let by_start = lines(PrintedDrawables::All, Order::IncreasingStart);
     // The last event starts at the end of the log.
     assert_eq!(by_start.len() as u64, conversion.drawables - 1);
     assert_eq!(
-        reversed(lines(Kinds::All, Order::DecreasingStart)),
+        reversed(lines(PrintedDrawables::All, Order::DecreasingStart)),
         by_start
     );
-    let by_end = lines(Kinds::All, Order::IncreasingEnd);
+    let by_end = lines(PrintedDrawables::All, Order::IncreasingEnd);
     assert_eq!(by_end.len() as u64, conversion.drawables);
-    assert_eq!(reversed(lines(Kinds::All, Order::DecreasingEnd)), by_end);
-    let states = lines(Kinds::Nestable, Order::IncreasingStart);
+    assert_eq!(
+        reversed(lines(PrintedDrawables::All, Order::DecreasingEnd)),
+        by_end
+    );
+    let states = lines(PrintedDrawables::Nestable, Order::IncreasingStart);
     assert_eq!(states.len(), 12 * 7);
     assert!(states.iter().all(|line| line.contains("topo=State")));
-    let others = lines(Kinds::Nestless, Order::IncreasingStart);
+    let others = lines(PrintedDrawables::Nestless, Order::IncreasingStart);
     assert_eq!(others.len() + states.len(), by_start.len());
     assert!(!list(&file, &PrintOptions::default()).contains("  *****  "));
 }
@@ -178,15 +181,24 @@ fn options_choose_parts_and_window() {
         ]
         .map(|part| text.contains(part))
     };
-    assert_eq!(has(&parts(Parts::Categories)), [true, false, false, false]);
-    assert_eq!(has(&parts(Parts::Directory)), [false, true, false, false]);
-    assert_eq!(has(&parts(Parts::LineIdMaps)), [false, false, true, false]);
-    assert_eq!(has(&parts(Parts::All)), [true, true, true, false]);
+    assert_eq!(
+        has(&parts(PrintedParts::Categories)),
+        [true, false, false, false]
+    );
+    assert_eq!(
+        has(&parts(PrintedParts::Directory)),
+        [false, true, false, false]
+    );
+    assert_eq!(
+        has(&parts(PrintedParts::LineIdMaps)),
+        [false, false, true, false]
+    );
+    assert_eq!(has(&parts(PrintedParts::All)), [true, true, true, false]);
     // Each part has a blank line behind it, and println of the original one more.
     for text in [
-        parts(Parts::Categories),
-        parts(Parts::LineIdMaps),
-        parts(Parts::All),
+        parts(PrintedParts::Categories),
+        parts(PrintedParts::LineIdMaps),
+        parts(PrintedParts::All),
     ] {
         assert!(text.ends_with("\n\n\n"), "{:?}", &text[text.len() - 20..]);
     }
@@ -218,7 +230,7 @@ fn windows(file: &[u8]) -> String {
             file,
             &PrintOptions {
                 order,
-                parts: Parts::LineIdMaps,
+                parts: PrintedParts::LineIdMaps,
                 window: (0.25, 0.5),
                 ..PrintOptions::default()
             },
