@@ -36,6 +36,7 @@
 //! ```
 
 mod call;
+pub mod communicators;
 mod cursor;
 mod dialect;
 mod encode;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cursor::Cursor;
 use super::dialect::Dialect;
-use super::schema::{Field, Function};
+use super::schema::{Field, Function, MAX_FIELDS};
 use super::value::{self, Arg};
 
 pub use super::dialect::{Mask, Version};
@@ -91,6 +91,15 @@ impl<'a> Record<'a> {
             self.dialect,
             Cursor::at(self.args, 0),
         )
+    }
+
+    /// The arguments by position among the fields of the function; absent beyond the last field.
+    pub fn arg_array(&self) -> [Arg<'a>; MAX_FIELDS] {
+        let mut args = [Arg::Absent; MAX_FIELDS];
+        for (place, (_, arg)) in args.iter_mut().zip(self.args()) {
+            *place = arg;
+        }
+        args
     }
 }
 

@@ -19,11 +19,15 @@ use crate::trace_files::overwrite::Overwrite;
 use bins::{Bins, MarkedIntervals, needs_traffic};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use columns::{Column, ColumnKind, Shape};
+use comms::RankComms;
 use pattern::Pattern;
 use range::{Marks, Range};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trace_formats::dumpi::communicators::{
+    Communicators, HandleNames, ReorderedTopologies, is_creation,
+};
 use trace_formats::dumpi::functions::{FINALIZE, INIT, INIT_THREAD};
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::read::Reader;
@@ -221,7 +225,7 @@ fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
 
 /// What must be known of all ranks before rows are made.
 struct FirstPass {
-    comms: comms::Comms,
+    comms: Communicators,
     /// By rank, the times that ranges refer to.
     marks: Vec<Marks>,
     /// Names of the performance counters, of the first rank that has any.
@@ -230,12 +234,14 @@ struct FirstPass {
 
 /// Goes through all files for the times that ranges refer to, and, if bytes are counted, for the communicators.
 fn first_pass(files: &[RankFile], ranks: u32, counts_bytes: bool) -> Result<FirstPass, Failure> {
-    let mut comms = comms::Collector::new(ranks);
+    let mut creations = Vec::new();
     let mut marks = Vec::new();
     let mut counters = Vec::new();
     for file in files {
         let reader = file.reader()?;
         let mut found: Option<Marks> = None;
+        let mut handles = HandleNames::default();
+        let mut made = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|error| file.failure(&error))?;
             let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
@@ -249,10 +255,11 @@ fn first_pass(files: &[RankFile], ranks: u32, counts_bytes: bool) -> Result<Firs
                 FINALIZE => found.finalize = Some(stop),
                 _ => {}
             }
-            if counts_bytes {
-                comms.add(file.rank, &record);
+            if counts_bytes && is_creation(record.function.id) {
+                made.extend(handles.take(record.function.id, &record.arg_array()));
             }
         }
+        creations.push((file.rank, made));
         marks.push(found.unwrap_or_default());
         if counters.is_empty() {
             let labels = reader.perf_labels().map_err(|error| file.failure(&error))?;
@@ -264,7 +271,7 @@ fn first_pass(files: &[RankFile], ranks: u32, counts_bytes: bool) -> Result<Firs
         }
     }
     Ok(FirstPass {
-        comms: comms.finish(),
+        comms: Communicators::new(ranks, &creations, ReorderedTopologies::KeepOrder),
         marks,
         counters,
     })
@@ -306,7 +313,7 @@ pub fn run(
     let titles = shape.titles();
     let mut tables: BTreeMap<(usize, i64), String> = BTreeMap::new();
     let mut lost = 0u64;
-    for (file, marks) in files.iter().zip(&marks) {
+    for (place, (file, marks)) in files.iter().zip(&marks).enumerate() {
         let reader = file.reader()?;
         let trailer = reader.trailer().map_err(|error| file.failure(&error))?;
         let labels = trailer.address_labels.iter();
@@ -318,7 +325,7 @@ pub fn run(
                 )
             })
             .collect();
-        let mut rank = comms.of_rank(file.rank);
+        let mut rank = RankComms::new(&comms, file.rank, place);
         let mut of_rank: Vec<_> = bins
             .iter()
             .map(|bins| bins.of_rank(marks, &labels))

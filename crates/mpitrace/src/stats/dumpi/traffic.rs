@@ -1,6 +1,6 @@
 //! How many bytes a call sends and receives, as dumpistats counts them: by its arguments, not by what arrived.
 
-use super::comms::{Comm, Rank};
+use super::comms::{MemberComm, RankComms};
 use trace_formats::dumpi::functions::MAX_FIELDS;
 use trace_formats::dumpi::ids;
 use trace_formats::dumpi::types::Record;
@@ -20,18 +20,14 @@ struct Fields<'a> {
     record: &'a Record<'a>,
     values: [Arg<'a>; MAX_FIELDS],
     sizes: &'a [i32],
-    comm: Option<Comm<'a>>,
+    comm: Option<MemberComm<'a>>,
 }
 
 impl<'a> Fields<'a> {
     fn new(record: &'a Record<'a>, sizes: &'a [i32]) -> Self {
-        let mut values = [Arg::Absent; MAX_FIELDS];
-        for (value, (_, arg)) in values.iter_mut().zip(record.args()) {
-            *value = arg;
-        }
         Fields {
             record,
-            values,
+            values: record.arg_array(),
             sizes,
             comm: None,
         }
@@ -91,7 +87,8 @@ impl<'a> Fields<'a> {
 
     /// Own rank in the communicator; an error if the communicator cannot be followed.
     fn own_rank(&self) -> Result<i32, ()> {
-        self.comm.map(|comm| comm.own_rank).ok_or(())
+        let rank = self.comm.map(|comm| i32::try_from(comm.own_rank));
+        rank.and_then(Result::ok).ok_or(())
     }
 
     /// Ranks of the communicator; an error if the communicator cannot be followed.
@@ -240,7 +237,11 @@ fn is_counted(id: u16) -> bool {
 
 /// The bytes of a call; `None` for functions that are not counted, `Some(Err)` for a call whose communicator cannot be
 /// followed.
-pub fn traffic(record: &Record<'_>, sizes: &[i32], rank: &Rank<'_>) -> Option<Result<Traffic, ()>> {
+pub fn traffic(
+    record: &Record<'_>,
+    sizes: &[i32],
+    rank: &RankComms<'_>,
+) -> Option<Result<Traffic, ()>> {
     if !is_counted(record.function.id) {
         return None;
     }

@@ -180,12 +180,3 @@ pub(super) fn bytes(count: i32, datatype: i32, sizes: &[i32]) -> i64 {
     let size = usize::try_from(datatype).ok().and_then(|i| sizes.get(i));
     i64::from(count) * i64::from(size.copied().unwrap_or(0))
 }
-
-/// The arguments of a record, in stream order.
-pub(super) fn arguments<'a>(record: &Record<'a>) -> [Arg<'a>; MAX_FIELDS] {
-    let mut args = [Arg::Absent; MAX_FIELDS];
-    for (place, (_, arg)) in args.iter_mut().zip(record.args()) {
-        *place = arg;
-    }
-    args
-}

@@ -6,8 +6,6 @@
 //! on others are counted as lost.
 
 mod clock;
-mod comms;
-mod creation;
 mod info;
 mod messages;
 mod rank;
@@ -15,6 +13,9 @@ mod rank;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
+use super::communicators::{
+    CommCreation, Communicators, HandleNames, ReorderedTopologies, is_creation,
+};
 use super::error::Error;
 use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
 use super::read::Reader;
@@ -22,9 +23,7 @@ use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::Arg;
 use crate::clog2::states::{CallIds, States};
 use clock::{Axis, Ticker};
-use comms::Comms;
-use creation::{Creation, Names, is_creation};
-use info::{Shown, arguments};
+use info::Shown;
 use messages::{Arrow, Messages};
 use rank::{Next, Walk};
 use trace_model::{
@@ -37,7 +36,7 @@ pub struct Source<'a> {
     files: Vec<File<'a>>,
     definitions: Definitions,
     axis: Axis,
-    comms: Comms,
+    comms: Communicators,
     /// By number of the function what is shown of its calls.
     shown: Vec<Shown>,
     /// Categories of regions by file and key.
@@ -122,12 +121,12 @@ impl<'a> Source<'a> {
             losses.add("trace without times, drawn with a second for each call", 1);
             Axis::Count
         };
-        let creations: Vec<(u32, Vec<Creation>)> = opened
+        let creations: Vec<(u32, Vec<CommCreation>)> = opened
             .iter()
             .zip(&mut surveys)
             .map(|((rank, _), survey)| (*rank, std::mem::take(&mut survey.creations)))
             .collect();
-        let comms = Comms::new(size, &creations);
+        let comms = Communicators::new(size, &creations, ReorderedTopologies::Unknown);
         let mut definitions = Definitions::default();
         let mut files = Vec::new();
         for ((rank, reader), survey) in opened.into_iter().zip(&surveys) {
@@ -369,7 +368,7 @@ impl trace_model::Source for Source<'_> {
             let Some(next) = walk.next else {
                 continue;
             };
-            let args = arguments(&next.record);
+            let args = next.record.arg_array();
             if !self.draw_call(walk, &next, &args, &mut info, put)? {
                 losses.add("end of a region without a start", 1);
             }
@@ -404,7 +403,7 @@ struct Survey {
     threads: BTreeSet<u16>,
     functions: BTreeSet<u16>,
     keys: BTreeSet<u64>,
-    creations: Vec<Creation>,
+    creations: Vec<CommCreation>,
     program: String,
     /// By axis wall and cpu: the earliest start, and the end of MPI_Init, ns.
     earliest: [Option<i64>; 2],
@@ -414,7 +413,7 @@ struct Survey {
 impl Survey {
     fn of(reader: &Reader<'_>) -> Result<Self, Error> {
         let mut survey = Survey::default();
-        let mut names = Names::default();
+        let mut names = HandleNames::default();
         let mut tickers = [Ticker::new(Axis::Wall), Ticker::new(Axis::Cpu)];
         let mut last_thread = None;
         let mut last_function = None;
@@ -447,16 +446,16 @@ impl Survey {
                 }
             }
             if is_creation(id) {
-                survey.creations.extend(names.take(id, &arguments(&record)));
+                survey.creations.extend(names.take(id, &record.arg_array()));
             } else if id == INIT || id == INIT_THREAD {
-                let argv = arguments(&record)[0];
+                let argv = record.arg_array()[0];
                 if let Arg::Strs(argv) = argv
                     && let Some(program) = argv.iter().next()
                 {
                     survey.program = String::from_utf8_lossy(program).into_owned();
                 }
             } else if id == FUNCTION_ENTER
-                && let Arg::U64(key) = arguments(&record)[0]
+                && let Arg::U64(key) = record.arg_array()[0]
             {
                 survey.keys.insert(key);
             }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::communicators::{Communicators, HandleNames, is_creation};
 use super::super::functions::{FUNCTION_ENTER, FUNCTION_EXIT, MAX_FIELDS};
 use super::super::ids;
 use super::super::read::Reader;
@@ -9,8 +10,6 @@ use super::super::stream::Records;
 use super::super::types::Record;
 use super::super::value::{Arg, Status};
 use super::clock::{Axis, Ticker};
-use super::comms::Comms;
-use super::creation::{Names, is_creation};
 use super::info;
 use super::messages::{Channel, End, Messages, Wanted};
 use trace_model::Losses;
@@ -52,7 +51,7 @@ pub(super) struct Walk<'a> {
     ticker: Ticker,
     pub(super) next: Option<Next<'a>>,
     pub(super) failed: Option<super::super::Error>,
-    names: Names,
+    names: HandleNames,
     requests: Requests<Operation>,
     /// Started persistent receives by request.
     started: HashMap<u64, (u64, Wanted)>,
@@ -111,7 +110,7 @@ impl<'a> Walk<'a> {
             ticker: Ticker::new(axis),
             next: None,
             failed: None,
-            names: Names::default(),
+            names: HandleNames::default(),
             requests: Requests::default(),
             started: HashMap::new(),
             cancelled: HashMap::new(),
@@ -152,7 +151,7 @@ impl<'a> Walk<'a> {
         next: &Next<'_>,
         args: &[Arg<'_>; MAX_FIELDS],
         (shift, line): (i64, i32),
-        comms: &Comms,
+        comms: &Communicators,
         messages: &mut Messages,
     ) {
         let id = next.record.function.id;
@@ -178,7 +177,7 @@ impl<'a> Walk<'a> {
         id: u16,
         args: CallArgs<'_, '_>,
         flow: &Flow,
-        comms: &Comms,
+        comms: &Communicators,
         messages: &mut Messages,
     ) {
         match id {
@@ -301,7 +300,7 @@ impl<'a> Walk<'a> {
         id: u16,
         args: CallArgs<'_, '_>,
         flow: &Flow,
-        comms: &Comms,
+        comms: &Communicators,
         messages: &mut Messages,
     ) {
         match id {
@@ -368,7 +367,13 @@ impl<'a> Walk<'a> {
     }
 
     /// The channel of a message to `dest`; `None` if it goes to nobody or cannot be followed.
-    fn channel(&mut self, dest: i32, tag: i32, comm: i32, comms: &Comms) -> Option<Channel> {
+    fn channel(
+        &mut self,
+        dest: i32,
+        tag: i32,
+        comm: i32,
+        comms: &Communicators,
+    ) -> Option<Channel> {
         if !process(dest) {
             return None;
         }
@@ -393,7 +398,7 @@ impl<'a> Walk<'a> {
         comm: i32,
         (count, datatype): (i32, i32),
         flow: &Flow,
-        comms: &Comms,
+        comms: &Communicators,
         messages: &mut Messages,
     ) -> Option<(Channel, u64)> {
         let channel = self.channel(dest, tag, comm, comms)?;
@@ -402,7 +407,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What a receive may take; `None` if nothing, or if its communicator cannot be followed.
-    fn wanted(&self, source: i32, tag: i32, comm: i32, comms: &Comms) -> Option<Wanted> {
+    fn wanted(&self, source: i32, tag: i32, comm: i32, comms: &Communicators) -> Option<Wanted> {
         let comm = comms.index(self.place, self.names.comm(comm))?;
         let source = match source {
             ANY => None,
@@ -423,7 +428,7 @@ impl<'a> Walk<'a> {
         status: Option<Status>,
         (count, datatype): (i32, i32),
         flow: &Flow,
-        comms: &Comms,
+        comms: &Communicators,
         messages: &mut Messages,
     ) {
         if let Some(wanted) = wanted {
@@ -456,7 +461,7 @@ impl<'a> Walk<'a> {
         request: u64,
         status: Option<Status>,
         flow: &Flow,
-        comms: &Comms,
+        comms: &Communicators,
         messages: &mut Messages,
     ) {
         let operation = self.requests.complete(request, flow.thread);
@@ -499,7 +504,7 @@ impl<'a> Walk<'a> {
         status: Option<Status>,
         bytes: i64,
         flow: &Flow,
-        comms: &Comms,
+        comms: &Communicators,
         messages: &mut Messages,
     ) {
         let source = match (wanted.source, status) {

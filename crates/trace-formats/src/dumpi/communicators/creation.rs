@@ -1,5 +1,5 @@
 //! The calls of a rank that make communicators and groups, in order, as the records tell them: what the resolution in
-//! [`super::comms`] works on. A walk over the records meets the same calls in the same order each time.
+//! [`super`] works on. A walk over the records meets the same calls in the same order each time.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use super::super::value::Arg;
 
 /// A communicator as a rank names it at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Name {
+pub enum CommName {
     /// MPI_COMM_WORLD.
     World,
     /// MPI_COMM_SELF.
@@ -25,7 +25,7 @@ pub(super) enum Name {
 #[derive(Debug)]
 pub(super) enum Group {
     Empty,
-    Of(Name),
+    Of(CommName),
     Ranks(Rc<Node>, Vec<i32>, bool),
     Union(Rc<Node>, Rc<Node>),
     Intersection(Rc<Node>, Rc<Node>),
@@ -43,7 +43,7 @@ const DEEPEST: u32 = 200;
 
 /// How a communicator was made.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum CreationKind {
     Dup,
     Create(Option<Rc<Node>>),
     Split {
@@ -63,7 +63,7 @@ pub(super) enum Kind {
     },
     Intercomm {
         leader: i32,
-        remote: Name,
+        remote: CommName,
         remote_leader: i32,
         tag: i32,
     },
@@ -76,9 +76,9 @@ pub(super) enum Kind {
 
 /// A call that makes a communicator.
 #[derive(Debug)]
-pub(super) struct Creation {
-    pub(super) kind: Kind,
-    pub(super) parent: Name,
+pub struct CommCreation {
+    pub(super) kind: CreationKind,
+    pub(super) parent: CommName,
     /// Whether the caller is no member.
     pub(super) is_null: bool,
 }
@@ -90,16 +90,16 @@ const GROUP_EMPTY: i32 = 2;
 
 /// What the numbers of communicators and groups stand for in one rank.
 #[derive(Debug, Default)]
-pub(super) struct Names {
-    comms: HashMap<i32, Name>,
+pub struct HandleNames {
+    comms: HashMap<i32, CommName>,
     groups: HashMap<i32, Rc<Node>>,
     made: u32,
     /// Ranks that short triples were spread to, in all groups.
     spread: usize,
 }
 
-/// Ids of the functions looked at here.
-pub(super) fn is_creation(function: u16) -> bool {
+/// Whether [`HandleNames`] must see the calls of the function with this id: those that make or free communicators and groups.
+pub fn is_creation(function: u16) -> bool {
     matches!(
         function,
         ids::COMM_GROUP
@@ -131,13 +131,17 @@ pub(super) fn is_creation(function: u16) -> bool {
     )
 }
 
-impl Names {
-    /// What a number stands for.
-    pub(super) fn comm(&self, number: i32) -> Name {
+impl HandleNames {
+    /// What the number of a communicator stands for now.
+    pub fn comm(&self, number: i32) -> CommName {
         match number {
-            COMM_WORLD => Name::World,
-            COMM_SELF => Name::SelfComm,
-            number => self.comms.get(&number).copied().unwrap_or(Name::Unknown),
+            COMM_WORLD => CommName::World,
+            COMM_SELF => CommName::SelfComm,
+            number => self
+                .comms
+                .get(&number)
+                .copied()
+                .unwrap_or(CommName::Unknown),
         }
     }
 
@@ -150,7 +154,7 @@ impl Names {
     }
 
     /// Takes a call of one of the functions of [`is_creation`]; gives what it made, if that is a communicator.
-    pub(super) fn take(&mut self, function: u16, args: &[Arg<'_>; MAX_FIELDS]) -> Option<Creation> {
+    pub fn take(&mut self, function: u16, args: &[Arg<'_>; MAX_FIELDS]) -> Option<CommCreation> {
         let int = |i: usize| match args[i] {
             Arg::Int(value) => value,
             _ => 0,
@@ -209,14 +213,14 @@ impl Names {
                 self.set(int(1), None);
                 return None;
             }
-            ids::COMM_DUP => (int(0), int(1), Kind::Dup),
-            ids::COMM_CREATE => (int(0), int(2), Kind::Create(self.group(int(1)))),
+            ids::COMM_DUP => (int(0), int(1), CreationKind::Dup),
+            ids::COMM_CREATE => (int(0), int(2), CreationKind::Create(self.group(int(1)))),
             ids::COMM_SPLIT => {
                 let (color, key) = (int(1), int(2));
-                (int(0), int(3), Kind::Split { color, key })
+                (int(0), int(3), CreationKind::Split { color, key })
             }
             ids::INTERCOMM_CREATE => {
-                let kind = Kind::Intercomm {
+                let kind = CreationKind::Intercomm {
                     leader: int(1),
                     remote: self.comm(int(2)),
                     remote_leader: int(3),
@@ -224,16 +228,16 @@ impl Names {
                 };
                 (int(0), int(5), kind)
             }
-            ids::INTERCOMM_MERGE => (int(0), int(2), Kind::Merge { high: int(1) != 0 }),
+            ids::INTERCOMM_MERGE => (int(0), int(2), CreationKind::Merge { high: int(1) != 0 }),
             ids::CART_CREATE => {
-                let kind = Kind::Cart {
+                let kind = CreationKind::Cart {
                     dims: ints(2),
                     reorder: int(4) != 0,
                 };
                 (int(0), int(5), kind)
             }
             ids::GRAPH_CREATE => {
-                let kind = Kind::Graph {
+                let kind = CreationKind::Graph {
                     nodes: int(2),
                     reorder: int(5) != 0,
                 };
@@ -242,26 +246,26 @@ impl Names {
             ids::CART_SUB => {
                 let remain = ints(2).into_iter().map(|remains: i32| remains != 0);
                 let remain = remain.collect();
-                (int(1), int(3), Kind::CartSub { remain })
+                (int(1), int(3), CreationKind::CartSub { remain })
             }
             ids::COMM_DISCONNECT => {
                 self.comms.remove(&int(0));
                 return None;
             }
-            ids::COMM_ACCEPT | ids::COMM_CONNECT => (int(3), int(4), Kind::Opaque),
-            ids::COMM_GET_PARENT => (0, int(0), Kind::Opaque),
-            ids::COMM_JOIN => (0, int(1), Kind::Opaque),
-            ids::COMM_SPAWN => (int(2), int(3), Kind::Opaque),
-            ids::COMM_SPAWN_MULTIPLE => (int(3), int(4), Kind::Opaque),
+            ids::COMM_ACCEPT | ids::COMM_CONNECT => (int(3), int(4), CreationKind::Opaque),
+            ids::COMM_GET_PARENT => (0, int(0), CreationKind::Opaque),
+            ids::COMM_JOIN => (0, int(1), CreationKind::Opaque),
+            ids::COMM_SPAWN => (int(2), int(3), CreationKind::Opaque),
+            ids::COMM_SPAWN_MULTIPLE => (int(3), int(4), CreationKind::Opaque),
             _ => return None,
         };
-        let creation = Creation {
+        let creation = CommCreation {
             kind,
             parent: self.comm(parent),
             is_null: made == COMM_NULL,
         };
         if !creation.is_null {
-            self.comms.insert(made, Name::Made(self.made));
+            self.comms.insert(made, CommName::Made(self.made));
         }
         self.made = self.made.saturating_add(1);
         Some(creation)

@@ -6,7 +6,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-use super::creation::{Creation, Group, Kind, Name, Node};
+mod creation;
+#[cfg(test)]
+mod tests;
+
+pub use creation::{CommCreation, CommName, HandleNames, is_creation};
+use creation::{CreationKind, Group, Node};
 
 type Ranks = Rc<[u32]>;
 
@@ -18,14 +23,14 @@ struct Comm {
     /// Those of the other side.
     remote: Option<Ranks>,
     /// How each member names it.
-    names: Vec<(u32, Name)>,
+    names: Vec<(u32, CommName)>,
     /// Of a Cartesian one the size in each dimension.
     dims: Option<Vec<usize>>,
 }
 
 /// All communicators of a run.
 #[derive(Debug)]
-pub(super) struct Comms {
+pub struct Communicators {
     list: Vec<Comm>,
     /// By rank and number of the creation.
     made: Vec<Vec<Option<u32>>>,
@@ -33,38 +38,52 @@ pub(super) struct Comms {
     selves: u32,
 }
 
+/// Which ranks the members of a topology have whose creation allowed MPI to reorder them. The trace does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReorderedTopologies {
+    /// Such a communicator and its children cannot be followed.
+    Unknown,
+    /// Ranks are assumed to have kept the order of the parent, as MPI libraries that do not reorder leave them.
+    KeepOrder,
+}
+
 /// Index of MPI_COMM_WORLD.
 const WORLD: u32 = 0;
 
-impl Comms {
-    /// `creations` are those of each rank that has a file, in order; `size` is that of MPI_COMM_WORLD.
-    pub(super) fn new(size: u32, creations: &[(u32, Vec<Creation>)]) -> Self {
+impl Communicators {
+    /// Puts the calls of all ranks together. `creations` are those of each rank that has a file, in order; `size` is that of
+    /// MPI_COMM_WORLD.
+    pub fn new(
+        size: u32,
+        creations: &[(u32, Vec<CommCreation>)],
+        reordered: ReorderedTopologies,
+    ) -> Self {
         let made = creations.iter().map(|(_, list)| vec![None; list.len()]);
-        let mut comms = Comms {
+        let mut comms = Communicators {
             list: Vec::new(),
             made: made.collect(),
             size,
             selves: creations.len() as u32,
         };
         if creations.iter().any(|(_, list)| !list.is_empty()) {
-            Resolution::new(&mut comms, creations).run();
+            Resolution::new(&mut comms, creations, reordered).run();
         }
         comms
     }
 
     /// The communicator that a rank names so, by an index that all ranks share; `None` if it cannot be followed. `place`
     /// is the rank's among those that have a file.
-    pub(super) fn index(&self, place: usize, name: Name) -> Option<u32> {
+    pub fn index(&self, place: usize, name: CommName) -> Option<u32> {
         match name {
-            Name::World => Some(WORLD),
-            Name::SelfComm => Some(1 + u32::try_from(place).ok()?),
-            Name::Made(at) => *self.made.get(place)?.get(at as usize)?,
-            Name::Unknown => None,
+            CommName::World => Some(WORLD),
+            CommName::SelfComm => Some(1 + u32::try_from(place).ok()?),
+            CommName::Made(at) => *self.made.get(place)?.get(at as usize)?,
+            CommName::Unknown => None,
         }
     }
 
     /// World rank of the partner `peer` of the process `own` in a communicator.
-    pub(super) fn world_rank(&self, comm: u32, own: u32, peer: i32) -> Option<u32> {
+    pub fn world_rank(&self, comm: u32, own: u32, peer: i32) -> Option<u32> {
         let peer = u32::try_from(peer).ok()?;
         if comm == WORLD {
             return Some(peer).filter(|&peer| peer < self.size);
@@ -79,15 +98,33 @@ impl Comms {
         };
         ranks.get(peer as usize).copied()
     }
+
+    /// Number of processes in a communicator, and the rank in it of the process with the world rank `own`. `None` if the process
+    /// is not in it, and for an intercommunicator.
+    pub fn size_and_rank(&self, comm: u32, own: u32) -> Option<(u32, u32)> {
+        if comm == WORLD {
+            return Some((self.size, own));
+        }
+        if comm <= self.selves {
+            return Some((1, 0));
+        }
+        let comm = self.list.get((comm - self.selves - 1) as usize)?;
+        if comm.remote.is_some() {
+            return None;
+        }
+        let rank = comm.local.iter().position(|&rank| rank == own)?;
+        Some((comm.local.len() as u32, rank as u32))
+    }
 }
 
 /// The work of putting the calls together.
 struct Resolution<'c> {
-    comms: &'c mut Comms,
-    creations: &'c [(u32, Vec<Creation>)],
+    comms: &'c mut Communicators,
+    creations: &'c [(u32, Vec<CommCreation>)],
+    reordered: ReorderedTopologies,
     places: HashMap<u32, usize>,
     /// By place and parent the creations, in order.
-    children: HashMap<(usize, Name), Vec<u32>>,
+    children: HashMap<(usize, CommName), Vec<u32>>,
     /// Communicators whose children are to be looked at from this one on.
     work: VecDeque<(Work, usize)>,
     /// Halves of intercommunicators.
@@ -114,8 +151,12 @@ struct Half {
 }
 
 impl<'c> Resolution<'c> {
-    fn new(comms: &'c mut Comms, creations: &'c [(u32, Vec<Creation>)]) -> Self {
-        let mut children: HashMap<(usize, Name), Vec<u32>> = HashMap::new();
+    fn new(
+        comms: &'c mut Communicators,
+        creations: &'c [(u32, Vec<CommCreation>)],
+        reordered: ReorderedTopologies,
+    ) -> Self {
+        let mut children: HashMap<(usize, CommName), Vec<u32>> = HashMap::new();
         for (place, (_, list)) in creations.iter().enumerate() {
             for (nth, creation) in (0..).zip(list) {
                 let siblings = children.entry((place, creation.parent)).or_default();
@@ -128,6 +169,7 @@ impl<'c> Resolution<'c> {
         Resolution {
             comms,
             creations,
+            reordered,
             places,
             children,
             work,
@@ -146,13 +188,13 @@ impl<'c> Resolution<'c> {
                         continue;
                     }
                     let ranks: Ranks = (0..self.comms.size).collect();
-                    let names = ranks.iter().map(|&rank| (rank, Name::World)).collect();
+                    let names = ranks.iter().map(|&rank| (rank, CommName::World)).collect();
                     (names, (ranks, None), None)
                 }
                 Work::SelfComm(place) => {
                     let rank = self.creations[place].0;
                     let ranks: Ranks = Rc::new([rank]);
-                    (vec![(rank, Name::SelfComm)], (ranks, None), None)
+                    (vec![(rank, CommName::SelfComm)], (ranks, None), None)
                 }
                 Work::Listed(at) => {
                     let comm = &self.comms.list[at];
@@ -176,7 +218,7 @@ impl<'c> Resolution<'c> {
     /// Takes the children from this one on; gives the one at which it has to wait.
     fn look(
         &mut self,
-        members: &[(u32, Name)],
+        members: &[(u32, CommName)],
         sides: &(Ranks, Option<Ranks>),
         dims: Option<&[usize]>,
         from: usize,
@@ -203,7 +245,7 @@ impl<'c> Resolution<'c> {
     fn add(&mut self, comm: Comm) {
         // One without members (a grid of no processes) has no children to look for. And a damaged file may name the
         // communicator that a call makes as its parent, or make a circle of such names.
-        let is_made = |&(rank, name): &(u32, Name)| {
+        let is_made = |&(rank, name): &(u32, CommName)| {
             let place = self.places.get(&rank).copied();
             place.is_some_and(|place| self.comms.index(place, name).is_some())
         };
@@ -213,7 +255,7 @@ impl<'c> Resolution<'c> {
         let at = self.comms.list.len();
         let index = self.comms.selves + 1 + at as u32;
         for &(rank, name) in &comm.names {
-            if let (Name::Made(event), Some(&place)) = (name, self.places.get(&rank))
+            if let (CommName::Made(event), Some(&place)) = (name, self.places.get(&rank))
                 && let Some(made) = self.comms.made[place].get_mut(event as usize)
             {
                 *made = Some(index);
@@ -223,7 +265,7 @@ impl<'c> Resolution<'c> {
         self.work.push_back((Work::Listed(at), 0));
     }
 
-    fn creation(&self, (rank, event): (u32, u32)) -> Option<&'c Creation> {
+    fn creation(&self, (rank, event): (u32, u32)) -> Option<&'c CommCreation> {
         let place = *self.places.get(&rank)?;
         self.creations[place].1.get(event as usize)
     }
@@ -236,7 +278,7 @@ impl<'c> Resolution<'c> {
         dims: Option<&[usize]>,
     ) -> Made {
         let nothing = Made::Comms(Vec::new());
-        let calls: Option<Vec<&Creation>> =
+        let calls: Option<Vec<&CommCreation>> =
             events.iter().map(|&event| self.creation(event)).collect();
         let Some(calls) = calls else {
             return nothing;
@@ -244,13 +286,13 @@ impl<'c> Resolution<'c> {
         let Some(first) = calls.first() else {
             return nothing;
         };
-        let same = |call: &&Creation| {
+        let same = |call: &&CommCreation| {
             std::mem::discriminant(&call.kind) == std::mem::discriminant(&first.kind)
         };
         if !calls.iter().all(same) {
             return nothing;
         }
-        let made = |&(rank, event): &(u32, u32)| (rank, Name::Made(event));
+        let made = |&(rank, event): &(u32, u32)| (rank, CommName::Made(event));
         let comm = |events: &[(u32, u32)], dims| Comm {
             local: events.iter().map(|&(rank, _)| rank).collect(),
             remote: None,
@@ -259,13 +301,13 @@ impl<'c> Resolution<'c> {
         };
         let one = |comm| Made::Comms(vec![comm]);
         match &first.kind {
-            Kind::Dup => one(Comm {
+            CreationKind::Dup => one(Comm {
                 local: local.clone(),
                 remote: remote.clone(),
                 names: events.iter().map(made).collect(),
                 dims: dims.map(<[usize]>::to_vec),
             }),
-            Kind::Merge { .. } => {
+            CreationKind::Merge { .. } => {
                 let Some(remote) = remote else {
                     return nothing;
                 };
@@ -273,12 +315,12 @@ impl<'c> Resolution<'c> {
                 events.map_or(nothing, |events| one(comm(&events, None)))
             }
             _ if remote.is_some() => nothing,
-            Kind::Split { .. } => {
+            CreationKind::Split { .. } => {
                 let parts = split_events(events, &calls);
                 Made::Comms(parts.iter().map(|part| comm(part, None)).collect())
             }
-            Kind::Create(_) => self.create(events, &calls, comm),
-            Kind::Cart { dims, reorder } => {
+            CreationKind::Create(_) => self.create(events, &calls, comm),
+            CreationKind::Cart { dims, reorder } => {
                 let dims: Option<Vec<usize>> = dims
                     .iter()
                     .map(|&size| usize::try_from(size).ok())
@@ -288,20 +330,20 @@ impl<'c> Resolution<'c> {
                         .try_fold(1usize, |size, &dim| size.checked_mul(dim))
                 });
                 match size.and_then(|size| events.get(..size)) {
-                    Some(part) if !reorder => one(comm(part, dims)),
+                    Some(part) if self.is_followed(*reorder) => one(comm(part, dims)),
                     _ => nothing,
                 }
             }
-            Kind::Graph { nodes, reorder } => {
+            CreationKind::Graph { nodes, reorder } => {
                 let part = usize::try_from(*nodes)
                     .ok()
                     .and_then(|size| events.get(..size));
                 match part {
-                    Some(part) if !reorder => one(comm(part, None)),
+                    Some(part) if self.is_followed(*reorder) => one(comm(part, None)),
                     _ => nothing,
                 }
             }
-            Kind::CartSub { remain } => match dims {
+            CreationKind::CartSub { remain } => match dims {
                 Some(dims) if dims.len() == remain.len() => {
                     let parts = slices(dims, remain, events);
                     let kept = dims.iter().zip(remain).filter(|(_, remains)| **remains);
@@ -311,7 +353,7 @@ impl<'c> Resolution<'c> {
                 }
                 _ => nothing,
             },
-            Kind::Intercomm { leader, tag, .. } => {
+            CreationKind::Intercomm { leader, tag, .. } => {
                 let leader = usize::try_from(*leader)
                     .ok()
                     .and_then(|leader| events.get(leader));
@@ -330,21 +372,26 @@ impl<'c> Resolution<'c> {
                 };
                 Made::Comms(self.meet(half).into_iter().collect())
             }
-            Kind::Opaque => nothing,
+            CreationKind::Opaque => nothing,
         }
+    }
+
+    /// Whether the ranks in a topology are taken for those of its parent, given whether MPI was allowed to reorder them.
+    fn is_followed(&self, reorder: bool) -> bool {
+        !reorder || matches!(self.reordered, ReorderedTopologies::KeepOrder)
     }
 
     fn create(
         &self,
         events: &[(u32, u32)],
-        calls: &[&Creation],
+        calls: &[&CommCreation],
         comm: impl Fn(&[(u32, u32)], Option<Vec<usize>>) -> Comm,
     ) -> Made {
         let by_rank: HashMap<u32, u32> = events.iter().copied().collect();
         let mut made = Vec::new();
         let mut done: HashSet<u32> = HashSet::new();
         for (&(rank, _), call) in events.iter().zip(calls) {
-            let Kind::Create(Some(group)) = &call.kind else {
+            let CreationKind::Create(Some(group)) = &call.kind else {
                 continue;
             };
             if call.is_null || done.contains(&rank) {
@@ -393,13 +440,13 @@ impl<'c> Resolution<'c> {
         let found = match &node.group {
             Group::Empty => Members::Are(Vec::new()),
             // A size that no files stand for may be any number.
-            Group::Of(Name::World) if self.comms.size as usize != self.creations.len() => {
+            Group::Of(CommName::World) if self.comms.size as usize != self.creations.len() => {
                 Members::Unknown
             }
-            Group::Of(Name::World) => Members::Are((0..self.comms.size).collect()),
-            Group::Of(Name::SelfComm) => Members::Are(vec![self.creations[place].0]),
-            Group::Of(Name::Unknown) => Members::Unknown,
-            Group::Of(name @ Name::Made(_)) => match self.comms.index(place, *name) {
+            Group::Of(CommName::World) => Members::Are((0..self.comms.size).collect()),
+            Group::Of(CommName::SelfComm) => Members::Are(vec![self.creations[place].0]),
+            Group::Of(CommName::Unknown) => Members::Unknown,
+            Group::Of(name @ CommName::Made(_)) => match self.comms.index(place, *name) {
                 None => Members::Wait,
                 Some(index) => {
                     let own = self.creations[place].0;
@@ -449,7 +496,7 @@ impl<'c> Resolution<'c> {
 
     /// World rank of the leader of the other side, as the leader of this one names it.
     fn remote_leader(&self, leader: (u32, u32)) -> Option<u32> {
-        let Kind::Intercomm {
+        let CreationKind::Intercomm {
             remote,
             remote_leader,
             ..
@@ -479,7 +526,7 @@ impl<'c> Resolution<'c> {
             local: other.ranks,
             remote: Some(half.ranks),
             names: events
-                .map(|&(rank, event)| (rank, Name::Made(event)))
+                .map(|&(rank, event)| (rank, CommName::Made(event)))
                 .collect(),
             dims: None,
         })
@@ -490,14 +537,14 @@ impl<'c> Resolution<'c> {
 /// high. `None` if both sides said the same, since the MPI library decides then.
 fn merged_events(
     events: &[(u32, u32)],
-    calls: &[&Creation],
+    calls: &[&CommCreation],
     local: &Ranks,
     remote: &Ranks,
 ) -> Option<Vec<(u32, u32)>> {
     let high = |ranks: &Ranks| {
         let mut calls = events.iter().zip(calls);
         let (_, call) = calls.find(|((rank, _), _)| ranks.contains(rank))?;
-        Some(matches!(call.kind, Kind::Merge { high: true }))
+        Some(matches!(call.kind, CreationKind::Merge { high: true }))
     };
     let (first, second) = match (high(local), high(remote)) {
         (Some(false), Some(true)) => (local, remote),
@@ -513,10 +560,10 @@ fn merged_events(
 }
 
 /// The calls of a split, one list for each communicator that it made: by ascending color, in each by key and rank.
-fn split_events(events: &[(u32, u32)], calls: &[&Creation]) -> Vec<Vec<(u32, u32)>> {
+fn split_events(events: &[(u32, u32)], calls: &[&CommCreation]) -> Vec<Vec<(u32, u32)>> {
     let mut colors: BTreeMap<i32, Vec<(i32, usize)>> = BTreeMap::new();
     for (nth, call) in calls.iter().enumerate() {
-        if let Kind::Split { color, key } = call.kind
+        if let CreationKind::Split { color, key } = call.kind
             && !call.is_null
         {
             colors.entry(color).or_default().push((key, nth));
