@@ -59,6 +59,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         counters: merge.counter_names().to_vec(),
         ..RankSummary::default()
     };
+    let mut ranks = Vec::new();
     for (file, scan) in merge.processes() {
         whole.calls += scan.calls;
         whole.operations += scan.operations;
@@ -68,6 +69,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         whole.dropped += scan.info.dropped;
         whole.cut += u64::from(scan.is_cut);
         let rank = scan.rank().unwrap_or(0);
+        ranks.push(rank);
         let who = scan.library.process();
         whole.hosts.push((rank, who.host.clone()));
         whole.programs.push((rank, who.program.clone()));
@@ -88,12 +90,14 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
             }
         }
     }
+    ranks.sort_unstable();
+    ranks.dedup();
     let (ended, unmatched_endpoints) =
         merged(&merge, &files, table, &whole, &base, world, settings);
     let written = WrittenFiles {
         blocks: &files[0],
         dumpi: &dumpi_files,
-        processes: files.len(),
+        ranks: Some(&ranks),
         files: &ended.files,
         unmatched_endpoints,
         corrected: ended.corrected,

@@ -405,7 +405,7 @@ impl AllRanks<'_> {
         let written = WrittenFiles {
             blocks: self.file,
             dumpi: &self.zero.dumpi,
-            processes: world.size as usize,
+            ranks: None,
             files: &files,
             unmatched_endpoints,
             corrected,

@@ -51,8 +51,8 @@ pub struct WrittenFiles<'a> {
     pub blocks: &'a File<'a>,
     /// How DUMPI files were written.
     pub dumpi: &'a dumpi::Options,
-    /// By how many processes.
-    pub processes: usize,
+    /// Ranks that have a recorder, in order, if not all of them have one.
+    pub ranks: Option<&'a [u32]>,
     /// Files of rank 0.
     pub files: &'a [Finished],
     /// Halves of messages that are not drawn because the other half is not known.
@@ -74,9 +74,14 @@ pub fn conclude(
     written: &WrittenFiles<'_>,
     mut failures: Vec<String>,
 ) -> Result<(), String> {
-    let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < written.processes as u64;
-    if any_dumpi && let Err(e) = dumpi::write_meta(written.blocks, written.dumpi) {
-        failures.push(e.to_string());
+    let processes = written.ranks.map_or(world.size as usize, <[u32]>::len);
+    let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < processes as u64;
+    if any_dumpi {
+        let made = match written.ranks {
+            Some(ranks) => dumpi::write_meta(written.blocks, written.dumpi, ranks.iter().copied()),
+            None => dumpi::write_meta(written.blocks, written.dumpi, 0..world.size as u32),
+        };
+        failures.extend(made.err().map(|e| e.to_string()));
     }
     if whole.dumpi_failures > 0 {
         failures.push(format!(
@@ -85,14 +90,14 @@ pub fn conclude(
         ));
     }
     failures.dedup();
-    let written_dumpi = written.processes as u64 - whole.dumpi_failures;
+    let written_dumpi = processes as u64 - whole.dumpi_failures;
     let seen = match any_dumpi {
         true => seen(written.dumpi, world.size as u32),
         false => 0,
     };
     let report = FinalReport {
         world,
-        processes: written.processes,
+        processes,
         whole,
         files: written.files,
         dumpi: any_dumpi.then_some(written.dumpi),

@@ -140,14 +140,19 @@ pub fn write_to<W: Write>(
     Ok((out, summary))
 }
 
-/// Writes the metafile of the run that `file` is a part of: the business of rank 0. Gives its path.
+/// Writes the metafile of the run that `file` is a part of: the business of rank 0. `present` are the ranks that were recorded, in
+/// order; the others are named as absent. Gives its path.
 ///
 /// # Errors
 /// If the file cannot be written; none is left then.
-pub fn write_meta(file: &File<'_>, options: &Options) -> Result<PathBuf, Error> {
+pub fn write_meta(
+    file: &File<'_>,
+    options: &Options,
+    present: impl IntoIterator<Item = u32>,
+) -> Result<PathBuf, Error> {
     let about = About::of(file, None);
     let prefix = options.prefix();
-    let meta = Meta {
+    let mut meta = Meta {
         hostname: about.header.hostname,
         numprocs: file.info().size,
         username: about.header.username,
@@ -159,7 +164,9 @@ pub fn write_meta(file: &File<'_>, options: &Options) -> Result<PathBuf, Error> 
             .as_encoded_bytes()
             .to_vec(),
         version: Version::CURRENT,
+        absent: Vec::new(),
     };
+    meta.set_present(present);
     let path = options.meta_path();
     replace(&path, &meta.text()).map_err(|error| Error::Write {
         path: path.clone(),

@@ -84,10 +84,11 @@ pub fn run(
     let filter = arguments.dumpi.filter(selection, origin.unwrap_or(0))?;
     let (mut kept, mut removed) = (0, 0);
     let mut damaged = Ok(());
+    // Inversion of what is chosen by rank is inversion of the choice.
+    let is_inverted = selection.invert && !selection.ranks.is_empty();
+    let is_kept = |rank: u32| selection.ranks.admits_number(rank) != is_inverted;
     for (done, &(rank, path)) in (1u64..).zip(&there) {
-        // Inversion of what is chosen by rank is inversion of the choice.
-        if selection.ranks.admits_number(rank) != (selection.invert && !selection.ranks.is_empty())
-        {
+        if is_kept(rank) {
             let copied = copy(
                 &Input::open(path)?,
                 path,
@@ -100,11 +101,16 @@ pub fn run(
         }
         progress.at(done);
     }
-    let meta = Meta {
+    let kept_ranks = there
+        .iter()
+        .map(|&(rank, _)| rank)
+        .filter(|&rank| is_kept(rank));
+    let mut meta = Meta {
         fileprefix: output.as_os_str().as_bytes().to_vec(),
         version: Version::CURRENT,
         ..meta
     };
+    meta.set_present(kept_ranks);
     let path = meta_path(output);
     let failed = |error| Failure::output(path.display(), &error);
     let mut file = PendingFile::create(&path).map_err(failed)?;

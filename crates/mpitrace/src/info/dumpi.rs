@@ -2,7 +2,7 @@
 
 use super::drawables;
 use super::report::{Report, object};
-use crate::trace_files::dumpi_run::{is_call, missing};
+use crate::trace_files::dumpi_run::{is_call, missing, ranks_named};
 use crate::trace_files::input::Input;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -248,6 +248,10 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
     let mut inputs: Vec<(u32, Input)> = Vec::new();
     for gap in files.gaps() {
         report.problem(missing(gap));
+    }
+    let absent: Vec<String> = files.absent().map(ranks_named).collect();
+    if !absent.is_empty() {
+        report.put("not_traced", absent);
     }
     for (rank, file) in files.iter() {
         let input = match Input::open(file) {

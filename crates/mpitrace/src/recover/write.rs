@@ -9,6 +9,7 @@ use merge::dumpi;
 use merge::local::{self, Merge};
 use merge::operations;
 use merge::outputs::{Outputs, Plan, numbered};
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
@@ -274,7 +275,8 @@ fn per_rank(
     let Some(first) = ranks.clone().next() else {
         return;
     };
-    match dumpi::write_meta(&first.file, &options) {
+    let present: BTreeSet<u32> = ranks.map(|source| source.info.rank as u32).collect();
+    match dumpi::write_meta(&first.file, &options, present) {
         Ok(path) => written.files.push(format!(
             "{} + {files} .bin ({:.1} MB)",
             path.display(),

@@ -63,6 +63,7 @@ pub fn write(shape: &Shape, output: &Path, overwrite: Overwrite) -> Result<u64, 
         starttime: START_EPOCH_SECONDS,
         fileprefix: prefix.file_name().unwrap_or_default().as_bytes().to_vec(),
         version: Version::CURRENT,
+        absent: Vec::new(),
     };
     let failed = |error| Failure::output(path.display(), &error);
     let mut file = PendingFile::create(&path).map_err(failed)?;

@@ -443,6 +443,12 @@ fn damage_to_calls() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains(".bin file of rank 1 is missing"), "{text}");
+    // A rank that was not traced has none, and the metafile says so.
+    fs::write(&meta, "numprocs=2\nfileprefix=run\nabsent=1\n").expect("file");
+    let output = run(&[&meta.display().to_string()]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("rank 1: not in the trace"), "{text}");
 }
 
 #[test]

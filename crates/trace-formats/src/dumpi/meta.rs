@@ -24,6 +24,9 @@ pub struct Meta {
     pub fileprefix: Vec<u8>,
     /// Version of the writer.
     pub version: Version,
+    /// Stretches of ranks that have no `.bin` file and need none, first and last one: they were not traced, or were left out.
+    /// A key of libtrace's own, `absent`; without such ranks the file has no line for it.
+    pub absent: Vec<(u32, u32)>,
 }
 
 /// Why a `.meta` file cannot be used.
@@ -64,6 +67,7 @@ impl Meta {
             starttime: 0,
             fileprefix: Vec::new(),
             version: Version::new(0, 0, 0),
+            absent: Vec::new(),
         };
         let mut has_numprocs = false;
         for (i, line) in text.split(|b| *b == b'\n').enumerate() {
@@ -83,6 +87,7 @@ impl Meta {
                 b"version" => meta.version.major = number(value, i, "version")?,
                 b"subversion" => meta.version.minor = number(value, i, "subversion")?,
                 b"subsubversion" => meta.version.patch = number(value, i, "subsubversion")?,
+                b"absent" => meta.absent = stretches(value, i, "absent")?,
                 _ => {}
             }
         }
@@ -122,7 +127,20 @@ impl Meta {
             text.extend_from_slice(value);
             text.push(b'\n');
         }
+        if !self.absent.is_empty() {
+            let stretch = |&(first, last): &(u32, u32)| match first == last {
+                true => first.to_string(),
+                false => format!("{first}-{last}"),
+            };
+            let all: Vec<String> = self.absent.iter().map(stretch).collect();
+            text.extend_from_slice(format!("absent={}\n", all.join(",")).as_bytes());
+        }
         text
+    }
+
+    /// Sets [`absent`](Self::absent) to all ranks but `present`, which are in order.
+    pub fn set_present(&mut self, present: impl IntoIterator<Item = u32>) {
+        self.absent = gaps(present.into_iter().map(|rank| (rank, rank)), self.numprocs).collect();
     }
 
     /// The `.bin` files of the run that are there, given the path of its `.meta` file.
@@ -159,6 +177,7 @@ impl Meta {
                     return RankFiles {
                         ranks: self.numprocs,
                         found,
+                        absent: self.absent.clone(),
                     };
                 }
                 if any.is_empty() {
@@ -169,6 +188,7 @@ impl Meta {
         RankFiles {
             ranks: self.numprocs,
             found: any,
+            absent: self.absent.clone(),
         }
     }
 }
@@ -179,6 +199,8 @@ pub struct RankFiles {
     /// Number of ranks that the `.meta` file claims. Nothing may be allocated or walked by it alone.
     ranks: u32,
     found: BTreeMap<u32, PathBuf>,
+    /// Ranks that the `.meta` file says to have no file, in order.
+    absent: Vec<(u32, u32)>,
 }
 
 impl RankFiles {
@@ -194,22 +216,42 @@ impl RankFiles {
         self.found.is_empty()
     }
 
-    /// Number of ranks without a file.
+    /// Number of ranks without a file that should have one.
     pub fn missing(&self) -> u32 {
-        let found = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
-        self.ranks.saturating_sub(found)
+        let length = |(first, last): (u32, u32)| last - first + 1;
+        self.gaps().map(length).fold(0, u32::saturating_add)
     }
 
-    /// The ranks without a file as stretches, first and last one: at most one more than there are files.
+    /// The ranks without a file that should have one as stretches, first and last one: at most one more than there are files
+    /// and stretches of absent ranks.
     pub fn gaps(&self) -> impl Iterator<Item = (u32, u32)> {
-        let ends = self.found.keys().copied().chain([self.ranks]);
-        let mut next = 0;
-        ends.filter_map(move |rank| {
-            let gap = (next < rank).then(|| (next, rank - 1));
-            next = rank.saturating_add(1);
-            gap
-        })
+        let found = self.found.keys().map(|&rank| (rank, rank));
+        let mut known: Vec<(u32, u32)> = found.chain(self.absent.iter().copied()).collect();
+        known.sort_unstable();
+        gaps(known, self.ranks)
     }
+
+    /// The ranks of the run that the `.meta` file says to have no file, as stretches, first and last one.
+    pub fn absent(&self) -> impl Iterator<Item = (u32, u32)> {
+        let ranks = self.ranks;
+        let stretches = self.absent.iter().filter(move |(first, _)| *first < ranks);
+        stretches.map(move |&(first, last)| (first, last.min(ranks - 1)))
+    }
+}
+
+/// What the stretches `known`, in order of their first ranks, leave out of `ranks` ranks.
+fn gaps(
+    known: impl IntoIterator<Item = (u32, u32)>,
+    ranks: u32,
+) -> impl Iterator<Item = (u32, u32)> {
+    let mut next = 0;
+    let ends = known.into_iter().chain([(ranks, ranks)]);
+    ends.filter_map(move |(first, last)| {
+        let first = first.min(ranks);
+        let gap = (next < first).then(|| (next, first - 1));
+        next = next.max(last.saturating_add(1));
+        gap
+    })
 }
 
 /// What stands between `PLACE-` and `.bin` in the names of a folder, where that is digits alone.
@@ -235,6 +277,26 @@ fn numbers_at(place: &Path) -> Vec<String> {
     };
     let names = entries.flatten().map(|entry| entry.file_name());
     names.filter_map(|name| number(&name)).collect()
+}
+
+/// Stretches of ranks as the text of a value: `1,4-7`.
+fn stretches(value: &[u8], line: usize, key: &'static str) -> Result<Vec<(u32, u32)>, MetaError> {
+    let mut all = Vec::new();
+    for stretch in value.split(|byte| *byte == b',') {
+        let dash = stretch.iter().position(|byte| *byte == b'-');
+        let (first, last) = match dash {
+            Some(at) => (&stretch[..at], &stretch[at + 1..]),
+            None => (stretch, stretch),
+        };
+        let (first, last): (u32, u32) = (number(first, line, key)?, number(last, line, key)?);
+        if first > last {
+            let line = line + 1;
+            return Err(MetaError::NotANumber { line, key });
+        }
+        all.push((first, last));
+    }
+    all.sort_unstable();
+    Ok(all)
 }
 
 fn number<T: std::str::FromStr>(

@@ -626,7 +626,7 @@ fn files_of_a_run() {
     let written = std::fs::read(&summary.path).unwrap();
     assert_eq!(summary.bytes, written.len() as u64);
     assert_eq!(calls_of(&written).len(), 1);
-    let meta = write_meta(&file, &options).unwrap();
+    let meta = write_meta(&file, &options, 0..2).unwrap();
     assert_eq!(
         std::fs::read_to_string(&meta).unwrap(),
         "hostname=node7\nnumprocs=2\nusername=someone\nstartime=1700000000\nfileprefix=run-2026.11.20.05.32.58\nversion=13\nsubversion=0\nsubsubversion=0\n"

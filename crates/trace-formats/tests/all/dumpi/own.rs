@@ -236,6 +236,23 @@ fn metafiles() {
         Meta::parse(b"numprocs=1\n"),
         Err(MetaError::Missing("fileprefix"))
     );
+    // Ranks that were not traced have a line of their own, which other readers do not know.
+    let text = b"hostname=\nnumprocs=9\nusername=\nstartime=0\nfileprefix=r\nversion=0\nsubversion=0\nsubsubversion=0\n";
+    let mut meta = Meta::parse(text).expect("a sound metafile");
+    meta.set_present(0..9);
+    assert_eq!(meta.text(), text);
+    meta.set_present([0, 2, 3]);
+    assert_eq!(meta.absent, [(1, 1), (4, 8)]);
+    assert!(meta.text().ends_with(b"\nabsent=1,4-8\n"));
+    assert_eq!(Meta::parse(&meta.text()).expect("what was written"), meta);
+    for absent in ["", "x", "1-", "3-2", "1,,2", "1-4294967296"] {
+        let text = format!("numprocs=9\nfileprefix=r\nabsent={absent}\n");
+        let bad = MetaError::NotANumber {
+            line: 3,
+            key: "absent",
+        };
+        assert_eq!(Meta::parse(text.as_bytes()), Err(bad), "{absent}");
+    }
     let bad = MetaError::NotANumber {
         line: 2,
         key: "numprocs",
@@ -279,6 +296,11 @@ fn moved_and_partial_runs_are_found() {
     let gaps: Vec<_> = files.gaps().collect();
     assert_eq!(gaps, [(1, 1), (3, u32::MAX - 1)]);
     assert!(found("numprocs=4294967295\nfileprefix=q\n").is_empty());
+    // Ranks that the metafile says to have no file are not missing; what it says beyond the run counts for nothing.
+    let files = found("numprocs=6\nfileprefix=r\nabsent=1,4-4294967295,0\n");
+    assert_eq!(files.gaps().collect::<Vec<_>>(), [(3, 3)]);
+    assert_eq!(files.missing(), 1);
+    assert_eq!(files.absent().collect::<Vec<_>>(), [(0, 0), (1, 1), (4, 5)]);
     // Ranks that the run does not have are none of it, and a width is one of the whole run.
     fs::write(dir.join("r-0001.bin"), "").expect("a writable directory");
     let files = found("numprocs=2\nfileprefix=r\n");
