@@ -1,4 +1,4 @@
-//! Numbers of bytes as people read and write them, and three digits of any number.
+//! Numbers of bytes and lengths of time as people read and write them, and three digits of any number.
 
 /// Bytes in three digits and a unit of 1024: `512 B`, `1.50 KiB`, `12.0 GiB`.
 pub fn bytes(bytes: u64) -> String {
@@ -29,6 +29,36 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// A length of time in seconds, shown in three digits: `850 ns`, `1.50 us`, `12.0 ms`, `123 s`.
+pub fn duration(seconds: f64) -> String {
+    scaled_ns(seconds * 1e9)
+}
+
+/// A length of time in ns, in the form of [`duration`].
+pub fn duration_ns(ns: u64) -> String {
+    scaled_ns(ns as f64)
+}
+
+fn scaled_ns(ns: f64) -> String {
+    let (mut value, mut unit) = (ns, 0);
+    let units = ["ns", "us", "ms", "s"];
+    while value.abs() >= 999.5 && unit + 1 < units.len() {
+        value /= 1e3;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{value:.0} ns"),
+        _ => format!("{} {}", digits(value), units[unit]),
+    }
+}
+
+/// A time in ns as seconds with nine places: `-1.500000000`.
+pub fn exact_seconds(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let ns = ns.unsigned_abs();
+    format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
 /// Three digits, or all that stand before the point: `1.50`, `-12.0`, `1234`.
@@ -80,5 +110,30 @@ mod tests {
         ] {
             assert_eq!(parse_bytes(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn durations_have_three_digits() {
+        let all = [
+            0,
+            999,
+            1000,
+            999_499,
+            999_500,
+            12_345_678,
+            1_500_000_000,
+            7_200_000_000_000,
+        ];
+        let shown = [
+            "0 ns", "999 ns", "1.00 us", "999 us", "1.00 ms", "12.3 ms", "1.50 s", "7200 s",
+        ];
+        assert_eq!(all.map(duration_ns), shown);
+        assert_eq!(duration(-0.0123), "-12.3 ms");
+    }
+
+    #[test]
+    fn exact_seconds_have_nine_places() {
+        assert_eq!(exact_seconds(1), "0.000000001");
+        assert_eq!(exact_seconds(-1_500_000_000), "-1.500000000");
     }
 }

@@ -21,6 +21,7 @@ use blockfile::record::Record;
 use blockfile::user::{Event, Kind, What};
 use std::fmt::Write as _;
 use std::io::Write;
+use trace_model::units::exact_seconds;
 use unify::library::Library;
 use unify::scan::Scan;
 use unify::timeline::Timeline;
@@ -174,7 +175,7 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
             line,
             "{thread} {} {} {:#x} ",
             self.since_first(record.start),
-            seconds(
+            exact_seconds(
                 self.scan
                     .clock
                     .ns(record.stop())
@@ -228,7 +229,7 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
 
     /// Seconds from the first call to `ticks`.
     fn since_first(&self, ticks: u64) -> String {
-        seconds(self.scan.clock.ns(ticks).wrapping_sub(self.zero))
+        exact_seconds(self.scan.clock.ns(ticks).wrapping_sub(self.zero))
     }
 
     fn call_id(&self, counter: u64) -> u64 {
@@ -252,7 +253,7 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
             line,
             "{thread} {} {} {:#x} {}(",
             self.since_first(record.start),
-            seconds(duration),
+            exact_seconds(duration),
             self.call_id(record.call),
             self.name(record.function, library)
         );
@@ -272,24 +273,11 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
             let _ = write!(line, " failed with {}", record.code);
         }
         if let Some((start, stop)) = record.cpu {
-            let _ = write!(line, " cpu {}", seconds(stop.wrapping_sub(start) as i64));
+            let _ = write!(
+                line,
+                " cpu {}",
+                exact_seconds(stop.wrapping_sub(start) as i64)
+            );
         }
-    }
-}
-
-fn seconds(ns: i64) -> String {
-    let sign = if ns < 0 { "-" } else { "" };
-    let ns = ns.unsigned_abs();
-    format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_have_nine_places() {
-        assert_eq!(seconds(1), "0.000000001");
-        assert_eq!(seconds(-1_500_000_000), "-1.500000000");
     }
 }

@@ -1,5 +1,7 @@
 //! Texts of a picture: how wide they are, how they are cut, and numbers with their units.
 
+pub use trace_model::units::duration;
+
 /// Advance widths of the characters from blank to tilde in DejaVu Sans, which Verdana shares within a percent, in 1/2048 of
 /// the size. Other fonts that a reader may have in its place are narrower.
 const WIDTHS: [u16; 95] = [
@@ -74,23 +76,6 @@ pub fn count(number: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// A length of time in three digits: `850 ns`, `1.50 us`, `12.0 ms`, `123 s`.
-pub fn duration(seconds: f64) -> String {
-    let (mut value, mut unit) = (seconds * 1e9, 0);
-    let units = ["ns", "us", "ms", "s"];
-    while value.abs() >= 999.5 && unit + 1 < units.len() {
-        value /= 1e3;
-        unit += 1;
-    }
-    let text = match value.abs() {
-        _ if unit == 0 => format!("{value:.0}"),
-        small if small < 9.995 => format!("{value:.2}"),
-        middle if middle < 99.95 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    };
-    format!("{text} {}", units[unit])
 }
 
 #[cfg(test)]

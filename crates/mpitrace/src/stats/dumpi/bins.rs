@@ -1,6 +1,6 @@
 //! Which calls belong together: bins by time, and intervals between annotations.
 
-use super::columns::{Column, Shape, Sums, cell, seconds};
+use super::columns::{Column, Shape, Sums, cell};
 use super::range::{Marks, Range, TimeRange};
 use super::traffic::Traffic;
 use regex::{Regex, RegexBuilder};
@@ -9,6 +9,7 @@ use std::fmt::Write;
 use trace_formats::dumpi::functions::FUNCTION_ENTER;
 use trace_formats::dumpi::types::Record;
 use trace_formats::dumpi::value::Arg;
+use trace_model::units::exact_seconds;
 
 /// A bin option.
 #[derive(Clone, Debug)]
@@ -81,9 +82,9 @@ impl Bins {
                 let TimeRange { from, to } = stretch;
                 let lines = [
                     format!("Trace file statistics for call matching \"{}\"", range.text),
-                    format!("First timestamp considered is {}", seconds(from)),
-                    format!("Last timestamp considered is {}", seconds(to)),
-                    format!("Bin size is {}", seconds(range.width)),
+                    format!("First timestamp considered is {}", exact_seconds(from)),
+                    format!("Last timestamp considered is {}", exact_seconds(to)),
+                    format!("Bin size is {}", exact_seconds(range.width)),
                 ];
                 for line in lines {
                     let _ = writeln!(head, "# {line}");
@@ -289,7 +290,7 @@ impl RankBins<'_> {
                 cell(&mut row, &bin.intervals);
             }
             for time in [bin.first, bin.last, active] {
-                cell(&mut row, &seconds(time));
+                cell(&mut row, &exact_seconds(time));
             }
             bin.sums.write(&mut row);
             row.push('\n');

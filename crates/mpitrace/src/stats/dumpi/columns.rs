@@ -4,6 +4,7 @@ use super::pattern::Pattern;
 use super::traffic::Traffic;
 use std::fmt::Write;
 use trace_formats::dumpi::types::{Record, Span};
+use trace_model::units::exact_seconds;
 
 /// Classes of message sizes.
 const CLASSES: usize = 40;
@@ -195,8 +196,8 @@ impl Sums {
                 Sum::Count(count) => cell(row, count),
                 Sum::Time(clocks) => {
                     for clock in clocks {
-                        cell(row, &seconds(clock.inside));
-                        cell(row, &seconds(clock.outside));
+                        cell(row, &exact_seconds(clock.inside));
+                        cell(row, &exact_seconds(clock.outside));
                     }
                 }
                 Sum::Bytes(bytes) => cell(row, bytes),
@@ -226,13 +227,6 @@ pub fn cell(row: &mut String, value: &impl std::fmt::Display) {
     let _ = write!(row, "{:>20} ", value.to_string());
 }
 
-/// ns as seconds with nine digits.
-pub fn seconds(ns: i64) -> String {
-    let sign = if ns < 0 { "-" } else { "" };
-    let ns = ns.unsigned_abs();
-    format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,8 +252,8 @@ mod tests {
 
     #[test]
     fn times_beyond_32_bits_of_nanoseconds() {
-        assert_eq!(seconds(5_000_000_001), "5.000000001");
-        assert_eq!(seconds(-1_500_000_000), "-1.500000000");
+        assert_eq!(exact_seconds(5_000_000_001), "5.000000001");
+        assert_eq!(exact_seconds(-1_500_000_000), "-1.500000000");
         let mut clock = InOut::default();
         clock.add(0, 10, false);
         clock.add(5_000_000_010, 9_000_000_010, true);
