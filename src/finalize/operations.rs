@@ -11,7 +11,7 @@ use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::{Exchange, MESSAGE_BYTES};
 use crate::mpi::world::World;
 use crate::platform::say::say;
-use io_attribution::{Attributor, Extract, Item};
+use io_attribution::{AttributionEvent, Attributor, Extract};
 use merge::operations;
 use merge::operations::Drawn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -167,7 +167,9 @@ impl RecordSink for OperationJoin {
         let Some((attributor, operations)) = &mut self.parts else {
             return Ok(());
         };
-        let item = bytes.get(ITEM_HEAD_BYTES..).and_then(Item::decode);
+        let item = bytes
+            .get(ITEM_HEAD_BYTES..)
+            .and_then(AttributionEvent::decode);
         let Some(item) = item else {
             self.fail("a rank sent what cannot be read".to_owned());
             return Ok(());

@@ -1,4 +1,4 @@
-//! What is found out about a run's I/O: files, calls, operations below them, and the edges between the two.
+//! AttributionEventKind is found out about a run's I/O: files, calls, operations below them, and the edges between the two.
 //!
 //! Facts come in this order: a file before whatever names it; a call and an operation when they are complete and all that is
 //! said about them is known; an edge behind both of its ends. An edge says where its ends are, so that who draws it need not
@@ -17,7 +17,7 @@ pub struct Place {
     pub ns: i64,
 }
 
-/// What a file is to the program.
+/// AttributionEventKind a file is to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FileRole {
     /// Opened by MPI_File_open: it holds the program's data.
@@ -36,7 +36,7 @@ pub struct OpenedFile {
     /// Number of the file, counted from 0 over all ranks; handles that several ranks opened together, and files with equal device
     /// and inode, have one.
     pub id: u32,
-    /// What it is.
+    /// AttributionEventKind it is.
     pub role: FileRole,
     /// Name of the file, as MPI_File_open was given it where it was.
     pub name: String,

@@ -1,7 +1,7 @@
 //! Attribution of the block files of a run on one machine: what MPI_Finalize does with items over MPI, done in one process.
 
 use super::extract::{Extract, server_of};
-use super::item::Item;
+use super::item::AttributionEvent;
 use super::{AttributionTotals, Attributor, Fact};
 use blockfile::file::File;
 use std::cmp::Reverse;
@@ -35,7 +35,7 @@ pub fn join_files(
 fn items_of_files(
     files: &[File<'_>],
     table: &Table,
-    put: &mut dyn FnMut(i64, Item) -> Result<(), Stop>,
+    put: &mut dyn FnMut(i64, AttributionEvent) -> Result<(), Stop>,
 ) -> Result<Option<i64>, Stop> {
     let expected = table.fingerprint();
     let mut scans = Vec::new();
@@ -80,7 +80,7 @@ fn items_of_files(
         .map(|(file, scan)| Extract::new(file, scan, &schema))
         .collect();
     let mut next = BinaryHeap::new();
-    let mut items: Vec<Option<Item>> = Vec::new();
+    let mut items: Vec<Option<AttributionEvent>> = Vec::new();
     for (i, extract) in extracts.iter_mut().enumerate() {
         let first = extract.next();
         next.extend(first.as_ref().map(|(time, _)| Reverse((*time, i))));

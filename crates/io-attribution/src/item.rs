@@ -1,4 +1,4 @@
-//! What is found in one process's records, made ready for the attribution: an item says what happened, who did it, and all that
+//! AttributionEventKind is found in one process's records, made ready for the attribution: an item says what happened, who did it, and all that
 //! only this process's other records could have told (what a handle stood for, which view held, which call was running).
 //!
 //! An item carries who did it, so items of all processes can go into one stream. Numbers of handles, of files seen and of
@@ -12,18 +12,18 @@ use blockfile::operation::{self as op, Effect, kind};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct AttributionEvent {
     /// Who did it.
     pub actor: Actor,
     /// On which of its threads, numbered as in the block file.
     pub thread: u32,
-    /// What.
-    pub what: What,
+    /// AttributionEventKind.
+    pub what: AttributionEventKind,
 }
 
-/// What happened.
+/// AttributionEventKind happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum AttributionEventKind {
     /// There is a thread.
     Thread {
         /// ID of the thread in the system.
@@ -53,7 +53,7 @@ pub enum What {
     },
     /// A descriptor stands for a file.
     File(SeenFile),
-    /// An asynchronous transfer begins; it comes again as [`What::Operation`] when its result has been asked for.
+    /// An asynchronous transfer begins; it comes again as [`AttributionEventKind::Operation`] when its result has been asked for.
     Begins(Operation),
     /// An operation has ended.
     Operation(Operation),
@@ -144,11 +144,11 @@ pub struct Access {
 /// A file as a descriptor stands for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenFile {
-    /// What operations name it by, until another file is seen with the same number: of a rank the descriptor.
+    /// AttributionEventKind operations name it by, until another file is seen with the same number: of a rank the descriptor.
     pub seen: u32,
     /// Handle of MPI through which it was opened.
     pub handle: Option<u32>,
-    /// What it is.
+    /// AttributionEventKind it is.
     pub role: FileRole,
     /// `st_dev`, 0 if not known.
     pub device: u64,

@@ -27,4 +27,4 @@ pub use fact::{
     Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
 };
 pub use files::join_files;
-pub use item::Item;
+pub use item::AttributionEvent;

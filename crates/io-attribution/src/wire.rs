@@ -2,29 +2,29 @@
 
 use super::fact::{Actor, FileRole};
 use super::item::{
-    Access, ExtentsPart, Inside, Item, LeftOut, Opened, Operation, Position, SeenFile, ViewPart,
-    What,
+    Access, AttributionEvent, AttributionEventKind, ExtentsPart, Inside, LeftOut, Opened,
+    Operation, Position, SeenFile, ViewPart,
 };
 use blockfile::args::Bytes;
 use blockfile::define::{Extents, View};
 use blockfile::operation as op;
 use blockfile::runs::Run;
 
-impl Item {
+impl AttributionEvent {
     /// Appends it to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         self.put(out);
     }
 
     /// The item that these bytes are; `None` if they are damaged.
-    pub fn decode(bytes: &[u8]) -> Option<Item> {
+    pub fn decode(bytes: &[u8]) -> Option<AttributionEvent> {
         let b = &mut Bytes::new(bytes);
-        let item = Item::take(b)?;
+        let item = AttributionEvent::take(b)?;
         b.rest().is_empty().then_some(item)
     }
 }
 
-/// What can be sent.
+/// AttributionEventKind can be sent.
 trait Wire: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn take(b: &mut Bytes<'_>) -> Option<Self>;
@@ -63,7 +63,7 @@ macro_rules! structures {
 }
 
 structures! {
-    Item { actor thread what }
+    AttributionEvent { actor thread what }
     Opened { handle key members rank name }
     ViewPart { handle first last view }
     View { file displacement etype extent size bounding_extent converted runs }
@@ -228,46 +228,46 @@ impl Wire for Position {
     }
 }
 
-impl Wire for What {
+impl Wire for AttributionEventKind {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
-            What::Thread { tid, machine } => (0u8, *tid, *machine).put(out),
-            What::Opened(opened) => with(1, opened, out),
-            What::Closed { handle } => with(2, handle, out),
-            What::View(part) => with(3, part, out),
-            What::Access(access) => with(4, access, out),
-            What::Complete { call, moved } => (5u8, *call, *moved).put(out),
-            What::File(file) => with(6, file, out),
-            What::Begins(operation) => with(7, operation, out),
-            What::Operation(operation) => with(8, operation, out),
-            What::Returned(inside) => with(9, inside, out),
-            What::Extents(part) => with(10, part, out),
-            What::LeftOut(left_out) => with(11, left_out, out),
+            AttributionEventKind::Thread { tid, machine } => (0u8, *tid, *machine).put(out),
+            AttributionEventKind::Opened(opened) => with(1, opened, out),
+            AttributionEventKind::Closed { handle } => with(2, handle, out),
+            AttributionEventKind::View(part) => with(3, part, out),
+            AttributionEventKind::Access(access) => with(4, access, out),
+            AttributionEventKind::Complete { call, moved } => (5u8, *call, *moved).put(out),
+            AttributionEventKind::File(file) => with(6, file, out),
+            AttributionEventKind::Begins(operation) => with(7, operation, out),
+            AttributionEventKind::Operation(operation) => with(8, operation, out),
+            AttributionEventKind::Returned(inside) => with(9, inside, out),
+            AttributionEventKind::Extents(part) => with(10, part, out),
+            AttributionEventKind::LeftOut(left_out) => with(11, left_out, out),
         }
     }
 
     fn take(b: &mut Bytes<'_>) -> Option<Self> {
         Some(match u8::take(b)? {
-            0 => What::Thread {
+            0 => AttributionEventKind::Thread {
                 tid: Wire::take(b)?,
                 machine: Wire::take(b)?,
             },
-            1 => What::Opened(Wire::take(b)?),
-            2 => What::Closed {
+            1 => AttributionEventKind::Opened(Wire::take(b)?),
+            2 => AttributionEventKind::Closed {
                 handle: Wire::take(b)?,
             },
-            3 => What::View(Wire::take(b)?),
-            4 => What::Access(Wire::take(b)?),
-            5 => What::Complete {
+            3 => AttributionEventKind::View(Wire::take(b)?),
+            4 => AttributionEventKind::Access(Wire::take(b)?),
+            5 => AttributionEventKind::Complete {
                 call: Wire::take(b)?,
                 moved: Wire::take(b)?,
             },
-            6 => What::File(Wire::take(b)?),
-            7 => What::Begins(Wire::take(b)?),
-            8 => What::Operation(Wire::take(b)?),
-            9 => What::Returned(Wire::take(b)?),
-            10 => What::Extents(Wire::take(b)?),
-            11 => What::LeftOut(Wire::take(b)?),
+            6 => AttributionEventKind::File(Wire::take(b)?),
+            7 => AttributionEventKind::Begins(Wire::take(b)?),
+            8 => AttributionEventKind::Operation(Wire::take(b)?),
+            9 => AttributionEventKind::Returned(Wire::take(b)?),
+            10 => AttributionEventKind::Extents(Wire::take(b)?),
+            11 => AttributionEventKind::LeftOut(Wire::take(b)?),
             _ => return None,
         })
     }
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn items() -> Vec<Item> {
+    fn items() -> Vec<AttributionEvent> {
         let inside = Inside {
             call: 1 << 40,
             function: 7,
@@ -330,34 +330,34 @@ mod tests {
             outlasts: false,
         };
         let whats = [
-            What::Thread {
+            AttributionEventKind::Thread {
                 tid: 5,
                 machine: u64::MAX,
             },
-            What::Opened(Opened {
+            AttributionEventKind::Opened(Opened {
                 handle: 1,
                 key: u128::MAX - 3,
                 members: 2,
                 rank: 1,
                 name: "dä/x".to_owned(),
             }),
-            What::Closed { handle: 1 },
-            What::View(ViewPart {
+            AttributionEventKind::Closed { handle: 1 },
+            AttributionEventKind::View(ViewPart {
                 handle: 1,
                 first: true,
                 last: false,
                 view,
             }),
-            What::Access(access.clone()),
-            What::Access(Access {
+            AttributionEventKind::Access(access.clone()),
+            AttributionEventKind::Access(Access {
                 position: Position::Ordered,
                 ..access
             }),
-            What::Complete {
+            AttributionEventKind::Complete {
                 call: 3,
                 moved: Some(8),
             },
-            What::File(SeenFile {
+            AttributionEventKind::File(SeenFile {
                 seen: 0,
                 handle: None,
                 role: FileRole::Side,
@@ -365,10 +365,10 @@ mod tests {
                 inode: 2,
                 name: String::new(),
             }),
-            What::Begins(operation.clone()),
-            What::Operation(operation),
-            What::Returned(inside),
-            What::Extents(ExtentsPart {
+            AttributionEventKind::Begins(operation.clone()),
+            AttributionEventKind::Operation(operation),
+            AttributionEventKind::Returned(inside),
+            AttributionEventKind::Extents(ExtentsPart {
                 ns: 77,
                 extents: Extents {
                     device: 1,
@@ -386,7 +386,7 @@ mod tests {
         ];
         let numbered = whats.into_iter().zip(actors.iter().cycle());
         numbered
-            .map(|(what, actor)| Item {
+            .map(|(what, actor)| AttributionEvent {
                 actor: *actor,
                 thread: 6,
                 what,
@@ -400,16 +400,16 @@ mod tests {
             let mut bytes = Vec::new();
             item.encode(&mut bytes);
             for cut in 0..bytes.len() {
-                assert_eq!(Item::decode(&bytes[..cut]), None);
+                assert_eq!(AttributionEvent::decode(&bytes[..cut]), None);
             }
-            assert_eq!(Item::decode(&bytes), Some(item));
+            assert_eq!(AttributionEvent::decode(&bytes), Some(item));
         }
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_an_item_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Item::decode(&bytes);
+            let _ = AttributionEvent::decode(&bytes);
         }
 
         #[test]
@@ -418,7 +418,7 @@ mod tests {
             items()[which].encode(&mut bytes);
             let at = at % bytes.len();
             bytes[at] = value;
-            let _ = Item::decode(&bytes);
+            let _ = AttributionEvent::decode(&bytes);
         }
     }
 }

@@ -41,7 +41,7 @@ pub use info::{COUNTER_SIGN, InfoWriter, Message, Value, counter_of, info_values
 pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
 pub use pending::PendingFile;
-pub use points::{Point, Points, What};
+pub use points::{Point, PointKind, Points};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert};
 pub use x11_names::NAMES as X11_NAMES;

@@ -9,7 +9,7 @@ use super::{Drawable, Stop, Topology};
 /// What happens at a point. At one time they come in this order: what arrives belongs to the states that end then, what
 /// leaves to those that begin. The leave of a state without duration comes last of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum PointKind {
     /// An arrow ends.
     Receive,
     /// A state ends; inner ones before outer ones.
@@ -30,7 +30,7 @@ pub struct Point {
     /// The line it is on.
     pub line: i32,
     /// What happens.
-    pub what: What,
+    pub what: PointKind,
     /// Index of the drawable's category.
     pub category: i32,
     /// Info of the drawable.
@@ -81,14 +81,14 @@ impl Points {
             self.waiting.push(Reverse(Waiting { point, start }));
         };
         match drawable.topology {
-            Topology::Event => wait(What::At, start, first.line, first.line),
+            Topology::Event => wait(PointKind::At, start, first.line, first.line),
             Topology::State => {
-                wait(What::Enter, start, first.line, last.line);
-                wait(What::Leave, end, last.line, first.line);
+                wait(PointKind::Enter, start, first.line, last.line);
+                wait(PointKind::Leave, end, last.line, first.line);
             }
             Topology::Arrow => {
-                wait(What::Send, first.time, first.line, last.line);
-                wait(What::Receive, last.time, last.line, first.line);
+                wait(PointKind::Send, first.time, first.line, last.line);
+                wait(PointKind::Receive, last.time, last.line, first.line);
             }
         }
         Ok(())
@@ -133,7 +133,7 @@ struct Waiting {
 
 impl Waiting {
     fn is_momentary_leave(&self) -> bool {
-        self.point.what == What::Leave && self.start == self.point.time
+        self.point.what == PointKind::Leave && self.start == self.point.time
     }
 }
 
@@ -143,7 +143,7 @@ impl Ord for Waiting {
         let kinds =
             || (self.is_momentary_leave(), a.what).cmp(&(other.is_momentary_leave(), b.what));
         let places = || match a.what {
-            What::Leave => other
+            PointKind::Leave => other
                 .start
                 .total_cmp(&self.start)
                 .then(b.drawable.cmp(&a.drawable)),
@@ -207,7 +207,7 @@ mod tests {
             points.push(&drawable, &mut put).expect("put");
         }
         points.finish(&mut put).expect("put");
-        use What::*;
+        use PointKind::*;
         assert_eq!(
             found,
             [

@@ -1,8 +1,8 @@
-//! What happens below the ranks: requests at servers, their pieces and disk calls, transfers of devices.
+//! AttributionEventKind happens below the ranks: requests at servers, their pieces and disk calls, transfers of devices.
 //!
 //! A request names the thread that asked. The operation of a rank that was running on that thread at that time has caused it
 //! (`spec/io-chain.md` section 4); a thread that nobody knows is glibc's, at work on an asynchronous transfer, and is
-//! found by the bytes. All else at servers bears the number of the request. What a device does is found by thread, or by
+//! found by the bytes. All else at servers bears the number of the request. AttributionEventKind a device does is found by thread, or by
 //! pages.
 
 use super::give::give;
@@ -12,7 +12,7 @@ use super::pages::Pages;
 use super::places::Inode;
 use super::resolved::Resolved;
 use crate::fact::{Actor, Lane, Place};
-use crate::item::{Inside, Operation, What};
+use crate::item::{AttributionEventKind, Inside, Operation};
 use blockfile::operation::{DIRECT, Effect, Layer, kind};
 use std::collections::VecDeque;
 use trace_model::Stop;
@@ -38,7 +38,7 @@ struct Recent {
 /// A thread by its ID in the system.
 #[derive(Debug, Default)]
 struct Thread {
-    /// What it asked for and is not known yet why.
+    /// AttributionEventKind it asked for and is not known yet why.
     pending: VecDeque<Lower>,
     recent: VecDeque<Recent>,
 }
@@ -73,7 +73,7 @@ pub(super) struct Below {
     /// Requests by number, and in the order in which they came.
     requests: Map<u64, Link>,
     order: VecDeque<u64>,
-    /// What belongs to a request that has not come yet.
+    /// AttributionEventKind belongs to a request that has not come yet.
     parts: Map<u64, Vec<Lower>>,
     /// Devices on which a server has an inode: that of its store, and that as which the store is seen elsewhere.
     devices: Map<(Actor, u64), Vec<u64>>,
@@ -176,7 +176,7 @@ impl Below {
         }
     }
 
-    /// What caused `lower` has been found. It waits until all is known of that, and so do the parts of the request that it is.
+    /// AttributionEventKind caused `lower` has been found. It waits until all is known of that, and so do the parts of the request that it is.
     fn found(
         &mut self,
         lower: Lower,
@@ -260,20 +260,22 @@ impl Below {
         &mut self,
         actor: Actor,
         thread: u32,
-        what: What,
+        what: AttributionEventKind,
         out: &mut Out,
         put: Put<'_>,
     ) -> Result<(), Stop> {
         match what {
-            What::Thread { tid, machine } => self.thread(actor, thread, tid, machine),
-            What::File(seen) => {
+            AttributionEventKind::Thread { tid, machine } => {
+                self.thread(actor, thread, tid, machine)
+            }
+            AttributionEventKind::File(seen) => {
                 let devices = self.devices.entry((actor, seen.inode)).or_default();
                 if !devices.contains(&seen.device) {
                     devices.push(seen.device);
                 }
             }
-            What::Extents(part) => self.pages.extents(actor, &part),
-            What::Operation(operation) => {
+            AttributionEventKind::Extents(part) => self.pages.extents(actor, &part),
+            AttributionEventKind::Operation(operation) => {
                 let lower = Lower::new(operation, actor, thread);
                 return match kind(lower.operation.kind).map(|k| k.layer) {
                     Some(Layer::Device) => self.device(lower, out, put),

@@ -113,7 +113,7 @@ impl Files {
         first.then(|| known.file.clone())
     }
 
-    /// What it is.
+    /// AttributionEventKind it is.
     pub fn role(&self, id: u32) -> FileRole {
         self.all
             .get(id as usize)

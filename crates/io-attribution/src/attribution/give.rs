@@ -1,4 +1,4 @@
-//! What an operation below a rank's is given as when all is known that it hangs on.
+//! AttributionEventKind an operation below a rank's is given as when all is known that it hangs on.
 
 use super::link::{Link, Lower};
 use super::out::{Known, Out, Put};

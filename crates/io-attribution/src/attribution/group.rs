@@ -100,7 +100,7 @@ impl Member {
         ranges.map_or((0, 0), |r| r.overlap(range.0, range.1))
     }
 
-    /// What it gets of a transfer.
+    /// AttributionEventKind it gets of a transfer.
     pub fn credit(&mut self, range: (u64, u64)) -> Option<Credit> {
         let span = self.overlap(range);
         let ranges = self.ranges.clone()?;
@@ -127,7 +127,7 @@ impl Member {
         })
     }
 
-    /// What it gets of a transfer that writes what another one has written already.
+    /// AttributionEventKind it gets of a transfer that writes what another one has written already.
     fn again(&self, span: (u64, u64)) -> Option<Credit> {
         Some(Credit {
             call: self.access.call,
@@ -140,7 +140,7 @@ impl Member {
     }
 }
 
-/// What was found out about the transfers of a group.
+/// AttributionEventKind was found out about the transfers of a group.
 #[derive(Debug)]
 pub(super) struct Shares {
     /// In the order of the transfers.
@@ -190,7 +190,7 @@ pub(super) struct Group {
     pub missing: u32,
     pub complete: u32,
     pub writes: bool,
-    /// What each rank of MPI_COMM_WORLD has read in these calls, if they write.
+    /// AttributionEventKind each rank of MPI_COMM_WORLD has read in these calls, if they write.
     pub read: Map<u32, Intervals>,
     pub members: Vec<Member>,
     pub transfers: Vec<Transfer>,
@@ -316,7 +316,7 @@ impl Group {
         })
     }
 
-    /// What each transfer moved for whom.
+    /// AttributionEventKind each transfer moved for whom.
     pub fn share_out(&mut self, independent: bool) -> Shares {
         let overwritten = match self.writes {
             true => self.overwritten(),

@@ -36,7 +36,7 @@ impl Link {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What is known, if it is.
+    /// AttributionEventKind is known, if it is.
     pub fn get(&self) -> Option<Rc<Resolved>> {
         match &*self.0.borrow() {
             State::Known(resolved) => Some(resolved.clone()),
@@ -67,13 +67,13 @@ pub(super) struct Lower {
     pub operation: Operation,
     pub actor: Actor,
     pub thread: u32,
-    /// What triggered it.
+    /// AttributionEventKind triggered it.
     pub trigger: Option<Link>,
     /// The operations whose bytes it moved, and which bytes of the file that these worked on.
     pub carries: Vec<(Link, (u64, u64))>,
     /// Bytes of its file that it moved.
     pub pieces: Vec<(u64, u64)>,
-    /// What has to be added to offsets of its own file to get those of the file that the link is about.
+    /// AttributionEventKind has to be added to offsets of its own file to get those of the file that the link is about.
     pub shift: i64,
     /// Whether it was found by pages.
     pub by_page: bool,

@@ -3,7 +3,7 @@
 //! A transfer inside of a data access belongs to that access, one inside of any other call to what the rank had begun before
 //! on that file and not completed. Collective accesses are groups, one call of each rank with the file handle. A group
 //! waits until all its calls are complete; then each of its transfers is shared out among the calls by the bytes that they
-//! asked for ([`group`]). What happens below the ranks, at servers and devices, hangs on the ranks' operations ([`below`]).
+//! asked for ([`group`]). AttributionEventKind happens below the ranks, at servers and devices, hangs on the ranks' operations ([`below`]).
 //!
 //! Kept is only what is not complete: groups with their transfers, the views of open files.
 
@@ -23,7 +23,7 @@ pub use totals::AttributionTotals;
 
 use super::Fact;
 use super::fact::{Actor, FileRole, Lane, Place};
-use super::item::{self, Item, What};
+use super::item::{self, AttributionEvent, AttributionEventKind};
 use below::Below;
 use group::{Group, Member, Transfer};
 use link::Link;
@@ -71,7 +71,7 @@ impl<'t> Attributor<'t> {
     pub fn push(
         &mut self,
         time: i64,
-        item: Item,
+        item: AttributionEvent,
         put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let (actor, thread) = (item.actor, item.thread);
@@ -81,28 +81,34 @@ impl<'t> Attributor<'t> {
                 .push(actor, thread, item.what, &mut self.out, put);
         };
         match item.what {
-            What::Thread { tid, machine } => self.below.thread(actor, thread, tid, machine),
-            What::Opened(opened) => {
+            AttributionEventKind::Thread { tid, machine } => {
+                self.below.thread(actor, thread, tid, machine)
+            }
+            AttributionEventKind::Opened(opened) => {
                 *self.open.entry(opened.key).or_default() += 1;
                 self.processes.entry(rank).or_default().open(opened);
             }
-            What::Closed { handle } => return self.closed(rank, handle, put),
-            What::View(part) => self.processes.entry(rank).or_default().view(part),
-            What::LeftOut(left_out) => return self.left_out(rank, left_out, put),
-            What::Access(access) => return self.access(rank, thread, access, put),
-            What::Complete { call, moved } => return self.complete(rank, call, moved, time, put),
-            What::File(seen) => self.file(rank, seen),
-            What::Begins(operation) => {
+            AttributionEventKind::Closed { handle } => return self.closed(rank, handle, put),
+            AttributionEventKind::View(part) => self.processes.entry(rank).or_default().view(part),
+            AttributionEventKind::LeftOut(left_out) => return self.left_out(rank, left_out, put),
+            AttributionEventKind::Access(access) => return self.access(rank, thread, access, put),
+            AttributionEventKind::Complete { call, moved } => {
+                return self.complete(rank, call, moved, time, put);
+            }
+            AttributionEventKind::File(seen) => self.file(rank, seen),
+            AttributionEventKind::Begins(operation) => {
                 let seen = self.seen(rank, &operation);
                 self.below.begins(actor, seen.map(|s| s.file), &operation);
             }
-            What::Operation(operation) => return self.operation(rank, thread, operation, put),
-            What::Returned(inside) => {
+            AttributionEventKind::Operation(operation) => {
+                return self.operation(rank, thread, operation, put);
+            }
+            AttributionEventKind::Returned(inside) => {
                 return self
                     .below
                     .returned(actor, thread, inside, &mut self.out, put);
             }
-            What::Extents(_) => {}
+            AttributionEventKind::Extents(_) => {}
         }
         Ok(())
     }
@@ -366,7 +372,7 @@ impl<'t> Attributor<'t> {
             }
         }
         let who = (actor, thread);
-        // What a call asked for that never returned is not known: no byte of it is known to be in a sieving hole.
+        // AttributionEventKind a call asked for that never returned is not known: no byte of it is known to be in a sieving hole.
         let is_complete = !may_work_for_others && !self.is_in_open_access(rank, &operation);
         let share = Share::new(range.unwrap_or_default(), Vec::new(), is_complete);
         let resolved = self.out.resolve(&operation, who, file, range, share, put)?;

@@ -1,7 +1,7 @@
 //! Which file's bytes lie at a place of a device, at some time.
 //!
-//! A file system gives the room of a removed file to another one, so a place may have belonged to several. What is told of a
-//! file's places was true then and some time before: it holds from what was told of the same place earlier until then. What
+//! A file system gives the room of a removed file to another one, so a place may have belonged to several. AttributionEventKind is told of a
+//! file's places was true then and some time before: it holds from what was told of the same place earlier until then. AttributionEventKind
 //! was told last also holds afterwards.
 
 use crate::fact::Actor;
@@ -28,14 +28,14 @@ struct Piece {
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     inode: Inode,
-    /// What is to be added to an offset of the device for that in the file, modulo 2^64.
+    /// AttributionEventKind is to be added to an offset of the device for that in the file, modulo 2^64.
     shift: u64,
     /// When that was told last, ns.
     told: i64,
 }
 
 impl Places {
-    /// Part of a file, from `offset` in it, lies at `place`. What is told later comes later.
+    /// Part of a file, from `offset` in it, lies at `place`. AttributionEventKind is told later comes later.
     pub fn tell(
         &mut self,
         actor: Actor,
@@ -157,7 +157,7 @@ mod tests {
                     (*place..place + length).contains(&byte)
                 });
                 let next = owners.clone().find(|(t, _)| *t as i64 >= ns);
-                // What was told twice in a row counts from the first time on, so look for the owner at the later one, too.
+                // AttributionEventKind was told twice in a row counts from the first time on, so look for the owner at the later one, too.
                 let owner = next.or_else(|| owners.next_back());
                 if let Some((_, (inode, offset, place, _))) = owner {
                     expected.push(((0, *inode), byte - place + offset));

@@ -1,4 +1,4 @@
-//! What is known of a rank while its items come: its open files, and what it has begun and not completed.
+//! AttributionEventKind is known of a rank while its items come: its open files, and what it has begun and not completed.
 
 use crate::fact::FileRole;
 use crate::item::{Opened, ViewPart};
@@ -7,7 +7,7 @@ use blockfile::define::View;
 use std::sync::Arc;
 use trace_model::hash::Map;
 
-/// What a group is found by.
+/// AttributionEventKind a group is found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     /// The calls of all processes that opened the file together: key of the file handle, number of the access.

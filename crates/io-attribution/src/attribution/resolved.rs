@@ -1,9 +1,9 @@
-//! What is found out about an operation, and what a transfer moved for whom.
+//! AttributionEventKind is found out about an operation, and what a transfer moved for whom.
 
 use crate::fact::{Place, Precision};
 use crate::ranges::Ranges;
 
-/// What a call got of a transfer.
+/// AttributionEventKind a call got of a transfer.
 #[derive(Clone, Debug)]
 pub(super) struct Credit {
     pub call: u64,
@@ -23,7 +23,7 @@ impl Credit {
     }
 }
 
-/// What a transfer moved for whom.
+/// AttributionEventKind a transfer moved for whom.
 #[derive(Debug, Default)]
 pub(super) struct Share {
     pub credits: Vec<Credit>,
@@ -46,7 +46,7 @@ impl Share {
     }
 }
 
-/// What was found out about an operation.
+/// AttributionEventKind was found out about an operation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resolved {
     /// Number of the file of the program.
@@ -58,6 +58,6 @@ pub(super) struct Resolved {
     pub is_complete: bool,
     /// Bytes of the program's file that it moved.
     pub range: Option<(u64, u64)>,
-    /// What has to be added to offsets of the file that it worked on to get offsets of the program's file.
+    /// AttributionEventKind has to be added to offsets of the file that it worked on to get offsets of the program's file.
     pub shift: i64,
 }

@@ -1,6 +1,6 @@
 //! The trace into which facts are drawn.
 
-/// What the trace has already into which facts are drawn.
+/// AttributionEventKind the trace has already into which facts are drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Base {
     /// Time zero, ns on rank 0's clock.

@@ -26,9 +26,9 @@ const ACCESS_FORMAT: &str = "CallID=0x%X, function=%s, file=%d, sequence=%l, byt
 const EDGE_FORMAT: &str = "CallID=0x%X, bytes=%l, precision=%s, operation=%l";
 const FILE_FORMAT: &str = "file=%d, role=%s, path=%s, device=0x%X, inode=%l";
 
-/// What the drawables of a category are.
+/// AttributionEventKind the drawables of a category are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum AttributionEventKind {
     File,
     Access,
     /// Number of the kind, and whether the call is known.
@@ -53,23 +53,23 @@ pub(super) fn arrow(kind: u16, relation: Relation) -> Option<i32> {
     Some(4 + 4 * position(kind)? + i32::from(carries))
 }
 
-/// What stands at this place among all categories.
-fn what(offset: i32) -> Option<What> {
+/// AttributionEventKind stands at this place among all categories.
+fn what(offset: i32) -> Option<AttributionEventKind> {
     let kind = |at: i32| {
         let position = u16::try_from(at / 4).ok()?;
         (usize::from(position) < KINDS.len()).then_some(FIRST + position)
     };
     Some(match offset {
-        FILE_OFFSET => What::File,
-        ACCESS_OFFSET => What::Access,
+        FILE_OFFSET => AttributionEventKind::File,
+        ACCESS_OFFSET => AttributionEventKind::Access,
         _ => {
             let at = offset - 2;
             let kind = kind(at)?;
             match at % 4 {
-                0 => What::Operation(kind, true),
-                1 => What::Operation(kind, false),
-                2 => What::Edge(kind, Relation::Triggers),
-                _ => What::Edge(kind, Relation::Carries),
+                0 => AttributionEventKind::Operation(kind, true),
+                1 => AttributionEventKind::Operation(kind, false),
+                2 => AttributionEventKind::Edge(kind, Relation::Triggers),
+                _ => AttributionEventKind::Edge(kind, Relation::Carries),
             }
         }
     })
@@ -85,19 +85,23 @@ pub(super) fn category(first: i32, offset: i32) -> Category {
     };
     let kind = |number: u16| blockfile::operation::kind(number).unwrap_or(&KINDS[0]);
     match what(offset) {
-        None | Some(What::File) => of(FILE, Topology::Event, Color::rgb(0xffd700), FILE_FORMAT),
-        Some(What::Access) => of(ACCESS, Topology::Event, Color::rgb(0x87cefa), ACCESS_FORMAT),
-        Some(What::Operation(number, true)) => {
+        None | Some(AttributionEventKind::File) => {
+            of(FILE, Topology::Event, Color::rgb(0xffd700), FILE_FORMAT)
+        }
+        Some(AttributionEventKind::Access) => {
+            of(ACCESS, Topology::Event, Color::rgb(0x87cefa), ACCESS_FORMAT)
+        }
+        Some(AttributionEventKind::Operation(number, true)) => {
             let format = format!("CallID=0x%X, {OPERATION_FORMAT}");
             let kind = kind(number);
             of(kind.name, Topology::State, color(kind), &format)
         }
-        Some(What::Operation(number, false)) => {
+        Some(AttributionEventKind::Operation(number, false)) => {
             let kind = kind(number);
             let name = format!("{}{NO_CALL}", kind.name);
             of(&name, Topology::State, color(kind), OPERATION_FORMAT)
         }
-        Some(What::Edge(number, relation)) => {
+        Some(AttributionEventKind::Edge(number, relation)) => {
             let kind = kind(number);
             let name = format!("{} {}", verb(relation), kind.name);
             let mut arrow = of(&name, Topology::Arrow, color(kind), EDGE_FORMAT);
@@ -114,8 +118,8 @@ fn verb(relation: Relation) -> &'static str {
     }
 }
 
-/// What the drawables of a category of a trace are, if they are any of these: name and layout of the info must be right.
-pub(super) fn recognise(found: &Category) -> Option<What> {
+/// AttributionEventKind the drawables of a category of a trace are, if they are any of these: name and layout of the info must be right.
+pub(super) fn recognise(found: &Category) -> Option<AttributionEventKind> {
     let name = found.name.to_str();
     let kind = |name: &str| {
         let position = KINDS.iter().position(|kind| kind.name == name)?;

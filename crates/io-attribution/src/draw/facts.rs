@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::categories::{self, What};
+use super::categories::{self, AttributionEventKind};
 use super::info;
 use crate::fact::{Fact, Lane, Place};
 use trace_model::{Category, Drawable, Source, Stop, info_values};
@@ -37,7 +37,7 @@ fn passes(
     put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let definitions = source.definitions();
-    let known: HashMap<i32, (What, &Category)> = definitions
+    let known: HashMap<i32, (AttributionEventKind, &Category)> = definitions
         .categories
         .iter()
         .filter_map(|c| Some((c.index, (categories::recognise(c)?, c))))
@@ -47,10 +47,10 @@ fn passes(
         .iter()
         .map(|line| (line.id, trace_model::lane_of(line)))
         .collect();
-    let turn = |what: What| match what {
-        What::File => 0,
-        What::Access | What::Operation(..) => 1,
-        What::Edge(..) => 2,
+    let turn = |what: AttributionEventKind| match what {
+        AttributionEventKind::File => 0,
+        AttributionEventKind::Access | AttributionEventKind::Operation(..) => 1,
+        AttributionEventKind::Edge(..) => 2,
     };
     for now in passes {
         if !known.values().any(|(what, _)| now.contains(&turn(*what))) {

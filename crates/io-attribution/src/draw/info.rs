@@ -1,10 +1,10 @@
-//! What the infos of drawables hold, written and read.
+//! AttributionEventKind the infos of drawables hold, written and read.
 
 use std::fmt::Write;
 
 use blockfile::operation as op;
 
-use super::categories::What;
+use super::categories::AttributionEventKind;
 use crate::fact::{Call, Edge, Fact, FileRole, OpenedFile, Operation, Place, Precision, Relation};
 use trace_model::{InfoWriter, Value};
 
@@ -106,7 +106,7 @@ const FLAGS: [(u32, &str); 3] = [
     (op::DIRECT, "direct"),
 ];
 
-/// What only some operations have, in words.
+/// AttributionEventKind only some operations have, in words.
 fn details(operation: &Operation) -> String {
     let record = &operation.record;
     let mut text = String::new();
@@ -151,7 +151,7 @@ fn details(operation: &Operation) -> String {
     text
 }
 
-/// Reads [`details`] back. What is not understood is passed over.
+/// Reads [`details`] back. AttributionEventKind is not understood is passed over.
 fn read_details(text: &str, operation: &mut Operation) {
     let call = operation.call;
     let record = &mut operation.record;
@@ -219,21 +219,21 @@ impl<'a, I: Iterator<Item = Value<'a>>> Values<'a, I> {
 
 /// The fact that a drawable shows: what its category says it is, its info, and its corners.
 pub(super) fn read<'a>(
-    what: What,
+    what: AttributionEventKind,
     values: impl Iterator<Item = Value<'a>>,
     places: &[Place],
 ) -> Option<Fact> {
     let v = &mut Values(values);
     let lossy = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
     Some(match (what, places) {
-        (What::File, _) => Fact::File(OpenedFile {
+        (AttributionEventKind::File, _) => Fact::File(OpenedFile {
             id: v.int()? as u32,
             role: value(&ROLES, v.text()?)?,
             name: lossy(v.text()?),
             device: v.unsigned()?,
             inode: v.unsigned()?,
         }),
-        (What::Access, [place, ..]) => {
+        (AttributionEventKind::Access, [place, ..]) => {
             let call = v.unsigned()?;
             let name = lossy(v.text()?);
             let file = v.int()? as u32;
@@ -259,7 +259,7 @@ pub(super) fn read<'a>(
                 pieces,
             })
         }
-        (What::Operation(kind, has_call), [place, end]) => {
+        (AttributionEventKind::Operation(kind, has_call), [place, end]) => {
             let call = if has_call { Some(v.unsigned()?) } else { None };
             let mut operation = Operation {
                 id: 0,
@@ -283,7 +283,7 @@ pub(super) fn read<'a>(
             operation.id = v.unsigned()?;
             Fact::Operation(operation)
         }
-        (What::Edge(kind, relation), [from, to]) => {
+        (AttributionEventKind::Edge(kind, relation), [from, to]) => {
             Fact::Edge(edge(kind, relation, v, *from, *to)?)
         }
         _ => return None,

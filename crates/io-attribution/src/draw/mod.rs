@@ -215,12 +215,12 @@ impl Drawer {
     }
 }
 
-/// What the drawables of a category show.
+/// AttributionEventKind the drawables of a category show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
     /// Files.
     File,
-    /// What else is known of calls that access data.
+    /// AttributionEventKind else is known of calls that access data.
     Access,
     /// Operations.
     Operation,
@@ -228,13 +228,13 @@ pub enum Shows {
     Edge(Relation),
 }
 
-/// What the drawables of this category show, if it is one of those that are made here.
+/// AttributionEventKind the drawables of this category show, if it is one of those that are made here.
 pub fn shows(category: &Category) -> Option<Shows> {
     Some(match categories::recognise(category)? {
-        categories::What::File => Shows::File,
-        categories::What::Access => Shows::Access,
-        categories::What::Operation(..) => Shows::Operation,
-        categories::What::Edge(_, relation) => Shows::Edge(relation),
+        categories::AttributionEventKind::File => Shows::File,
+        categories::AttributionEventKind::Access => Shows::Access,
+        categories::AttributionEventKind::Operation(..) => Shows::Operation,
+        categories::AttributionEventKind::Edge(_, relation) => Shows::Edge(relation),
     })
 }
 

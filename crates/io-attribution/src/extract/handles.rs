@@ -48,7 +48,7 @@ impl Handles {
         self.by_handle.remove(&handle)
     }
 
-    /// MPI_File_open is called on `comm`. What it opened, if it will succeed.
+    /// MPI_File_open is called on `comm`. AttributionEventKind it opened, if it will succeed.
     pub fn open(
         &mut self,
         plan: &Plan<'_>,
@@ -170,7 +170,7 @@ impl Handles {
         })
     }
 
-    /// What a data access asks for. `told` is where the individual file pointer stood, as far as the recorder wrote it down.
+    /// AttributionEventKind a data access asks for. `told` is where the individual file pointer stood, as far as the recorder wrote it down.
     pub fn access(
         &mut self,
         io: Io,

@@ -1,6 +1,6 @@
 //! One block file becomes its items, in order of time.
 //!
-//! A call's record stands behind those of the operations in it, since it is written when the call returns. What the
+//! A call's record stands behind those of the operations in it, since it is written when the call returns. AttributionEventKind the
 //! attribution needs first is the call. So each thread is read by two cursors ([`walk`]): one runs ahead to the
 //! next call, the other one follows with the operations. Nothing is kept but the two places.
 //!
@@ -16,7 +16,7 @@ mod server;
 mod walk;
 
 use super::fact::Actor;
-use super::item::Item;
+use super::item::AttributionEvent;
 use blockfile::define::{Definition, Role, SERVER, Server};
 use blockfile::file::File;
 use out::Out;
@@ -55,7 +55,7 @@ impl<'a> Extract<'a> {
 
     /// The next item and its time, ns on rank 0's clock; times never go back.
     #[allow(clippy::should_implement_trait, reason = "named by those who need it")]
-    pub fn next(&mut self) -> Option<(i64, Item)> {
+    pub fn next(&mut self) -> Option<(i64, AttributionEvent)> {
         while self.out.ready.is_empty() {
             let more = match &mut self.kind {
                 Kind::Rank(rank) => rank.step(&mut self.out),
@@ -70,7 +70,7 @@ impl<'a> Extract<'a> {
     }
 }
 
-/// What the process of `file` is, if it is no rank but one of those whose operations are followed.
+/// AttributionEventKind the process of `file` is, if it is no rank but one of those whose operations are followed.
 pub(super) fn server_of(file: &File<'_>) -> Option<Server> {
     // It stands among the first definitions.
     let mut records = file.threads().first()?.records();

@@ -3,7 +3,7 @@
 
 use super::out::Out;
 use crate::fact::FileRole;
-use crate::item::{Inside, Operation, SeenFile, What};
+use crate::item::{AttributionEventKind, Inside, Operation, SeenFile};
 use blockfile::define::OpenFile;
 use blockfile::operation::{self as op, Effect, kind};
 use blockfile::record::Record;
@@ -87,7 +87,7 @@ impl Operations {
             for known in self.by_fd.values_mut().filter(|f| f.seen == file.seen) {
                 *known = file.clone();
             }
-            out.put(ns, thread, What::File(file));
+            out.put(ns, thread, AttributionEventKind::File(file));
         }
         running.inside.take()
     }
@@ -96,7 +96,7 @@ impl Operations {
     pub fn file(&mut self, thread: u32, file: OpenFile, ns: i64, out: &mut Out) {
         let running = self.running.entry(thread).or_default();
         let mut seen = SeenFile {
-            // What it stood for before is over.
+            // AttributionEventKind it stood for before is over.
             seen: file.fd as u32,
             handle: None,
             role: FileRole::Other,
@@ -126,7 +126,7 @@ impl Operations {
             running.candidate = Some(seen.clone());
         }
         self.by_fd.insert(file.fd, seen.clone());
-        out.put(ns, thread, What::File(seen));
+        out.put(ns, thread, AttributionEventKind::File(seen));
     }
 
     /// An operation has ended, or one that is asynchronous begins.
@@ -183,9 +183,9 @@ impl Operations {
                 if let Some(old) = self.outstanding.insert(control, begun) {
                     self.give(old, stop, out);
                 }
-                out.put(start, thread, What::Begins(operation));
+                out.put(start, thread, AttributionEventKind::Begins(operation));
             }
-            _ => out.put(stop, thread, What::Operation(operation)),
+            _ => out.put(stop, thread, AttributionEventKind::Operation(operation)),
         }
     }
 
@@ -205,7 +205,11 @@ impl Operations {
             *taken = false;
         }
         begun.operation.stop = stop.max(begun.operation.start);
-        out.put(stop, begun.thread, What::Operation(begun.operation));
+        out.put(
+            stop,
+            begun.thread,
+            AttributionEventKind::Operation(begun.operation),
+        );
     }
 
     /// The process has ended: whose result was never asked for is given as it is.

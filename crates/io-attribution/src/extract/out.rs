@@ -1,7 +1,7 @@
 //! Items on their way out of a block file.
 
 use crate::fact::Actor;
-use crate::item::{Item, What};
+use crate::item::{AttributionEvent, AttributionEventKind};
 use std::collections::VecDeque;
 
 /// Items that are ready.
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(super) struct Out {
     pub actor: Actor,
     /// Items with their times, ns on rank 0's clock.
-    pub ready: VecDeque<(i64, Item)>,
+    pub ready: VecDeque<(i64, AttributionEvent)>,
     /// Time of the last item, ns.
     pub last: i64,
 }
@@ -25,10 +25,10 @@ impl Out {
     }
 
     /// Adds an item at `ns`, or at the time of the item before if that is later.
-    pub fn put(&mut self, ns: i64, thread: u32, what: What) {
+    pub fn put(&mut self, ns: i64, thread: u32, what: AttributionEventKind) {
         self.last = self.last.max(ns);
         let actor = self.actor;
-        let item = Item {
+        let item = AttributionEvent {
             actor,
             thread,
             what,

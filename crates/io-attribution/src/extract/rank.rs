@@ -5,7 +5,7 @@ use super::machine::machine_number;
 use super::operations::{Beginning, Operations};
 use super::out::Out;
 use super::walk::{Next, Pending, Walk};
-use crate::item::{Inside, ViewPart, What};
+use crate::item::{AttributionEventKind, Inside, ViewPart};
 use blockfile::define::View;
 use blockfile::file::File;
 use blockfile::record::Record;
@@ -27,7 +27,7 @@ const RUNS: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Rank<'a> {
     walks: Vec<Walk<'a>>,
-    /// What each thread does next, the earliest on top.
+    /// AttributionEventKind each thread does next, the earliest on top.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     nexts: Vec<Next>,
     core: Core<'a>,
@@ -83,7 +83,7 @@ impl<'a> Rank<'a> {
         };
         let first = scan.first_ns().unwrap_or(0);
         for (i, thread) in file.threads().iter().enumerate() {
-            let what = What::Thread {
+            let what = AttributionEventKind::Thread {
                 tid: thread.tid,
                 machine: machine_number(scan),
             };
@@ -156,7 +156,7 @@ impl<'a> Core<'a> {
         let mut pending = std::mem::take(&mut walk.pending);
         let Some(call) = walk.call() else { return };
         pending.retain(|pending| match *pending {
-            // What the call itself has made does not exist before it ends.
+            // AttributionEventKind the call itself has made does not exist before it ends.
             Pending::Type { .. } if makes_type => true,
             Pending::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
             Pending::View(ref view) if Some(view.file) == own_view => true,
@@ -174,7 +174,7 @@ impl<'a> Core<'a> {
             } => {
                 let left_out = self.handles.left_out(file, collective, outlasts);
                 if let Some(left_out) = left_out {
-                    out.put(ns, thread, What::LeftOut(left_out));
+                    out.put(ns, thread, AttributionEventKind::LeftOut(left_out));
                 }
                 false
             }
@@ -209,7 +209,7 @@ impl<'a> Core<'a> {
                     {
                         open.begun = Some(access.call);
                     }
-                    out.put(ns, thread, What::Access(access));
+                    out.put(ns, thread, AttributionEventKind::Access(access));
                 }
             }
             Some((plan, Role::File(FileCall::Open { file, amode }))) => {
@@ -223,7 +223,7 @@ impl<'a> Core<'a> {
                 let opened = self.handles.open(plan, &call, file, appends, comm, comms);
                 named = plan.handle(call.payload, file);
                 if let Some(opened) = opened {
-                    out.put(ns, thread, What::Opened(opened));
+                    out.put(ns, thread, AttributionEventKind::Opened(opened));
                 }
             }
             Some((plan, Role::File(what))) => named = plan.handle(call.payload, what.file()),
@@ -277,7 +277,7 @@ impl<'a> Core<'a> {
         }
         let ended = self.operations.end(thread, ns, out);
         if let (Some(inside), 1..) = (ended, walk.inside) {
-            out.put(ns, thread, What::Returned(inside));
+            out.put(ns, thread, AttributionEventKind::Returned(inside));
         }
         let Some(call) = walk.call() else { return };
         if let Some(plan) = self.plan(&call) {
@@ -293,7 +293,7 @@ impl<'a> Core<'a> {
         walk.pending = pending;
     }
 
-    /// What a recorded call changes when it returns.
+    /// AttributionEventKind a recorded call changes when it returns.
     fn end(
         &mut self,
         thread: u32,
@@ -306,7 +306,8 @@ impl<'a> Core<'a> {
         let payload = call.payload;
         let owner = i32::try_from(thread).unwrap_or(i32::MAX);
         let id = self.call_id(call.call);
-        let mut complete = |call, moved| out.put(ns, thread, What::Complete { call, moved });
+        let mut complete =
+            |call, moved| out.put(ns, thread, AttributionEventKind::Complete { call, moved });
         match plan.role {
             Role::Access { io, file } => {
                 let status = plan.status.and_then(|i| plan.status(payload, i));
@@ -352,7 +353,7 @@ impl<'a> Core<'a> {
                 let raw = plan.handle(payload, file);
                 if let Some(closed) = raw.and_then(|raw| self.handles.remove(raw)) {
                     let handle = closed.number;
-                    out.put(ns, thread, What::Closed { handle });
+                    out.put(ns, thread, AttributionEventKind::Closed { handle });
                 }
             }
             Role::File(what) => {
@@ -412,6 +413,6 @@ fn put_view(handle: u32, mut view: View, thread: u32, ns: i64, out: &mut Out) {
                 ..view.clone()
             },
         };
-        out.put(ns, thread, What::View(part));
+        out.put(ns, thread, AttributionEventKind::View(part));
     }
 }

@@ -3,7 +3,7 @@
 use super::machine::machine_number;
 use super::out::Out;
 use crate::fact::{Actor, FileRole};
-use crate::item::{ExtentsPart, Operation, SeenFile, What};
+use crate::item::{AttributionEventKind, ExtentsPart, Operation, SeenFile};
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};
 use blockfile::file::File;
 use blockfile::operation::{self as op, kind};
@@ -25,7 +25,7 @@ pub(super) struct Others<'a> {
     lanes: Map<u32, Vec<Line>>,
 }
 
-/// What stands on a line: intervals that do not overlap, those inside of others left out.
+/// AttributionEventKind stands on a line: intervals that do not overlap, those inside of others left out.
 #[derive(Debug, Default)]
 struct Line {
     taken: Vec<(i64, i64)>,
@@ -53,7 +53,7 @@ impl<'a> Others<'a> {
         // In front of all else: ranks write before a device does.
         let first = i64::MIN;
         for thread in file.threads() {
-            let what = What::Thread {
+            let what = AttributionEventKind::Thread {
                 tid: thread.tid,
                 machine: machine_number(scan),
             };
@@ -98,7 +98,7 @@ impl<'a> Others<'a> {
                     name: file.path,
                 };
                 self.seen = self.seen.saturating_add(1);
-                out.put(out.last, thread, What::File(seen));
+                out.put(out.last, thread, AttributionEventKind::File(seen));
             }
             return true;
         }
@@ -135,7 +135,7 @@ impl<'a> Others<'a> {
             outstanding: false,
             arrived,
         };
-        out.put(stop, thread, What::Operation(operation));
+        out.put(stop, thread, AttributionEventKind::Operation(operation));
         true
     }
 }
@@ -148,6 +148,6 @@ fn put_extents(extents: &Extents, ns: i64, thread: u32, out: &mut Out) {
         };
         let part = ExtentsPart { extents, ns };
         // They are wanted from the beginning on.
-        out.put(i64::MIN, thread, What::Extents(part));
+        out.put(i64::MIN, thread, AttributionEventKind::Extents(part));
     }
 }

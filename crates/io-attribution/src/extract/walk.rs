@@ -26,7 +26,7 @@ pub(super) enum Pending {
     },
 }
 
-/// What happens next.
+/// AttributionEventKind happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// The call begins.
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What happens after that which has just been dealt with.
+    /// AttributionEventKind happens after that which has just been dealt with.
     pub fn after(&mut self, done: Next) -> Option<(u64, Next)> {
         match done {
             Next::Start => {}

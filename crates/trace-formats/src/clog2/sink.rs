@@ -15,7 +15,7 @@ use super::record::{
 };
 use super::write::Writer;
 use trace_model::PendingFile;
-use trace_model::{Definitions, Drawable, Losses, Order, Point, Points, Stop, What, message};
+use trace_model::{Definitions, Drawable, Losses, Order, Point, PointKind, Points, Stop, message};
 
 /// How to write a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +190,10 @@ impl<W: Write + Seek> Events<W> {
 
     fn put(&mut self, point: &Point) -> Result<(), Error> {
         // Both ends of a drawable come here, but it is one that is lost.
-        let is_first = matches!(point.what, What::Enter | What::Send | What::At);
+        let is_first = matches!(
+            point.what,
+            PointKind::Enter | PointKind::Send | PointKind::At
+        );
         let Some(described) = self.numbering.category(point.category) else {
             let what = "drawable of an undescribed category";
             self.losses.add(what, is_first.into());
@@ -203,16 +206,18 @@ impl<W: Write + Seek> Events<W> {
             return Ok(());
         };
         let body = match (described, point.what) {
-            (Described::State(start, _), What::Enter) => {
+            (Described::State(start, _), PointKind::Enter) => {
                 self.enter(point);
                 Body::Bare { etype: start }
             }
-            (Described::State(_, end), What::Leave) => {
+            (Described::State(_, end), PointKind::Leave) => {
                 self.leave(point);
                 self.event(end, &point.info)
             }
-            (Described::Event(etype), What::At) => self.event(etype, &point.info),
-            (Described::Message, What::Send | What::Receive) => self.message(point, place, partner),
+            (Described::Event(etype), PointKind::At) => self.event(etype, &point.info),
+            (Described::Message, PointKind::Send | PointKind::Receive) => {
+                self.message(point, place, partner)
+            }
             _ => {
                 let what = "drawable that its category does not allow";
                 self.losses.add(what, is_first.into());
@@ -261,7 +266,7 @@ impl<W: Write + Seek> Events<W> {
     }
 
     fn message(&mut self, point: &Point, place: NumberedPlace, partner: NumberedPlace) -> Body {
-        let is_send = point.what == What::Send;
+        let is_send = point.what == PointKind::Send;
         let category = self.numbering.arrow(point.category);
         let found = category.and_then(|category| message(category, &point.info));
         let found = found.unwrap_or_default();

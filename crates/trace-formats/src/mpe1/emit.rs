@@ -4,8 +4,8 @@ use super::numbers::{EventNumber, StateNumbers, number};
 use super::{Event, HashMap, RECEIVE, SEND, key};
 use std::io::Write;
 use trace_model::{
-    Category, Definitions, Drawable, Losses, Message, Point, Points, Stop, Topology, Value, What,
-    info_values, message,
+    Category, Definitions, Drawable, Losses, Message, Point, PointKind, Points, Stop, Topology,
+    Value, info_values, message,
 };
 
 /// Takes drawables in order of start and gives their events in order of time.
@@ -157,10 +157,10 @@ impl Book {
         let (rank, thread) = self.place(point.line);
         self.text.clear();
         let (etype, data) = match point.what {
-            What::Send | What::Receive => {
+            PointKind::Send | PointKind::Receive => {
                 let (partner, _) = self.place(point.partner);
                 let found = message(&kind.category, &point.info);
-                if point.what == What::Send && found.is_none() {
+                if point.what == PointKind::Send && found.is_none() {
                     self.losses
                         .add("arrow without tag and size, written as a message", 1);
                 }
@@ -174,15 +174,15 @@ impl Book {
                     self.losses
                         .add("size of a message whose tag and size do not fit", 1);
                 }
-                let etype = if point.what == What::Send {
+                let etype = if point.what == PointKind::Send {
                     SEND
                 } else {
                     RECEIVE
                 };
                 (etype, partner)
             }
-            What::Enter | What::Leave | What::At => {
-                let is_end = point.what == What::Leave;
+            PointKind::Enter | PointKind::Leave | PointKind::At => {
+                let is_end = point.what == PointKind::Leave;
                 let (category, text) = (&kind.category, &mut self.text);
                 let data = match is_made_of_events(category) {
                     true => values(category, &point.info, is_end, text),

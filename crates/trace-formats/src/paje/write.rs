@@ -13,8 +13,8 @@ use super::lines::{LinePlace, UNKNOWN_NODE};
 use super::names::Dialect;
 use trace_model::PendingFile;
 use trace_model::{
-    Category, Complete, Definitions, Drawable, Line, Losses, Order, Point, Points, Stop, Topology,
-    What, message,
+    Category, Complete, Definitions, Drawable, Line, Losses, Order, Point, PointKind, Points, Stop,
+    Topology, message,
 };
 
 /// How to write.
@@ -293,7 +293,7 @@ impl<W: Write> Writer<W> {
         self.last = time;
         self.create_thread(point.line, time)?;
         match point.what {
-            What::Enter => {
+            PointKind::Enter => {
                 self.push(point.line, time, point.category, &point.info)?;
                 if let Some(thread) = self.lines.get_mut(&point.line) {
                     let info = point.info.clone();
@@ -301,14 +301,14 @@ impl<W: Write> Writer<W> {
                 }
                 Ok(())
             }
-            What::Leave => self.leave(point, time),
-            What::At => self.begin(point.line, time, point.category, &point.info, None),
-            What::Send => {
+            PointKind::Leave => self.leave(point, time),
+            PointKind::At => self.begin(point.line, time, point.category, &point.info, None),
+            PointKind::Send => {
                 let number = self.message_number(point.drawable);
                 self.begin(point.line, time, point.category, &point.info, Some(number))?;
                 self.in_flight("9", point, point.line, time)
             }
-            What::Receive => {
+            PointKind::Receive => {
                 let key = self.message_number(point.drawable);
                 let Some(thread) = self.lines.get(&point.line) else {
                     return Ok(());

@@ -4,7 +4,8 @@ use crate::io::ranks::*;
 use blockfile::define::Extents;
 use blockfile::operation as op;
 use io_attribution::item::{
-    Access, ExtentsPart, Inside, Item, Opened, Operation, Position, SeenFile, What,
+    Access, AttributionEvent, AttributionEventKind, ExtentsPart, Inside, Opened, Operation,
+    Position, SeenFile,
 };
 use io_attribution::{Actor, Attributor, Fact, FileRole, Precision, Relation};
 
@@ -15,7 +16,7 @@ const TID: u32 = 100;
 
 /// A run with one rank, a server and a device on one machine.
 struct Run {
-    items: Vec<(i64, Item)>,
+    items: Vec<(i64, AttributionEvent)>,
 }
 
 fn operation(kind: u16, (start, stop): (i64, i64), offset: i64, bytes: i64) -> Operation {
@@ -44,13 +45,18 @@ impl Run {
         let mut run = Run { items: Vec::new() };
         for (actor, tid) in [(SERVER, 500), (DISK, 600), (RANK, u64::from(TID))] {
             let machine = 9;
-            run.put(i64::MIN, actor, 0, What::Thread { tid, machine });
+            run.put(
+                i64::MIN,
+                actor,
+                0,
+                AttributionEventKind::Thread { tid, machine },
+            );
         }
         run.put(
             0,
             RANK,
             0,
-            What::Opened(Opened {
+            AttributionEventKind::Opened(Opened {
                 handle: 0,
                 key: 1,
                 members: 1,
@@ -62,7 +68,7 @@ impl Run {
             0,
             RANK,
             0,
-            What::File(SeenFile {
+            AttributionEventKind::File(SeenFile {
                 seen: 7,
                 handle: Some(0),
                 role: FileRole::Data,
@@ -74,8 +80,8 @@ impl Run {
         run
     }
 
-    fn put(&mut self, time: i64, actor: Actor, thread: u32, what: What) {
-        let item = Item {
+    fn put(&mut self, time: i64, actor: Actor, thread: u32, what: AttributionEventKind) {
+        let item = AttributionEvent {
             actor,
             thread,
             what,
@@ -97,9 +103,14 @@ impl Run {
             bytes: Some(bytes),
             outlasts: false,
         };
-        self.put(time, RANK, 0, What::Access(access));
+        self.put(time, RANK, 0, AttributionEventKind::Access(access));
         let moved = Some(bytes);
-        self.put(time + 100, RANK, 0, What::Complete { call, moved });
+        self.put(
+            time + 100,
+            RANK,
+            0,
+            AttributionEventKind::Complete { call, moved },
+        );
     }
 
     /// An operation of the rank in a call that began at `from`.
@@ -115,7 +126,7 @@ impl Run {
             inside,
             ..what
         };
-        self.put(time, RANK, 0, What::Operation(what));
+        self.put(time, RANK, 0, AttributionEventKind::Operation(what));
     }
 
     fn request(&mut self, unique: u64, tid: u32, call: Option<u64>, what: Operation) {
@@ -138,7 +149,12 @@ impl Run {
             arrived: 0,
         });
         what.record.call = call;
-        self.put(what.stop, actor, thread, What::Operation(what));
+        self.put(
+            what.stop,
+            actor,
+            thread,
+            AttributionEventKind::Operation(what),
+        );
     }
 
     fn join(mut self) -> Found {
@@ -199,7 +215,7 @@ fn requests_belong_to_the_call_into_libc_that_was_running() {
         function: 1,
         start: 100,
     };
-    run.put(200, RANK, 0, What::Returned(inside));
+    run.put(200, RANK, 0, AttributionEventKind::Returned(inside));
     // Of a process that nobody knows.
     run.request(
         4,
@@ -250,10 +266,10 @@ fn threads_of_the_c_library_are_known_by_the_bytes_they_ask_for() {
             function: 1,
             start: 100,
         });
-        run.put(110, RANK, 0, What::Begins(begun.clone()));
+        run.put(110, RANK, 0, AttributionEventKind::Begins(begun.clone()));
         begun.record.result = 500;
         begun.stop = 190;
-        run.put(190, RANK, 0, What::Operation(begun));
+        run.put(190, RANK, 0, AttributionEventKind::Operation(begun));
     }
     run.request(
         1,
@@ -318,7 +334,7 @@ fn pieces_at_data_servers_and_their_disk_calls_follow_the_request() {
         Some(5),
         operation(op::REQUEST_WRITE, (130, 160), 1000, 100),
     );
-    // What comes after the answer still belongs to it.
+    // AttributionEventKind comes after the answer still belongs to it.
     let late = operation(op::FDATASYNC, (165, 170), -1, 0);
     run.below(SERVER, 3, 8, TID, Some(5), late);
     let found = run.join();
@@ -352,7 +368,7 @@ fn a_device_writes_the_pages_of_all_calls_since_it_wrote_them_last() {
         },
         ns: 10_000,
     };
-    run.put(i64::MIN, DISK, 0, What::Extents(extents));
+    run.put(i64::MIN, DISK, 0, AttributionEventKind::Extents(extents));
     let disk = |run: &mut Run, kind, tid, flags, times, offset: i64, bytes: i64| {
         let mut what = operation(kind, times, offset + (1 << 20), bytes);
         what.record.flags = flags;
@@ -362,7 +378,7 @@ fn a_device_writes_the_pages_of_all_calls_since_it_wrote_them_last() {
             ..Default::default()
         });
         let time = what.stop;
-        run.put(time, DISK, 0, What::Operation(what));
+        run.put(time, DISK, 0, AttributionEventKind::Operation(what));
     };
     // Ten calls of 100 bytes in one page, and one of two pages.
     for call in 0..10 {

@@ -5,7 +5,8 @@ use crate::io::ranks::*;
 use blockfile::define::View;
 use blockfile::operation as op;
 use io_attribution::item::{
-    Access, Inside, Item, Opened, Operation, Position, SeenFile, ViewPart, What,
+    Access, AttributionEvent, AttributionEventKind, Inside, Opened, Operation, Position, SeenFile,
+    ViewPart,
 };
 use io_attribution::{Actor, Attributor, FileRole};
 use proptest::prelude::*;
@@ -13,8 +14,8 @@ use std::collections::BTreeMap;
 
 const KEY: u128 = 77;
 
-fn item(rank: u32, what: What) -> Item {
-    Item {
+fn item(rank: u32, what: AttributionEventKind) -> AttributionEvent {
+    AttributionEvent {
         actor: Actor::Rank(rank),
         thread: 0,
         what,
@@ -22,11 +23,11 @@ fn item(rank: u32, what: What) -> Item {
 }
 
 /// A rank opens the file.
-fn opened(rank: u32, members: u32) -> [Item; 2] {
+fn opened(rank: u32, members: u32) -> [AttributionEvent; 2] {
     [
         item(
             rank,
-            What::Opened(Opened {
+            AttributionEventKind::Opened(Opened {
                 handle: 0,
                 key: KEY,
                 members,
@@ -36,7 +37,7 @@ fn opened(rank: u32, members: u32) -> [Item; 2] {
         ),
         item(
             rank,
-            What::File(SeenFile {
+            AttributionEventKind::File(SeenFile {
                 seen: 0,
                 handle: Some(0),
                 role: FileRole::Data,
@@ -48,10 +49,10 @@ fn opened(rank: u32, members: u32) -> [Item; 2] {
     ]
 }
 
-fn view(rank: u32, pieces: Vec<(i64, u64)>, extent: i64) -> Item {
+fn view(rank: u32, pieces: Vec<(i64, u64)>, extent: i64) -> AttributionEvent {
     item(
         rank,
-        What::View(ViewPart {
+        AttributionEventKind::View(ViewPart {
             handle: 0,
             first: true,
             last: true,
@@ -79,10 +80,10 @@ struct Asks {
     outlasts: bool,
 }
 
-fn access(rank: u32, number: u64, time: i64, asks: Asks) -> Item {
+fn access(rank: u32, number: u64, time: i64, asks: Asks) -> AttributionEvent {
     item(
         rank,
-        What::Access(Access {
+        AttributionEventKind::Access(Access {
             call: call_id(rank, number),
             function: 1,
             start: time,
@@ -97,10 +98,10 @@ fn access(rank: u32, number: u64, time: i64, asks: Asks) -> Item {
     )
 }
 
-fn transfer(rank: u32, inside: u64, time: i64, write: bool, range: (u64, u64)) -> Item {
+fn transfer(rank: u32, inside: u64, time: i64, write: bool, range: (u64, u64)) -> AttributionEvent {
     item(
         rank,
-        What::Operation(Operation {
+        AttributionEventKind::Operation(Operation {
             kind: if write { op::PWRITE } else { op::PREAD },
             lane: 0,
             start: time,
@@ -125,20 +126,20 @@ fn transfer(rank: u32, inside: u64, time: i64, write: bool, range: (u64, u64)) -
     )
 }
 
-fn complete(rank: u32, number: u64) -> Item {
+fn complete(rank: u32, number: u64) -> AttributionEvent {
     let call = call_id(rank, number);
-    item(rank, What::Complete { call, moved: None })
+    item(rank, AttributionEventKind::Complete { call, moved: None })
 }
 
 /// Joins items that are in order of time.
-fn join(items: Vec<(i64, Item)>) -> Found {
+fn join(items: Vec<(i64, AttributionEvent)>) -> Found {
     let table = wrappers::table().unwrap();
     let mut attributor = Attributor::new(&table);
     let mut found = Found::default();
     for (time, item) in items {
         let mut bytes = Vec::new();
         item.encode(&mut bytes);
-        let item = Item::decode(&bytes).expect("the item");
+        let item = AttributionEvent::decode(&bytes).expect("the item");
         let put = &mut |fact: &io_attribution::Fact| {
             found.take(fact);
             Ok(())
@@ -306,7 +307,7 @@ proptest! {
         piece in 1..30_u64,
         order: u64,
     ) {
-        let mut items: Vec<(i64, Item)> = opened(0, 1).map(|i| (0, i)).to_vec();
+        let mut items: Vec<(i64, AttributionEvent)> = opened(0, 1).map(|i| (0, i)).to_vec();
         let mut at = 0;
         let mut expected = Vec::new();
         let mut parts = Vec::new();
