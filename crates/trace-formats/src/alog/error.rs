@@ -14,7 +14,7 @@ pub type Error = Fault<ErrorKind>;
 pub enum ErrorKind {
     /// A line does not begin with six numbers.
     Line {
-        /// Its number.
+        /// Line number, from 1.
         line: u64,
         /// Which of the numbers is missing, wrong or too large.
         expected: &'static str,
@@ -23,7 +23,7 @@ pub enum ErrorKind {
     },
     /// The last line has no line feed: the file was cut off within it.
     CutLine {
-        /// Its number.
+        /// Line number, from 1.
         line: u64,
     },
     /// A state is defined without a name.
@@ -35,9 +35,9 @@ pub enum ErrorKind {
     },
     /// The file ended before as many events as its `-2` line announces.
     MissingEvents {
-        /// As many as that.
+        /// Number that the header announces.
         announced: i64,
-        /// As many as there are.
+        /// Number that the file holds.
         found: u64,
     },
     /// The file holds neither an event nor a line that says how many there are.

@@ -53,7 +53,7 @@ pub fn recognises(file: &[u8]) -> bool {
 /// A line and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line<'a> {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub number: u64,
     /// Where it begins, in bytes from the start of the file.
     pub offset: u64,

@@ -14,7 +14,7 @@ use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
 /// How to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// As MPE does: the creator is `Me`, processes have no names, texts have at most 15 bytes.
+    /// Whether to write as MPE does: the creator is `Me`, processes have no names, texts have at most 15 bytes.
     pub is_mpe: bool,
     /// Text of the first line, not with `is_mpe`; else it is the program and today's date.
     pub creator: Option<String>,

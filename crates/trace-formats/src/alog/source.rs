@@ -29,7 +29,7 @@ impl<'a> Source<'a> {
         damage.map_or(Ok(source), Err)
     }
 
-    /// The same for a file that may be damaged: what stands before the damage, and the damage.
+    /// Source of a file that may be damaged: gives what stands before the damage, and the damage.
     pub fn salvaged(file: &'a [u8]) -> (Self, Option<Error>) {
         let reader = Reader::new(file);
         let mut header = Header::default();

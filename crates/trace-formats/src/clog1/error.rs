@@ -25,7 +25,7 @@ pub enum ErrorKind {
     },
     /// A record says that it has another length than its type has, in units of 8 bytes; for an unknown type, than any.
     Length {
-        /// Its type.
+        /// Record type as found in the file.
         rectype: i32,
         /// The length of the type; the least one if it is unknown.
         expected: i32,

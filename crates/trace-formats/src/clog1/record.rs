@@ -152,7 +152,7 @@ pub struct StateDef {
 /// SRCLOC: a place in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SrcLoc {
-    /// Its number, from 900 up, on the record's rank.
+    /// Number of the source location, from 900 up, on the record's rank.
     pub srcloc: i32,
     /// Line.
     pub line: i32,
@@ -187,9 +187,9 @@ pub enum Body {
     Shift(f64),
     /// A type that is not known; its length says where the next record is.
     Other {
-        /// Its type.
+        /// Record type.
         rectype: i32,
-        /// Its body, a multiple of 8 bytes.
+        /// Body of the record, a multiple of 8 bytes.
         bytes: Vec<u8>,
     },
 }
@@ -219,7 +219,7 @@ impl Body {
 pub struct Record {
     /// When and where.
     pub header: RecordHeader,
-    /// What.
+    /// Content of the record.
     pub body: Body,
 }
 

@@ -52,7 +52,7 @@ impl CommKind {
     }
 }
 
-/// One entry of the communicator table.
+/// Entry of the communicator table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommEntry {
     /// Global id.

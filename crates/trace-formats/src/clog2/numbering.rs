@@ -58,7 +58,7 @@ const USER_STATES: i32 = 300;
 const MAX_COMMS: i32 = 1 << 16;
 
 impl Numbering {
-    /// Of what is defined; what cannot be kept is counted.
+    /// Numbers everything that is defined; counts in `losses` what cannot be kept.
     pub(super) fn new(definitions: &Definitions, losses: &mut Losses) -> Self {
         let mut numbering = Numbering {
             places: HashMap::new(),

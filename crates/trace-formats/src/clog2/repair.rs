@@ -92,7 +92,7 @@ pub fn repair<W: Write + Seek>(
 struct Found {
     /// Number of records but for the end mark.
     records: usize,
-    /// Their bytes.
+    /// Size of the records found, bytes.
     size: usize,
     last: RecordHeader,
     end: Option<Record>,

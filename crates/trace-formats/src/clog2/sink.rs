@@ -151,9 +151,9 @@ struct Events<W: Write + Seek> {
     preamble: Preamble,
     numbering: Numbering,
     losses: Losses,
-    /// Of each category on each line the numbers of the drawables that are open: readers take the oldest for the next end.
+    /// Numbers of the open drawables, by category and line: readers take the oldest for the next end.
     open_states: HashMap<(i32, i32), VecDeque<u64>>,
-    /// The same for messages of which one end was written, and whether those are sends.
+    /// Numbers of messages of which one end was written, and whether that end is the send.
     open_messages: HashMap<Route, (bool, VecDeque<u64>)>,
 }
 

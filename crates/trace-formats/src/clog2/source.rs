@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
         Source::of(Reader::new(file)?)
     }
 
-    /// The same for a file that is open.
+    /// Source of a file that is open.
     ///
     /// # Errors
     /// As [`Source::new`].

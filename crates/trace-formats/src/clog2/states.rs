@@ -112,7 +112,7 @@ pub struct State {
     pub id: i32,
     /// What its end event carries.
     pub cargo: Cargo,
-    /// Its definition.
+    /// Definition of the state.
     pub definition: StateDef,
 }
 

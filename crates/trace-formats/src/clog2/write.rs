@@ -16,14 +16,14 @@ const RESERVE: usize = HEADER_SIZE;
 /// Whose files a [`Writer`] writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// Those of MPE's merge: big-endian and finalized. Blocks are closed where MPE closes them; ENDBLOCK and ENDLOG
+    /// Files as MPE's merge writes them: big-endian and finalized. Blocks are closed where MPE closes them; ENDBLOCK and ENDLOG
     /// records are the writer's own, and those given to it are left out.
     #[default]
     Merged,
-    /// Those of clog2_join: as merged ones, but ENDBLOCK repeats the header of the record behind it, and what follows
+    /// Files as clog2_join writes them: like merged ones, but ENDBLOCK repeats the header of the record behind it, and what follows
     /// it is what stood there in the block before.
     Joined,
-    /// As the preamble says and the records come: in its byte order, finalized or not, blocks closed by the ENDBLOCK and
+    /// Files as the preamble says and the records come: in its byte order, finalized or not, blocks closed by the ENDBLOCK and
     /// ENDLOG records that are given. For copies of any file, and for the local files of ranks.
     AsGiven,
 }
@@ -41,7 +41,7 @@ pub struct Writer<W: Write + Seek> {
     block_size: usize,
     /// Where the next block goes, from the start of the file.
     offset: u64,
-    /// Its name, if it has one.
+    /// Path of the output, if it has one.
     path: Option<PathBuf>,
     /// What gives a complete file its name.
     complete: fn(&mut W) -> io::Result<()>,
@@ -84,7 +84,7 @@ impl<W: Write + Seek> Writer<W> {
         Ok(writer)
     }
 
-    /// The same writer for another layout; to be called before anything is written. `preamble` is the one of the start.
+    /// Changes the layout of this writer; to be called before anything is written. `preamble` is the one of the start.
     #[must_use]
     pub fn with_layout(mut self, layout: Layout, preamble: &Preamble) -> Self {
         self.layout = layout;
@@ -167,7 +167,7 @@ impl<W: Write + Seek> Writer<W> {
         self.close(Some(comm_table), preamble)
     }
 
-    /// The same without a communicator table, as a crash leaves it: `comm_table_offset` stays 0.
+    /// Finishes the file without a communicator table, as a crash leaves it: `comm_table_offset` stays 0.
     pub fn finish_without_table(self, preamble: &Preamble) -> Result<W, Error> {
         self.close(None, preamble)
     }

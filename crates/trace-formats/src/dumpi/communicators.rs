@@ -20,11 +20,11 @@ type Ranks = Rc<[u32]>;
 struct Comm {
     /// World ranks by rank in it; of an intercommunicator, those of one side.
     local: Ranks,
-    /// Those of the other side.
+    /// Ranks of the remote group of an intercommunicator.
     remote: Option<Ranks>,
     /// How each member names it.
     names: Vec<(u32, CommName)>,
-    /// Of a Cartesian one the size in each dimension.
+    /// Size in each dimension of a Cartesian communicator.
     dims: Option<Vec<usize>>,
 }
 
@@ -135,9 +135,9 @@ struct Resolution<'c> {
 #[derive(Clone, Copy)]
 enum Work {
     World,
-    /// Of the rank at this place.
+    /// MPI_COMM_SELF of the rank at this place.
     SelfComm(usize),
-    /// Of this place in the list.
+    /// Communicator at this place in the list.
     Listed(usize),
 }
 

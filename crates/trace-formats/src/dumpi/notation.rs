@@ -61,7 +61,7 @@ pub(super) const fn function(
     }
 }
 
-/// One `name:code[…]*`.
+/// Reads one field in the notation `name:code[…]*`.
 const fn field(word: &'static str, root_only: bool, before: &[Field], count: usize) -> Field {
     let (name, kind) = split(word, b':');
     let (kind, moment) = match kind.as_bytes() {

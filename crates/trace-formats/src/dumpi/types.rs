@@ -55,9 +55,9 @@ impl Span {
 /// The seconds that the stream subtracts from its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offsets {
-    /// Of the cpu clock.
+    /// Offset of the CPU clock, seconds.
     pub cpu: i32,
-    /// Of the wall clock.
+    /// Offset of the wall clock, seconds.
     pub wall: i32,
 }
 
@@ -252,9 +252,9 @@ pub const FOOTER_ENTRIES: usize = 291;
 /// The footer section: how often each function was called. Positions are function ids, the last is the total.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footer {
-    /// Entries into a wrapper.
+    /// Entries into the wrappers, by function.
     pub called: Box<[u32; FOOTER_ENTRIES]>,
-    /// Those of them that made no record.
+    /// Calls that made no record, by function.
     pub ignored: Box<[u32; FOOTER_ENTRIES]>,
 }
 
@@ -302,7 +302,7 @@ pub const CLOCK_OF_ZERO: &[u8] = b"rank 0";
 pub struct Keyval {
     /// The key.
     pub key: Vec<u8>,
-    /// Its value.
+    /// Value of the pair.
     pub value: Vec<u8>,
 }
 

@@ -100,7 +100,7 @@ pub enum WriteError {
     Io(io::Error),
     /// The file could not be made or renamed.
     File {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         error: io::Error,
@@ -120,7 +120,7 @@ pub enum WriteError {
     TooLong {
         /// What is too long.
         what: &'static str,
-        /// Its length in bytes.
+        /// Length in bytes.
         len: usize,
     },
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// A state of MPE's wrappers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// Its name: that of the MPI function in capitals, without `MPI_`.
+    /// Name of the state: that of the MPI function in capitals, without `MPI_`.
     pub(crate) name: &'static str,
     /// Number of its start event; that of its end event is the next.
     pub(crate) start: i32,

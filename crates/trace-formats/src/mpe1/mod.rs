@@ -35,7 +35,7 @@ pub(crate) struct Event<'a> {
     pub(crate) rank: i32,
     /// Thread.
     pub(crate) thread: i32,
-    /// Its number.
+    /// Number of the event type.
     pub(crate) etype: i32,
     /// A number of the program's; of a message the partner's rank.
     pub(crate) data: i32,

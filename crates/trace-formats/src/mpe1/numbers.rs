@@ -21,7 +21,7 @@ pub(crate) struct StateNumbers {
     pub(crate) look: String,
     /// Name.
     pub(crate) name: Vec<u8>,
-    /// Its name in MPE's table, if it is there.
+    /// Name in MPE's table, if it is there.
     pub(crate) short_name: Option<&'static str>,
 }
 

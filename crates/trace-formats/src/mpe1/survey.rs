@@ -65,7 +65,7 @@ pub(crate) struct Plan {
     /// What is known to be lost.
     pub(crate) losses: Losses,
     pub(super) roles: HashMap<i32, Role>,
-    /// Of each slot the category's index and values.
+    /// Category index and values, by slot.
     pub(super) slots: Vec<(i32, Values)>,
     pub(super) lines: HashMap<(i32, i32), i32>,
 }

@@ -71,14 +71,14 @@ pub enum Problem {
     Unknown {
         /// The field that names it.
         field: Field,
-        /// Its name.
+        /// Name or alias of the type or container that is missing.
         name: String,
     },
     /// A type or container whose name or alias is taken, or is `0`.
     Taken {
         /// What was to be made.
         what: &'static str,
-        /// Its name or alias.
+        /// Name or alias that is taken, or `0`.
         name: String,
     },
     /// A type of the wrong kind, or one that does not belong to the container's type.

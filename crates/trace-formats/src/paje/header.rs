@@ -162,7 +162,7 @@ pub struct Layout {
     event: EventName,
     /// Names and types of the fields of the user's own.
     fields: UserFields,
-    /// Of the values of the info, which is in which of the fields.
+    /// Field of each value of the info; `None` if no field holds it.
     places: Vec<Option<usize>>,
     /// The place of the communicator.
     comm: Option<usize>,

@@ -11,7 +11,7 @@ pub const MAX_LINE: usize = 1 << 20;
 /// A value: where it stands in its line, without its quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Token {
-    /// Its first byte.
+    /// Position of the first byte in the line.
     pub start: u32,
     /// The byte behind it.
     pub end: u32,

@@ -82,7 +82,7 @@ pub struct LinePlace {
 }
 
 impl LinePlace {
-    /// Of a container that the writer made (alias `R3T0`, `R3T0C1`), or one that is called `rank 3 thread 0`, `rank-3`,
+    /// Reads the place from a container that the writer made (alias `R3T0`, `R3T0C1`), or one that is called `rank 3 thread 0`, `rank-3`,
     /// `Rank 3` and the like.
     fn of(container: &Container) -> Option<Self> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_lowercase();

@@ -5,10 +5,10 @@ use std::fmt;
 /// The field names that a writer uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Of format 1.2 (2012) and later: `Type`, `StartContainer`.
+    /// Names of format 1.2 (2012) and later: `Type`, `StartContainer`.
     #[default]
     New,
-    /// Of the first report: `ContainerType`, `EntityType`, `SourceContainer`.
+    /// Names of the first report: `ContainerType`, `EntityType`, `SourceContainer`.
     Old,
 }
 
@@ -255,7 +255,7 @@ impl Field {
         all.next().map(|(field, _)| *field)
     }
 
-    /// Its name in a definition of this event, in this dialect.
+    /// Name of the field in a definition of this event, in this dialect.
     pub fn name(self, event: EventName, dialect: Dialect) -> &'static str {
         let old = match (dialect, self, event) {
             (Dialect::New, _, _) => None,

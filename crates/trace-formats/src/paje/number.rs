@@ -128,7 +128,7 @@ fn decimal(text: &str) -> Option<f32> {
     text.get(..end)?.parse().ok()
 }
 
-/// As `%f` with this many decimals.
+/// Writes a number as `%f` with this many decimals.
 pub fn fixed(out: &mut impl Write, number: f64, decimals: usize) -> io::Result<()> {
     if number.is_finite() {
         write!(out, "{number:.decimals$}")
@@ -137,7 +137,7 @@ pub fn fixed(out: &mut impl Write, number: f64, decimals: usize) -> io::Result<(
     }
 }
 
-/// As `%g`: six significant digits.
+/// Writes a number as `%g`: six significant digits.
 pub fn general(out: &mut impl Write, number: f64) -> io::Result<()> {
     if !number.is_finite() {
         return not_finite(out, number);

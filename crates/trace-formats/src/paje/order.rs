@@ -63,7 +63,7 @@ pub fn simulate(trace: &Trace<'_>, put: &mut Put<'_>) -> Result<Run, Stop> {
     })
 }
 
-/// The same in order of time; events at one time as they stand in the file. All definitions, and the containers, are
+/// Simulates the trace in order of time; events at one time as they stand in the file. All definitions, and the containers, are
 /// made first.
 pub fn simulate_sorted(trace: &Trace<'_>, put: &mut Put<'_>) -> Result<Run, Stop> {
     sorted(trace, PIECE, put)

@@ -127,7 +127,7 @@ pub struct EventPosition {
 pub struct Definition {
     /// The event.
     pub event: EventName,
-    /// Its name as written.
+    /// Name of the event as written.
     pub name: Vec<u8>,
     /// The fields, without the number of the definition.
     pub fields: Vec<FieldDefinition>,
@@ -138,7 +138,7 @@ pub struct Definition {
 /// A field of an event definition.
 #[derive(Clone, Debug)]
 pub struct FieldDefinition {
-    /// Its name as written.
+    /// Name of the field as written.
     pub name: Vec<u8>,
     /// What it is; `None` for a field of the user's own.
     pub field: Option<Field>,
@@ -196,7 +196,7 @@ impl<'r> Event<'r> {
             .saturating_sub(1 + self.definition.fields.len())
     }
 
-    /// Its time in seconds; `None` if its definition has none.
+    /// Time of the event in seconds; `None` if its definition has none.
     ///
     /// # Errors
     /// What stands there is no number.

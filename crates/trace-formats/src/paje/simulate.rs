@@ -15,9 +15,9 @@ use super::tables::{self, EntityKind, ROOT, Tables};
 pub struct Entity {
     /// The container.
     pub container: u32,
-    /// Its type.
+    /// Number of the entity type.
     pub kind: u32,
-    /// Its number among those of its type and container: in order of start, links in order of completion.
+    /// Number of the entity among those of its type and container: in order of start, links in order of completion.
     pub number: u64,
     /// Start in seconds.
     pub start: f64,

@@ -329,7 +329,7 @@ struct FieldCache {
 }
 
 impl FieldCache {
-    /// Those of the event that began an entity.
+    /// Fields of the event that began an entity.
     fn of(&mut self, definitions: &[Rc<Definition>], entity: &Entity) -> Rc<Fields> {
         let Some(number) = entity.begun.map(|place| place.definition as usize) else {
             return self.none.clone();

@@ -40,13 +40,13 @@ type Names = HashMap<Box<[u8]>, u32, RandomState>;
 pub struct Type {
     /// By what it is named: alias, else name.
     pub identifier: Box<[u8]>,
-    /// Its name.
+    /// Name of the type.
     pub name: Box<[u8]>,
     /// What its things are.
     pub kind: EntityKind,
     /// The type of the containers that they are in; the root's is the root itself.
     pub parent: u32,
-    /// Of links the types of the containers at both ends.
+    /// Types of the containers at both ends of a link.
     pub ends: (u32, u32),
     /// Colour, where there is one.
     pub color: Option<Color>,
@@ -60,7 +60,7 @@ pub struct Type {
 pub struct Value {
     /// By what it is named: alias, else name.
     pub identifier: Box<[u8]>,
-    /// Its name.
+    /// Name of the value.
     pub name: Box<[u8]>,
     /// Colour, where there is one.
     pub color: Option<Color>,
@@ -71,9 +71,9 @@ pub struct Value {
 pub struct Container {
     /// By what it is named: alias, else name.
     pub identifier: Box<[u8]>,
-    /// Its name.
+    /// Name of the container.
     pub name: Box<[u8]>,
-    /// Its type.
+    /// Number of the container type.
     pub kind: u32,
     /// The container it is in; the root's is the root itself.
     pub parent: u32,

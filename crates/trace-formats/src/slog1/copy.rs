@@ -1,4 +1,4 @@
-//! The same file again: everything that has a meaning read and written, everything else carried over.
+//! Copies a file: everything that has a meaning is read and written, everything else carried over.
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};

@@ -49,7 +49,7 @@ impl Bebits {
         })
     }
 
-    /// Its place in [`Bebits::ALL`].
+    /// Position in [`Bebits::ALL`].
     pub fn order(self) -> u8 {
         match (self.begins, self.ends) {
             (true, false) => 0,

@@ -66,7 +66,7 @@ impl<'a> WordArray<'a> {
 /// The arguments of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments<'a> {
-    /// As many as the definition says.
+    /// Arguments, as many as the definition says.
     Fixed(WordArray<'a>),
     /// ArgumentGroups, each with its own number.
     Groups(ArgumentGroups<'a>),

@@ -50,7 +50,7 @@ impl<'a> Source<'a> {
         damage.map_or(Ok(source), Err)
     }
 
-    /// The same for a file that may be damaged: what stands before the damage, and the damage.
+    /// Source of a file that may be damaged: gives what stands before the damage, and the damage.
     pub fn salvaged(reader: Reader<'a>) -> (Self, Option<Error>) {
         let mut source = Source {
             reader,

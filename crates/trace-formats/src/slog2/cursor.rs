@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         self.check_count(found, least, what)
     }
 
-    /// The same for a count of 16 bits.
+    /// Reads a count of 16 bits, and checks that the file has room for as many elements of at least `least` bytes.
     pub(super) fn short_count(&mut self, least: usize, what: &'static str) -> Result<usize, Error> {
         let found = self.i16(what)?;
         self.check_count(found.into(), least, what)

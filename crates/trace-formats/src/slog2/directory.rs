@@ -76,7 +76,7 @@ impl<'a> Directory<'a> {
         self.slice(start, start + count)
     }
 
-    /// Those nodes of a level that are the children of some of the level above, which follow each other.
+    /// Nodes of a level that are children of consecutive nodes of the level above.
     pub(super) fn below(&self, parents: &Self, children: usize) -> Self {
         let end = |parent: &[u8; ENTRY_SIZE], next: usize| {
             let parent = usize::try_from(xpos(parent)).unwrap_or(0);

@@ -92,7 +92,7 @@ pub enum ErrorKind {
         what: &'static str,
         /// What the annotation file says.
         expected: u64,
-        /// That of the CLOG2 file.
+        /// Number found in the CLOG2 file.
         found: u64,
     },
     /// The records of a leaf are not in the CLOG2 file.

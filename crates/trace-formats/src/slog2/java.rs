@@ -67,7 +67,7 @@ fn push_special(out: &mut Vec<u8>, is_nan: bool, is_negative: bool) {
     out.extend_from_slice(text);
 }
 
-/// One digit before the point, at least one behind it, and `E`.
+/// Appends a number with one digit before the point, at least one behind it, and `E`.
 ///
 /// `shortest` is the number in any notation. Where it has a single digit, Java takes a second one from the exact value
 /// without its sign (4.9E-324).
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(float(-f32::NAN), "NaN");
     }
 
-    /// The same by what the standard library offers: shortest digits, exact ones, and laid out one by one.
+    /// Formats a number by what the standard library offers: shortest digits, exact ones, and laid out one by one.
     fn slowly(size: f64, exact: &str, shortest: &str, is_same: impl Fn(&str) -> bool) -> String {
         let (mut digits, mut exponent) = shortest.split_once('e').expect("an exponent");
         let plain = size == 0.0 || (1e-3..1e7).contains(&size);

@@ -66,7 +66,7 @@ impl<'a> Primitive<'a> {
         self.vertices().next_back().unwrap_or_default()
     }
 
-    /// Its bytes in the file, without the byte for its kind that stands before it in a list.
+    /// Size of the primitive in the file, bytes, without the byte for its kind that stands before it in a list.
     pub fn byte_size(&self) -> usize {
         PRIMITIVE_SIZE + self.info.len() + self.vertices.len()
     }
@@ -201,7 +201,7 @@ impl<'a> Drawable<'a> {
         last.map_or_else(Vertex::default, Primitive::last)
     }
 
-    /// Its bytes in the file, without the byte for its kind.
+    /// Size of the composite in the file, bytes, without the byte for its kind.
     pub fn byte_size(&self) -> usize {
         match self {
             Drawable::Primitive(primitive) => primitive.byte_size(),
@@ -231,7 +231,7 @@ impl<'a> Drawable<'a> {
 pub struct Weight {
     /// Index of the category.
     pub category: i32,
-    /// Its share of the shadow's time.
+    /// Share of the shadow's time.
     pub ratios: Ratios,
 }
 
@@ -319,12 +319,12 @@ impl<'a> Shadow<'a> {
         start.then(end).then_with(|| key(self).cmp(&key(other)))
     }
 
-    /// Its bytes in the file.
+    /// Size of the shadow in the file, bytes.
     pub fn byte_size(&self) -> usize {
         self.primitive.byte_size() + Self::TAIL_SIZE + self.weights.len()
     }
 
-    /// Its bytes in a file of this layout.
+    /// Size of the shadow in a file of this layout, bytes.
     fn byte_size_as(&self, layout: Layout) -> usize {
         self.primitive.byte_size() + Self::TAIL_SIZE + self.weights().len() * Weight::size(layout)
     }
@@ -354,9 +354,9 @@ impl<'a> Shadow<'a> {
 pub struct Stub {
     /// Bounds of the node.
     pub bounds: TimeBBox,
-    /// Its place in the tree.
+    /// Position of the node in the tree.
     pub id: TreeNodeId,
-    /// Its place in the file.
+    /// Position of the node in the file.
     pub ptr: FileBlockPtr,
 }
 
@@ -382,7 +382,7 @@ impl Stub {
 /// The preview of a child (`spec/slog2.md` section 5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShadowBuffer<'a> {
-    /// Of the child.
+    /// Stub of the child.
     pub stub: Stub,
     /// Previews of arrows and events.
     pub nestless: Vec<Shadow<'a>>,
@@ -413,7 +413,7 @@ pub struct Node<'a> {
     pub nestless: Vec<Drawable<'a>>,
     /// States, in the order of `spec/slog2.md` section 8.6.
     pub nestable: Vec<Drawable<'a>>,
-    /// One for each child.
+    /// Shadow buffers, one for each child.
     pub shadows: Vec<ShadowBuffer<'a>>,
 }
 
@@ -482,7 +482,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Its bytes in a file of this layout.
+    /// Size of the node in a file of this layout, bytes.
     pub(super) fn byte_size_as(&self, layout: Layout) -> usize {
         let drawables = self.nestless.iter().chain(&self.nestable);
         let drawables = drawables.map(|drawable| 1 + drawable.byte_size());

@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         self.directory
     }
 
-    /// The same for those who read all nodes: takes time and memory by their sizes, so these must be real.
+    /// Directory for callers that read all nodes: takes time and memory by their sizes, so these must be real.
     ///
     /// # Errors
     /// [`ErrorKind::Overlap`] if together they are larger than the file.

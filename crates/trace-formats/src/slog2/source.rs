@@ -41,7 +41,7 @@ impl<'a> Source<'a> {
         Source::of(Reader::new(file)?)
     }
 
-    /// The same for a file that is open.
+    /// Source of a file that is open.
     ///
     /// # Errors
     /// As [`Source::new`].
@@ -225,13 +225,13 @@ impl Survey {
 /// Drawables that were not handed on yet.
 #[derive(Clone)]
 enum List<'a> {
-    /// Of a node: so many from here.
+    /// Drawables of a node: this many from here on.
     InFile {
         part: Cursor<'a>,
         left: usize,
         what: &'static str,
     },
-    /// Of a composite.
+    /// Primitives of a composite.
     Composite(std::vec::IntoIter<Primitive<'a>>),
 }
 

@@ -84,7 +84,7 @@ impl LineIdMap {
         self.cells.extend_from_slice(columns);
     }
 
-    /// The same view of these lines, which are ascending; a line it does not have gets −1 in all columns, because viewers
+    /// Restricts the view to these lines, which are ascending; a line it does not have gets −1 in all columns, because viewers
     /// look up each line that has drawables in each view.
     #[must_use]
     pub fn restricted(&self, lines: &[i32]) -> LineIdMap {
@@ -114,9 +114,9 @@ impl LineIdMap {
 pub struct DirEntry {
     /// The node.
     pub id: TreeNodeId,
-    /// Its bounds.
+    /// Time bounds of the node.
     pub bounds: TimeBBox,
-    /// Its bytes.
+    /// Where the node's bytes are in the file.
     pub ptr: FileBlockPtr,
 }
 

@@ -17,13 +17,13 @@ use trace_model::{Category, Ratios, Topology, Vertex};
 pub struct Topologies(HashMap<i32, Topology>);
 
 impl Topologies {
-    /// Those of these categories.
+    /// Topologies of these categories.
     pub fn new(categories: &[Category]) -> Self {
         let pairs = categories.iter().map(|c| (c.index, c.topology));
         Topologies(pairs.collect())
     }
 
-    /// That of a primitive; where its category is missing or of another number of vertices, what its vertices look like.
+    /// Topology of a primitive; where its category is missing or of another number of vertices, what its vertices look like.
     pub fn of(&self, primitive: &Primitive<'_>) -> Topology {
         let known = self.0.get(&primitive.category).copied();
         let known = known.unwrap_or(Topology::State);

@@ -12,7 +12,7 @@ const NAMED_HOSTS: usize = 8;
 const NODE_VIEW: &str = "Node View";
 /// Title of the view by layer, which has lines of servers, devices and operations that overlap.
 const IO_VIEW: &str = "I/O View (layers: 0 ranks, 1 servers, 2 data servers, 3 devices)";
-/// Its columns.
+/// Columns of the view of I/O timelines.
 const IO_COLUMNS: [&str; 4] = ["layer", "number", "layer_thread", "lane"];
 
 /// Title of the view by program, which runs of several programs have.

@@ -15,7 +15,7 @@ use super::print::Order;
 use super::read::Reader;
 use super::types::DirEntry;
 
-/// Of drawables that end at the same time the one that started last comes first, then that of the lower category and lines.
+/// Order of the walk: by end time; at one end time the drawable that started last comes first, then that of the lower category and lines.
 const ORDER: Order = Order::IncreasingEnd;
 
 /// Iterator over all drawables of a file. After an error it ends.

@@ -17,7 +17,7 @@ use trace_model::TimeBBox;
 pub enum Depth {
     /// To this level; 0 is that of the leaves, so that nothing is left to preview. The root is read in any case.
     Lowest(i16),
-    /// As far as the nodes to read stay below this many bytes together.
+    /// Read as deep as possible while the nodes to read stay below this many bytes together.
     Bytes(u64),
 }
 
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         Ok(window)
     }
 
-    /// The same without collecting: hands on what it finds where it stands in the file.
+    /// Visits the drawables of a window without collecting them: hands on what it finds where it stands in the file.
     pub fn visit_window(
         &self,
         bounds: TimeBBox,

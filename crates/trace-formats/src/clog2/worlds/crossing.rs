@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// How far the clocks of one machine may be apart, as they are read in two logs, ns.
 const DOUBT: f64 = 100e3;
-/// The same for two machines that keep time by the network.
+/// How far the clocks of two machines that keep time by the network may be apart, ns.
 const DOUBT_BETWEEN_MACHINES: f64 = 500e6;
 
 /// A communicator that crosses the border of its world.

@@ -9,7 +9,7 @@ use crate::clog2::{ConstDef, Gid};
 pub struct Origin {
     /// The log's time zero: CLOCK_MONOTONIC of rank 0, ns.
     pub zero: i64,
-    /// The same moment, ns since the epoch.
+    /// Time zero of the log, ns since the epoch.
     pub since_epoch: i64,
     /// The kernel that rank 0 ran under, as a number: logs with the same one have one clock.
     pub boot: u64,
@@ -80,9 +80,9 @@ pub fn late_messages(constant: &ConstDef) -> Option<u64> {
     u64::from_str_radix(name.strip_prefix(LATE_MESSAGES)?, 16).ok()
 }
 
-/// What the processor field of the global id of a communicator begins with that has members outside MPI_COMM_WORLD.
+/// Beginning of the processor field of the global id of a communicator that has members outside MPI_COMM_WORLD.
 const CROSSING: &str = "lx";
-/// The same for the remote group of such an intercommunicator.
+/// Beginning of the processor field of the global id that stands for the remote group of an intercommunicator across worlds.
 const REMOTE: &str = "lr";
 
 /// The global id of a communicator that has members outside MPI_COMM_WORLD. It tells how many processes are in it on either

@@ -72,7 +72,7 @@ pub struct Worlds<'a> {
     together: Together,
 }
 
-/// One of them, and how its records are changed.
+/// One of the logs that are put together, and how its records are changed.
 struct Log<'a> {
     reader: &'a Reader<'a>,
     /// Seconds to add to its times.
@@ -232,7 +232,7 @@ impl Described {
     }
 }
 
-/// One table for all logs, and for each log the numbers of its communicators in it.
+/// Makes one communicator table for all logs, and for each log the numbers of its communicators in it.
 fn numbers(
     readers: &[Reader<'_>],
     scans: &[Scan],

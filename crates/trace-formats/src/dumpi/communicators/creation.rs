@@ -17,7 +17,7 @@ pub enum CommName {
     SelfComm,
     /// The one that the creation of this number made.
     Made(u32),
-    /// One whose making was not recorded.
+    /// Communicator whose creation was not recorded.
     Unknown,
 }
 

@@ -30,7 +30,7 @@ pub struct TextError {
 /// What should stand at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// These characters.
+    /// Exactly this text.
     Text(String),
     /// A number that fits its field.
     Number,

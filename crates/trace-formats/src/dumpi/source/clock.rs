@@ -34,7 +34,7 @@ impl Ticker {
         }
     }
 
-    /// Of the next record.
+    /// Start and end of the next record.
     pub(super) fn times(&mut self, record: &Record<'_>) -> (i64, i64) {
         const SECOND: i64 = 1_000_000_000;
         let span = match self.axis {

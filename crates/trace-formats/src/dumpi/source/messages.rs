@@ -69,7 +69,7 @@ pub(super) struct Messages {
     unknown: BTreeMap<u64, (Wanted, End)>,
     count: u64,
     forgotten: u64,
-    /// Those that are complete, to be taken.
+    /// Messages that are complete, for the caller to take.
     pub(super) arrows: Vec<Arrow>,
 }
 
@@ -106,24 +106,24 @@ impl Messages {
         self.count
     }
 
-    /// It took a message of this channel.
+    /// Completes a receive that took a message of this channel.
     pub(super) fn complete(&mut self, number: u64, wanted: &Wanted, taken: Channel, end: End) {
         self.fill(number, wanted, Some(taken), Slot::Complete(end));
     }
 
-    /// It took one, but nobody looked.
+    /// Completes a receive that took a message whose status nobody asked for.
     pub(super) fn forget(&mut self, number: u64, wanted: &Wanted) {
         self.forgotten += 1;
         self.fill(number, wanted, channel(wanted), Slot::Forgotten);
     }
 
-    /// It took a message that no status tells of, or none from nobody.
+    /// Completes a receive of which no status tells source and tag. It took a message, or none if it was from MPI_PROC_NULL.
     pub(super) fn unknown(&mut self, number: u64, wanted: &Wanted, end: End) {
         self.unknown.insert(number, (*wanted, end));
         self.cancel(number, wanted);
     }
 
-    /// It took none.
+    /// Completes a receive that took no message, such as a cancelled one.
     pub(super) fn cancel(&mut self, number: u64, wanted: &Wanted) {
         if let Some(channel) = channel(wanted)
             && let Some(queues) = self.channels.get_mut(&channel)

@@ -67,7 +67,7 @@ const FIRST_REGION: i32 = FIRST_FUNCTION + 1000;
 const ANNOTATION: &[u8] = b"ANNOTATION: ";
 
 impl<'a> Source<'a> {
-    /// Of the `.bin` files of a run, each with its rank. `size` is the number of ranks of the run, of which files may be
+    /// Makes a source of the `.bin` files of a run, each with its rank. `size` is the number of ranks of the run, of which files may be
     /// missing. All records are read once, for the definitions and the communicators.
     ///
     /// # Errors

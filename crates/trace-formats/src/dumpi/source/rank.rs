@@ -62,7 +62,7 @@ pub(super) struct Walk<'a> {
     unknown_comms: u64,
 }
 
-/// One past the codes that name no process: MPI_PROC_NULL and wildcards.
+/// Whether a rank names a process: it is neither MPI_PROC_NULL nor a wildcard.
 fn process(rank: i32) -> bool {
     rank >= 0
 }

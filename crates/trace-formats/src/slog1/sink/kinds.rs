@@ -22,7 +22,7 @@ pub(super) struct Shape {
     /// Arguments of each record.
     pub(super) arguments: usize,
     forward: RecordKey,
-    /// Of arrows, what those are whose end comes first.
+    /// Key of arrows whose end comes before their start.
     backward: RecordKey,
 }
 

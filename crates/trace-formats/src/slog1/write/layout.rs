@@ -46,7 +46,7 @@ impl Default for Layout {
 /// A kind of record: what it looks like and what it carries. It has as many arguments as they have names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordKind {
-    /// Its entry in the display profile.
+    /// Entry in the display profile.
     pub display: Display,
     /// Associations of each record.
     pub associations: u16,

@@ -20,9 +20,9 @@ const HASHED: usize = 64 << 10;
 /// The CLOG2 file that an annotation file belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Companion {
-    /// Its name, without directories: it should stand beside the annotation file.
+    /// Name of the SLOG2 file, without directories: it should stand beside the annotation file.
     pub name: Text,
-    /// Its size in bytes.
+    /// Size of the SLOG2 file in bytes.
     pub size: u64,
     /// Hash of its beginning and its end.
     pub(super) hash: u64,

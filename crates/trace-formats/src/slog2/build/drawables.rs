@@ -115,7 +115,7 @@ pub(super) struct Drawables {
     /// In order of arrival.
     items: Vec<Item>,
     bytes: Vec<u8>,
-    /// Of items whose vertices are not at the ends of their bounds, the index and the times of the vertices.
+    /// Index and times of the vertices, for items whose vertices are not at the ends of their bounds.
     odd_times: Vec<(u32, [f64; 2])>,
     /// Number of items that have no bytes.
     unlisted: usize,
@@ -130,15 +130,15 @@ pub(super) struct Drawables {
 pub(super) struct Scratch {
     /// Items in the order of `spec/slog2.md` section 8.6.
     order: Vec<u32>,
-    /// Their start times and indices.
+    /// Start times and indices of the items.
     keys: Vec<u64>,
-    /// Of each item, its duration without what is nested in it.
+    /// Exclusive duration of each item, seconds.
     exclusive: Vec<f64>,
-    /// Of each item, the one below it on the stack of its line.
+    /// Item below each item on the stack of its line.
     below: Vec<u32>,
-    /// Of each shadow, the top of that stack.
+    /// Top of the stack of items, by shadow.
     top: Vec<u32>,
-    /// Of each weight, the sum of its exclusive ratios.
+    /// Sum of the exclusive ratios, by weight.
     sums: Vec<f32>,
 }
 

@@ -100,7 +100,7 @@ impl<W: Write + Seek> Builder<W> {
         self.close_with(Vec::new())
     }
 
-    /// The same, writing `record` behind the last leaf.
+    /// Closes the tree, and writes `record` after the last leaf.
     pub(in super::super) fn close_with(mut self, record: Vec<u8>) -> Result<Tree<W>, Error> {
         self.leaf_record = record;
         if self.count == 0 {
@@ -149,7 +149,7 @@ impl<W: Write + Seek> Tree<W> {
         self.finish_with(categories, line_id_maps, &[])
     }
 
-    /// The same with annotations at the end, if there are any.
+    /// Finishes the file, with annotations at the end if there are any.
     pub(in super::super) fn finish_with(
         self,
         categories: &[Category],

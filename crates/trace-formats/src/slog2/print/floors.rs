@@ -83,7 +83,7 @@ struct Floors<'r, 'a> {
     kinds: PrintedDrawables,
     /// From the leaves to the root.
     levels: &'r [&'r [DirEntry]],
-    /// Of each level, by place in it.
+    /// Nodes of each level, by position in the level.
     nodes: Vec<BTreeMap<usize, Content<'a>>>,
 }
 
@@ -300,7 +300,7 @@ impl<'a> Content<'a> {
 
 struct List<'a> {
     drawables: Vec<Drawable<'a>>,
-    /// Those before this one are of no interest any more.
+    /// Number of drawables at the front that were passed over.
     passed: usize,
 }
 
@@ -314,7 +314,7 @@ impl<'a> List<'a> {
         self.passed += live.unwrap_or(rest.len());
     }
 
-    /// Those that were not passed over, without what stands behind and starts after this time.
+    /// Drawables that were not passed over, up to the last one that starts by `end`.
     fn up_to(&self, end: f64, order: Order) -> &[Drawable<'a>] {
         let rest = &self.drawables[self.passed..];
         let count = match order {

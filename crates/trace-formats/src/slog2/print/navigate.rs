@@ -14,7 +14,7 @@ pub struct Navigator<'r, 'a> {
     trunk: Trunk<'r, 'a>,
     printer: Printer,
     window: TimeBBox,
-    /// As it was asked for last; it counts when the walk begins.
+    /// Depth that was asked for last; it counts when the walk begins.
     depth: i16,
     /// All drawables, or only the stubs of nodes.
     prints_all: bool,

@@ -22,7 +22,7 @@ struct CategoryText {
     /// The category in full, with `isUsed=true`.
     full: Vec<u8>,
     name: Text,
-    /// As UTF-8.
+    /// Keys of the values in the info texts, as UTF-8.
     keys: Vec<String>,
     types: Vec<u8>,
 }

@@ -19,7 +19,7 @@ pub struct RecursiveOptions {
     pub window: (f64, f64),
     /// The lowest level to print (`-d`).
     pub lowest_depth: i16,
-    /// One merged list of the drawables in the window (`-t`), instead of node by node (`-n`).
+    /// Whether to print one merged list of the drawables in the window (`-t`), instead of node by node (`-n`).
     pub merged: bool,
 }
 

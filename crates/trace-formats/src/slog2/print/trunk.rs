@@ -34,9 +34,9 @@ pub(super) struct Trunk<'r, 'a> {
 pub(super) enum Moved {
     /// The window has nothing in common with the log.
     Outside,
-    /// It is the same window.
+    /// The window did not move.
     Nowhere,
-    /// It was moved there.
+    /// The window was moved to where it was asked to go.
     There,
 }
 
