@@ -262,15 +262,15 @@ pub unsafe fn products<T: Number>(
     (0..n?).map(each).sum()
 }
 
-/// What counts as no data.
+/// Range of bytes of a call that moves no data.
 pub const NOTHING: ByteRange = (u64::MAX, 0);
 
-/// So many bytes, if that is known.
+/// Range of exactly this many bytes; [`NOTHING`] if the number is not known.
 pub fn exactly(bytes: Option<u64>) -> ByteRange {
     bytes.map_or(NOTHING, |n| (n, n))
 }
 
-/// What fits into so many bytes.
+/// Range of at most this many bytes; [`NOTHING`] if the number is not known.
 pub fn at_most(room: Option<u64>) -> ByteRange {
     room.map_or(NOTHING, |n| (0, n))
 }

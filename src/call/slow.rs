@@ -130,7 +130,7 @@ pub struct SlowCall {
     pub start: u64,
     /// Duration, ticks.
     pub duration: u64,
-    /// What the call returned.
+    /// Return value of the MPI function.
     pub code: i32,
     /// Most bytes of the record.
     pub total: usize,

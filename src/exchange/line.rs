@@ -15,7 +15,7 @@ unsafe impl Send for RecorderComm {}
 pub struct Exchange {
     /// The recorder's own communicator.
     pub comm: RecorderComm,
-    /// This rank.
+    /// Rank of this process in the line.
     pub rank: i32,
     /// Number of ranks.
     pub size: i32,

@@ -57,9 +57,9 @@ impl SettingsOption {
 
 /// An environment variable that is not named after the option.
 pub struct Variable {
-    /// Its name.
+    /// Name of the variable.
     pub name: &'static str,
-    /// What its value says.
+    /// Meaning of the variable's value.
     pub meaning: Meaning,
     /// Whether it comes before or after the file.
     pub strength: Strength,

@@ -7,9 +7,9 @@ use super::{names::escape, values::Kind};
 pub struct Outputs {
     /// DUMPI's `.bin` per rank and `.meta`.
     pub dumpi: bool,
-    /// One CLOG2 file.
+    /// Whether to write one CLOG2 file.
     pub clog2: bool,
-    /// One SLOG2 file.
+    /// Whether to write one SLOG2 file.
     pub slog2: bool,
 }
 

@@ -21,7 +21,7 @@ pub struct PollTurn {
 pub struct PollRow {
     /// The calls; the first `used` count.
     pub turns: [PollTurn; MAX_POLL_TURNS],
-    /// How many calls take turns.
+    /// Number of calls that take turns.
     pub used: usize,
     /// Where the record of the latest poll begins.
     pub tail: *mut u8,

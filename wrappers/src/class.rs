@@ -139,7 +139,7 @@ words! {
     Phase {
         /// All of it.
         Blocking = "blocking",
-        /// Its start; a request completes it.
+        /// Start of an access; a request completes it.
         Nonblocking = "nonblocking",
         /// The start of a split collective access.
         Begin = "begin",
@@ -151,7 +151,7 @@ words! {
 /// How a function of [`Class::FileAccess`] accesses its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Io {
-    /// It writes, else it reads.
+    /// Whether the function writes; otherwise it reads.
     pub write: bool,
     /// Where.
     pub pointer: Pointer,

@@ -64,9 +64,9 @@ pub enum Family {
 pub enum Error {
     /// The compiler wrapper cannot be run, or does not know `-show`.
     Wrapper {
-        /// What was run.
+        /// Command that was run.
         command: String,
-        /// What happened.
+        /// Error of the operating system.
         message: String,
     },
     /// bindgen fails; mostly there is no `mpi.h`, or no libclang.
@@ -76,7 +76,7 @@ pub enum Error {
     },
     /// bindgen's result is not what this module expects.
     Rust {
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
     },
 }

@@ -37,7 +37,7 @@ words! {
 /// A question about an object that is itself an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
-    /// What is asked.
+    /// Property that is asked for.
     pub property: Property,
     /// The communicator or datatype.
     pub of: usize,

@@ -22,15 +22,15 @@ pub struct Function {
     pub id: usize,
     /// `MPI_Send`, `MPI_Send_c`.
     pub name: String,
-    /// Of a `_c` form, the id of the small form.
+    /// Id of the small form, if this is a `_c` form.
     pub base: Option<usize>,
     /// Whether this is a `_c` form.
     pub large: bool,
-    /// What it does.
+    /// Class of the function.
     pub class: Class,
-    /// How it accesses its file, for [`Class::FileAccess`].
+    /// File access of the function, for [`Class::FileAccess`].
     pub io: Option<Io>,
-    /// What it returns. [`Kind::ErrorCode`] for nearly all.
+    /// Kind of the return value. [`Kind::ErrorCode`] for nearly all.
     pub returns: Kind,
     /// Whether further arguments follow the listed ones (MPI_Pcontrol).
     pub variadic: bool,
@@ -105,7 +105,7 @@ pub struct Param {
 pub struct Extent {
     /// Number of elements.
     pub count: Amount,
-    /// Their datatype (an array of datatypes next to an array of counts); `None` for bytes.
+    /// Datatype of the elements (an array of datatypes next to an array of counts); `None` for bytes.
     pub datatype: Option<usize>,
 }
 

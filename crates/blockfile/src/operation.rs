@@ -83,7 +83,7 @@ pub struct Kind {
     pub name: &'static str,
     /// The layer in which it takes place.
     pub layer: Layer,
-    /// What it does.
+    /// Effect of the operation.
     pub effect: Effect,
 }
 

@@ -137,11 +137,11 @@ pub struct Edge {
     pub kind: u16,
     /// Where the operation is drawn and when it began.
     pub to: Place,
-    /// How they belong together.
+    /// How the call and the operation belong together.
     pub relation: Relation,
     /// Bytes of the call that the operation moved; 0 for operations that move none.
     pub bytes: u64,
-    /// How sure it is.
+    /// How exactly the bytes are known.
     pub precision: Precision,
 }
 

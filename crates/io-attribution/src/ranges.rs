@@ -20,13 +20,13 @@ struct Pieces {
     offset: i128,
     /// Bytes of each.
     length: u64,
-    /// How many; at least one.
+    /// Number of pieces; at least one.
     count: u64,
     /// From one to the next, bytes.
     stride: i128,
     /// Bytes in all pieces before.
     before: u64,
-    /// How many pieces are before.
+    /// Number of pieces before this one.
     nth: u64,
 }
 

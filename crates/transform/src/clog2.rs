@@ -100,7 +100,7 @@ impl<'a> Clog2Filter<'a> {
     }
 }
 
-/// What an event does.
+/// Role of an event: start or end of a state, or an event alone.
 #[derive(Clone, Copy, Debug)]
 enum Role {
     Start,

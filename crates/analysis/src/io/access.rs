@@ -51,7 +51,7 @@ impl Times {
     }
 }
 
-/// How many operations calls caused.
+/// Number of operations that calls caused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerCall {
     /// Operations, counted with each call that caused them or whose data they carry.
@@ -98,7 +98,7 @@ impl PerCall {
 /// Data accesses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Access {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
     /// Whether they write; of rows that hold both kinds that of the last one.
     pub writes: bool,
@@ -124,7 +124,7 @@ pub struct Access {
     pub pending: u64,
     /// Calls that returned before what they began was complete.
     pub deferred: u64,
-    /// Their durations, ns.
+    /// Durations of the calls, ns.
     pub durations: Histogram,
     /// Bytes asked for by powers of two.
     pub sizes: Sizes,

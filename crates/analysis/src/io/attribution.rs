@@ -12,9 +12,9 @@ const REMEMBERED: usize = 1 << 17;
 /// A stage on the way from a call to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stage {
-    /// Whose operations.
+    /// Who made the operations.
     pub who: Who,
-    /// Which of them.
+    /// Layer of the operations.
     pub layer: Layer,
 }
 
@@ -61,7 +61,7 @@ impl Attribution {
 pub(super) struct Seen {
     /// The call during which it happened.
     pub call: Option<u64>,
-    /// How long it took, ns.
+    /// Duration of the operation, ns.
     pub ns: u64,
     /// Where in the file, -1 if not known.
     pub offset: i64,

@@ -70,15 +70,15 @@ impl Made {
 /// Operations of one kind that a call caused or that carry its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caused {
-    /// Their kind.
+    /// Kind of the operations.
     pub key: KindKey,
-    /// How many.
+    /// Number of operations.
     pub operations: u64,
     /// Bytes that they moved; of operations of other calls those that they moved for this one.
     pub bytes: u64,
-    /// Their time, ns.
+    /// Time of the operations, ns.
     pub ns: u64,
-    /// That of the longest, ns.
+    /// Time of the longest operation, ns.
     pub longest: u64,
 }
 
@@ -89,7 +89,7 @@ pub struct Brief {
     pub key: KindKey,
     /// Where and when it began.
     pub place: Place,
-    /// How long it took, ns.
+    /// Duration, ns.
     pub ns: u64,
     /// Where in the file, -1 if not known.
     pub offset: i64,

@@ -14,16 +14,16 @@ const FEW: u64 = 50;
 pub enum Finding {
     /// Many calls ask for less than [`SMALL`] bytes.
     SmallCalls {
-        /// So many.
+        /// Calls below that size.
         small: u64,
-        /// Of so many.
+        /// All data accesses.
         calls: u64,
     },
     /// Many transfers move less than [`SMALL`] bytes.
     SmallTransfers {
-        /// So many.
+        /// Transfers below that size.
         small: u64,
-        /// Of so many.
+        /// All transfers.
         transfers: u64,
         /// Calls that asked for that.
         calls: u64,
@@ -39,79 +39,79 @@ pub enum Finding {
     },
     /// Writing calls read what they then wrote back.
     ReadModifyWrite {
-        /// So many.
+        /// Writing calls that did so.
         calls: u64,
-        /// Of so many writing calls.
+        /// All writing calls.
         of: u64,
         /// Bytes read for it.
         bytes: u64,
     },
     /// Locks take much of the time of the calls.
     Locks {
-        /// Time in them, ns.
+        /// Time in locks, ns.
         ns: u64,
-        /// Of the time in calls, ns.
+        /// Time in all calls, ns.
         of: u64,
     },
     /// Waiting for the device takes long, compared with the accesses themselves.
     Sync {
-        /// Time in it, ns.
+        /// Time in waiting for the device, ns.
         ns: u64,
         /// Time in data accesses, ns.
         accesses: u64,
     },
     /// In collective accesses one rank did the work of all.
     OneWorker {
-        /// Groups in which it was so.
+        /// Groups in which one rank did all the work.
         groups: u64,
-        /// Of so many.
+        /// All groups.
         of: u64,
         /// Ranks that took part in collective accesses.
         ranks: u64,
     },
     /// Ranks wrote the same bytes in one collective access.
     Overwriting {
-        /// Groups in which it was so.
+        /// Groups in which bytes were written more than once.
         groups: u64,
-        /// Of so many.
+        /// All groups.
         of: u64,
     },
     /// Much of the time in collective accesses is spent waiting.
     CollectiveWait {
-        /// For operations of other ranks, ns.
+        /// Time in waiting for operations of other ranks, ns.
         others: u64,
-        /// For ranks that had not come, ns.
+        /// Time in waiting for ranks that had not come, ns.
         late: u64,
-        /// Of the time in collective accesses, ns.
+        /// Time in all collective accesses, ns.
         of: u64,
     },
     /// Most of the time in collective accesses no operation runs, though all ranks are there.
     Exchange {
-        /// Such time, ns.
+        /// Time in which all ranks are there and no operation runs, ns.
         rest: u64,
-        /// Of the time in collective accesses, ns.
+        /// Time in all collective accesses, ns.
         of: u64,
     },
     /// Nonblocking calls that had done everything when they returned.
     NotDeferred {
         /// Name of the function.
         function: String,
-        /// So many calls.
+        /// Number of such calls.
         calls: u64,
     },
     /// Data servers have unequal loads.
     Imbalance {
-        /// Bytes of the one with most, in parts of the mean.
+        /// Bytes of the busiest data server, divided by the mean.
         most: f64,
     },
     /// Operations failed, others than looking for names.
     Failed {
-        /// How many of which kind.
+        /// Number of failed operations, by kind.
         operations: Vec<(KindKey, u64)>,
     },
     /// Writes moved less than they were asked to.
     ShortWrites {
-        /// So many.
+        /// Number of such writes.
         operations: u64,
     },
 }

@@ -124,11 +124,11 @@ pub fn duration(operation: &Operation) -> u64 {
 /// All operations of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KindRow {
-    /// How many.
+    /// Number of operations.
     pub count: u64,
-    /// How many of them failed.
+    /// Number of operations that failed.
     pub failed: u64,
-    /// How many moved less than they were asked to, without an error: the end of the file, or a full disk.
+    /// Number of operations that moved less than they were asked to, without an error: the end of the file, or a full disk.
     pub short: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -144,7 +144,7 @@ pub struct KindRow {
     pub carried_calls: u64,
     /// Operations for which no call is known.
     pub without_call: u64,
-    /// Their durations, ns.
+    /// Durations of the operations, ns.
     pub durations: Histogram,
 }
 

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// Operations of a kind at one server or device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Work {
-    /// How many, and how many bytes they moved.
+    /// Number of operations, and bytes that they moved.
     pub volume: Volume,
-    /// Their durations, ns.
+    /// Durations of the operations, ns.
     pub durations: Histogram,
     /// Sum of these.
     pub ns: u64,

@@ -32,7 +32,7 @@ pub struct SizeClass {
     pub low: u64,
     /// Largest size of the class.
     pub high: u64,
-    /// What was sent.
+    /// Number and bytes of the messages.
     pub volume: Volume,
 }
 
@@ -43,7 +43,7 @@ pub struct Pair {
     pub from: i32,
     /// Rank of the receiver.
     pub to: i32,
-    /// What was sent.
+    /// Number and bytes of the messages.
     pub volume: Volume,
 }
 

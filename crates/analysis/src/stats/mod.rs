@@ -59,10 +59,10 @@ pub struct Options {
 /// Which states can be nested in each other, and so take each other's exclusive time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nesting {
-    /// Those of one line, as the ratios in SLOG2 files have it. Logs with a line for each communicator of a process
+    /// States of one line, as the ratios in SLOG2 files have it. Logs with a line for each communicator of a process
     /// count the time in a state of one communicator inside that of another one twice.
     #[default]
     Line,
-    /// Those of one thread, whatever the line.
+    /// States of one thread, whatever the line.
     Thread,
 }

@@ -62,11 +62,11 @@ pub struct CategoryStatistics {
     pub index: i32,
     /// Name of the category.
     pub name: Text,
-    /// What its drawables are.
+    /// Topology of the drawables of the category.
     pub topology: Topology,
     /// All its drawables.
     pub tally: Tally,
-    /// Their durations; empty for events, which have none.
+    /// Durations of the drawables; empty for events, which have none.
     pub durations: Histogram,
     /// What each of [`Statistics::counters`] counted in them; `None` where it did not. Those that reach into a window count whole.
     pub counters: Vec<Option<u64>>,
@@ -107,7 +107,7 @@ pub struct Cell {
 pub struct Untold {
     /// On a line that is not defined: they count, with their line as rank, each as a thread.
     pub unknown_line: u64,
-    /// Of a category that is not defined: they count, without a name.
+    /// Drawables of a category that is not defined: they count, without a name.
     pub unknown_category: u64,
     /// Without a vertex, or with a time that is no number: they do not count.
     pub without_time: u64,

@@ -51,7 +51,7 @@ pub struct Comm {
     pub parent: u64,
     /// Intra or inter.
     pub kind: CommKind,
-    /// How it was made.
+    /// How the communicator was made.
     pub origin: Origin,
     /// Rank of this process in it (in the local group).
     pub rank: i32,

@@ -48,7 +48,7 @@ pub mod etype {
 pub enum Timestamp {
     /// What all writers write; also other ways to say the same number.
     Whole(u64),
-    /// What readers take besides: fractions, negative and very large numbers.
+    /// Time in a form that readers accept and MPE does not write: fractions, negative and very large numbers.
     Real(f64),
 }
 

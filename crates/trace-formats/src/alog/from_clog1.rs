@@ -98,7 +98,7 @@ fn truncated(micros: f64) -> u64 {
     }
 }
 
-/// What the header says.
+/// Values for the header of the ALOG file.
 #[derive(Debug, Default)]
 struct Summary {
     events: u64,

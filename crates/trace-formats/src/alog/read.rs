@@ -57,7 +57,7 @@ pub struct Line<'a> {
     pub number: u64,
     /// Where it begins, in bytes from the start of the file.
     pub offset: u64,
-    /// What it says.
+    /// Content of the line.
     pub content: Content<'a>,
 }
 

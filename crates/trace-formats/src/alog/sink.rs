@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use trace_model::PendingFile;
 use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
 
-/// How to write.
+/// Options of the ALOG writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Whether to write as MPE does: the creator is `Me`, processes have no names, texts have at most 15 bytes.

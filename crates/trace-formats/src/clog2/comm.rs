@@ -59,7 +59,7 @@ pub struct CommEntry {
     pub gid: Gid,
     /// The number used in records: index of the first entry with the same GID.
     pub lid: i32,
-    /// What it is.
+    /// Kind of the communicator.
     pub kind: CommKind,
 }
 

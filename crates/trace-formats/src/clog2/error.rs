@@ -31,7 +31,7 @@ pub enum ErrorKind {
     Preamble {
         /// Title of the field, with its `=`.
         field: &'static str,
-        /// What was expected.
+        /// Value that was expected.
         expected: &'static str,
         /// What stands there, cut to 32 characters.
         found: String,

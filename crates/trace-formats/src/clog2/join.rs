@@ -13,7 +13,7 @@ use super::read::{RawRecords, Reader};
 use super::record::{Body, Record};
 use super::write::{Layout, Writer};
 
-/// What came out.
+/// Result of joining CLOG2 files.
 #[derive(Debug, Default)]
 pub struct Joined {
     /// Number of records.

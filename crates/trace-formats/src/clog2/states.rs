@@ -110,7 +110,7 @@ pub enum Cargo {
 pub struct State {
     /// Number of the state.
     pub id: i32,
-    /// What its end event carries.
+    /// Cargo of the end event.
     pub cargo: Cargo,
     /// Definition of the state.
     pub definition: StateDef,

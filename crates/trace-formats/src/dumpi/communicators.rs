@@ -22,7 +22,7 @@ struct Comm {
     local: Ranks,
     /// Ranks of the remote group of an intercommunicator.
     remote: Option<Ranks>,
-    /// How each member names it.
+    /// Name of the communicator in the records of each member.
     names: Vec<(u32, CommName)>,
     /// Size in each dimension of a Cartesian communicator.
     dims: Option<Vec<usize>>,
@@ -576,7 +576,7 @@ fn split_events(events: &[(u32, u32)], calls: &[&CommCreation]) -> Vec<Vec<(u32,
     parts.collect()
 }
 
-/// What a call made.
+/// Communicator that a call made.
 enum Made {
     Comms(Vec<Comm>),
     /// Something has to be known first.

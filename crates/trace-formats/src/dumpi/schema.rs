@@ -121,7 +121,7 @@ pub enum FieldMoment {
 pub struct Field {
     /// Name as dumpi2ascii shows it.
     pub name: &'static str,
-    /// What it holds.
+    /// Kind of value that the field holds.
     pub code: FieldCode,
     /// One value or several.
     pub shape: FieldShape,

@@ -102,7 +102,7 @@ pub enum WriteError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         error: io::Error,
     },
     /// A function id that cannot stand in a stream.
@@ -118,7 +118,7 @@ pub enum WriteError {
     },
     /// A name in a trailing section is longer than its 16-bit length can tell.
     TooLong {
-        /// What is too long.
+        /// Name of the text or list that is too long.
         what: &'static str,
         /// Length in bytes.
         len: usize,

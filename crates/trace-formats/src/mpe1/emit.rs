@@ -23,7 +23,7 @@ pub(crate) struct Book {
     pub(crate) states: Vec<StateNumbers>,
     /// The events.
     pub(crate) events: Vec<EventNumber>,
-    /// What is lost.
+    /// Count of what the target format cannot hold.
     pub(crate) losses: Losses,
     categories: HashMap<i32, Kind>,
     places: HashMap<i32, (i32, i32)>,

@@ -36,7 +36,7 @@ pub(crate) struct Survey {
     last_place: Option<(i32, i32)>,
     last_time: f64,
     is_sorted: bool,
-    /// What is no drawable.
+    /// Count of records that are no drawables.
     pub(crate) losses: Losses,
 }
 

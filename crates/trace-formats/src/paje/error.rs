@@ -16,7 +16,7 @@ pub struct ErrorKind {
     pub line: u64,
     /// The line is the last one and has no end: the file was cut there.
     pub cut: bool,
-    /// What is wrong.
+    /// Kind of the fault.
     pub problem: Problem,
 }
 
@@ -34,9 +34,9 @@ pub enum Problem {
     Quote,
     /// A line with `%` that is not what has to stand there.
     Definition {
-        /// What has to.
+        /// What has to stand there.
         expected: &'static str,
-        /// What stands there.
+        /// Text that was found.
         found: String,
     },
     /// The number of an event definition is taken.
@@ -62,9 +62,9 @@ pub enum Problem {
     Value {
         /// The field.
         field: Field,
-        /// What was expected.
+        /// Kind of value that was expected.
         expected: &'static str,
-        /// What stands there.
+        /// Text that was found.
         found: String,
     },
     /// A type or container that is not there (yet).
@@ -76,7 +76,7 @@ pub enum Problem {
     },
     /// A type or container whose name or alias is taken, or is `0`.
     Taken {
-        /// What was to be made.
+        /// Kind of thing that was to be made.
         what: &'static str,
         /// Name or alias that is taken, or `0`.
         name: String,
@@ -85,9 +85,9 @@ pub enum Problem {
     Mismatch {
         /// The field.
         field: Field,
-        /// What was expected.
+        /// Type that was expected.
         expected: String,
-        /// What stands there.
+        /// Text that was found.
         found: String,
     },
     /// A rule of the format was broken that reading can go on without; printing tells it at the end.

@@ -22,7 +22,7 @@ pub struct Run {
     pub simulator: Simulator,
     /// The event definitions, by their numbers in [`EventPosition`].
     pub definitions: Vec<Rc<Definition>>,
-    /// What ended it early.
+    /// Error that ended the simulation early.
     pub error: Option<Error>,
     /// Files that were named and are not there.
     pub missing_files: u64,

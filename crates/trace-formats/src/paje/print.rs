@@ -20,7 +20,7 @@ use super::simulate::{Body, Entity, Simulator};
 use super::tables::{Container, EntityKind, ROOT, Tables};
 use trace_model::Stop;
 
-/// How to print.
+/// Options of the Paje printer.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintOptions {
     /// Show the fields of the user's own behind each line (`-u`).
@@ -49,7 +49,7 @@ impl Default for PrintOptions {
 pub struct Printed {
     /// What is wrong with the trace; what came before was printed.
     pub error: Option<Error>,
-    /// What is odd in it.
+    /// Oddities of the trace, one a line.
     pub warnings: Vec<String>,
 }
 

@@ -142,7 +142,7 @@ pub struct FieldDefinition {
     pub name: Vec<u8>,
     /// What it is; `None` for a field of the user's own.
     pub field: Option<Field>,
-    /// How its values are written.
+    /// Type of the field's values.
     pub kind: FieldType,
 }
 
@@ -164,7 +164,7 @@ impl Definition {
 /// An event: a line of the second part of a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'r> {
-    /// What its values mean.
+    /// Definition of the event.
     pub definition: &'r Rc<Definition>,
     /// Where it stands.
     pub place: EventPosition,

@@ -27,18 +27,18 @@ pub struct Entity {
     pub begun: Option<EventPosition>,
     /// The event that ended it; of a link the end of it. A state that was not popped has none.
     pub ended: Option<EventPosition>,
-    /// What more there is.
+    /// Data that depends on the kind of the entity.
     pub body: Body,
 }
 
-/// What an entity is.
+/// Kind of an entity, with its data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
     /// A state.
     State {
         /// Number of the value in its type.
         value: u32,
-        /// How many states are around it.
+        /// Number of states around this one.
         level: u32,
     },
     /// An event, with the number of its value.
@@ -60,7 +60,7 @@ pub enum Body {
 /// not over yet.
 #[derive(Debug, Default)]
 pub struct Simulator {
-    /// What was defined.
+    /// Types, values and containers that the trace defined.
     pub tables: Tables,
     /// Time of the last event that has one.
     pub last_time: f64,

@@ -42,7 +42,7 @@ pub struct Type {
     pub identifier: Box<[u8]>,
     /// Name of the type.
     pub name: Box<[u8]>,
-    /// What its things are.
+    /// Kind of the entities of this type.
     pub kind: EntityKind,
     /// The type of the containers that they are in; the root's is the root itself.
     pub parent: u32,

@@ -17,7 +17,7 @@ use trace_model::{
     Topology, message,
 };
 
-/// How to write.
+/// Options of the Paje writer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions {
     /// Names of fields.

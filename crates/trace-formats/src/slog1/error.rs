@@ -34,7 +34,7 @@ pub enum ErrorKind {
     Number {
         /// Name of the field.
         field: &'static str,
-        /// What stands there.
+        /// Text that was found.
         found: String,
     },
     /// A record type outside 0 to 255.
@@ -71,7 +71,7 @@ pub enum ErrorKind {
     },
     /// A directory or a frame begins before the end of the one before it.
     Backward {
-        /// What it is.
+        /// Name of the part that is wrong.
         what: &'static str,
         /// The smallest offset that could be.
         expected: u64,

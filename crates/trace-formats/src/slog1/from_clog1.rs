@@ -40,7 +40,7 @@ pub struct Options {
 /// What became of a CLOG-1 file.
 #[derive(Debug)]
 pub struct Conversion {
-    /// What was written.
+    /// Counts of what was written.
     pub written: Written,
     /// What was left out. The original makes no file if a state ends that had not started; here it is counted.
     pub losses: Losses,

@@ -34,7 +34,7 @@ const SECTORS: [(Sector, &str); 4] = [
 struct Printer<'a, 'p, W: Write> {
     reader: &'p Reader<'a>,
     out: &'p mut W,
-    /// What is being put together.
+    /// Line that is being put together.
     line: Vec<u8>,
 }
 

@@ -127,7 +127,7 @@ impl<'a> Iterator for ArgumentGroups<'a> {
 pub struct Record<'a> {
     /// How it is stored: [`STATE`] and the like. What stands beyond the first type of a kind has no known meaning.
     pub rectype: u16,
-    /// What it is.
+    /// Key of the record: its type and piece.
     pub key: RecordKey,
     /// Where it begins, in seconds.
     pub start: f64,

@@ -21,7 +21,7 @@ use trace_model::{
 pub struct Source<'a> {
     reader: Reader<'a>,
     definitions: Definitions,
-    /// How records of a key are drawn.
+    /// Category with which records are drawn, by their key.
     kinds: HashMap<RecordKey, RecordCategory>,
     /// Line of a node and thread.
     lines: HashMap<(u16, u32), i32>,

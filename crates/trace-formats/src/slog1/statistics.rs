@@ -16,9 +16,9 @@ pub struct Statistics<'a> {
     pub start: f64,
     /// Where the last bin ends, in seconds; −1 in files that have none.
     pub end: f64,
-    /// How many bins a set has.
+    /// Number of bins in a set.
     pub bins: u32,
-    /// How many sets there are.
+    /// Number of sets.
     pub count: u32,
     sets: Cursor<'a>,
 }

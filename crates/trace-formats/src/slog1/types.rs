@@ -155,7 +155,7 @@ impl Thread {
 /// What records of a key look like and mean: an entry of the display profile (`spec/slog1.md` section 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Display {
-    /// Which records.
+    /// Key of the records that the entry is about.
     pub key: RecordKey,
     /// Class, such as `state` or `message`.
     pub class: Text,
@@ -170,7 +170,7 @@ pub struct Display {
 /// How many numbers records of a key carry: an entry of the record definitions (`spec/slog1.md` section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// Which records.
+    /// Key of the records that the definition is about.
     pub key: RecordKey,
     /// Associations.
     pub associations: u16,

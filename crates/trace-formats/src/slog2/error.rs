@@ -31,7 +31,7 @@ pub enum ErrorKind {
     },
     /// A count is negative.
     Count {
-        /// What is counted.
+        /// Name of the things that are counted.
         what: &'static str,
         /// The number found.
         found: i32,
@@ -46,7 +46,7 @@ pub enum ErrorKind {
         what: &'static str,
         /// Where it should begin.
         offset: i64,
-        /// How long it should be.
+        /// Length that the file gives.
         size: i32,
     },
     /// The nodes of the directory overlap: together they are larger than the file.
@@ -88,18 +88,18 @@ pub enum ErrorKind {
     LeafNotEmpty,
     /// The CLOG2 file is not the one that the annotation file was made of.
     OtherClog2 {
-        /// What differs.
+        /// Name of the value that differs.
         what: &'static str,
-        /// What the annotation file says.
+        /// Value in the annotation file.
         expected: u64,
-        /// Number found in the CLOG2 file.
+        /// Value in the CLOG2 file.
         found: u64,
     },
     /// The records of a leaf are not in the CLOG2 file.
     LeafRange {
         /// Where they should begin.
         offset: u64,
-        /// How many bytes they should be.
+        /// Length that the records should have, bytes.
         length: u64,
     },
     /// The records of a leaf are more than fit in one, or are those of another leaf, too.

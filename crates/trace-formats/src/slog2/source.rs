@@ -294,7 +294,7 @@ struct Stream<'a> {
     rest: List<'a>,
 }
 
-/// What comes next.
+/// Next drawable of a list, with its key.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     key: Key,

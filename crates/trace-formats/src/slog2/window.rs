@@ -64,7 +64,7 @@ pub struct Window<'a> {
     pub drawables: Vec<Drawable<'a>>,
     /// Previews of what lies deeper, if it overlaps it, in the same order.
     pub shadows: Vec<Shadow<'a>>,
-    /// What it took.
+    /// Nodes and bytes that were read.
     pub reading: Reading,
 }
 

@@ -49,7 +49,7 @@ impl fmt::Display for WorldsError {
 
 impl std::error::Error for WorldsError {}
 
-/// What came out.
+/// Result of putting the logs of worlds together.
 #[derive(Debug, Default)]
 pub struct Together {
     /// Number of records.
@@ -207,7 +207,7 @@ impl<'a> Worlds<'a> {
     }
 }
 
-/// Which definitions have been given already: each log brings them.
+/// Definitions that were written already; each log brings its own.
 #[derive(Default)]
 struct Described {
     states: HashSet<i32>,

@@ -19,7 +19,7 @@ pub struct TextError {
     pub line: u64,
     /// Byte offset from the start of the text.
     pub offset: u64,
-    /// What should stand there.
+    /// Text that was expected there.
     pub expected: Expected,
     /// What does, cut to 40 characters.
     pub found: String,

@@ -48,7 +48,7 @@ pub struct Options {
     pub as_ascii2dumpi: bool,
 }
 
-/// What came out.
+/// Result of making a DUMPI file from text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Made {
     /// Number of records.

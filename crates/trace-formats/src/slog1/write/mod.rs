@@ -18,7 +18,7 @@ use list::List;
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-/// What was written.
+/// Counts of what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The header.

@@ -9,7 +9,7 @@ use super::super::encode;
 use super::super::error::{Error, ErrorKind};
 use trace_model::Text;
 
-/// What the part begins with.
+/// First bytes of the annotation part.
 const MAGIC: &str = "SLOG2 ANNOTATION 1";
 /// Bytes of a binding: offset, event number, role, category.
 const BINDING_SIZE: usize = 17;

@@ -44,7 +44,7 @@ pub struct PrintOptions {
     /// Whether to list drawables at all. The options `-c`, `-d` and `-y` turn this off, `-s`, `-a` and those of the order
     /// turn it on again.
     pub drawables: bool,
-    /// Which drawables.
+    /// Drawables to print.
     pub kinds: PrintedDrawables,
     /// In which order.
     pub order: Order,
