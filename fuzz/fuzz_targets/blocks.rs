@@ -13,8 +13,8 @@ use blockfile::operation::{KINDS, Operation};
 use common::{V, from, to};
 use io_attribution::Extract;
 use libfuzzer_sys::fuzz_target;
-use merge::clog2::{Settings, Stream};
 use merge::dumpi;
+use merge::stream::{Settings, Stream};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::path::Path;
@@ -73,9 +73,11 @@ fuzz_target!(
             functions: &[],
             describe: Some(&scan.functions),
             counters: &scan.counters,
+            enters: true,
         };
         let lids = GidTable::new(&own).lids(&own);
-        Stream::new(schema, &file, &scan, &lids, settings).for_each(drop);
+        let mut stream = Stream::new(schema, &file, &scan, &lids, settings);
+        while stream.next_record().is_some() {}
         let mut items = Extract::new(&file, &scan, schema);
         while items.next().is_some() {}
     }

@@ -16,7 +16,6 @@ use memmap2::Mmap;
 use merge::dumpi;
 use merge::local::{Merge, Options};
 use merge::operations;
-use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use unify::polls::repeated;
@@ -134,12 +133,7 @@ fn merged(
             }
         }
     }
-    let mut buffer = [0; 256];
-    let Ok(notes) = merge.run(|record| {
-        let size = record.encode(&mut buffer);
-        outputs.record(&buffer[..size]);
-        Ok::<(), Infallible>(())
-    });
+    let notes = outputs.take(merge);
     let mut ended = outputs.finish(merge.comm_table());
     ended.failures.extend(failure);
     (ended, notes.half_messages)

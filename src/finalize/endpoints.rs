@@ -7,7 +7,7 @@ use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
-use merge::clog2::Stream;
+use merge::stream::Stream;
 use unify::halves::{Chosen, Comparison, Halves, Item};
 
 /// What is known of channels.

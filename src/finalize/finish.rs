@@ -9,7 +9,7 @@ use super::own_blocks::OwnBlocks;
 use super::plan::{call_ids, plan};
 use super::rank_summary::{RankSummary, reduce};
 use super::report::{self, Diagnostics, WrittenFiles};
-use super::tree_merge::{self, Clog2Records, NoSink, RecordSink};
+use super::tree_merge::{self, MergedRecords, NoSink, RecordSink};
 use super::trouble::{Trouble, on_rank, said};
 use super::zero::{FromZero, from_zero};
 use crate::api::mpe;
@@ -30,8 +30,8 @@ use crate::thread::current;
 use blockfile::file::File;
 use blockfile::layout::Clock;
 use io_attribution::Extract;
-use merge::clog2::{Settings as StreamSettings, Stream};
 use merge::dumpi;
+use merge::stream::{Settings as StreamSettings, Stream};
 use std::path::PathBuf;
 use std::time::Instant;
 use trace_formats::clog2::{CommKind, Gid};
@@ -41,9 +41,6 @@ use unify::polls::repeated;
 use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;
-
-/// Most bytes of a CLOG2 record.
-const MAX_RECORD_BYTES: usize = 136;
 
 /// Bytes of memory without which no merge is begun.
 const MIN_MEMORY_BYTES: usize = 4 << 20;
@@ -346,6 +343,7 @@ impl AllRanks<'_> {
             } else {
                 &[]
             },
+            enters: settings.outputs.clog2 || settings.clock_forward,
         };
         let lids = self.gids.lids(own_comms);
         let mut unmatched_endpoints = 0;
@@ -358,20 +356,24 @@ impl AllRanks<'_> {
             self.debug.step("messages are counted");
         }
         let mut stream = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
-        let own_records = |buffer: &mut Vec<u8>| match stream.next() {
-            Some(record) => {
-                buffer.resize(MAX_RECORD_BYTES, 0);
-                let size = record.encode(buffer);
-                buffer.truncate(size);
+        let own_records = |buffer: &mut Vec<u8>| {
+            buffer.clear();
+            if let Some(record) = stream.next_record() {
+                record.encode(buffer);
             }
-            None => buffer.clear(),
         };
         let sink: &mut dyn RecordSink = match outputs {
             Some(outputs) => outputs,
             None => &mut NoSink,
         };
-        tree_merge::take_part::<Clog2Records>(self.line, world.rank, world.size, own_records, sink)
-            .map_err(said)?;
+        tree_merge::take_part::<MergedRecords>(
+            self.line,
+            world.rank,
+            world.size,
+            own_records,
+            sink,
+        )
+        .map_err(said)?;
         Ok(unmatched_endpoints)
     }
 

@@ -2,11 +2,13 @@
 
 use super::tree_merge::RecordSink;
 use crate::exchange::failure::ExchangeFailure;
+use merge::MergedRecord;
 pub use merge::outputs::{Ended, Finished, Outputs, Plan, numbered};
 
 impl RecordSink for Outputs {
     fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
-        Outputs::record(self, bytes);
+        let record = MergedRecord::decode(bytes).ok_or(ExchangeFailure::Nonsense(0))?;
+        Outputs::record(self, &record);
         Ok(())
     }
 }

@@ -135,7 +135,6 @@ pub fn plan(
         hosts,
         program_of,
         programs,
-        functions: whole.named.iter().cloned().collect(),
         counters: whole.counters.clone(),
         forward: settings.clock_forward,
     }

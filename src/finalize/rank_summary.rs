@@ -8,9 +8,9 @@ use crate::exchange::tree::{children, parent};
 use blockfile::args::Bytes;
 use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
-use trace_formats::clog2::counters;
 use trace_formats::clog2::{CommKind, Gid};
 use unify::categories::Categories;
+use unify::counters;
 use unify::function_set::FunctionSet;
 
 /// What a rank, then a part of the tree, then the whole run is made of.

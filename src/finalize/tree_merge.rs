@@ -9,9 +9,9 @@ use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::{Exchange, MESSAGE_BYTES};
 use crate::exchange::messages::PendingMessage;
 use crate::exchange::tree::{children, parent};
+use merge::MergedRecord;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
-use trace_formats::clog2::{peek_size, peek_time};
 
 /// Messages under way on each edge of the tree.
 const MESSAGES_AHEAD: usize = 2;
@@ -28,21 +28,21 @@ pub trait MergeRecords {
     fn key(record: &[u8]) -> Self::Key;
 }
 
-/// CLOG2 records by their times.
-pub struct Clog2Records;
+/// Merged records by their times.
+pub struct MergedRecords;
 
-impl MergeRecords for Clog2Records {
+impl MergeRecords for MergedRecords {
     const TAG: i32 = 777;
     type Key = f64;
 
     #[inline]
     fn size(rest: &[u8]) -> usize {
-        if rest.len() < 24 { 0 } else { peek_size(rest) }
+        MergedRecord::encoded_size(rest)
     }
 
     #[inline]
     fn key(record: &[u8]) -> f64 {
-        peek_time(record)
+        MergedRecord::encoded_time(record)
     }
 }
 

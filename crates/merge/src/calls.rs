@@ -1,9 +1,10 @@
-//! What each call adds to the CLOG2 records of its process: its state, and records of the communicators it makes and frees.
+//! What each call adds to the merged records of its process: its state, and records of the communicators it makes and frees.
 //! What it sends and receives is in [`super::messages`].
 
 use super::cargo::text_cargo;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
+use super::record::{Cargo, LeftState, MergedBody, MergedRecord};
 use super::request_operation::Operation;
 use super::settings::Settings;
 use blockfile::define::Definition;
@@ -11,15 +12,12 @@ use blockfile::file::OpenCall;
 use blockfile::function::Step;
 use blockfile::record::Record as Call;
 use std::collections::HashSet;
-use trace_formats::clog2::counters::Counters;
-use trace_formats::clog2::states;
-use trace_formats::clog2::states::{Cargo, State};
-use trace_formats::clog2::{
-    Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
-};
+use trace_formats::clog2::states::{self, State};
+use trace_formats::clog2::{CARGO_SIZE, CommEvent, Gid, RecordHeader, UNKNOWN_LID, comm_etype};
 use trace_model::hash::Map;
 use trace_model::requests::Requests;
 use unify::comms::{CommId, Handles};
+use unify::counters::Counters;
 use unify::files::Files;
 use unify::halves::{Chosen, Counts, Halves};
 use unify::lanes::{Lane, Pending};
@@ -67,7 +65,7 @@ pub(super) struct Core<'a> {
     /// Time of the latest record, seconds.
     pub last: f64,
     /// Records that can be given.
-    pub out: Vec<Record>,
+    pub out: Vec<MergedRecord>,
     pub notes: Notes,
 }
 
@@ -142,15 +140,15 @@ impl<'a> Core<'a> {
     }
 
     /// A record at this time, whatever came before.
-    pub fn put_at(&mut self, time: f64, place: Place, thread: i32, body: Body) {
+    pub fn put_at(&mut self, time: f64, place: Place, thread: i32, body: MergedBody) {
         let last = std::mem::replace(&mut self.last, time);
         self.put(place, thread, body);
         self.last = last;
     }
 
     #[inline]
-    pub fn put(&mut self, place: Place, thread: i32, body: Body) {
-        self.out.push(Record {
+    pub fn put(&mut self, place: Place, thread: i32, body: MergedBody) {
+        self.out.push(MergedRecord {
             header: RecordHeader {
                 time: self.last,
                 icomm: place.line,
@@ -194,8 +192,7 @@ impl<'a> Core<'a> {
             .and_then(|handle| self.handles.lookup(handle));
         lane.place = self.places.get(lane.comm.unwrap_or(CommId::WORLD));
         if !lane.hidden {
-            let etype = state.start();
-            self.put(lane.place, lane.thread, Body::Bare { etype });
+            lane.began = self.enter(lane.place, lane.thread, state.start());
         }
         let Some(plan) = plan else { return };
         lane.message = plan
@@ -247,29 +244,56 @@ impl<'a> Core<'a> {
         if lane.hidden {
             return;
         }
-        if !lane.counts.is_empty() {
-            self.counted(lane.place, lane.thread, &mut lane.counts);
-        }
-        let etype = state.end();
-        let body = match state.cargo {
-            Cargo::None => Body::Bare { etype },
-            _ => Body::Cargo {
-                etype,
-                bytes: self.cargo(state, &call, |i| plan?.int(call.payload, i), access),
-            },
+        let cargo = match state.cargo {
+            states::Cargo::None => None,
+            _ => Some(self.cargo(state, &call, |i| plan?.int(call.payload, i), access)),
         };
+        let mut counts = None;
+        if !lane.counts.is_empty() {
+            counts = self.counters.counted(&lane.counts);
+            lane.counts.clear();
+        }
+        let body = MergedBody::Leave(LeftState {
+            start: lane.began,
+            etypes: [state.start(), state.end()],
+            cargo,
+            counts,
+        });
         self.put(lane.place, lane.thread, body);
     }
 
-    /// What performance counters counted in the call that ends.
-    #[cold]
-    fn counted(&mut self, place: Place, thread: i32, counts: &mut Vec<(i64, i64)>) {
-        let mut counters = std::mem::take(&mut self.counters);
-        for body in counters.records(counts) {
-            self.put(place, thread, body);
+    /// A state begins at the time of the latest record. Gives that time.
+    #[inline]
+    pub fn enter(&mut self, place: Place, thread: i32, etype: i32) -> f64 {
+        if self.settings.enters {
+            self.put(place, thread, MergedBody::Enter { etype });
         }
-        self.counters = counters;
-        counts.clear();
+        self.last
+    }
+
+    /// A state without counters ends.
+    #[inline]
+    pub fn leave(
+        &mut self,
+        place: Place,
+        thread: i32,
+        start: f64,
+        etypes: [i32; 2],
+        cargo: Option<Cargo>,
+    ) {
+        let body = MergedBody::Leave(LeftState {
+            start,
+            etypes,
+            cargo,
+            counts: None,
+        });
+        self.put(place, thread, body);
+    }
+
+    /// An event without data.
+    pub fn put_event(&mut self, place: Place, thread: i32, etype: i32) {
+        let cargo = None;
+        self.put(place, thread, MergedBody::Event { etype, cargo });
     }
 
     /// From here on calls may be missing that messages hang on: what requests stand for is not known any more.
@@ -301,9 +325,11 @@ impl<'a> Core<'a> {
 
     /// Text at the time of the latest record.
     fn text(&mut self, thread: i32, text: &str) {
-        let bytes = text_cargo(text.as_bytes());
-        let etype = self.schema.states.annotation();
-        self.put(self.places.world(), thread, Body::Cargo { etype, bytes });
+        let body = MergedBody::Event {
+            etype: self.schema.states.annotation(),
+            cargo: Some(text_cargo(text.as_bytes())),
+        };
+        self.put(self.places.world(), thread, body);
     }
 
     /// A function is entered or left at `ticks`.
@@ -313,14 +339,14 @@ impl<'a> Core<'a> {
         let (place, thread) = (self.places.world(), lane.thread);
         let start = |core: &Self, address| core.functions.get(&address).copied();
         let mut frames = std::mem::take(&mut lane.frames);
-        let entered = frames.step(step, |address| {
-            if let Some(etype) = start(self, address) {
-                self.put(place, thread, Body::Bare { etype: etype + 1 });
+        let entered = frames.step(step, self.last, |frame| {
+            if let Some(etype) = start(self, frame.address) {
+                self.leave(place, thread, frame.entered, [etype, etype + 1], None);
             }
         });
         lane.frames = frames;
         if let Some(etype) = start(self, step.address).filter(|_| entered) {
-            self.put(place, thread, Body::Bare { etype });
+            self.enter(place, thread, etype);
         }
     }
 
@@ -329,23 +355,17 @@ impl<'a> Core<'a> {
         self.go_to_end();
         let (place, thread) = (self.places.world(), lane.thread);
         let is_killed = self.settings.open_until_ns.is_some();
-        for address in lane.frames.close() {
-            let Some(&start) = self.functions.get(&address) else {
+        for frame in lane.frames.close() {
+            let Some(&etype) = self.functions.get(&frame.address) else {
                 continue;
             };
-            let etype = start + 1;
-            let body = match is_killed {
-                true => Body::Cargo {
-                    etype,
-                    bytes: states::UNFINISHED,
-                },
-                false => Body::Bare { etype },
-            };
-            self.put(place, thread, body);
+            let cargo = is_killed.then_some(states::UNFINISHED);
+            self.leave(place, thread, frame.entered, [etype, etype + 1], cargo);
         }
     }
 
-    fn go_to_end(&mut self) {
+    /// In a run that was killed, the latest time known of it has come.
+    pub fn go_to_end(&mut self) {
         if let Some(until) = self.settings.open_until_ns {
             let seconds = until.wrapping_sub(self.settings.zero_ns) as f64 / 1e9;
             self.last = self.last.max(seconds);
@@ -358,8 +378,7 @@ impl<'a> Core<'a> {
         lane.place = self.places.world();
         let schema = self.schema;
         if let Some(state) = schema.states.get(open.function) {
-            let etype = state.start();
-            self.put(lane.place, lane.thread, Body::Bare { etype });
+            lane.began = self.enter(lane.place, lane.thread, state.start());
             let name = state.definition.name.to_str();
             self.text(lane.thread, &format!("unfinished {name}"));
         }
@@ -371,15 +390,12 @@ impl<'a> Core<'a> {
         let Some(state) = self.schema.states.get(open.function) else {
             return;
         };
-        let etype = state.end();
-        let body = match state.cargo {
-            Cargo::None => Body::Bare { etype },
-            _ => Body::Cargo {
-                etype,
-                bytes: pack([self.call_id(open.call) as i64, -1, -1]),
-            },
+        let cargo = match state.cargo {
+            states::Cargo::None => None,
+            _ => Some(pack([self.call_id(open.call) as i64, -1, -1])),
         };
-        self.put(lane.place, lane.thread, body);
+        let etypes = [state.start(), state.end()];
+        self.leave(lane.place, lane.thread, lane.began, etypes, cargo);
     }
 
     /// What was defined and is still waiting begins to count at `ticks`.
@@ -444,7 +460,7 @@ impl<'a> Core<'a> {
                 }
             }
         }
-        self.put(place, thread, Body::Bare { etype: COMM_INIT });
+        self.put_event(place, thread, COMM_INIT);
     }
 
     /// Records of a freed communicator.
@@ -459,7 +475,7 @@ impl<'a> Core<'a> {
         self.put(
             own,
             thread,
-            Body::Comm(CommEvent {
+            MergedBody::Comm(CommEvent {
                 etype: comm_etype::FREE,
                 icomm: UNKNOWN_LID,
                 rank: -1,
@@ -467,8 +483,7 @@ impl<'a> Core<'a> {
                 gid: Gid::NULL,
             }),
         );
-        let etype = COMM_FINALIZE;
-        self.put(place, thread, Body::Bare { etype });
+        self.put_event(place, thread, COMM_FINALIZE);
     }
 
     /// A COMM record in whose header stands the communicator itself, also if events are drawn on a side of it.
@@ -486,7 +501,7 @@ impl<'a> Core<'a> {
         self.put(
             header,
             thread,
-            Body::Comm(CommEvent {
+            MergedBody::Comm(CommEvent {
                 etype,
                 icomm,
                 rank,
@@ -509,17 +524,17 @@ impl<'a> Core<'a> {
         call: &Call<'_>,
         value: impl Fn(usize) -> Option<i64>,
         access: Option<unify::files::Access>,
-    ) -> [u8; CARGO_SIZE] {
+    ) -> Cargo {
         let id = self.call_id(call.call) as i64;
         match (state.cargo, access) {
-            (Cargo::Access, Some(access)) => pack([id, access.bytes, access.offset]),
-            (Cargo::Value(i), _) => pack([id, value(i.into()).unwrap_or(-1), 0]),
+            (states::Cargo::Access, Some(access)) => pack([id, access.bytes, access.offset]),
+            (states::Cargo::Value(i), _) => pack([id, value(i.into()).unwrap_or(-1), 0]),
             _ => pack([id, 0, 0]),
         }
     }
 }
 
-fn pack(values: [i64; 3]) -> [u8; CARGO_SIZE] {
+fn pack(values: [i64; 3]) -> Cargo {
     let mut bytes = [0; CARGO_SIZE];
     for (to, value) in bytes.chunks_exact_mut(8).zip(values) {
         to.copy_from_slice(&value.to_be_bytes());

@@ -1,9 +1,10 @@
 //! Texts in the data of CLOG2 events.
 
+use super::record::Cargo;
 use trace_formats::clog2::CARGO_SIZE;
 
 /// The beginning of a text, as the token `s` has it.
-pub(super) fn text_cargo(text: &[u8]) -> [u8; CARGO_SIZE] {
+pub(super) fn text_cargo(text: &[u8]) -> Cargo {
     let mut end = text.len().min(CARGO_SIZE - 2);
     while end < text.len() && end > 0 && text[end] & 0xC0 == 0x80 {
         end -= 1;

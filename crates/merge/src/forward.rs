@@ -6,9 +6,10 @@
 //! as times of what is held up are not known. So memory goes with how wrong clocks are and not with the trace. A send
 //! that is more than [`LONGEST`] late is not waited for: the channel's messages stay as they are from then on.
 
+use super::record::{MergedBody, MergedRecord};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
-use trace_formats::clog2::{Body, Record, comm_etype, msg_etype};
+use trace_formats::clog2::{comm_etype, msg_etype};
 use trace_model::hash::Map;
 
 /// Least time that a message is given, seconds.
@@ -55,7 +56,7 @@ pub struct Forwarding {
     held_up: BTreeSet<(u64, usize)>,
     /// What waits to be given, the earliest on top: its time, number among all, and place.
     waiting: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    records: Vec<Option<Record>>,
+    records: Vec<Option<MergedRecord>>,
     free: Vec<usize>,
     given: u64,
     held: usize,
@@ -68,7 +69,44 @@ struct Process {
     /// What the latest record's time was, and what it became.
     before: Option<(f64, f64)>,
     /// Records that are held up, the first of them a receive.
-    queue: VecDeque<Record>,
+    queue: VecDeque<MergedRecord>,
+    /// States that have begun and not ended.
+    open: Vec<Open>,
+}
+
+/// A state that has begun.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    thread: i32,
+    /// Start event.
+    etype: i32,
+    /// When it began, and what that became.
+    began: (f64, f64),
+}
+
+impl Process {
+    /// A record gets its time. States begin when their beginnings do.
+    fn set_time(&mut self, record: &mut MergedRecord, time: f64) {
+        let own = std::mem::replace(&mut record.header.time, time);
+        let thread = record.header.thread;
+        match &mut record.body {
+            MergedBody::Enter { etype } => self.open.push(Open {
+                thread,
+                etype: *etype,
+                began: (own, time),
+            }),
+            MergedBody::Leave(state) => {
+                let is_its = |open: &Open| {
+                    (open.thread, open.etype) == (thread, state.etypes[0])
+                        && open.began.0.to_bits() == state.start.to_bits()
+                };
+                if let Some(at) = self.open.iter().rposition(is_its) {
+                    state.start = self.open.remove(at).began.1;
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -91,8 +129,8 @@ fn key(time: f64) -> u64 {
     }
 }
 
-fn channel(record: &Record) -> Option<(bool, Channel)> {
-    let Body::Msg(message) = &record.body else {
+fn channel(record: &MergedRecord) -> Option<(bool, Channel)> {
+    let MergedBody::Message(message) = &record.body else {
         return None;
     };
     let own = [record.header.icomm, record.header.rank];
@@ -104,9 +142,9 @@ fn channel(record: &Record) -> Option<(bool, Channel)> {
 
 impl Forwarding {
     /// Takes the next record; gives those whose times are known now, in their order.
-    pub fn push(&mut self, record: Record, mut sink: impl FnMut(&Record)) {
+    pub fn push(&mut self, record: MergedRecord, mut sink: impl FnMut(&MergedRecord)) {
         self.now = self.now.max(record.header.time);
-        if let Body::Comm(event) = &record.body
+        if let MergedBody::Comm(event) = &record.body
             && event.etype != comm_etype::FREE
             && event.rank >= 0
         {
@@ -131,7 +169,7 @@ impl Forwarding {
     }
 
     /// No more records come.
-    pub fn finish(mut self, mut sink: impl FnMut(&Record)) -> Corrected {
+    pub fn finish(mut self, mut sink: impl FnMut(&MergedRecord)) -> Corrected {
         while !self.held_up.is_empty() {
             self.give_up();
         }
@@ -174,7 +212,7 @@ impl Forwarding {
 
     /// The first record of a process gets its time. Gives the process that has waited for it.
     fn step(&mut self, process: usize, earliest: Option<f64>) -> Option<usize> {
-        let Process { before, queue } = &mut self.processes[process];
+        let Process { before, queue, .. } = &mut self.processes[process];
         let mut record = queue.pop_front()?;
         let own = record.header.time;
         let paced = before.map_or(own, |(was, became)| became + PACE * (own - was).max(0.0));
@@ -184,7 +222,8 @@ impl Forwarding {
             self.result.moved += 1;
             self.result.farthest = self.result.farthest.max(time - own);
         }
-        record.header.time = time;
+        self.processes[process].set_time(&mut record, time);
+        let found = channel(&record);
         let place = self.free.pop().unwrap_or_else(|| {
             self.records.push(None);
             self.records.len() - 1
@@ -192,7 +231,7 @@ impl Forwarding {
         self.records[place] = Some(record);
         self.waiting.push(Reverse((key(time), self.given, place)));
         self.given += 1;
-        let (true, channel) = channel(&record)? else {
+        let (true, channel) = found? else {
             return None;
         };
         let sends = self.channels.entry(channel).or_default();
@@ -232,7 +271,7 @@ impl Forwarding {
     }
 
     /// Gives what is earlier than all that may still come.
-    fn give(&mut self, sink: &mut impl FnMut(&Record)) {
+    fn give(&mut self, sink: &mut impl FnMut(&MergedRecord)) {
         let until = self.oldest().map_or(self.now, |time| time.min(self.now));
         while let Some(&Reverse((time, _, place))) = self.waiting.peek()
             && time <= key(until)
@@ -254,20 +293,20 @@ mod tests {
     use proptest::prelude::*;
     use trace_formats::clog2::{Msg, RecordHeader};
 
-    fn half(time: f64, rank: i32, partner: i32, is_send: bool) -> Record {
+    fn half(time: f64, rank: i32, partner: i32, is_send: bool) -> MergedRecord {
         let etype = if is_send {
             msg_etype::SEND
         } else {
             msg_etype::RECV
         };
-        Record {
+        MergedRecord {
             header: RecordHeader {
                 time,
                 icomm: 0,
                 rank,
                 thread: 0,
             },
-            body: Body::Msg(Msg {
+            body: MergedBody::Message(Msg {
                 etype,
                 icomm: 0,
                 rank: partner,
@@ -277,13 +316,13 @@ mod tests {
         }
     }
 
-    fn corrected(records: &[Record]) -> (Vec<Record>, Corrected) {
+    fn corrected(records: &[MergedRecord]) -> (Vec<MergedRecord>, Corrected) {
         let mut forwarding = Forwarding::default();
         let mut out = Vec::new();
         for record in records {
-            forwarding.push(*record, |r| out.push(*r));
+            forwarding.push(record.clone(), |r| out.push(r.clone()));
         }
-        let result = forwarding.finish(|r| out.push(*r));
+        let result = forwarding.finish(|r| out.push(r.clone()));
         (out, result)
     }
 

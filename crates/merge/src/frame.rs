@@ -2,9 +2,10 @@
 
 use super::calls::Core;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
+use super::record::{MergedBody, StateDefinition};
 use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
-    Body, ConstDef, EventDef, FixedText, Gid, Origin, comm_etype, constdef_etype,
+    ConstDef, EventDef, FixedText, Gid, Origin, StateDef, comm_etype, constdef_etype,
     half_messages_name,
 };
 use trace_model::hash::Wide;
@@ -14,23 +15,24 @@ use unify::comms::CommId;
 const BEFORE_ALL: f64 = -1e-9;
 
 impl Core<'_> {
-    fn put_on_world(&mut self, body: Body) {
+    fn put_on_world(&mut self, body: MergedBody) {
         self.put(self.places.world(), 0, body);
     }
 
     fn put_shift(&mut self, ticks: u64) {
         // MPE multiplies what it adds by −1, so that no shift is −0.0.
         let shift = -(self.scan.clock.shift(ticks) as f64 / 1e9);
-        self.put_on_world(Body::TimeShift { shift });
+        self.put_on_world(MergedBody::TimeShift(shift));
     }
 
     /// What stands in front of the first call.
     pub fn open_log(&mut self) {
         if self.settings.describe.is_some() {
             // No preamble tells of them: who reads must know them before their first events.
-            for definition in function_states(self.settings.functions) {
+            let names = self.settings.functions;
+            for (definition, name) in function_states(names).zip(names) {
                 let world = self.places.world();
-                self.put_at(BEFORE_ALL, world, 0, Body::StateDef(definition));
+                self.put_at(BEFORE_ALL, world, 0, state(definition, Some(name)));
             }
         }
         let first = self.scan.first_tick();
@@ -51,33 +53,25 @@ impl Core<'_> {
         if self.settings.describe.is_some() {
             self.put_constants();
         }
-        self.put_on_world(Body::Bare { etype: COMM_INIT });
+        self.put_event(self.places.world(), 0, COMM_INIT);
         if described {
             for &definition in self.schema.user.states() {
-                self.put_on_world(Body::StateDef(definition));
+                self.put_on_world(state(definition, None));
             }
             for &definition in self.schema.user.events() {
-                self.put_on_world(Body::EventDef(definition));
+                self.put_on_world(MergedBody::SoloEvent(Box::new(definition)));
             }
         }
     }
 
     fn put_constants(&mut self) {
         for (name, value) in constants(&self.library, self.scan.info.family) {
-            self.put_on_world(Body::ConstDef(ConstDef {
-                etype: constdef_etype::MPI_CONST,
-                value: value as i32,
-                name: FixedText::new(name),
-            }));
+            self.put_on_world(constant(value as i32, name));
         }
         let left_out = self.halves.as_ref().map_or(0, |chosen| chosen.left_out);
         let left_out = (left_out > 0).then(|| half_messages_name(left_out));
         for name in self.origin().names().into_iter().chain(left_out) {
-            self.put_on_world(Body::ConstDef(ConstDef {
-                etype: constdef_etype::MPI_CONST,
-                value: 0,
-                name: FixedText::new(&name),
-            }));
+            self.put_on_world(constant(0, &name));
         }
     }
 
@@ -106,13 +100,12 @@ impl Core<'_> {
         {
             self.put_shift(last);
         }
-        let etype = COMM_FINALIZE;
-        self.put_on_world(Body::Bare { etype });
+        self.put_event(self.places.world(), 0, COMM_FINALIZE);
         let Some(used) = self.settings.describe else {
             return;
         };
         for definition in self.schema.states.definitions(used.iter()) {
-            self.put_on_world(Body::StateDef(definition));
+            self.put_on_world(state(definition, None));
         }
         let mut solo = vec![
             (COMM_INIT, "red", "MPE_Comm_init", ""),
@@ -122,12 +115,29 @@ impl Core<'_> {
             solo.push((self.schema.states.annotation(), "gold", "annotation", "%s"));
         }
         for (etype, color, name, format) in solo {
-            self.put_on_world(Body::EventDef(EventDef {
+            self.put_on_world(MergedBody::SoloEvent(Box::new(EventDef {
                 etype,
                 color: FixedText::new(color),
                 name: FixedText::new(name),
                 format: FixedText::new(format),
-            }));
+            })));
         }
     }
+}
+
+/// Definition of a kind of state, which may have a longer name than CLOG2 has room for.
+fn state(def: StateDef, whole_name: Option<&String>) -> MergedBody {
+    MergedBody::State(Box::new(StateDefinition {
+        def,
+        whole_name: whole_name.cloned(),
+    }))
+}
+
+/// Definition of a constant.
+pub(super) fn constant(value: i32, name: &str) -> MergedBody {
+    MergedBody::Constant(Box::new(ConstDef {
+        etype: constdef_etype::MPI_CONST,
+        value,
+        name: FixedText::new(name),
+    }))
 }

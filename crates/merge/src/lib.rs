@@ -1,7 +1,7 @@
 //! From the block files of a run to CLOG2, SLOG2 and DUMPI.
 //!
-//! Each process is read twice. [`unify::scan`] finds what the ranks must agree on before anything can be written, [`clog2`] then
-//! gives its records in order of time. [`local`] merges block files on one machine as MPI_Finalize does over MPI. [`outputs`]
+//! Each process is read twice. [`unify::scan`] finds what the ranks must agree on before anything can be written, [`stream`] then
+//! gives its [`MergedRecord`]s in order of time. [`local`] merges block files on one machine as MPI_Finalize does over MPI. [`outputs`]
 //! makes the files of the merged stream, with [`operations`] below MPI drawn in; [`dumpi`] makes the files of one process.
 //! [`Source`] gives a run as drawables.
 //!
@@ -10,7 +10,7 @@
 
 mod calls;
 mod cargo;
-pub mod clog2;
+mod clog2;
 pub mod dumpi;
 pub mod forward;
 mod frame;
@@ -20,9 +20,13 @@ mod mpe_constants;
 mod notes;
 pub mod operations;
 pub mod outputs;
+mod record;
 mod request_operation;
 mod settings;
+mod slog2;
 mod source;
+pub mod stream;
 mod user;
 
+pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition};
 pub use source::{Source, SourceError};

@@ -3,14 +3,15 @@
 //! The records come out as from the binary tree of MPI_Finalize (`spec/clog2.md` section 12.2), in which the parent of
 //! rank r is (r − 1) / 2.
 
-use super::clog2::{Notes, Settings, Stream};
+use super::record::MergedRecord;
+use super::stream::{Notes, Settings, Stream};
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use trace_formats::clog2::counters;
 use trace_formats::clog2::states::CallIds;
-use trace_formats::clog2::{CommTable, Preamble, Record};
+use trace_formats::clog2::{CommTable, Preamble};
 use unify::categories::Categories;
+use unify::counters;
 use unify::function_set::FunctionSet;
 use unify::functions::Choice;
 use unify::gids::GidTable;
@@ -178,14 +179,33 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     ///
     /// # Errors
     /// The first error of `sink`; it gets nothing more then.
-    pub fn run<E>(&self, mut sink: impl FnMut(&Record) -> Result<(), E>) -> Result<Notes, E> {
+    pub fn run<E>(&self, sink: impl FnMut(&MergedRecord) -> Result<(), E>) -> Result<Notes, E> {
+        self.give(true, sink)
+    }
+
+    /// Gives all records but the beginnings of states ([`super::MergedBody::Enter`]) in order of time to `sink`.
+    ///
+    /// # Errors
+    /// The first error of `sink`; it gets nothing more then.
+    pub fn run_whole_states<E>(
+        &self,
+        sink: impl FnMut(&MergedRecord) -> Result<(), E>,
+    ) -> Result<Notes, E> {
+        self.give(false, sink)
+    }
+
+    fn give<E>(
+        &self,
+        enters: bool,
+        mut sink: impl FnMut(&MergedRecord) -> Result<(), E>,
+    ) -> Result<Notes, E> {
         let turns = turns(self.ranks);
         let halves = self.halves();
         let mut streams: Vec<Stream<'_>> = Vec::with_capacity(self.processes.len());
         let mut next = BinaryHeap::with_capacity(self.processes.len());
         for (i, process) in self.processes.iter().enumerate() {
             let describe = (i == 0).then_some(&self.functions);
-            let mut stream = self.stream(process, halves.as_ref(), describe);
+            let mut stream = self.stream(process, enters, halves.as_ref(), describe);
             let turn = process.scan.rank().and_then(|r| turns.get(r as usize));
             if let (Some(time), Some(&turn)) = (stream.peek_time(), turn) {
                 next.push(Reverse((time_key(time), turn, i)));
@@ -196,8 +216,8 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         while let Some(mut top) = next.peek_mut() {
             let Reverse((_, turn, i)) = *top;
             let stream = &mut streams[i];
-            if let Some(record) = stream.next() {
-                sink(&record)?;
+            if let Some(record) = stream.next_record() {
+                sink(record)?;
             }
             match stream.peek_time() {
                 Some(time) => *top = Reverse((time_key(time), turn, i)),
@@ -215,6 +235,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     fn stream<'s>(
         &'s self,
         process: &'s Process<'f, 'a>,
+        enters: bool,
         halves: Option<&'s Halves>,
         describe: Option<&'s FunctionSet>,
     ) -> Stream<'s> {
@@ -227,6 +248,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             describe,
             functions: &self.names,
             counters: &self.counters,
+            enters,
         };
         let lids = self.gids.lids(&process.scan.gids());
         Stream::new(&self.schema, process.file, &process.scan, &lids, settings)
@@ -239,7 +261,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         }
         let mut items = Vec::new();
         for process in &self.processes {
-            items.extend(self.stream(process, None, None).count().items());
+            items.extend(self.stream(process, false, None, None).count().items());
         }
         items.sort_unstable();
         // Messages that were under way when a run was killed, or went to a rank that is missing, are in no order of the end.
@@ -276,7 +298,7 @@ pub fn merge_local(
     files: &[File<'_>],
     table: &Table,
     options: Options,
-    mut sink: impl FnMut(&Record),
+    mut sink: impl FnMut(&MergedRecord),
 ) -> Result<Notes, Error> {
     let merge = Merge::new(files, table, options)?;
     merge.run(|record| {

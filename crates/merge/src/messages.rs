@@ -3,11 +3,12 @@
 //! What MPI_PROC_NULL gets, what failed and what was cancelled is no message.
 
 use super::calls::Core;
+use super::record::MergedBody;
 use super::request_operation::{Incoming, Operation, Outgoing};
 use blockfile::args::Array;
 use blockfile::encode::Status;
 use blockfile::record::Record as Call;
-use trace_formats::clog2::{Body, Msg, msg_etype};
+use trace_formats::clog2::{Msg, msg_etype};
 use trace_model::requests::Use;
 use unify::comms::CommId;
 use unify::completion::Completed;
@@ -278,7 +279,7 @@ impl Core<'_> {
         self.put(
             place,
             thread,
-            Body::Msg(Msg {
+            MergedBody::Message(Msg {
                 etype,
                 icomm: place.partner,
                 rank,

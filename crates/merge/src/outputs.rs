@@ -1,22 +1,20 @@
 //! The files made from the merged stream: CLOG2 and SLOG2, in one pass. If one of them fails, the other goes on.
 
+use super::clog2::Clog2Sink;
 use super::forward::{Corrected, Forwarding};
+use super::frame::constant;
+use super::local::Merge;
 use super::operations::Drawn;
-use io_attribution::draw::{Base, CATEGORIES};
-use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use super::record::MergedRecord;
+use super::slog2::Slog2Sink;
+use super::stream::Notes;
+use io_attribution::draw::Base;
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2;
-use trace_formats::clog2::counters;
-use trace_formats::clog2::{
-    Body, CommTable, ConstDef, Endian, FixedText, Preamble, Record, RecordHeader, comm_etype,
-    constdef_etype, late_messages_name, peek_rectype, peek_time, rectype,
-};
-use trace_formats::slog2;
-use trace_formats::slog2::{ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
-use trace_model::Sorted;
-
-type Slog2 = FromClog2<BufWriter<PendingFile>>;
+use trace_formats::clog2::{CommTable, Preamble, RecordHeader, late_messages_name};
+use trace_formats::slog2::PendingFile;
 
 /// What to write.
 pub struct Plan {
@@ -42,8 +40,6 @@ pub struct Plan {
     pub program_of: Vec<i32>,
     /// Names of the programs by number.
     pub programs: Vec<String>,
-    /// Names of the program's functions, sorted.
-    pub functions: Vec<String>,
     /// Names of performance counters.
     pub counters: Vec<String>,
     /// Whether messages that arrive before they were sent are put right.
@@ -122,12 +118,8 @@ impl Ended {
 /// The files being written.
 pub struct Outputs {
     plan: Plan,
-    clog2: Option<clog2::Writer<PendingFile>>,
-    slog2: Option<Box<Slog2>>,
-    /// Drawables that are in no record.
-    drawn: Option<Drawn>,
-    /// World rank, communicator's rank and thread by line.
-    lines: BTreeMap<i32, [i32; 3]>,
+    clog2: Option<Clog2Sink>,
+    slog2: Option<Box<Slog2Sink>>,
     /// Where times of messages are put right.
     forwarding: Option<Box<Forwarding>>,
     failures: Vec<String>,
@@ -147,8 +139,12 @@ pub fn free_base(base: &Path) -> PathBuf {
         .unwrap_or_else(|| base.to_owned())
 }
 
+/// Ending of SLOG2 files.
+const SLOG2: &str = ".slog2";
+/// Ending of CLOG2 files.
+const CLOG2: &str = ".clog2";
 /// Endings of the files.
-const ENDINGS: [&str; 2] = [".slog2", ".clog2"];
+const ENDINGS: [&str; 2] = [SLOG2, CLOG2];
 
 /// `base`, then with numbers behind it.
 fn bases(base: &Path) -> impl Iterator<Item = PathBuf> {
@@ -195,8 +191,6 @@ impl Outputs {
         let mut outputs = Outputs {
             clog2: None,
             slog2: None,
-            drawn: None,
-            lines: BTreeMap::new(),
             forwarding: plan.forward.then(Box::default),
             failures: Vec::new(),
             plan,
@@ -207,175 +201,97 @@ impl Outputs {
             // A directory that cannot be made shows when the files are.
             drop(std::fs::create_dir_all(directory));
         }
-        let plan = &outputs.plan;
-        if plan.clog2 {
-            let path = with_ending(&plan.base, ".clog2");
-            let begun = plan.begin(&path).map_err(|e| e.to_string());
-            match begun
-                .and_then(|out| clog2::Writer::new(out, &plan.preamble).map_err(|e| e.to_string()))
-            {
-                Ok(writer) => outputs.clog2 = Some(writer),
-                Err(e) => outputs.failures.push(format!("{}: {e}", path.display())),
-            }
+        if outputs.plan.clog2 {
+            outputs.clog2 = outputs.begin(CLOG2, |out, plan| Clog2Sink::new(out, &plan.preamble));
         }
         if outputs.plan.slog2 {
-            match outputs.begin_slog2() {
-                Ok(slog2) => outputs.slog2 = Some(Box::new(slog2)),
-                Err(e) => outputs.failures.push(e),
-            }
+            outputs.slog2 =
+                outputs.begin(SLOG2, |out, plan| Slog2Sink::new(out, plan).map(Box::new));
         }
         outputs
     }
 
-    fn begin_slog2(&self) -> Result<Slog2, String> {
-        let plan = &self.plan;
-        let path = with_ending(&plan.base, ".slog2");
-        let out = plan
-            .begin(&path)
-            .map_err(|e| format!("{}: {e}", path.display()))?;
-        let lines = u64::from(plan.preamble.max_comm_world_size)
-            * u64::from(plan.preamble.max_thread_count);
-        let leaf = match plan.leaf {
-            Some(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
-            None => Options::leaf_for(lines),
-        };
-        let options = ConvertOptions {
-            tree: Options {
-                children_per_node: i16::try_from(plan.children).unwrap_or(i16::MAX),
-                leaf_byte_size: leaf,
-            },
-            check_end_times: false,
-        };
-        let mut slog2 = FromClog2::new(
-            BufWriter::with_capacity(1 << 18, out),
-            &plan.preamble,
-            options,
-        )
-        .map_err(|e| format!("{}: {e}", path.display()))?;
-        slog2.name_nested(&plan.functions);
-        slog2.name_counters(&plan.counters);
-        Ok(slog2)
+    /// Begins the file with this ending; `None` if that fails, which is noted.
+    fn begin<S, E: Display>(
+        &mut self,
+        ending: &str,
+        sink: impl FnOnce(PendingFile, &Plan) -> Result<S, E>,
+    ) -> Option<S> {
+        let path = with_ending(&self.plan.base, ending);
+        let begun = self.plan.begin(&path).map_err(|e| e.to_string());
+        let begun = begun.and_then(|out| sink(out, &self.plan).map_err(|e| e.to_string()));
+        begun.map_err(|e| self.fail(ending, &e)).ok()
     }
 
-    /// Notes the lines that a communicator gives rise to.
-    fn announce(&mut self, record: &Record) {
-        let Body::Comm(event) = &record.body else {
-            return;
-        };
-        let threads = i64::from(self.plan.preamble.max_thread_count);
-        let world = i64::from(self.plan.preamble.max_comm_world_size);
-        let made = event.etype != comm_etype::FREE;
-        if !made || event.rank < 0 || event.icomm < 0 {
-            return;
-        }
-        for thread in 0..threads {
-            let line =
-                i64::from(event.icomm) * world * threads + i64::from(event.rank) * threads + thread;
-            let node = usize::try_from(event.wrank)
-                .ok()
-                .and_then(|r| self.plan.nodes.get(r));
-            if let (Ok(line), Some(&node)) = (i32::try_from(line), node) {
-                self.lines.insert(line, [node, event.wrank, thread as i32]);
-            }
-        }
-    }
-
-    /// The view by node: host, rank, thread.
-    fn node_view(&self) -> LineIdMap {
-        let mut view = slog2::node_view(&self.plan.hosts);
-        for (line, columns) in &self.lines {
-            view.cells.push(*line);
-            view.cells.extend(columns);
-        }
-        for line in self.drawn.iter().flat_map(|drawn| &drawn.lines) {
-            let rank = usize::try_from(line.rank).ok();
-            let of_rank = rank.and_then(|rank| self.plan.nodes.get(rank).copied());
-            let mut hosts = self.plan.hosts.iter();
-            let named = hosts.position(|host| Some(host) == line.host.as_ref());
-            let node = of_rank.or(named.map(|node| node as i32)).unwrap_or(-1);
-            view.push(line.id, &[node, line.rank, line.thread]);
-        }
-        view
-    }
-
-    /// The view by program, where there are several: program, rank, thread.
-    fn program_view(&self) -> Option<LineIdMap> {
-        if self.plan.programs.len() < 2 {
-            return None;
-        }
-        let mut view = slog2::program_view(&self.plan.programs);
-        for (line, [_, rank, thread]) in &self.lines {
-            let place = usize::try_from(*rank).ok();
-            let program = place.and_then(|rank| self.plan.program_of.get(rank));
-            view.push(*line, &[program.copied().unwrap_or(-1), *rank, *thread]);
-        }
-        for line in self.drawn.iter().flat_map(|drawn| &drawn.lines) {
-            view.push(line.id, &[-1, line.rank, line.thread]);
-        }
-        Some(view)
+    /// Notes what went wrong with the file with this ending.
+    fn fail(&mut self, ending: &str, why: &dyn Display) {
+        let path = with_ending(&self.plan.base, ending);
+        self.failures.push(format!("{}: {why}", path.display()));
     }
 
     /// What operations are drawn into: `None` if no SLOG2 file is being written. `zero_ns` is the time zero of the records, `comms`
     /// the number of communicators. To be asked before the first record.
     pub fn base(&mut self, zero_ns: i64, comms: usize) -> Option<Base> {
         let slog2 = self.slog2.as_mut()?;
-        let ranks = self.plan.preamble.max_comm_world_size;
-        let threads = self.plan.preamble.max_thread_count;
-        Some(Base {
-            zero_ns,
-            ranks,
-            threads,
-            first_line: Base::line_behind(ranks, threads, comms),
-            first_category: slog2.reserve_categories(CATEGORIES),
-        })
+        Some(slog2.base(&self.plan, zero_ns, comms))
     }
 
     /// Adds operations to the SLOG2 file; before the first record.
     pub fn draw(&mut self, drawn: Drawn) {
-        self.drawn = Some(drawn);
+        if let Some(slog2) = &mut self.slog2 {
+            slog2.draw(drawn);
+        }
     }
 
     /// Draws operations that end at `time` or before.
-    fn draw_until(&mut self, time: f64) {
-        let (Some(drawn), Some(slog2)) = (&mut self.drawn, &mut self.slog2) else {
+    #[inline]
+    fn draw_operations(&mut self, time: f64) {
+        let Some(slog2) = &mut self.slog2 else {
             return;
         };
-        let why = match drawn.until(time, |drawable| slog2.add(drawable)) {
-            Ok(Ok(())) => return,
-            Ok(Err(e)) => {
-                self.slog2 = None;
-                e.to_string()
-            }
+        match slog2.draw_operations(time) {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => self.fail(SLOG2, &why),
             Err(e) => {
-                drawn.drawables = Sorted::default();
-                format!("operations below MPI are not all there: {e}")
+                self.slog2 = None;
+                self.fail(SLOG2, &e);
             }
-        };
-        let path = with_ending(&self.plan.base, ".slog2");
-        self.failures.push(format!("{}: {why}", path.display()));
-    }
-
-    /// Takes the next record of the stream, encoded.
-    pub fn record(&mut self, bytes: &[u8]) {
-        let Some(mut forwarding) = self.forwarding.take() else {
-            return self.put(bytes);
-        };
-        if let Ok(record) = Record::decode(bytes, Endian::Big) {
-            forwarding.push(record, |record| self.put_decoded(record));
         }
-        self.forwarding = Some(forwarding);
     }
 
-    fn put_decoded(&mut self, record: &Record) {
-        let mut buffer = [0; 256];
-        let size = record.encode(&mut buffer);
-        self.put(&buffer[..size]);
+    /// Takes all records of a merge on this machine. Gives what could not be shown.
+    pub fn take(&mut self, merge: &Merge<'_, '_, '_>) -> Notes {
+        let enters = self.wants_enters();
+        let sink = |record: &MergedRecord| {
+            self.record(record);
+            Ok::<(), Infallible>(())
+        };
+        let Ok(notes) = match enters {
+            true => merge.run(sink),
+            false => merge.run_whole_states(sink),
+        };
+        notes
+    }
+
+    /// Whether the beginnings of states are of use ([`super::MergedBody::Enter`]).
+    fn wants_enters(&self) -> bool {
+        self.clog2.is_some() || self.forwarding.is_some()
+    }
+
+    /// Takes the next record of the stream.
+    #[inline]
+    pub fn record(&mut self, record: &MergedRecord) {
+        let Some(mut forwarding) = self.forwarding.take() else {
+            return self.put(record);
+        };
+        forwarding.push(record.clone(), |record| self.put(record));
+        self.forwarding = Some(forwarding);
     }
 
     /// Ends the correction of times. How far it went is said in the log.
     fn end_forwarding(&mut self) -> Option<Corrected> {
         let forwarding = self.forwarding.take()?;
-        let corrected = forwarding.finish(|record| self.put_decoded(record));
+        let corrected = forwarding.finish(|record| self.put(record));
         if corrected.violations > 0 {
             let header = RecordHeader {
                 time: corrected.last,
@@ -383,77 +299,45 @@ impl Outputs {
                 rank: 0,
                 thread: 0,
             };
-            let body = Body::ConstDef(ConstDef {
-                etype: constdef_etype::MPI_CONST,
-                value: 0,
-                name: FixedText::new(&late_messages_name((corrected.largest * 1e9) as u64)),
-            });
-            self.put_decoded(&Record { header, body });
+            let name = late_messages_name((corrected.largest * 1e9) as u64);
+            let body = constant(0, &name);
+            self.put(&MergedRecord { header, body });
         }
         Some(corrected)
     }
 
-    fn put(&mut self, bytes: &[u8]) {
-        if self.drawn.is_some() {
-            // What ends together with a call is nested in it.
-            self.draw_until(peek_time(bytes));
-        }
-        let has_counts = !self.plan.counters.is_empty();
+    #[inline]
+    fn put(&mut self, record: &MergedRecord) {
+        self.draw_operations(record.header.time);
         if let Some(clog2) = &mut self.clog2
-            && !(has_counts && counters::is_counted(bytes))
-            && let Err(e) = clog2.write_encoded(bytes)
+            && let Err(e) = clog2.take(record)
         {
-            let path = with_ending(&self.plan.base, ".clog2");
-            self.failures.push(format!("{}: {e}", path.display()));
             self.clog2 = None;
+            self.fail(CLOG2, &e);
         }
-        if let Some(slog2) = &mut self.slog2 {
-            if let Err(e) = slog2.push_encoded(bytes) {
-                let path = with_ending(&self.plan.base, ".slog2");
-                self.failures.push(format!("{}: {e}", path.display()));
-                self.slog2 = None;
-            }
-            if peek_rectype(bytes) == rectype::COMMEVT
-                && let Ok(record) = Record::decode(bytes, Endian::Big)
-            {
-                self.announce(&record);
-            }
+        if let Some(slog2) = &mut self.slog2
+            && let Err(e) = slog2.take(record, &self.plan)
+        {
+            self.slog2 = None;
+            self.fail(SLOG2, &e);
         }
     }
 
     /// Ends the files and gives them their names. What was there before stays, unless it is to be replaced.
     pub fn finish(mut self, table: &CommTable) -> Ended {
         let corrected = self.end_forwarding();
-        self.draw_until(f64::INFINITY);
+        self.draw_operations(f64::INFINITY);
         let mut files: Vec<(&'static str, PendingFile)> = Vec::new();
-        let failed = |ending, e: &dyn std::fmt::Display| {
-            format!("{}: {e}", with_ending(&self.plan.base, ending).display())
-        };
-        let views = [Some(self.node_view()), self.program_view()];
-        if let Some(mut slog2) = self.slog2.take() {
-            views
-                .into_iter()
-                .flatten()
-                .for_each(|view| slog2.add_line_map(view));
-            if let Some(drawn) = self.drawn.take() {
-                slog2.describe(drawn.categories, drawn.lines);
-            }
-            let ended = slog2
-                .finish()
-                .map_err(|e| e.to_string())
-                .and_then(|(mut out, _)| {
-                    out.flush().map_err(|e| e.to_string())?;
-                    out.into_inner().map_err(|e| e.to_string())
-                });
-            match ended {
-                Ok(file) => files.push((".slog2", file)),
-                Err(e) => self.failures.push(failed(".slog2", &e)),
+        if let Some(slog2) = self.slog2.take() {
+            match slog2.finish(&self.plan) {
+                Ok(file) => files.push((SLOG2, file)),
+                Err(e) => self.fail(SLOG2, &e),
             }
         }
         if let Some(clog2) = self.clog2.take() {
             match clog2.finish(table, &self.plan.preamble) {
-                Ok(file) => files.push((".clog2", file)),
-                Err(e) => self.failures.push(failed(".clog2", &e)),
+                Ok(file) => files.push((CLOG2, file)),
+                Err(e) => self.fail(CLOG2, &e),
             }
         }
         let mut ended = Ended {

@@ -23,4 +23,7 @@ pub struct Settings<'s> {
     pub functions: &'s [String],
     /// Names of performance counters: those of all ranks. Without, their values are left out.
     pub counters: &'s [String],
+    /// Whether the beginnings of states are given, too ([`super::MergedBody::Enter`]): who writes no CLOG2 and corrects no times
+    /// does without.
+    pub enters: bool,
 }

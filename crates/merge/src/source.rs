@@ -6,6 +6,8 @@ use std::convert::Infallible;
 use std::fmt;
 
 use super::operations::{hosts_of, is_of_run, is_server, set_hosts};
+use super::record::MergedBody;
+use super::slog2;
 use crate::local;
 use crate::local::{Merge, Options};
 use blockfile::file::File;
@@ -263,10 +265,17 @@ fn draw<E>(
     put: &mut impl FnMut(&Drawable<'_>) -> Result<(), E>,
 ) -> Result<(Drawing, Losses), E> {
     let mut drawing = Drawing::new(&merge.preamble(), false);
-    drawing.name_nested(merge.function_names());
     drawing.name_counters(merge.counter_names());
-    let notes = merge
-        .run(|record| drawing.push(record, &mut |drawable: &Drawable<'_>, _| put(drawable)))?;
+    let put = &mut |drawable: &Drawable<'_>, _| put(drawable);
+    let notes = merge.run_whole_states(|record| match &record.body {
+        MergedBody::Enter { .. } => Ok(()),
+        MergedBody::Leave(state) => drawing.state(&slog2::whole(record, state), put),
+        MergedBody::State(state) => {
+            drawing.define_state(&state.def, state.whole_name.as_deref());
+            Ok(())
+        }
+        _ => drawing.push(&record.clog2(), put),
+    })?;
     let mut losses = Losses::default();
     let what = "communicator drawn on MPI_COMM_WORLD, having too many members or lines";
     losses.add(what, notes.folded_comms);

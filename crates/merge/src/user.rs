@@ -1,9 +1,10 @@
-//! What the program tells of itself, in the CLOG2 records of its process.
+//! What the program tells of itself, in the merged records of its process.
 
 use super::calls::Core;
 use super::cargo::text_cargo;
+use super::record::{Cargo, MergedBody};
 use blockfile::user::{Event, Kind, Message, What};
-use trace_formats::clog2::{Body, CARGO_SIZE, msg_etype};
+use trace_formats::clog2::{CARGO_SIZE, msg_etype};
 use unify::comms::CommId;
 use unify::lanes::{Begun, Lane};
 use unify::places::Place;
@@ -39,24 +40,24 @@ impl Core<'_> {
                 };
                 match event.what {
                     What::Enter if kind == Kind::Region => {
-                        let etype = etypes.start;
-                        self.put(place, thread, Body::Bare { etype });
+                        let start = self.enter(place, thread, etypes.start);
                         lane.begun.push(Begun {
-                            end: etypes.end,
+                            etypes: [etypes.start, etypes.end],
+                            start,
                             place,
                             region: true,
                         });
                     }
                     What::Exit => self.exit(lane, etypes.end),
                     What::Mark(bits) => {
-                        let bytes = cargo(&bits.to_be_bytes());
+                        let cargo = Some(cargo(&bits.to_be_bytes()));
                         let etype = etypes.start;
-                        self.put(place, thread, Body::Cargo { etype, bytes });
+                        self.put(place, thread, MergedBody::Event { etype, cargo });
                     }
                     What::Text(text) => {
-                        let bytes = text_cargo(text);
+                        let cargo = Some(text_cargo(text));
                         let etype = etypes.start;
-                        self.put(place, thread, Body::Cargo { etype, bytes });
+                        self.put(place, thread, MergedBody::Event { etype, cargo });
                     }
                     _ => self.notes.unknown_events += 1,
                 }
@@ -75,46 +76,39 @@ impl Core<'_> {
 
     /// The last region begun on the thread that `end` ends.
     fn exit(&mut self, lane: &mut Lane<'_>, end: i32) {
-        match lane.begun.iter().rposition(|b| b.region && b.end == end) {
+        let is_its = |b: &Begun| b.region && b.etypes[1] == end;
+        match lane.begun.iter().rposition(is_its) {
             Some(i) => {
-                let begun = lane.begun.remove(i);
-                self.put(begun.place, lane.thread, Body::Bare { etype: end });
+                let begun = lane.take_begun(i);
+                self.leave(begun.place, lane.thread, begun.start, begun.etypes, None);
             }
             // Begun before recording was switched on.
             None => self.notes.unknown_events += 1,
         }
     }
 
-    fn mpe_event(
-        &mut self,
-        lane: &mut Lane<'_>,
-        number: i32,
-        place: Place,
-        data: Option<&[u8; CARGO_SIZE]>,
-    ) {
+    fn mpe_event(&mut self, lane: &mut Lane<'_>, number: i32, place: Place, data: Option<&Cargo>) {
         let Some(etype) = self.schema.user.number(number) else {
             self.notes.unknown_events += 1;
             return;
         };
-        let body = match data {
-            None => Body::Bare { etype },
-            Some(&bytes) => Body::Cargo { etype, bytes },
-        };
-        self.put(place, lane.thread, body);
+        let cargo = data.copied();
+        self.put(place, lane.thread, MergedBody::Event { etype, cargo });
         // What is open when the process is killed.
         if self.settings.open_until_ns.is_none() {
             return;
         }
         if let Some(end) = self.schema.user.end_of(etype) {
             lane.begun.push(Begun {
-                end,
+                etypes: [etype, end],
+                start: self.last,
                 place,
                 region: false,
             });
         } else if let Some(i) = lane
             .begun
             .iter()
-            .rposition(|b| !b.region && b.end == etype && b.place.line == place.line)
+            .rposition(|b| !b.region && b.etypes[1] == etype && b.place.line == place.line)
         {
             lane.begun.remove(i);
         }
@@ -131,28 +125,22 @@ impl Core<'_> {
     /// What is still open at the end of the log ends there: regions, and after a kill also states of MPE's API.
     pub fn close_user(&mut self, lanes: &mut [Lane<'_>]) {
         for lane in lanes {
-            while let Some(begun) = lane.begun.pop() {
-                let etype = begun.end;
-                let body = match self.settings.open_until_ns {
-                    Some(until) => {
-                        let seconds = until.wrapping_sub(self.settings.zero_ns) as f64 / 1e9;
-                        self.last = self.last.max(seconds);
-                        if begun.region {
-                            let bytes = text_cargo(UNFINISHED);
-                            Body::Cargo { etype, bytes }
-                        } else {
-                            Body::Bare { etype }
-                        }
-                    }
-                    None => Body::Bare { etype },
-                };
-                self.put(begun.place, lane.thread, body);
+            while let Some(last) = lane.begun.len().checked_sub(1) {
+                let begun = lane.take_begun(last);
+                let is_killed = self.settings.open_until_ns.is_some();
+                self.go_to_end();
+                if begun.region {
+                    let cargo = is_killed.then(|| text_cargo(UNFINISHED));
+                    self.leave(begun.place, lane.thread, begun.start, begun.etypes, cargo);
+                } else {
+                    self.put_event(begun.place, lane.thread, begun.etypes[1]);
+                }
             }
         }
     }
 }
 
-fn cargo(data: &[u8]) -> [u8; CARGO_SIZE] {
+fn cargo(data: &[u8]) -> Cargo {
     let mut bytes = [0; CARGO_SIZE];
     let n = data.len().min(CARGO_SIZE);
     bytes[..n].copy_from_slice(&data[..n]);

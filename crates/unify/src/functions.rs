@@ -113,40 +113,54 @@ impl Functions {
 
 /// The functions that a thread is in, outermost first.
 #[derive(Clone, Debug, Default)]
-pub struct Frames(Vec<(u64, u32)>);
+pub struct Frames(Vec<Frame>);
+
+/// A function that was entered and not left.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Where the function is.
+    pub address: u64,
+    /// When it was entered, in the seconds that [`Frames::step`] was given.
+    pub entered: f64,
+    stack: u32,
+}
 
 /// Stacks are believed to be apart that are further away from each other, bytes.
 const SAME_STACK: u32 = 8 << 20;
 
 impl Frames {
-    /// Takes a step. `left` gets the functions that have ended by it, innermost first: one that is left, and those that
-    /// never will be, because longjmp has thrown them away. Gives whether the step enters a function.
-    pub fn step(&mut self, step: &Step, mut left: impl FnMut(u64)) -> bool {
+    /// Takes a step made at `time`, seconds. `left` gets the functions that have ended by it, innermost first: one that is left, and
+    /// those that never will be, because longjmp has thrown them away. Gives whether the step enters a function.
+    pub fn step(&mut self, step: &Step, time: f64, mut left: impl FnMut(Frame)) -> bool {
         if step.enters {
-            while let Some(&(address, stack)) = self.0.last() {
+            while let Some(&open) = self.0.last() {
                 // Bytes that the open function's frame is below what is entered now.
-                let below = step.stack.wrapping_sub(stack);
+                let below = step.stack.wrapping_sub(open.stack);
                 // A function that was inlined has its caller's frame.
                 if below > SAME_STACK || below == 0 && step.is_inlined() {
                     break;
                 }
                 self.0.pop();
-                left(address);
+                left(open);
             }
-            self.0.push((step.address, step.stack));
+            self.0.push(Frame {
+                address: step.address,
+                entered: time,
+                stack: step.stack,
+            });
             return true;
         }
-        if let Some(at) = self.0.iter().rposition(|(a, _)| *a == step.address) {
-            for (address, _) in self.0.drain(at..).rev() {
-                left(address);
+        if let Some(at) = self.0.iter().rposition(|open| open.address == step.address) {
+            for open in self.0.drain(at..).rev() {
+                left(open);
             }
         }
         false
     }
 
     /// The functions that are still open, innermost first; there are none then.
-    pub fn close(&mut self) -> impl Iterator<Item = u64> + '_ {
-        self.0.drain(..).rev().map(|(address, _)| address)
+    pub fn close(&mut self) -> impl Iterator<Item = Frame> + '_ {
+        self.0.drain(..).rev()
     }
 
     /// Whether there is none.
@@ -164,7 +178,7 @@ mod tests {
         for &(enters, address, stack) in steps {
             let step = Step::new(enters, address, stack, false);
             let mut left = Vec::new();
-            let entered = frames.step(&step, |a| left.push(-(a as i64)));
+            let entered = frames.step(&step, 0.0, |open| left.push(-(open.address as i64)));
             seen.append(&mut left);
             if entered {
                 seen.push(address as i64);
@@ -185,7 +199,7 @@ mod tests {
             (true, 3, 900),
         ];
         assert_eq!(run(&mut frames, &steps), [1, 2, 2, -2, -2, 3]);
-        assert!(frames.close().eq([3, 1]));
+        assert!(frames.close().map(|open| open.address).eq([3, 1]));
         assert!(frames.is_empty());
     }
 
@@ -219,11 +233,11 @@ mod tests {
     #[test]
     fn inlined_functions_are_in_the_frame_of_their_caller() {
         let mut frames = Frames::default();
-        assert!(frames.step(&Step::new(true, 1, 1000, false), |_| ()));
+        assert!(frames.step(&Step::new(true, 1, 1000, false), 0.0, |_| ()));
         let mut left = Vec::new();
-        assert!(frames.step(&Step::new(true, 2, 1000, true), |a| left.push(a)));
-        assert!(left.is_empty());
-        assert!(frames.step(&Step::new(true, 3, 1000, false), |a| left.push(a)));
+        let mut leave = |open: Frame| left.push(open.address);
+        assert!(frames.step(&Step::new(true, 2, 1000, true), 0.0, &mut leave));
+        assert!(frames.step(&Step::new(true, 3, 1000, false), 0.0, &mut leave));
         assert_eq!(left, [2, 1]);
     }
 

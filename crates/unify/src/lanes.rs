@@ -58,8 +58,10 @@ pub enum Next {
 /// A region or state that has begun.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
-    /// Event that ends it, in the CLOG2 file.
-    pub end: i32,
+    /// Start and end event in the merged records.
+    pub etypes: [i32; 2],
+    /// When it began, seconds.
+    pub start: f64,
     /// Where it is drawn.
     pub place: Place,
     /// Whether it is a region: those end at the latest with the log.
@@ -89,6 +91,8 @@ pub struct Lane<'a> {
     pub comm: Option<CommId>,
     /// Where the call is drawn.
     pub place: Place,
+    /// When the call began, seconds.
+    pub began: f64,
     /// Communicator of the matched message that the call receives.
     pub message: Option<CommId>,
     /// Whether the call is one that is not shown.
@@ -127,6 +131,7 @@ impl<'a> Lane<'a> {
             counts: Vec::new(),
             comm: None,
             place: Place::default(),
+            began: 0.0,
             message: None,
             hidden: false,
             defined: defined.iter(),
@@ -227,6 +232,20 @@ impl<'a> Lane<'a> {
     pub fn close(&mut self) -> Option<u64> {
         self.next = Next::Close;
         (!self.frames.is_empty()).then_some(u64::MAX)
+    }
+
+    /// Takes out what has begun at this position of [`Lane::begun`]. Of several with the same events at the same place, that which
+    /// began first ends first, as in an SLOG2 file made of a CLOG2 file.
+    pub fn take_begun(&mut self, position: usize) -> Begun {
+        let mut taken = self.begun.remove(position);
+        for other in self.begun[..position].iter_mut().rev() {
+            let is_alike = other.etypes == taken.etypes
+                && (other.place.line, other.place.rank) == (taken.place.line, taken.place.rank);
+            if is_alike {
+                std::mem::swap(&mut other.start, &mut taken.start);
+            }
+        }
+        taken
     }
 
     /// Goes to the first of the events that wait.

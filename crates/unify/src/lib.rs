@@ -15,6 +15,7 @@ pub mod categories;
 pub mod clock;
 pub mod comms;
 pub mod completion;
+pub mod counters;
 pub mod files;
 pub mod function_set;
 pub mod functions;

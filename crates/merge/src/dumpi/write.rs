@@ -340,7 +340,8 @@ fn stream<W: Write>(
             let head = head();
             let mut left = Vec::new();
             let open = frames.get_mut(item.position);
-            let entered = open.is_some_and(|open| open.step(&step, |address| left.push(address)));
+            let entered =
+                open.is_some_and(|open| open.step(&step, 0.0, |frame| left.push(frame.address)));
             let all = left.into_iter().map(|address| (address, false));
             for (address, enters) in all.chain(entered.then_some((step.address, true))) {
                 if let Some(name) = functions.name(address) {

@@ -10,7 +10,6 @@ use merge::local::{self, Merge};
 use merge::operations;
 use merge::outputs::{Outputs, Plan, numbered};
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 use trace_model::Stop;
@@ -183,7 +182,6 @@ impl MergeableRun<'_> {
             hosts,
             program_of,
             programs,
-            functions: merge.function_names().to_vec(),
             counters: merge.counter_names().to_vec(),
             forward: false,
         });
@@ -195,12 +193,7 @@ impl MergeableRun<'_> {
             let why = format!("operations below MPI are not in the trace: {error}");
             written.failures.push(why);
         }
-        let mut buffer = [0; 256];
-        let Ok(notes) = merge.run(|record| {
-            let size = record.encode(&mut buffer);
-            outputs.record(&buffer[..size]);
-            Ok::<(), Infallible>(())
-        });
+        let notes = outputs.take(merge);
         let ended = outputs.finish(merge.comm_table());
         written
             .files

@@ -270,16 +270,6 @@ pub fn peek_rectype(bytes: &[u8]) -> i32 {
     }
 }
 
-/// Event number of an encoded BAREEVT or CARGOEVT record; 0 of one that is cut off before it.
-#[inline]
-pub(crate) fn peek_etype(bytes: &[u8]) -> i32 {
-    if bytes.len() < HEADER_SIZE + 4 {
-        0
-    } else {
-        get_i32(bytes, HEADER_SIZE, Endian::Big)
-    }
-}
-
 /// Size in bytes of the big-endian record at the front of `bytes`; 0 if no complete record stands there.
 #[inline]
 pub fn peek_size(bytes: &[u8]) -> usize {

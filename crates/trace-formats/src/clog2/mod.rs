@@ -32,7 +32,6 @@
 mod bytes;
 mod codec;
 mod comm;
-pub mod counters;
 mod error;
 mod gid;
 pub mod java;
@@ -52,7 +51,6 @@ mod worlds;
 mod write;
 
 pub use bytes::Endian;
-pub(crate) use codec::peek_etype;
 pub use codec::{peek_rectype, peek_size, peek_time};
 pub use comm::{CommEntry, CommKind, CommTable, UNKNOWN_LID};
 pub use error::{Error, ErrorKind};
@@ -60,7 +58,6 @@ pub use gid::Gid;
 pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
 pub use read::{EncodedRecords, RawRecords, Reader, Records};
-pub(crate) use record::COUNTED;
 pub use record::{
     Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, EventDef, HEADER_SIZE, MAX_RECORD_SIZE,
     Msg, NESTED, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype, rectype,

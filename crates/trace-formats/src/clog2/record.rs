@@ -19,10 +19,6 @@ pub const ENDLOG_TIME: f64 = 1e8;
 /// that of others ends the one that began first, as in the original converter. MPE gives out no such numbers.
 pub const NESTED: i32 = 1 << 30;
 
-/// Events from this number on tell what performance counters counted in the state that ends next on their line. They stand in
-/// the stream that CLOG2 and SLOG2 files are made of, never in a CLOG2 file.
-pub(crate) const COUNTED: i32 = i32::MIN;
-
 /// Record types (`spec/clog2.md` section 4.2).
 #[allow(missing_docs)]
 pub mod rectype {

@@ -55,8 +55,8 @@ mod window;
 pub use annotation::{Annotated, Companion, annotate, annotate_with_progress};
 pub use build::{Builder, NewComposite, Options, Tree};
 pub use convert::{
-    Conversion, ConvertError, ConvertOptions, Drawing, FromClog2, Warning, Warnings, convert,
-    convert_with_progress,
+    Conversion, ConvertError, ConvertOptions, Drawing, FromClog2, Warning, Warnings, WholeState,
+    convert, convert_with_progress,
 };
 pub use directory::{Directory, Entries};
 pub use error::{Error, ErrorKind};

@@ -205,7 +205,6 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>,
         hosts: vec!["node".to_owned()],
         program_of: vec![0, 0],
         programs: vec!["program".to_owned()],
-        functions: Vec::new(),
         counters: Vec::new(),
         forward: false,
     });
@@ -218,14 +217,7 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>,
         let drawn = draw_files(&files, &table, base, last, folder).expect("drawn");
         outputs.draw(drawn);
     }
-    let mut buffer = [0; 256];
-    merge
-        .run(|record| {
-            let size = record.encode(&mut buffer);
-            outputs.record(&buffer[..size]);
-            Ok::<(), std::convert::Infallible>(())
-        })
-        .expect("never fails");
+    outputs.take(&merge);
     let ended = outputs.finish(merge.comm_table());
     assert_eq!((ended.files.len(), ended.failures), (2, Vec::new()));
     let read =

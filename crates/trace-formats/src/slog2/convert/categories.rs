@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::warnings::{Warning, Warnings};
-use crate::clog2::{EventDef, NESTED, Preamble, StateDef};
+use crate::clog2::{EventDef, Preamble, StateDef};
 use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Color, DefaultColors, Text, Topology};
 
@@ -79,8 +79,6 @@ pub(super) struct Categories {
     bindings: Vec<Binding>,
     next_index: i64,
     default_colors: DefaultColors,
-    /// Whole names of the states that nest, by start event.
-    nested: Vec<String>,
 }
 
 impl Categories {
@@ -141,7 +139,6 @@ impl Categories {
             bindings: Vec::new(),
             next_index,
             default_colors: DefaultColors::new(),
-            nested: Vec::new(),
         }
     }
 
@@ -227,13 +224,25 @@ impl Categories {
         self.push(index, topology)
     }
 
-    /// Whole names of the states that nest, in the order of their start events.
-    pub(super) fn name_nested(&mut self, names: &[String]) {
-        self.nested = names.to_vec();
+    /// The slot of the states with these start and end events; else the events of which nothing is known.
+    #[inline]
+    pub(super) fn state(&mut self, etypes: [i32; 2]) -> Result<u32, [Option<i32>; 2]> {
+        match etypes.map(|etype| self.role(etype)) {
+            [Some((Role::Start, start)), Some((Role::End, end))] if start == end => Ok(start),
+            roles => {
+                let unknown = |at: usize| roles[at].is_none().then_some(etypes[at]);
+                Err([unknown(0), unknown(1)])
+            }
+        }
     }
 
-    /// Takes the definition of a state.
-    pub(super) fn define_state(&mut self, def: &StateDef, warnings: &mut Warnings) {
+    /// Takes the definition of a state. Its name is `whole_name`, where there is one.
+    pub(super) fn define_state(
+        &mut self,
+        def: &StateDef,
+        whole_name: Option<&str>,
+        warnings: &mut Warnings,
+    ) {
         let etypes = [def.start_etype, def.final_etype];
         let slot = match etypes.map(|etype| self.role(etype)) {
             [Some((_, start)), Some((_, end))] if start == end => start,
@@ -255,10 +264,8 @@ impl Categories {
             def.format.as_bytes(),
             warnings,
         );
-        let place = def.start_etype.checked_sub(NESTED).map(|n| n / 2);
-        let place = place.and_then(|place| usize::try_from(place).ok());
-        if let Some(name) = place.and_then(|place| self.nested.get(place)) {
-            self.slots[slot as usize].category.name = Text(name.clone().into_bytes());
+        if let Some(name) = whole_name {
+            self.slots[slot as usize].category.name = Text(name.as_bytes().to_vec());
         }
     }
 

@@ -1,9 +1,6 @@
-//! What performance counters counted in states: records in front of the state's end (`clog2/counters.rs`) become a part of its
-//! info.
+//! What performance counters counted in states becomes a part of their infos.
 
 use super::categories::Categories;
-use crate::clog2::CARGO_SIZE;
-use crate::clog2::counters;
 use trace_model::COUNTER_SIGN;
 use trace_model::hash::Map as HashMap;
 
@@ -14,8 +11,6 @@ pub(super) struct Counted {
     count: usize,
     /// What the infos of states with values have behind what others have.
     format: String,
-    /// By line, the values for the state that ends next.
-    waiting: HashMap<i32, Vec<i64>>,
     /// By slot of a category, bytes of what its infos have anyway; `None` if that is not always as long.
     lengths: HashMap<u32, Option<usize>>,
     info: Vec<u8>,
@@ -27,29 +22,18 @@ impl Counted {
         Counted {
             count: names.len(),
             format: names.iter().map(key).collect::<Vec<_>>().join(", "),
-            waiting: HashMap::default(),
             lengths: HashMap::default(),
             info: Vec::new(),
         }
     }
 
-    /// Takes a record of values; false if it is none.
-    #[inline]
-    pub(super) fn take(&mut self, etype: i32, line: i32, cargo: &[u8; CARGO_SIZE]) -> bool {
-        let Some(part) = counters::part(etype) else {
-            return false;
-        };
-        counters::unpack(part, cargo, self.waiting.entry(line).or_default());
-        true
-    }
-
-    /// The info of a state that ends: `own`, as far as its category says what it is, and the values, if there are such.
+    /// The info of a state that ends: `own`, as far as its category says what it is, and the values, if there are any.
     pub(super) fn info<'a>(
         &'a mut self,
         categories: &mut Categories,
         slot: u32,
-        line: i32,
         own: &'a [u8],
+        values: &[i64],
     ) -> &'a [u8] {
         let length = self.lengths.entry(slot);
         let length = *length.or_insert_with(|| length_of(categories.info_types(slot)));
@@ -58,16 +42,16 @@ impl Counted {
         };
         // The rest of the cargo would be taken for values.
         let own = &own[..own.len().min(length)];
-        let waiting = self.waiting.get_mut(&line);
-        let Some(values) = waiting.filter(|values| !values.is_empty()) else {
+        if values.is_empty() {
             return own;
-        };
+        }
         categories.add_info(slot, &self.format);
         self.info.clear();
         self.info.extend_from_slice(own);
         self.info.resize(length, 0);
-        let numbers = values.drain(..).take(self.count);
-        self.info.extend(numbers.flat_map(i64::to_be_bytes));
+        let numbers = values.iter().take(self.count);
+        self.info
+            .extend(numbers.flat_map(|number| number.to_be_bytes()));
         &self.info
     }
 }

@@ -23,6 +23,21 @@ pub trait Put<E>: FnMut(&NewDrawable<'_>, u64) -> Result<(), E> {}
 
 impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> Put<E> for F {}
 
+/// A state that is known as a whole, and not by two records.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeState<'a> {
+    /// Where the state is, and when it ends.
+    pub header: RecordHeader,
+    /// When the state begins, seconds.
+    pub start: f64,
+    /// Numbers of the events that would begin and end the state in a CLOG2 file.
+    pub etypes: [i32; 2],
+    /// Info of the state, as the format of the state's definition says; without what counters have counted.
+    pub info: &'a [u8],
+    /// What performance counters have counted in the state, in the order of [`Drawing::name_counters`]; empty if nothing has.
+    pub counts: &'a [i64],
+}
+
 /// Takes the records of a merged log in order of time and makes drawables of them.
 #[derive(Debug)]
 pub struct Drawing {
@@ -102,13 +117,13 @@ impl Drawing {
         self.categories.reserve(count)
     }
 
-    /// Names of states that nest, which may be longer than their definitions can tell: the first one's start event is
-    /// [`clog2::NESTED`].
-    pub fn name_nested(&mut self, names: &[String]) {
-        self.categories.name_nested(names);
+    /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning.
+    pub fn define_state(&mut self, def: &clog2::StateDef, whole_name: Option<&str>) {
+        self.categories
+            .define_state(def, whole_name, &mut self.warnings);
     }
 
-    /// Names of performance counters whose values come in front of the ends of states.
+    /// Names of the performance counters whose values [`WholeState::counts`] has.
     pub fn name_counters(&mut self, names: &[String]) {
         self.counted = (!names.is_empty()).then(|| Box::new(Counted::new(names)));
     }
@@ -135,7 +150,7 @@ impl Drawing {
                 Ok(())
             }
             Body::StateDef(def) => {
-                self.categories.define_state(def, &mut self.warnings);
+                self.define_state(def, None);
                 Ok(())
             }
             Body::EventDef(def) => {
@@ -210,6 +225,53 @@ impl Drawing {
         Ok(())
     }
 
+    /// Draws a whole state.
+    ///
+    /// # Errors
+    /// Those of `put`; what is odd becomes a [`Warning`].
+    #[inline]
+    pub fn state<E>(&mut self, state: &WholeState<'_>, put: &mut impl Put<E>) -> Result<(), E> {
+        let line = self.lines.line(&state.header);
+        let times = [state.start, state.header.time];
+        match self.categories.state(state.etypes) {
+            Ok(slot) => {
+                let vertices = times.map(|time| Vertex { time, line });
+                let born = self.drawn;
+                self.draw_state(slot, state.info, state.counts, &vertices, born, put)
+            }
+            Err(unknown) => {
+                for (etype, time) in unknown.into_iter().zip(times) {
+                    if let Some(etype) = etype {
+                        self.odd.undescribed += 1;
+                        self.warnings
+                            .add(Warning::UndescribedEvent { etype, time, line });
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Draws a state whose info has what counters have counted behind its own.
+    #[inline]
+    fn draw_state<E>(
+        &mut self,
+        slot: u32,
+        info: &[u8],
+        counts: &[i64],
+        vertices: &[Vertex; 2],
+        born: u64,
+        put: &mut impl Put<E>,
+    ) -> Result<(), E> {
+        let Some(mut counted) = self.counted.take() else {
+            return self.draw(slot, info, vertices, born, put);
+        };
+        let info = counted.info(&mut self.categories, slot, info, counts);
+        let drawn = self.draw(slot, info, vertices, born, put);
+        self.counted = Some(counted);
+        drawn
+    }
+
     #[inline]
     fn event<E>(
         &mut self,
@@ -220,11 +282,6 @@ impl Drawing {
     ) -> Result<(), E> {
         let line = self.lines.line(header);
         let time = header.time;
-        if let (Some(counted), Some(cargo)) = (&mut self.counted, cargo)
-            && counted.take(etype, line, cargo)
-        {
-            return Ok(());
-        }
         let Some((role, slot)) = self.categories.role(etype) else {
             self.odd.undescribed += 1;
             self.warnings
@@ -246,13 +303,8 @@ impl Drawing {
                     return Ok(());
                 };
                 self.categories.slot(slot).open -= 1;
-                let Some(mut counted) = self.counted.take() else {
-                    return self.draw(slot, state.info.bytes(), &state.vertices, state.born, put);
-                };
-                let info = counted.info(&mut self.categories, slot, line, state.info.bytes());
-                let drawn = self.draw(slot, info, &state.vertices, state.born, put);
-                self.counted = Some(counted);
-                drawn
+                let info = state.info.bytes();
+                self.draw_state(slot, info, &[], &state.vertices, state.born, put)
             }
             Role::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);

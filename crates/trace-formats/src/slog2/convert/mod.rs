@@ -15,7 +15,7 @@ use std::io::{Seek, Write};
 pub use warnings::{Warning, Warnings};
 
 pub(super) use categories::{Binding, Role};
-pub use drawing::Drawing;
+pub use drawing::{Drawing, WholeState};
 pub(super) use lines::Lines;
 pub(super) use matching::{Matching, Meeting};
 
@@ -252,13 +252,23 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
         self.drawing.reserve_categories(count)
     }
 
-    /// Whole names of states that nest, which their definitions may cut: the first one's start event is [`clog2::NESTED`].
-    /// Before the first record.
-    pub fn name_nested(&mut self, names: &[String]) {
-        self.drawing.name_nested(names);
+    /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning.
+    pub fn define_state(&mut self, def: &clog2::StateDef, whole_name: Option<&str>) {
+        self.drawing.define_state(def, whole_name);
     }
 
-    /// Names of the performance counters whose values the stream tells in front of the ends of states. Before the first record.
+    /// Draws a state that is known as a whole, and not by two records.
+    ///
+    /// # Errors
+    /// Of the output only; what is odd becomes a [`Warning`].
+    #[inline]
+    pub fn state(&mut self, state: &WholeState<'_>) -> Result<(), Error> {
+        let (draw, builder) = (&mut self.draw, &mut self.builder);
+        let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
+        self.drawing.state(state, &mut put)
+    }
+
+    /// Names of the performance counters whose values [`WholeState::counts`] has. Before the first state.
     pub fn name_counters(&mut self, names: &[String]) {
         self.drawing.name_counters(names);
     }

@@ -11,8 +11,8 @@ use blockfile::file::File;
 use blockfile::layout::Family;
 use blockfile::record;
 pub use blocks::*;
-use merge::clog2::Notes;
 use merge::local::{Merge, Options};
+use merge::stream::Notes;
 use std::io::Cursor;
 use trace_formats::clog2::{Body, Preamble, Record, Writer, comm_etype, msg_etype};
 use trace_formats::slog2::{Conversion, ConvertOptions, Drawable, Reader, Topology};
@@ -144,8 +144,9 @@ pub fn merge_bytes(bytes: &[Vec<u8>], options: Options) -> Merged {
     let mut records = Vec::new();
     let notes = merge
         .run(|record| {
-            records.push(*record);
-            writer.write(record)
+            let record = record.clog2();
+            records.push(record);
+            writer.write(&record)
         })
         .expect("writes");
     let out = writer

@@ -1,0 +1,267 @@
+//! Merged records: what travels from the block files of the ranks to the files that are written.
+//!
+//! A call, a region or a function of the program is one record with a beginning and an end, [`MergedBody::Leave`], at the time of
+//! its end. Who writes SLOG2 needs no other. Who writes CLOG2 cuts states into two events, in order of time: it is told of the
+//! beginning by [`MergedBody::Enter`], as is the correction of times. Events of MPE's API are what the program logs, one by one;
+//! whether two of them make a state is for the reader of a log to find out.
+//!
+//! Ranks exchange records as [`MergedRecord::encode`] writes them, little-endian and with their size in front.
+
+use trace_formats::clog2::{
+    Body, CARGO_SIZE, CommEvent, ConstDef, Endian, EventDef, MAX_RECORD_SIZE, Msg, Record,
+    RecordHeader, StateDef,
+};
+
+/// The data of an event.
+pub type Cargo = [u8; CARGO_SIZE];
+
+/// One record of the merged stream, which is in order of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergedRecord {
+    /// Time in seconds since time zero, communicator, rank in it, and thread.
+    pub header: RecordHeader,
+    /// What happens.
+    pub body: MergedBody,
+}
+
+/// What a record tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MergedBody {
+    /// A state begins. Its [`MergedBody::Leave`] will come, with the same place and thread.
+    Enter {
+        /// Start event of the state.
+        etype: i32,
+    },
+    /// A state ends: the whole of it.
+    Leave(LeftState),
+    /// An event of the program's own, an annotation, or one of MPE's.
+    Event {
+        /// Number of the event.
+        etype: i32,
+        /// Its data.
+        cargo: Option<Cargo>,
+    },
+    /// A message is sent or received.
+    Message(Msg),
+    /// A communicator is made or freed.
+    Comm(CommEvent),
+    /// A kind of state is defined.
+    State(Box<StateDefinition>),
+    /// A kind of event is defined.
+    SoloEvent(Box<EventDef>),
+    /// A constant is defined.
+    Constant(Box<ConstDef>),
+    /// The clock of the process is shifted, seconds.
+    TimeShift(f64),
+}
+
+/// A state that has come to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftState {
+    /// When it began, seconds.
+    pub start: f64,
+    /// Start and end event.
+    pub etypes: [i32; 2],
+    /// Data of the end event.
+    pub cargo: Option<Cargo>,
+    /// What performance counters counted in it, in the order of the names that the ranks have agreed on.
+    pub counts: Option<Box<[i64]>>,
+}
+
+/// Definition of a kind of state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateDefinition {
+    /// As a CLOG2 file has it.
+    pub def: StateDef,
+    /// The whole name, where `def` may have only its beginning.
+    pub whole_name: Option<String>,
+}
+
+/// Kinds of encoded records.
+mod kind {
+    pub const ENTER: u32 = 0;
+    pub const LEAVE: u32 = 1;
+    pub const EVENT: u32 = 2;
+    /// A CLOG2 record, and behind it the whole name of a state.
+    pub const AS_CLOG2: u32 = 3;
+}
+
+/// Bytes in front of a body: u32 size with these, u32 kind, f64 time, i32 communicator, rank and thread.
+const HEAD_BYTES: usize = 28;
+
+impl MergedRecord {
+    /// The record that a CLOG2 file has of it.
+    pub fn clog2(&self) -> Record {
+        let event = |etype, cargo: &Option<Cargo>| match *cargo {
+            None => Body::Bare { etype },
+            Some(bytes) => Body::Cargo { etype, bytes },
+        };
+        let body = match &self.body {
+            MergedBody::Enter { etype } => Body::Bare { etype: *etype },
+            MergedBody::Leave(state) => event(state.etypes[1], &state.cargo),
+            MergedBody::Event { etype, cargo } => event(*etype, cargo),
+            MergedBody::Message(message) => Body::Msg(*message),
+            MergedBody::Comm(event) => Body::Comm(*event),
+            MergedBody::State(state) => Body::StateDef(state.def),
+            MergedBody::SoloEvent(def) => Body::EventDef(**def),
+            MergedBody::Constant(def) => Body::ConstDef(**def),
+            MergedBody::TimeShift(shift) => Body::TimeShift { shift: *shift },
+        };
+        Record {
+            header: self.header,
+            body,
+        }
+    }
+
+    /// Appends the record to `to`.
+    #[inline]
+    pub fn encode(&self, to: &mut Vec<u8>) {
+        let begin = to.len();
+        let kind = match &self.body {
+            MergedBody::Enter { .. } => kind::ENTER,
+            MergedBody::Leave(_) => kind::LEAVE,
+            MergedBody::Event { .. } => kind::EVENT,
+            _ => kind::AS_CLOG2,
+        };
+        let mut head = [0; HEAD_BYTES];
+        head[4..8].copy_from_slice(&kind.to_le_bytes());
+        head[8..16].copy_from_slice(&self.header.time.to_le_bytes());
+        head[16..20].copy_from_slice(&self.header.icomm.to_le_bytes());
+        head[20..24].copy_from_slice(&self.header.rank.to_le_bytes());
+        head[24..].copy_from_slice(&self.header.thread.to_le_bytes());
+        to.extend_from_slice(&head);
+        match &self.body {
+            MergedBody::Enter { etype } => to.extend_from_slice(&etype.to_le_bytes()),
+            MergedBody::Leave(state) => {
+                to.extend_from_slice(&state.start.to_le_bytes());
+                to.extend_from_slice(&state.etypes[0].to_le_bytes());
+                to.extend_from_slice(&state.etypes[1].to_le_bytes());
+                put_cargo(to, state.cargo.as_ref());
+                let counts = state.counts.iter().flatten();
+                counts.for_each(|count| to.extend_from_slice(&count.to_le_bytes()));
+            }
+            MergedBody::Event { etype, cargo } => {
+                to.extend_from_slice(&etype.to_le_bytes());
+                put_cargo(to, cargo.as_ref());
+            }
+            _ => self.encode_as_clog2(to),
+        }
+        let size = (to.len() - begin) as u32;
+        if let Some(room) = to.get_mut(begin..begin + 4) {
+            room.copy_from_slice(&size.to_le_bytes());
+        }
+    }
+
+    fn encode_as_clog2(&self, to: &mut Vec<u8>) {
+        let mut bytes = [0; MAX_RECORD_SIZE];
+        let size = self.clog2().encode(&mut bytes);
+        to.extend_from_slice(&bytes[..size]);
+        if let MergedBody::State(state) = &self.body
+            && let Some(name) = &state.whole_name
+        {
+            to.extend_from_slice(name.as_bytes());
+        }
+    }
+
+    /// Bytes of the encoded record at the beginning of `rest`; 0 if none is there.
+    #[inline]
+    pub fn encoded_size(rest: &[u8]) -> usize {
+        let size = rest.first_chunk().copied().map_or(0, u32::from_le_bytes) as usize;
+        if size < HEAD_BYTES { 0 } else { size }
+    }
+
+    /// Time of an encoded record, seconds.
+    #[inline]
+    pub fn encoded_time(record: &[u8]) -> f64 {
+        let time = record.get(8..).and_then(|rest| rest.first_chunk());
+        time.copied().map_or(f64::INFINITY, f64::from_le_bytes)
+    }
+
+    /// The record that `bytes` are; `None` if they are none.
+    #[inline]
+    pub fn decode(bytes: &[u8]) -> Option<MergedRecord> {
+        let (head, rest) = bytes.split_first_chunk::<HEAD_BYTES>()?;
+        let mut head = &head[4..];
+        let kind = u32::from_le_bytes(take(&mut head)?);
+        let header = RecordHeader {
+            time: f64::from_le_bytes(take(&mut head)?),
+            icomm: i32::from_le_bytes(take(&mut head)?),
+            rank: i32::from_le_bytes(take(&mut head)?),
+            thread: i32::from_le_bytes(take(&mut head)?),
+        };
+        let mut rest = rest;
+        let rest = &mut rest;
+        let body = match kind {
+            kind::ENTER => MergedBody::Enter {
+                etype: i32::from_le_bytes(take(rest)?),
+            },
+            kind::LEAVE => MergedBody::Leave(LeftState {
+                start: f64::from_le_bytes(take(rest)?),
+                etypes: [
+                    i32::from_le_bytes(take(rest)?),
+                    i32::from_le_bytes(take(rest)?),
+                ],
+                cargo: take_cargo(rest)?,
+                counts: take_counts(rest),
+            }),
+            kind::EVENT => MergedBody::Event {
+                etype: i32::from_le_bytes(take(rest)?),
+                cargo: take_cargo(rest)?,
+            },
+            kind::AS_CLOG2 => decode_as_clog2(rest)?,
+            _ => return None,
+        };
+        Some(MergedRecord { header, body })
+    }
+}
+
+#[inline]
+fn put_cargo(to: &mut Vec<u8>, cargo: Option<&Cargo>) {
+    to.push(u8::from(cargo.is_some()));
+    to.extend_from_slice(cargo.map_or(&[], |bytes| bytes));
+}
+
+#[inline]
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, others) = rest.split_first_chunk()?;
+    *rest = others;
+    Some(*bytes)
+}
+
+#[inline]
+fn take_cargo(rest: &mut &[u8]) -> Option<Option<Cargo>> {
+    let [is_there] = take(rest)?;
+    match is_there {
+        0 => Some(None),
+        _ => take(rest).map(Some),
+    }
+}
+
+#[inline]
+fn take_counts(rest: &[u8]) -> Option<Box<[i64]>> {
+    let (counts, _) = rest.as_chunks();
+    if counts.is_empty() {
+        return None;
+    }
+    Some(counts.iter().copied().map(i64::from_le_bytes).collect())
+}
+
+fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
+    let record = Record::decode(bytes, Endian::Big).ok()?;
+    let more = bytes.get(record.size()..).unwrap_or_default();
+    Some(match record.body {
+        Body::Msg(message) => MergedBody::Message(message),
+        Body::Comm(event) => MergedBody::Comm(event),
+        Body::StateDef(def) => MergedBody::State(Box::new(StateDefinition {
+            def,
+            whole_name: match more {
+                [] => None,
+                name => Some(String::from_utf8_lossy(name).into_owned()),
+            },
+        })),
+        Body::EventDef(def) => MergedBody::SoloEvent(Box::new(def)),
+        Body::ConstDef(def) => MergedBody::Constant(Box::new(def)),
+        Body::TimeShift { shift } => MergedBody::TimeShift(shift),
+        _ => return None,
+    })
+}
