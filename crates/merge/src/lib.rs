@@ -19,6 +19,7 @@ mod messages;
 mod mpe_constants;
 mod notes;
 pub mod operations;
+mod output_plan;
 pub mod outputs;
 mod record;
 mod request_operation;

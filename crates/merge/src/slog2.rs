@@ -1,7 +1,7 @@
 //! The sink that writes SLOG2: states are drawn as they are, nothing is paired but messages. Operations below MPI are drawn between.
 
 use super::operations::Drawn;
-use super::outputs::Plan;
+use super::output_plan::Plan;
 use super::record::{LeftState, MergedBody, MergedRecord};
 use io_attribution::draw::{Base, CATEGORIES};
 use std::collections::BTreeMap;
