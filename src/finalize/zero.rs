@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Version of what the ranks say to each other in MPI_Finalize. All ranks must have the same one.
-const PROTOCOL: &str = concat!("libtrace merge 5 of ", env!("CARGO_PKG_VERSION"));
+const PROTOCOL: &str = concat!("libtrace merge 6 of ", env!("CARGO_PKG_VERSION"));
 
 /// What rank 0 decides for all.
 pub struct FromZero {

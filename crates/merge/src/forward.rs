@@ -289,6 +289,7 @@ impl Forwarding {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::LeftState;
     use super::*;
     use proptest::prelude::*;
     use trace_formats::clog2::{Msg, RecordHeader};
@@ -346,6 +347,74 @@ mod tests {
         assert!(times.is_sorted(), "{times:?}");
         assert_eq!((times[0], times[3], times[4]), (5.5, 7.5, 1000.0));
         assert!(times[1] > 5.5 && times[2] > times[1] + 0.9, "{times:?}");
+    }
+
+    /// The beginning and the end of a state of rank 1.
+    fn state(start: f64, end: f64, etypes: [i32; 2], thread: i32) -> [MergedRecord; 2] {
+        let record = |time, body| MergedRecord {
+            header: RecordHeader {
+                time,
+                icomm: 0,
+                rank: 1,
+                thread,
+            },
+            body,
+        };
+        let leave = LeftState {
+            start,
+            etypes,
+            cargo: None,
+            counts: None,
+        };
+        [
+            record(start, MergedBody::Enter { etype: etypes[0] }),
+            record(end, MergedBody::Leave(leave)),
+        ]
+    }
+
+    #[test]
+    fn states_begin_when_their_beginnings_do() {
+        // Rank 1's clock is 5 s behind. It receives in one state, nested in another one of the same kind; a third state on another
+        // thread begins at the same time.
+        let [outer_enter, outer_leave] = state(0.5, 3.0, [10, 11], 0);
+        let [inner_enter, inner_leave] = state(1.5, 2.5, [10, 11], 0);
+        let [other_enter, other_leave] = state(1.5, 2.0, [10, 11], 1);
+        let records = [
+            outer_enter,
+            half(1.0, 1, 0, false),
+            inner_enter,
+            other_enter,
+            other_leave,
+            inner_leave,
+            outer_leave,
+            half(5.5, 0, 1, true),
+        ];
+        let (out, result) = corrected(&records);
+        assert_eq!((out.len(), result.violations), (records.len(), 1));
+        assert!(out.iter().map(|r| r.header.time).is_sorted());
+        let mut entered: Vec<(i32, f64)> = Vec::new();
+        let mut spans = Vec::new();
+        for record in &out {
+            let (thread, time) = (record.header.thread, record.header.time);
+            match &record.body {
+                MergedBody::Enter { .. } => entered.push((thread, time)),
+                MergedBody::Leave(state) => {
+                    let at = entered.iter().rposition(|&(on, _)| on == thread);
+                    let (_, began) = entered.remove(at.expect("a beginning"));
+                    assert_eq!(state.start.to_bits(), began.to_bits());
+                    spans.push((thread, state.start, time));
+                }
+                _ => {}
+            }
+        }
+        // The outer state began before the message and keeps its time; what follows the receive moves along.
+        let [other, inner, outer] = spans[..] else {
+            panic!("{spans:?}");
+        };
+        assert_eq!((other.0, inner.0, outer.0), (1, 0, 0));
+        assert_eq!(outer.1, 0.5);
+        assert!(outer.2 > inner.2 && inner.2 > other.2, "{spans:?}");
+        assert!(inner.1 > 5.5 && other.1 > 5.5, "{spans:?}");
     }
 
     #[test]

@@ -265,3 +265,151 @@ fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use trace_formats::clog2::{FixedText, Gid, comm_etype, constdef_etype, msg_etype};
+
+    fn cargo() -> impl Strategy<Value = Option<Cargo>> {
+        proptest::option::of(any::<Cargo>())
+    }
+
+    /// Short names, names that fill what CLOG2 has room for, and longer ones.
+    fn state_definition() -> impl Strategy<Value = MergedBody> {
+        let whole_name = proptest::option::of("[a-zé ]{1,80}");
+        (any::<[i32; 3]>(), "[a-z]{0,31}", "[a-z]{0,20}", whole_name).prop_map(
+            |([state_id, start_etype, final_etype], name, color, whole_name)| {
+                MergedBody::State(Box::new(StateDefinition {
+                    def: StateDef {
+                        state_id,
+                        start_etype,
+                        final_etype,
+                        color: FixedText::new(&color),
+                        name: FixedText::new(&name),
+                        format: FixedText::new("ID=%l, bytes=%l"),
+                    },
+                    whole_name,
+                }))
+            },
+        )
+    }
+
+    fn body() -> impl Strategy<Value = MergedBody> {
+        let leave = (
+            -1e9..1e9,
+            any::<[i32; 2]>(),
+            cargo(),
+            proptest::option::of(prop::collection::vec(any::<i64>(), 1..5)),
+        );
+        prop_oneof![
+            any::<i32>().prop_map(|etype| MergedBody::Enter { etype }),
+            leave.prop_map(|(start, etypes, cargo, counts)| {
+                MergedBody::Leave(LeftState {
+                    start,
+                    etypes,
+                    cargo,
+                    counts: counts.map(Vec::into_boxed_slice),
+                })
+            }),
+            (any::<i32>(), cargo()).prop_map(|(etype, cargo)| MergedBody::Event { etype, cargo }),
+            (any::<[i32; 4]>(), any::<bool>()).prop_map(|([icomm, rank, tag, size], is_send)| {
+                let etype = if is_send {
+                    msg_etype::SEND
+                } else {
+                    msg_etype::RECV
+                };
+                MergedBody::Message(Msg {
+                    etype,
+                    icomm,
+                    rank,
+                    tag,
+                    size,
+                })
+            }),
+            any::<[i32; 3]>().prop_map(|[icomm, rank, wrank]| {
+                MergedBody::Comm(CommEvent {
+                    etype: comm_etype::INTRA_CREATE,
+                    icomm,
+                    rank,
+                    wrank,
+                    gid: Gid::NULL,
+                })
+            }),
+            state_definition(),
+            (any::<i32>(), "[a-z]{0,31}").prop_map(|(value, name)| {
+                MergedBody::Constant(Box::new(ConstDef {
+                    etype: constdef_etype::MPI_CONST,
+                    value,
+                    name: FixedText::new(&name),
+                }))
+            }),
+            (any::<i32>(), "[a-z]{0,31}").prop_map(|(etype, name)| {
+                MergedBody::SoloEvent(Box::new(EventDef {
+                    etype,
+                    color: FixedText::new("white"),
+                    name: FixedText::new(&name),
+                    format: FixedText::new("%s"),
+                }))
+            }),
+            (-1e9..1e9).prop_map(MergedBody::TimeShift),
+        ]
+    }
+
+    fn record() -> impl Strategy<Value = MergedRecord> {
+        let header =
+            (-1e9..1e9, any::<[i32; 3]>()).prop_map(|(time, [icomm, rank, thread])| RecordHeader {
+                time,
+                icomm,
+                rank,
+                thread,
+            });
+        (header, body()).prop_map(|(header, body)| MergedRecord { header, body })
+    }
+
+    proptest! {
+        /// Ranks that exchange records one after another get what was sent, and can skip records and compare times without
+        /// decoding.
+        #[test]
+        fn records_survive_the_wire(records in prop::collection::vec(record(), 0..20)) {
+            let mut bytes = Vec::new();
+            records.iter().for_each(|record| record.encode(&mut bytes));
+            let mut rest = &bytes[..];
+            for record in &records {
+                let size = MergedRecord::encoded_size(rest);
+                prop_assert!(size >= HEAD_BYTES && size <= rest.len());
+                let (own, others) = rest.split_at(size);
+                prop_assert_eq!(MergedRecord::encoded_time(own), record.header.time);
+                let decoded = MergedRecord::decode(own);
+                prop_assert_eq!(decoded.as_ref(), Some(record));
+                rest = others;
+            }
+            prop_assert!(rest.is_empty());
+            prop_assert_eq!(MergedRecord::encoded_size(rest), 0);
+        }
+
+        /// A record that is cut off is none, or (a state whose counts or name are cut) a shorter one: never a panic.
+        #[test]
+        fn cut_records_do_no_harm(record in record(), keep in 0.0..1.0) {
+            let mut bytes = Vec::new();
+            record.encode(&mut bytes);
+            let kept = (bytes.len() as f64 * keep) as usize;
+            if kept < HEAD_BYTES {
+                prop_assert_eq!(MergedRecord::decode(&bytes[..kept]), None);
+            } else {
+                drop(MergedRecord::decode(&bytes[..kept]));
+            }
+        }
+
+        /// Whatever bytes another rank sends.
+        #[test]
+        fn any_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200), kind in 0u32..5) {
+            let mut bytes = bytes;
+            if let Some(to) = bytes.get_mut(4..8) {
+                to.copy_from_slice(&kind.to_le_bytes());
+            }
+            drop(MergedRecord::decode(&bytes));
+        }
+    }
+}
