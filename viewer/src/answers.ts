@@ -2,6 +2,28 @@
 // Written from the Rust types by a test of viewer-core: UPDATE_TYPESCRIPT=1 cargo test -p viewer-core typescript
 
 /**
+ * The traces that a server has, by number.
+ */
+export type TracesAnswer = { 
+/**
+ * All traces, numbered from 0.
+ */
+traces: Array<TraceName>, };
+
+/**
+ * A trace of a server.
+ */
+export type TraceName = { 
+/**
+ * The number of the trace in addresses: `t/0/meta`.
+ */
+n: number, 
+/**
+ * The name of the trace for people.
+ */
+name: string, };
+
+/**
  * What a drawable is, as answers name it.
  */
 export type TopologyName = "event" | "state" | "arrow";

@@ -1,7 +1,7 @@
 // Questions to whoever knows the trace: the server that this page came from, or in an exported page the same code as WASM.
 // Answers are kept, asked for once at a time and given up when nobody waits for them any more.
 
-import type { DrawableDetail } from "./answers";
+import type { DrawableDetail, TraceName, TracesAnswer } from "./answers";
 import { busy, trouble } from "./state";
 import { ownTrace } from "./own";
 
@@ -209,9 +209,9 @@ export async function logIn(): Promise<void> {
 }
 
 /** Names of the server's traces. */
-export async function traceNames(): Promise<{ n: number; name: string }[]> {
+export async function traceNames(): Promise<TraceName[]> {
   if (ownTrace()) return [];
   const answer = await fetch("traces", { credentials: "same-origin" });
   if (!answer.ok) throw new ApiError(answer.status, await answer.text());
-  return ((await answer.json()) as { traces: { n: number; name: string }[] }).traces;
+  return ((await answer.json()) as TracesAnswer).traces;
 }

@@ -2,7 +2,7 @@
 
 import { effect, signal, untracked } from "@preact/signals";
 import { Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
-import type { MetaAnswer, TimelinesAnswer } from "./answers";
+import type { MetaAnswer, TimelinesAnswer, TraceName } from "./answers";
 import { count } from "./finding";
 import { counted, hitBins, selected, slide, serverMeta, serverRows, view } from "./state";
 
@@ -10,7 +10,7 @@ import { counted, hitBins, selected, slide, serverMeta, serverRows, view } from 
 const AGAIN = 700;
 
 /** The server's traces. */
-export const names = signal<readonly { n: number; name: string }[]>([]);
+export const names = signal<readonly TraceName[]>([]);
 
 /** Asks for the trace, again while its index is being made. */
 async function loadMeta(trace: number): Promise<void> {

@@ -41,6 +41,7 @@ mod timelines;
 pub mod trace;
 
 pub use answers::answer::{Answer, AnswerBody, AnswerLimits, VIEW_VERSION};
+pub use answers::traces::{TraceName, TracesAnswer};
 pub use answers::viewer::Viewer;
 pub use base::color::{Rgb, Theme};
 pub use base::error::ApiError;

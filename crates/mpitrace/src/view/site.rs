@@ -13,12 +13,11 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use parking_lot::Mutex;
-use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use viewer_core::{Answer, AnswerBody, ApiError, Query};
+use viewer_core::{Answer, AnswerBody, ApiError, Query, TracesAnswer};
 
 /// Time for an answer that can be given in part, and says so.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -183,7 +182,7 @@ impl Site {
         *site.asked.lock() = Instant::now();
         let (number, route) = match place {
             Place::Trace(number, route) if number < site.traces.len() => (number, route.to_owned()),
-            Place::Traces => return Ok(site.traces_answer(&head.headers)),
+            Place::Traces => return site.traces_answer(&head.headers),
             _ => {
                 let what = format!("there are {} traces, numbered from 0", site.traces.len());
                 return Err((StatusCode::NOT_FOUND, what));
@@ -260,13 +259,11 @@ impl Site {
         }
     }
 
-    fn traces_answer(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
-        let traces = self.traces.iter().enumerate();
-        let traces: Vec<_> = traces
-            .map(|(n, trace)| json!({"n": n, "name": trace.name}))
-            .collect();
-        let text = json!({ "traces": traces }).to_string();
-        self.whole(text.into(), "application/json", headers)
+    fn traces_answer(&self, headers: &HeaderMap) -> Result<Response<Full<Bytes>>, Refused> {
+        let names = self.traces.iter().map(|trace| trace.name.as_str());
+        let answer = Answer::json(&TracesAnswer::new(names), true);
+        let answer = answer.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.message))?;
+        Ok(self.response(answer, None, headers))
     }
 
     fn response(

@@ -12,6 +12,7 @@ mod search;
 mod statistics;
 mod summary;
 mod timelines;
+pub(crate) mod traces;
 #[cfg(test)]
 mod typescript;
 pub(crate) mod viewer;

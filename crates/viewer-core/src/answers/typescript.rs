@@ -17,6 +17,7 @@ use super::statistics::{
     TimelineNumbers,
 };
 use super::timelines::TimelinesAnswer;
+use super::traces::{TraceName, TracesAnswer};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
 use crate::findings::summary::{Finding, FindingItem, FindingTarget, Summary, TimeShare};
 use crate::picture::frame::{HEADER_BYTES, MAGIC, arrow_flag, flag, section};
@@ -47,6 +48,8 @@ fn typescript() -> String {
     // Numbers of answers are far below 2⁵³.
     let config = Config::new().with_large_int("number");
     let mut text = HEADER.to_owned();
+    add::<TracesAnswer<'_>>(&mut text, &config);
+    add::<TraceName<'_>>(&mut text, &config);
     add::<TopologyName>(&mut text, &config);
     add::<MetaAnswer<'_>>(&mut text, &config);
     add::<LineMapInfo<'_>>(&mut text, &config);
