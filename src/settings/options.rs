@@ -220,7 +220,7 @@ options! {
         "posix-exclude" => posix_exclude: Words = Vec::new();
 
         /// Whether a transfer is recorded with the sectors that the kernel read from the device for it, and those that it newly
-        /// has to write. This tells whether a read found its data in memory. About 0.5 µs per transfer.
+        /// has to write. This tells whether a read found its data in memory. About 0.5 us per transfer.
         "rusage" => rusage: OnOff = false;
 
         /// Width of the rank in a CallID, in bits. The call counter has the other 64 minus this. If the ranks of the run do not

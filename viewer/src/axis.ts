@@ -67,7 +67,7 @@ function between(step: number): number {
 function unitOf(step: number): [string, number] {
   if (step >= 0.1) return ["s", 1];
   if (step >= 1e-4) return ["ms", 1e3];
-  if (step >= 1e-7) return ["µs", 1e6];
+  if (step >= 1e-7) return ["us", 1e6];
   return ["ns", 1e9];
 }
 
@@ -83,7 +83,7 @@ export function duration(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   const size = Math.abs(seconds);
   if (size === 0) return "0 s";
-  const [unit, factor] = size >= 0.99995 ? ["s", 1] : size >= 0.99995e-3 ? ["ms", 1e3] : size >= 0.99995e-6 ? ["µs", 1e6] : ["ns", 1e9];
+  const [unit, factor] = size >= 0.99995 ? ["s", 1] : size >= 0.99995e-3 ? ["ms", 1e3] : size >= 0.99995e-6 ? ["us", 1e6] : ["ns", 1e9];
   const value = seconds * factor;
   const before = Math.floor(Math.log10(Math.abs(value) * 1.00005)) + 1;
   return `${thin(value.toFixed(Math.max(0, Math.min(3, 4 - Math.max(before, 1)))))}\u202f${unit}`;

@@ -49,7 +49,7 @@ fn seconds(figure: &str) -> f64 {
     let unit = match words.next() {
         Some("s") => 1.0,
         Some("ms") => 1e-3,
-        Some("us" | "µs") => 1e-6,
+        Some("us") => 1e-6,
         Some("ns") => 1e-9,
         _ => panic!("{figure}"),
     };

@@ -11,12 +11,12 @@ test("round numbers in a unit that suits them", () => {
   assert.deepEqual(labels(0, 10), ["0 2 4 6 8 10", "s", ""]);
   assert.deepEqual(labels(0, 0.05), ["0 10 20 30 40 50", "ms", ""]);
   assert.deepEqual(labels(12.031, 12.0429), ["12\u2009032 12\u2009034 12\u2009036 12\u2009038 12\u2009040 12\u2009042", "ms", ""]);
-  assert.deepEqual(labels(0, 3e-6), ["0.0 0.5 1.0 1.5 2.0 2.5 3.0", "µs", ""]);
+  assert.deepEqual(labels(0, 3e-6), ["0.0 0.5 1.0 1.5 2.0 2.5 3.0", "us", ""]);
 });
 
 test("labels that would be too long are counted from near the begin, which is said", () => {
   const [text, unit, origin] = labels(1234.5678901, 1234.5678951);
-  assert.equal(unit, "µs");
+  assert.equal(unit, "us");
   assert.match(origin ?? "", /^1234\.56789\d* s$/);
   assert.match(text ?? "", /^\+/);
   const { ticks, origin: from } = axis(1234.5678901, 1234.5678951, 6);

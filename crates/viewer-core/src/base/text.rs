@@ -1,6 +1,4 @@
-//! Texts of a picture: how wide they are, how they are cut, and numbers with their units.
-
-pub use trace_model::units::duration;
+//! Texts of a picture: how wide they are, how they are cut, and counts.
 
 /// Advance widths of the characters from blank to tilde in DejaVu Sans, which Verdana shares within a percent, in 1/2048 of
 /// the size. Other fonts that a reader may have in its place are narrower.
@@ -108,11 +106,6 @@ mod tests {
         assert_eq!(
             [0, 999, 1000, 1_234_567].map(count),
             ["0", "999", "1 000", "1 234 567"]
-        );
-        let shown = [0.0, 1e-9, 1.5e-6, 0.0123, 2.0, 1234.0].map(duration);
-        assert_eq!(
-            shown,
-            ["0 ns", "1 ns", "1.50 us", "12.3 ms", "2.00 s", "1234 s"]
         );
     }
 }

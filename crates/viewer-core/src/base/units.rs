@@ -1,21 +1,8 @@
 //! Numbers as people read them.
 
-pub use trace_model::units::bytes;
+pub use trace_model::units::{bytes, duration};
 
 use trace_model::units::digits;
-
-/// Seconds with three digits: `1.23 s`, `45.6 µs`.
-pub fn seconds(seconds: f64) -> String {
-    let (unit, factor) = match seconds.abs() {
-        0.0 => return "0 s".to_owned(),
-        s if s < 1e-6 => ("ns", 1e9),
-        s if s < 1e-3 => ("µs", 1e6),
-        s if s < 1.0 => ("ms", 1e3),
-        s if s < 600.0 => ("s", 1.0),
-        _ => ("min", 1.0 / 60.0),
-    };
-    format!("{} {unit}", digits(seconds * factor))
-}
 
 /// A share: `12.3 %`.
 pub fn percent(share: f64) -> String {
@@ -33,11 +20,13 @@ mod tests {
 
     #[test]
     fn three_digits() {
-        assert_eq!(seconds(1.234), "1.23 s");
-        assert_eq!(seconds(0.0456), "45.6 ms");
-        assert_eq!(seconds(123e-6), "123 µs");
-        assert_eq!(seconds(0.0), "0 s");
-        assert_eq!(seconds(6000.0), "100 min");
+        assert_eq!(duration(1.234), "1.23 s");
+        assert_eq!(duration(0.0456), "45.6 ms");
+        assert_eq!(duration(123e-6), "123 us");
+        assert_eq!(duration(0.0), "0 ns");
+        assert_eq!(duration(6000.0), "6000 s");
+        let shown = [1e-9, 1.5e-6, 0.0123, 2.0, 1234.0].map(duration);
+        assert_eq!(shown, ["1 ns", "1.50 us", "12.3 ms", "2.00 s", "1234 s"]);
         assert_eq!(bytes(1000), "1000 B");
         assert_eq!(bytes(3 << 19), "1.50 MiB");
         assert_eq!(percent(0.1234), "12.3 %");

@@ -5,7 +5,7 @@ use trace_formats::slog2::TimeBBox;
 
 use super::named::NamedTimeline;
 use crate::base::color::{Rgb, Theme};
-use crate::base::text;
+use crate::base::{text, units};
 use crate::drawing::arrows::{self, is_trigger};
 use crate::drawing::axis::TimeAxis;
 use crate::drawing::band::{BandPainter, BandSpan, NestingBand, SpanFill, depths};
@@ -442,7 +442,7 @@ fn titles(content: &Content, look: &PictureStyle, width: f64) -> [String; 2] {
     let plural = if total == 1 { "" } else { "s" };
     let what = format!(
         "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {timelines} timeline{plural}",
-        text::duration(span)
+        units::duration(span)
     );
     let room = width - 2.0 * MARGIN;
     let title = text::fitted(&text::visible(&look.title), TITLE * 1.15, room);

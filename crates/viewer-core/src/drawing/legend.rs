@@ -3,7 +3,7 @@
 use trace_formats::slog2::Topology;
 
 use crate::base::color::Rgb;
-use crate::base::text;
+use crate::base::{text, units};
 use crate::drawing::arrows::is_trigger;
 use crate::drawing::content::Content;
 
@@ -60,7 +60,7 @@ impl Legend {
                 count: format!("{about}{}", text::count(total.count)),
                 time: match topology {
                     Topology::Event => String::new(),
-                    _ => text::duration(total.seconds),
+                    _ => units::duration(total.seconds),
                 },
             }
         });

@@ -6,7 +6,7 @@ use trace_formats::slog2::Topology;
 use super::builder::{FindingBuilder, MAX_ITEMS};
 use super::pass::DrawablePass;
 use super::summary::{Finding, FindingItem, FindingTarget};
-use crate::base::units::{bytes, count, seconds};
+use crate::base::units::{bytes, count, duration};
 use crate::trace::class::ActivityClass;
 
 impl FindingBuilder<'_, '_> {
@@ -53,7 +53,7 @@ impl FindingBuilder<'_, '_> {
         {
             items.push(FindingItem {
                 text: format!("{} spends most time in MPI-IO", self.label(line)),
-                value: format!("{about}{}", seconds(time)),
+                value: format!("{about}{}", duration(time)),
                 target: FindingTarget {
                     timelines: self.pinned("", &[line]),
                     panel: "io".into(),
@@ -68,7 +68,7 @@ impl FindingBuilder<'_, '_> {
                     self.name(state.kind),
                     self.label(state.line)
                 ),
-                value: seconds(state.duration()),
+                value: duration(state.duration()),
                 target: FindingTarget {
                     panel: "io".into(),
                     ..self.at(state, &[state.line])
@@ -79,7 +79,7 @@ impl FindingBuilder<'_, '_> {
             "{about}{} {} {about}{}",
             count(calls, "MPI-IO call"),
             if calls == 1 { "takes" } else { "take" },
-            seconds(time)
+            duration(time)
         );
         // Previews have no bytes.
         let moved = if self.gathered.exact { moved } else { 0 };
@@ -115,7 +115,7 @@ impl FindingBuilder<'_, '_> {
             value: if moved > 0 {
                 bytes(moved)
             } else {
-                format!("{about}{}", seconds(time))
+                format!("{about}{}", duration(time))
             },
             sentence,
             from: "MPI_File calls, their bytes and offsets, and the operations below them".into(),

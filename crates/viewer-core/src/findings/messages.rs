@@ -3,7 +3,7 @@
 use super::builder::FindingBuilder;
 use super::pass::DrawablePass;
 use super::summary::{Finding, FindingItem, FindingTarget};
-use crate::base::units::{bytes, count, percent, seconds};
+use crate::base::units::{bytes, count, duration, percent};
 use crate::trace::class::ActivityClass;
 
 impl FindingBuilder<'_, '_> {
@@ -78,7 +78,7 @@ impl FindingBuilder<'_, '_> {
             let (_, to) = reference.to.unwrap_or_default();
             FindingItem {
                 text: format!("{} from {}", self.name(reference.kind), self.label(line)),
-                value: seconds(by),
+                value: duration(by),
                 target: FindingTarget {
                     timelines: self.pinned("", &[line]),
                     sel: reference.to_string(),
@@ -96,7 +96,7 @@ impl FindingBuilder<'_, '_> {
                     1 => "1 message arrives".to_owned(),
                     more => format!("{more} messages arrive"),
                 },
-                seconds(worst)
+                duration(worst)
             ),
             from: "messages whose receive is earlier than their send".into(),
             items: items.collect(),

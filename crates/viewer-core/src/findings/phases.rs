@@ -3,7 +3,7 @@
 use super::builder::FindingBuilder;
 use super::pass::DrawablePass;
 use super::summary::{Finding, FindingItem};
-use crate::base::units::seconds;
+use crate::base::units::duration;
 
 impl FindingBuilder<'_, '_> {
     pub(super) fn phases(&self, pass: &DrawablePass) -> Option<Finding> {
@@ -18,18 +18,18 @@ impl FindingBuilder<'_, '_> {
         Some(Finding {
             id: "phases".into(),
             title: "Phases".into(),
-            value: format!("{} × {}", rhythm.count - 1, seconds(rhythm.mean())),
+            value: format!("{} × {}", rhythm.count - 1, duration(rhythm.mean())),
             sentence: format!(
                 "{} starts every {} on {}, {} times: the length of an iteration.",
                 self.name(kind),
-                seconds(rhythm.mean()),
+                duration(rhythm.mean()),
                 self.label(0),
                 rhythm.count
             ),
             from: format!("starts of {} on {}", self.name(kind), self.label(0)),
             items: vec![FindingItem {
                 text: "longest iteration".into(),
-                value: seconds(to - from),
+                value: duration(to - from),
                 target: self.around(from, to),
             }],
         })

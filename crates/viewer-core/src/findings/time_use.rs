@@ -6,7 +6,7 @@ use super::builder::{FindingBuilder, MAX_ITEMS};
 use super::pass::{DrawablePass, LateArrivals};
 use super::summary::{Finding, FindingItem, FindingTarget};
 use crate::base::error::ApiError;
-use crate::base::units::{count, percent, seconds};
+use crate::base::units::{count, duration, percent};
 use crate::trace::class::ActivityClass;
 use crate::trace::states::TraceState;
 
@@ -45,7 +45,7 @@ impl FindingBuilder<'_, '_> {
                     self.name(kind),
                     count(calls, "call")
                 ),
-                value: format!("{about}{} ({})", seconds(time), percent(share(time))),
+                value: format!("{about}{} ({})", duration(time), percent(share(time))),
                 target: FindingTarget {
                     timelines: line.map_or_else(String::new, |line| self.pinned("", &[line])),
                     panel: "stats".into(),
@@ -58,7 +58,7 @@ impl FindingBuilder<'_, '_> {
             let names: Vec<&str> = ends.iter().map(|end| self.name(end.0)).collect();
             items.push(FindingItem {
                 text: format!("start-up and end: {}", names.join(", ")),
-                value: format!("{about}{} ({})", seconds(time), percent(share(time))),
+                value: format!("{about}{} ({})", duration(time), percent(share(time))),
                 target: FindingTarget {
                     panel: "stats".into(),
                     ..self.everywhere()
@@ -72,8 +72,8 @@ impl FindingBuilder<'_, '_> {
             sentence: format!(
                 "{} takes the most time: {about}{} of {} total thread time.",
                 self.name(first.0),
-                seconds(first.1),
-                seconds(all)
+                duration(first.1),
+                duration(all)
             ),
             from: "exclusive time of all states on ranks".into(),
             items,
@@ -151,14 +151,14 @@ impl FindingBuilder<'_, '_> {
                 let before = self.name(next.kind);
                 text.push_str(&format!(
                     "; the longest stretch takes {}, before {before}",
-                    seconds(to - from)
+                    duration(to - from)
                 ));
                 target = self.around(from, self.end_of_waiting(pass, from, to).max(to));
                 target.sel = next.reference(self.trace);
             }
             items.push(FindingItem {
                 text,
-                value: format!("{about}{}", seconds(thread.seconds)),
+                value: format!("{about}{}", duration(thread.seconds)),
                 target: FindingTarget {
                     timelines: self.pinned("sort:busy", &[thread.line]),
                     panel: "rows".into(),
@@ -170,8 +170,8 @@ impl FindingBuilder<'_, '_> {
             "{} computes {about}{} longer than the mean of all ranks ({} against {}).",
             self.label(worst.line),
             percent(more),
-            seconds(worst.seconds),
-            seconds(mean)
+            duration(worst.seconds),
+            duration(mean)
         );
         let mut from = "time outside of MPI calls on the main threads of ranks".to_owned();
         if let Some(pass) = pass {
@@ -181,7 +181,7 @@ impl FindingBuilder<'_, '_> {
                     " {} comes last to {} without having waited itself, and keeps the others waiting for {} together.",
                     self.label(late.costliest.last.line),
                     count(late.collectives, "collective call"),
-                    seconds(late.waited)
+                    duration(late.waited)
                 ));
                 items.push(self.late(late));
             }
@@ -190,7 +190,7 @@ impl FindingBuilder<'_, '_> {
                 sentence.push_str(&format!(
                     " In {} the last rank to arrive had waited for another rank itself ({} of waiting in total).",
                     count(collectives, "collective call"),
-                    seconds(waited)
+                    duration(waited)
                 ));
             }
         }
@@ -221,9 +221,9 @@ impl FindingBuilder<'_, '_> {
                 "{} comes last to {}, {} after the first",
                 self.label(last.line),
                 self.name(last.kind),
-                seconds(last.start - collective.first)
+                duration(last.start - collective.first)
             ),
-            value: seconds(collective.waited),
+            value: duration(collective.waited),
             target: FindingTarget {
                 timelines: self.pinned("sort:busy", &[last.line]),
                 sel: last.reference(self.trace),

@@ -5,7 +5,7 @@ use super::causes::WaitPartner;
 use super::pass::{CollectiveCall, DrawablePass, MAX_LONGEST};
 use super::summary::{Finding, FindingItem};
 use crate::base::error::ApiError;
-use crate::base::units::{count, seconds};
+use crate::base::units::{count, duration};
 use crate::trace::states::TraceState;
 
 /// A call in which a rank waited.
@@ -86,14 +86,14 @@ impl FindingBuilder<'_, '_> {
             text.push_str(&format!(": {why}"));
             items.push(FindingItem {
                 text,
-                value: seconds(wait.duration()),
+                value: duration(wait.duration()),
                 target: self.at(wait, &lines),
             });
         }
         Ok(Some(Finding {
             id: "waits".into(),
             title: "Longest waits".into(),
-            value: seconds(longest.duration()),
+            value: duration(longest.duration()),
             sentence: format!(
                 "The longest: {} on {}{because}.",
                 self.name(longest.kind),
