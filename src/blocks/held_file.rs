@@ -4,7 +4,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::ops::Deref;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 use trace_model::files;
 
 /// A file on a descriptor out of the program's way, and what tells that the descriptor is still the file's.
@@ -30,16 +32,74 @@ impl HeldFile {
         Ok(HeldFile { file, identity })
     }
 
-    /// The file, to be used at once: a system call more, so not for each call of MPI.
+    /// The file, to be used at once: a system call more, so not for each call of MPI. If the program has closed the descriptor, the
+    /// file is opened anew by `name`, for this use only.
     ///
     /// # Errors
-    /// If the program has closed the descriptor.
-    pub fn get(&self) -> io::Result<&File> {
-        match identity(&self.file) {
-            Ok(identity) if identity == self.identity => Ok(&self.file),
-            _ => Err(io::Error::other(
-                "the program has closed the descriptor of the block file",
-            )),
+    /// If the program has closed the descriptor, and the file has no name or is not the one of that name.
+    pub fn get(&self, name: Option<&Path>) -> io::Result<FileInUse<'_>> {
+        if identity(&self.file).is_ok_and(|identity| identity == self.identity) {
+            return Ok(FileInUse::Held(&self.file));
         }
+        let reopened = name.and_then(|name| {
+            let mut options = File::options();
+            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
+            options.read(true).write(true).custom_flags(flags);
+            let file = files::out_of_the_way(options.open(name).ok()?).ok()?;
+            (identity(&file).ok()? == self.identity).then_some(file)
+        });
+        reopened.map(FileInUse::Reopened).ok_or_else(|| {
+            io::Error::other("the program has closed the descriptor of the block file")
+        })
+    }
+}
+
+/// The file of a [`HeldFile`] while it is used.
+pub enum FileInUse<'a> {
+    /// The descriptor that is held.
+    Held(&'a File),
+    /// Another descriptor, closed after this use.
+    Reopened(File),
+}
+
+impl Deref for FileInUse<'_> {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        match self {
+            FileInUse::Held(file) => file,
+            FileInUse::Reopened(file) => file,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_closed_descriptor_is_replaced_by_the_name() {
+        let folder = std::env::temp_dir().join(format!("held-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (path, other) = (folder.join("blocks"), folder.join("other"));
+        std::fs::write(&other, "another's").unwrap();
+        let mut file = File::create_new(&path).unwrap();
+        file.write_all(b"calls").unwrap();
+        let held = HeldFile::new(file).unwrap();
+        assert!(held.get(None).is_ok());
+        // What the program opens after it has closed the descriptor gets the number.
+        let programs = File::open(&other).unwrap();
+        // SAFETY: two descriptors of this test.
+        unsafe { libc::dup2(programs.as_raw_fd(), held.file.as_raw_fd()) };
+        assert!(held.get(None).is_err());
+        assert!(held.get(Some(&other)).is_err(), "another file");
+        assert!(held.get(Some(&folder.join("gone"))).is_err());
+        let reopened = held.get(Some(&path)).unwrap();
+        let mut text = String::new();
+        (&*reopened).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "calls");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

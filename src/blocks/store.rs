@@ -1,7 +1,7 @@
 //! The block file of a process: how it is made, written to, named and removed.
 
 use super::block::Block;
-use super::held_file::HeldFile;
+use super::held_file::{FileInUse, HeldFile};
 use super::maps::{map, needs_more_space_to_change, reserve, size_limit};
 use crate::platform::say;
 use blockfile::define::HIDDEN;
@@ -101,9 +101,9 @@ impl BlockStore {
             }
         };
         let file = HeldFile::new(file)?;
-        let in_memory = needs_more_space_to_change(file.get()?);
+        let in_memory = needs_more_space_to_change(&*file.get(None)?);
         let made = (|| {
-            let file = file.get()?;
+            let file = &*file.get(None)?;
             reserve(file, 0, BLOCK_SIZE)?;
             let page = map((!in_memory).then_some(file), 0, BLOCK_SIZE)?;
             let mut header = page.cast::<FileHeader>();
@@ -164,7 +164,7 @@ impl BlockStore {
 
     /// Writes memory that threads may be changing.
     fn write_raw(&self, from: NonNull<u8>, bytes: usize, to: u64) {
-        let Ok(file) = self.file.get() else {
+        let Ok(file) = self.file() else {
             return;
         };
         let mut done = 0;
@@ -196,7 +196,7 @@ impl BlockStore {
     /// # Safety
     /// What threads have not committed must not be read.
     pub unsafe fn read(&self) -> io::Result<StoreContents> {
-        let file = self.file.get()?;
+        let file = &*self.file()?;
         if !self.in_memory {
             // SAFETY: the file is this process's own.
             return Ok(StoreContents::File(unsafe { memmap2::Mmap::map(file) }?));
@@ -223,6 +223,16 @@ impl BlockStore {
         Ok(StoreContents::Copy(copy))
     }
 
+    /// The block file, to be used at once.
+    fn file(&self) -> io::Result<FileInUse<'_>> {
+        self.file.get(self.named.get().and_then(Option::as_deref))
+    }
+
+    /// Whether the file has a name. Without one it is lost when its descriptor is closed.
+    pub fn has_name(&self) -> bool {
+        matches!(self.named.get(), Some(Some(_)))
+    }
+
     /// Where the file is, or will be.
     pub fn path(&self) -> &Path {
         match self.named.get() {
@@ -241,7 +251,7 @@ impl BlockStore {
             });
             let mut why = io::Error::from_raw_os_error(libc::EEXIST);
             for path in tries {
-                match self.file.get().and_then(|file| link(file, &path)) {
+                match self.file().and_then(|file| link(&file, &path)) {
                     Ok(()) => {
                         self.write_header();
                         return Some(path);
@@ -399,7 +409,7 @@ impl BlockStore {
             .write()
             .push(MappedBlocks { blocks, base: None });
         let bytes = n as usize * BLOCK_SIZE;
-        let file = self.file.get()?;
+        let file = &*self.file()?;
         reserve(file, offset(first), bytes)?;
         let base = map((!self.in_memory).then_some(file), offset(first), bytes)?;
         let mut mapped = self.mapped.write();
@@ -415,7 +425,7 @@ impl BlockStore {
         let room = (limit / BLOCK_SIZE as u64).saturating_sub(1);
         let blocks = room.min(self.next.load(Ordering::Relaxed));
         let full_disk = || io::Error::from_raw_os_error(libc::ENOSPC);
-        let file = self.file.get()?;
+        let file = &*self.file()?;
         for _ in 0..blocks {
             let number = self.over.fetch_add(1, Ordering::Relaxed) % blocks;
             if self
@@ -482,7 +492,7 @@ impl Space for BlockStore {
             header.calls.store(calls, Ordering::Relaxed);
         }
         let written = self.place(1, true).map(offset).and_then(|offset| {
-            let file = self.file.get()?;
+            let file = &*self.file()?;
             file.write_all_at(bytes, offset).inspect_err(|_| {
                 // What got through must not be taken for a block: it would stand in the file twice, once cut off.
                 drop(file.write_all_at(&[0; 4], offset));

@@ -59,6 +59,15 @@ impl Neighbours {
         ranks.map(|(rank, _)| *rank).collect()
     }
 
+    /// Number of the `size` ranks of the run that are not known to have a recorder, and the first few of them: they run elsewhere,
+    /// or nothing tells.
+    pub fn uncertain(&self, size: u32) -> (usize, Vec<u32>) {
+        const MAX_NAMED: usize = 2;
+        let is_sure = |rank: &u32| self.ranks.get(rank) == Some(&Recorder::Present);
+        let uncertain = || (0..size).filter(|rank| !is_sure(rank));
+        (uncertain().count(), uncertain().take(MAX_NAMED).collect())
+    }
+
     /// Whether all `size` ranks run on this host, and of each it is known whether it has a recorder.
     pub fn are_all_known(&self, size: u32) -> bool {
         let known = |rank| {
@@ -123,6 +132,20 @@ fn recorder(maps: &str) -> Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_that_are_not_seen_to_record_are_uncertain() {
+        let known = [
+            (0, Recorder::Present),
+            (2, Recorder::Unknown),
+            (3, Recorder::Present),
+        ];
+        let neighbours = Neighbours {
+            ranks: known.into(),
+        };
+        assert_eq!(neighbours.uncertain(6), (4, vec![1, 2]));
+        assert_eq!(neighbours.uncertain(1), (0, vec![]));
+    }
 
     #[test]
     fn mappings_tell_whether_there_is_a_recorder() {

@@ -23,6 +23,7 @@ use crate::exchange::{clocks, neighbours};
 use crate::memory;
 use crate::mpi::table::table;
 use crate::mpi::world::World;
+use crate::platform::say::say;
 use crate::platform::{folder, host, own_file};
 use crate::settings::Settings;
 use crate::thread::callids;
@@ -32,8 +33,9 @@ use blockfile::layout::Clock;
 use io_attribution::Extract;
 use merge::dumpi;
 use merge::stream::{Settings as StreamSettings, Stream};
+use std::cell::Cell;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use trace_formats::clog2::{CommKind, Gid};
 use unify::clock::ClockMap;
 use unify::gids::GidTable;
@@ -44,6 +46,9 @@ use wrappers::Table;
 
 /// Bytes of memory without which no merge is begun.
 const MIN_MEMORY_BYTES: usize = 4 << 20;
+
+/// Longest wait for ranks of other hosts about which nothing is said; looks are 0.5, 1.5, 3.5 … s after its begin.
+const MAX_SILENT_WAIT: Duration = Duration::from_secs(3);
 
 /// What the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
 #[derive(Default)]
@@ -175,12 +180,40 @@ pub fn finish(
 /// The line to the other ranks, once all of them have come.
 fn meet(world: &World, settings: &Settings) -> Result<Exchange, Unmerged> {
     gather_here(world, settings)?;
-    let comm = meeting::meet(settings.deadline, || meeting::absent(world.size));
+    let begun = Instant::now();
+    let is_said = Cell::new(world.rank != 0 || settings.quiet);
+    let comm = meeting::meet(settings.deadline, || {
+        let limit = settings.deadline.map_or(MAX_SILENT_WAIT, |limit| limit / 4);
+        if begun.elapsed() >= limit.min(MAX_SILENT_WAIT) && !is_said.replace(true) {
+            say_who_is_waited_for(world, settings);
+        }
+        meeting::absent(world.size)
+    });
     let comm = comm.map_err(|missed| match missed {
         MeetingFailure::GivenUp(absent) => Unmerged::Absent(absent),
         missed => said(missed.failure()).into(),
     })?;
     Ok(Exchange::new(comm, world, settings.deadline))
+}
+
+/// Says which ranks may be the ones that do not come. Of those on other hosts nothing tells whether they have a recorder.
+fn say_who_is_waited_for(world: &World, settings: &Settings) {
+    let (count, first) = neighbours::Neighbours::now().uncertain(world.size as u32);
+    if count == 0 {
+        return;
+    }
+    let first: Vec<String> = first.iter().map(u32::to_string).collect();
+    say!(
+        "trace: rank {} on {} waits in MPI_Finalize for {count} rank{} (first: {}), {}: from here nothing tells whether they have a recorder",
+        world.rank,
+        host::host(),
+        if count == 1 { "" } else { "s" },
+        first.join(", "),
+        match settings.deadline {
+            Some(limit) => format!("for at most {} s", limit.as_secs_f64()),
+            None => "without a limit".to_owned(),
+        },
+    );
 }
 
 /// What stands in this rank's block file, in times of rank 0 where both read the same clock.

@@ -24,7 +24,10 @@ impl OwnBlocks {
     pub fn open(world: &World) -> (OwnBlocks, Option<Trouble>) {
         let read = || {
             let store = own::store().ok_or_else(own::why_no_store)?;
-            let named = |e: std::io::Error| format!("{}: {e}", store.path().display());
+            let named = |e: std::io::Error| match store.has_name() {
+                true => format!("{}: {e}", store.path().display()),
+                false => format!("{e} before MPI_Init gave it a name"),
+            };
             // By its descriptor, as its folder may have gone meanwhile.
             // SAFETY: the file is this process's own; what changes in it while it is read are blocks of threads that
             // still call, and those are only read up to what they have committed.

@@ -9,7 +9,7 @@ use crate::mpi::symbol::symbol;
 use crate::mpi::values::SONAME;
 use crate::platform::environment;
 use crate::platform::mark;
-use crate::platform::say::say;
+use crate::platform::say::on_first_rank;
 use blockfile::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -140,10 +140,11 @@ pub fn configured() -> Option<usize> {
         if handle.is_null() {
             // SAFETY: after a failed dlopen, dlerror gives a message.
             let why = unsafe { CStr::from_ptr(libc::dlerror()) };
-            say!(
+            // All ranks are told the same name, as a rule.
+            on_first_rank(&format!(
                 "trace: TRACE_LIBMPI: {}; the program runs on, its MPI calls may not be found",
                 why.to_string_lossy()
-            );
+            ));
             return None;
         }
         Some(handle as usize)
@@ -331,7 +332,7 @@ pub fn is_usable(caller: Code) -> bool {
     *USABLE.get_or_init(|| {
         if environment::is_untrusted() {
             mark::set(mark::STEPS_ASIDE);
-            crate::platform::say::on_first_rank(
+            on_first_rank(
                 "trace: a program with rights that its user has not (setuid, setgid, capabilities): nothing is traced",
             );
             return false;
@@ -353,7 +354,7 @@ pub fn is_usable(caller: Code) -> bool {
                 Family::Standard => "MPI-5 standard",
             };
             let itself = object_of(is_usable as Code).unwrap_or_default();
-            crate::platform::say::on_first_rank(&format!(
+            on_first_rank(&format!(
                 "trace: {} is built for the {} ABI, the program runs on one of the {} ABI: nothing is traced. `mpitrace run` finds the library that fits; ci/build-all builds one for each MPI",
                 itself.to_string_lossy(), name(FAMILY), name(found)
             ));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use tests::process::{self, Finished, Folder};
 use tests::trace::LIMIT;
@@ -74,6 +75,26 @@ fn ranks_without_a_recorder_do_not_hold_up_the_others() {
             let closing = format!("trace: {n} of 3 ranks, ");
             assert_eq!(lines(&finished, &closing).len(), 1, "{story}");
             assert_eq!(ranks(&folder), traced.iter().copied().collect(), "{story}");
+            // The metafile tells which files are not missing.
+            let files = folder.files();
+            let meta = files.iter().find(|name| name.ends_with(".meta"));
+            let meta = folder.path().join(meta.expect(&story));
+            let text = std::fs::read_to_string(&meta).expect("a metafile");
+            let absent = (0..3).filter(|rank| !traced.contains(rank));
+            let absent: BTreeSet<String> = absent.map(|rank: usize| rank.to_string()).collect();
+            let line = text.lines().find_map(|line| line.strip_prefix("absent="));
+            let named: Vec<String> = match line.expect(&text).split_once('-') {
+                Some((first, last)) => vec![first.to_owned(), last.to_owned()],
+                None => line
+                    .into_iter()
+                    .flat_map(|l| l.split(','))
+                    .map(str::to_owned)
+                    .collect(),
+            };
+            assert_eq!(named.into_iter().collect::<BTreeSet<_>>(), absent, "{text}");
+            assert!(text.contains("numprocs=3\n"), "{text}");
+            let mut check = Command::new(tests::mpitrace());
+            process::run(check.arg("check").arg(&meta), LIMIT).succeeded();
             let left = folder.files();
             let left = left.iter().filter(|name| name.starts_with("libtrace."));
             assert_eq!(left.count(), 0, "{story}");
@@ -110,6 +131,36 @@ fn a_recorder_for_another_mpi_counts_as_none() {
         assert_eq!(finished.stdout, "ok\n", "{story}");
         assert_eq!(lines(&finished, "nothing is traced").len(), 1, "{story}");
         assert_eq!(ranks(&folder), BTreeSet::from([1]), "{story}");
+    }
+}
+
+/// A rank that cannot see the processes of the others, as if they were on other hosts.
+#[test]
+fn ranks_that_are_waited_for_are_named_once() {
+    let mut may = Command::new("unshare");
+    let may = may.args(["-fp", "--mount-proc", "true"]).status();
+    if !may.is_ok_and(|status| status.success()) {
+        return tests::skip("no processes of its own: not root");
+    }
+    for mpi in installed() {
+        let folder = Folder::new("partly-waits");
+        let program = Program::c("partly").compile(mpi);
+        let mut command = mpi.mpiexec(1);
+        command.args(["unshare", "-fp", "--mount-proc", "env"]);
+        command.arg(format!("LD_PRELOAD={}", mpi.library().display()));
+        command.arg(&program).args([":", "-n", "2"]).arg(&program);
+        command
+            .env("TRACE_DIR", folder.path())
+            .env("TRACE_TMPDIR", folder.path())
+            .env("TRACE_DEADLINE", "5");
+        let finished = process::run(&mut command, LIMIT);
+        let story = finished.story();
+        let said = lines(&finished, "waits in MPI_Finalize for");
+        assert_eq!(said.len(), 1, "{story}");
+        assert!(
+            said[0].contains("for 2 ranks (first: 1, 2), for at most 5 s"),
+            "{story}"
+        );
     }
 }
 

@@ -10,6 +10,9 @@ use std::io::{self, Read};
 use std::ops::{Deref, Range};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 /// All bytes of a file: mapped where that is possible, since a trace may be larger than memory.
 pub enum Input {
@@ -28,7 +31,7 @@ impl Input {
             io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
             return Ok(Input::Read(bytes));
         }
-        let mut file = File::open(path).map_err(failed)?;
+        let mut file = open_pipe_or_file(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_file() && metadata.len() > 0 {
             return map(&file).map_err(failed);
@@ -53,6 +56,28 @@ impl Input {
             _ => map(&file).map_err(failed),
         }
     }
+}
+
+/// How long a pipe is waited for before the user hears of it.
+const MAX_SILENT_WAIT: Duration = Duration::from_secs(2);
+
+/// Opens a file. A pipe has to wait for somebody who opens it for writing; after a while a line on stderr says so.
+fn open_pipe_or_file(path: &Path) -> io::Result<File> {
+    if !std::fs::metadata(path)?.file_type().is_fifo() {
+        return File::open(path);
+    }
+    let (opened, is_open) = mpsc::channel::<()>();
+    let name = path.display().to_string();
+    let notice = thread::Builder::new().spawn(move || {
+        if is_open.recv_timeout(MAX_SILENT_WAIT) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("mpitrace: waiting for a writer of {name}");
+        }
+    });
+    let file = File::open(path);
+    drop(opened);
+    // Without a thread nothing is said.
+    drop(notice.map(thread::JoinHandle::join));
+    file
 }
 
 /// Maps a file that has content.

@@ -202,3 +202,35 @@ fn damage_never_stops_it() {
         }
     }
 }
+
+#[test]
+fn a_pipe_is_read_and_one_without_a_writer_is_said() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+    let folder = tempfile::tempdir().expect("folder");
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo").success());
+    let mut info = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    info.arg("info").arg(&pipe);
+    info.stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut info = info.spawn().expect("mpitrace");
+    let mut said = BufReader::new(info.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    let expected = format!("mpitrace: waiting for a writer of {}\n", pipe.display());
+    assert_eq!(line, expected);
+    // Then it reads what comes.
+    let mut writer = fs::File::options()
+        .write(true)
+        .open(&pipe)
+        .expect("a reader");
+    writer.write_all(b"no trace").expect("a reader");
+    drop(writer);
+    line.clear();
+    said.read_line(&mut line).expect("a line");
+    assert!(line.contains("pipe"), "{line}");
+    assert_ne!(info.wait().expect("mpitrace").code(), Some(0));
+}
