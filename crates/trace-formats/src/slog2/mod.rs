@@ -29,7 +29,6 @@
 //! Section numbers in this module are those of the format description the project works from (`slog2.md`).
 
 mod annotation;
-mod build;
 mod convert;
 mod cursor;
 mod directory;
@@ -46,6 +45,7 @@ mod salvage;
 mod scan;
 mod sink;
 mod source;
+mod tree_builder;
 mod types;
 mod update;
 mod views;
@@ -53,7 +53,6 @@ mod walk;
 mod window;
 
 pub use annotation::{Annotated, Companion, annotate, annotate_with_progress};
-pub use build::{Builder, NewComposite, Options, Tree};
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, Drawing, FromClog2, Warning, Warnings, WholeState,
     convert, convert_with_progress,
@@ -78,6 +77,7 @@ pub use trace_model::{
     Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,
     Text, TimeBBox, Topology, Vertex, preview_index,
 };
+pub use tree_builder::{Builder, NewComposite, Options, Tree};
 pub use types::{
     DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, TreeNodeId, VERSION,
     VERSION_2_0_5,

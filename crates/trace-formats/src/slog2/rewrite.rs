@@ -2,11 +2,11 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use super::build::pointer;
 use super::encode;
 use super::error::{Error, ErrorKind};
 use super::node::Node;
 use super::read::Reader;
+use super::tree_builder::pointer;
 use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, VERSION, VERSION_2_0_5};
 use trace_model::hash::Map as HashMap;
 

@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use super::build::{Builder, Options};
 use super::error::{Error, ErrorKind};
+use super::tree_builder::{Builder, Options};
 use super::types::{Header, LineIdMap};
 use super::views;
 use trace_model::PendingFile;

@@ -2,10 +2,10 @@
 
 use std::io::{Seek, Write};
 
-use super::build::{Builder, NewComposite, Options};
 use super::error::Error;
 use super::node::{Drawable, Primitive};
 use super::read::Reader;
+use super::tree_builder::{Builder, NewComposite, Options};
 use super::types::Header;
 use super::walk::Walk;
 use trace_model::Drawable as NewDrawable;

@@ -2,7 +2,6 @@
 
 use std::io::{Seek, Write};
 
-use super::super::build::Lists;
 use super::super::convert::{ConvertError, Lines, Matching, Meeting, Role};
 use super::super::cursor::Cursor;
 use super::super::encode::write_count;
@@ -10,6 +9,7 @@ use super::super::error::{Error, ErrorKind};
 use super::super::node::{Node, Primitive, Stub};
 use super::super::read::Reader;
 use super::super::rewrite::Relocation;
+use super::super::tree_builder::Lists;
 use super::super::types::{DirEntry, FileBlockPtr, Header};
 use super::layout::{Annotation, Companion, LeafRecord, hash, next_elder};
 use crate::clog2::{

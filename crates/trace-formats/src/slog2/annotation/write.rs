@@ -7,11 +7,11 @@
 
 use std::io::{Seek, Write};
 
-use super::super::build::{Builder, DrawablePlacement, FileDrawable, Tree};
 use super::super::convert::{
     Conversion, ConvertError, ConvertOptions, Draw, FromClog2, for_each_record,
 };
 use super::super::error::Error;
+use super::super::tree_builder::{Builder, DrawablePlacement, FileDrawable, Tree};
 use super::layout::{Annotation, Companion, EldersWriter, LeafRecord, Meaning, hash};
 use crate::clog2::{self, Endian, PREAMBLE_SIZE};
 use trace_model::Drawable as NewDrawable;

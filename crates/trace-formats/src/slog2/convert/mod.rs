@@ -19,8 +19,8 @@ pub use drawing::{Drawing, WholeState};
 pub(super) use lines::Lines;
 pub(super) use matching::{Matching, Meeting};
 
-use super::build::{Builder, Options, Tree};
 use super::error::Error;
+use super::tree_builder::{Builder, Options, Tree};
 use super::types::{Header, LineIdMap};
 use super::views;
 use crate::clog2::{
