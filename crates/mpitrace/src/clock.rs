@@ -7,7 +7,7 @@ use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::{self, ErrorKind, Reader, Writer};
+use trace_formats::clog2::{self, Reader, Writer};
 use transform::Forwarded;
 
 /// Find messages that arrive before they were sent, and correct their times
@@ -38,10 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let input = Input::open(&arguments.input)?;
     let name = shown(&arguments.input);
-    let bad = |error: clog2::Error| match &error.kind {
-        ErrorKind::Io(io) => Failure::output(name.display(), io),
-        _ => Failure::Data(error.in_file(name).to_string()),
-    };
+    let bad = |error: clog2::Error| Failure::in_file_or_output(error, name, name.display());
     let reader = Reader::new(&input).map_err(bad)?;
     let forwarded = Forwarded::new(&reader).map_err(bad)?;
     let result = forwarded.result;

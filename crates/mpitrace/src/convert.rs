@@ -175,9 +175,8 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
 
 /// Writes an SLOG2 file as SLOG2: as it is, or with another tree or version. Composites and views stay.
 fn slog2_to_slog2(trace: &Trace, target: &Target) -> Result<(), Failure> {
-    let bad = |error: slog2::Error| match &error.kind {
-        ErrorKind::Io(io) => Failure::output(target.path.display(), io),
-        _ => Failure::Data(error.in_file(trace.name()).to_string()),
+    let bad = |error: slog2::Error| {
+        Failure::in_file_or_output(error, trace.name(), target.path.display())
     };
     let reader = slog2::Reader::new(trace.bytes()).map_err(bad)?;
     if reader.layout() == slog2::Layout::V205 || target.tree.given().is_some() {
@@ -288,10 +287,7 @@ fn paje_to_paje(arguments: &Arguments, trace: &Trace, target: &Target) -> Result
     let dialect = arguments.dialect.map(paje::Dialect::from);
     target.fill(|mut out| {
         paje::rewrite(trace.bytes(), dialect, &mut out).map_err(|error| {
-            match &error.kind.problem {
-                paje::Problem::Io(cause) => Failure::output(target.path.display(), cause),
-                _ => Failure::Data(error.in_file(trace.name()).to_string()),
-            }
+            Failure::in_file_or_output(error, trace.name(), target.path.display())
         })?;
         Ok((out, ()))
     })?;
@@ -302,11 +298,11 @@ fn paje_to_paje(arguments: &Arguments, trace: &Trace, target: &Target) -> Result
 fn failure(error: ConvertError, input: &Path, output: &Path) -> Failure {
     let input = shown(input);
     match error {
-        ConvertError::Clog2(error) => Failure::Data(error.in_file(input).to_string()),
+        ConvertError::Clog2(error) => Failure::in_file(error, input),
         ConvertError::LittleEndian => Failure::Data(format!("{}: {error}", input.display())),
         ConvertError::Slog2(error) => match error.kind {
             ErrorKind::NoDrawables => Failure::Data(format!("{}: {error}", input.display())),
-            _ => Failure::Data(error.in_file(output).to_string()),
+            _ => Failure::in_file(error, output),
         },
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
+use trace_model::{Fault, FaultKind};
 
 /// Why a subcommand ended early.
 #[derive(Debug)]
@@ -19,6 +20,24 @@ impl Failure {
     /// A file could not be used: exit code 1, with the name of the file and what the system or a reader says.
     pub fn file(path: &Path, error: impl Display) -> Self {
         Failure::Data(format!("{}: {error}", path.display()))
+    }
+
+    /// A file is not as its format demands: exit code 1, with the name of the file, the place and what was expected there.
+    pub fn in_file<K: FaultKind>(error: Fault<K>, file: impl AsRef<Path>) -> Self {
+        Failure::Data(error.in_file(file).to_string())
+    }
+
+    /// An error of a step that reads `file` from memory and writes `output`. A failure of the system is one of the output,
+    /// the only thing that is not in memory; any other error is one in the file.
+    pub fn in_file_or_output<K: FaultKind>(
+        error: Fault<K>,
+        file: impl AsRef<Path>,
+        output: impl Display,
+    ) -> Self {
+        match error.kind.beneath().and_then(|cause| cause.downcast_ref()) {
+            Some(cause) => Failure::output(output, cause),
+            None => Failure::in_file(error, file),
+        }
     }
 
     /// Writing failed: [`Failure::ClosedPipe`] if nobody reads the output any more, else exit code 1.

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::trace_files::input::Input;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
-use trace_formats::slog2::{Error, ErrorKind, Navigator, Reader};
+use trace_formats::slog2::{Error, Navigator, Reader};
 
 /// Walk through the tree of an SLOG2 file
 ///
@@ -38,11 +38,7 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let input = Input::open(&arguments.file)?;
-    let failed = |error: Error| match &error.kind {
-        // The input is in memory, so only the output can fail.
-        ErrorKind::Io(cause) => Failure::output("stdout", cause),
-        _ => Failure::Data(error.in_file(&arguments.file).to_string()),
-    };
+    let failed = |error: Error| Failure::in_file_or_output(error, &arguments.file, "stdout");
     let reader = Reader::new(&input).map_err(failed)?;
     let mut navigator = Navigator::new(&reader, arguments.all).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 16, crate::terminal::stdout());

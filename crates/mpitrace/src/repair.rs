@@ -8,7 +8,7 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::{self, ErrorKind, Reader, Repair, Writer, repair};
+use trace_formats::clog2::{self, Reader, Repair, Writer, repair};
 
 /// Complete a CLOG2 file that was cut off
 ///
@@ -42,10 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let input = Input::open(&arguments.input)?;
     let name = shown(&arguments.input);
-    let bad = |error: clog2::Error| match &error.kind {
-        ErrorKind::Io(io) => Failure::output(name.display(), io),
-        _ => Failure::Data(error.in_file(name).to_string()),
-    };
+    let bad = |error: clog2::Error| Failure::in_file_or_output(error, name, name.display());
     let reader = Reader::new(&input).map_err(bad)?;
     if arguments.in_place && arguments.input == OsStr::new("-") {
         return Err(Failure::Call("--in-place needs a file".into()));

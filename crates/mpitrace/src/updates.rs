@@ -8,7 +8,7 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
+use trace_formats::slog2::{Error, Layout, Options, Reader, update};
 
 /// Convert an SLOG2 file of version 2.0.5 to 2.0.6
 ///
@@ -47,8 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let inputs = [&arguments.input];
     arguments.overwrite.allow(&output, &inputs)?;
     let input = Input::open(&arguments.input)?;
-    let reader = Reader::new(&input)
-        .map_err(|error: Error| Failure::Data(error.in_file(name).to_string()))?;
+    let reader = Reader::new(&input).map_err(|error: Error| Failure::in_file(error, name))?;
     if reader.layout() == Layout::V206 {
         let message = "of version 2.0.6 already";
         return Err(Failure::Data(format!("{}: {message}", name.display())));
@@ -71,10 +70,8 @@ pub fn write_updated(reader: &Reader<'_>, name: &Path, target: &Target) -> Resul
     let lines = lines.unwrap_or(0) as u64;
     let options = target.tree.options(lines, Options::from(reader.header()));
     target.fill(|out| {
-        let (out, _, count) = update(reader, options, out).map_err(|error| match &error.kind {
-            ErrorKind::Io(io) => Failure::output(target.path.display(), io),
-            _ => Failure::Data(error.in_file(name).to_string()),
-        })?;
+        let (out, _, count) = update(reader, options, out)
+            .map_err(|error| Failure::in_file_or_output(error, name, target.path.display()))?;
         Ok((out, count))
     })
 }

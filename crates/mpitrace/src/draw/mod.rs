@@ -154,7 +154,7 @@ fn draw(
     bytes: &[u8],
     lines: Option<Vec<Line>>,
 ) -> Result<(), Failure> {
-    let failed = |error: Error| Failure::Data(error.in_file(name).to_string());
+    let failed = |error: Error| Failure::in_file(error, name);
     let reader = Reader::new(bytes).map_err(failed)?;
     let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
     let window = window(arguments, log)?;

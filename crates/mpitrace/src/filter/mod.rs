@@ -100,7 +100,7 @@ fn slog2(
             ErrorKind::Io(_) => &target.path,
             _ => trace.name(),
         };
-        Failure::Data(error.in_file(file).to_string())
+        Failure::in_file(error, file)
     };
     let reader = Reader::new(trace.bytes()).map_err(bad)?;
     let shape = crate::trace_files::edited::shape(trace)?;

@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut readers = Vec::new();
     for (path, input) in paths.iter().zip(&inputs) {
         let reader = Reader::new(input);
-        readers.push(reader.map_err(|e| Failure::Data(e.in_file(shown(path)).to_string()))?);
+        readers.push(reader.map_err(|e| Failure::in_file(e, shown(path)))?);
     }
     if arguments.worlds {
         return worlds::join(arguments, output, paths, &readers);

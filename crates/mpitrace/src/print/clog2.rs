@@ -4,7 +4,7 @@ use super::Arguments;
 use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
-use trace_formats::clog2::{ErrorKind, Reader, java, print};
+use trace_formats::clog2::{Reader, java, print};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let printed = Reader::new(input).and_then(|reader| {
@@ -14,9 +14,5 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
             print::print(&reader, out)
         }
     });
-    printed.map_err(|error| match &error.kind {
-        // The input is in memory, so only the output can fail.
-        ErrorKind::Io(cause) => Failure::output("stdout", cause),
-        _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
-    })
+    printed.map_err(|error| Failure::in_file_or_output(error, shown(&arguments.file), "stdout"))
 }

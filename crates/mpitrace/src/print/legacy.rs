@@ -13,11 +13,8 @@ pub fn print_clog1(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let reader = mpe1::open(input, shown(&arguments.file))?;
-    clog1::print::print(&reader, out).map_err(|error| match &error.kind {
-        // The input is in memory, so only the output can fail.
-        clog1::ErrorKind::Io(cause) => Failure::output("stdout", cause),
-        _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
-    })
+    clog1::print::print(&reader, out)
+        .map_err(|error| Failure::in_file_or_output(error, shown(&arguments.file), "stdout"))
 }
 
 pub fn print_alog(
@@ -30,5 +27,5 @@ pub fn print_alog(
         .map_err(|error| Failure::output("stdout", &error))?;
     checked
         .map(|_| ())
-        .map_err(|error| Failure::Data(error.in_file(shown(&arguments.file)).to_string()))
+        .map_err(|error| Failure::in_file(error, shown(&arguments.file)))
 }

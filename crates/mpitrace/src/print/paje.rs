@@ -21,7 +21,7 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
         eprintln!("mpitrace: warning: {}: {warning}", name.display());
     }
     match printed.error {
-        Some(error) => Err(Failure::Data(error.in_file(name).to_string())),
+        Some(error) => Err(Failure::in_file(error, name)),
         None => Ok(()),
     }
 }

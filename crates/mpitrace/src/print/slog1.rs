@@ -4,14 +4,10 @@ use super::Arguments;
 use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
-use trace_formats::slog1::{ErrorKind, Reader, print as print_all};
+use trace_formats::slog1::{Reader, print as print_all};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let name = arguments.file.as_os_str().as_encoded_bytes();
     let printed = Reader::new(input).and_then(|reader| print_all(&reader, name, out));
-    printed.map_err(|error| match &error.kind {
-        // The input is in memory, so only the output can fail.
-        ErrorKind::Io(cause) => Failure::output("stdout", cause),
-        _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
-    })
+    printed.map_err(|error| Failure::in_file_or_output(error, shown(&arguments.file), "stdout"))
 }

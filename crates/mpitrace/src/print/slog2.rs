@@ -5,17 +5,13 @@ use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::slog2::{
-    Error, ErrorKind, Order, PrintOptions, PrintedDrawables, PrintedParts, Reader,
-    RecursiveOptions, print as print_list, print_recursively,
+    Error, Order, PrintOptions, PrintedDrawables, PrintedParts, Reader, RecursiveOptions,
+    print as print_list, print_recursively,
 };
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let window = (arguments.ts.unwrap_or(0.0), arguments.tf.unwrap_or(1.0));
-    let failed = |error: Error| match &error.kind {
-        // The input is in memory, so only the output can fail.
-        ErrorKind::Io(cause) => Failure::output("stdout", cause),
-        _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
-    };
+    let failed = |error: Error| Failure::in_file_or_output(error, shown(&arguments.file), "stdout");
     let reader = Reader::new(input).map_err(failed)?;
     if arguments.recursive {
         let (lowest_depth, merged) = (arguments.depth.unwrap_or(0), arguments.merged);

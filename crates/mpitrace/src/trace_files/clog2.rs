@@ -11,10 +11,7 @@ use trace_model::Losses;
 /// Writes a CLOG2 file again: as it is, or, if it is the local file of a rank or other blocks are asked for, merged.
 pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
     let name = trace.name();
-    let bad = |error: Error| match &error.kind {
-        ErrorKind::Io(io) => Failure::output(target.path.display(), io),
-        _ => Failure::Data(error.in_file(name).to_string()),
-    };
+    let bad = |error: Error| Failure::in_file_or_output(error, name, target.path.display());
     let reader = Reader::new(trace.bytes()).map_err(bad)?;
     let preamble = reader.preamble().clone();
     let is_merged = preamble.is_finalized && preamble.endian == Endian::Big;

@@ -36,7 +36,7 @@ fn slog2_reader(trace: &Trace) -> Result<Option<Reader<'_>>, Failure> {
     let reader = Reader::new(trace.bytes());
     reader
         .map(Some)
-        .map_err(|error| Failure::Data(error.in_file(trace.name()).to_string()))
+        .map_err(|error| Failure::in_file(error, trace.name()))
 }
 
 /// Writes a trace: as SLOG2 with these views, in any other format with what it makes of the lines.

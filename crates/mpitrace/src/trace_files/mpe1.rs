@@ -8,12 +8,11 @@ use std::io::Write;
 use std::path::Path;
 use trace_formats::clog2::Endian;
 use trace_formats::{alog, clog1};
-use trace_model::Losses;
+use trace_model::{Fault, FaultKind, Losses};
 
 /// Opens a CLOG-1 file, and says on stderr if it is an odd one.
 pub fn open<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Reader<'a>, Failure> {
-    let reader = clog1::Reader::new(bytes)
-        .map_err(|error| Failure::Data(error.in_file(name).to_string()))?;
+    let reader = clog1::Reader::new(bytes).map_err(|error| Failure::in_file(error, name))?;
     let layout = reader.layout();
     let name = name.display();
     if layout.endian == Endian::Little {
@@ -33,7 +32,7 @@ pub fn open<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Reader<'a>, Failu
 pub fn source<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Source<'a>, Failure> {
     match clog1::Source::salvaged(open(bytes, name)?) {
         (source, None) => Ok(source),
-        (_, Some(error)) => Err(Failure::Data(error.in_file(name).to_string())),
+        (_, Some(error)) => Err(Failure::in_file(error, name)),
     }
 }
 
@@ -44,7 +43,7 @@ pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
         let losses = match (trace.format, target.format) {
             (Format::Alog, Format::Alog) => {
                 alog::check(&alog::Reader::new(trace.bytes()))
-                    .map_err(|error| Failure::Data(error.in_file(trace.name()).to_string()))?;
+                    .map_err(|error| Failure::in_file(error, trace.name()))?;
                 out.write_all(trace.bytes()).map_err(no_output)?;
                 Losses::default()
             }
@@ -59,10 +58,8 @@ pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
 fn from_alog(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losses, Failure> {
     match clog1::from_alog(&alog::Reader::new(trace.bytes()), out) {
         Ok((_, losses)) => Ok(losses),
-        Err(clog1::FromAlogError::Alog(error)) => {
-            Err(Failure::Data(error.in_file(trace.name()).to_string()))
-        }
-        Err(clog1::FromAlogError::Clog1(error)) => Err(clog1_output(error, target)),
+        Err(clog1::FromAlogError::Alog(error)) => Err(Failure::in_file(error, trace.name())),
+        Err(clog1::FromAlogError::Clog1(error)) => Err(written(error, target)),
     }
 }
 
@@ -71,11 +68,8 @@ fn to_alog(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losse
     let reader = open(trace.bytes(), trace.name())?;
     match alog::from_clog1(&reader, out) {
         Ok(losses) => Ok(losses),
-        Err(alog::FromClog1Error::Clog1(error)) => Err(clog1_input(error, trace)),
-        Err(alog::FromClog1Error::Alog(error)) => match &error.kind {
-            alog::ErrorKind::Io(cause) => Err(Failure::output(target.path.display(), cause)),
-            _ => Err(Failure::Data(error.in_file(&target.path).to_string())),
-        },
+        Err(alog::FromClog1Error::Clog1(error)) => Err(Failure::in_file(error, trace.name())),
+        Err(alog::FromClog1Error::Alog(error)) => Err(written(error, target)),
     }
 }
 
@@ -83,22 +77,16 @@ fn copy(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losses, 
     let reader = open(trace.bytes(), trace.name())?;
     let mut writer = clog1::Writer::new(out, clog1::Layout::default());
     for record in reader.records() {
-        let record = record.map_err(|error| clog1_input(error, trace))?;
-        let written = writer.write(&record);
-        written.map_err(|error| clog1_output(error, target))?;
+        let record = record.map_err(|error| Failure::in_file(error, trace.name()))?;
+        let result = writer.write(&record);
+        result.map_err(|error| written(error, target))?;
     }
     let finished = writer.finish();
-    finished.map_err(|error| clog1_output(error, target))?;
+    finished.map_err(|error| written(error, target))?;
     Ok(Losses::default())
 }
 
-fn clog1_input(error: clog1::Error, trace: &Trace) -> Failure {
-    Failure::Data(error.in_file(trace.name()).to_string())
-}
-
-fn clog1_output(error: clog1::Error, target: &Target) -> Failure {
-    match &error.kind {
-        clog1::ErrorKind::Io(cause) => Failure::output(target.path.display(), cause),
-        _ => Failure::Data(error.in_file(&target.path).to_string()),
-    }
+/// What went wrong with the file that is written.
+fn written<K: FaultKind>(error: Fault<K>, target: &Target) -> Failure {
+    Failure::in_file_or_output(error, &target.path, target.path.display())
 }

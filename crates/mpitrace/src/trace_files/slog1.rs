@@ -9,9 +9,8 @@ use trace_model::PendingFile;
 
 /// Copies an SLOG-1 file without changes.
 pub fn copy(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
-    let failed = |error: slog1::Error| match &error.kind {
-        slog1::ErrorKind::Io(cause) => Failure::output(target.path.display(), cause),
-        _ => Failure::Data(error.in_file(trace.name()).to_string()),
+    let failed = |error: slog1::Error| {
+        Failure::in_file_or_output(error, trace.name(), target.path.display())
     };
     let reader = slog1::Reader::new(trace.bytes()).map_err(failed)?;
     // That a file which is cut off is not taken for a whole one.
@@ -30,17 +29,16 @@ pub fn copy(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
 
 /// The bytes of clog2slog. Of a file that is cut off, what is there.
 pub fn from_clog1(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
-    let bad = |error: clog1::Error| Failure::Data(error.in_file(trace.name()).to_string());
+    let bad = |error: clog1::Error| Failure::in_file(error, trace.name());
     let reader = clog1::Reader::new(trace.bytes()).map_err(bad)?;
     target.place(|path| {
         let create = || PendingFile::create(path);
         let made = slog1::from_clog1(&reader, create, &target.frames.options());
         let (file, conversion) = made.map_err(|error| match error {
             slog1::FromClog1Error::Clog1(error) => bad(error),
-            slog1::FromClog1Error::Slog1(error) => match &error.kind {
-                slog1::ErrorKind::Io(cause) => Failure::output(target.path.display(), cause),
-                _ => Failure::Data(error.in_file(&target.path).to_string()),
-            },
+            slog1::FromClog1Error::Slog1(error) => {
+                Failure::in_file_or_output(error, &target.path, target.path.display())
+            }
             error => Failure::Data(format!("{}: {error}", trace.name().display())),
         })?;
         if let Some(error) = conversion.cut {

@@ -38,7 +38,7 @@ fn opened<'a, K: FaultKind>(
 ) -> Result<Box<dyn Source + 'a>, Failure> {
     match source {
         Ok(source) => Ok(Box::new(source)),
-        Err(error) => Err(Failure::Data(error.in_file(name).to_string())),
+        Err(error) => Err(Failure::in_file(error, name)),
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.file);
     let input = Input::open(&arguments.file)?;
-    let failed = |error: Error| Failure::Data(error.in_file(name).to_string());
+    let failed = |error: Error| Failure::in_file(error, name);
     let reader = Reader::new(&input).map_err(failed)?;
     let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
     let window = in_log(arguments.from, arguments.to, log)?;
