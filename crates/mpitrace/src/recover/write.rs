@@ -18,7 +18,8 @@ use unify::functions::Choice;
 use unify::scan::Scan;
 use wrappers::Table;
 
-/// What came of it.
+/// What came of recovering a run.
+#[derive(Default)]
 pub struct RecoveredFiles {
     /// The files with their sizes.
     pub files: Vec<String>,
@@ -35,8 +36,23 @@ fn with_size(path: &Path, bytes: u64) -> String {
     format!("{} ({:.1} MB)", path.display(), bytes as f64 / 1e6)
 }
 
+/// The block files of a run: those of its ranks, then those of its servers.
+fn block_files<'g>(group: &Group<'g>) -> Vec<File<'g>> {
+    let ranks = group.sources.iter().map(|source| &source.file);
+    ranks.chain(&group.servers).cloned().collect()
+}
+
+/// How the block files of a run that did not end are merged.
+fn merge_options() -> local::Options {
+    local::Options {
+        recover: true,
+        functions: shown_functions(),
+        ..local::Options::default()
+    }
+}
+
 /// The functions of the program that the settings of the run wanted to be shown, with readable names.
-fn choice() -> Choice {
+fn shown_functions() -> Choice {
     Choice {
         demangle: Some(demangled),
         ..Choice::default()
@@ -54,20 +70,9 @@ fn demangled(name: &str) -> Option<String> {
 
 /// Writes all files of a run.
 pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
-    let mut written = RecoveredFiles {
-        files: Vec::new(),
-        notes: Vec::new(),
-        failures: Vec::new(),
-        all_in: false,
-    };
-    let ranks = group.sources.iter().map(|source| &source.file);
-    let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
-    let options = local::Options {
-        recover: true,
-        functions: choice(),
-        ..local::Options::default()
-    };
-    let merge = match Merge::new(&files, table, options) {
+    let mut written = RecoveredFiles::default();
+    let files = block_files(group);
+    let merge = match Merge::new(&files, table, merge_options()) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
         Err(local::Error::NoRank) => return written,
@@ -116,19 +121,11 @@ pub fn slog2(
     base: &Path,
 ) -> Result<RecoveredFiles, local::Error> {
     let mut written = RecoveredFiles {
-        files: Vec::new(),
-        notes: Vec::new(),
-        failures: Vec::new(),
         all_in: true,
+        ..RecoveredFiles::default()
     };
-    let ranks = group.sources.iter().map(|source| &source.file);
-    let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
-    let options = local::Options {
-        recover: true,
-        functions: choice(),
-        ..local::Options::default()
-    };
-    let merge = Merge::new(&files, table, options)?;
+    let files = block_files(group);
+    let merge = Merge::new(&files, table, merge_options())?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,
@@ -243,7 +240,7 @@ fn per_rank(
             root: directory.join("dumpi"),
             stamp: stamp(second),
             unfinished: true,
-            functions: choice(),
+            functions: shown_functions(),
             ..dumpi::Options::default()
         };
         match dumpi::Claim::new(&options) {
