@@ -119,8 +119,6 @@ impl trace_model::Source for Source<'_> {
                 pairing.push(&event, put)?;
             }
         }
-        let mut losses = self.plan.losses.clone();
-        losses.merge(&pairing.finish());
-        Ok(losses)
+        Ok(pairing.finish())
     }
 }

@@ -40,7 +40,7 @@ impl<'a> Pairing<'a> {
             open: HashMap::default(),
             waiting: HashMap::default(),
             info: InfoWriter::default(),
-            losses: Losses::default(),
+            losses: plan.losses.clone(),
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> Pairing<'a> {
         })
     }
 
-    /// What found no partner.
+    /// All that is lost of the file: what the survey counted, what could not be paired and what found no partner.
     pub(crate) fn finish(mut self) -> Losses {
         let open: usize = self.open.values().map(Vec::len).sum();
         self.losses
