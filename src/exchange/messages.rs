@@ -9,7 +9,7 @@ use super::reasons;
 use super::under_way;
 use crate::mpi::constants::{self, predefined};
 use crate::mpi::handles::bits;
-use crate::mpi::header::{MPI_Datatype, MPI_Request, MPI_Status};
+use crate::mpi::header::{MPI_Request, MPI_Status};
 use crate::mpi::pmpi;
 use crate::mpi::status;
 use std::ffi::c_int;
@@ -27,6 +27,17 @@ pub struct PendingMessage {
 }
 
 impl PendingMessage {
+    /// A message that is not under way yet.
+    fn new(partner: i32, buffer: Vec<u8>) -> PendingMessage {
+        PendingMessage {
+            request: predefined("MPI_REQUEST_NULL"),
+            known: predefined("MPI_REQUEST_NULL"),
+            buffer,
+            partner,
+            done: false,
+        }
+    }
+
     /// Enters it into the list. Where that is full it is MPI's, should it not be completed.
     fn listed(mut self, receives: bool) -> PendingMessage {
         if under_way::add(self.request, receives) {
@@ -67,26 +78,12 @@ impl Exchange {
         tag: i32,
         buffer: Vec<u8>,
     ) -> Result<PendingMessage, ExchangeFailure> {
-        let mut pending = PendingMessage {
-            request: predefined("MPI_REQUEST_NULL"),
-            known: predefined("MPI_REQUEST_NULL"),
-            buffer,
-            partner: to,
-            done: false,
-        };
-        let byte: MPI_Datatype = predefined("MPI_BYTE");
+        let mut pending = PendingMessage::new(to, buffer);
+        let (bytes, byte) = (pending.buffer.as_ptr().cast(), predefined("MPI_BYTE"));
+        let (length, comm) = (pending.buffer.len() as c_int, self.comm.0);
+        let request = &mut pending.request;
         // SAFETY: the buffer lives in `pending` until the request is complete.
-        check(unsafe {
-            pmpi::MPI_Isend(
-                pending.buffer.as_ptr().cast(),
-                pending.buffer.len() as c_int,
-                byte,
-                to,
-                tag,
-                self.comm.0,
-                &mut pending.request,
-            )
-        })?;
+        check(unsafe { pmpi::MPI_Isend(bytes, length, byte, to, tag, comm, request) })?;
         Ok(pending.listed(false))
     }
 
@@ -97,26 +94,12 @@ impl Exchange {
         tag: i32,
         buffer: Vec<u8>,
     ) -> Result<PendingMessage, ExchangeFailure> {
-        let mut pending = PendingMessage {
-            request: predefined("MPI_REQUEST_NULL"),
-            known: predefined("MPI_REQUEST_NULL"),
-            buffer,
-            partner: from,
-            done: false,
-        };
-        let byte: MPI_Datatype = predefined("MPI_BYTE");
+        let mut pending = PendingMessage::new(from, buffer);
+        let (bytes, byte) = (pending.buffer.as_mut_ptr().cast(), predefined("MPI_BYTE"));
+        let (length, comm) = (pending.buffer.len() as c_int, self.comm.0);
+        let request = &mut pending.request;
         // SAFETY: the buffer lives in `pending` until the request is complete.
-        check(unsafe {
-            pmpi::MPI_Irecv(
-                pending.buffer.as_mut_ptr().cast(),
-                pending.buffer.len() as c_int,
-                byte,
-                from,
-                tag,
-                self.comm.0,
-                &mut pending.request,
-            )
-        })?;
+        check(unsafe { pmpi::MPI_Irecv(bytes, length, byte, from, tag, comm, request) })?;
         Ok(pending.listed(true))
     }
 
