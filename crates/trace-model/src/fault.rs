@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// An error in a file: what was expected, at which byte, of which file. `K` names the kinds of one format; its text
 /// says what was found and what was expected there.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault<K> {
     /// The file, when it is known; see [`Fault::in_file`].
     pub path: Option<PathBuf>,

@@ -1,15 +1,10 @@
 //! What can be wrong with a DUMPI file, and where.
 
 use std::fmt;
+use trace_model::{Fault, FaultKind};
 
-/// A place in a file that is not what the format demands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    /// Byte offset in the file.
-    pub offset: u64,
-    /// What was expected there, or found.
-    pub kind: ErrorKind,
-}
+/// An error in a DUMPI file: what was expected, at which byte, of which file.
+pub type Error = Fault<ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,19 +37,9 @@ pub enum ErrorKind {
     NoFooter(u64),
 }
 
-impl Error {
-    pub(super) fn new(offset: usize, kind: ErrorKind) -> Self {
-        Self {
-            offset: offset as u64,
-            kind,
-        }
-    }
-}
-
-impl fmt::Display for Error {
+impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "byte {}: ", self.offset)?;
-        match &self.kind {
+        match self {
             ErrorKind::NoMagic => write!(f, "not a DUMPI file: expected FF AA DD \"DUMPI\""),
             ErrorKind::NoIndex => write!(
                 f,
@@ -84,4 +69,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl FaultKind for ErrorKind {}

@@ -29,11 +29,17 @@ impl<'a> Reader<'a> {
         let (index, end) = find_index(bytes)?;
         for (section, target) in named(&index) {
             if target != 0 && (target < MAGIC.len() as u64 || target > end as u64) {
-                return Err(Error::new(end, ErrorKind::Outside { section, target }));
+                return Err(Error::new(
+                    end as u64,
+                    ErrorKind::Outside { section, target },
+                ));
             }
         }
         if index.body == 0 {
-            return Err(Error::new(end, ErrorKind::Missing("stream of calls")));
+            return Err(Error::new(
+                end as u64,
+                ErrorKind::Missing("stream of calls"),
+            ));
         }
         let limit = named(&index)
             .into_iter()
@@ -245,7 +251,7 @@ fn find_index(bytes: &[u8]) -> Result<(Index, usize), Error> {
         }
         return Ok((index, start));
     }
-    Err(Error::new(bytes.len(), ErrorKind::NoIndex))
+    Err(Error::new(bytes.len() as u64, ErrorKind::NoIndex))
 }
 
 fn named(index: &Index) -> [(&'static str, u64); 7] {
@@ -264,7 +270,7 @@ fn read_offsets(bytes: &[u8], at: usize) -> Result<Offsets, Error> {
     let mut c = Cursor::at(bytes, at);
     match (c.i32(), c.i32()) {
         (Some(cpu), Some(wall)) => Ok(Offsets { cpu, wall }),
-        _ => Err(Error::new(at, ErrorKind::Short("time offsets"))),
+        _ => Err(Error::new(at as u64, ErrorKind::Short("time offsets"))),
     }
 }
 
@@ -274,7 +280,7 @@ fn whole<'a, T>(
     name: &'static str,
     read: impl FnOnce(&mut Cursor<'a>) -> Option<T>,
 ) -> Result<T, Error> {
-    read(c).ok_or_else(|| Error::new(c.pos(), ErrorKind::Short(name)))
+    read(c).ok_or_else(|| Error::new(c.pos() as u64, ErrorKind::Short(name)))
 }
 
 fn read_header(c: &mut Cursor<'_>) -> Result<Header, Error> {
@@ -311,7 +317,7 @@ fn read_footer(c: &mut Cursor<'_>) -> Result<Footer, Error> {
     let at = c.pos();
     let mark = whole(c, "footer", Cursor::u64)?;
     if mark != FOOTER_MARK {
-        return Err(Error::new(at, ErrorKind::NoFooter(mark)));
+        return Err(Error::new(at as u64, ErrorKind::NoFooter(mark)));
     }
     whole(c, "footer", |c| {
         let mut footer = Footer::default();

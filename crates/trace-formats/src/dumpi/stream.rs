@@ -51,21 +51,21 @@ impl<'a> Records<'a> {
             return Ok(None);
         }
         let mut c = Cursor::at(self.bytes, start);
-        let short = |what| Error::new(start, ErrorKind::Short(what));
+        let short = |what| Error::new(start as u64, ErrorKind::Short(what));
         let id = c.u16().ok_or_else(|| short("stream of calls"))?;
         if id == END_OF_STREAM || id == 0 && self.finalized {
             self.pos = c.pos();
             return Ok(None);
         }
         let Some(function) = callable(id) else {
-            return Err(Error::new(start, ErrorKind::UnknownFunction(id)));
+            return Err(Error::new(start as u64, ErrorKind::UnknownFunction(id)));
         };
         let head = self.head(&mut c);
         let (mask, thread, cpu, wall, counters) = head.ok_or_else(|| short("head of a record"))?;
         let at = c.pos();
         let cut = |field| {
             let function = function.name;
-            Error::new(start, ErrorKind::ShortRecord { function, field })
+            Error::new(start as u64, ErrorKind::ShortRecord { function, field })
         };
         let len = measure(function, mask, self.dialect, c).map_err(cut)?;
         let Some(args) = c.slice(len) else {

@@ -415,7 +415,7 @@ fn a_record_cannot_reach_into_the_next_section() {
     let mut file = old_file(Version::new(1, 0, 0), &[0, 82, 0, 0, 2], 8);
     let (function, field) = ("MPI_Comm_rank", "rank");
     let kind = ErrorKind::ShortRecord { function, field };
-    assert_eq!(damage(&file), [Error { offset: 16, kind }]);
+    assert_eq!(damage(&file), [Error::new(16, kind)]);
     file[16..18].copy_from_slice(&290u16.to_be_bytes());
     let [error] = &damage(&file)[..] else {
         panic!("expected one error")
