@@ -9,6 +9,7 @@ pub mod alog;
 #[cfg(feature = "commands")]
 pub mod clog1;
 pub mod clog2;
+mod conversion_error;
 pub mod dumpi;
 #[cfg(feature = "commands")]
 mod mpe1;
@@ -17,3 +18,5 @@ pub mod paje;
 #[cfg(feature = "commands")]
 pub mod slog1;
 pub mod slog2;
+
+pub use conversion_error::ConversionError;

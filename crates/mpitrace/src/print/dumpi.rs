@@ -19,8 +19,8 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
         ),
     };
     match print_sections(&reader, sections(arguments), Zone::Local, out) {
-        Err(PrintError::Io(error)) => Err(Failure::output("stdout", &error)),
-        Err(PrintError::File(error)) => Err(bad(incomplete.as_ref().unwrap_or(&error))),
+        Err(PrintError::Output(error)) => Err(Failure::output("stdout", &error)),
+        Err(PrintError::Input(error)) => Err(bad(incomplete.as_ref().unwrap_or(&error))),
         Ok(()) => incomplete.map_or(Ok(()), |error| Err(bad(&error))),
     }
 }

@@ -84,8 +84,8 @@ fn options(as_ascii2dumpi: bool) -> Options {
 
 fn bad(input: &Path, output: &Path, error: FromTextError) -> Failure {
     match error {
-        FromTextError::Text(error) => Failure::Data(format!("{}: {error}", input.display())),
-        FromTextError::Write(error) => Failure::Data(format!("{}: {error}", output.display())),
+        FromTextError::Input(error) => Failure::Data(format!("{}: {error}", input.display())),
+        FromTextError::Output(error) => Failure::Data(format!("{}: {error}", output.display())),
     }
 }
 
@@ -118,8 +118,8 @@ pub fn file_to_text(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
     target.place(|path| {
         let mut file = PendingFile::create(path).map_err(failed)?;
         print(&reader, Sections::ALL, Zone::Local, &mut file).map_err(|error| match error {
-            PrintError::Io(error) => failed(error),
-            PrintError::File(error) => Failure::Data(format!("{name}: {error}")),
+            PrintError::Output(error) => failed(error),
+            PrintError::Input(error) => Failure::in_file(error, trace.name()),
         })?;
         file.persist().map_err(failed)?;
         Ok(Losses::default())

@@ -58,8 +58,8 @@ pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
 fn from_alog(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losses, Failure> {
     match clog1::from_alog(&alog::Reader::new(trace.bytes()), out) {
         Ok((_, losses)) => Ok(losses),
-        Err(clog1::FromAlogError::Alog(error)) => Err(Failure::in_file(error, trace.name())),
-        Err(clog1::FromAlogError::Clog1(error)) => Err(written(error, target)),
+        Err(clog1::FromAlogError::Input(error)) => Err(Failure::in_file(error, trace.name())),
+        Err(clog1::FromAlogError::Output(error)) => Err(written(error, target)),
     }
 }
 
@@ -68,8 +68,8 @@ fn to_alog(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losse
     let reader = open(trace.bytes(), trace.name())?;
     match alog::from_clog1(&reader, out) {
         Ok(losses) => Ok(losses),
-        Err(alog::FromClog1Error::Clog1(error)) => Err(Failure::in_file(error, trace.name())),
-        Err(alog::FromClog1Error::Alog(error)) => Err(written(error, target)),
+        Err(alog::FromClog1Error::Input(error)) => Err(Failure::in_file(error, trace.name())),
+        Err(alog::FromClog1Error::Output(error)) => Err(written(error, target)),
     }
 }
 

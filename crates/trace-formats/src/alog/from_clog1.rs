@@ -1,37 +1,14 @@
 //! CLOG-1 to ALOG, byte for byte as MPE's `clog2alog` (`spec/alog.md` section 4).
 
 use super::error::{Error, ErrorKind};
+use crate::ConversionError;
 use crate::clog1::{Body, ENDLOG_TIME, Reader, Record};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use trace_model::Losses;
 
 /// What stops [`from_clog1`].
-#[derive(Debug)]
-pub enum FromClog1Error {
-    /// The input is damaged; what came before the damage has been written.
-    Clog1(crate::clog1::Error),
-    /// The output could not be written.
-    Alog(Error),
-}
-
-impl std::fmt::Display for FromClog1Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FromClog1Error::Clog1(error) => error.fmt(f),
-            FromClog1Error::Alog(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FromClog1Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            FromClog1Error::Clog1(error) => Some(error),
-            FromClog1Error::Alog(error) => Some(error),
-        }
-    }
-}
+pub type FromClog1Error = ConversionError<crate::clog1::Error, Error>;
 
 /// Writes the ALOG file that `clog2alog` makes of a CLOG-1 file.
 ///
@@ -44,13 +21,13 @@ pub fn from_clog1(clog: &Reader<'_>, out: &mut impl Write) -> Result<Losses, Fro
         summary.take(&record, &mut clock);
     }
     let written = |result: io::Result<()>| {
-        result.map_err(|error| FromClog1Error::Alog(Error::new(0, ErrorKind::Io(error))))
+        result.map_err(|error| FromClog1Error::Output(Error::new(0, ErrorKind::Io(error))))
     };
     written(summary.write(out))?;
     let mut clock = Clock::default();
     let mut losses = Losses::default();
     for record in clog.records() {
-        let record = record.map_err(FromClog1Error::Clog1)?;
+        let record = record.map_err(FromClog1Error::Input)?;
         written(line(&record, &mut clock, out))?;
         match record.body {
             Body::Msg(_) => losses.add("partner, tag and size of a message record", 1),

@@ -4,6 +4,7 @@ use super::error::Error;
 use super::layout::Layout;
 use super::record::{Body, ENDLOG_TIME, EventDef, RawEvent, Record, RecordHeader, StateDef};
 use super::write::Writer;
+use crate::ConversionError;
 use crate::alog::{self, Content, Header, Reader};
 use crate::clog2::FixedText;
 use std::io::Write;
@@ -13,31 +14,7 @@ use trace_model::Losses;
 const FIRST_STATE: i32 = 200;
 
 /// What stops [`from_alog`].
-#[derive(Debug)]
-pub enum FromAlogError {
-    /// The input is damaged; what came before the damage has been written.
-    Alog(alog::Error),
-    /// The output could not be written.
-    Clog1(Error),
-}
-
-impl std::fmt::Display for FromAlogError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FromAlogError::Alog(error) => error.fmt(f),
-            FromAlogError::Clog1(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FromAlogError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            FromAlogError::Alog(error) => Some(error),
-            FromAlogError::Clog1(error) => Some(error),
-        }
-    }
-}
+pub type FromAlogError = ConversionError<alog::Error, Error>;
 
 /// Writes the events of an ALOG file as RAW records, behind its definitions of events and states. Gives `out` back, and
 /// says what was lost.
@@ -69,8 +46,8 @@ pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), Fro
     log.define(&header, start)?;
     let mut checked = Header::default();
     for line in alog.lines() {
-        let line = line.map_err(FromAlogError::Alog)?;
-        checked.take(&line).map_err(FromAlogError::Alog)?;
+        let line = line.map_err(FromAlogError::Input)?;
+        checked.take(&line).map_err(FromAlogError::Input)?;
         let Content::Event(event) = line.content else {
             continue;
         };
@@ -108,7 +85,7 @@ pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), Fro
     log.losses
         .add("name of a process", header.processes.len() as u64);
     let Log { writer, losses, .. } = log;
-    let out = writer.finish().map_err(FromAlogError::Clog1)?;
+    let out = writer.finish().map_err(FromAlogError::Output)?;
     Ok((out, losses))
 }
 
@@ -156,7 +133,7 @@ impl<W: Write> Log<W> {
             pad: [0; 4],
         };
         let written = self.writer.write(&Record { header, body });
-        written.map_err(FromAlogError::Clog1)
+        written.map_err(FromAlogError::Output)
     }
 
     /// A text in its field, cut where it does not fit.

@@ -1,6 +1,5 @@
 //! The text of dumpi2ascii, byte for byte (`spec/dumpi-tools.md` section 2), its slips included where a trace shows them.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use super::error::Error;
@@ -10,6 +9,7 @@ use super::read::Reader;
 use super::text::{Addresses, Labels, Text};
 use super::time;
 use super::types::{AddressLabel, Keyval};
+use crate::ConversionError;
 
 pub use super::time::Zone;
 
@@ -59,41 +59,17 @@ impl Sections {
 }
 
 /// Why a text ends early. What came before was printed.
-#[derive(Debug)]
-pub enum PrintError {
-    /// The output failed.
-    Io(io::Error),
-    /// The file is damaged.
-    File(Error),
-}
-
-impl fmt::Display for PrintError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(e) => e.fmt(f),
-            Self::File(e) => e.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PrintError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(e) => Some(e),
-            Self::File(e) => Some(e),
-        }
-    }
-}
+pub type PrintError = ConversionError<Error, io::Error>;
 
 impl From<io::Error> for PrintError {
     fn from(e: io::Error) -> Self {
-        Self::Io(e)
+        PrintError::Output(e)
     }
 }
 
 impl From<Error> for PrintError {
     fn from(e: Error) -> Self {
-        Self::File(e)
+        PrintError::Input(e)
     }
 }
 

@@ -1,16 +1,11 @@
 //! What can be wrong with a text, and where.
 
 use super::super::write::WriteError;
+use crate::ConversionError;
 use std::fmt;
 
 /// Why no file was made of a text.
-#[derive(Debug)]
-pub enum FromTextError {
-    /// The text is not as dumpi2ascii writes it.
-    Text(TextError),
-    /// The output failed, or what the text says has no place in a file.
-    Write(WriteError),
-}
+pub type FromTextError = ConversionError<TextError, WriteError>;
 
 /// A place in a text that is not what dumpi2ascii writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,26 +63,14 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-impl fmt::Display for FromTextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FromTextError::Text(error) => error.fmt(f),
-            FromTextError::Write(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for FromTextError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            FromTextError::Text(error) => Some(error),
-            FromTextError::Write(error) => Some(error),
-        }
-    }
-}
-
 impl From<TextError> for FromTextError {
     fn from(error: TextError) -> Self {
-        FromTextError::Text(error)
+        FromTextError::Input(error)
+    }
+}
+
+impl From<WriteError> for FromTextError {
+    fn from(error: WriteError) -> Self {
+        FromTextError::Output(error)
     }
 }

@@ -32,7 +32,7 @@ pub use error::{Expected, FromTextError, TextError};
 
 use super::functions::{self, Function};
 use super::types::{AddressLabel, Clock, FOOTER_ENTRIES, Mask, Offsets, Span, Trailer, Version};
-use super::write::{ASCII2DUMPI, LIBDUMPI, RecordHead, WriteError, Writer};
+use super::write::{ASCII2DUMPI, LIBDUMPI, RecordHead, Writer};
 use scan::Scan;
 use trace_model::Losses;
 
@@ -66,7 +66,7 @@ type Names =
 /// Several texts one behind the other make one file; of sections that are there twice the last one counts.
 ///
 /// # Errors
-/// [`FromTextError::Text`] with line and expectation if the text is not one of dumpi2ascii's. A text that ends within a
+/// [`FromTextError::Input`] with line and expectation if the text is not one of dumpi2ascii's. A text that ends within a
 /// record gives a file of the records before it.
 pub fn from_text<W: Write>(
     text: &[u8],
@@ -99,7 +99,7 @@ pub fn from_text<W: Write>(
     while !scan.is_at_end() {
         match maker.next(&mut scan) {
             Ok(()) => {}
-            Err(FromTextError::Text(error)) if error.at_end => {
+            Err(FromTextError::Input(error)) if error.at_end => {
                 maker
                     .made
                     .losses
@@ -335,11 +335,5 @@ fn least_seconds(text: &[u8]) -> Offsets {
     Offsets {
         cpu: least[1].unwrap_or(0),
         wall: least[0].unwrap_or(0),
-    }
-}
-
-impl From<WriteError> for FromTextError {
-    fn from(error: WriteError) -> Self {
-        FromTextError::Write(error)
     }
 }

@@ -33,12 +33,12 @@ fn use_up(reader: &Reader<'_>) -> Result<usize, Error> {
     match (damage, printed) {
         (Some(e), printed) => {
             assert!(
-                matches!(printed, Err(PrintError::File(_))),
+                matches!(printed, Err(PrintError::Input(_))),
                 "the text ends with an error too"
             );
             Err(e)
         }
-        (None, Err(PrintError::File(e))) => Err(e),
+        (None, Err(PrintError::Input(e))) => Err(e),
         (None, _) => trailer.map(|_| calls),
     }
 }

@@ -174,7 +174,7 @@ fn a_text_that_is_cut_off_gives_the_records_before() {
         let (made, outcome) = match make(&text[..length], &UTC) {
             Ok((bytes, made)) => (Reader::open(&bytes).expect("sound").records().count(), made),
             // A cut within a string may look like another kind of damage, but never like another record.
-            Err(FromTextError::Text(_)) => continue,
+            Err(FromTextError::Input(_)) => continue,
             Err(error) => panic!("{error}"),
         };
         assert_eq!(made as u64, outcome.records);
@@ -215,7 +215,7 @@ fn wrong_texts_are_refused_with_line_and_expectation() {
         ("starttime=yesterday\n\n", 1, Expected::Date),
     ] {
         match make(text.as_bytes(), &UTC) {
-            Err(FromTextError::Text(error)) => {
+            Err(FromTextError::Input(error)) => {
                 assert_eq!(
                     (error.line, &error.expected),
                     (line, &expected),
