@@ -35,14 +35,13 @@ impl Wide {
 
     /// Adds a word.
     #[must_use]
-    pub fn word(mut self, word: u64) -> Wide {
-        for ((lane, odd), turn) in self.0.iter_mut().zip(Wide::ODD).zip([29, 31, 37]) {
-            *lane = (*lane ^ mix(word.wrapping_mul(odd)))
-                .rotate_left(turn)
-                .wrapping_mul(odd)
-                .wrapping_add(word);
-        }
-        self
+    pub fn word(self, word: u64) -> Wide {
+        let ([a, b, c], [x, y, z]) = (self.0, Wide::ODD);
+        Wide([
+            add_word(a, word, x, 29),
+            add_word(b, word, y, 31),
+            add_word(c, word, z, 37),
+        ])
     }
 
     /// Adds another hash.
@@ -68,6 +67,14 @@ impl Wide {
             mix(c ^ a.rotate_left(41)),
         ])
     }
+}
+
+/// A lane of a [`Wide`] with a word added: multiplied by `odd`, rotated by `turn` bits.
+fn add_word(lane: u64, word: u64, odd: u64, turn: u32) -> u64 {
+    (lane ^ mix(word.wrapping_mul(odd)))
+        .rotate_left(turn)
+        .wrapping_mul(odd)
+        .wrapping_add(word)
 }
 
 /// The finalizer of MurmurHash3: every bit in changes half of the bits out.
