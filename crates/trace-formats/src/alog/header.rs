@@ -42,6 +42,16 @@ pub struct StateDef {
 }
 
 impl StateDef {
+    /// The colour, and after a colon the bitmap if there is one: `COLOR[:BITMAP]`.
+    pub fn look(&self) -> Vec<u8> {
+        let mut look = self.color.clone();
+        if !self.bitmap.is_empty() {
+            look.push(b':');
+            look.extend_from_slice(&self.bitmap);
+        }
+        look
+    }
+
     /// Reads a `-13` line: `COLOR[:BITMAP] NAME`. `None` if there is no name.
     pub fn parse(event: &Event<'_>) -> Option<Self> {
         let text = event.text();

@@ -41,15 +41,10 @@ impl<'a> Source<'a> {
         }
         let mut survey = Survey::new();
         for state in &header.states {
-            let mut look = state.color.clone();
-            if !state.bitmap.is_empty() {
-                look.push(b':');
-                look.extend_from_slice(&state.bitmap);
-            }
             survey.define_state(State {
                 start: state.start,
                 end: state.end,
-                look,
+                look: state.look(),
                 name: state.name.clone(),
             });
         }

@@ -108,17 +108,12 @@ impl<W: Write> Log<W> {
             self.write(micros, 0, body)?;
         }
         for (nth, state) in header.states.iter().enumerate() {
-            let mut look = state.color.clone();
-            if !state.bitmap.is_empty() {
-                look.push(b':');
-                look.extend_from_slice(&state.bitmap);
-            }
             let body = Body::StateDef(StateDef {
                 state_id: FIRST_STATE.saturating_add(i32::try_from(nth).unwrap_or(i32::MAX)),
                 start_etype: state.start,
                 end_etype: state.end,
                 pad: [0; 4],
-                color: self.text(&look),
+                color: self.text(&state.look()),
                 name: self.text(&state.name),
             });
             self.write(micros, 0, body)?;
