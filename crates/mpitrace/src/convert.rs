@@ -299,9 +299,9 @@ fn failure(error: ConvertError, input: &Path, output: &Path) -> Failure {
     let input = shown(input);
     match error {
         ConvertError::Clog2(error) => Failure::in_file(error, input),
-        ConvertError::LittleEndian => Failure::Data(format!("{}: {error}", input.display())),
+        ConvertError::LittleEndian => Failure::file(input, error),
         ConvertError::Slog2(error) => match error.kind {
-            ErrorKind::NoDrawables => Failure::Data(format!("{}: {error}", input.display())),
+            ErrorKind::NoDrawables => Failure::file(input, error),
             _ => Failure::in_file(error, output),
         },
     }

@@ -18,8 +18,8 @@ pub enum Failure {
 
 impl Failure {
     /// A file could not be used: exit code 1, with the name of the file and what the system or a reader says.
-    pub fn file(path: &Path, error: impl Display) -> Self {
-        Failure::Data(format!("{}: {error}", path.display()))
+    pub fn file(path: impl AsRef<Path>, error: impl Display) -> Self {
+        Failure::Data(format!("{}: {error}", path.as_ref().display()))
     }
 
     /// A file is not as its format demands: exit code 1, with the name of the file, the place and what was expected there.

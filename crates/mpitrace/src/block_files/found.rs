@@ -19,7 +19,7 @@ pub fn is_block_file(path: &Path) -> bool {
 /// The block files in a folder, in the order of their names. What is left out is said on stderr; with `any_owner`, regular files of
 /// all users are taken.
 pub fn block_files(folder: &Path, any_owner: bool) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |error: io::Error| Failure::Data(format!("{}: {error}", folder.display()));
+    let failed = |error: io::Error| Failure::file(folder, error);
     let mut found = Vec::new();
     let mut left_out = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {

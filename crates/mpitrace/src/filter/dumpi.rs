@@ -138,8 +138,8 @@ fn copy(
     filter: &DumpiFilter,
     output: &Path,
 ) -> Result<Copied, Failure> {
-    let bad = |error| Failure::Data(format!("{}: {error}", input.display()));
-    let failed = |error| Failure::Data(format!("{}: {error}", output.display()));
+    let bad = |error| Failure::file(input, error);
+    let failed = |error| Failure::file(output, error);
     let complete = Reader::open(bytes);
     let reader = match &complete {
         Ok(reader) => reader.clone(),

@@ -59,7 +59,7 @@ impl Facts {
         }
         let mut files = Vec::new();
         for (path, input) in &self.trace.files {
-            let named = |error| Failure::Data(format!("{}: {error}", path.display()));
+            let named = |error| Failure::file(path, error);
             files.push(input.blocks().map_err(named)?);
         }
         Ok(files)

@@ -67,5 +67,5 @@ pub fn announce(what: &str, ready: Option<&Path>, detach: bool) -> Result<(), Fa
         file.persist(path)?;
         Ok(())
     };
-    write().map_err(|e: std::io::Error| Failure::Data(format!("{}: {e}", path.display())))
+    write().map_err(|e: std::io::Error| Failure::file(path, e))
 }

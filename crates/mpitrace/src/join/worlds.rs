@@ -96,8 +96,7 @@ fn slog2(
     arguments: &Arguments,
     names: &[String],
 ) -> Result<Together, Failure> {
-    let failed =
-        |error: &dyn std::fmt::Display| Failure::Data(format!("{}: {error}", path.display()));
+    let failed = |error: &dyn std::fmt::Display| Failure::file(path, error);
     let preamble = worlds.preamble().clone();
     let lines = u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count);
     let ends = Options {

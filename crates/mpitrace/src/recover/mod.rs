@@ -104,7 +104,7 @@ fn open(path: &Path) -> Result<(Input, bool), Failure> {
     let Ok(file) = input.blocks() else {
         return Ok((input, false));
     };
-    let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+    let failed = |error: io::Error| Failure::file(path, error);
     let pid = file.info().pid;
     drop(file);
     let copy = snapshot::of_running(path, pid).map_err(failed)?;

@@ -79,7 +79,7 @@ impl Session {
         let folder = tempfile::Builder::new()
             .prefix("mpitrace-io.")
             .tempdir_in(&base)
-            .map_err(|e| Failure::Data(format!("{}: {e}", base.display())))?;
+            .map_err(|e| Failure::file(base, e))?;
         let mut session = Session {
             folder,
             server: None,
@@ -241,7 +241,7 @@ impl Session {
 
     /// Makes the SLOG2 files anew from all block files. Gives what was made, and what went wrong.
     fn draw(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
-        let failed = |e: io::Error| Failure::Data(format!("{}: {e}", self.folder.path().display()));
+        let failed = |e: io::Error| Failure::file(self.folder.path(), e);
         let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
         let mut inputs = Vec::new();
         for entry in fs::read_dir(self.folder.path()).map_err(failed)? {

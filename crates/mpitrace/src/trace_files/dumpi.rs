@@ -30,7 +30,7 @@ pub fn source(trace: &Trace) -> Result<Box<dyn trace_model::Source + '_>, Failur
         Ok(source) => Ok(Box::new(source)),
         Err((nth, error)) => {
             let path = &trace.files[files[nth].1].0;
-            Err(Failure::Data(format!("{}: {error}", shown(path).display())))
+            Err(Failure::file(shown(path), error))
         }
     }
 }
@@ -41,8 +41,8 @@ pub fn text_source(trace: &Trace) -> Result<Box<dyn trace_model::Source>, Failur
     let made = from_text(trace.bytes(), Vec::new(), &options(false));
     let (bytes, made) = made.map_err(|error| bad(name, name, error))?;
     let rank = rank_of(name).filter(|rank| *rank < 1 << 24).unwrap_or(0);
-    let source = Source::new(0, &[(rank, &bytes)])
-        .map_err(|(_, error)| Failure::Data(format!("{}: {error}", name.display())))?;
+    let source =
+        Source::new(0, &[(rank, &bytes)]).map_err(|(_, error)| Failure::file(name, error))?;
     Ok(Box::new(TextSource {
         definitions: trace_model::Source::definitions(&source).clone(),
         losses: made.losses,
@@ -84,8 +84,8 @@ fn options(as_ascii2dumpi: bool) -> Options {
 
 fn bad(input: &Path, output: &Path, error: FromTextError) -> Failure {
     match error {
-        FromTextError::Input(error) => Failure::Data(format!("{}: {error}", input.display())),
-        FromTextError::Output(error) => Failure::Data(format!("{}: {error}", output.display())),
+        FromTextError::Input(error) => Failure::file(input, error),
+        FromTextError::Output(error) => Failure::file(output, error),
     }
 }
 

@@ -24,8 +24,7 @@ pub enum Input {
 impl Input {
     /// The bytes of `path` as they are.
     pub fn open_raw(path: &Path) -> Result<Self, Failure> {
-        let failed =
-            |error: io::Error| Failure::Data(format!("{}: {error}", shown(path).display()));
+        let failed = |error: io::Error| Failure::file(shown(path), error);
         let mut bytes = Vec::new();
         if path == OsStr::new("-") {
             io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
@@ -49,7 +48,7 @@ impl Input {
 impl Input {
     /// The bytes of a file that has to be a regular one: a block file, or what another file names. Nothing else is waited for.
     pub fn open_regular(path: &Path) -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let failed = |error: io::Error| Failure::file(path, error);
         let file = trace_model::files::open_regular(path).map_err(failed)?;
         match file.metadata().map_err(failed)?.len() {
             0 => Ok(Input::Read(Vec::new())),

@@ -39,7 +39,7 @@ pub fn from_clog1(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
             slog1::FromClog1Error::Slog1(error) => {
                 Failure::in_file_or_output(error, &target.path, target.path.display())
             }
-            error => Failure::Data(format!("{}: {error}", trace.name().display())),
+            error => Failure::file(trace.name(), error),
         })?;
         if let Some(error) = conversion.cut {
             return Err(bad(error));

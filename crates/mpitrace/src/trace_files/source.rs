@@ -47,7 +47,7 @@ fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
     let mut files = Vec::new();
     for (path, input) in &trace.files {
         let file = input.blocks();
-        let named = |error| Failure::Data(format!("{}: {error}", shown(path).display()));
+        let named = |error| Failure::file(shown(path), error);
         files.push(file.map_err(named)?);
     }
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;

@@ -55,7 +55,7 @@ impl Listener {
     pub fn socket(path: &Path) -> Result<Self, Failure> {
         use std::os::unix::fs::FileTypeExt;
         use std::os::unix::net::{UnixListener, UnixStream};
-        let failed = |error: std::io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let failed = |error: std::io::Error| Failure::file(path, error);
         let is_socket = std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
         if is_socket && UnixStream::connect(path).is_err() {
             std::fs::remove_file(path).map_err(failed)?;

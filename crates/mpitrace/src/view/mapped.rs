@@ -66,7 +66,7 @@ impl Identity {
 impl Mapped {
     /// Opens and maps a file; one that is no ordinary file is read.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let failed = |error: io::Error| Failure::file(path, error);
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() || metadata.len() == 0 {
@@ -77,7 +77,7 @@ impl Mapped {
 
     /// Maps a regular file that is open under this name.
     pub fn of(file: File, path: &Path) -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let failed = |error: io::Error| Failure::file(path, error);
         let metadata = file.metadata().map_err(failed)?;
         let bytes = crate::trace_files::input::map(&file).map_err(failed)?;
         let Some(region) = guard(&bytes) else {

@@ -48,7 +48,7 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
         // Whoever answers questions holds on to the bytes, and both stay until the end.
         let mapped: &'static Mapped = Box::leak(Box::new(mapped));
         let path = files.first().map_or(Path::new(""), |path| shown(path));
-        let bad = |error: ApiError| Failure::Data(format!("{}: {error}", path.display()));
+        let bad = |error: ApiError| Failure::file(path, error);
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = name.to_string_lossy().into_owned();
         let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;

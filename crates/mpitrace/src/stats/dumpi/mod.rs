@@ -189,7 +189,7 @@ impl RankFile {
     }
 
     fn failure(&self, error: &dyn std::fmt::Display) -> Failure {
-        Failure::Data(format!("{}: {error}", shown(&self.path).display()))
+        Failure::file(shown(&self.path), error)
     }
 }
 
