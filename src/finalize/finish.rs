@@ -47,8 +47,8 @@ use wrappers::Table;
 /// Bytes of memory without which no merge is begun.
 const MIN_MEMORY_BYTES: usize = 4 << 20;
 
-/// Longest wait for ranks of other hosts about which nothing is said; looks are 0.5, 1.5, 3.5 … s after its begin.
-const MAX_SILENT_WAIT: Duration = Duration::from_secs(3);
+/// Longest wait for ranks of other hosts about which nothing is said: a job whose ranks end at different times need not hear of it.
+const MAX_SILENT_WAIT: Duration = Duration::from_secs(10);
 
 /// What the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
 #[derive(Default)]
