@@ -8,7 +8,7 @@ use crate::exchange::line::Exchange;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
 use merge::stream::Stream;
-use unify::halves::{Chosen, Comparison, Halves, Item};
+use unify::endpoints::{Chosen, Comparison, Halves, Item};
 
 /// What is known of channels.
 struct ChannelRecords;

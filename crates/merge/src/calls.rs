@@ -19,7 +19,7 @@ use trace_model::requests::Requests;
 use unify::comms::{CommId, Handles};
 use unify::counters::Counters;
 use unify::files::Files;
-use unify::halves::{Chosen, Counts, Halves};
+use unify::endpoints::{Chosen, Counts, Halves};
 use unify::lanes::{Lane, Pending};
 use unify::library::Library;
 use unify::places::{Place, Places};

@@ -15,7 +15,7 @@ use unify::counters;
 use unify::function_set::FunctionSet;
 use unify::functions::Choice;
 use unify::gids::GidTable;
-use unify::halves::{Chosen, Comparison, Halves};
+use unify::endpoints::{Chosen, Comparison, Halves};
 use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;

@@ -12,7 +12,7 @@ use trace_formats::clog2::{Msg, msg_etype};
 use trace_model::requests::Use;
 use unify::comms::CommId;
 use unify::completion::Completed;
-use unify::halves::channel;
+use unify::endpoints::channel;
 use unify::plan::{Param, Plan, RecvPart, Role, SendPart};
 
 impl Core<'_> {

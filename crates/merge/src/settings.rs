@@ -1,7 +1,7 @@
 //! What the ranks have agreed on before the records of any of them can be given.
 
 use unify::function_set::FunctionSet;
-use unify::halves::Halves;
+use unify::endpoints::Halves;
 
 /// What the ranks have agreed on.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
 use unify::cancelled::cancelled_sends;
-use unify::halves::Counts;
+use unify::endpoints::Counts;
 use unify::lanes::{Lane, Next};
 use unify::scan::Scan;
 use unify::schema::Schema;

@@ -20,7 +20,7 @@ pub mod files;
 pub mod function_set;
 pub mod functions;
 pub mod gids;
-pub mod halves;
+pub mod endpoints;
 pub mod lanes;
 pub mod library;
 pub mod places;
