@@ -69,7 +69,7 @@ fuzz_target!(
             threads: scan.threads,
             zero_ns: scan.first_ns().unwrap_or(0),
             open_until_ns: scan.last_ns(),
-            halves: None,
+            drawn_endpoints: None,
             functions: &[],
             describe: Some(&scan.functions),
             counters: &scan.counters,

@@ -136,5 +136,5 @@ fn merged(
     let notes = outputs.take(merge);
     let mut ended = outputs.finish(merge.comm_table());
     ended.failures.extend(failure);
-    (ended, notes.half_messages)
+    (ended, notes.unmatched_endpoints)
 }

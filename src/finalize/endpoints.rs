@@ -8,35 +8,35 @@ use crate::exchange::line::Exchange;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
 use merge::stream::Stream;
-use unify::endpoints::{Chosen, Comparison, Halves, Item};
+use unify::endpoints::{DrawnEndpoints, EndpointComparison, EndpointItem, EndpointSelection};
 
 /// What is known of channels.
 struct ChannelRecords;
 
 impl MergeRecords for ChannelRecords {
     const TAG: i32 = 779;
-    type Key = Option<Item>;
+    type Key = Option<EndpointItem>;
 
     fn size(rest: &[u8]) -> usize {
-        if rest.len() < Item::SIZE {
+        if rest.len() < EndpointItem::SIZE {
             0
         } else {
-            Item::SIZE
+            EndpointItem::SIZE
         }
     }
 
-    fn key(record: &[u8]) -> Option<Item> {
-        Item::decode(record)
+    fn key(record: &[u8]) -> Option<EndpointItem> {
+        EndpointItem::decode(record)
     }
 }
 
 /// The two sides of each channel, at rank 0.
-struct ChannelComparison(Comparison);
+struct ChannelComparison(EndpointComparison);
 
 impl RecordSink for ChannelComparison {
     fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
         self.0
-            .take(Item::decode(bytes).ok_or(ExchangeFailure::Nonsense(0))?);
+            .take(EndpointItem::decode(bytes).ok_or(ExchangeFailure::Nonsense(0))?);
         Ok(())
     }
 }
@@ -47,7 +47,7 @@ pub fn agree(
     line: &Exchange,
     world: &World,
     all: Stream<'_>,
-) -> Result<(Halves, u64), ExchangeFailure> {
+) -> Result<(DrawnEndpoints, u64), ExchangeFailure> {
     let mut own = all.count().items().into_iter();
     let next = |buffer: &mut Vec<u8>| {
         buffer.clear();
@@ -56,11 +56,16 @@ pub fn agree(
         }
     };
     // Whoever is here is in MPI_Finalize.
-    let mut whole = ChannelComparison(Comparison::new(true));
+    let mut whole = ChannelComparison(EndpointComparison::new(true));
     tree_merge::take_part::<ChannelRecords>(line, world.rank, world.size, next, &mut whole)?;
     let (answer, left_out) = whole.0.finish();
-    let message: Vec<u8> = answer.into_iter().flat_map(Item::encode).collect();
+    let message: Vec<u8> = answer.into_iter().flat_map(EndpointItem::encode).collect();
     let message = spread(line, world.rank, world.size, message)?;
-    let items = message.chunks_exact(Item::SIZE).map_while(Item::decode);
-    Ok((Halves::Chosen(Chosen::new(items, left_out)), left_out))
+    let items = message
+        .chunks_exact(EndpointItem::SIZE)
+        .map_while(EndpointItem::decode);
+    Ok((
+        DrawnEndpoints::Selected(EndpointSelection::new(items, left_out)),
+        left_out,
+    ))
 }

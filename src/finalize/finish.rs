@@ -368,7 +368,7 @@ impl AllRanks<'_> {
             threads: whole.threads,
             zero_ns: whole.first_ns,
             open_until_ns: None,
-            halves: None,
+            drawn_endpoints: None,
             describe: (world.rank == 0).then_some(&whole.functions),
             functions: &names,
             counters: if settings.outputs.slog2 {
@@ -380,12 +380,12 @@ impl AllRanks<'_> {
         };
         let lids = self.gids.lids(own_comms);
         let mut unmatched_endpoints = 0;
-        let halves;
+        let drawn_endpoints;
         if whole.cut > 0 {
             let all = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
-            (halves, unmatched_endpoints) =
+            (drawn_endpoints, unmatched_endpoints) =
                 endpoints::agree(self.line, world, all).map_err(said)?;
-            stream_settings.halves = Some(&halves);
+            stream_settings.drawn_endpoints = Some(&drawn_endpoints);
             self.debug.step("messages are counted");
         }
         let mut stream = Stream::new(schema, self.file, self.scan, &lids, stream_settings);

@@ -35,7 +35,7 @@ struct FinalReport<'a> {
     seen: u64,
     /// Files that have been written where rank 0 does not see them.
     unseen: u64,
-    /// Halves of messages that are not drawn.
+    /// message endpoints that are not drawn.
     unmatched_endpoints: u64,
     /// What was put right of clocks.
     corrected: Option<Corrected>,
@@ -55,7 +55,7 @@ pub struct WrittenFiles<'a> {
     pub ranks: Option<&'a [u32]>,
     /// Files of rank 0.
     pub files: &'a [Finished],
-    /// Halves of messages that are not drawn because the other half is not known.
+    /// message endpoints that are not drawn because the other end is not known.
     pub unmatched_endpoints: u64,
     /// What was put right of clocks, if that was asked for.
     pub corrected: Option<Corrected>,
@@ -207,11 +207,8 @@ impl FinalReport<'_> {
         }
         if self.unmatched_endpoints > 0 {
             say!(
-                "trace: {} of messages not drawn, whose other half is left out or not known",
-                match self.unmatched_endpoints {
-                    1 => "1 half".to_owned(),
-                    n => format!("{} halves", grouped(n)),
-                }
+                "trace: {} not drawn, whose other end is left out or not known",
+                plural(self.unmatched_endpoints, "message endpoint")
             );
         }
         if let Some(c) = &self.corrected {

@@ -18,8 +18,8 @@ use trace_model::hash::Map;
 use trace_model::requests::Requests;
 use unify::comms::{CommId, Handles};
 use unify::counters::Counters;
+use unify::endpoints::{DrawnEndpoints, EndpointCounts, EndpointSelection};
 use unify::files::Files;
-use unify::endpoints::{Chosen, Counts, Halves};
 use unify::lanes::{Lane, Pending};
 use unify::library::Library;
 use unify::places::{Place, Places};
@@ -40,9 +40,9 @@ pub(super) struct Core<'a> {
     /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
     pub follows_sends: bool,
     /// Messages that are still to be drawn or left out.
-    pub halves: Option<Chosen>,
+    pub drawn_endpoints: Option<EndpointSelection>,
     /// Where messages are counted, their order in each channel.
-    pub counts: Option<Counts>,
+    pub counts: Option<EndpointCounts>,
     /// Whether calls before may be missing: handles may stand for what nothing is known of.
     pub has_gap: bool,
     /// Whether the call that is looked at is a hidden one.
@@ -101,8 +101,8 @@ impl<'a> Core<'a> {
             handles,
             requests: Requests::default(),
             follows_sends: scan.threads > 1 || scan.info.dropped > 0,
-            halves: match settings.halves {
-                Some(Halves::Chosen(chosen)) => Some(chosen.clone()),
+            drawn_endpoints: match settings.drawn_endpoints {
+                Some(DrawnEndpoints::Selected(chosen)) => Some(chosen.clone()),
                 _ => None,
             },
             counts: None,

@@ -24,7 +24,7 @@ const MOST_HELD: usize = 1 << 20;
 /// What was found and done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Corrected {
-    /// Messages of which both halves are there.
+    /// Messages of which both endpoints are there.
     pub messages: u64,
     /// Of them, those that arrived before they were sent.
     pub violations: u64,
@@ -294,7 +294,7 @@ mod tests {
     use proptest::prelude::*;
     use trace_formats::clog2::{Msg, RecordHeader};
 
-    fn half(time: f64, rank: i32, partner: i32, is_send: bool) -> MergedRecord {
+    fn endpoint(time: f64, rank: i32, partner: i32, is_send: bool) -> MergedRecord {
         let etype = if is_send {
             msg_etype::SEND
         } else {
@@ -331,11 +331,11 @@ mod tests {
     fn receives_come_behind_their_sends() {
         // Rank 1's clock is 5 s behind.
         let records = [
-            half(1.0, 1, 0, false),
-            half(2.0, 1, 0, true),
-            half(5.5, 0, 1, true),
-            half(7.5, 0, 1, false),
-            half(1000.0, 1, 0, true),
+            endpoint(1.0, 1, 0, false),
+            endpoint(2.0, 1, 0, true),
+            endpoint(5.5, 0, 1, true),
+            endpoint(7.5, 0, 1, false),
+            endpoint(1000.0, 1, 0, true),
         ];
         let (out, result) = corrected(&records);
         assert_eq!(
@@ -381,13 +381,13 @@ mod tests {
         let [other_enter, other_leave] = state(1.5, 2.0, [10, 11], 1);
         let records = [
             outer_enter,
-            half(1.0, 1, 0, false),
+            endpoint(1.0, 1, 0, false),
             inner_enter,
             other_enter,
             other_leave,
             inner_leave,
             outer_leave,
-            half(5.5, 0, 1, true),
+            endpoint(5.5, 0, 1, true),
         ];
         let (out, result) = corrected(&records);
         assert_eq!((out.len(), result.violations), (records.len(), 1));
@@ -419,8 +419,8 @@ mod tests {
 
     #[test]
     fn what_never_was_sent_holds_nothing_up_for_ever() {
-        let mut records = vec![half(1.0, 0, 1, false), half(1.5, 1, 0, false)];
-        records.extend((0..1000).map(|i| half(2.0 + f64::from(i), 2, 3, true)));
+        let mut records = vec![endpoint(1.0, 0, 1, false), endpoint(1.5, 1, 0, false)];
+        records.extend((0..1000).map(|i| endpoint(2.0 + f64::from(i), 2, 3, true)));
         let (out, result) = corrected(&records);
         assert_eq!((out.len(), result.given_up, result.moved), (1002, 2, 0));
         assert!(out.iter().map(|r| r.header.time).is_sorted());
@@ -438,9 +438,9 @@ mod tests {
             for (from, by, ms) in steps {
                 let to = (from + by) % 4;
                 now += f64::from(ms) * 1e-4;
-                records.push(half(clock(from, now), from, to, true));
+                records.push(endpoint(clock(from, now), from, to, true));
                 now += 1e-4;
-                records.push(half(clock(to, now), to, from, false));
+                records.push(endpoint(clock(to, now), to, from, false));
             }
             let mut sorted = records.clone();
             sorted.sort_by(|a, b| a.header.time.total_cmp(&b.header.time));

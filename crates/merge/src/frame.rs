@@ -6,7 +6,7 @@ use super::record::{MergedBody, StateDefinition};
 use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
     ConstDef, EventDef, FixedText, Gid, Origin, StateDef, comm_etype, constdef_etype,
-    half_messages_name,
+    unmatched_endpoints_name,
 };
 use trace_model::hash::Wide;
 use unify::comms::CommId;
@@ -68,8 +68,11 @@ impl Core<'_> {
         for (name, value) in constants(&self.library, self.scan.info.family) {
             self.put_on_world(constant(value as i32, name));
         }
-        let left_out = self.halves.as_ref().map_or(0, |chosen| chosen.left_out);
-        let left_out = (left_out > 0).then(|| half_messages_name(left_out));
+        let left_out = self
+            .drawn_endpoints
+            .as_ref()
+            .map_or(0, |chosen| chosen.left_out);
+        let left_out = (left_out > 0).then(|| unmatched_endpoints_name(left_out));
         for name in self.origin().names().into_iter().chain(left_out) {
             self.put_on_world(constant(0, &name));
         }

@@ -12,10 +12,10 @@ use trace_formats::clog2::states::CallIds;
 use trace_formats::clog2::{CommTable, Preamble};
 use unify::categories::Categories;
 use unify::counters;
+use unify::endpoints::{DrawnEndpoints, EndpointComparison, EndpointSelection};
 use unify::function_set::FunctionSet;
 use unify::functions::Choice;
 use unify::gids::GidTable;
-use unify::endpoints::{Chosen, Comparison, Halves};
 use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;
@@ -200,12 +200,12 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         mut sink: impl FnMut(&MergedRecord) -> Result<(), E>,
     ) -> Result<Notes, E> {
         let turns = turns(self.ranks);
-        let halves = self.halves();
+        let drawn_endpoints = self.drawn_endpoints();
         let mut streams: Vec<Stream<'_>> = Vec::with_capacity(self.processes.len());
         let mut next = BinaryHeap::with_capacity(self.processes.len());
         for (i, process) in self.processes.iter().enumerate() {
             let describe = (i == 0).then_some(&self.functions);
-            let mut stream = self.stream(process, enters, halves.as_ref(), describe);
+            let mut stream = self.stream(process, enters, drawn_endpoints.as_ref(), describe);
             let turn = process.scan.rank().and_then(|r| turns.get(r as usize));
             if let (Some(time), Some(&turn)) = (stream.peek_time(), turn) {
                 next.push(Reverse((time_key(time), turn, i)));
@@ -236,7 +236,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         &'s self,
         process: &'s Process<'f, 'a>,
         enters: bool,
-        halves: Option<&'s Halves>,
+        drawn_endpoints: Option<&'s DrawnEndpoints>,
         describe: Option<&'s FunctionSet>,
     ) -> Stream<'s> {
         let settings = Settings {
@@ -244,7 +244,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             threads: self.threads,
             zero_ns: self.zero_ns,
             open_until_ns: self.recover.then_some(self.last_ns),
-            halves,
+            drawn_endpoints,
             describe,
             functions: &self.names,
             counters: &self.counters,
@@ -255,7 +255,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     }
 
     /// Which messages are drawn, if calls are missing that some hang on.
-    fn halves(&self) -> Option<Halves> {
+    fn drawn_endpoints(&self) -> Option<DrawnEndpoints> {
         if self.scans().all(|scan| !scan.is_cut) {
             return None;
         }
@@ -266,10 +266,13 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         items.sort_unstable();
         // Messages that were under way when a run was killed, or went to a rank that is missing, are in no order of the end.
         let ended = self.scans().all(|scan| scan.info.ended == 1);
-        let mut comparison = Comparison::new(ended && self.processes.len() == self.ranks as usize);
+        let mut comparison =
+            EndpointComparison::new(ended && self.processes.len() == self.ranks as usize);
         items.into_iter().for_each(|item| comparison.take(item));
         let (answer, left_out) = comparison.finish();
-        Some(Halves::Chosen(Chosen::new(answer, left_out)))
+        Some(DrawnEndpoints::Selected(EndpointSelection::new(
+            answer, left_out,
+        )))
     }
 }
 

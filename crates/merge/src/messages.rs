@@ -268,12 +268,12 @@ impl Core<'_> {
         if self.hidden {
             return;
         }
-        let lost = match (&mut self.halves, self.settings.halves) {
+        let lost = match (&mut self.drawn_endpoints, self.settings.drawn_endpoints) {
             (Some(chosen), _) => chosen.leaves_out(is_send, channel()),
-            (None, halves) => halves.is_some(),
+            (None, drawn_endpoints) => drawn_endpoints.is_some(),
         };
         if lost {
-            self.notes.half_messages += 1;
+            self.notes.unmatched_endpoints += 1;
             return;
         }
         self.put(

@@ -8,11 +8,11 @@ pub struct Notes {
     pub folded_comms: u64,
     /// Messages left out because their communicator or partner is not known.
     pub unknown_messages: u64,
-    /// Halves of messages left out because the settings want messages of other sizes.
+    /// message endpoints left out because the settings want messages of other sizes.
     pub unwanted_messages: u64,
-    /// Halves of messages left out, because the other one was given up for newer calls, or was left out by filters, or may have
+    /// message endpoints left out, because the other one was given up for newer calls, or was left out by filters, or may have
     /// been.
-    pub half_messages: u64,
+    pub unmatched_endpoints: u64,
     /// Records left out because their function is not known or they are damaged.
     pub unknown_calls: u64,
     /// Regions, markers and events of the program's own left out: ends of what had not begun, damaged ones.
@@ -25,7 +25,7 @@ impl Notes {
         self.folded_comms += other.folded_comms;
         self.unknown_messages += other.unknown_messages;
         self.unwanted_messages += other.unwanted_messages;
-        self.half_messages += other.half_messages;
+        self.unmatched_endpoints += other.unmatched_endpoints;
         self.unknown_calls += other.unknown_calls;
         self.unknown_events += other.unknown_events;
     }

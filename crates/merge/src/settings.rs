@@ -1,7 +1,7 @@
 //! What the ranks have agreed on before the records of any of them can be given.
 
+use unify::endpoints::DrawnEndpoints;
 use unify::function_set::FunctionSet;
-use unify::endpoints::Halves;
 
 /// What the ranks have agreed on.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub struct Settings<'s> {
     /// `None` leaves running calls out.
     pub open_until_ns: Option<i64>,
     /// Messages that are left out, where not all calls of all ranks were kept.
-    pub halves: Option<&'s Halves>,
+    pub drawn_endpoints: Option<&'s DrawnEndpoints>,
     /// On the one rank that describes the states: the functions that any rank has called.
     pub describe: Option<&'s FunctionSet>,
     /// Names of the program's functions on all ranks, sorted: the places of their states.

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
 use unify::cancelled::cancelled_sends;
-use unify::endpoints::Counts;
+use unify::endpoints::EndpointCounts;
 use unify::lanes::{Lane, Next};
 use unify::scan::Scan;
 use unify::schema::Schema;
@@ -93,8 +93,8 @@ impl<'a> Stream<'a> {
     }
 
     /// The places of all messages in their channels. The stream must be at its beginning, and one that leaves nothing out.
-    pub fn count(mut self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn count(mut self) -> EndpointCounts {
+        let mut counts = EndpointCounts::default();
         if self.core.has_gap {
             counts.cut();
         }

@@ -15,7 +15,7 @@ const PACE: f64 = 0.99;
 /// What was found and done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forward {
-    /// Messages of which both halves are there.
+    /// Messages of which both endpoints are there.
     pub messages: u64,
     /// Of them, those that arrived before they were sent.
     pub violations: u64,
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use trace_formats::clog2::{Msg, RecordHeader};
 
-    fn half(time: f64, rank: i32, partner: i32, is_send: bool) -> Record {
+    fn endpoint(time: f64, rank: i32, partner: i32, is_send: bool) -> Record {
         Record {
             header: RecordHeader {
                 time,
@@ -259,12 +259,12 @@ mod tests {
     fn receives_come_behind_their_sends_and_processes_back_to_their_clocks() {
         // Rank 1's clock is 10 s behind. The file is in the order of its times.
         let mut records = vec![
-            half(1.0, 1, 0, false),
-            half(2.0, 1, 0, true),
-            half(10.5, 0, 1, true),
-            half(12.5, 0, 1, false),
-            half(1000.0, 1, 0, true),
-            half(2000.0, 1, 0, true),
+            endpoint(1.0, 1, 0, false),
+            endpoint(2.0, 1, 0, true),
+            endpoint(10.5, 0, 1, true),
+            endpoint(12.5, 0, 1, false),
+            endpoint(1000.0, 1, 0, true),
+            endpoint(2000.0, 1, 0, true),
         ];
         let before = records.clone();
         let forwarded = Forwarded::of(records.clone());
@@ -294,10 +294,10 @@ mod tests {
     fn a_knot_is_left_as_it_is() {
         // Each receives before it sends what the other waits for.
         let records = vec![
-            half(1.0, 0, 1, false),
-            half(1.5, 1, 0, false),
-            half(2.0, 0, 1, true),
-            half(2.5, 1, 0, true),
+            endpoint(1.0, 0, 1, false),
+            endpoint(1.5, 1, 0, false),
+            endpoint(2.0, 0, 1, true),
+            endpoint(2.5, 1, 0, true),
         ];
         let forwarded = Forwarded::of(records);
         assert_eq!(forwarded.result.violations, 2);

@@ -1,4 +1,4 @@
-//! Messages of which one half is not there. The n-th send of a channel is drawn to its n-th receive; so where calls are missing
+//! Messages of which one end is not there. The n-th send of a channel is drawn to its n-th receive; so where calls are missing
 //! on one side, every arrow behind would be a wrong one.
 //!
 //! Calls are missing for two reasons. Filters leave out one of the two calls of a message; then it stands hidden in the blocks
@@ -8,38 +8,38 @@
 //! has been received, so the last send of a channel belongs to its last receive: behind the last gap places are counted from the
 //! end. What cannot be told is left out.
 //!
-//! Each process counts ([`Counts`]), what it has found goes as [`Item`]s in the order of channels to one that compares the two sides
-//! of each channel ([`Comparison`]), and its answer says which halves are drawn ([`Halves`]).
+//! Each process counts ([`EndpointCounts`]), what it has found goes as [`EndpointItem`]s in the order of channels to one that compares the two sides
+//! of each channel ([`EndpointComparison`]), and its answer says which endpoints are drawn ([`DrawnEndpoints`]).
 
 use blockfile::args::Bytes;
 use std::collections::HashMap;
 use trace_model::hash::Map;
 
 /// Where messages go in order: line and rank of the sender, line and rank of the receiver, tag.
-pub type Channel = [i32; 5];
+pub type MessageChannel = [i32; 5];
 
 /// Most runs of places that a process remembers; beyond that places of a channel count as unknown.
-const MOST_RUNS: usize = 1 << 18;
+const MAX_RUNS: usize = 1 << 18;
 
 /// Which messages are drawn.
 #[derive(Clone, Debug)]
-pub enum Halves {
+pub enum DrawnEndpoints {
     /// None is.
     None,
     /// Of these channels those, of all others all.
-    Chosen(Chosen),
+    Selected(EndpointSelection),
 }
 
 /// Messages of a part of one side of a channel, by their places in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Part {
+struct SidePart {
     /// Messages, hidden ones with them.
     length: u64,
     /// Runs of those that could be drawn: place of the first, number.
     shown: Vec<(u64, u64)>,
 }
 
-impl Part {
+impl SidePart {
     /// One more. True if that takes a run more.
     fn add(&mut self, is_shown: bool) -> bool {
         let place = self.length;
@@ -62,32 +62,32 @@ impl Part {
     }
 
     /// Places from another zero: behind `before` other messages.
-    fn moved(&self, before: i128) -> Vec<Run> {
+    fn moved(&self, before: i128) -> Vec<PlaceRun> {
         let run = |&(first, n): &(u64, u64)| (i128::from(first) + before, n.into());
         self.shown.iter().map(run).collect()
     }
 }
 
 /// Place of the first message, number of messages.
-type Run = (i128, i128);
+type PlaceRun = (i128, i128);
 
 /// One side of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Side {
+struct ChannelSide {
     /// Up to the first gap.
-    front: Part,
+    front: SidePart,
     /// Between the first gap and the last, those that could be drawn if their places were known.
     between: u64,
     /// Behind the last gap, if there is one.
-    back: Option<Part>,
+    back: Option<SidePart>,
     /// Gaps of the process that have been seen.
     gaps: u64,
 }
 
-impl Side {
+impl ChannelSide {
     /// From here on messages may be missing. Gives the number of runs that are forgotten.
     fn cut(&mut self) -> usize {
-        let Some(back) = self.back.replace(Part::default()) else {
+        let Some(back) = self.back.replace(SidePart::default()) else {
             return 0;
         };
         self.between = self.between.saturating_add(back.shown());
@@ -95,7 +95,7 @@ impl Side {
     }
 
     fn shown(&self) -> u64 {
-        let back = self.back.as_ref().map_or(0, Part::shown);
+        let back = self.back.as_ref().map_or(0, SidePart::shown);
         self.front
             .shown()
             .saturating_add(self.between)
@@ -114,7 +114,7 @@ impl Side {
 
     /// Places of the messages that could be drawn: of those in front, and of those in the back, which count from the end, or if
     /// `length` is that of the channel, from the beginning, too.
-    fn places(&self, length: Option<u64>) -> [Vec<Run>; 2] {
+    fn places(&self, length: Option<u64>) -> [Vec<PlaceRun>; 2] {
         let zero = length.map_or(0, i128::from);
         let back = self.back.as_ref();
         let known = back
@@ -131,9 +131,9 @@ impl Side {
 
 /// What one process knows of the messages that it has sent and received.
 #[derive(Clone, Debug, Default)]
-pub struct Counts {
+pub struct EndpointCounts {
     /// Sends and receives of each channel.
-    sides: Map<Channel, [Side; 2]>,
+    sides: Map<MessageChannel, [ChannelSide; 2]>,
     /// Gaps so far: of all messages, of sends, of receives with a tag.
     gaps: u64,
     send_gaps: u64,
@@ -141,9 +141,9 @@ pub struct Counts {
     runs: usize,
 }
 
-impl Counts {
+impl EndpointCounts {
     /// A message is sent or received; `is_shown` if it could be drawn.
-    pub fn add(&mut self, is_send: bool, channel: Channel, is_shown: bool) {
+    pub fn add(&mut self, is_send: bool, channel: MessageChannel, is_shown: bool) {
         let gaps = self.gaps_of(is_send, channel);
         let [sends, receives] = self.sides.entry(channel).or_default();
         let side = if is_send { sends } else { receives };
@@ -151,14 +151,14 @@ impl Counts {
             side.gaps = gaps;
             self.runs -= side.cut().min(self.runs);
         }
-        if self.runs >= MOST_RUNS && is_shown {
+        if self.runs >= MAX_RUNS && is_shown {
             self.runs -= side.cut().min(self.runs);
         }
         let part = side.back.as_mut().unwrap_or(&mut side.front);
         self.runs += usize::from(part.add(is_shown));
     }
 
-    fn gaps_of(&self, is_send: bool, [.., tag]: Channel) -> u64 {
+    fn gaps_of(&self, is_send: bool, [.., tag]: MessageChannel) -> u64 {
         let own = match is_send {
             true => self.send_gaps,
             false => self.tag_gaps.get(&tag).copied().unwrap_or(0),
@@ -182,12 +182,12 @@ impl Counts {
     }
 
     /// All that is known, in order of channels.
-    pub fn items(mut self) -> Vec<Item> {
+    pub fn items(mut self) -> Vec<EndpointItem> {
         let mut items = Vec::new();
         let sides = std::mem::take(&mut self.sides);
         for (channel, both) in sides {
             for (is_send, mut side) in [true, false].into_iter().zip(both) {
-                if side == Side::default() {
+                if side == ChannelSide::default() {
                     continue;
                 }
                 if side.gaps != self.gaps_of(is_send, channel) {
@@ -203,9 +203,9 @@ impl Counts {
 
 /// Something that a process knows of one side of a channel, so that many small messages can hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Item {
+pub struct EndpointItem {
     /// The channel that the item is about.
-    pub channel: Channel,
+    pub channel: MessageChannel,
     /// One of [`kind`], and whether it is about receives.
     kind: i32,
     a: u64,
@@ -221,19 +221,19 @@ mod kind {
     pub const BACK: i32 = 4;
     /// A run of it.
     pub const BACK_RUN: i32 = 6;
-    /// In the answer: so many halves are left out, and so many then drawn.
+    /// In the answer: so many endpoints are left out, and so many then drawn.
     pub const CHOICE: i32 = 8;
     /// Added, for the side of receives.
     pub const RECEIVES: i32 = 1;
 }
 
-impl Item {
+impl EndpointItem {
     /// Bytes of an encoded one.
     pub const SIZE: usize = 40;
 
     /// The item as bytes for the exchange over MPI.
-    pub fn encode(self) -> [u8; Item::SIZE] {
-        let mut out = [0; Item::SIZE];
+    pub fn encode(self) -> [u8; EndpointItem::SIZE] {
+        let mut out = [0; EndpointItem::SIZE];
         let numbers = self.channel.into_iter().chain([self.kind]);
         for (to, n) in out.chunks_exact_mut(4).zip(numbers) {
             to.copy_from_slice(&n.to_ne_bytes());
@@ -243,10 +243,10 @@ impl Item {
         out
     }
 
-    /// From bytes that [`Item::encode`] has made.
-    pub fn decode(bytes: &[u8]) -> Option<Item> {
+    /// From bytes that [`EndpointItem::encode`] has made.
+    pub fn decode(bytes: &[u8]) -> Option<EndpointItem> {
         let b = &mut Bytes::new(bytes);
-        Some(Item {
+        Some(EndpointItem {
             channel: [b.i32()?, b.i32()?, b.i32()?, b.i32()?, b.i32()?],
             kind: b.i32()?,
             a: b.u64()?,
@@ -255,12 +255,12 @@ impl Item {
     }
 }
 
-impl Side {
-    fn put(&self, is_send: bool, channel: Channel, out: &mut Vec<Item>) {
+impl ChannelSide {
+    fn put(&self, is_send: bool, channel: MessageChannel, out: &mut Vec<EndpointItem>) {
         let side = if is_send { 0 } else { kind::RECEIVES };
         let mut put = |kind, a, b| {
             let kind = kind + side;
-            out.push(Item {
+            out.push(EndpointItem {
                 channel,
                 kind,
                 a,
@@ -281,7 +281,7 @@ impl Side {
     }
 
     /// Restores what an item tells of this side of a channel.
-    fn take(&mut self, item: Item) {
+    fn take(&mut self, item: EndpointItem) {
         match item.kind & !kind::RECEIVES {
             kind::FRONT => {
                 self.front.length = item.a;
@@ -299,28 +299,28 @@ impl Side {
     }
 }
 
-/// The two sides of all channels compared, one after the other: [`Item`]s of all processes come in order.
+/// The two sides of all channels compared, one after the other: [`EndpointItem`]s of all processes come in order.
 #[derive(Debug, Default)]
-pub struct Comparison {
-    channel: Option<Channel>,
-    sides: [Side; 2],
+pub struct EndpointComparison {
+    channel: Option<MessageChannel>,
+    sides: [ChannelSide; 2],
     /// Whether every process came to its end.
     ended: bool,
-    answer: Vec<Item>,
+    answer: Vec<EndpointItem>,
     left_out: u64,
 }
 
-impl Comparison {
+impl EndpointComparison {
     /// Of a run that reached MPI_Finalize on all ranks (`ended`), or that was killed, or of which ranks are missing.
-    pub fn new(ended: bool) -> Comparison {
-        Comparison {
+    pub fn new(ended: bool) -> EndpointComparison {
+        EndpointComparison {
             ended,
-            ..Comparison::default()
+            ..EndpointComparison::default()
         }
     }
 
     /// Takes the next item.
-    pub fn take(&mut self, item: Item) {
+    pub fn take(&mut self, item: EndpointItem) {
         if self.channel != Some(item.channel) {
             self.compare();
             self.channel = Some(item.channel);
@@ -332,8 +332,8 @@ impl Comparison {
         }
     }
 
-    /// The answer, and the number of halves of messages that are left out.
-    pub fn finish(mut self) -> (Vec<Item>, u64) {
+    /// The answer, and the number of message endpoints that are left out.
+    pub fn finish(mut self) -> (Vec<EndpointItem>, u64) {
         self.compare();
         (self.answer, self.left_out)
     }
@@ -344,7 +344,7 @@ impl Comparison {
             return;
         };
         // All of both sides, or all of one whose other side is in the trace of another world or of no chosen rank.
-        let none = Side::default();
+        let none = ChannelSide::default();
         let (no_sends, no_receives) = (sends == none, receives == none);
         let is_whole = sends.is_whole() && receives.is_whole();
         if is_whole && (sends.front.length == receives.front.length || no_sends || no_receives) {
@@ -381,7 +381,7 @@ impl Comparison {
                 choice.runs.push((0, 0));
             }
             let kind = kind::CHOICE + is_receive as i32;
-            let item = |(a, b)| Item {
+            let item = |(a, b)| EndpointItem {
                 channel,
                 kind,
                 a,
@@ -393,7 +393,7 @@ impl Comparison {
 }
 
 /// What two lists of runs in ascending order have in common.
-fn common(a: &[Run], b: &[Run]) -> Vec<Run> {
+fn common(a: &[PlaceRun], b: &[PlaceRun]) -> Vec<PlaceRun> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut out = Vec::new();
     while let (Some(&&(x, n)), Some(&&(y, m))) = (a.peek(), b.peek()) {
@@ -410,7 +410,7 @@ fn common(a: &[Run], b: &[Run]) -> Vec<Run> {
     out
 }
 
-/// Which halves of one side are drawn, in their order: so many are left out, so many are drawn, and so on; what comes behind is
+/// Which endpoints of one side are drawn, in their order: so many are left out, so many are drawn, and so on; what comes behind is
 /// left out.
 #[derive(Debug, Default)]
 struct Choice {
@@ -434,7 +434,7 @@ impl Choice {
     }
 
     /// Of the places `own` those that are in `both`.
-    fn of(&mut self, own: &[Run], both: &[Run]) {
+    fn of(&mut self, own: &[PlaceRun], both: &[PlaceRun]) {
         let begin = own.first().map_or(0, |&(first, _)| first);
         let both = both.iter().copied();
         let mut both = both.skip_while(|&(start, _)| start < begin).peekable();
@@ -450,20 +450,20 @@ impl Choice {
     }
 }
 
-/// Which halves are drawn, as [`Comparison::finish`] has it.
+/// Which endpoints are drawn, as [`EndpointComparison::finish`] has it.
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
-    channels: Map<Channel, [Vec<(u64, u64)>; 2]>,
-    /// Halves of the whole run that are not drawn, where that is known.
+pub struct EndpointSelection {
+    channels: Map<MessageChannel, [Vec<(u64, u64)>; 2]>,
+    /// DrawnEndpoints of the whole run that are not drawn, where that is known.
     pub left_out: u64,
 }
 
-impl Chosen {
-    /// From the items of an answer, in their order, and the number of halves that are left out.
-    pub fn new(answer: impl IntoIterator<Item = Item>, left_out: u64) -> Chosen {
-        let mut chosen = Chosen {
+impl EndpointSelection {
+    /// From the items of an answer, in their order, and the number of endpoints that are left out.
+    pub fn new(answer: impl IntoIterator<Item = EndpointItem>, left_out: u64) -> EndpointSelection {
+        let mut chosen = EndpointSelection {
             left_out,
-            ..Chosen::default()
+            ..EndpointSelection::default()
         };
         for item in answer {
             let sides = chosen.channels.entry(item.channel).or_default();
@@ -476,8 +476,8 @@ impl Chosen {
         chosen
     }
 
-    /// Whether the next half of a message is left out.
-    pub fn leaves_out(&mut self, is_send: bool, channel: Channel) -> bool {
+    /// Whether the next message endpoint is left out.
+    pub fn leaves_out(&mut self, is_send: bool, channel: MessageChannel) -> bool {
         let Some([sends, receives]) = self.channels.get_mut(&channel) else {
             return false;
         };
@@ -500,7 +500,7 @@ impl Chosen {
 }
 
 /// The channel of a message, from one of its sides.
-pub fn channel(is_send: bool, own: [i32; 2], partner: [i32; 2], tag: i32) -> Channel {
+pub fn channel(is_send: bool, own: [i32; 2], partner: [i32; 2], tag: i32) -> MessageChannel {
     let ([a, b], [c, d]) = match is_send {
         true => (own, partner),
         false => (partner, own),
@@ -513,46 +513,46 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CHANNEL: Channel = [0, 0, 0, 1, 7];
+    const CHANNEL: MessageChannel = [0, 0, 0, 1, 7];
 
     /// What stands at a place of one side.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Half {
+    enum Endpoint {
         Shown,
         Hidden,
         /// Not known, and neither is that it is not known where.
         Gone,
     }
 
-    /// The places of the halves that one side draws; each message has its own.
-    fn drawn(sides: &[Vec<Half>; 2], ended: bool) -> [Vec<usize>; 2] {
+    /// The places of the endpoints that one side draws; each message has its own.
+    fn drawn(sides: &[Vec<Endpoint>; 2], ended: bool) -> [Vec<usize>; 2] {
         let mut items = Vec::new();
         for (is_send, side) in [true, false].into_iter().zip(sides) {
-            let mut counts = Counts::default();
-            let mut before = Half::Shown;
-            for &half in side {
-                match half {
-                    Half::Gone if before != Half::Gone => counts.cut(),
-                    Half::Gone => {}
-                    half => counts.add(is_send, CHANNEL, half == Half::Shown),
+            let mut counts = EndpointCounts::default();
+            let mut before = Endpoint::Shown;
+            for &endpoint in side {
+                match endpoint {
+                    Endpoint::Gone if before != Endpoint::Gone => counts.cut(),
+                    Endpoint::Gone => {}
+                    endpoint => counts.add(is_send, CHANNEL, endpoint == Endpoint::Shown),
                 }
-                before = half;
+                before = endpoint;
             }
             items.extend(counts.items());
         }
         items.sort_unstable();
-        let mut comparison = Comparison::new(ended);
+        let mut comparison = EndpointComparison::new(ended);
         for item in items {
-            comparison.take(Item::decode(&item.encode()).expect("whole"));
+            comparison.take(EndpointItem::decode(&item.encode()).expect("whole"));
         }
         let (answer, left_out) = comparison.finish();
-        let mut chosen = Chosen::new(answer, left_out);
+        let mut chosen = EndpointSelection::new(answer, left_out);
         let mut lost = 0;
         let all = [true, false].map(|is_send| {
             let side = &sides[usize::from(!is_send)];
             let mut places = Vec::new();
-            for (place, &half) in side.iter().enumerate() {
-                if half != Half::Shown {
+            for (place, &endpoint) in side.iter().enumerate() {
+                if endpoint != Endpoint::Shown {
                     continue;
                 }
                 match chosen.leaves_out(is_send, CHANNEL) {
@@ -566,13 +566,13 @@ mod tests {
         all
     }
 
-    fn of(text: &str) -> Vec<Half> {
-        let half = |c| match c {
-            'x' => Half::Shown,
-            '-' => Half::Hidden,
-            _ => Half::Gone,
+    fn of(text: &str) -> Vec<Endpoint> {
+        let endpoint = |c| match c {
+            'x' => Endpoint::Shown,
+            '-' => Endpoint::Hidden,
+            _ => Endpoint::Gone,
         };
-        text.chars().map(half).collect()
+        text.chars().map(endpoint).collect()
     }
 
     #[test]
@@ -597,27 +597,27 @@ mod tests {
         /// Whatever is missing: the n-th of one side is the n-th of the other. Without gaps all pairs are drawn.
         #[test]
         fn no_arrow_is_wrong(
-            halves in prop::collection::vec((0u8..4, 0u8..4), 0..40),
+            endpoints in prop::collection::vec((0u8..4, 0u8..4), 0..40),
             gaps in any::<bool>(),
             ended in any::<bool>(),
         ) {
-            let half = |n| match n {
-                0 if gaps => Half::Gone,
-                1 => Half::Hidden,
-                _ => Half::Shown,
+            let endpoint = |n| match n {
+                0 if gaps => Endpoint::Gone,
+                1 => Endpoint::Hidden,
+                _ => Endpoint::Shown,
             };
             let sides = [
-                halves.iter().map(|&(a, _)| half(a)).collect::<Vec<_>>(),
-                halves.iter().map(|&(_, b)| half(b)).collect::<Vec<_>>(),
+                endpoints.iter().map(|&(a, _)| endpoint(a)).collect::<Vec<_>>(),
+                endpoints.iter().map(|&(_, b)| endpoint(b)).collect::<Vec<_>>(),
             ];
             let [sends, receives] = drawn(&sides, ended);
             // One side of which nothing at all is known has no arrows.
-            if sides.iter().all(|side| side.contains(&Half::Shown)) {
+            if sides.iter().all(|side| side.contains(&Endpoint::Shown)) {
                 prop_assert_eq!(&sends, &receives);
             }
             if !gaps {
-                let pairs = (0..halves.len())
-                    .filter(|&i| sides.iter().all(|side| side[i] == Half::Shown));
+                let pairs = (0..endpoints.len())
+                    .filter(|&i| sides.iter().all(|side| side[i] == Endpoint::Shown));
                 let both: Vec<_> = sends.iter().copied().filter(|i| receives.contains(i)).collect();
                 prop_assert_eq!(both, pairs.collect::<Vec<_>>());
             }

@@ -3,7 +3,7 @@
 //! A traced process leaves a block file ([`blockfile::file::File`]) with one record per MPI call. [`timeline`] and [`lanes`] put
 //! its threads into one order, [`clock`] turns ticks into time, [`library`], [`comms`] and [`files`] know what the raw handles
 //! in records stand for at that moment, [`plan`] what a call means. [`scan`] finds what the ranks must agree on before
-//! anything can be written; [`gids`], [`categories`] and [`function_set`] join it, [`halves`] finds the messages of which both
+//! anything can be written; [`gids`], [`categories`] and [`function_set`] join it, [`endpoints`] finds the messages of which both
 //! ends are known. MPI_Finalize does this over MPI, the commands do it on files.
 //!
 //! This crate must not write a trace, draw, or know which call caused which operation below MPI.
@@ -16,11 +16,11 @@ pub mod clock;
 pub mod comms;
 pub mod completion;
 pub mod counters;
+pub mod endpoints;
 pub mod files;
 pub mod function_set;
 pub mod functions;
 pub mod gids;
-pub mod endpoints;
 pub mod lanes;
 pub mod library;
 pub mod places;

@@ -99,10 +99,10 @@ fn run(mpi: Mpi, ranks: usize, settings: &str, arguments: &[&str]) -> (Run, BTre
     (run, arrows)
 }
 
-/// How many halves rank 0 says are not drawn.
+/// How many message endpoints rank 0 says are not drawn.
 fn said(run: &Run) -> usize {
     let mut lines = run.finished.stderr.lines();
-    let Some(line) = lines.find(|l| l.contains(" of messages not drawn")) else {
+    let Some(line) = lines.find(|l| l.contains(" message endpoint")) else {
         return 0;
     };
     assert!(lines.all(|l| !l.contains("not drawn")), "{line}");
@@ -250,6 +250,6 @@ fn recovered() {
         });
         assert!(expected.len() > 20, "{}", expected.len());
         assert_eq!(expected, arrows, "{said}");
-        assert!(said.contains("halves of messages are not drawn"), "{said}");
+        assert!(said.contains("message endpoints are not drawn"), "{said}");
     }
 }

@@ -114,6 +114,6 @@ fn what_a_killed_run_did_last_is_there() {
             assert_eq!(calls, CALLS, "{said}");
         }
         // Messages that were under way are in no order, so none is drawn, and that is said.
-        assert!(said.contains("halves of messages are not drawn"), "{said}");
+        assert!(said.contains("message endpoints are not drawn"), "{said}");
     }
 }

@@ -250,7 +250,7 @@ struct MessageEndpoint {
     size: i32,
 }
 
-/// Open states and halves of messages that are remembered at a time; damaged files have no end of them.
+/// Open states and message endpoints that are remembered at a time; damaged files have no end of them.
 const MAX_OPEN_RECORDS: usize = 1 << 19;
 
 struct Log<'p, 'f> {
@@ -419,7 +419,7 @@ impl Log<'_, '_> {
         }
     }
 
-    /// Pairs the halves of messages as the converter does: the first with the same tag and ends.
+    /// Pairs the message endpoints as the converter does: the first with the same tag and ends.
     fn message(&mut self, offset: u64, channel: Channel, is_send: bool, size: i32) {
         if self.messages.len() > MAX_OPEN_RECORDS {
             let what = "too many messages with one end to tell whether they match";

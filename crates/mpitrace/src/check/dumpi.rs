@@ -280,7 +280,7 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
     if files.missing() > 0 || findings.count(Severity::Error) > 0 {
         return;
     }
-    // That the halves of messages match.
+    // That the message endpoints match.
     let ranks: Vec<(u32, &[u8])> = inputs
         .iter()
         .map(|(rank, input)| (*rank, &**input))

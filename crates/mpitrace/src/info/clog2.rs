@@ -5,8 +5,8 @@ use super::report::{Report, object};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::clog2::{
-    Body, Endian, Reader, Source, VERSION, half_messages as half_messages_of, late_messages,
-    msg_etype, rectype,
+    Body, Endian, Reader, Source, VERSION, late_messages, msg_etype, rectype,
+    unmatched_endpoints as unmatched_endpoints_of,
 };
 
 /// Names of the record types, as clog2_print has them.
@@ -52,7 +52,7 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
     let mut records: BTreeMap<&str, u64> = BTreeMap::new();
     let mut ranks = BTreeSet::new();
     let (mut sends, mut receives) = (0u64, 0u64);
-    let mut half_messages = 0u64;
+    let mut unmatched_endpoints = 0u64;
     let mut late = None;
     let mut shifts: Vec<Value> = Vec::new();
     for item in reader.raw_records() {
@@ -72,7 +72,7 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
             Body::Msg(msg) if msg.etype == msg_etype::SEND => sends += 1,
             Body::Msg(_) => receives += 1,
             Body::ConstDef(constant) => {
-                half_messages += half_messages_of(&constant).unwrap_or(0);
+                unmatched_endpoints += unmatched_endpoints_of(&constant).unwrap_or(0);
                 late = late.or(late_messages(&constant));
             }
             Body::TimeShift { shift } => shifts.push(object([
@@ -89,8 +89,8 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
     report.put("records", Value::Object(counts.collect()));
     report.put("sends", sends);
     report.put("receives", receives);
-    if half_messages > 0 {
-        report.put("message_halves_left_out", half_messages);
+    if unmatched_endpoints > 0 {
+        report.put("message_endpoints_left_out", unmatched_endpoints);
     }
     if let Some(ns) = late {
         report.put("messages_put_right_s", ns as f64 * 1e-9);

@@ -196,10 +196,10 @@ impl MergeableRun<'_> {
             .files
             .extend(ended.files.iter().map(|f| with_size(&f.path, f.size)));
         written.failures.extend(ended.failures);
-        if notes.half_messages > 0 {
+        if notes.unmatched_endpoints > 0 {
             written.notes.push(format!(
-                "{} halves of messages are not drawn: the other half is left out or not known",
-                notes.half_messages
+                "{} message endpoints are not drawn: the other end is left out or not known",
+                notes.unmatched_endpoints
             ));
         }
         if notes.unknown_calls > 0 {

@@ -68,7 +68,7 @@ pub use source::Source;
 pub use text::FixedText;
 pub(crate) use text::java_text;
 pub use worlds::{
-    Origin, Together, Worlds, WorldsError, across_border, crossing_gid, half_messages,
-    half_messages_name, late_messages, late_messages_name, remote_of,
+    Origin, Together, Worlds, WorldsError, across_border, crossing_gid, late_messages,
+    late_messages_name, remote_of, unmatched_endpoints, unmatched_endpoints_name,
 };
 pub use write::{Layout, Writer};

@@ -51,19 +51,19 @@ impl Origin {
     }
 }
 
-/// What the name of the constant begins with that tells how many halves of messages are not in the log.
-const HALF_MESSAGES: &str = "trace.halves=";
+/// What the name of the constant begins with that tells how many message endpoints are not in the log.
+const UNMATCHED_ENDPOINTS: &str = "trace.halves=";
 
-/// The name of the constant that says that so many halves of messages are not in the log, because their other halves were left out
+/// The name of the constant that says that so many message endpoints are not in the log, because their other halves were left out
 /// or may have been.
-pub fn half_messages_name(n: u64) -> String {
-    format!("{HALF_MESSAGES}{n:016x}")
+pub fn unmatched_endpoints_name(n: u64) -> String {
+    format!("{UNMATCHED_ENDPOINTS}{n:016x}")
 }
 
 /// What such a constant says.
-pub fn half_messages(constant: &ConstDef) -> Option<u64> {
+pub fn unmatched_endpoints(constant: &ConstDef) -> Option<u64> {
     let name = constant.name.to_str();
-    u64::from_str_radix(name.strip_prefix(HALF_MESSAGES)?, 16).ok()
+    u64::from_str_radix(name.strip_prefix(UNMATCHED_ENDPOINTS)?, 16).ok()
 }
 
 /// What the name of the constant begins with that tells how late sends were whose receives were put behind them.

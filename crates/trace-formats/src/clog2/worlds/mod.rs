@@ -9,8 +9,8 @@ mod crossing;
 mod marks;
 
 pub use marks::{
-    Origin, across_border, crossing_gid, half_messages, half_messages_name, late_messages,
-    late_messages_name, remote_of,
+    Origin, across_border, crossing_gid, late_messages, late_messages_name, remote_of,
+    unmatched_endpoints, unmatched_endpoints_name,
 };
 
 use super::comm::{CommEntry, CommTable};
