@@ -13,7 +13,7 @@ enum Recorder {
     /// Nothing tells: it has not called MPI yet, or MPI is linked into the program, or another user's.
     Unknown,
     /// There is none, or one for another MPI.
-    AbsentRanks,
+    Absent,
     /// There is one.
     Present,
 }
@@ -54,7 +54,7 @@ impl Neighbours {
 
     /// Ranks of this host that have no recorder for sure.
     pub fn without_recorder(&self) -> Vec<u32> {
-        let absent = |(_, known): &(&u32, &Recorder)| **known == Recorder::AbsentRanks;
+        let absent = |(_, known): &(&u32, &Recorder)| **known == Recorder::Absent;
         let ranks = self.ranks.iter().filter(absent);
         ranks.map(|(rank, _)| *rank).collect()
     }
@@ -122,7 +122,7 @@ fn recorder(maps: &str) -> Recorder {
     if has_mark(mark::RECORDS) {
         Recorder::Present
     } else if has_mark(mark::STEPS_ASIDE) || has_none() {
-        Recorder::AbsentRanks
+        Recorder::Absent
     } else {
         // With a recorder and no mark, it has not called MPI_Init yet.
         Recorder::Unknown
@@ -153,16 +153,13 @@ mod tests {
         let trace = "7f20-7f30 r-xp 00000000 08:01 43   /opt/my trace/libtrace.so\n";
         let marked = "7f40-7f50 ---s 00000000 00:01 44  /memfd:libtrace-records (deleted)\n";
         let aside = "7f40-7f50 ---s 00000000 00:01 44   /memfd:libtrace-steps-aside (deleted)\n";
-        assert_eq!(recorder(mpi), Recorder::AbsentRanks);
+        assert_eq!(recorder(mpi), Recorder::Absent);
         assert_eq!(recorder(&format!("{mpi}{trace}")), Recorder::Unknown);
         assert_eq!(
             recorder(&format!("{mpi}{trace}{marked}")),
             Recorder::Present
         );
-        assert_eq!(
-            recorder(&format!("{mpi}{trace}{aside}")),
-            Recorder::AbsentRanks
-        );
+        assert_eq!(recorder(&format!("{mpi}{trace}{aside}")), Recorder::Absent);
         assert_eq!(recorder(marked), Recorder::Present);
         assert_eq!(
             recorder("7f00-7f10 r-xp 00000000 08:01 42   /bin/sh\n"),
