@@ -142,7 +142,9 @@ fn ranks_that_are_waited_for_are_named_once() {
     if !may.is_ok_and(|status| status.success()) {
         return tests::skip("no processes of its own: not root");
     }
-    for mpi in installed() {
+    // MPICH does not connect processes that cannot see each other.
+    let may_hide = |mpi: &Mpi| matches!(mpi, Mpi::OpenMpi | Mpi::OpenMpi5);
+    for mpi in installed().into_iter().filter(may_hide) {
         let folder = Folder::new("partly-waits");
         let program = Program::c("partly").compile(mpi);
         let mut command = mpi.mpiexec(1);
