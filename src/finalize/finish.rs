@@ -389,6 +389,15 @@ impl AllRanks<'_> {
             self.debug.step("messages are counted");
         }
         let mut stream = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
+        if world.size == 1
+            && let Some(outputs) = outputs
+        {
+            // With nobody to merge with, no record needs to be encoded.
+            while let Some(record) = stream.next_record() {
+                outputs.record(record);
+            }
+            return Ok(unmatched_endpoints);
+        }
         let own_records = |buffer: &mut Vec<u8>| {
             buffer.clear();
             if let Some(record) = stream.next_record() {

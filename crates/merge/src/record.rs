@@ -91,6 +91,7 @@ const HEAD_BYTES: usize = 28;
 
 impl MergedRecord {
     /// The record that a CLOG2 file has of it.
+    #[inline]
     pub fn clog2(&self) -> Record {
         let event = |etype, cargo: &Option<Cargo>| match *cargo {
             None => Body::Bare { etype },

@@ -79,6 +79,7 @@ impl Record {
     }
 
     /// The same in this byte order, and with these bytes in the pad field of the records that have one.
+    #[inline]
     pub fn encode_as(&self, endian: Endian, pad: [u8; 4], to: &mut [u8]) -> usize {
         let size = self.encode(to);
         let Some(to) = to.get_mut(..size).filter(|_| size > 0) else {

@@ -95,11 +95,13 @@ impl<W: Write + Seek> Writer<W> {
     }
 
     /// Appends a record.
+    #[inline]
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
         self.write_padded(record, [0; 4])
     }
 
     /// Appends a record with these bytes in its pad field, which nobody reads; see [`Record::pad`].
+    #[inline]
     pub fn write_padded(&mut self, record: &Record, pad: [u8; 4]) -> Result<(), Error> {
         if matches!(record.body, Body::EndBlock | Body::EndLog) {
             return match self.layout {
