@@ -80,9 +80,10 @@ impl Call {
             {
                 return enter_rarely(index, by_mpi_name);
             }
-            (*t).outer_stack = stack::pointer();
-            // Until the call is visible to lower layers.
+            // Until the call is visible to lower layers; first, as a signal handler would find a call that nobody has begun.
             (*t).busy = 1;
+            compiler_fence(SeqCst);
+            (*t).outer_stack = stack::pointer();
             compiler_fence(SeqCst);
             if (*t).next_call == (*t).call_limit {
                 records::reserve_calls(&mut *t);
