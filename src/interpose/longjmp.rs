@@ -14,24 +14,7 @@ macro_rules! export {
         $(mod $name {
             use super::*;
 
-            pub static REAL: RealFunction = RealFunction::new(
-                match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => c"",
-                },
-                first,
-                missing,
-            );
-
-            #[unsafe(naked)]
-            unsafe extern "C" fn first() {
-                std::arch::naked_asm!(
-                    "lea r11, [rip + {function}]",
-                    "jmp {first_call}",
-                    function = sym REAL,
-                    first_call = sym real::first_call,
-                )
-            }
+            real::real_function!($name, missing);
 
             #[unsafe(no_mangle)]
             #[unsafe(naked)]

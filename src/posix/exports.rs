@@ -18,7 +18,7 @@ use crate::mpi::library::Code;
 use crate::thread::state::Thread;
 use blockfile::operation::*;
 use libc::*;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::mem::offset_of;
 
 type Data = *mut c_void;
@@ -44,24 +44,7 @@ macro_rules! function {
             #[allow(unused_imports, reason = "each uses some of them")]
             use super::*;
 
-            pub static REAL: RealFunction = RealFunction::new(
-                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => c"",
-                },
-                first,
-                raw,
-            );
-
-            #[unsafe(naked)]
-            unsafe extern "C" fn first() {
-                std::arch::naked_asm!(
-                    "lea r11, [rip + {function}]",
-                    "jmp {first_call}",
-                    function = sym REAL,
-                    first_call = sym real::first_call,
-                )
-            }
+            real::real_function!($name, raw);
 
             #[unsafe(naked)]
             unsafe extern "C" fn raw() {

@@ -63,6 +63,34 @@ impl RealFunction {
     }
 }
 
+/// Declares `REAL`, the real function of this name, and `first`, which its slot holds until it is known. `$otherwise` is what is
+/// called while it cannot be looked up.
+macro_rules! real_function {
+    ($name:ident, $otherwise:ident) => {
+        pub static REAL: $crate::posix::real::RealFunction = $crate::posix::real::RealFunction::new(
+            match std::ffi::CStr::from_bytes_with_nul(
+                concat!(stringify!($name), "\0").as_bytes(),
+            ) {
+                Ok(name) => name,
+                Err(_) => c"",
+            },
+            first,
+            $otherwise,
+        );
+
+        #[unsafe(naked)]
+        unsafe extern "C" fn first() {
+            std::arch::naked_asm!(
+                "lea r11, [rip + {function}]",
+                "jmp {first_call}",
+                function = sym REAL,
+                first_call = sym $crate::posix::real::first_call,
+            )
+        }
+    };
+}
+pub(crate) use real_function;
+
 /// Finds `function`; called by its first call.
 pub extern "C" fn resolve(function: &RealFunction) -> Code {
     let raw = function.raw as Code;
