@@ -35,7 +35,7 @@ struct FinalReport<'a> {
     seen: u64,
     /// Files that have been written where rank 0 does not see them.
     unseen: u64,
-    /// message endpoints that are not drawn.
+    /// Message endpoints that are not drawn.
     unmatched_endpoints: u64,
     /// What was put right of clocks.
     corrected: Option<Corrected>,
@@ -55,7 +55,7 @@ pub struct WrittenFiles<'a> {
     pub ranks: Option<&'a [u32]>,
     /// Files of rank 0.
     pub files: &'a [Finished],
-    /// message endpoints that are not drawn because the other end is not known.
+    /// Message endpoints that are not drawn because the other end is not known.
     pub unmatched_endpoints: u64,
     /// What was put right of clocks, if that was asked for.
     pub corrected: Option<Corrected>,

@@ -8,9 +8,9 @@ pub struct Notes {
     pub folded_comms: u64,
     /// Messages left out because their communicator or partner is not known.
     pub unknown_messages: u64,
-    /// message endpoints left out because the settings want messages of other sizes.
+    /// Message endpoints left out because the settings want messages of other sizes.
     pub unwanted_messages: u64,
-    /// message endpoints left out, because the other one was given up for newer calls, or was left out by filters, or may have
+    /// Message endpoints left out, because the other one was given up for newer calls, or was left out by filters, or may have
     /// been.
     pub unmatched_endpoints: u64,
     /// Records left out because their function is not known or they are damaged.

@@ -1,4 +1,4 @@
-//! Which files are written of the merged stream, and how.
+//! The plan of the outputs: the files that are written of the merged stream, and how.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -38,7 +38,7 @@ pub enum MergedBody {
     Event {
         /// Number of the event.
         etype: i32,
-        /// Its data.
+        /// Data of the event.
         cargo: Option<Cargo>,
     },
     /// A message is sent or received.

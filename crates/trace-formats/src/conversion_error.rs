@@ -1,4 +1,4 @@
-//! Which side stopped the conversion of a file: what is read, or what is written.
+//! Errors of a conversion, told by the side that stopped it: the file that is read, or the one that is written.
 
 use std::error::Error;
 use std::fmt;

@@ -8,8 +8,8 @@
 //! has been received, so the last send of a channel belongs to its last receive: behind the last gap places are counted from the
 //! end. What cannot be told is left out.
 //!
-//! Each process counts ([`EndpointCounts`]), what it has found goes as [`EndpointItem`]s in the order of channels to one that compares the two sides
-//! of each channel ([`EndpointComparison`]), and its answer says which endpoints are drawn ([`DrawnEndpoints`]).
+//! Each process counts ([`EndpointCounts`]). Its counts go as [`EndpointItem`]s, in the order of channels, to one that compares the
+//! two sides of each channel ([`EndpointComparison`]), and its answer says which endpoints are drawn ([`DrawnEndpoints`]).
 
 use blockfile::args::Bytes;
 use std::collections::HashMap;
@@ -410,8 +410,8 @@ fn common(a: &[PlaceRun], b: &[PlaceRun]) -> Vec<PlaceRun> {
     out
 }
 
-/// Which endpoints of one side are drawn, in their order: so many are left out, so many are drawn, and so on; what comes behind is
-/// left out.
+/// Choice of the endpoints of one side that are drawn, in their order: so many are left out, so many are drawn, and so on; the
+/// rest is left out.
 #[derive(Debug, Default)]
 struct Choice {
     runs: Vec<(u64, u64)>,
@@ -450,11 +450,11 @@ impl Choice {
     }
 }
 
-/// Which endpoints are drawn, as [`EndpointComparison::finish`] has it.
+/// The endpoints that are drawn, by channel, as [`EndpointComparison::finish`] has it.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointSelection {
     channels: Map<MessageChannel, [Vec<(u64, u64)>; 2]>,
-    /// DrawnEndpoints of the whole run that are not drawn, where that is known.
+    /// Message endpoints of the whole run that are not drawn, where that is known.
     pub left_out: u64,
 }
 

@@ -38,7 +38,7 @@ pub struct Communicators {
     selves: u32,
 }
 
-/// Which ranks the members of a topology have whose creation allowed MPI to reorder them. The trace does not say.
+/// Assumption about the ranks in a topology whose creation allowed MPI to reorder them. The trace does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReorderedTopologies {
     /// Such a communicator and its children cannot be followed.

@@ -228,7 +228,7 @@ impl Drawing {
     /// Draws a whole state.
     ///
     /// # Errors
-    /// Those of `put`; what is odd becomes a [`Warning`].
+    /// When `put` fails. A state that is odd becomes a [`Warning`].
     #[inline]
     pub fn state<E>(&mut self, state: &WholeState<'_>, put: &mut impl Put<E>) -> Result<(), E> {
         let line = self.lines.line(&state.header);
