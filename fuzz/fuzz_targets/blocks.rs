@@ -5,11 +5,11 @@
 #[path = "../../crates/merge/tests/all/block_files/ranks/mod.rs"]
 mod common;
 
-use blockfile::define::{Definition, OpenFile, Skipped};
+use blockfile::define::{Definition, OpenFileDefinition, Skipped};
 use blockfile::encode::Status;
 use blockfile::file::File;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, Family, FileHeader};
-use blockfile::operation::{KINDS, Operation};
+use blockfile::operation::{KINDS, OperationRecord};
 use common::{V, from, to};
 use io_attribution::Extract;
 use libfuzzer_sys::fuzz_target;
@@ -116,18 +116,18 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
     });
     for number in 0..KINDS.len() as u16 {
         add(KINDS[usize::from(number)].name, &|rank| {
-            rank.define(&Definition::File(OpenFile {
+            rank.define(&Definition::File(OpenFileDefinition {
                 fd: 3,
                 inode: 5,
                 path: "/f".into(),
-                ..OpenFile::default()
+                ..OpenFileDefinition::default()
             }));
-            let operation = Operation {
+            let operation = OperationRecord {
                 fd: 3,
                 offset: 4096,
                 size: 512,
                 result: 512,
-                ..Operation::default()
+                ..OperationRecord::default()
             };
             let (payload, size) = operation.encode();
             rank.record(

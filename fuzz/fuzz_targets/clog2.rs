@@ -6,7 +6,7 @@ use std::io;
 use trace_formats::{clog2, slog2};
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(reader) = clog2::Reader::new(data) else {
+    let Ok(reader) = clog2::Clog2Reader::new(data) else {
         return;
     };
     let _ = reader.comm_table();
@@ -14,6 +14,6 @@ fuzz_target!(|data: &[u8]| {
     let _ = clog2::java::print(&reader, &mut io::sink());
     let out = io::Cursor::new(Vec::new());
     if let Ok((file, _)) = slog2::convert(data, out, Default::default()) {
-        slog2::Reader::new(file.get_ref()).expect("what we write we can read");
+        slog2::Slog2Reader::new(file.get_ref()).expect("what we write we can read");
     }
 });

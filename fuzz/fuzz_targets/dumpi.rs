@@ -4,10 +4,10 @@
 use libfuzzer_sys::fuzz_target;
 use std::io;
 use trace_formats::dumpi::print::{Sections, Zone, print};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 
 fuzz_target!(|data: &[u8]| {
-    for reader in [Reader::open(data), Reader::salvage(data)]
+    for reader in [DumpiReader::open(data), DumpiReader::salvage(data)]
         .into_iter()
         .flatten()
     {

@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace_formats::dumpi::Source;
+use trace_formats::dumpi::DumpiSource;
 use trace_model::Source as _;
 
 fuzz_target!(|data: &[u8]| {
-    if let Ok(source) = Source::new(2, &[(0, data), (1, data)]) {
+    if let Ok(source) = DumpiSource::new(2, &[(0, data), (1, data)]) {
         let _ = source.for_each(&mut |_| Ok(()));
     }
 });

@@ -13,14 +13,14 @@ mod recording {
 
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
-use wire::{Action, Question};
+use wire::{ServerAction, ServerQuestion};
 
 fuzz_target!(
     init: {
         if let Some(folder) = std::env::var_os("FUZZ_SEEDS") {
             let mut stream = Vec::new();
-            let question = Question {
-                action: Action::Write,
+            let question = ServerQuestion {
+                action: ServerAction::Write,
                 flags: 1,
                 call: Some(7 << 40 | 1),
                 unique: 1,

@@ -6,32 +6,32 @@ use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use trace_formats::paje::{
-    Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print, rewrite,
+    FieldDialect, PajePrintOptions, PajeSink, PajeSource, PajeTrace, WriteOptions, print, rewrite,
 };
 use trace_model::{Source as _, convert};
 
 fuzz_target!(|data: &[u8]| {
-    Trace::recognises(data);
-    let mut trace = Trace::new(data);
+    PajeTrace::recognises(data);
+    let mut trace = PajeTrace::new(data);
     // It names itself, and a file that has the same in it.
     let part = trace.add(data);
     for (by, name) in trace.missing_files() {
         trace.link(by, &name, part);
     }
-    let options = PrintOptions {
+    let options = PajePrintOptions {
         user_defined: true,
         header: true,
-        ..PrintOptions::default()
+        ..PajePrintOptions::default()
     };
     let printed = print(&trace, &options, &mut io::sink()).expect("a sink takes all");
-    let _ = rewrite(data, Some(Dialect::Old), &mut io::sink());
-    let Ok(source) = Source::new(trace) else {
+    let _ = rewrite(data, Some(FieldDialect::Old), &mut io::sink());
+    let Ok(source) = PajeSource::new(trace) else {
         assert!(printed.error.is_some());
         return;
     };
     let written = Rc::new(RefCell::new(Vec::new()));
     let kept = written.clone();
-    let sink = Sink::new(
+    let sink = PajeSink::new(
         Vec::new(),
         source.definitions(),
         WriteOptions::default(),
@@ -42,10 +42,10 @@ fuzz_target!(|data: &[u8]| {
     );
     convert(&source, Box::new(sink.expect("memory"))).expect("nothing stops it");
     let written = written.take();
-    let again = Trace::new(&written);
+    let again = PajeTrace::new(&written);
     let printed =
-        print(&again, &PrintOptions::default(), &mut io::sink()).expect("a sink takes all");
+        print(&again, &PajePrintOptions::default(), &mut io::sink()).expect("a sink takes all");
     assert!(printed.error.is_none(), "{:?}", printed.error);
     assert!(printed.warnings.is_empty(), "{:?}", printed.warnings);
-    Source::new(again).expect("what we write we can read");
+    PajeSource::new(again).expect("what we write we can read");
 });

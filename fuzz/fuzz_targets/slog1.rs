@@ -7,11 +7,11 @@ use trace_formats::slog1;
 use trace_model::Source as _;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(reader) = slog1::Reader::new(data) else {
+    let Ok(reader) = slog1::Slog1Reader::new(data) else {
         return;
     };
     let _ = slog1::print(&reader, b"fuzz.slog", &mut io::sink());
     let _ = slog1::copy(&reader, &mut io::sink());
-    let (source, _) = slog1::Source::salvaged(reader);
+    let (source, _) = slog1::Slog1Source::salvaged(reader);
     let _ = source.for_each(&mut |_| Ok(()));
 });

@@ -7,7 +7,7 @@ use trace_formats::slog2;
 use trace_model::Source;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(reader) = slog2::Reader::new(data) else {
+    let Ok(reader) = slog2::Slog2Reader::new(data) else {
         return;
     };
     if let Ok(directory) = reader.whole_directory() {
@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
     for depth in [slog2::Depth::Bytes(2000), slog2::Depth::Lowest(0)] {
         let _ = reader.window(window, depth);
     }
-    if let Ok(source) = slog2::Source::new(data) {
+    if let Ok(source) = slog2::Slog2Source::new(data) {
         let _ = source.for_each(&mut |_| Ok(()));
     }
     if let Ok(mut navigator) = slog2::Navigator::new(&reader, true) {

@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
-use viewer_core::index::{INDEX_MAGIC, Index, IndexBuilder, IndexIdentity, IndexShape};
-use viewer_core::trace::Trace;
+use viewer_core::index::{INDEX_MAGIC, IndexBuilder, IndexIdentity, IndexShape, OverviewIndex};
+use viewer_core::trace::OpenTrace;
 use viewer_core::{AnswerLimits, Viewer};
 
 const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
@@ -19,8 +19,8 @@ const QUESTIONS: [&str; 5] = [
     "picture?w=10&max=0&mode=heat:1&rows=block:2",
 ];
 
-static TRACE: LazyLock<(Trace<'static>, IndexIdentity)> = LazyLock::new(|| {
-    let trace = Trace::new(FILE).expect("a good trace");
+static TRACE: LazyLock<(OpenTrace<'static>, IndexIdentity)> = LazyLock::new(|| {
+    let trace = OpenTrace::new(FILE).expect("a good trace");
     let identity = IndexIdentity::new(&trace, FILE.len() as u64, 0);
     (trace, identity)
 });
@@ -47,11 +47,11 @@ fuzz_target!(
     |bytes: &[u8]| {
         let (trace, identity) = &*TRACE;
         let kept = [&head(), bytes].concat();
-        let Some(index) = Index::decode(&kept, *identity, trace) else {
+        let Some(index) = OverviewIndex::decode(&kept, *identity, trace) else {
             return;
         };
         let again = index.encode(*identity);
-        let read = Index::decode(&again, *identity, trace).expect("just written");
+        let read = OverviewIndex::decode(&again, *identity, trace).expect("just written");
         // Numbers of damaged indexes may be none, which equal nothing.
         assert_eq!(read.encode(*identity), again);
         let limits = AnswerLimits { tree_bytes: 0, ..AnswerLimits::default() };

@@ -18,7 +18,7 @@ use crate::thread::state::Thread;
 use crate::thread::within::inside;
 use crate::thread::within::within;
 use blockfile::define::{Definition, ENTER, EXIT};
-use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
 use blockfile::function::{INLINED, PAYLOAD};
 use blockfile::record::HEAD;
 use std::ptr::NonNull;
@@ -175,10 +175,10 @@ fn record(t: &mut Thread, number: u16, function: u64, stack: *const u64, now: u6
     // SAFETY: there is room in the thread's own block.
     unsafe {
         let at = t.at;
-        let mut out = Cursor::new(at.add(HEAD));
+        let mut out = EncodeCursor::new(at.add(HEAD));
         out.i64(function as i64);
         out.u32(stack as usize as u32);
-        Head {
+        RecordHead {
             word: number,
             start: now.wrapping_sub(t.time_base) as u32,
             duration: 0,

@@ -92,7 +92,7 @@ pub unsafe fn text(mut arguments: Arguments, longest: usize) -> Option<String> {
     if !ended || !is_text {
         return None;
     }
-    let mut walk = Walk {
+    let mut walk = FormatWalk {
         format: format.iter().copied().peekable(),
         arguments,
     };
@@ -124,12 +124,12 @@ pub unsafe fn text(mut arguments: Arguments, longest: usize) -> Option<String> {
 }
 
 /// Goes through a format as vsnprintf will.
-struct Walk<'f> {
+struct FormatWalk<'f> {
     format: Peekable<Copied<slice::Iter<'f, u8>>>,
     arguments: Arguments,
 }
 
-impl Walk<'_> {
+impl FormatWalk<'_> {
     /// All conversions; `None` if vsnprintf must not be given this format.
     ///
     /// # Safety

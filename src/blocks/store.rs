@@ -5,11 +5,11 @@ use super::held_file::{FileInUse, HeldFile};
 use super::maps::{map, needs_more_space_to_change, reserve, size_limit};
 use crate::platform::say;
 use blockfile::define::HIDDEN;
-use blockfile::encode::Head;
+use blockfile::encode::RecordHead;
 use blockfile::handover::Published;
-use blockfile::handover::{Pool, Space};
+use blockfile::handover::{BlockPool, BlockSpace};
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, FileHeader, PINNED_MAGIC, at};
-use blockfile::record::{self, Base, Record, Records};
+use blockfile::record::{self, Record, RecordBase, Records};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
@@ -33,7 +33,7 @@ pub struct BlockStore {
     named: OnceLock<Option<PathBuf>>,
     file: HeldFile,
     header: NonNull<FileHeader>,
-    pool: Pool<BlockStore>,
+    pool: BlockPool<BlockStore>,
     /// Blocks that are mapped when there are none yet: one being written to, and some that can wait to be written out.
     first: u64,
     /// Number of the next block of the file that is not in use.
@@ -126,7 +126,7 @@ impl BlockStore {
             named,
             file,
             header,
-            pool: Pool::default(),
+            pool: BlockPool::default(),
             first: blocks.max(2),
             next: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
@@ -322,7 +322,7 @@ impl BlockStore {
             };
         }
         let Some(block) = pinned.block else { return };
-        let head = Head {
+        let head = RecordHead {
             word,
             start: 0,
             duration: sequence as u32,
@@ -459,12 +459,12 @@ fn offset(block: u64) -> u64 {
 fn calls(block: &[u8], committed: &Published) -> u64 {
     let body = &block[BLOCK_HEADER..];
     let body = &body[..(committed.seen() as usize).min(body.len())];
-    let records = Records::new(body, Base::default());
+    let records = Records::new(body, RecordBase::default());
     let is_one = |r: &Record<'_>| r.is_call() || r.function == HIDDEN;
     records.filter(is_one).count() as u64
 }
 
-impl Space for BlockStore {
+impl BlockSpace for BlockStore {
     type Block = Block;
 
     fn make(&self, add: &mut dyn FnMut(Block)) -> io::Result<()> {

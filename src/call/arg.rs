@@ -2,10 +2,10 @@
 //! sentinel numbers and addresses of sentinels are recognised, nothing is read that the standard does not say is there.
 
 use crate::mpi::constants;
-pub use crate::mpi::handles::{Bits, bits};
+pub use crate::mpi::handles::{HandleBits, bits};
 use crate::mpi::header::MPI_Status;
 use crate::mpi::status;
-use blockfile::encode::{Cursor, NO_ARRAY, STRING_MAX, Status};
+use blockfile::encode::{EncodeCursor, NO_ARRAY, STRING_MAX, Status};
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 
@@ -74,7 +74,7 @@ pub fn length(n: i64) -> usize {
 /// # Safety
 /// An address must be readable.
 #[inline(always)]
-pub unsafe fn handle_at<T: Bits>(p: *const T) -> u64 {
+pub unsafe fn handle_at<T: HandleBits>(p: *const T) -> u64 {
     if (p as usize) < 4096 {
         0
     } else {
@@ -84,21 +84,21 @@ pub unsafe fn handle_at<T: Bits>(p: *const T) -> u64 {
 }
 
 /// Integers of which arrays are made.
-pub trait Number: Copy {
+pub trait ArrayInteger: Copy {
     /// The number as an `i64`.
     fn wide(self) -> i64;
 }
-impl Number for i32 {
+impl ArrayInteger for i32 {
     fn wide(self) -> i64 {
         self.into()
     }
 }
-impl Number for u32 {
+impl ArrayInteger for u32 {
     fn wide(self) -> i64 {
         self.into()
     }
 }
-impl Number for i64 {
+impl ArrayInteger for i64 {
     fn wide(self) -> i64 {
         self
     }
@@ -108,7 +108,7 @@ impl Number for i64 {
 ///
 /// # Safety
 /// An address must be readable for `n` elements.
-pub unsafe fn sum<T: Number>(p: *const T, n: usize) -> usize {
+pub unsafe fn sum<T: ArrayInteger>(p: *const T, n: usize) -> usize {
     if !is_address(p.cast()) {
         return 0;
     }
@@ -122,7 +122,7 @@ pub unsafe fn sum<T: Number>(p: *const T, n: usize) -> usize {
 ///
 /// # Safety
 /// An address must be readable for `n` elements.
-pub unsafe fn last<T: Number>(p: *const T, n: usize) -> usize {
+pub unsafe fn last<T: ArrayInteger>(p: *const T, n: usize) -> usize {
     if n == 0 || !is_address(p.cast()) {
         return 0;
     }
@@ -131,25 +131,25 @@ pub unsafe fn last<T: Number>(p: *const T, n: usize) -> usize {
 }
 
 /// Room for what must be kept from before a call, in the thread's own buffer.
-pub struct Kept {
+pub struct KeptArguments {
     room: *mut Vec<u8>,
 }
 
 /// Elements that are kept.
-pub struct Slice<T> {
+pub struct KeptSlice<T> {
     at: usize,
     len: Option<usize>,
     of: PhantomData<T>,
 }
 
-impl<T> Clone for Slice<T> {
+impl<T> Clone for KeptSlice<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T> Copy for Slice<T> {}
+impl<T> Copy for KeptSlice<T> {}
 
-impl<T> Slice<T> {
+impl<T> KeptSlice<T> {
     /// Number of elements; `None` where the program passed no array.
     #[inline(always)]
     pub fn len(&self) -> Option<usize> {
@@ -157,26 +157,26 @@ impl<T> Slice<T> {
     }
 }
 
-impl Kept {
+impl KeptArguments {
     /// In `room`, which is emptied.
     ///
     /// # Safety
     /// `room` must be the running thread's own and stay so while the call runs.
     #[inline(always)]
-    pub unsafe fn new(room: *mut Vec<u8>) -> Kept {
+    pub unsafe fn new(room: *mut Vec<u8>) -> KeptArguments {
         // SAFETY: promised by the caller.
         unsafe { (*room).clear() };
-        Kept { room }
+        KeptArguments { room }
     }
 
     /// Room for `n` statuses that nobody has set yet.
     #[inline(always)]
-    pub fn statuses(&self, n: usize) -> Slice<MPI_Status> {
+    pub fn statuses(&self, n: usize) -> KeptSlice<MPI_Status> {
         // SAFETY: `new` demands that the buffer is ours.
         let room = unsafe { &mut *self.room };
         let at = room.len().next_multiple_of(8);
         room.resize(at + n * size_of::<MPI_Status>(), 0);
-        let slice = Slice {
+        let slice = KeptSlice {
             at,
             len: Some(n),
             of: PhantomData,
@@ -194,9 +194,9 @@ impl Kept {
     /// # Safety
     /// An address must be readable for `n` elements.
     #[inline(always)]
-    pub unsafe fn copy<T: Copy>(&self, p: *const T, n: usize) -> Slice<T> {
+    pub unsafe fn copy<T: Copy>(&self, p: *const T, n: usize) -> KeptSlice<T> {
         if !is_address(p.cast()) {
-            return Slice {
+            return KeptSlice {
                 at: 0,
                 len: None,
                 of: PhantomData,
@@ -210,7 +210,7 @@ impl Kept {
             room.reserve(bytes + 8);
             std::ptr::copy_nonoverlapping(p.cast::<u8>(), room.as_mut_ptr().add(at), bytes);
             room.set_len(at + bytes);
-            Slice {
+            KeptSlice {
                 at,
                 len: Some(n),
                 of: PhantomData,
@@ -220,7 +220,7 @@ impl Kept {
 
     /// Where kept elements stand; only to be asked for when nothing more is kept.
     #[inline(always)]
-    pub fn place<T>(&self, slice: Slice<T>) -> *mut T {
+    pub fn place<T>(&self, slice: KeptSlice<T>) -> *mut T {
         // SAFETY: `new` demands that the buffer is ours, and slices lie within it.
         unsafe { (*self.room).as_mut_ptr().add(slice.at).cast() }
     }
@@ -231,7 +231,7 @@ impl Kept {
 /// # Safety
 /// `p` must be readable for `n` elements, and there must be room.
 #[inline(always)]
-pub unsafe fn put_numbers<T: Copy>(w: &mut Cursor, p: *const T, n: Option<usize>) {
+pub unsafe fn put_numbers<T: Copy>(w: &mut EncodeCursor, p: *const T, n: Option<usize>) {
     let Some(n) = n else {
         w.u32(NO_ARRAY);
         return;
@@ -246,7 +246,11 @@ pub unsafe fn put_numbers<T: Copy>(w: &mut Cursor, p: *const T, n: Option<usize>
 /// # Safety
 /// `p` must be readable for `n` elements, and there must be room.
 #[inline(always)]
-pub unsafe fn put_handles<const N: usize, T: Bits>(w: &mut Cursor, p: *const T, n: Option<usize>) {
+pub unsafe fn put_handles<const N: usize, T: HandleBits>(
+    w: &mut EncodeCursor,
+    p: *const T,
+    n: Option<usize>,
+) {
     let Some(n) = n else {
         w.u32(NO_ARRAY);
         return;
@@ -303,7 +307,12 @@ pub fn in_status(code: c_int) -> bool {
 /// # Safety
 /// `p` must hold `n` statuses, and there must be room.
 #[inline(always)]
-pub unsafe fn put_statuses(w: &mut Cursor, p: *const MPI_Status, n: Option<usize>, errors: bool) {
+pub unsafe fn put_statuses(
+    w: &mut EncodeCursor,
+    p: *const MPI_Status,
+    n: Option<usize>,
+    errors: bool,
+) {
     let Some(n) = n.filter(|_| p as usize >= 4096) else {
         w.u32(NO_ARRAY);
         return;
@@ -341,7 +350,7 @@ pub fn text_len(text: Option<&[u8]>) -> usize {
 /// # Safety
 /// There must be room.
 #[inline(always)]
-pub unsafe fn put_text(w: &mut Cursor, text: Option<&[u8]>) {
+pub unsafe fn put_text(w: &mut EncodeCursor, text: Option<&[u8]>) {
     match text {
         None => w.u32(NO_ARRAY),
         Some(t) => {

@@ -1,6 +1,6 @@
 //! Performance counters round a call: each thread has its own, opened at its first call.
 
-use crate::counters::{self, Counters};
+use crate::counters::{self, ThreadCounters};
 use crate::thread::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
@@ -32,7 +32,7 @@ pub fn before(t: &mut Thread) {
             return;
         }
         within(|| {
-            t.counters = Counters::open();
+            t.counters = ThreadCounters::open();
             // Where a thread that is ending has no place for it any more, the descriptors stay.
             let _ = OWN.try_with(|_| ());
         });

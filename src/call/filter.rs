@@ -4,8 +4,8 @@
 //! when the real function has returned. Calls that are left out are counted, and what they make is defined all the same.
 
 use crate::call::arg;
-use crate::call::arg::{Number, is_address, length};
-use crate::call::mode::{FILTERED, HIDDEN, MODE};
+use crate::call::arg::{ArrayInteger, is_address, length};
+use crate::call::mode::{FILTERED, MATCHING_ONLY, MODE};
 use crate::mpi::constants;
 use crate::mpi::functions::COUNT;
 use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
@@ -161,7 +161,7 @@ pub enum Verdict {
 /// data.
 #[cold]
 pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[ByteRange]) -> Verdict {
-    if MODE[index].load(Relaxed) & HIDDEN != 0 || CALLS.excludes(number) {
+    if MODE[index].load(Relaxed) & MATCHING_ONLY != 0 || CALLS.excludes(number) {
         return Verdict::LeaveOut;
     }
     if let Some((first, last)) = BYTES.get() {
@@ -233,7 +233,7 @@ pub fn elements(count: i64, datatype: MPI_Datatype) -> Option<u64> {
 ///
 /// # Safety
 /// An address must be readable for `n` elements.
-pub unsafe fn sum<T: Number>(
+pub unsafe fn sum<T: ArrayInteger>(
     counts: *const T,
     n: Option<usize>,
     datatype: MPI_Datatype,
@@ -246,7 +246,7 @@ pub unsafe fn sum<T: Number>(
 ///
 /// # Safety
 /// Addresses must be readable for `n` elements.
-pub unsafe fn products<T: Number>(
+pub unsafe fn products<T: ArrayInteger>(
     counts: *const T,
     n: Option<usize>,
     datatypes: *const MPI_Datatype,

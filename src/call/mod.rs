@@ -30,10 +30,10 @@ use crate::thread::current::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
 use crate::thread::within::{inside, leave_recorder, within};
-use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
 use blockfile::layout::BlockHeader;
 use blockfile::record;
-use mode::{FILTERED, HIDDEN, MODE, OFF, SAMPLED, SUCCESS};
+use mode::{FILTERED, MATCHING_ONLY, MODE, OFF, SAMPLED, SUCCESS};
 use path::NEEDS_SLOW_PATH;
 use slow::SlowCall;
 use std::mem::ManuallyDrop;
@@ -65,7 +65,7 @@ pub struct StoppedCall {
 /// A record being written. Its head stands already, but for the size.
 pub struct RecordWriter {
     /// Where the arguments go, in the order of the signature.
-    pub args: Cursor,
+    pub args: EncodeCursor,
     thread: *mut Thread,
 }
 
@@ -249,7 +249,7 @@ impl StoppedCall {
     /// Whether calls of the function that bring nothing are to be left out.
     #[inline(always)]
     pub fn left_out(&self, index: u16) -> bool {
-        MODE[usize::from(index)].load(Relaxed) & (SUCCESS | HIDDEN) != 0
+        MODE[usize::from(index)].load(Relaxed) & (SUCCESS | MATCHING_ONLY) != 0
     }
 
     /// Whether a call that is left out of the trace is recorded for matching only.
@@ -323,7 +323,7 @@ impl StoppedCall {
                 };
                 slow::begin(&mut *t, call)
             } else {
-                Head {
+                RecordHead {
                     word,
                     start: start as u32,
                     duration: self.duration as u32,
@@ -333,7 +333,7 @@ impl StoppedCall {
                 at.add(record::HEAD)
             };
             RecordWriter {
-                args: Cursor::new(args),
+                args: EncodeCursor::new(args),
                 thread: t,
             }
         }
@@ -351,7 +351,7 @@ impl RecordWriter {
             if (*t).large.is_empty() {
                 let at = (*t).at;
                 let size = (self.args.position() as usize - at as usize).next_multiple_of(4);
-                Head::set_size(at, size);
+                RecordHead::set_size(at, size);
                 (*t).at = at.add(size);
                 let committed = at as usize + size - block.start() as usize;
                 (*block.header()).committed.publish(committed as u32);

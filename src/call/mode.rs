@@ -14,7 +14,7 @@ pub const FILTERED: u8 = 4;
 /// Flag: of a run of unsuccessful polls, record only the first and the last, plus a count.
 pub const SAMPLED: u8 = 8;
 /// Flag: calls are left out of the trace but recorded for matching, because messages depend on them.
-pub const HIDDEN: u8 = 16;
+pub const MATCHING_ONLY: u8 = 16;
 
 /// What to do with calls of each function. All `OFF` while recording is switched off.
 pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];

@@ -4,7 +4,7 @@ use crate::blocks::own;
 use crate::call::filter::{self, ByteRange, Verdict};
 use crate::call::hooks;
 use crate::call::matching_only;
-use crate::call::mode::{FILTERED, HIDDEN, MODE, OFF, ON, SAMPLED, SUCCESS};
+use crate::call::mode::{FILTERED, MATCHING_ONLY, MODE, OFF, ON, SAMPLED, SUCCESS};
 use crate::call::path;
 use crate::mpi::functions::{CLASSES, MOVES_MESSAGES, NAMES};
 use crate::mpi::header::MPI_Comm;
@@ -55,7 +55,7 @@ pub fn all_off() {
 /// The mode of a function whose calls are not to be in the trace.
 fn off(function: usize) -> u8 {
     match matching_only::is_on() && MOVES_MESSAGES[function] {
-        true => HIDDEN | FILTERED,
+        true => MATCHING_ONLY | FILTERED,
         false => OFF,
     }
 }

@@ -10,7 +10,7 @@ use crate::thread::polls::{MAX_POLL_TURNS, PollTurn};
 use crate::thread::records;
 use crate::thread::state::Thread;
 use blockfile::define::{SKIPPED, Skipped};
-use blockfile::record::{self, Base};
+use blockfile::record::{self, RecordBase};
 use std::ptr::null_mut;
 
 /// Room that must be left for a record of the row: what is counted is taken back only if there is.
@@ -44,7 +44,11 @@ impl PollKey {
     ///
     /// # Safety
     /// `handles` must be readable for `n` elements.
-    pub unsafe fn handles<T: arg::Bits>(self, handles: *const T, n: Option<usize>) -> PollKey {
+    pub unsafe fn handles<T: arg::HandleBits>(
+        self,
+        handles: *const T,
+        n: Option<usize>,
+    ) -> PollKey {
         let n = n.unwrap_or(0);
         // SAFETY: promised by the caller.
         let each = (0..n).map(|i| unsafe { handles.add(i).read_unaligned() }.bits());
@@ -117,7 +121,7 @@ unsafe fn take_back(t: &mut Thread) {
     let tail = t.row.tail;
     // SAFETY: promised by the caller.
     let bytes = unsafe { std::slice::from_raw_parts(tail, t.at as usize - tail as usize) };
-    let base = Base {
+    let base = RecordBase {
         time: t.time_base,
         call: t.call_base,
     };

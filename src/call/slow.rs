@@ -11,7 +11,7 @@ use crate::thread::records::{make_room, put_any};
 use crate::thread::state::Thread;
 use crate::thread::within::within;
 use blockfile::define::{COUNTS, HIDDEN, HIDDEN_HEAD};
-use blockfile::encode::{Cursor, Head};
+use blockfile::encode::{EncodeCursor, RecordHead};
 use blockfile::record;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -57,7 +57,7 @@ pub fn begin(t: &mut Thread, call: SlowCall) -> *mut u8 {
     let mut duration = call.duration as u32;
     // SAFETY: make_room gave room for a head with everything, and the arguments.
     unsafe {
-        let mut args = Cursor::new(at.add(record::HEAD));
+        let mut args = EncodeCursor::new(at.add(record::HEAD));
         if call.duration > u64::from(u32::MAX) {
             word |= record::LONG;
             duration = 0;
@@ -72,7 +72,7 @@ pub fn begin(t: &mut Thread, call: SlowCall) -> *mut u8 {
             args.i64(t.cpu as i64);
             args.i64(clock::cpu() as i64);
         }
-        Head {
+        RecordHead {
             word,
             start: call.start.wrapping_sub(t.time_base) as u32,
             duration,
@@ -92,13 +92,13 @@ fn begin_for_matching(t: &mut Thread, call: &SlowCall) -> *mut u8 {
     let long = call.duration > u64::from(u32::MAX);
     // SAFETY: make_room gave room for a head with everything, and the arguments.
     unsafe {
-        let mut args = Cursor::new(at.add(record::HEAD));
+        let mut args = EncodeCursor::new(at.add(record::HEAD));
         if long {
             args.i64(call.duration as i64);
         }
         args.u32(call.word.into());
         args.i32(call.code);
-        Head {
+        RecordHead {
             word: if long { HIDDEN | record::LONG } else { HIDDEN },
             start: call.start.wrapping_sub(t.time_base) as u32,
             duration: if long { 0 } else { call.duration as u32 },
@@ -113,7 +113,7 @@ fn begin_for_matching(t: &mut Thread, call: &SlowCall) -> *mut u8 {
 fn put_in_front(t: &mut Thread, word: u16, call: &SlowCall, payload: &[u8]) {
     let number = t.next_call - 1;
     make_room(t, record::HEAD + payload.len() + 4, call.start, number);
-    let head = Head {
+    let head = RecordHead {
         word,
         start: 0,
         duration: 0,

@@ -11,9 +11,9 @@ mod usage;
 use crate::platform::launcher;
 use crate::platform::say::say;
 use blockfile::counts::PAIR_BYTES;
-use names::{Event, SOFTWARE};
+use names::{PerfEvent, SOFTWARE};
 use parking_lot::Mutex;
-use perf::Group;
+use perf::CounterGroup;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -31,15 +31,15 @@ struct CounterChoice {
     number: u64,
     asked: Vec<String>,
     names: Vec<String>,
-    events: Vec<Event>,
+    events: Vec<PerfEvent>,
     /// Whether their names are in the block file.
     defined: AtomicBool,
 }
 
 /// The counters of a thread.
-pub struct Counters {
+pub struct ThreadCounters {
     wanted: Arc<CounterChoice>,
-    groups: Vec<Group>,
+    groups: Vec<CounterGroup>,
     /// What comes from getrusage, and where it goes.
     usage: Vec<(Usage, usize)>,
     before: Vec<i64>,
@@ -74,7 +74,7 @@ pub fn apply(asked: &[String]) {
         }
         let why = match names::event(name) {
             None => "not known".to_owned(),
-            Some(event) => match Group::new(&event, 0) {
+            Some(event) => match CounterGroup::new(&event, 0) {
                 Err(error) if event.usage.is_none() => {
                     format!("cannot be counted here, {}", reason(&error))
                 }
@@ -116,11 +116,11 @@ pub fn latest_choice() -> u64 {
     LATEST.load(Relaxed)
 }
 
-impl Counters {
+impl ThreadCounters {
     /// Opens those that are wanted now for the running thread; `None` if not all can be counted any more.
-    pub fn open() -> Option<Box<Counters>> {
+    pub fn open() -> Option<Box<ThreadCounters>> {
         let wanted = WANTED.lock().clone()?;
-        let mut counters = Counters {
+        let mut counters = ThreadCounters {
             groups: Vec::new(),
             usage: Vec::new(),
             before: vec![0; wanted.names.len()],
@@ -131,7 +131,7 @@ impl Counters {
         };
         // Those of the kernel and those of the hardware apart: one group runs always, the other may take turns.
         for software in [true, false] {
-            let mut group: Option<Group> = None;
+            let mut group: Option<CounterGroup> = None;
             for (place, event) in counters.wanted.events.iter().enumerate() {
                 if (event.kind == SOFTWARE) != software {
                     continue;
@@ -141,7 +141,7 @@ impl Counters {
                 {
                     continue;
                 }
-                match Group::new(event, place) {
+                match CounterGroup::new(event, place) {
                     Ok(new) => counters.groups.extend(group.replace(new)),
                     Err(_) => counters.usage.push((event.usage?, place)),
                 }
@@ -149,13 +149,13 @@ impl Counters {
             counters.groups.extend(group);
         }
         debug_assert_eq!(
-            counters.groups.iter().map(Group::len).sum::<usize>() + counters.usage.len(),
+            counters.groups.iter().map(CounterGroup::len).sum::<usize>() + counters.usage.len(),
             counters.before.len()
         );
         Some(Box::new(counters))
     }
 
-    fn read(groups: &[Group], usage: &[(Usage, usize)], values: &mut [i64]) -> bool {
+    fn read(groups: &[CounterGroup], usage: &[(Usage, usize)], values: &mut [i64]) -> bool {
         if !usage.is_empty() {
             let reading = UsageReading::now();
             for &(which, place) in usage {
@@ -180,12 +180,12 @@ impl Counters {
     /// A call of the running thread begins.
     pub fn begin(&mut self) {
         self.ended = false;
-        self.begun = Counters::read(&self.groups, &self.usage, &mut self.before);
+        self.begun = ThreadCounters::read(&self.groups, &self.usage, &mut self.before);
     }
 
     /// The call has returned.
     pub fn end(&mut self) {
-        self.ended = self.begun && Counters::read(&self.groups, &self.usage, &mut self.after);
+        self.ended = self.begun && ThreadCounters::read(&self.groups, &self.usage, &mut self.after);
         self.begun = false;
     }
 

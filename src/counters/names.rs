@@ -4,7 +4,7 @@ use super::usage::Usage;
 
 /// What the kernel is asked to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct PerfEvent {
     /// `type` of perf_event_open.
     pub kind: u32,
     /// `config` of perf_event_open.
@@ -178,7 +178,7 @@ const PRESETS: &[(&str, &str)] = &[
 
 /// The counter of this name; `None` if there is none. Upper and lower case are the same, `perf::` may stand before it, `:u` behind it
 /// leaves out what happens in the kernel.
-pub fn event(name: &str) -> Option<Event> {
+pub fn event(name: &str) -> Option<PerfEvent> {
     let name = match name.get(..6) {
         Some(prefix) if prefix.eq_ignore_ascii_case("perf::") => &name[6..],
         _ => name,
@@ -189,7 +189,7 @@ pub fn event(name: &str) -> Option<Event> {
     };
     let is = |other: &&str| name.eq_ignore_ascii_case(other);
     let new = |kind, config, usage: Option<Usage>| {
-        Some(Event {
+        Some(PerfEvent {
             kind,
             config,
             user_only,

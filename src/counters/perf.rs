@@ -3,7 +3,7 @@
 //! A read is a system call. Hardware counters are read without one where the kernel allows it: it shows in a page which register
 //! counts, and what is to be added to it.
 
-use super::names::{Event, SOFTWARE};
+use super::names::{PerfEvent, SOFTWARE};
 use std::io;
 use std::os::raw::{c_int, c_ulong};
 use std::ptr::NonNull;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed, compiler_fence};
 /// `struct perf_event_attr` as its first version has it.
 #[repr(C)]
 #[derive(Default)]
-struct Attributes {
+struct PerfAttributes {
     kind: u32,
     size: u32,
     config: u64,
@@ -36,28 +36,28 @@ const MAX_COUNTERS: usize = blockfile::counts::MAX_COUNTERS;
 const FRONT: usize = 3;
 
 /// Counters that are read together.
-pub struct Group {
+pub struct CounterGroup {
     leader: c_int,
-    members: Vec<Member>,
+    members: Vec<GroupMember>,
     /// Whether all can be read without a system call.
     by_register: bool,
 }
 
-struct Member {
+struct GroupMember {
     fd: c_int,
-    page: Option<Page>,
+    page: Option<PerfPage>,
     /// Where its value goes.
     place: usize,
 }
 
-fn open(event: &Event, leader: c_int, flags: u64) -> io::Result<c_int> {
-    let attributes = Attributes {
+fn open(event: &PerfEvent, leader: c_int, flags: u64) -> io::Result<c_int> {
+    let attributes = PerfAttributes {
         kind: event.kind,
-        size: size_of::<Attributes>() as u32,
+        size: size_of::<PerfAttributes>() as u32,
         config: event.config,
         read_format: FORMAT,
         flags,
-        ..Attributes::default()
+        ..PerfAttributes::default()
     };
     // SAFETY: asks for a descriptor that counts for the running thread on any processor.
     let fd = unsafe {
@@ -103,7 +103,7 @@ fn close(fd: c_int) {
 }
 
 /// Opens an event, without the kernel's part where the system demands it and something is left then.
-fn open_allowed(event: &Event, leader: c_int) -> io::Result<c_int> {
+fn open_allowed(event: &PerfEvent, leader: c_int) -> io::Result<c_int> {
     let user_only = EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR;
     if event.user_only {
         return open(event, leader, user_only);
@@ -117,11 +117,11 @@ fn open_allowed(event: &Event, leader: c_int) -> io::Result<c_int> {
     }
 }
 
-impl Group {
+impl CounterGroup {
     /// Opens a counter for the running thread, whose value goes to `place`.
-    pub fn new(event: &Event, place: usize) -> io::Result<Group> {
+    pub fn new(event: &PerfEvent, place: usize) -> io::Result<CounterGroup> {
         let fd = open_allowed(event, -1)?;
-        let mut group = Group {
+        let mut group = CounterGroup {
             leader: fd,
             members: Vec::new(),
             by_register: true,
@@ -131,16 +131,18 @@ impl Group {
     }
 
     /// Adds a counter; fails if it cannot be counted together with the others.
-    pub fn join(&mut self, event: &Event, place: usize) -> io::Result<()> {
+    pub fn join(&mut self, event: &PerfEvent, place: usize) -> io::Result<()> {
         let fd = open_allowed(event, self.leader)?;
         self.add(event, fd, place);
         Ok(())
     }
 
-    fn add(&mut self, event: &Event, fd: c_int, place: usize) {
-        let page = (event.kind != SOFTWARE).then(|| Page::map(fd)).flatten();
+    fn add(&mut self, event: &PerfEvent, fd: c_int, place: usize) {
+        let page = (event.kind != SOFTWARE)
+            .then(|| PerfPage::map(fd))
+            .flatten();
         self.by_register &= page.is_some();
-        self.members.push(Member { fd, page, place });
+        self.members.push(GroupMember { fd, page, place });
     }
 
     /// Reads all counters to their places. False if that is no longer possible.
@@ -151,7 +153,7 @@ impl Group {
     fn read_registers(&self, values: &mut [i64]) -> bool {
         for member in &self.members {
             // SAFETY: the page says that the register may be read, and which.
-            let value = |page: &Page| page.value(|register| unsafe { rdpmc(register) });
+            let value = |page: &PerfPage| page.value(|register| unsafe { rdpmc(register) });
             let Some(found) = member.page.as_ref().and_then(value) else {
                 return false;
             };
@@ -190,7 +192,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for CounterGroup {
     fn drop(&mut self) {
         for member in self.members.drain(..) {
             drop(member.page);
@@ -208,7 +210,7 @@ fn scaled(raw: u64, enabled: u64, running: u64) -> i64 {
 }
 
 /// The page that the kernel shows of a counter (`struct perf_event_mmap_page`).
-struct Page(NonNull<u8>);
+struct PerfPage(NonNull<u8>);
 
 const PAGE: usize = 4096;
 const LOCK: usize = 8;
@@ -221,8 +223,8 @@ const WIDTH: usize = 48;
 /// The register may be read by programs.
 const USER_RDPMC: u64 = 1 << 2;
 
-impl Page {
-    fn map(fd: c_int) -> Option<Page> {
+impl PerfPage {
+    fn map(fd: c_int) -> Option<PerfPage> {
         // SAFETY: a new mapping of our own descriptor.
         let address = unsafe {
             libc::mmap(
@@ -237,7 +239,7 @@ impl Page {
         if address == libc::MAP_FAILED {
             return None;
         }
-        let page = Page(NonNull::new(address.cast())?);
+        let page = PerfPage(NonNull::new(address.cast())?);
         // SAFETY: the page just mapped, which is unmapped when it is not wanted.
         (unsafe { page.get::<u64>(CAPABILITIES) } & USER_RDPMC != 0).then_some(page)
     }
@@ -278,7 +280,7 @@ impl Page {
     }
 }
 
-impl Drop for Page {
+impl Drop for PerfPage {
     fn drop(&mut self) {
         // SAFETY: the mapping is our own.
         unsafe { libc::munmap(self.0.as_ptr().cast(), PAGE) };
@@ -304,7 +306,7 @@ mod tests {
     use crate::counters::names::event;
 
     /// A page that stands where a kernel would map one.
-    fn page(index: u32, offset: i64, width: u16, running: u64) -> Page {
+    fn page(index: u32, offset: i64, width: u16, running: u64) -> PerfPage {
         // SAFETY: a new mapping, written to as far as it goes.
         unsafe {
             let at = libc::mmap(
@@ -321,13 +323,13 @@ mod tests {
             at.add(WIDTH).cast::<u16>().write(width);
             at.add(ENABLED).cast::<u64>().write(100);
             at.add(RUNNING).cast::<u64>().write(running);
-            Page(NonNull::new(at).expect("mapped"))
+            PerfPage(NonNull::new(at).expect("mapped"))
         }
     }
 
     #[test]
     fn registers_are_added_with_their_sign() {
-        let read = |p: Page, raw: u64| p.value(|register| if register == 2 { raw } else { 0 });
+        let read = |p: PerfPage, raw: u64| p.value(|register| if register == 2 { raw } else { 0 });
         assert_eq!(read(page(3, 1000, 48, 100), 5), Some(1005));
         // 48 bits that have been set back to −5.
         assert_eq!(read(page(3, 1000, 48, 100), (1 << 48) - 5), Some(995));
@@ -349,7 +351,7 @@ mod tests {
         let Some(faults) = event("page-faults") else {
             panic!("its name is known")
         };
-        let Ok(mut group) = Group::new(&faults, 1) else {
+        let Ok(mut group) = CounterGroup::new(&faults, 1) else {
             eprintln!("perf_event_open is forbidden here");
             return;
         };

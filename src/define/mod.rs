@@ -18,7 +18,10 @@ use crate::platform::host;
 use crate::settings::Settings;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
-use blockfile::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
+use blockfile::define::{
+    CommCreation, CommDefinition, CommKind, DatatypeDefinition, Definition, PredefinedHandle,
+    Process,
+};
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -119,7 +122,7 @@ pub fn library(t: &mut Thread) {
         }
         put_definition(
             t,
-            &Definition::Predefined(Predefined {
+            &Definition::Predefined(PredefinedHandle {
                 handle,
                 name: (*name).to_owned(),
             }),
@@ -129,7 +132,7 @@ pub fn library(t: &mut Thread) {
             if size >= 0 {
                 put_definition(
                     t,
-                    &Definition::Type(Type {
+                    &Definition::Type(DatatypeDefinition {
                         handle,
                         size,
                         extent,
@@ -168,7 +171,7 @@ pub fn datatype(t: &mut Thread, datatype: MPI_Datatype) {
     let (size, extent) = sizes(datatype);
     put_definition(
         t,
-        &Definition::Type(Type {
+        &Definition::Type(DatatypeDefinition {
             handle: bits(datatype),
             size,
             extent,
@@ -224,7 +227,7 @@ fn with_process_set(_: impl FnOnce(MPI_Group)) -> Option<()> {
 }
 
 /// What a communicator looks like from here.
-fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: Origin) -> Comm {
+fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: CommCreation) -> CommDefinition {
     let (mut rank, mut inter) = (0, 0);
     let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
     let mut remote = Vec::new();
@@ -239,7 +242,7 @@ fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: Origin) -> Comm {
             remote = members(other);
         }
     }
-    Comm {
+    CommDefinition {
         handle,
         parent,
         kind: if inter != 0 {
@@ -257,8 +260,8 @@ fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: Origin) -> Comm {
 /// MPI_COMM_WORLD and MPI_COMM_SELF.
 pub fn world(t: &mut Thread) {
     for (name, origin) in [
-        ("MPI_COMM_WORLD", Origin::World),
-        ("MPI_COMM_SELF", Origin::SelfComm),
+        ("MPI_COMM_WORLD", CommCreation::World),
+        ("MPI_COMM_SELF", CommCreation::SelfComm),
     ] {
         let handle = constants::handle(name);
         let comm = describe(handles::from_bits(handle), handle, 0, origin);
@@ -273,11 +276,11 @@ pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Comm
     }
     static PARENT_SEEN: Mutex<Option<u64>> = Mutex::new(None);
     let origin = match made {
-        CommOrigin::FromParent | CommOrigin::LaterFromParent => Origin::Parent,
-        CommOrigin::ByMembers => Origin::Members,
-        CommOrigin::Outside => Origin::Outside,
+        CommOrigin::FromParent | CommOrigin::LaterFromParent => CommCreation::Parent,
+        CommOrigin::ByMembers => CommCreation::Members,
+        CommOrigin::Outside => CommCreation::Outside,
     };
-    if origin == Origin::Outside {
+    if origin == CommCreation::Outside {
         let mut first: MPI_Comm = predefined("MPI_COMM_NULL");
         // SAFETY: MPI is initialised; a place for the result.
         unsafe { pmpi::MPI_Comm_get_parent(&mut first) };

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// What is known of a rank of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Recorder {
+enum NeighbourRecorder {
     /// Nothing tells: it has not called MPI yet, or MPI is linked into the program, or another user's.
     Unknown,
     /// There is none, or one for another MPI.
@@ -21,7 +21,7 @@ enum Recorder {
 /// The ranks of MPI_COMM_WORLD that run on this host, as far as this process can see.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
-    ranks: BTreeMap<u32, Recorder>,
+    ranks: BTreeMap<u32, NeighbourRecorder>,
 }
 
 impl Neighbours {
@@ -44,7 +44,7 @@ impl Neighbours {
             };
             if job::job(&environment, pid).as_ref() == Some(&own_job) {
                 let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"));
-                let known = ranks.entry(rank).or_insert(Recorder::Unknown);
+                let known = ranks.entry(rank).or_insert(NeighbourRecorder::Unknown);
                 // Shells and tools between launcher and program have the same rank, and no MPI.
                 *known = (*known).max(recorder(&maps.unwrap_or_default()));
             }
@@ -54,7 +54,7 @@ impl Neighbours {
 
     /// Ranks of this host that have no recorder for sure.
     pub fn without_recorder(&self) -> Vec<u32> {
-        let absent = |(_, known): &(&u32, &Recorder)| **known == Recorder::Absent;
+        let absent = |(_, known): &(&u32, &NeighbourRecorder)| **known == NeighbourRecorder::Absent;
         let ranks = self.ranks.iter().filter(absent);
         ranks.map(|(rank, _)| *rank).collect()
     }
@@ -63,7 +63,7 @@ impl Neighbours {
     /// or nothing tells.
     pub fn uncertain(&self, size: u32) -> (usize, Vec<u32>) {
         const MAX_NAMED: usize = 2;
-        let is_sure = |rank: &u32| self.ranks.get(rank) == Some(&Recorder::Present);
+        let is_sure = |rank: &u32| self.ranks.get(rank) == Some(&NeighbourRecorder::Present);
         let uncertain = || (0..size).filter(|rank| !is_sure(rank));
         (uncertain().count(), uncertain().take(MAX_NAMED).collect())
     }
@@ -73,7 +73,7 @@ impl Neighbours {
         let known = |rank| {
             self.ranks
                 .get(&rank)
-                .is_some_and(|r| *r != Recorder::Unknown)
+                .is_some_and(|r| *r != NeighbourRecorder::Unknown)
         };
         (0..size).all(known)
     }
@@ -100,7 +100,7 @@ pub fn all_with_block_files(folder: &Path) -> Option<u32> {
 }
 
 /// What the mappings of a process, in the text of /proc/PID/maps, say of a recorder in it.
-fn recorder(maps: &str) -> Recorder {
+fn recorder(maps: &str) -> NeighbourRecorder {
     let files = || maps.lines().filter_map(|line| line.split_once('/'));
     let has_mark = |mark: &std::ffi::CStr| {
         let name = mark.to_str().unwrap_or_default();
@@ -120,12 +120,12 @@ fn recorder(maps: &str) -> Recorder {
     };
     let has_none = || has(&["libmpi"]) && !has(&["libtrace", "liblmpe", "libmpe"]);
     if has_mark(mark::RECORDS) {
-        Recorder::Present
+        NeighbourRecorder::Present
     } else if has_mark(mark::STEPS_ASIDE) || has_none() {
-        Recorder::Absent
+        NeighbourRecorder::Absent
     } else {
         // With a recorder and no mark, it has not called MPI_Init yet.
-        Recorder::Unknown
+        NeighbourRecorder::Unknown
     }
 }
 
@@ -136,9 +136,9 @@ mod tests {
     #[test]
     fn ranks_that_are_not_seen_to_record_are_uncertain() {
         let known = [
-            (0, Recorder::Present),
-            (2, Recorder::Unknown),
-            (3, Recorder::Present),
+            (0, NeighbourRecorder::Present),
+            (2, NeighbourRecorder::Unknown),
+            (3, NeighbourRecorder::Present),
         ];
         let neighbours = Neighbours {
             ranks: known.into(),
@@ -153,18 +153,24 @@ mod tests {
         let trace = "7f20-7f30 r-xp 00000000 08:01 43   /opt/my trace/libtrace.so\n";
         let marked = "7f40-7f50 ---s 00000000 00:01 44  /memfd:libtrace-records (deleted)\n";
         let aside = "7f40-7f50 ---s 00000000 00:01 44   /memfd:libtrace-steps-aside (deleted)\n";
-        assert_eq!(recorder(mpi), Recorder::Absent);
-        assert_eq!(recorder(&format!("{mpi}{trace}")), Recorder::Unknown);
+        assert_eq!(recorder(mpi), NeighbourRecorder::Absent);
+        assert_eq!(
+            recorder(&format!("{mpi}{trace}")),
+            NeighbourRecorder::Unknown
+        );
         assert_eq!(
             recorder(&format!("{mpi}{trace}{marked}")),
-            Recorder::Present
+            NeighbourRecorder::Present
         );
-        assert_eq!(recorder(&format!("{mpi}{trace}{aside}")), Recorder::Absent);
-        assert_eq!(recorder(marked), Recorder::Present);
+        assert_eq!(
+            recorder(&format!("{mpi}{trace}{aside}")),
+            NeighbourRecorder::Absent
+        );
+        assert_eq!(recorder(marked), NeighbourRecorder::Present);
         assert_eq!(
             recorder("7f00-7f10 r-xp 00000000 08:01 42   /bin/sh\n"),
-            Recorder::Unknown
+            NeighbourRecorder::Unknown
         );
-        assert_eq!(recorder(""), Recorder::Unknown);
+        assert_eq!(recorder(""), NeighbourRecorder::Unknown);
     }
 }

@@ -27,33 +27,33 @@ static CLOSED: AtomicBool = AtomicBool::new(false);
 static BUSY: AtomicBool = AtomicBool::new(false);
 
 /// A piece that is free, at its beginning.
-struct Free {
-    next: *mut Free,
+struct FreePiece {
+    next: *mut FreePiece,
     size: usize,
 }
 
 /// The pieces that are free.
-struct Pieces {
+struct FreePieces {
     /// In order of their addresses.
-    first: *mut Free,
+    first: *mut FreePiece,
     /// Small ones, by size.
-    small: [*mut Free; SMALL / UNIT],
+    small: [*mut FreePiece; SMALL / UNIT],
     /// Where nothing has been given out yet.
     fresh: usize,
 }
 
-struct Locked(std::cell::UnsafeCell<Pieces>);
+struct Locked(std::cell::UnsafeCell<FreePieces>);
 // SAFETY: only used by who holds `BUSY`.
 unsafe impl Sync for Locked {}
 
-static PIECES: Locked = Locked(std::cell::UnsafeCell::new(Pieces {
+static PIECES: Locked = Locked(std::cell::UnsafeCell::new(FreePieces {
     first: null_mut(),
     small: [null_mut(); SMALL / UNIT],
     fresh: 0,
 }));
 
 /// Does something with the pieces.
-fn locked<T>(f: impl FnOnce(&mut Pieces) -> T) -> T {
+fn locked<T>(f: impl FnOnce(&mut FreePieces) -> T) -> T {
     while BUSY
         .compare_exchange_weak(false, true, Acquire, Relaxed)
         .is_err()
@@ -184,7 +184,7 @@ pub fn give(memory: *mut u8, size: usize) {
     locked(|pieces| unsafe { pieces.give(memory.cast(), size) });
 }
 
-impl Pieces {
+impl FreePieces {
     /// A piece of `size`, of a room of `length` bytes from `start` on.
     unsafe fn take(&mut self, size: usize, start: usize, length: usize) -> *mut u8 {
         if size < SMALL {
@@ -196,7 +196,7 @@ impl Pieces {
                 return piece.cast();
             }
         }
-        let mut link: *mut *mut Free = &mut self.first;
+        let mut link: *mut *mut FreePiece = &mut self.first;
         // SAFETY: the links of free pieces.
         unsafe {
             while !(*link).is_null() {
@@ -222,15 +222,15 @@ impl Pieces {
     }
 
     /// Takes a piece of `size` back.
-    unsafe fn give(&mut self, piece: *mut Free, size: usize) {
+    unsafe fn give(&mut self, piece: *mut FreePiece, size: usize) {
         if size < SMALL {
             let list = &mut self.small[size / UNIT];
             // SAFETY: the piece is free now.
-            unsafe { piece.write(Free { next: *list, size }) };
+            unsafe { piece.write(FreePiece { next: *list, size }) };
             *list = piece;
             return;
         }
-        let mut before: *mut Free = null_mut();
+        let mut before: *mut FreePiece = null_mut();
         let mut next = self.first;
         // SAFETY: the links of free pieces, and the piece, which is free now.
         unsafe {
@@ -238,7 +238,7 @@ impl Pieces {
                 before = next;
                 next = (*next).next;
             }
-            piece.write(Free { next, size });
+            piece.write(FreePiece { next, size });
             if before.is_null() {
                 self.first = piece;
             } else {
@@ -268,7 +268,7 @@ mod tests {
         const ROOM: usize = 1 << 20;
         let room = vec![0u64; ROOM / 8 + UNIT];
         let start = (room.as_ptr() as usize).next_multiple_of(UNIT);
-        let mut pieces = Pieces {
+        let mut pieces = FreePieces {
             first: null_mut(),
             small: [null_mut(); SMALL / UNIT],
             fresh: 0,
@@ -283,7 +283,7 @@ mod tests {
             if random(2) == 0 && !taken.is_empty() {
                 let (at, size) = taken.swap_remove(random(taken.len()));
                 // SAFETY: taken below.
-                unsafe { pieces.give(at as *mut Free, size) };
+                unsafe { pieces.give(at as *mut FreePiece, size) };
                 continue;
             }
             let most = 1 << (4 + random(12));
@@ -301,7 +301,7 @@ mod tests {
         }
         for (at, size) in taken.drain(..) {
             // SAFETY: taken above.
-            unsafe { pieces.give(at as *mut Free, size) };
+            unsafe { pieces.give(at as *mut FreePiece, size) };
         }
         // What lies between small pieces, which are kept by size, is joined.
         let mut piece = pieces.first;

@@ -22,13 +22,13 @@ pub enum MergeStopped {
 
 /// Does `work`. What it owned when memory ended is leaked, and locks that it held stay locked: nothing of it may be used again.
 pub fn unless_exhausted<T>(work: impl FnOnce() -> T) -> Result<T, MergeStopped> {
-    struct State<F, T> {
+    struct GuardedWork<F, T> {
         work: Option<F>,
         done: Result<T, MergeStopped>,
     }
     extern "C" fn run<F: FnOnce() -> T, T>(state: *mut c_void) {
         // SAFETY: the state below, which nobody else has while this runs.
-        let state = unsafe { &mut *state.cast::<State<F, T>>() };
+        let state = unsafe { &mut *state.cast::<GuardedWork<F, T>>() };
         if let Some(work) = state.work.take() {
             let done = catch_unwind(AssertUnwindSafe(work));
             state.done = done.map_err(|_| MergeStopped::Panicked);
@@ -38,7 +38,7 @@ pub fn unless_exhausted<T>(work: impl FnOnce() -> T) -> Result<T, MergeStopped> 
         run::<F, T>
     }
     let run = runner(&work);
-    let mut state = State {
+    let mut state = GuardedWork {
         work: Some(work),
         done: Err(MergeStopped::Exhausted),
     };

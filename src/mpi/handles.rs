@@ -3,19 +3,19 @@
 use std::ffi::c_int;
 
 /// A handle as a number.
-pub trait Bits: Copy {
+pub trait HandleBits: Copy {
     /// The number.
     fn bits(self) -> u64;
 }
 
-impl Bits for c_int {
+impl HandleBits for c_int {
     #[inline(always)]
     fn bits(self) -> u64 {
         u64::from(self as u32)
     }
 }
 
-impl<T> Bits for *mut T {
+impl<T> HandleBits for *mut T {
     #[inline(always)]
     fn bits(self) -> u64 {
         self as usize as u64
@@ -24,7 +24,7 @@ impl<T> Bits for *mut T {
 
 /// A handle as a number.
 #[inline(always)]
-pub fn bits<T: Bits>(handle: T) -> u64 {
+pub fn bits<T: HandleBits>(handle: T) -> u64 {
     handle.bits()
 }
 

@@ -365,7 +365,7 @@ pub fn is_usable(caller: Code) -> bool {
 
 /// A C++ name as people write it, by the program's own C++ library; `None` if it is no such name, or there is none.
 pub fn demangled(name: &str) -> Option<String> {
-    type Demangle =
+    type DemangleFn =
         unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
     if !name.starts_with("_Z") {
         return None;
@@ -376,7 +376,7 @@ pub fn demangled(name: &str) -> Option<String> {
         if function.is_null() {
             return None;
         }
-        let function = std::mem::transmute::<*mut c_void, Demangle>(function);
+        let function = std::mem::transmute::<*mut c_void, DemangleFn>(function);
         let name = CString::new(name).ok()?;
         let mut status = 0;
         let null = std::ptr::null_mut();

@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// One pointer that may be read and replaced at any time.
 #[repr(transparent)]
-pub struct Slot(AtomicPtr<c_void>);
+pub struct PointerSlot(AtomicPtr<c_void>);
 
-impl Slot {
-    const fn empty() -> Slot {
-        Slot(AtomicPtr::new(std::ptr::null_mut()))
+impl PointerSlot {
+    const fn empty() -> PointerSlot {
+        PointerSlot(AtomicPtr::new(std::ptr::null_mut()))
     }
 
     /// Code address in the slot; null until it is known.
@@ -36,9 +36,9 @@ impl Slot {
 }
 
 /// Where a call of an exported function goes on. Exported functions jump through it by offset.
-pub static ENTRY: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
+pub static ENTRY: [PointerSlot; SLOTS] = [const { PointerSlot::empty() }; SLOTS];
 /// The next function in line behind ours: the MPI library's, or that of another tool.
-pub static REAL: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
+pub static REAL: [PointerSlot; SLOTS] = [const { PointerSlot::empty() }; SLOTS];
 
 /// Set when wrappers must not be entered any more.
 static BYPASS: AtomicBool = AtomicBool::new(false);
@@ -125,12 +125,12 @@ pub fn bypass() {
 
 /// A table of code addresses.
 #[repr(transparent)]
-pub struct Addresses<const N: usize>(pub [Code; N]);
+pub struct AddressTable<const N: usize>(pub [Code; N]);
 
 // SAFETY: addresses of functions are valid in every thread.
-unsafe impl<const N: usize> Sync for Addresses<N> {}
+unsafe impl<const N: usize> Sync for AddressTable<N> {}
 
-impl<const N: usize> std::ops::Index<usize> for Addresses<N> {
+impl<const N: usize> std::ops::Index<usize> for AddressTable<N> {
     type Output = Code;
 
     fn index(&self, i: usize) -> &Code {

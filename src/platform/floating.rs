@@ -9,18 +9,18 @@ use std::mem::MaybeUninit;
 
 /// glibc's `fenv_t` on x86-64: the x87 environment (28 bytes) and MXCSR.
 #[repr(C)]
-struct Environment([u32; 8]);
+struct FloatingEnvironment([u32; 8]);
 
 unsafe extern "C" {
-    fn fegetenv(environment: *mut Environment) -> c_int;
-    fn fesetenv(environment: *const Environment) -> c_int;
+    fn fegetenv(environment: *mut FloatingEnvironment) -> c_int;
+    fn fesetenv(environment: *const FloatingEnvironment) -> c_int;
 }
 
 /// glibc's `FE_DFL_ENV`: no traps, no flags, rounding to nearest.
-const DEFAULT: *const Environment = usize::MAX as *const Environment;
+const DEFAULT: *const FloatingEnvironment = usize::MAX as *const FloatingEnvironment;
 
 /// While this lives the default environment holds; then the program's is back, flags included.
-pub struct SetAside(Environment);
+pub struct SetAside(FloatingEnvironment);
 
 impl SetAside {
     /// Sets the program's environment aside.

@@ -4,9 +4,9 @@ use super::context::CallContext;
 use super::paths::Path;
 use crate::platform::errno::{errno, set_errno};
 use crate::thread::records;
-use crate::thread::{Busy, Thread};
+use crate::thread::{BusyGuard, Thread};
 use blockfile::define::FILE;
-use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
 use blockfile::operation::{self, CONTROL, PEER, SECTORS};
 use blockfile::record::{ERROR, HEAD, HEAD_EXTRA, LONG};
 use std::ffi::c_int;
@@ -14,7 +14,7 @@ use std::ffi::c_int;
 /// Room that is made for a record.
 const ROOM_BYTES: usize = HEAD + HEAD_EXTRA + operation::MAX_ENCODED_BYTES + SLACK;
 
-/// What a record says, but for times and CallID. See [`operation::Operation`].
+/// What a record says, but for times and CallID. See [`operation::OperationRecord`].
 #[derive(Clone, Copy)]
 pub struct CallResult {
     /// Number of the kind.
@@ -62,7 +62,7 @@ impl CallResult {
 pub fn operation(context: &CallContext, start: u64, stop: u64, said: &CallResult) {
     // SAFETY: the state of the running thread, which nobody else writes; the guard holds off signal handlers.
     let t: &mut Thread = unsafe { &mut *context.thread };
-    let _busy = Busy::new(t);
+    let _busy = BusyGuard::new(t);
     let duration = stop.wrapping_sub(start);
     // SAFETY: ROOM bytes are free where the record begins, and no record is larger.
     unsafe {
@@ -77,7 +77,7 @@ pub fn operation(context: &CallContext, start: u64, stop: u64, said: &CallResult
             t.at
         };
         let mut word = said.kind;
-        let mut out = Cursor::new(at.add(HEAD));
+        let mut out = EncodeCursor::new(at.add(HEAD));
         let mut short = duration as u32;
         if duration >> 32 != 0 {
             word |= LONG;
@@ -111,7 +111,7 @@ pub fn operation(context: &CallContext, start: u64, stop: u64, said: &CallResult
         }
         place_of_flags.cast::<u32>().write_unaligned(flags);
         let size = (out.position() as usize - at as usize).next_multiple_of(4);
-        Head {
+        RecordHead {
             word,
             start: start.wrapping_sub(t.time_base) as u32,
             duration: short,

@@ -6,16 +6,16 @@ use std::{fmt, path::PathBuf};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Complaint {
     /// Where it stands.
-    pub place: Place,
+    pub place: SettingPlace,
     /// What is wrong.
-    pub matter: Matter,
+    pub matter: ComplaintKind,
     /// The value in force instead, when all sources have been read; empty where none is concerned.
     pub used: String,
 }
 
 /// Where a setting stands.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum SettingPlace {
     /// A file, named as it was opened, and the line counted from 1 (0: the file as a whole).
     File(PathBuf, u32),
     /// An environment variable.
@@ -24,24 +24,24 @@ pub enum Place {
     Text,
 }
 
-impl Place {
+impl SettingPlace {
     /// This source at line `line`; a variable has no lines.
-    pub(super) fn at_line(&self, line: u32) -> Place {
+    pub(super) fn at_line(&self, line: u32) -> SettingPlace {
         match self {
-            Place::File(path, _) => Place::File(path.clone(), line),
+            SettingPlace::File(path, _) => SettingPlace::File(path.clone(), line),
             other => other.clone(),
         }
     }
 
     /// Whether both are in the same file, variable or text.
-    pub(super) fn same_source(&self, other: &Place) -> bool {
+    pub(super) fn same_source(&self, other: &SettingPlace) -> bool {
         self.at_line(0) == other.at_line(0)
     }
 }
 
 /// What is wrong with a line or a variable.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Matter {
+pub enum ComplaintKind {
     /// The value is none of those allowed.
     Value {
         /// Key of the option, as it stands there.
@@ -72,7 +72,7 @@ pub enum Matter {
         /// The later value.
         value: String,
         /// Where the first one stands.
-        first: Place,
+        first: SettingPlace,
     },
     /// More words than key and value; they are left out of account.
     ExtraWords {
@@ -92,13 +92,15 @@ pub enum Matter {
     More(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File(path, 0) => write!(f, "{}", one_line(&path.to_string_lossy())),
-            Place::File(path, line) => write!(f, "{}:{line}", one_line(&path.to_string_lossy())),
-            Place::Variable(name) => write!(f, "{}", one_line(name)),
-            Place::Text => write!(f, "settings"),
+            SettingPlace::File(path, 0) => write!(f, "{}", one_line(&path.to_string_lossy())),
+            SettingPlace::File(path, line) => {
+                write!(f, "{}:{line}", one_line(&path.to_string_lossy()))
+            }
+            SettingPlace::Variable(name) => write!(f, "{}", one_line(name)),
+            SettingPlace::Text => write!(f, "settings"),
         }
     }
 }
@@ -108,7 +110,7 @@ impl fmt::Display for Complaint {
         let (place, used) = (&self.place, one_line(&self.used));
         write!(f, "trace: {place}: ")?;
         match &self.matter {
-            Matter::Value {
+            ComplaintKind::Value {
                 key,
                 value,
                 allowed,
@@ -116,36 +118,38 @@ impl fmt::Display for Complaint {
                 let (key, value) = (one_line(key), one_line(value));
                 write!(f, "{key} '{value}': allowed are {allowed}; using {used}")
             }
-            Matter::NoValue { key, allowed } => {
+            ComplaintKind::NoValue { key, allowed } => {
                 let key = one_line(key);
                 write!(f, "{key} has no value: allowed are {allowed}; using {used}")
             }
-            Matter::UnknownKey { key, suggestion } => {
+            ComplaintKind::UnknownKey { key, suggestion } => {
                 write!(f, "unknown key '{}', left out", one_line(key))?;
                 match suggestion {
                     Some(name) => write!(f, "; did you mean {name}?"),
                     None => Ok(()),
                 }
             }
-            Matter::Repeated { key, value, first } => {
+            ComplaintKind::Repeated { key, value, first } => {
                 let (key, value) = (one_line(key), one_line(value));
                 write!(
                     f,
                     "{key} '{value}': given already at {first}, the first one holds; using {used}"
                 )
             }
-            Matter::ExtraWords { key, words } => {
+            ComplaintKind::ExtraWords { key, words } => {
                 let (key, words) = (one_line(key), one_line(words));
                 write!(
                     f,
                     "{key}: '{words}' behind the value is left out (a comment begins with #); using {used}"
                 )
             }
-            Matter::Unreadable { error } => {
+            ComplaintKind::Unreadable { error } => {
                 write!(f, "cannot be read: {}; using {used}", one_line(error))
             }
-            Matter::NotUtf8 => write!(f, "not UTF-8 text; unreadable characters are replaced"),
-            Matter::More(count) => write!(f, "{count} further complaints left out"),
+            ComplaintKind::NotUtf8 => {
+                write!(f, "not UTF-8 text; unreadable characters are replaced")
+            }
+            ComplaintKind::More(count) => write!(f, "{count} further complaints left out"),
         }
     }
 }

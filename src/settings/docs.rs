@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     names::PATTERNS,
-    options::{Meaning, OPTIONS, OTHER_VARIABLES, Settings, SettingsOption},
+    options::{OPTIONS, OTHER_VARIABLES, Settings, SettingsOption, VariableMeaning},
 };
 
 const HEAD: &str = "\
@@ -165,7 +165,7 @@ fn row(option: &SettingsOption) -> String {
         .variables
         .iter()
         .map(|variable| match variable.meaning {
-            Meaning::Opposite => format!("`{}` (the opposite)", variable.name),
+            VariableMeaning::Opposite => format!("`{}` (the opposite)", variable.name),
             _ => format!("`{}`", variable.name),
         });
     let variables = std::iter::once(format!("`{}`", option.variable())).chain(variables);

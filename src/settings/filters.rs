@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 use wrappers::Class;
 
-use super::values::{Kind, Setting, size, size_text, words};
+use super::values::{OptionKind, Setting, size, size_text, words};
 
 words! {
     /// What becomes of calls that ask again and again for what is not there, or for the time.
@@ -28,7 +28,7 @@ words! {
 }
 
 /// Settings of classes of functions.
-pub struct Classes;
+pub struct ClassSettings;
 
 /// Words for several classes.
 const GROUPS: &[(&str, &[Class])] = &[
@@ -104,7 +104,7 @@ const GROUPS: &[(&str, &[Class])] = &[
     ),
 ];
 
-impl Kind for Classes {
+impl OptionKind for ClassSettings {
     type Value = BTreeMap<Class, Setting>;
 
     const ACCUMULATES: bool = true;
@@ -147,9 +147,9 @@ impl Kind for Classes {
 }
 
 /// Ranks: numbers and ranges, separated by commas; `None` for all.
-pub struct Ranks;
+pub struct RankList;
 
-impl Kind for Ranks {
+impl OptionKind for RankList {
     type Value = Option<Vec<(u32, u32)>>;
 
     const LIST: bool = true;
@@ -193,7 +193,7 @@ impl Kind for Ranks {
 }
 
 /// How the ends of a range are written.
-pub trait End {
+pub trait RangeEnd {
     /// The number that `text` gives.
     fn number(text: &str) -> Option<u64>;
     /// The text that gives `number`.
@@ -203,9 +203,9 @@ pub trait End {
 }
 
 /// Whole numbers.
-pub struct Count;
+pub struct WholeNumber;
 
-impl End for Count {
+impl RangeEnd for WholeNumber {
     fn number(text: &str) -> Option<u64> {
         text.parse().ok()
     }
@@ -218,9 +218,9 @@ impl End for Count {
 }
 
 /// Bytes; K, M, G, T stand for powers of 1024.
-pub struct Bytes;
+pub struct ByteNumber;
 
-impl End for Bytes {
+impl RangeEnd for ByteNumber {
     fn number(text: &str) -> Option<u64> {
         size(text)
     }
@@ -235,7 +235,7 @@ impl End for Bytes {
 /// Seconds with up to nine decimals; kept in ns.
 pub struct Moment;
 
-impl End for Moment {
+impl RangeEnd for Moment {
     fn number(text: &str) -> Option<u64> {
         let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
         let digits = part.len();
@@ -259,9 +259,9 @@ impl End for Moment {
 }
 
 /// A range with both its ends; an end that is left out is the last possible number. `None` for all.
-pub struct Between<E>(PhantomData<E>);
+pub struct RangeFilter<E>(PhantomData<E>);
 
-impl<E: End> Kind for Between<E> {
+impl<E: RangeEnd> OptionKind for RangeFilter<E> {
     type Value = Option<(u64, u64)>;
 
     fn take(value: &mut Option<(u64, u64)>, text: &str) -> Option<()> {
@@ -301,9 +301,9 @@ impl<E: End> Kind for Between<E> {
 }
 
 /// A number of calls, or `all`.
-pub struct First;
+pub struct FirstCalls;
 
-impl Kind for First {
+impl OptionKind for FirstCalls {
     type Value = Option<u32>;
 
     fn take(value: &mut Option<u32>, text: &str) -> Option<()> {

@@ -40,12 +40,12 @@ mod values;
 
 #[allow(unused_imports, reason = "as above")]
 pub use self::{
-    complaint::{Complaint, Matter, Place},
+    complaint::{Complaint, ComplaintKind, SettingPlace},
     files::ConfigurationOrigin,
     filters::{Pcontrol, Polling},
     names::{Names, array_task, expand, is_of_job, job_id, shortened},
     options::{OPTIONS, Settings, SettingsOption},
-    sets::{Debug, Outputs, Tracing},
+    sets::{AnnotationTracing, Debug, OutputSet},
     values::{AtLimit, CallIds, ClockSync, Conversions, DumpSignal, Posix, Setting, Timestamp},
 };
 
@@ -101,11 +101,11 @@ impl Settings {
         env: &dyn Fn(&str) -> Option<String>,
         read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
         known: &'a dyn Fn(&str) -> bool,
-    ) -> read::Reader<'a> {
-        let mut reader = read::Reader::new(known);
-        reader.variables(env, options::Strength::OverFile);
+    ) -> read::SettingsReader<'a> {
+        let mut reader = read::SettingsReader::new(known);
+        reader.variables(env, options::VariableStrength::OverFile);
         if let Some(lines) = env("TRACE_SETTINGS") {
-            reader.lines(&Place::Variable("TRACE_SETTINGS".into()), &lines);
+            reader.lines(&SettingPlace::Variable("TRACE_SETTINGS".into()), &lines);
         }
         reader.configuration(env, read);
         reader
@@ -113,18 +113,18 @@ impl Settings {
 
     /// Ends with what systems set for everybody.
     fn with_customs(
-        mut reader: read::Reader<'_>,
+        mut reader: read::SettingsReader<'_>,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> (Settings, Vec<Complaint>) {
-        reader.variables(env, options::Strength::UnderFile);
+        reader.variables(env, options::VariableStrength::UnderFile);
         reader.finish()
     }
 
     /// The settings that a text in the syntax of `dumpi.conf` gives, without file or environment; names of functions are
     /// not checked. `from_text(&s.to_text())` gives `s`.
     pub fn from_text(text: &str) -> (Settings, Vec<Complaint>) {
-        let mut reader = read::Reader::new(&|_| true);
-        reader.lines(&Place::Text, text);
+        let mut reader = read::SettingsReader::new(&|_| true);
+        reader.lines(&SettingPlace::Text, text);
         reader.finish()
     }
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     filters::*,
-    sets::{Counters, Debug, Outputs, Tracing, Words},
+    sets::{AnnotationTracing, CounterNames, Debug, OutputSet, PatternList},
     values::*,
 };
 
@@ -22,7 +22,7 @@ pub struct SettingsOption {
     /// What it does, one sentence or more in Markdown.
     pub doc: &'static str,
     /// The variables besides `TRACE_<KEY>` that set it, in order of precedence.
-    pub variables: &'static [Variable],
+    pub variables: &'static [OptionVariable],
     /// Whether its key may stand more than once, each value adding to those before.
     pub accumulates: bool,
     /// Whether all words of a line belong to its value.
@@ -56,24 +56,24 @@ impl SettingsOption {
 }
 
 /// An environment variable that is not named after the option.
-pub struct Variable {
+pub struct OptionVariable {
     /// Name of the variable.
     pub name: &'static str,
     /// Meaning of the variable's value.
-    pub meaning: Meaning,
+    pub meaning: VariableMeaning,
     /// Whether it comes before or after the file.
-    pub strength: Strength,
+    pub strength: VariableStrength,
 }
 
 /// Whether a variable of this name is set for everybody, and so means nothing in particular.
 pub fn is_customary(name: &str) -> bool {
     let mut all = OPTIONS.iter().flat_map(|option| option.variables);
-    all.any(|v| v.name == name && v.strength == Strength::UnderFile)
+    all.any(|v| v.name == name && v.strength == VariableStrength::UnderFile)
 }
 
-/// What the value of a [`Variable`] says.
+/// What the value of a [`OptionVariable`] says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Meaning {
+pub enum VariableMeaning {
     /// The value of the option.
     Same,
     /// The opposite truth value.
@@ -82,44 +82,44 @@ pub enum Meaning {
     Plain,
 }
 
-/// Where a [`Variable`] stands in the order of precedence.
+/// Where a [`OptionVariable`] stands in the order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Strength {
+pub enum VariableStrength {
     /// Set for tracing, so it wins over the file.
     OverFile,
     /// Set by the system for everybody, so the file wins.
     UnderFile,
 }
 
-const fn same(name: &'static str) -> Variable {
-    Variable {
+const fn same(name: &'static str) -> OptionVariable {
+    OptionVariable {
         name,
-        meaning: Meaning::Same,
-        strength: Strength::OverFile,
+        meaning: VariableMeaning::Same,
+        strength: VariableStrength::OverFile,
     }
 }
 
-const fn opposite(name: &'static str) -> Variable {
-    Variable {
+const fn opposite(name: &'static str) -> OptionVariable {
+    OptionVariable {
         name,
-        meaning: Meaning::Opposite,
-        strength: Strength::OverFile,
+        meaning: VariableMeaning::Opposite,
+        strength: VariableStrength::OverFile,
     }
 }
 
-const fn plain(name: &'static str) -> Variable {
-    Variable {
+const fn plain(name: &'static str) -> OptionVariable {
+    OptionVariable {
         name,
-        meaning: Meaning::Plain,
-        strength: Strength::OverFile,
+        meaning: VariableMeaning::Plain,
+        strength: VariableStrength::OverFile,
     }
 }
 
-const fn customary(name: &'static str) -> Variable {
-    Variable {
+const fn customary(name: &'static str) -> OptionVariable {
+    OptionVariable {
         name,
-        meaning: Meaning::Plain,
-        strength: Strength::UnderFile,
+        meaning: VariableMeaning::Plain,
+        strength: VariableStrength::UnderFile,
     }
 }
 
@@ -132,7 +132,7 @@ macro_rules! options {
         /// The settings in force. Fields may be changed by the program's own calls (`libdumpi_set_output` and the like).
         #[derive(Clone, Debug, PartialEq)]
         pub struct Settings {
-            $($( $(#[doc = $doc])+ pub $field: <$kind as Kind>::Value, )+)+
+            $($( $(#[doc = $doc])+ pub $field: <$kind as OptionKind>::Value, )+)+
             /// The settings of the MPI functions that are named; see [`Settings::setting_of`].
             pub functions: BTreeMap<String, Setting>,
         }
@@ -150,11 +150,11 @@ macro_rules! options {
             synonyms: &[$($synonym),*],
             doc: concat!($($doc, "\n"),+),
             variables: &[$($variable),*],
-            accumulates: <$kind as Kind>::ACCUMULATES,
-            list: <$kind as Kind>::LIST,
-            allowed: <$kind as Kind>::allowed,
-            take: |settings, text| <$kind as Kind>::take(&mut settings.$field, text),
-            get: |settings| <$kind as Kind>::texts(&settings.$field),
+            accumulates: <$kind as OptionKind>::ACCUMULATES,
+            list: <$kind as OptionKind>::LIST,
+            allowed: <$kind as OptionKind>::allowed,
+            take: |settings, text| <$kind as OptionKind>::take(&mut settings.$field, text),
+            get: |settings| <$kind as OptionKind>::texts(&settings.$field),
         }, )+)+];
     };
 }
@@ -178,7 +178,7 @@ options! {
 
         /// Whether there are records when annotated parts of the program are entered and left. `enable` and `disable` switch
         /// both, `enter` and `exit` switch one on, never off. Several lines add up.
-        "tracing" => tracing: Tracing = Tracing { enter: true, exit: true };
+        "tracing" => tracing: AnnotationTracing = AnnotationTracing { enter: true, exit: true };
 
         /// Calls without a DUMPI number are function-enter and function-exit records with their name in the DUMPI files.
         /// `disable` leaves them out there. CLOG2 and SLOG2 have them in any case.
@@ -190,23 +190,23 @@ options! {
         /// A performance counter to read around each call, by its name in `perf list` or as a PAPI preset
         /// ([counters.md](counters.md)). Each line adds one, and every key that begins with `PAPI` will do. The variable takes
         /// a comma list. A counter that the machine lacks is named once and left out.
-        "PAPI" => counters: Counters = Vec::new();
+        "PAPI" => counters: CounterNames = Vec::new();
 
         /// Functions of programs that were compiled with `-finstrument-functions` ([functions](call-tracing.md)).
         "functions" => program_functions: OnOff = true;
 
         /// Show only functions with these names: `*` stands for any characters, `?` for one. Each line adds some. The block
         /// files hold all functions.
-        "functions-include" => functions_include: Words = Vec::new();
+        "functions-include" => functions_include: PatternList = Vec::new();
 
         /// Do not show functions with these names, even if `functions-include` names them.
-        "functions-exclude" => functions_exclude: Words = Vec::new();
+        "functions-exclude" => functions_exclude: PatternList = Vec::new();
 
         /// Minimum time of a recorded function, in ns. A function that takes less, and enters no other one, is not recorded.
-        "functions-min" => functions_min: Number<0, 1_000_000_000> = 0;
+        "functions-min" => functions_min: BoundedNumber<0, 1_000_000_000> = 0;
 
         /// Maximum number of functions that a thread records. Functions that it enters later are counted as lost.
-        "functions-limit" => functions_limit: Number<0, { u32::MAX }> = 1_000_000;
+        "functions-limit" => functions_limit: BoundedNumber<0, { u32::MAX }> = 1_000_000;
 
         /// Which file calls into libc (`open`, `pwrite`, `fsync` …) on regular files are recorded. `mpiio`: those that MPI_File
         /// functions make, at once or later in other MPI functions. `all`: also the program's own. `off`: none.
@@ -214,10 +214,10 @@ options! {
 
         /// Record only calls on files whose absolute name is one of these. `*` stands for any characters, `?` for one, and a
         /// name that ends with `/` for everything below it. Names may have patterns, as output files have. Each line adds some.
-        "posix-include" => posix_include: Words = Vec::new();
+        "posix-include" => posix_include: PatternList = Vec::new();
 
         /// Leave out calls on these files, even if `posix-include` names them.
-        "posix-exclude" => posix_exclude: Words = Vec::new();
+        "posix-exclude" => posix_exclude: PatternList = Vec::new();
 
         /// Whether a transfer is recorded with the sectors that the kernel read from the device for it, and those that it newly
         /// has to write. This tells whether a read found its data in memory. About 0.5 us per transfer.
@@ -225,35 +225,35 @@ options! {
 
         /// Width of the rank in a CallID, in bits. The call counter has the other 64 minus this. If the ranks of the run do not
         /// fit, the rank gets the width that it needs, and rank 0 says so.
-        "rank-bits" => rank_bits: Number<8, 32> = 24;
+        "rank-bits" => rank_bits: BoundedNumber<8, 32> = 24;
     }
 
     "Filters" {
         /// What becomes of classes of MPI functions: names of classes, then what becomes of them. A class is one of those in
         /// [functions.md](functions.md), or a group of them: `p2p`, `collectives`, `onesided`, `files`, `local`. A line for the
         /// function itself wins over its class, and later words win over earlier ones.
-        "class" => class: Classes = BTreeMap::new();
+        "class" => class: ClassSettings = BTreeMap::new();
 
         /// The ranks that record: numbers and ranges. Calls of the others are counted only. They take part in the merge.
-        "ranks" => ranks: Ranks = None;
+        "ranks" => ranks: RankList = None;
 
         /// Number of members of the communicators on which calls are recorded, both groups of an intercommunicator together.
         /// Calls without a communicator, and calls that free one, are recorded in any case.
-        "comm-size" => comm_size: Between<Count> = None;
+        "comm-size" => comm_size: RangeFilter<WholeNumber> = None;
 
         /// Number of bytes of the calls that are recorded: what is sent and received, read and written. For a collective, it is
         /// the data of this rank's buffers, one of which must fit. Calls without data are recorded in any case. Messages of
         /// other sizes are not drawn, even if one of their two calls is there.
-        "message-size" => message_size: Between<Bytes> = None;
+        "message-size" => message_size: RangeFilter<ByteNumber> = None;
 
         /// Number of calls of each function that a process records. Later calls are counted only.
-        "first-calls" => first_calls: First = None;
+        "first-calls" => first_calls: FirstCalls = None;
 
         /// The calls of each process that are recorded, by the number in their CallIDs.
-        "calls" => calls: Between<Count> = None;
+        "calls" => calls: RangeFilter<WholeNumber> = None;
 
         /// The part of the run that is recorded, in seconds since the process's first MPI call: calls that begin and end in it.
-        "time" => time: Between<Moment> = None;
+        "time" => time: RangeFilter<Moment> = None;
 
         /// Maximum size of the hidden calls in a process's block file. A hidden call is left out by a filter but says which
         /// send belongs to which receive. No trace shows it, and arrows stay true ([filters.md](filters.md)). When the room is
@@ -272,16 +272,16 @@ options! {
 
     "Where it goes" {
         /// Which files are written at MPI_Finalize.
-        "outputs" => outputs: Outputs = Outputs::ALL;
+        "outputs" => outputs: OutputSet = OutputSet::ALL;
 
         /// Directory of the files: `output` and `fileroot` start from here unless they begin with `/`.
-        "directory" => directory: Name = ".".into(), same("TRACE_DIR");
+        "directory" => directory: NamePattern = ".".into(), same("TRACE_DIR");
 
         /// Name of the CLOG2 and SLOG2 file without its extension.
-        "output" => output: Name = "%p".into(), plain("MPE_LOGFILE_PREFIX");
+        "output" => output: NamePattern = "%p".into(), plain("MPE_LOGFILE_PREFIX");
 
         /// Beginning of the names of the DUMPI files; `-`, the date and the rank follow.
-        "fileroot" => fileroot: Name = "dumpi".into();
+        "fileroot" => fileroot: NamePattern = "dumpi".into();
 
         /// Whether files of the same name are replaced. Otherwise a free name is chosen.
         "overwrite" => overwrite: YesNo = false;
@@ -289,7 +289,7 @@ options! {
         /// Directory of the block files in which calls are kept until MPI_Finalize: on a local disk or a memory file system. It
         /// must exist. The time of the run is not known when it is needed (`%d` stands for `unknown`). A directory that
         /// `TMPDIR` and its like name is not used if it goes with a batch job ([below](#batch-jobs)).
-        "tmpdir" => tmpdir: Name = "/tmp".into(),
+        "tmpdir" => tmpdir: NamePattern = "/tmp".into(),
             plain("MPE_TMPDIR"), customary("TMPDIR"), customary("TMP"), customary("TEMP");
 
         /// Whether the block files stay after a good MPI_Finalize. They stay in any case when the program dies. Beside that of
@@ -299,7 +299,7 @@ options! {
 
         /// Size of the blocks that a process keeps mapped and that go round among its threads. Full ones are written out. A
         /// process with more threads than blocks maps more.
-        "blocks" => blocks: Size<{ 128 << 10 }, { 1 << 30 }, 1> = 256 << 10;
+        "blocks" => blocks: BoundedSize<{ 128 << 10 }, { 1 << 30 }, 1> = 256 << 10;
 
         /// Maximum size of a process's block file. `at-disk-limit` decides what happens when it is reached.
         "disk-limit" => disk_limit: MaybeSize<{ 1 << 20 }, { 1 << 50 }, false> = None;
@@ -327,16 +327,16 @@ options! {
 
         /// Number of messages per pair of ranks to compare their clocks. The fastest counts. On a busy machine there are up to
         /// 20 times as many.
-        "sync-probes" => sync_probes: Number<1, 1000> = 10, same("MPE_SYNC_FREQUENCY");
+        "sync-probes" => sync_probes: BoundedNumber<1, 1000> = 10, same("MPE_SYNC_FREQUENCY");
 
         /// Bytes per block of the CLOG2 file.
-        "clog2-block" => clog2_block: Size<256, { 1 << 30 }, 8> = 64 << 10, same("CLOG_BLOCK_SIZE");
+        "clog2-block" => clog2_block: BoundedSize<256, { 1 << 30 }, 8> = 64 << 10, same("CLOG_BLOCK_SIZE");
 
         /// Bytes per leaf of the SLOG2 file's tree. `auto` leaves the choice to the writer.
         "leaf" => leaf: MaybeSize<1024, { 1 << 30 }, true> = None;
 
         /// Children per node of the SLOG2 file's tree.
-        "children" => children: Number<2, 1024> = 2;
+        "children" => children: BoundedNumber<2, 1024> = 2;
 
         /// Which states name their CallID in the info box in CLOG2 and SLOG2: those of MPI_File calls, all, none.
         "callids" => callids: CallIds = CallIds::Io;

@@ -7,11 +7,11 @@ use std::{
 };
 
 use super::{
-    complaint::{Complaint, Matter, Place},
+    complaint::{Complaint, ComplaintKind, SettingPlace},
     files::ConfigurationOrigin,
-    options::{Meaning, OPTIONS, Settings, SettingsOption, Strength},
+    options::{OPTIONS, Settings, SettingsOption, VariableMeaning, VariableStrength},
     suggest,
-    values::{Kind, Setting},
+    values::{OptionKind, Setting},
 };
 
 /// More complaints than this are only counted: a file that is none of ours should not fill the terminal.
@@ -57,19 +57,19 @@ impl Target {
 }
 
 /// Settings while they are read.
-pub struct Reader<'a> {
+pub struct SettingsReader<'a> {
     settings: Settings,
     known: &'a dyn Fn(&str) -> bool,
     /// Where each option and function was first set, and the value that stood there.
-    set: BTreeMap<String, (Place, String)>,
+    set: BTreeMap<String, (SettingPlace, String)>,
     complaints: Vec<(Complaint, Option<Target>)>,
     left_out: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SettingsReader<'a> {
     /// Begins with the defaults; `known` says whether a name is that of an MPI function.
-    pub fn new(known: &'a dyn Fn(&str) -> bool) -> Reader<'a> {
-        Reader {
+    pub fn new(known: &'a dyn Fn(&str) -> bool) -> SettingsReader<'a> {
+        SettingsReader {
             settings: Settings::default(),
             known,
             set: BTreeMap::new(),
@@ -84,10 +84,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes the environment variables of one strength.
-    pub fn variables(&mut self, env: &dyn Fn(&str) -> Option<String>, strength: Strength) {
+    pub fn variables(&mut self, env: &dyn Fn(&str) -> Option<String>, strength: VariableStrength) {
         for option in OPTIONS {
-            if strength == Strength::OverFile {
-                self.variable(option, &option.variable(), Meaning::Same, env);
+            if strength == VariableStrength::OverFile {
+                self.variable(option, &option.variable(), VariableMeaning::Same, env);
             }
             for variable in option
                 .variables
@@ -104,17 +104,17 @@ impl<'a> Reader<'a> {
         &mut self,
         option: &'static SettingsOption,
         name: &str,
-        meaning: Meaning,
+        meaning: VariableMeaning,
         env: &dyn Fn(&str) -> Option<String>,
     ) {
         let Some(text) = env(name) else { return };
         let text = text.trim();
-        let place = Place::Variable(name.into());
+        let place = SettingPlace::Variable(name.into());
         let value = match meaning {
-            Meaning::Same => text.to_owned(),
-            Meaning::Plain => text.replace('%', "%%"),
+            VariableMeaning::Same => text.to_owned(),
+            VariableMeaning::Plain => text.replace('%', "%%"),
             // Through the option's own reader, so that the spellings allowed are the same.
-            Meaning::Opposite => {
+            VariableMeaning::Opposite => {
                 let mut scratch = self.settings.clone();
                 let opposite =
                     (option.take)(&mut scratch, text).map(|()| (option.get)(&scratch).concat());
@@ -167,14 +167,16 @@ impl<'a> Reader<'a> {
                 }
                 // Nobody has asked for the file of the working directory.
                 Err(error) if index == usual && error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => unreadable.push((Place::File(file.into(), 0), error.to_string())),
+                Err(error) => {
+                    unreadable.push((SettingPlace::File(file.into(), 0), error.to_string()))
+                }
             }
         }
         for (place, error) in unreadable {
             self.complain(
                 Complaint {
                     place,
-                    matter: Matter::Unreadable { error },
+                    matter: ComplaintKind::Unreadable { error },
                     used: used.clone(),
                 },
                 None,
@@ -189,24 +191,27 @@ impl<'a> Reader<'a> {
                 .iter()
                 .filter(|byte| **byte == b'\n')
                 .count();
-            let place = Place::File(path.clone(), 1 + lines as u32);
+            let place = SettingPlace::File(path.clone(), 1 + lines as u32);
             self.complain(
                 Complaint {
                     place,
-                    matter: Matter::NotUtf8,
+                    matter: ComplaintKind::NotUtf8,
                     used: String::new(),
                 },
                 None,
             );
         }
         let text = String::from_utf8_lossy(bytes);
-        self.lines(&Place::File(path, 0), text.trim_start_matches('\u{feff}'));
+        self.lines(
+            &SettingPlace::File(path, 0),
+            text.trim_start_matches('\u{feff}'),
+        );
     }
 
     /// Takes lines in the syntax of `dumpi.conf` (`spec/dumpi-conf.md` section 2). Lines are not split at 1023
     /// characters as SST-DUMPI splits them; in a variable `;` ends a line, too.
-    pub fn lines(&mut self, source: &Place, text: &str) {
-        let ends: &[char] = if matches!(source, Place::Variable(_)) {
+    pub fn lines(&mut self, source: &SettingPlace, text: &str) {
+        let ends: &[char] = if matches!(source, SettingPlace::Variable(_)) {
             &['\n', ';']
         } else {
             &['\n']
@@ -226,14 +231,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes one line.
-    fn line(&mut self, key: &str, words: &[&str], place: &Place) {
+    fn line(&mut self, key: &str, words: &[&str], place: &SettingPlace) {
         let target = match SettingsOption::named(key) {
             Some(option) => Target::Option(option),
             None if key.starts_with("MPI") && (self.known)(key) => Target::Function(key.into()),
             None => return self.unknown(key, place),
         };
         let Some(first) = words.first() else {
-            let matter = Matter::NoValue {
+            let matter = ComplaintKind::NoValue {
                 key: key.into(),
                 allowed: target.allowed(),
             };
@@ -244,7 +249,7 @@ impl<'a> Reader<'a> {
         }
         self.set(&target, key, first, place);
         if words.len() > 1 {
-            let matter = Matter::ExtraWords {
+            let matter = ComplaintKind::ExtraWords {
                 key: key.into(),
                 words: words[1..].join(" "),
             };
@@ -253,7 +258,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Sets an option or a function, unless something stronger or earlier has.
-    fn set(&mut self, target: &Target, key: &str, value: &str, place: &Place) {
+    fn set(&mut self, target: &Target, key: &str, value: &str, place: &SettingPlace) {
         let accumulates = matches!(target, Target::Option(option) if option.accumulates);
         if let Some((first, there)) = self.set.get(target.name()) {
             let same_source = first.same_source(place);
@@ -262,7 +267,7 @@ impl<'a> Reader<'a> {
                     let (key, value, first) = (key.into(), value.into(), first.clone());
                     self.complain_of(
                         place,
-                        Matter::Repeated { key, value, first },
+                        ComplaintKind::Repeated { key, value, first },
                         target.clone(),
                     );
                 }
@@ -288,7 +293,7 @@ impl<'a> Reader<'a> {
                 let (key, value, allowed) = (key.into(), value.into(), target.allowed());
                 self.complain_of(
                     place,
-                    Matter::Value {
+                    ComplaintKind::Value {
                         key,
                         value,
                         allowed,
@@ -299,7 +304,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn unknown(&mut self, key: &str, place: &Place) {
+    fn unknown(&mut self, key: &str, place: &SettingPlace) {
         // Nobody sees the suggestion beyond the bound, and looking for it takes time.
         let shown = self.complaints.len() < MAX_COMPLAINTS;
         let suggestion = if shown {
@@ -307,7 +312,7 @@ impl<'a> Reader<'a> {
         } else {
             None
         };
-        let matter = Matter::UnknownKey {
+        let matter = ComplaintKind::UnknownKey {
             key: key.into(),
             suggestion,
         };
@@ -321,7 +326,7 @@ impl<'a> Reader<'a> {
         );
     }
 
-    fn complain_of(&mut self, place: &Place, matter: Matter, target: Target) {
+    fn complain_of(&mut self, place: &SettingPlace, matter: ComplaintKind, target: Target) {
         self.complain(
             Complaint {
                 place: place.clone(),
@@ -354,7 +359,7 @@ impl<'a> Reader<'a> {
         if let Some(place) = last.filter(|_| self.left_out > 0) {
             complaints.push(Complaint {
                 place,
-                matter: Matter::More(self.left_out),
+                matter: ComplaintKind::More(self.left_out),
                 used: String::new(),
             });
         }

@@ -1,10 +1,10 @@
 //! The kinds of options whose values are sets or lists of words: outputs, counters, tracing, debug.
 
-use super::{names::escape, values::Kind};
+use super::{names::escape, values::OptionKind};
 
 /// Which files a run leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outputs {
+pub struct OutputSet {
     /// DUMPI's `.bin` per rank and `.meta`.
     pub dumpi: bool,
     /// Whether to write one CLOG2 file.
@@ -13,48 +13,48 @@ pub struct Outputs {
     pub slog2: bool,
 }
 
-impl Outputs {
+impl OutputSet {
     /// All of them.
-    pub const ALL: Outputs = Outputs {
+    pub const ALL: OutputSet = OutputSet {
         dumpi: true,
         clog2: true,
         slog2: true,
     };
     /// None of them.
-    pub const NONE: Outputs = Outputs {
+    pub const NONE: OutputSet = OutputSet {
         dumpi: false,
         clog2: false,
         slog2: false,
     };
 }
 
-impl Kind for Outputs {
-    type Value = Outputs;
+impl OptionKind for OutputSet {
+    type Value = OutputSet;
 
     const LIST: bool = true;
 
-    fn take(value: &mut Outputs, text: &str) -> Option<()> {
-        let (mut outputs, mut any, mut none) = (Outputs::NONE, false, false);
+    fn take(value: &mut OutputSet, text: &str) -> Option<()> {
+        let (mut outputs, mut any, mut none) = (OutputSet::NONE, false, false);
         for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
             match word {
                 "dumpi" => outputs.dumpi = true,
                 "clog2" => outputs.clog2 = true,
                 "slog2" => outputs.slog2 = true,
-                "all" => outputs = Outputs::ALL,
+                "all" => outputs = OutputSet::ALL,
                 "none" => none = true,
                 _ => return None,
             }
             any = true;
         }
         // `none` beside a format is a contradiction, an empty list says nothing.
-        if !any || (none && outputs != Outputs::NONE) {
+        if !any || (none && outputs != OutputSet::NONE) {
             return None;
         }
         *value = outputs;
         Some(())
     }
 
-    fn texts(value: &Outputs) -> Vec<String> {
+    fn texts(value: &OutputSet) -> Vec<String> {
         let named = [
             (value.dumpi, "dumpi"),
             (value.clog2, "clog2"),
@@ -78,9 +78,9 @@ impl Kind for Outputs {
 }
 
 /// Patterns of file names, in the order given.
-pub struct Words;
+pub struct PatternList;
 
-impl Kind for Words {
+impl OptionKind for PatternList {
     type Value = Vec<String>;
 
     const ACCUMULATES: bool = true;
@@ -104,7 +104,7 @@ impl Kind for Words {
 }
 
 /// Names of performance counters, in the order given.
-pub struct Counters;
+pub struct CounterNames;
 
 /// Most performance counters a DUMPI record can carry.
 const MAX_COUNTERS: usize = 128;
@@ -112,7 +112,7 @@ const MAX_COUNTERS: usize = 128;
 /// DUMPI's bound on the length of a counter's name, in bytes, itself not allowed.
 const COUNTER_LENGTH: usize = 80;
 
-impl Kind for Counters {
+impl OptionKind for CounterNames {
     type Value = Vec<String>;
 
     const ACCUMULATES: bool = true;
@@ -138,28 +138,28 @@ impl Kind for Counters {
 
 /// Which annotations become function-enter and function-exit records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tracing {
+pub struct AnnotationTracing {
     /// Function-enter records.
     pub enter: bool,
     /// Function-exit records.
     pub exit: bool,
 }
 
-impl Kind for Tracing {
-    type Value = Tracing;
+impl OptionKind for AnnotationTracing {
+    type Value = AnnotationTracing;
 
     const ACCUMULATES: bool = true;
 
-    fn take(value: &mut Tracing, text: &str) -> Option<()> {
+    fn take(value: &mut AnnotationTracing, text: &str) -> Option<()> {
         match text {
             "enable" => {
-                *value = Tracing {
+                *value = AnnotationTracing {
                     enter: true,
                     exit: true,
                 }
             }
             "disable" => {
-                *value = Tracing {
+                *value = AnnotationTracing {
                     enter: false,
                     exit: false,
                 }
@@ -171,7 +171,7 @@ impl Kind for Tracing {
         Some(())
     }
 
-    fn texts(value: &Tracing) -> Vec<String> {
+    fn texts(value: &AnnotationTracing) -> Vec<String> {
         let words: &[&str] = match (value.enter, value.exit) {
             (true, true) => &["enable"],
             (false, false) => &["disable"],
@@ -212,7 +212,7 @@ impl Debug {
     };
 }
 
-impl Kind for Debug {
+impl OptionKind for Debug {
     type Value = Debug;
 
     const ACCUMULATES: bool = true;

@@ -1,7 +1,7 @@
 //! What a misspelt key was meant to be.
 
 use super::{
-    complaint::{Complaint, Matter, Place},
+    complaint::{Complaint, ComplaintKind, SettingPlace},
     options::{OPTIONS, OTHER_VARIABLES},
 };
 
@@ -50,11 +50,11 @@ pub fn misspelt_variables(names: impl Iterator<Item = String>) -> Vec<Complaint>
                 None => return None,
             };
             let suggestion = Some(suggestion);
-            let matter = Matter::UnknownKey {
+            let matter = ComplaintKind::UnknownKey {
                 key: name,
                 suggestion,
             };
-            let place = Place::Variable("environment".into());
+            let place = SettingPlace::Variable("environment".into());
             Some(Complaint {
                 place,
                 matter,

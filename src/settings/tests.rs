@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
-use super::{docs::root, values::Kind, *};
+use super::{docs::root, values::OptionKind, *};
 
 mod round_trip;
 mod sources;
@@ -148,7 +148,7 @@ fn every_key_reaches_its_field() {
         default_function: Setting::Success,
         timestamp: Timestamp::None,
         statuses: Setting::Disable,
-        tracing: Tracing {
+        tracing: AnnotationTracing {
             enter: false,
             exit: false,
         },
@@ -157,7 +157,7 @@ fn every_key_reaches_its_field() {
         counters: vec!["PAPI_TOT_CYC".into(), "PAPI_L1_DCM".into()],
         class: {
             let (mut classes, mut p2p) = (BTreeMap::new(), BTreeMap::new());
-            filters::Classes::take(&mut p2p, "p2p disable").expect("a group");
+            filters::ClassSettings::take(&mut p2p, "p2p disable").expect("a group");
             assert_eq!(p2p.len(), 17);
             classes.extend(p2p);
             classes.insert(Class::Send, Setting::Success);
@@ -183,7 +183,7 @@ fn every_key_reaches_its_field() {
         posix_exclude: vec!["/c".into()],
         rusage: true,
         rank_bits: 32,
-        outputs: Outputs {
+        outputs: OutputSet {
             dumpi: true,
             clog2: false,
             slog2: true,
@@ -312,7 +312,11 @@ fn the_first_occurrence_holds_and_lists_add_up() {
         ("tracing disable\ntracing exit\ntracing enter", true, true),
         ("tracing enter\ntracing disable", false, false),
     ] {
-        assert_eq!(good(text).tracing, Tracing { enter, exit }, "{text:?}");
+        assert_eq!(
+            good(text).tracing,
+            AnnotationTracing { enter, exit },
+            "{text:?}"
+        );
     }
     assert_eq!(good("debug all\ndebug none").debug, Debug::NONE);
 }

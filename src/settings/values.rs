@@ -6,7 +6,7 @@ use std::{fmt, time::Duration};
 use super::names::{escape, has_controls};
 
 /// How the value of an option is read from text and written as text.
-pub trait Kind {
+pub trait OptionKind {
     /// The type of the field in [`super::Settings`].
     type Value;
 
@@ -41,7 +41,7 @@ macro_rules! words {
             }
         }
 
-        impl Kind for $name {
+        impl OptionKind for $name {
             type Value = $name;
 
             fn take(value: &mut $name, text: &str) -> Option<()> {
@@ -190,7 +190,7 @@ fn truth(text: &str) -> Option<bool> {
 /// Gives a kind of truth value its two words.
 macro_rules! truth_kind {
     ($name:ident, $yes:literal, $no:literal) => {
-        impl Kind for $name {
+        impl OptionKind for $name {
             type Value = bool;
 
             fn take(value: &mut bool, text: &str) -> Option<()> {
@@ -213,14 +213,14 @@ truth_kind!(YesNo, "yes", "no");
 truth_kind!(OnOff, "on", "off");
 truth_kind!(Switch, "enable", "disable");
 
-/// A whole number from `LEAST` to `MOST`.
-pub struct Number<const LEAST: u32, const MOST: u32>;
+/// A whole number from `MIN` to `MAX`.
+pub struct BoundedNumber<const MIN: u32, const MAX: u32>;
 
-impl<const LEAST: u32, const MOST: u32> Kind for Number<LEAST, MOST> {
+impl<const MIN: u32, const MAX: u32> OptionKind for BoundedNumber<MIN, MAX> {
     type Value = u32;
 
     fn take(value: &mut u32, text: &str) -> Option<()> {
-        *value = text.parse().ok().filter(|n| (LEAST..=MOST).contains(n))?;
+        *value = text.parse().ok().filter(|n| (MIN..=MAX).contains(n))?;
         Some(())
     }
 
@@ -229,15 +229,15 @@ impl<const LEAST: u32, const MOST: u32> Kind for Number<LEAST, MOST> {
     }
 
     fn allowed() -> String {
-        format!("{LEAST} to {MOST}")
+        format!("{MIN} to {MAX}")
     }
 }
 
-/// A number of bytes from `LEAST` to `MOST`, a multiple of `STEP`; K, M, G, T stand for powers of 1024.
-pub struct Size<const LEAST: u64, const MOST: u64, const STEP: u64>;
+/// A number of bytes from `MIN` to `MAX`, a multiple of `STEP`; K, M, G, T stand for powers of 1024.
+pub struct BoundedSize<const MIN: u64, const MAX: u64, const STEP: u64>;
 
-/// A [`Size`], or one word that stands for "no number given": `auto` (`AUTO`) or `0` and `none`.
-pub struct MaybeSize<const LEAST: u64, const MOST: u64, const AUTO: bool>;
+/// A [`BoundedSize`], or one word that stands for "no number given": `auto` (`AUTO`) or `0` and `none`.
+pub struct MaybeSize<const MIN: u64, const MAX: u64, const AUTO: bool>;
 
 /// The number of bytes that `text` gives.
 pub(super) fn size(text: &str) -> Option<u64> {
@@ -268,11 +268,11 @@ pub(super) fn size_text(bytes: u64) -> String {
     bytes.to_string()
 }
 
-impl<const LEAST: u64, const MOST: u64, const STEP: u64> Kind for Size<LEAST, MOST, STEP> {
+impl<const MIN: u64, const MAX: u64, const STEP: u64> OptionKind for BoundedSize<MIN, MAX, STEP> {
     type Value = u64;
 
     fn take(value: &mut u64, text: &str) -> Option<()> {
-        *value = size(text).filter(|n| (LEAST..=MOST).contains(n) && n.is_multiple_of(STEP))?;
+        *value = size(text).filter(|n| (MIN..=MAX).contains(n) && n.is_multiple_of(STEP))?;
         Some(())
     }
 
@@ -286,11 +286,11 @@ impl<const LEAST: u64, const MOST: u64, const STEP: u64> Kind for Size<LEAST, MO
         } else {
             String::new()
         };
-        format!("{} to {} bytes{step}", size_text(LEAST), size_text(MOST))
+        format!("{} to {} bytes{step}", size_text(MIN), size_text(MAX))
     }
 }
 
-impl<const LEAST: u64, const MOST: u64, const AUTO: bool> Kind for MaybeSize<LEAST, MOST, AUTO> {
+impl<const MIN: u64, const MAX: u64, const AUTO: bool> OptionKind for MaybeSize<MIN, MAX, AUTO> {
     type Value = Option<u64>;
 
     fn take(value: &mut Option<u64>, text: &str) -> Option<()> {
@@ -301,7 +301,7 @@ impl<const LEAST: u64, const MOST: u64, const AUTO: bool> Kind for MaybeSize<LEA
         };
         *value = match absent {
             true => None,
-            false => Some(size(text).filter(|n| (LEAST..=MOST).contains(n))?),
+            false => Some(size(text).filter(|n| (MIN..=MAX).contains(n))?),
         };
         Some(())
     }
@@ -312,18 +312,14 @@ impl<const LEAST: u64, const MOST: u64, const AUTO: bool> Kind for MaybeSize<LEA
 
     fn allowed() -> String {
         let absent = if AUTO { "auto" } else { "0 (none)" };
-        format!(
-            "{absent}, {} to {} bytes",
-            size_text(LEAST),
-            size_text(MOST)
-        )
+        format!("{absent}, {} to {} bytes", size_text(MIN), size_text(MAX))
     }
 }
 
 /// Whole seconds, or 0 for no limit.
 pub struct Seconds;
 
-impl Kind for Seconds {
+impl OptionKind for Seconds {
     type Value = Option<Duration>;
 
     fn take(value: &mut Option<Duration>, text: &str) -> Option<()> {
@@ -346,9 +342,9 @@ impl Kind for Seconds {
 }
 
 /// A file or directory name with patterns ([`super::expand`]).
-pub struct Name;
+pub struct NamePattern;
 
-impl Kind for Name {
+impl OptionKind for NamePattern {
     type Value = String;
 
     fn take(value: &mut String, text: &str) -> Option<()> {
@@ -365,10 +361,10 @@ impl Kind for Name {
     }
 }
 
-/// A [`Name`], or `none`.
+/// A [`NamePattern`], or `none`.
 pub struct MaybeName;
 
-impl Kind for MaybeName {
+impl OptionKind for MaybeName {
     type Value = Option<String>;
 
     fn take(value: &mut Option<String>, text: &str) -> Option<()> {

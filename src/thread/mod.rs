@@ -16,4 +16,4 @@ pub(crate) mod within;
 pub use current::current;
 pub use registry::all;
 pub use state::Thread;
-pub use within::Busy;
+pub use within::BusyGuard;

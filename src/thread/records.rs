@@ -5,12 +5,12 @@ use crate::blocks::{Block, memory};
 use crate::platform::clock;
 use crate::thread::callids;
 use crate::thread::state::Thread;
-use crate::thread::within::Busy;
+use crate::thread::within::BusyGuard;
 use blockfile::args::Bytes;
 use blockfile::define::{Definition, ENTER, FRAGMENT, Skipped, TIME_BASE, USER_EVENT, is_lasting};
-use blockfile::encode::Head;
+use blockfile::encode::RecordHead;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
-use blockfile::record::{self, Base};
+use blockfile::record::{self, RecordBase};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -20,11 +20,11 @@ const CALLIDS_RESERVED: u64 = 1024;
 const BASE_RECORD: usize = record::HEAD + 16;
 
 /// The call that a thread is in, as it stands in its block's header: function + 1 or 0, start, number.
-type Open = (u32, u64, u64);
+type HeaderCall = (u32, u64, u64);
 
 /// Sets up the header of the block that `t` has just taken: times in it count from `now`, CallIDs from `call`, and `open` is
 /// the call that is running.
-pub fn begin_block(t: &mut Thread, now: u64, call: u64, open: Open) {
+pub fn begin_block(t: &mut Thread, now: u64, call: u64, open: HeaderCall) {
     t.at = t.block.start();
     t.end = t.block.end();
     t.time_base = now;
@@ -63,7 +63,7 @@ pub fn reserve_calls(t: &mut Thread) {
 
 /// Changes to a new block.
 fn change_block(t: &mut Thread, now: u64, call: u64) {
-    let _busy = Busy::new(t);
+    let _busy = BusyGuard::new(t);
     // SAFETY: the thread's own block. A call that is still running goes on in the next one; that it stands in this one, too,
     // misleads nobody, as only a thread's last block counts.
     let open = unsafe {
@@ -110,7 +110,7 @@ pub fn count_lost(t: &mut Thread) {
     let used = t.at as usize - t.block.start() as usize;
     // SAFETY: the part of the thread's own block that has been written.
     let bytes = unsafe { std::slice::from_raw_parts(t.block.start(), used) };
-    let lost: u64 = record::Records::new(bytes, record::Base::default())
+    let lost: u64 = record::Records::new(bytes, record::RecordBase::default())
         .map(|r| match Skipped::of(&r) {
             Some(skipped) => skipped.calls,
             None => {
@@ -164,7 +164,7 @@ fn set_base(t: &mut Thread, time: u64, call: u64) {
         change_block(t, time, call);
         return;
     }
-    let head = Head {
+    let head = RecordHead {
         word: TIME_BASE,
         start: 0,
         duration: 0,
@@ -176,7 +176,7 @@ fn set_base(t: &mut Thread, time: u64, call: u64) {
 }
 
 /// Appends a record for which there is room.
-fn put(t: &mut Thread, head: Head, payload: &[u8]) {
+fn put(t: &mut Thread, head: RecordHead, payload: &[u8]) {
     let size = (record::HEAD + payload.len()).next_multiple_of(4);
     // SAFETY: the caller has made sure of the room; the block is this thread's own.
     unsafe {
@@ -190,7 +190,7 @@ fn put(t: &mut Thread, head: Head, payload: &[u8]) {
 
 /// Appends a definition of time `time`, for which there is room.
 pub fn put_at(t: &mut Thread, number: u16, payload: &[u8], time: u64) {
-    let head = Head {
+    let head = RecordHead {
         word: number,
         start: time.wrapping_sub(t.time_base) as u32,
         duration: 0,
@@ -208,10 +208,10 @@ pub fn truncate(t: &mut Thread, at: *mut u8) {
 }
 
 /// Appends a record of any size, in parts if need be. `word` holds function and flags.
-pub fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[u8]) {
+pub fn put_any(t: &mut Thread, mut head: RecordHead, time: u64, code: i32, payload: &[u8]) {
     let call = t.call_base + u64::from(head.call);
     let room = BLOCK_SIZE - BLOCK_HEADER - 2 * record::HEAD - record::HEAD_EXTRA - 64;
-    let place = |t: &mut Thread, head: &mut Head, bytes: usize| {
+    let place = |t: &mut Thread, head: &mut RecordHead, bytes: usize| {
         if (t.end as usize - t.at as usize) < bytes + record::HEAD + 8 {
             change_block(t, time, call);
         }
@@ -251,14 +251,14 @@ pub fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[
 pub fn publish_large(t: &mut Thread, end: *const u8) {
     let large = std::mem::take(&mut t.large);
     let used = end as usize - large.as_ptr() as usize;
-    let base = Base {
+    let base = RecordBase {
         time: t.time_base,
         call: t.call_base,
     };
     let Some(record) = record::decode_whole(large.get(..used).unwrap_or_default(), base) else {
         return;
     };
-    let head = Head {
+    let head = RecordHead {
         word: record.function | if record.in_place { record::IN_PLACE } else { 0 },
         start: 0,
         // Durations beyond 32 bits and CPU times of such giant records are given up.
@@ -275,11 +275,11 @@ pub fn put_definition(t: &mut Thread, definition: &Definition) {
 
 /// Writes a definition that stands in memory already, of time `time`.
 pub fn put_encoded(t: &mut Thread, number: u16, payload: &[u8], time: u64) {
-    let _busy = Busy::new(t);
+    let _busy = BusyGuard::new(t);
     if time.wrapping_sub(t.time_base) > u64::from(u32::MAX) {
         make_room(t, record::HEAD, time, t.next_call);
     }
-    let head = Head {
+    let head = RecordHead {
         word: number,
         start: 0,
         duration: 0,
@@ -291,7 +291,7 @@ pub fn put_encoded(t: &mut Thread, number: u16, payload: &[u8], time: u64) {
 /// As [`put_definition`], for what stands for a moment of the run: its time is exact, and it has the CPU time where calls
 /// have it. It must not be larger than a block.
 pub fn put_moment(t: &mut Thread, definition: &Definition) {
-    let _busy = Busy::new(t);
+    let _busy = BusyGuard::new(t);
     let now = clock::now();
     let mut word = definition.number();
     let mut payload = Vec::new();
@@ -301,7 +301,7 @@ pub fn put_moment(t: &mut Thread, definition: &Definition) {
     }
     payload.extend_from_slice(&definition.encode());
     make_room(t, record::HEAD + payload.len() + 4, now, t.next_call);
-    let head = Head {
+    let head = RecordHead {
         word,
         start: 0,
         duration: 0,

@@ -1,7 +1,7 @@
 //! What a thread of the traced program keeps: its block, its place in it, and how deep it is inside MPI.
 
 use crate::blocks::{Block, BlockStore};
-use crate::counters::Counters;
+use crate::counters::ThreadCounters;
 use crate::mpi::functions::COUNT;
 use crate::thread::polls::PollRow;
 use crate::thread::program_functions::ProgramFunctions;
@@ -41,7 +41,7 @@ pub struct Thread {
     /// CPU time at the start of the running call, ns, where it is wanted.
     pub cpu: u64,
     /// Performance counters, where they are wanted.
-    pub counters: Option<Box<Counters>>,
+    pub counters: Option<Box<ThreadCounters>>,
     /// The thread is ending: they are not opened any more.
     pub counters_ended: bool,
     /// Functions of the program.

@@ -3,7 +3,7 @@
 
 use crate::platform::environment;
 use crate::platform::say;
-use blockfile::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, claim};
+use blockfile::tids::{SLOTS, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, TidSlot, claim};
 use std::fs::OpenOptions;
 use std::io::Error;
 use std::os::fd::AsRawFd;
@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
-static TABLE: OnceLock<Option<&'static [Slot]>> = OnceLock::new();
+static TABLE: OnceLock<Option<&'static [TidSlot]>> = OnceLock::new();
 
 /// Whether somebody looks threads up by their numbers.
 pub fn in_use() -> bool {
@@ -38,7 +38,7 @@ pub fn place(tid: u32, own: &'static AtomicU64) -> &'static AtomicU64 {
 
 /// Maps the table, which has to be memory whose size nobody can change any more, of this user or root: a file that becomes
 /// shorter would end the program, and other users are not to see what it does.
-fn map(path: &std::path::Path) -> std::io::Result<&'static [Slot]> {
+fn map(path: &std::path::Path) -> std::io::Result<&'static [TidSlot]> {
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -82,7 +82,7 @@ fn map(path: &std::path::Path) -> std::io::Result<&'static [Slot]> {
         }
         // Slots are atomics, which any process may change.
         Ok(std::slice::from_raw_parts(
-            table.add(TIDS_HEADER).cast::<Slot>(),
+            table.add(TIDS_HEADER).cast::<TidSlot>(),
             SLOTS,
         ))
     }

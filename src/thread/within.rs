@@ -9,23 +9,23 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::compiler_fence;
 
 /// While this lives the recorder is busy on the thread.
-pub struct Busy(*mut Thread);
+pub struct BusyGuard(*mut Thread);
 
-impl Busy {
+impl BusyGuard {
     /// Busy from here on. `t` may be null.
     #[inline(always)]
-    pub fn new(t: *mut Thread) -> Busy {
+    pub fn new(t: *mut Thread) -> BusyGuard {
         // SAFETY: null, or the state of the running thread, which nobody else writes.
         if let Some(t) = unsafe { t.as_mut() } {
             t.busy += 1;
         }
         // Before anything of a record is written, as a signal handler of this thread sees it.
         compiler_fence(SeqCst);
-        Busy(t)
+        BusyGuard(t)
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     #[inline(always)]
     fn drop(&mut self) {
         compiler_fence(SeqCst);
@@ -55,7 +55,7 @@ pub fn leave_recorder() {
 /// signal of too large files held back.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {
     let _program = (SetAside::new(), HeldBack::new());
-    let _busy = Busy::new(current());
+    let _busy = BusyGuard::new(current());
     let before = INSIDE.replace(true);
     let value = f();
     INSIDE.set(before);

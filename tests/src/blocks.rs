@@ -1,39 +1,39 @@
 //! What stands in a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
 
-use crate::tally::Counts;
-use blockfile::define::{Definition, FILE, LOST, OpenFile, Skipped};
+use crate::tally::CallTally;
+use blockfile::define::{Definition, FILE, LOST, OpenFileDefinition, Skipped};
 use blockfile::file::{File, Info};
-use blockfile::operation::{self, Operation};
+use blockfile::operation::{self, OperationRecord};
 use blockfile::record::FIRST_UNKNOWN;
 use std::fs;
 use std::path::Path;
 
 /// Contents of a block file in figures.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordedCounts {
     /// Header of the block file.
     pub info: Info,
     /// Number of threads in the block file.
     pub threads: usize,
     /// Records of calls, per function.
-    pub calls: Counts,
+    pub calls: CallTally,
     /// Polls that were counted and not recorded, per function.
-    pub skipped: Counts,
+    pub skipped: CallTally,
     /// Bytes of all records, headers of blocks not counted.
     pub bytes: u64,
 }
 
 /// Reads a block file.
 #[track_caller]
-pub fn read(path: &Path) -> Recorded {
+pub fn read(path: &Path) -> RecordedCounts {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let file = File::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let table = wrappers::table().expect("the function table");
-    let mut recorded = Recorded {
+    let mut recorded = RecordedCounts {
         info: file.info(),
         threads: file.threads().len(),
-        calls: Counts::new(),
-        skipped: Counts::new(),
+        calls: CallTally::new(),
+        skipped: CallTally::new(),
         bytes: 0,
     };
     for thread in file.threads() {
@@ -57,7 +57,7 @@ pub fn read(path: &Path) -> Recorded {
 
 /// An operation below MPI.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Done {
+pub struct RecordedOperation {
     /// Name of its kind.
     pub name: &'static str,
     /// Number of the MPI call that it belongs to.
@@ -71,26 +71,26 @@ pub struct Done {
     /// Name of the file, as far as it is known.
     pub file: String,
     /// All else.
-    pub operation: Operation,
+    pub operation: OperationRecord,
 }
 
 /// What a block file says of files.
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct RecordedFiles {
     /// The operations, thread by thread, in the order in which they ended.
-    pub done: Vec<Done>,
+    pub done: Vec<RecordedOperation>,
     /// What descriptors stood for.
-    pub files: Vec<OpenFile>,
+    pub files: Vec<OpenFileDefinition>,
     /// Records that are not there: how many, why.
     pub lost: Vec<(u64, String)>,
     /// Names of the MPI calls by their numbers.
     pub calls: std::collections::BTreeMap<u64, String>,
 }
 
-impl Files {
+impl RecordedFiles {
     /// How often each kind of operation stands there, of those for which `choose` holds.
-    pub fn count(&self, choose: impl Fn(&Done) -> bool) -> Counts {
-        let mut counts = Counts::new();
+    pub fn count(&self, choose: impl Fn(&RecordedOperation) -> bool) -> CallTally {
+        let mut counts = CallTally::new();
         for done in self.done.iter().filter(|done| choose(done)) {
             *counts.entry(done.name.to_owned()).or_default() += 1;
         }
@@ -100,19 +100,19 @@ impl Files {
 
 /// Reads the operations of a block file.
 #[track_caller]
-pub fn files(path: &Path) -> Files {
+pub fn files(path: &Path) -> RecordedFiles {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let file = File::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let table = wrappers::table().expect("the function table");
-    let mut files = Files::default();
+    let mut files = RecordedFiles::default();
     for thread in file.threads() {
         let mut names = std::collections::BTreeMap::new();
         let mut records = thread.records();
         while let Some(record) = records.next() {
             if record.is_operation() {
-                let operation = Operation::decode(record.payload).expect("an operation");
+                let operation = OperationRecord::decode(record.payload).expect("an operation");
                 let kind = operation::kind(record.function).expect("a kind of operation");
-                files.done.push(Done {
+                files.done.push(RecordedOperation {
                     name: kind.name,
                     call: record.call,
                     start: record.start,

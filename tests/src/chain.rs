@@ -4,7 +4,10 @@
 use crate::{compile, process};
 use blockfile::file::File;
 use blockfile::operation::{self, Effect, Layer};
-use io_attribution::{Actor, Call, Fact, FileRole, Operation, Precision, Relation, join_files};
+use io_attribution::{
+    Actor, AttributedOperation, AttributionRecord, DataAccessCall, FileRole, Precision, Relation,
+    attribute_files,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,21 +16,21 @@ use std::time::Duration;
 use trace_model::Stop;
 
 /// Bytes per mark: 1 + rank + 8 * (n % 31) for a rank's n-th call that writes bytes to the file.
-type Marks = BTreeMap<u64, u64>;
+type ByteMarks = BTreeMap<u64, u64>;
 
 /// A transfer as it was seen in its buffer.
 #[derive(Debug)]
-struct Seen {
+struct SeenTransfer {
     function: String,
     offset: i64,
     size: i64,
     result: i64,
-    marks: Marks,
+    marks: ByteMarks,
 }
 
 /// What the comparison found.
 #[derive(Debug, Default)]
-pub struct Compared {
+pub struct ChainComparison {
     /// Transfers that wrote to the program's files.
     pub transfers: u64,
     /// Of them, those of which the join names each call and the number of its bytes, and they are right.
@@ -55,9 +58,9 @@ pub struct Compared {
     pub differences: Vec<String>,
 }
 
-impl Compared {
+impl ChainComparison {
     /// Adds the figures of another run.
-    pub fn add(&mut self, other: &Compared) {
+    pub fn add(&mut self, other: &ChainComparison) {
         self.transfers += other.transfers;
         self.exact += other.exact;
         self.may_carry += other.may_carry;
@@ -75,35 +78,35 @@ impl Compared {
 
 /// The facts of a run that concern some of its files.
 #[derive(Default)]
-pub struct Facts {
+pub struct RunAttribution {
     /// Names without folder.
     pub files: BTreeMap<u32, String>,
     /// Data accesses.
-    pub calls: Vec<Call>,
+    pub calls: Vec<DataAccessCall>,
     /// Operations on the files.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<AttributedOperation>,
     /// Of each operation, the calls whose data it carries: CallID, bytes, how sure it is.
     pub carried: BTreeMap<u64, Vec<(u64, u64, Precision)>>,
 }
 
-impl Facts {
-    fn take(&mut self, fact: &Fact, prefix: &str) {
+impl RunAttribution {
+    fn take(&mut self, fact: &AttributionRecord, prefix: &str) {
         match fact {
-            Fact::File(file) => {
+            AttributionRecord::File(file) => {
                 let base = file.name.rsplit('/').next().unwrap_or_default();
                 if base.starts_with(prefix) && file.role == FileRole::Data {
                     self.files.insert(file.id, base.to_owned());
                 }
             }
-            Fact::Call(call) if self.files.contains_key(&call.file) => {
+            AttributionRecord::Call(call) if self.files.contains_key(&call.file) => {
                 self.calls.push(call.clone());
             }
-            Fact::Operation(operation)
+            AttributionRecord::Operation(operation)
                 if operation.file.is_some_and(|f| self.files.contains_key(&f)) =>
             {
                 self.operations.push(operation.clone());
             }
-            Fact::Edge(edge) if edge.relation == Relation::Carries => {
+            AttributionRecord::Edge(edge) if edge.relation == Relation::Carries => {
                 let entry = (edge.call, edge.bytes, edge.precision);
                 self.carried.entry(edge.operation).or_default().push(entry);
             }
@@ -135,7 +138,7 @@ fn rank(actor: Actor) -> Option<u32> {
 
 /// Joins the block files of a folder; gives what concerns data files whose names begin with `prefix`.
 #[track_caller]
-pub fn facts(trace: &Path, prefix: &str) -> Facts {
+pub fn facts(trace: &Path, prefix: &str) -> RunAttribution {
     let mut contents = Vec::new();
     for entry in fs::read_dir(trace).expect("a folder") {
         let path = entry.expect("own folder").path();
@@ -148,18 +151,18 @@ pub fn facts(trace: &Path, prefix: &str) -> Facts {
         .map(|bytes| File::new(bytes).expect("a block file"))
         .collect();
     let table = wrappers::table().expect("the function table");
-    let mut facts = Facts::default();
-    let mut put = |fact: &Fact| -> Result<(), Stop> {
+    let mut facts = RunAttribution::default();
+    let mut put = |fact: &AttributionRecord| -> Result<(), Stop> {
         facts.take(fact, prefix);
         Ok(())
     };
-    join_files(&files, &table, &mut put).expect("files of one run");
+    attribute_files(&files, &table, &mut put).expect("files of one run");
     facts
 }
 
 /// What `truth.c` has written, per rank and file.
-fn truth(folder: &Path) -> BTreeMap<(u32, String), Vec<Seen>> {
-    let mut all: BTreeMap<(u32, String), Vec<Seen>> = BTreeMap::new();
+fn truth(folder: &Path) -> BTreeMap<(u32, String), Vec<SeenTransfer>> {
+    let mut all: BTreeMap<(u32, String), Vec<SeenTransfer>> = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("own folder").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -177,7 +180,7 @@ fn truth(folder: &Path) -> BTreeMap<(u32, String), Vec<Seen>> {
             };
             all.entry((rank, words[0].to_owned()))
                 .or_default()
-                .push(Seen {
+                .push(SeenTransfer {
                     function: words[1].to_owned(),
                     offset: number(2),
                     size: number(3),
@@ -222,9 +225,9 @@ pub fn exactness(trace: &Path) -> BTreeMap<String, BTreeMap<String, u64>> {
 
 /// Compares the join of the block files in `trace` with what [`truth_library`] left in the folder `truth_folder`.
 #[track_caller]
-pub fn compare(trace: &Path, truth_folder: &Path) -> Compared {
+pub fn compare(trace: &Path, truth_folder: &Path) -> ChainComparison {
     let mut facts = facts(trace, "pattern.");
-    let mut out = Compared::default();
+    let mut out = ChainComparison::default();
     facts.calls.sort_by_key(|call| (call.place.ns, call.call));
     let mut counts: BTreeMap<(u32, String), u64> = BTreeMap::new();
     let mut marks: BTreeMap<u64, u64> = BTreeMap::new();
@@ -245,12 +248,12 @@ pub fn compare(trace: &Path, truth_folder: &Path) -> Compared {
 
 /// Transfer by transfer, in the order in which each rank made them to each file.
 fn transfers(
-    facts: &Facts,
-    mut truth: BTreeMap<(u32, String), Vec<Seen>>,
+    facts: &RunAttribution,
+    mut truth: BTreeMap<(u32, String), Vec<SeenTransfer>>,
     marks: &BTreeMap<u64, u64>,
-    out: &mut Compared,
+    out: &mut ChainComparison,
 ) {
-    let mut made: BTreeMap<(u32, String), Vec<&Operation>> = BTreeMap::new();
+    let mut made: BTreeMap<(u32, String), Vec<&AttributedOperation>> = BTreeMap::new();
     for operation in &facts.operations {
         let Some(kind) = operation::kind(operation.kind) else {
             continue;
@@ -288,11 +291,11 @@ fn transfers(
 }
 
 fn transfer(
-    facts: &Facts,
-    operation: &Operation,
-    seen: &Seen,
+    facts: &RunAttribution,
+    operation: &AttributedOperation,
+    seen: &SeenTransfer,
     marks: &BTreeMap<u64, u64>,
-    out: &mut Compared,
+    out: &mut ChainComparison,
 ) {
     let kind = operation::kind(operation.kind).map_or("?", |kind| kind.name);
     let record = &operation.record;
@@ -314,7 +317,7 @@ fn transfer(
         out.differences.push(format!("{what}: seen as {seen:?}"));
         return;
     }
-    let mut found = Marks::new();
+    let mut found = ByteMarks::new();
     let mut precise = true;
     for (call, bytes, precision) in facts.carried.get(&operation.id).into_iter().flatten() {
         *found
@@ -333,7 +336,7 @@ fn transfer(
             .next_back()
             .is_some_and(|call| call.complete < operation.place.ns)
     };
-    let seen_marks: Marks = seen
+    let seen_marks: ByteMarks = seen
         .marks
         .iter()
         .filter(|(mark, _)| found.contains_key(mark) || !is_old(mark))
@@ -373,7 +376,7 @@ fn is_overlapping(file: &str) -> bool {
 }
 
 /// Each byte of a call once.
-fn coverage(facts: &Facts, out: &mut Compared) {
+fn coverage(facts: &RunAttribution, out: &mut ChainComparison) {
     let mut bytes: BTreeMap<u64, (u64, bool)> = BTreeMap::new();
     for (call, n, precision) in facts.carried.values().flatten() {
         let entry = bytes.entry(*call).or_default();

@@ -1,6 +1,6 @@
 //! Compiling the programs of `tests/programs`, each once per implementation and variant.
 
-use crate::process::{self, Folder};
+use crate::process::{self, TestFolder};
 use crate::{Mpi, tally};
 use std::collections::BTreeSet;
 use std::fs;
@@ -97,7 +97,7 @@ fn header(mpi: Mpi) -> PathBuf {
         [const { OnceLock::new() }; Mpi::KNOWN.len()];
     let folder = crate::target().join("tests-programs").join(mpi.suffix());
     WRITTEN[mpi as usize].get_or_init(|| {
-        let fresh = Folder::new("tally");
+        let fresh = TestFolder::new("tally");
         tally::write_header(fresh.path(), declared(mpi));
         let old = fs::read(folder.join("tally.h")).unwrap_or_default();
         let new = fs::read(fresh.path().join("tally.h")).expect("just written");

@@ -1,13 +1,13 @@
 //! The calls and messages in the recorder's files, counted record by record with the project's own readers.
 
-use crate::tally::Counts;
+use crate::tally::CallTally;
 use io_attribution::draw::{Shows, shows};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use trace_formats::clog2::{self, Body, msg_etype};
-use trace_formats::dumpi::read::Reader as Dumpi;
-use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::read::DumpiReader as Dumpi;
+use trace_formats::dumpi::value::FieldValue;
 use trace_formats::slog2::{self, Topology};
 
 /// Longest name of a state in CLOG2, its field having 32 bytes with the final zero.
@@ -16,17 +16,17 @@ const STATE_NAME: usize = 31;
 /// Names under which the files show functions.
 ///
 /// DUMPI has one number for a function and its large-count form.
-pub fn without_large(counts: &Counts) -> Counts {
+pub fn without_large(counts: &CallTally) -> CallTally {
     rename(counts, |name| name.strip_suffix("_c").unwrap_or(name))
 }
 
 /// CLOG2 and SLOG2 cut names.
-pub fn cut(counts: &Counts) -> Counts {
+pub fn cut(counts: &CallTally) -> CallTally {
     rename(counts, |name| &name[..name.len().min(STATE_NAME)])
 }
 
-fn rename(counts: &Counts, new: impl Fn(&str) -> &str) -> Counts {
-    let mut renamed = Counts::new();
+fn rename(counts: &CallTally, new: impl Fn(&str) -> &str) -> CallTally {
+    let mut renamed = CallTally::new();
     for (name, count) in counts {
         *renamed.entry(new(name).to_owned()).or_default() += count;
     }
@@ -39,7 +39,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 
 /// Calls in a DUMPI file, all of which have come to their end.
 #[track_caller]
-pub fn dumpi(path: &Path) -> Counts {
+pub fn dumpi(path: &Path) -> CallTally {
     let (counts, unfinished) = dumpi_of_dead(path);
     assert_eq!(
         unfinished,
@@ -53,7 +53,7 @@ pub fn dumpi(path: &Path) -> Counts {
 /// Calls in a DUMPI file, and those in which the process died. A function that DUMPI has no number for stands there as `Function_enter` and `Function_exit`, whose
 /// argument the address section names.
 #[track_caller]
-pub fn dumpi_of_dead(path: &Path) -> (Counts, Vec<String>) {
+pub fn dumpi_of_dead(path: &Path) -> (CallTally, Vec<String>) {
     let bytes = bytes(path);
     let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", path.display()) };
     let reader = Dumpi::open(&bytes).unwrap_or_else(|error| fail(&error));
@@ -69,12 +69,12 @@ pub fn dumpi_of_dead(path: &Path) -> (Counts, Vec<String>) {
             )
         })
         .collect();
-    let mut counts = Counts::new();
-    let (mut entered, mut left) = (Counts::new(), Counts::new());
+    let mut counts = CallTally::new();
+    let (mut entered, mut left) = (CallTally::new(), CallTally::new());
     for record in reader.records() {
         let record = record.unwrap_or_else(|error| fail(&error));
         let named = || match record.args().next() {
-            Some((_, Arg::U64(key))) => names[&key].clone(),
+            Some((_, FieldValue::U64(key))) => names[&key].clone(),
             other => panic!("{}: {other:?} is no address", path.display()),
         };
         match record.function.name {
@@ -99,9 +99,9 @@ pub fn dumpi_of_dead(path: &Path) -> (Counts, Vec<String>) {
 
 /// Calls and messages in a CLOG2 file.
 #[derive(Debug, Default)]
-pub struct Clog2 {
+pub struct Clog2Counts {
     /// Calls of each rank of MPI_COMM_WORLD.
-    pub calls: BTreeMap<usize, Counts>,
+    pub calls: BTreeMap<usize, CallTally>,
     /// Sends.
     pub sends: u64,
     /// Receives.
@@ -111,15 +111,15 @@ pub struct Clog2 {
 /// Reads a CLOG2 file: each start of a state must be followed by its end on the same rank and thread, times must not go
 /// back.
 #[track_caller]
-pub fn clog2(path: &Path) -> Clog2 {
+pub fn clog2(path: &Path) -> Clog2Counts {
     let bytes = bytes(path);
-    let reader =
-        clog2::Reader::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let reader = clog2::Clog2Reader::new(&bytes)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut names = HashMap::new();
     let mut ends = HashMap::new();
     let mut events = Vec::new();
     let mut worlds = HashMap::new();
-    let mut contents = Clog2::default();
+    let mut contents = Clog2Counts::default();
     let mut last = f64::NEG_INFINITY;
     for record in reader.records() {
         let record = record.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -185,23 +185,23 @@ pub fn clog2(path: &Path) -> Clog2 {
 
 /// Drawables in an SLOG2 file.
 #[derive(Debug, Default)]
-pub struct Slog2 {
+pub struct Slog2Counts {
     /// States of calls by category, of all ranks together.
-    pub states: Counts,
+    pub states: CallTally,
     /// Messages.
     pub arrows: u64,
     /// Operations below MPI by category.
-    pub operations: Counts,
+    pub operations: CallTally,
     /// Arrows from calls to operations by category.
-    pub edges: Counts,
+    pub edges: CallTally,
 }
 
 /// Reads every node of an SLOG2 file. The counts in the category table must be those of the drawables.
 #[track_caller]
-pub fn slog2(path: &Path) -> Slog2 {
+pub fn slog2(path: &Path) -> Slog2Counts {
     let bytes = bytes(path);
     let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", path.display()) };
-    let reader = slog2::Reader::new(&bytes).unwrap_or_else(|error| fail(&error));
+    let reader = slog2::Slog2Reader::new(&bytes).unwrap_or_else(|error| fail(&error));
     let categories: HashMap<i32, &slog2::Category> = reader
         .categories()
         .iter()
@@ -214,7 +214,7 @@ pub fn slog2(path: &Path) -> Slog2 {
             *drawn.entry(drawable.category()).or_default() += 1;
         }
     }
-    let mut contents = Slog2::default();
+    let mut contents = Slog2Counts::default();
     for (index, count) in drawn {
         let category = categories
             .get(&index)

@@ -21,9 +21,9 @@ pub mod trace;
 pub use compile::Program;
 pub use mpi::Mpi;
 pub use paths::{mpitrace, root, target};
-pub use process::{Finished, Folder};
+pub use process::{FinishedCommand, TestFolder};
 pub use test_support::skip;
-pub use trace::{Run, traced};
+pub use trace::{TracedRun, traced};
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -83,10 +83,10 @@ fn write(path: &Path, text: &str) {
     fs::rename(&fresh, path).expect("docs can be written");
 }
 
-type Table = BTreeMap<String, [String; Mpi::KNOWN.len()]>;
+type FunctionMatrix = BTreeMap<String, [String; Mpi::KNOWN.len()]>;
 
 /// The docs before, in and behind the marks.
-fn parts(docs: &str) -> (&str, Table, &str) {
+fn parts(docs: &str) -> (&str, FunctionMatrix, &str) {
     let (before, rest) = docs.split_once(BEGIN).unwrap_or((docs, END));
     let (table, after) = rest.split_once(END).unwrap_or((rest, ""));
     let rows = table.lines().filter_map(|line| {
@@ -101,7 +101,7 @@ fn parts(docs: &str) -> (&str, Table, &str) {
     (before, rows.collect(), after)
 }
 
-fn shown(table: &Table) -> String {
+fn shown(table: &FunctionMatrix) -> String {
     let mut text = format!("{BEGIN}\n| program |");
     Mpi::KNOWN
         .iter()
@@ -127,12 +127,12 @@ mod tests {
 
     #[test]
     fn a_table_is_read_as_it_was_written() {
-        let mut table = Table::new();
+        let mut table = FunctionMatrix::new();
         table.entry("Python: suite".into()).or_default()[1] = "2/2".into();
         table.entry("C: p2p".into()).or_default()[4] = "fails untraced".into();
         let docs = format!("before\n{}\nafter", shown(&table));
         assert_eq!(parts(&docs), ("before\n", table, "\nafter"));
         assert!(docs.find("C: p2p") < docs.find("Python: suite"));
-        assert_eq!(parts("no marks").1, Table::new());
+        assert_eq!(parts("no marks").1, FunctionMatrix::new());
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// What a command left when it had ended.
 #[derive(Debug)]
-pub struct Finished {
+pub struct FinishedCommand {
     /// Exit status of the command.
     pub status: ExitStatus,
     /// Standard output.
@@ -24,10 +24,10 @@ pub struct Finished {
     pub command: String,
 }
 
-impl Finished {
+impl FinishedCommand {
     /// Fails the test with everything the command printed unless it succeeded.
     #[track_caller]
-    pub fn succeeded(self) -> Finished {
+    pub fn succeeded(self) -> FinishedCommand {
         assert!(self.status.success(), "{}", self.story());
         self
     }
@@ -51,7 +51,7 @@ impl Finished {
 
 /// Runs a command to its end. After `limit` its process group is killed and the test fails.
 #[track_caller]
-pub fn run(command: &mut Command, limit: Duration) -> Finished {
+pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
     let text = describe(command);
     let start = Instant::now();
     let mut child = command
@@ -77,7 +77,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Finished {
         }
         thread::sleep(Duration::from_millis(2));
     };
-    let finished = Finished {
+    let finished = FinishedCommand {
         status,
         stdout: stdout.join().expect("reader of standard output"),
         stderr: stderr.join().expect("reader of standard error"),
@@ -114,11 +114,11 @@ pub fn killed_by(status: ExitStatus, signal: i32) -> bool {
 }
 
 /// An empty folder of its own for one run. It is removed when the test succeeds and kept when it fails.
-pub struct Folder(PathBuf);
+pub struct TestFolder(PathBuf);
 
-impl Folder {
+impl TestFolder {
     /// Creates `target/tests-runs/<name>-<number>`.
-    pub fn new(name: &str) -> Folder {
+    pub fn new(name: &str) -> TestFolder {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = crate::paths::target()
@@ -126,7 +126,7 @@ impl Folder {
             .join(format!("{name}-{}-{number}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder below target/");
-        Folder(path)
+        TestFolder(path)
     }
 
     /// Where it is.
@@ -151,7 +151,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("left for inspection: {}", self.0.display());

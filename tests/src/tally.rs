@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Calls of each function by one rank.
-pub type Counts = BTreeMap<String, u64>;
+pub type CallTally = BTreeMap<String, u64>;
 
 /// Which declarations of `mpi.h` are visible: Open MPI hides the names MPI 3 removed unless asked.
 const WITH_REMOVED: &str = "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0";
@@ -27,7 +27,7 @@ const NOT_LARGE: [&str; 3] = [
 
 /// The `MPI_` functions that the implementation's `mpi.h` declares.
 pub fn declared(mpi: Mpi) -> BTreeSet<String> {
-    let folder = process::Folder::new("header");
+    let folder = process::TestFolder::new("header");
     let source = folder.path().join("all.c");
     fs::write(&source, "#include <mpi.h>\n").expect("own folder");
     let mut command = mpi.mpicc();
@@ -135,7 +135,7 @@ __attribute__((destructor)) static void tally_write(void)
 
 /// Reads lines `rank total function=count ...`; the total must be the sum.
 #[track_caller]
-pub fn parse(text: &str) -> BTreeMap<usize, Counts> {
+pub fn parse(text: &str) -> BTreeMap<usize, CallTally> {
     let mut ranks = BTreeMap::new();
     for line in text.lines() {
         let mut words = line.split_whitespace();
@@ -143,7 +143,7 @@ pub fn parse(text: &str) -> BTreeMap<usize, Counts> {
         let (Some(rank), Some(total)) = (number(), number()) else {
             panic!("not `rank total function=count ...`: {line}");
         };
-        let counts: Counts = words
+        let counts: CallTally = words
             .map(|word| {
                 let (function, count) = word.split_once('=').expect("function=count");
                 (function.to_owned(), count.parse().expect("a count"))
@@ -157,7 +157,7 @@ pub fn parse(text: &str) -> BTreeMap<usize, Counts> {
 }
 
 /// Reads the tallies that the ranks of a program left in a folder.
-pub fn read(folder: &Path) -> BTreeMap<usize, Counts> {
+pub fn read(folder: &Path) -> BTreeMap<usize, CallTally> {
     let mut text = String::new();
     for entry in fs::read_dir(folder).expect("own folder") {
         let path = entry.expect("own folder").path();

@@ -1,7 +1,7 @@
 //! Running a program under its launcher with the recorder preloaded, and what the run left.
 
-use crate::process::{self, Finished, Folder};
-use crate::tally::{self, Counts, is_conversion};
+use crate::process::{self, FinishedCommand, TestFolder};
+use crate::tally::{self, CallTally, is_conversion};
 use crate::{Mpi, contents, mpitrace};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,17 +13,17 @@ use std::time::Duration;
 pub const LIMIT: Duration = Duration::from_secs(300);
 
 /// A traced run and its folder.
-pub struct Run {
+pub struct TracedRun {
     /// Where the program ran; the trace is in `trace/` below it.
-    pub folder: Folder,
+    pub folder: TestFolder,
     /// What it printed and how it ended.
-    pub finished: Finished,
+    pub finished: FinishedCommand,
     /// How many ranks it had.
     pub ranks: usize,
 }
 
 /// How a traced run is to be made. The defaults suit most.
-pub struct Tracing<'a> {
+pub struct TraceSetup<'a> {
     /// The implementation.
     pub mpi: Mpi,
     /// Number of ranks.
@@ -42,10 +42,10 @@ pub struct Tracing<'a> {
     pub preload: bool,
 }
 
-impl<'a> Tracing<'a> {
+impl<'a> TraceSetup<'a> {
     /// Preloaded, nothing else changed.
-    pub fn new(mpi: Mpi, ranks: usize) -> Tracing<'a> {
-        Tracing {
+    pub fn new(mpi: Mpi, ranks: usize) -> TraceSetup<'a> {
+        TraceSetup {
             mpi,
             ranks,
             files: &[],
@@ -59,9 +59,9 @@ impl<'a> Tracing<'a> {
 
     /// Runs a program with its arguments.
     #[track_caller]
-    pub fn run(&self, program: &Path, arguments: &[&str]) -> Run {
+    pub fn run(&self, program: &Path, arguments: &[&str]) -> TracedRun {
         let name = program.file_name().unwrap_or_default().to_string_lossy();
-        let folder = Folder::new(&format!("{}-{name}-n{}", self.mpi.suffix(), self.ranks));
+        let folder = TestFolder::new(&format!("{}-{name}-n{}", self.mpi.suffix(), self.ranks));
         for file in self.files {
             let to = folder.path().join(file.file_name().expect("a file"));
             fs::copy(file, to).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -82,7 +82,7 @@ impl<'a> Tracing<'a> {
         }
         command.arg(program).args(arguments);
         let finished = process::run(&mut command, self.limit);
-        Run {
+        TracedRun {
             folder,
             finished,
             ranks: self.ranks,
@@ -90,7 +90,7 @@ impl<'a> Tracing<'a> {
     }
 
     /// Working directory and variables of a run in this folder.
-    pub fn settings(&self, command: &mut Command, folder: &Folder) {
+    pub fn settings(&self, command: &mut Command, folder: &TestFolder) {
         let trace = folder.path().join("trace");
         let tally = folder.path().join("tally");
         for path in [&trace, &tally] {
@@ -111,11 +111,11 @@ impl<'a> Tracing<'a> {
 
 /// A program run with the recorder, all defaults.
 #[track_caller]
-pub fn traced(mpi: Mpi, ranks: usize, program: &Path) -> Run {
-    Tracing::new(mpi, ranks).run(program, &[])
+pub fn traced(mpi: Mpi, ranks: usize, program: &Path) -> TracedRun {
+    TraceSetup::new(mpi, ranks).run(program, &[])
 }
 
-impl Run {
+impl TracedRun {
     /// The folder of the trace.
     pub fn trace(&self) -> PathBuf {
         self.folder.path().join("trace")
@@ -154,13 +154,13 @@ impl Run {
     }
 
     /// The calls the program made by its own tally, per rank.
-    pub fn made(&self) -> BTreeMap<usize, Counts> {
+    pub fn made(&self) -> BTreeMap<usize, CallTally> {
         tally::read(&self.folder.path().join("tally"))
     }
 
     /// The calls the recorder counted, per rank.
     #[track_caller]
-    pub fn counted(&self) -> BTreeMap<usize, Counts> {
+    pub fn counted(&self) -> BTreeMap<usize, CallTally> {
         let path = self.folder.path().join("counts");
         let text = fs::read_to_string(&path).unwrap_or_else(|error| {
             panic!("{}: {error}\n{}", path.display(), self.finished.story())
@@ -170,7 +170,7 @@ impl Run {
 
     /// The calls found in the DUMPI files, per rank, under names without `_c`.
     #[track_caller]
-    pub fn in_dumpi(&self) -> BTreeMap<usize, Counts> {
+    pub fn in_dumpi(&self) -> BTreeMap<usize, CallTally> {
         let read = |file: &PathBuf| {
             let stem = file.file_stem().expect("a name").to_string_lossy();
             let rank = stem
@@ -188,22 +188,22 @@ impl Run {
     #[track_caller]
     pub fn holds_calls(
         &self,
-        calls: &BTreeMap<usize, Counts>,
-    ) -> (contents::Clog2, contents::Slog2) {
+        calls: &BTreeMap<usize, CallTally>,
+    ) -> (contents::Clog2Counts, contents::Slog2Counts) {
         assert_eq!(calls.len(), self.ranks, "ranks");
         same(
             "the program and the recorder's count",
             calls,
             &self.counted(),
         );
-        let total: u64 = calls.values().flat_map(Counts::values).sum();
+        let total: u64 = calls.values().flat_map(CallTally::values).sum();
         assert_eq!(
             self.closing_numbers(),
             (total, 0),
             "{}",
             self.closing_line()
         );
-        let renamed = |how: fn(&Counts) -> Counts| -> BTreeMap<usize, Counts> {
+        let renamed = |how: fn(&CallTally) -> CallTally| -> BTreeMap<usize, CallTally> {
             calls
                 .iter()
                 .map(|(rank, counts)| (*rank, how(counts)))
@@ -221,7 +221,7 @@ impl Run {
             &clog2.calls,
         );
         let slog2 = contents::slog2(&self.file("slog2"));
-        let mut states = Counts::new();
+        let mut states = CallTally::new();
         for (name, count) in calls.values().flat_map(contents::cut) {
             *states.entry(name).or_default() += count;
         }
@@ -233,9 +233,9 @@ impl Run {
         (clog2, slog2)
     }
 
-    /// As [`Run::holds_calls`], and every message is sent, received and drawn. Returns the number of messages.
+    /// As [`TracedRun::holds_calls`], and every message is sent, received and drawn. Returns the number of messages.
     #[track_caller]
-    pub fn holds(&self, calls: &BTreeMap<usize, Counts>) -> u64 {
+    pub fn holds(&self, calls: &BTreeMap<usize, CallTally>) -> u64 {
         let (clog2, slog2) = self.holds_calls(calls);
         assert_eq!(
             clog2.sends, clog2.receives,
@@ -287,8 +287,8 @@ impl Run {
 
 /// Compares calls per rank and function, conversions of handles apart, and names the differences only.
 #[track_caller]
-pub fn same(what: &str, left: &BTreeMap<usize, Counts>, right: &BTreeMap<usize, Counts>) {
-    let empty = Counts::new();
+pub fn same(what: &str, left: &BTreeMap<usize, CallTally>, right: &BTreeMap<usize, CallTally>) {
+    let empty = CallTally::new();
     for rank in left.keys().chain(right.keys()) {
         let left = left.get(rank).unwrap_or(&empty);
         let right = right.get(rank).unwrap_or(&empty);

@@ -223,7 +223,7 @@ export type HitsAnswer = { count: number, exact: boolean, bins: Array<number>, b
 /**
  * The summary of a trace.
  */
-export type Summary = { 
+export type TraceSummary = { 
 /**
  * Name of the trace.
  */
@@ -267,7 +267,7 @@ bar: Array<TimeShare>,
 /**
  * Findings.
  */
-cards: Array<Finding>, };
+cards: Array<TraceFinding>, };
 
 /**
  * A part of the time.
@@ -289,7 +289,7 @@ share: number, };
 /**
  * A finding.
  */
-export type Finding = { 
+export type TraceFinding = { 
 /**
  * What it is about: top, imbalance, waits, phases, io, communication, trouble.
  */

@@ -29,14 +29,14 @@ pub enum Carrier {
     /// Text.
     Text,
     /// Length, then elements.
-    Array(Elem),
+    Array(ElementForm),
     /// Two such arrays: before and after the call.
-    ArrayInOut(Elem),
+    ArrayInOut(ElementForm),
 }
 
 /// Form of an element of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Elem {
+pub enum ElementForm {
     /// 4-byte integer.
     I32,
     /// 8-byte integer.
@@ -75,16 +75,16 @@ impl Param {
         let elem = match self.kind {
             Kind::String => return Carrier::Text,
             Kind::Strings | Kind::Argv | Kind::Argvs | Kind::Argvp => {
-                return Carrier::Array(Elem::Text);
+                return Carrier::Array(ElementForm::Text);
             }
             Kind::Argc => return Carrier::I32,
             Kind::FStatus | Kind::F08Status => return Carrier::Nothing,
             _ => match self.ctype {
-                CType::Int | CType::Enum | CType::Fint => Elem::I32,
-                CType::Aint | CType::Offset | CType::Count => Elem::I64,
-                CType::Handle if self.kind.is_pointer() => Elem::Pointer,
-                CType::Handle => Elem::Handle,
-                CType::Status => Elem::Status,
+                CType::Int | CType::Enum | CType::Fint => ElementForm::I32,
+                CType::Aint | CType::Offset | CType::Count => ElementForm::I64,
+                CType::Handle if self.kind.is_pointer() => ElementForm::Pointer,
+                CType::Handle => ElementForm::Handle,
+                CType::Status => ElementForm::Status,
                 CType::Double if array => return Carrier::Nothing,
                 CType::Double => return Carrier::F64,
                 CType::F08Status | CType::Char | CType::Void | CType::Function => {
@@ -93,16 +93,16 @@ impl Param {
             },
         };
         match (elem, array) {
-            (Elem::I32 | Elem::I64, true) if both => Carrier::ArrayInOut(elem),
+            (ElementForm::I32 | ElementForm::I64, true) if both => Carrier::ArrayInOut(elem),
             (_, true) => Carrier::Array(elem),
-            (Elem::I32, false) if both => Carrier::I32InOut,
-            (Elem::I64, false) if both => Carrier::I64InOut,
-            (Elem::I32, false) => Carrier::I32,
-            (Elem::I64, false) => Carrier::I64,
-            (Elem::Handle, false) => Carrier::Handle,
-            (Elem::Pointer, false) => Carrier::Pointer,
-            (Elem::Status, false) => Carrier::Status,
-            (Elem::Text, false) => Carrier::Text,
+            (ElementForm::I32, false) if both => Carrier::I32InOut,
+            (ElementForm::I64, false) if both => Carrier::I64InOut,
+            (ElementForm::I32, false) => Carrier::I32,
+            (ElementForm::I64, false) => Carrier::I64,
+            (ElementForm::Handle, false) => Carrier::Handle,
+            (ElementForm::Pointer, false) => Carrier::Pointer,
+            (ElementForm::Status, false) => Carrier::Status,
+            (ElementForm::Text, false) => Carrier::Text,
         }
     }
 }

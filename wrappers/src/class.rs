@@ -1,4 +1,4 @@
-//! What a function does ([`Class`]) and how a file function accesses its file ([`Io`]).
+//! What a function does ([`Class`]) and how a file function accesses its file ([`FileAccessKind`]).
 
 use crate::kind::words;
 
@@ -150,7 +150,7 @@ words! {
 
 /// How a function of [`Class::FileAccess`] accesses its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Io {
+pub struct FileAccessKind {
     /// Whether the function writes; otherwise it reads.
     pub write: bool,
     /// Where.
@@ -161,9 +161,9 @@ pub struct Io {
     pub phase: Phase,
 }
 
-impl Io {
+impl FileAccessKind {
     /// Reads the value of `io=`, words separated by commas.
-    pub(crate) fn parse(words: &str) -> Result<Io, String> {
+    pub(crate) fn parse(words: &str) -> Result<FileAccessKind, String> {
         let mut words = words.split(',');
         let write = match words.next() {
             Some("read") => false,
@@ -174,7 +174,7 @@ impl Io {
             .next()
             .and_then(Pointer::from_word)
             .ok_or("io: expected explicit, individual or shared")?;
-        let mut io = Io {
+        let mut io = FileAccessKind {
             write,
             pointer,
             collective: false,

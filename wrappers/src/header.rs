@@ -13,26 +13,26 @@ use syn::{Expr, FnArg, ForeignItem, Item, Lit, Pat, PointerMutability, ReturnTyp
 
 /// Everything taken from one header.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub struct MpiHeader {
     /// Functions `MPI_*` and `MPIX_*`, in the order of the header.
-    pub functions: Vec<Declared>,
+    pub functions: Vec<DeclaredFunction>,
     /// Rust source of every type and constant, without the functions.
     pub types: String,
     /// The constants that are integers, macros and enumerators alike.
     pub constants: BTreeMap<String, i64>,
     /// How handles look, and therefore which libraries the wrappers work with.
-    pub family: Family,
+    pub family: MpiAbi,
     /// Flags that the compiler wrapper adds for the preprocessor: `-I…`, `-D…`.
     pub flags: Vec<String>,
 }
 
 /// A function the header declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declared {
+pub struct DeclaredFunction {
     /// Name of the function.
     pub name: String,
     /// Parameters of the function.
-    pub params: Vec<Argument>,
+    pub params: Vec<DeclaredArgument>,
     /// Rust type of the result; `()` for void.
     pub returns: String,
     /// Whether further arguments may follow.
@@ -41,7 +41,7 @@ pub struct Declared {
 
 /// A parameter of a declared function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Argument {
+pub struct DeclaredArgument {
     /// The header's name for it, made usable as a Rust name.
     pub name: String,
     /// Rust type of the parameter, `*const ::std::os::raw::c_void`.
@@ -50,7 +50,7 @@ pub struct Argument {
 
 /// Binary interface of an MPI library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum MpiAbi {
     /// MPICH and what is compatible with it (Intel MPI, MVAPICH, Cray): handles are ints.
     Mpich,
     /// Open MPI: handles are pointers to its own structs.
@@ -61,7 +61,7 @@ pub enum Family {
 
 /// Why a header cannot be read.
 #[derive(Debug)]
-pub enum Error {
+pub enum MpiHeaderError {
     /// The compiler wrapper cannot be run, or does not know `-show`.
     Wrapper {
         /// Command that was run.
@@ -81,17 +81,17 @@ pub enum Error {
     },
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for MpiHeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Wrapper { command, message } => write!(f, "{command}: {message}"),
-            Error::Bindgen { message } => write!(f, "mpi.h: {message}"),
-            Error::Rust { message } => write!(f, "result of bindgen: {message}"),
+            MpiHeaderError::Wrapper { command, message } => write!(f, "{command}: {message}"),
+            MpiHeaderError::Bindgen { message } => write!(f, "mpi.h: {message}"),
+            MpiHeaderError::Rust { message } => write!(f, "result of bindgen: {message}"),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for MpiHeaderError {}
 
 /// The compiler wrapper to use: `$MPICC`, else `mpicc`.
 pub fn mpicc() -> String {
@@ -105,7 +105,7 @@ pub fn mpicc() -> String {
 ///
 /// # Errors
 /// If the wrapper cannot be asked for its flags, or bindgen fails.
-pub fn read(mpicc: &str) -> Result<Header, Error> {
+pub fn read(mpicc: &str) -> Result<MpiHeader, MpiHeaderError> {
     let flags = flags(mpicc)?;
     let rust = bindgen::builder()
         .header_contents("wrappers_mpi.h", "#include <mpi.h>\n")
@@ -119,19 +119,19 @@ pub fn read(mpicc: &str) -> Result<Header, Error> {
         .layout_tests(false)
         .formatter(bindgen::Formatter::None)
         .generate()
-        .map_err(|e| Error::Bindgen {
+        .map_err(|e| MpiHeaderError::Bindgen {
             message: format!("{e} (flags: {})", flags.join(" ")),
         })?
         .to_string();
-    let file = syn::parse_file(&rust).map_err(|e| Error::Rust {
+    let file = syn::parse_file(&rust).map_err(|e| MpiHeaderError::Rust {
         message: e.to_string(),
     })?;
     split(file, flags)
 }
 
 /// The wrapper's flags for the preprocessor.
-fn flags(mpicc: &str) -> Result<Vec<String>, Error> {
-    let fail = |message: String| Error::Wrapper {
+fn flags(mpicc: &str) -> Result<Vec<String>, MpiHeaderError> {
+    let fail = |message: String| MpiHeaderError::Wrapper {
         command: format!("{mpicc} -show"),
         message,
     };
@@ -161,8 +161,8 @@ fn flags(mpicc: &str) -> Result<Vec<String>, Error> {
 }
 
 /// Takes the functions out of the source and looks at what remains.
-fn split(mut file: syn::File, flags: Vec<String>) -> Result<Header, Error> {
-    let mut functions: Vec<Declared> = Vec::new();
+fn split(mut file: syn::File, flags: Vec<String>) -> Result<MpiHeader, MpiHeaderError> {
+    let mut functions: Vec<DeclaredFunction> = Vec::new();
     let mut constants = BTreeMap::new();
     let mut comm = None;
     for item in &mut file.items {
@@ -189,16 +189,16 @@ fn split(mut file: syn::File, flags: Vec<String>) -> Result<Header, Error> {
     file.items
         .retain(|item| !matches!(item, Item::ForeignMod(block) if block.items.is_empty()));
     let family = match comm.as_deref() {
-        Some("::std::os::raw::c_int") => Family::Mpich,
-        Some("*mut ompi_communicator_t") => Family::OpenMpi,
-        Some("*mut MPI_ABI_Comm") => Family::Standard,
+        Some("::std::os::raw::c_int") => MpiAbi::Mpich,
+        Some("*mut ompi_communicator_t") => MpiAbi::OpenMpi,
+        Some("*mut MPI_ABI_Comm") => MpiAbi::Standard,
         other => {
-            return Err(Error::Rust {
+            return Err(MpiHeaderError::Rust {
                 message: format!("MPI_Comm is {other:?}"),
             });
         }
     };
-    Ok(Header {
+    Ok(MpiHeader {
         functions,
         types: prettyplease::unparse(&file),
         constants,
@@ -220,24 +220,24 @@ fn integer(expr: &Expr) -> Option<i64> {
 }
 
 /// One function declaration.
-fn declared(signature: &syn::Signature) -> Result<Declared, Error> {
+fn declared(signature: &syn::Signature) -> Result<DeclaredFunction, MpiHeaderError> {
     let name = signature.ident.to_string();
     let mut params = Vec::new();
     for argument in &signature.inputs {
         match argument {
             FnArg::Typed(argument) => match &*argument.pat {
-                Pat::Ident(pattern) => params.push(Argument {
+                Pat::Ident(pattern) => params.push(DeclaredArgument {
                     name: pattern.ident.to_string(),
                     ty: text(&argument.ty)?,
                 }),
                 _ => {
-                    return Err(Error::Rust {
+                    return Err(MpiHeaderError::Rust {
                         message: format!("a pattern in {name}"),
                     });
                 }
             },
             FnArg::Receiver(_) => {
-                return Err(Error::Rust {
+                return Err(MpiHeaderError::Rust {
                     message: format!("self in {name}"),
                 });
             }
@@ -247,7 +247,7 @@ fn declared(signature: &syn::Signature) -> Result<Declared, Error> {
         ReturnType::Default => "()".to_owned(),
         ReturnType::Type(_, ty) => text(ty)?,
     };
-    Ok(Declared {
+    Ok(DeclaredFunction {
         name,
         params,
         returns,
@@ -256,7 +256,7 @@ fn declared(signature: &syn::Signature) -> Result<Declared, Error> {
 }
 
 /// A type as one writes it.
-fn text(ty: &Type) -> Result<String, Error> {
+fn text(ty: &Type) -> Result<String, MpiHeaderError> {
     match ty {
         Type::Ptr(pointer) => {
             let mutable = if matches!(pointer.mutability, PointerMutability::Mut(_)) {
@@ -282,26 +282,26 @@ fn text(ty: &Type) -> Result<String, Error> {
         }
         Type::Array(array) => match integer(&array.len) {
             Some(length) => Ok(format!("[{}; {length}]", text(&array.elem)?)),
-            None => Err(Error::Rust {
+            None => Err(MpiHeaderError::Rust {
                 message: "an array without number".into(),
             }),
         },
-        _ => Err(Error::Rust {
+        _ => Err(MpiHeaderError::Rust {
             message: "a type that is no pointer, name or array".into(),
         }),
     }
 }
 
-impl Header {
+impl MpiHeader {
     /// The functions that the table does not have; extensions (`MPIX_`) are among them.
-    pub fn unknown<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a Declared> {
+    pub fn unknown<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a DeclaredFunction> {
         self.functions
             .iter()
             .filter(|declared| table.get(&declared.name).is_none())
     }
 }
 
-impl Declared {
+impl DeclaredFunction {
     /// In what the declaration differs from the table's entry; `None` if a wrapper made from the entry fits it.
     pub fn misfit(&self, function: &Function) -> Option<String> {
         if self.params.len() != function.params.len() {
@@ -321,7 +321,7 @@ impl Declared {
                 function.returns.word()
             ));
         }
-        let differs = |(declared, param): &(&Argument, &Param)| {
+        let differs = |(declared, param): &(&DeclaredArgument, &Param)| {
             !fits(&declared.ty, param.indirection(), param.ctype, param.kind)
         };
         self.params

@@ -1,11 +1,11 @@
-//! How many elements an array parameter has ([`Len`]).
+//! How many elements an array parameter has ([`LengthRule`]).
 //!
 //! Numbers in these types are positions in the parameter list of the same function.
 
 use crate::kind::{Direction, words};
 
 words! {
-    /// A number that an object tells, not an argument. What it is asked of follows in [`Query::of`].
+    /// A number that an object tells, not an argument. What it is asked of follows in [`LengthQuery::of`].
     Property {
         /// Size of the communicator; of an intercommunicator, the size of the remote group.
         Peers = "peers",
@@ -36,7 +36,7 @@ words! {
 
 /// A question about an object that is itself an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Query {
+pub struct LengthQuery {
     /// Property that is asked for.
     pub property: Property,
     /// The communicator or datatype.
@@ -47,7 +47,7 @@ pub struct Query {
 
 /// Number of elements of an array, or of characters of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Len {
+pub enum LengthRule {
     /// The value of an `in` parameter.
     Param(usize),
     /// The value that an `out` parameter has after the call; nothing if it is negative, MPI_UNDEFINED included.
@@ -61,9 +61,9 @@ pub enum Len {
     /// The last element of an array that is itself a parameter; nothing if that is empty.
     Last(usize),
     /// What an object tells.
-    Query(Query),
+    Query(LengthQuery),
     /// The smaller of an `in` parameter and what an object tells.
-    Min(usize, Query),
+    Min(usize, LengthQuery),
     /// Up to the NULL that ends it.
     NullEnded,
     /// Text up to its NUL.
@@ -78,9 +78,9 @@ pub enum Len {
 }
 
 /// The parameters that a rule may name, with their directions.
-pub(crate) struct Scope<'a>(pub(crate) Vec<(&'a str, Direction)>);
+pub(crate) struct RuleScope<'a>(pub(crate) Vec<(&'a str, Direction)>);
 
-impl Scope<'_> {
+impl RuleScope<'_> {
     /// Position of the parameter of that name.
     pub(crate) fn find(&self, name: &str) -> Result<usize, String> {
         let position = self.0.iter().position(|(other, _)| *other == name);
@@ -88,35 +88,35 @@ impl Scope<'_> {
     }
 
     /// The rule for the length of an array, the words between the brackets.
-    pub(crate) fn array(&self, rule: &str) -> Result<Len, String> {
+    pub(crate) fn array(&self, rule: &str) -> Result<LengthRule, String> {
         if let Some((factor, name)) = rule.split_once('*') {
             let factor = factor
                 .parse()
                 .map_err(|_| format!("not a number: {factor}"))?;
-            return Ok(Len::Times(factor, self.find(name)?));
+            return Ok(LengthRule::Times(factor, self.find(name)?));
         }
         let Some((verb, inner)) = call(rule)? else {
             let index = self.find(rule)?;
             return Ok(match self.0[index].1 {
-                Direction::In => Len::Param(index),
-                Direction::Out => Len::Returned(index),
-                Direction::InOut => Len::InOut(index),
+                Direction::In => LengthRule::Param(index),
+                Direction::Out => LengthRule::Returned(index),
+                Direction::InOut => LengthRule::InOut(index),
             });
         };
         match verb {
-            "sum" => Ok(Len::Sum(self.find(inner)?)),
-            "last" => Ok(Len::Last(self.find(inner)?)),
+            "sum" => Ok(LengthRule::Sum(self.find(inner)?)),
+            "last" => Ok(LengthRule::Last(self.find(inner)?)),
             "min" => {
                 let (name, asked) = inner.split_once(',').ok_or("min takes two values")?;
                 let (verb, inner) = call(asked)?.ok_or("min takes what an object tells")?;
-                Ok(Len::Min(self.find(name)?, self.query(verb, inner)?))
+                Ok(LengthRule::Min(self.find(name)?, self.query(verb, inner)?))
             }
-            _ => Ok(Len::Query(self.query(verb, inner)?)),
+            _ => Ok(LengthRule::Query(self.query(verb, inner)?)),
         }
     }
 
     /// What an object tells.
-    fn query(&self, verb: &str, inner: &str) -> Result<Query, String> {
+    fn query(&self, verb: &str, inner: &str) -> Result<LengthQuery, String> {
         let property = Property::from_word(verb).ok_or_else(|| format!("unknown length {verb}"))?;
         let (of, rank) = match inner.split_once(',') {
             Some((of, rank)) => (of, Some(self.find(rank)?)),
@@ -126,17 +126,17 @@ impl Scope<'_> {
             return Err("degree, and only degree, takes a rank".into());
         }
         let of = self.find(of)?;
-        Ok(Query { property, of, rank })
+        Ok(LengthQuery { property, of, rank })
     }
 
     /// The rule for the length of a text.
-    pub(crate) fn text(&self, rule: &str) -> Result<Len, String> {
+    pub(crate) fn text(&self, rule: &str) -> Result<LengthRule, String> {
         if rule.starts_with("MPI_MAX_") {
-            return Ok(Len::NulWithinConstant(rule.to_owned()));
+            return Ok(LengthRule::NulWithinConstant(rule.to_owned()));
         }
         match self.array(rule)? {
-            Len::Param(index) | Len::InOut(index) => Ok(Len::NulWithin(index)),
-            Len::Returned(index) => Ok(Len::Chars(index)),
+            LengthRule::Param(index) | LengthRule::InOut(index) => Ok(LengthRule::NulWithin(index)),
+            LengthRule::Returned(index) => Ok(LengthRule::Chars(index)),
             _ => Err("the length of a text is a parameter or a constant".into()),
         }
     }

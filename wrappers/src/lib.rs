@@ -28,12 +28,14 @@ mod length;
 mod parse;
 mod table;
 
-pub use carrier::{Carrier, Elem};
-pub use class::{Class, Io, Phase, Pointer};
+pub use carrier::{Carrier, ElementForm};
+pub use class::{Class, FileAccessKind, Phase, Pointer};
 pub use kind::{CType, Direction, Kind};
-pub use length::{Len, Property, Query};
+pub use length::{LengthQuery, LengthRule, Property};
 pub use parse::ParseError;
-pub use table::{Amount, Extent, Fortran, Function, Param, Sentinel, Table, Vain};
+pub use table::{
+    BufferAmount, BufferExtent, Fortran, Function, Param, PollOutcome, Sentinel, Table,
+};
 
 /// The text of the table.
 pub const TEXT: &str = include_str!("../mpi.table");

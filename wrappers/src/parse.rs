@@ -3,10 +3,10 @@
 //! Two passes: the lines become entries that still have names, then each entry becomes one or two functions whose
 //! parameters refer to each other by position. Whatever is misspelled or refers to nothing is an error with its line.
 
-use crate::class::{Class, Io};
+use crate::class::{Class, FileAccessKind};
 use crate::kind::{CType, Direction, Kind};
-use crate::length::{Len, Scope};
-use crate::table::{Amount, Extent, Fortran, Function, Param, Sentinel, Table};
+use crate::length::{LengthRule, RuleScope};
+use crate::table::{BufferAmount, BufferExtent, Fortran, Function, Param, Sentinel, Table};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -28,28 +28,28 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 /// A line, split into words.
-struct Line<'a> {
+struct TableLine<'a> {
     number: usize,
     words: Vec<&'a str>,
 }
 
 /// A function as it is written.
-struct Entry<'a> {
-    head: Line<'a>,
-    params: Vec<Line<'a>>,
+struct TableEntry<'a> {
+    head: TableLine<'a>,
+    params: Vec<TableLine<'a>>,
     /// The line with the fields of its DUMPI record.
-    dumpi_fields: Option<Line<'a>>,
+    dumpi_fields: Option<TableLine<'a>>,
 }
 
 /// Reads the whole table.
 pub(crate) fn parse(text: &str) -> Result<Table, ParseError> {
     let mut colors = HashMap::new();
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<TableEntry> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let content = line.split('#').next().unwrap_or("");
         let words: Vec<&str> = content.split_whitespace().collect();
         let indented = content.starts_with(' ');
-        let line = Line {
+        let line = TableLine {
             number: index + 1,
             words,
         };
@@ -66,7 +66,7 @@ pub(crate) fn parse(text: &str) -> Result<Table, ParseError> {
                 Some(entry) => entry.params.push(line),
                 None => return Err(line.error("parameter without function")),
             },
-            Some(_) => entries.push(Entry {
+            Some(_) => entries.push(TableEntry {
                 head: line,
                 params: Vec::new(),
                 dumpi_fields: None,
@@ -110,7 +110,7 @@ fn finish(functions: Vec<Function>) -> Result<Table, ParseError> {
 }
 
 /// `class NAME COLOUR meaning`
-fn class_line<'a>(line: &Line<'a>) -> Result<(Class, &'a str), ParseError> {
+fn class_line<'a>(line: &TableLine<'a>) -> Result<(Class, &'a str), ParseError> {
     match line.words[..] {
         [_, class, color, _, ..] => Class::from_word(class)
             .map(|class| (class, color))
@@ -119,7 +119,7 @@ fn class_line<'a>(line: &Line<'a>) -> Result<(Class, &'a str), ParseError> {
     }
 }
 
-impl Line<'_> {
+impl TableLine<'_> {
     fn error(&self, message: impl Into<String>) -> ParseError {
         ParseError {
             line: self.number,
@@ -128,9 +128,9 @@ impl Line<'_> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> TableEntry<'a> {
     /// `dumpi: NAME:CODE ...`
-    fn set_dumpi_fields(&mut self, line: Line<'a>) -> Result<(), ParseError> {
+    fn set_dumpi_fields(&mut self, line: TableLine<'a>) -> Result<(), ParseError> {
         if self.dumpi_fields.is_some() {
             return Err(line.error("dumpi: stands twice"));
         }
@@ -166,7 +166,9 @@ impl<'a> Entry<'a> {
         for word in &head.words[1..] {
             match word.split_once('=').unwrap_or((word, "")) {
                 ("class", name) => class = Class::from_word(name),
-                ("io", words) => io = Some(Io::parse(words).map_err(|m| head.error(m))?),
+                ("io", words) => {
+                    io = Some(FileAccessKind::parse(words).map_err(|m| head.error(m))?)
+                }
                 ("returns", kind) => {
                     returns = Kind::from_word(kind)
                         .ok_or_else(|| head.error(format!("unknown kind {kind}")))?;
@@ -244,7 +246,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The parameters that this form has. Each line of the result has at least three words.
-    fn params_of_form(&self, large: bool) -> Result<Vec<&Line<'_>>, ParseError> {
+    fn params_of_form(&self, large: bool) -> Result<Vec<&TableLine<'_>>, ParseError> {
         let mut lines = Vec::new();
         for line in &self.params {
             if line.words.len() < 3 {
@@ -259,7 +261,7 @@ impl<'a> Entry<'a> {
 }
 
 /// The words behind name, direction and kind.
-fn attributes<'a>(line: &'a Line) -> impl Iterator<Item = &'a str> {
+fn attributes<'a>(line: &'a TableLine) -> impl Iterator<Item = &'a str> {
     line.words.iter().skip(3).copied()
 }
 
@@ -268,7 +270,7 @@ fn is_large_mark(attribute: &str) -> bool {
 }
 
 /// Names and directions of parameters; those of the same function can refer to each other.
-fn scope<'a>(lines: &[&'a Line]) -> Result<Scope<'a>, ParseError> {
+fn scope<'a>(lines: &[&'a TableLine]) -> Result<RuleScope<'a>, ParseError> {
     let mut params: Vec<(&str, Direction)> = Vec::new();
     for line in lines {
         let (name, word) = (line.words[0], line.words[1]);
@@ -281,11 +283,16 @@ fn scope<'a>(lines: &[&'a Line]) -> Result<Scope<'a>, ParseError> {
             direction.ok_or_else(|| line.error(format!("unknown direction {word}")))?,
         ));
     }
-    Ok(Scope(params))
+    Ok(RuleScope(params))
 }
 
 /// The parameter at a position of the scope.
-fn param(line: &Line, scope: &Scope, index: usize, large: bool) -> Result<Param, ParseError> {
+fn param(
+    line: &TableLine,
+    scope: &RuleScope,
+    index: usize,
+    large: bool,
+) -> Result<Param, ParseError> {
     let find = |name: &str| scope.find(name).map_err(|m| line.error(m));
     let (name, direction) = scope.0[index];
     let (word, length) = match line.words[2].split_once('[') {
@@ -304,8 +311,8 @@ fn param(line: &Line, scope: &Scope, index: usize, large: bool) -> Result<Param,
         len: match (length, kind) {
             (Some(rule), Kind::String) => Some(scope.text(rule).map_err(|m| line.error(m))?),
             (Some(rule), _) => Some(scope.array(rule).map_err(|m| line.error(m))?),
-            (None, Kind::String) => Some(Len::Nul),
-            (None, Kind::Argv) => Some(Len::NullEnded),
+            (None, Kind::String) => Some(LengthRule::Nul),
+            (None, Kind::Argv) => Some(LengthRule::NullEnded),
             (None, _) => None,
         },
         poly: false,
@@ -331,11 +338,11 @@ fn param(line: &Line, scope: &Scope, index: usize, large: bool) -> Result<Param,
                     None => (amount, None),
                 };
                 let count = if count == "1" {
-                    Amount::One
+                    BufferAmount::One
                 } else {
-                    Amount::Param(find(count)?)
+                    BufferAmount::Param(find(count)?)
                 };
-                param.extent = Some(Extent { count, datatype });
+                param.extent = Some(BufferExtent { count, datatype });
             }
             ("or", list) => {
                 param.sentinels = (list.split(',').map(Sentinel::from_word))
@@ -450,7 +457,7 @@ mod tests {
         )
         .expect("valid");
         let len = |name| table.get(name).and_then(|f| f.params.last()?.len.clone());
-        assert_eq!(len("MPI_X"), Some(crate::Len::Param(0)));
-        assert_eq!(len("MPI_X_c"), Some(crate::Len::Param(1)));
+        assert_eq!(len("MPI_X"), Some(crate::LengthRule::Param(0)));
+        assert_eq!(len("MPI_X_c"), Some(crate::LengthRule::Param(1)));
     }
 }

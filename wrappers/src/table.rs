@@ -1,8 +1,8 @@
 //! The parsed table: functions, their parameters, and the numbers by which records name them.
 
-use crate::class::{Class, Io};
+use crate::class::{Class, FileAccessKind};
 use crate::kind::{CType, Direction, Kind, words};
-use crate::length::Len;
+use crate::length::LengthRule;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub struct Function {
     /// Class of the function.
     pub class: Class,
     /// File access of the function, for [`Class::FileAccess`].
-    pub io: Option<Io>,
+    pub io: Option<FileAccessKind>,
     /// Kind of the return value. [`Kind::ErrorCode`] for nearly all.
     pub returns: Kind,
     /// Whether further arguments follow the listed ones (MPI_Pcontrol).
@@ -82,7 +82,7 @@ pub struct Param {
     /// C type of one element, in this form of the function.
     pub ctype: CType,
     /// Number of elements; `None` for what is no array. Never `None` for [`Kind::String`].
-    pub len: Option<Len>,
+    pub len: Option<LengthRule>,
     /// Whether the type differs between the small and the `_c` form.
     pub poly: bool,
     /// Significant only at the root; elsewhere it may be garbage.
@@ -90,7 +90,7 @@ pub struct Param {
     /// Passed by address although it is an `in` scalar.
     pub by_address: bool,
     /// How much data a buffer holds, where the arguments tell.
-    pub extent: Option<Extent>,
+    pub extent: Option<BufferExtent>,
     /// Constants that may stand in its place.
     pub sentinels: Vec<Sentinel>,
     /// The buffer which, when it is MPI_IN_PLACE, makes this parameter insignificant.
@@ -102,16 +102,16 @@ pub struct Param {
 
 /// How much data is in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Extent {
+pub struct BufferExtent {
     /// Number of elements.
-    pub count: Amount,
+    pub count: BufferAmount,
     /// Datatype of the elements (an array of datatypes next to an array of counts); `None` for bytes.
     pub datatype: Option<usize>,
 }
 
 /// Number of elements of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Amount {
+pub enum BufferAmount {
     /// One.
     One,
     /// The value of a parameter, or the sum of it if it is an array.
@@ -198,7 +198,7 @@ impl Table {
 
 /// How it is seen that a call which only asks has brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vain {
+pub enum PollOutcome {
     /// Every call is as good as the one before: only the time is asked for.
     Always,
     /// This argument, a logical, is false.
@@ -225,9 +225,9 @@ impl Function {
     }
 
     /// What tells that a call has brought nothing, for functions that only ask: a program that waits calls them again and again.
-    pub fn vain(&self) -> Option<Vain> {
+    pub fn vain(&self) -> Option<PollOutcome> {
         if matches!(self.name.as_str(), "MPI_Wtime" | "MPI_Wtick") {
-            return Some(Vain::Always);
+            return Some(PollOutcome::Always);
         }
         let asks = matches!(self.class, Class::Test | Class::Probe | Class::RmaSync)
             || self.name == "MPI_Parrived";
@@ -237,7 +237,8 @@ impl Function {
             self.param("outcount")
                 .filter(|_| self.name == "MPI_Testsome")
         };
-        flag.map(Vain::Not).or_else(|| count().map(Vain::No))
+        flag.map(PollOutcome::Not)
+            .or_else(|| count().map(PollOutcome::No))
     }
 
     /// Whether it sends or receives messages, or begins, starts, completes or frees such operations: without all calls of these

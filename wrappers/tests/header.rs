@@ -4,16 +4,16 @@
 use std::collections::HashSet;
 use std::process::Command;
 use std::sync::OnceLock;
-use wrappers::header::{self, Error, Family, Header};
+use wrappers::header::{self, MpiAbi, MpiHeader, MpiHeaderError};
 use wrappers::{CType, Direction, Kind};
 
 /// The headers to check, each with the wrapper it belongs to. bindgen takes seconds, so they are read once.
-fn headers() -> &'static [(String, Header)] {
-    static HEADERS: OnceLock<Vec<(String, Header)>> = OnceLock::new();
+fn headers() -> &'static [(String, MpiHeader)] {
+    static HEADERS: OnceLock<Vec<(String, MpiHeader)>> = OnceLock::new();
     HEADERS.get_or_init(read_headers)
 }
 
-fn read_headers() -> Vec<(String, Header)> {
+fn read_headers() -> Vec<(String, MpiHeader)> {
     let asked = |name| std::env::var(name).unwrap_or_default();
     let asked: Vec<String> = [asked("MPICC"), asked("MPICC_EXTRA")]
         .iter()
@@ -136,7 +136,7 @@ fn functions_and_types_are_apart() {
         let version = header.constants.get("MPI_VERSION").copied().unwrap_or(0);
         assert!(version >= 3, "{mpicc}: MPI {version}");
         let removed = ["MPI_Address", "MPI_Type_struct", "MPI_Errhandler_set"];
-        if header.family != Family::Standard {
+        if header.family != MpiAbi::Standard {
             assert!(removed.iter().all(|name| names.contains(name)), "{mpicc}");
         }
     }
@@ -146,7 +146,7 @@ fn functions_and_types_are_apart() {
 #[test]
 fn no_wrapper() {
     match header::read("./no-such-mpicc") {
-        Err(Error::Wrapper { command, .. }) => assert!(command.contains("no-such-mpicc")),
+        Err(MpiHeaderError::Wrapper { command, .. }) => assert!(command.contains("no-such-mpicc")),
         other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,7 @@
 //! The table against itself and against the descriptions in `spec/`.
 
 use std::collections::{BTreeMap, HashSet};
-use wrappers::{CType, Class, Kind, Len, Table};
+use wrappers::{CType, Class, Kind, LengthRule, Table};
 
 fn table() -> Table {
     wrappers::table().unwrap_or_else(|e| panic!("{e}"))
@@ -76,22 +76,25 @@ fn references_fit() {
             let number = |i: usize| matches!(at(i).ctype, CType::Int | CType::Count | CType::Aint);
             match p.len {
                 Some(
-                    Len::Param(i)
-                    | Len::Returned(i)
-                    | Len::InOut(i)
-                    | Len::Times(_, i)
-                    | Len::NulWithin(i)
-                    | Len::Chars(i),
+                    LengthRule::Param(i)
+                    | LengthRule::Returned(i)
+                    | LengthRule::InOut(i)
+                    | LengthRule::Times(_, i)
+                    | LengthRule::NulWithin(i)
+                    | LengthRule::Chars(i),
                 ) => assert!(number(i) && at(i).len.is_none(), "{context}"),
-                Some(Len::Sum(i) | Len::Last(i)) => {
+                Some(LengthRule::Sum(i) | LengthRule::Last(i)) => {
                     assert!(number(i) && at(i).len.is_some(), "{context}");
                 }
-                Some(Len::Query(q) | Len::Min(_, q)) => assert!(
+                Some(LengthRule::Query(q) | LengthRule::Min(_, q)) => assert!(
                     matches!(at(q.of).kind, Kind::Comm | Kind::Datatype)
                         && q.rank.is_none_or(|r| at(r).kind == Kind::Rank),
                     "{context}"
                 ),
-                Some(Len::NullEnded | Len::Nul | Len::NulWithinConstant(_)) | None => {}
+                Some(
+                    LengthRule::NullEnded | LengthRule::Nul | LengthRule::NulWithinConstant(_),
+                )
+                | None => {}
             }
             if let Some(extent) = p.extent {
                 assert!(

@@ -5,7 +5,7 @@
 
 use crate::encode::{NO_ARRAY, Status, status};
 use crate::layout::{Family, POINTER_BYTES};
-use wrappers::{Carrier, Elem, Function};
+use wrappers::{Carrier, ElementForm, Function};
 
 /// Cursor over bytes. Every getter returns `None` when the bytes run out.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ impl<'a> Bytes<'a> {
 
 /// One argument.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum ArgValue<'a> {
     /// Not recorded (buffers, functions), or an output of a call that failed.
     Absent,
     /// Integer, enumeration, rank, count, logical …
@@ -157,7 +157,7 @@ pub enum Value<'a> {
 pub struct Array<'a> {
     /// Number of elements.
     pub len: usize,
-    elem: Elem,
+    elem: ElementForm,
     handle_bytes: usize,
     bytes: &'a [u8],
 }
@@ -165,25 +165,25 @@ pub struct Array<'a> {
 impl<'a> Array<'a> {
     fn width(&self) -> usize {
         match self.elem {
-            Elem::I32 => 4,
-            Elem::I64 => 8,
-            Elem::Handle => self.handle_bytes,
-            Elem::Pointer => POINTER_BYTES,
-            Elem::Status | Elem::Text => 1,
+            ElementForm::I32 => 4,
+            ElementForm::I64 => 8,
+            ElementForm::Handle => self.handle_bytes,
+            ElementForm::Pointer => POINTER_BYTES,
+            ElementForm::Status | ElementForm::Text => 1,
         }
     }
 
     /// Integer (or raw handle) number `i`; `None` past the end or where elements are no numbers.
     #[inline]
     pub fn get(&self, i: usize) -> Option<i64> {
-        if matches!(self.elem, Elem::Status | Elem::Text) || i >= self.len {
+        if matches!(self.elem, ElementForm::Status | ElementForm::Text) || i >= self.len {
             return None;
         }
         let width = self.width();
         let b = &mut Bytes::new(self.bytes.get(i * width..(i + 1) * width)?);
         match self.elem {
-            Elem::I32 => b.i32().map(i64::from),
-            Elem::I64 => b.i64(),
+            ElementForm::I32 => b.i32().map(i64::from),
+            ElementForm::I64 => b.i64(),
             _ => b.handle(width).map(|h| h as i64),
         }
     }
@@ -196,7 +196,7 @@ impl<'a> Array<'a> {
     /// All statuses of an array of statuses.
     pub fn statuses(&self) -> impl Iterator<Item = Option<Status>> + use<'a> {
         let mut b = Bytes::new(self.bytes);
-        let n = if self.elem == Elem::Status {
+        let n = if self.elem == ElementForm::Status {
             self.len
         } else {
             0
@@ -207,7 +207,11 @@ impl<'a> Array<'a> {
     /// All strings of an array of strings.
     pub fn texts(&self) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
         let mut b = Bytes::new(self.bytes);
-        let n = if self.elem == Elem::Text { self.len } else { 0 };
+        let n = if self.elem == ElementForm::Text {
+            self.len
+        } else {
+            0
+        };
         (0..n).map_while(move |_| b.string())
     }
 }
@@ -217,55 +221,55 @@ pub const MAX_PARAMS: usize = 16;
 
 /// The arguments of one call, in the order of its parameters.
 #[derive(Clone, Debug)]
-pub struct Args<'a> {
-    values: [Value<'a>; MAX_PARAMS],
+pub struct ArgValues<'a> {
+    values: [ArgValue<'a>; MAX_PARAMS],
     len: usize,
 }
 
-impl<'a> Args<'a> {
+impl<'a> ArgValues<'a> {
     /// Decodes `payload` of a call of `function`. `None` if it is damaged.
-    pub fn decode(function: &Function, family: Family, payload: &'a [u8]) -> Option<Args<'a>> {
+    pub fn decode(function: &Function, family: Family, payload: &'a [u8]) -> Option<ArgValues<'a>> {
         let b = &mut Bytes::new(payload);
         let handle = family.handle_bytes();
-        let mut values = [const { Value::Absent }; MAX_PARAMS];
+        let mut values = [const { ArgValue::Absent }; MAX_PARAMS];
         for (param, value) in function.params.iter().zip(&mut values) {
             *value = match param.carrier() {
-                Carrier::Nothing => Value::Absent,
-                Carrier::I32 => Value::Int(b.i32()?.into()),
-                Carrier::I64 => Value::Int(b.i64()?),
-                Carrier::I32InOut => Value::InOut(b.i32()?.into(), b.i32()?.into()),
-                Carrier::I64InOut => Value::InOut(b.i64()?, b.i64()?),
-                Carrier::F64 => Value::Double(f64::from_bits(b.u64()?)),
-                Carrier::Handle => Value::Handle(b.handle(handle)?),
-                Carrier::Pointer => Value::Handle(b.handle(POINTER_BYTES)?),
-                Carrier::Status => Value::Status(b.status()?),
-                Carrier::Text => Value::Text(b.string()?),
-                Carrier::Array(elem) => Value::Array(array(b, elem, handle)?),
+                Carrier::Nothing => ArgValue::Absent,
+                Carrier::I32 => ArgValue::Int(b.i32()?.into()),
+                Carrier::I64 => ArgValue::Int(b.i64()?),
+                Carrier::I32InOut => ArgValue::InOut(b.i32()?.into(), b.i32()?.into()),
+                Carrier::I64InOut => ArgValue::InOut(b.i64()?, b.i64()?),
+                Carrier::F64 => ArgValue::Double(f64::from_bits(b.u64()?)),
+                Carrier::Handle => ArgValue::Handle(b.handle(handle)?),
+                Carrier::Pointer => ArgValue::Handle(b.handle(POINTER_BYTES)?),
+                Carrier::Status => ArgValue::Status(b.status()?),
+                Carrier::Text => ArgValue::Text(b.string()?),
+                Carrier::Array(elem) => ArgValue::Array(array(b, elem, handle)?),
                 Carrier::ArrayInOut(elem) => {
-                    Value::ArrayInOut(array(b, elem, handle)?, array(b, elem, handle)?)
+                    ArgValue::ArrayInOut(array(b, elem, handle)?, array(b, elem, handle)?)
                 }
             };
         }
-        Some(Args {
+        Some(ArgValues {
             values,
             len: function.params.len().min(MAX_PARAMS),
         })
     }
 
     /// All arguments.
-    pub fn values(&self) -> &[Value<'a>] {
+    pub fn values(&self) -> &[ArgValue<'a>] {
         &self.values[..self.len]
     }
 
-    /// Argument `i`, [`Value::Absent`] past the end.
-    pub fn get(&self, i: usize) -> &Value<'a> {
-        self.values.get(i).unwrap_or(&Value::Absent)
+    /// Argument `i`, [`ArgValue::Absent`] past the end.
+    pub fn get(&self, i: usize) -> &ArgValue<'a> {
+        self.values.get(i).unwrap_or(&ArgValue::Absent)
     }
 
     /// Argument `i` as an integer: the value, or the one after the call.
     pub fn int(&self, i: usize) -> Option<i64> {
         match *self.get(i) {
-            Value::Int(v) | Value::InOut(_, v) => Some(v),
+            ArgValue::Int(v) | ArgValue::InOut(_, v) => Some(v),
             _ => None,
         }
     }
@@ -273,7 +277,7 @@ impl<'a> Args<'a> {
     /// Argument `i` as a raw handle.
     pub fn handle(&self, i: usize) -> Option<u64> {
         match *self.get(i) {
-            Value::Handle(h) => Some(h),
+            ArgValue::Handle(h) => Some(h),
             _ => None,
         }
     }
@@ -281,7 +285,7 @@ impl<'a> Args<'a> {
     /// Argument `i` as an array.
     pub fn array(&self, i: usize) -> Option<Array<'a>> {
         match *self.get(i) {
-            Value::Array(a) | Value::ArrayInOut(_, a) => a,
+            ArgValue::Array(a) | ArgValue::ArrayInOut(_, a) => a,
             _ => None,
         }
     }
@@ -289,7 +293,7 @@ impl<'a> Args<'a> {
     /// Argument `i` as a status.
     pub fn status(&self, i: usize) -> Option<Status> {
         match *self.get(i) {
-            Value::Status(s) => s,
+            ArgValue::Status(s) => s,
             _ => None,
         }
     }
@@ -297,14 +301,18 @@ impl<'a> Args<'a> {
     /// Argument `i` as text.
     pub fn text(&self, i: usize) -> Option<&'a [u8]> {
         match *self.get(i) {
-            Value::Text(t) => t,
+            ArgValue::Text(t) => t,
             _ => None,
         }
     }
 }
 
 #[allow(clippy::option_option, reason = "damaged and NULL differ")]
-fn array<'a>(b: &mut Bytes<'a>, elem: Elem, handle_bytes: usize) -> Option<Option<Array<'a>>> {
+fn array<'a>(
+    b: &mut Bytes<'a>,
+    elem: ElementForm,
+    handle_bytes: usize,
+) -> Option<Option<Array<'a>>> {
     let len = match b.u32()? {
         NO_ARRAY => return Some(None),
         n => n as usize,
@@ -316,11 +324,11 @@ fn array<'a>(b: &mut Bytes<'a>, elem: Elem, handle_bytes: usize) -> Option<Optio
         bytes: &[],
     };
     array.bytes = match elem {
-        Elem::Status | Elem::Text => {
+        ElementForm::Status | ElementForm::Text => {
             // Elements of varying size: walk over them to find the end.
             let start = b.clone();
             for _ in 0..len {
-                if elem == Elem::Status {
+                if elem == ElementForm::Status {
                     b.status()?;
                 } else {
                     b.string()?;

@@ -1,7 +1,7 @@
 //! A block as bytes: appending records, and blocks made in memory.
 
 use crate::define::Definition;
-use crate::encode::Head;
+use crate::encode::RecordHead;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, at};
 use crate::record;
 
@@ -12,7 +12,12 @@ pub(crate) fn record_size(body: usize) -> usize {
 
 /// Writes a record at byte `used` of a block, which holds zeros from there on. Gives the byte after it; `None` if the record
 /// does not fit, or is too large for any block.
-pub(crate) fn put_record(block: &mut [u8], used: usize, head: Head, body: &[u8]) -> Option<usize> {
+pub(crate) fn put_record(
+    block: &mut [u8],
+    used: usize,
+    head: RecordHead,
+    body: &[u8],
+) -> Option<usize> {
     let size = record_size(body.len());
     u16::try_from(size / 4).ok()?;
     let place = block.get_mut(used..used + size)?;
@@ -28,7 +33,7 @@ pub fn definitions_block(definitions: &[Definition]) -> Vec<u8> {
     let mut block = vec![0; BLOCK_SIZE];
     let mut used = BLOCK_HEADER;
     for definition in definitions {
-        let head = Head {
+        let head = RecordHead {
             word: definition.number(),
             start: 0,
             duration: 0,

@@ -44,18 +44,18 @@ pub struct Status {
 
 /// Writes arguments one after the other.
 #[derive(Debug)]
-pub struct Cursor {
+pub struct EncodeCursor {
     at: *mut u8,
 }
 
-impl Cursor {
+impl EncodeCursor {
     /// A cursor at `at`.
     ///
     /// # Safety
     /// There must be room for all that is then written through it.
     #[inline(always)]
-    pub unsafe fn new(at: *mut u8) -> Cursor {
-        Cursor { at }
+    pub unsafe fn new(at: *mut u8) -> EncodeCursor {
+        EncodeCursor { at }
     }
 
     /// Where the next byte goes.
@@ -173,7 +173,7 @@ pub const SLACK: usize = 8;
 
 /// Head of a record, written last, when the size is known.
 #[derive(Clone, Copy, Debug)]
-pub struct Head {
+pub struct RecordHead {
     /// Function number and flags.
     pub word: u16,
     /// Start, ticks since the time base.
@@ -184,7 +184,7 @@ pub struct Head {
     pub call: u32,
 }
 
-impl Head {
+impl RecordHead {
     /// Sets the size of the record whose head stands at `at`, bytes (a multiple of 4).
     ///
     /// # Safety

@@ -7,7 +7,7 @@
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, PINNED_MAGIC, VERSION, at,
 };
-use crate::record::{self, Base, Record, Records, u32_at, u64_at};
+use crate::record::{self, Record, RecordBase, Records, u32_at, u64_at};
 use crate::{args::Bytes, define};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,7 +74,7 @@ pub struct OpenCall {
 pub struct File<'a> {
     info: Info,
     threads: Vec<Thread<'a>>,
-    bytes: Contents<'a>,
+    bytes: FileBytes<'a>,
 }
 
 /// The blocks of one thread in order.
@@ -90,7 +90,7 @@ pub struct Thread<'a> {
 /// The blocks of a thread. Their numbers in the file take 4 bytes for each 64 KB, and all walks share them.
 #[derive(Debug, Clone)]
 struct Blocks<'a> {
-    bytes: Contents<'a>,
+    bytes: FileBytes<'a>,
     /// Blocks of definitions that are not in the file, in front of the others.
     front: Vec<&'a [u8]>,
     /// Blocks of definitions that were kept when the blocks were used again in which they stood.
@@ -130,12 +130,12 @@ impl<'a> Blocks<'a> {
 
 /// The bytes of a file.
 #[derive(Debug, Clone, Copy)]
-struct Contents<'a> {
+struct FileBytes<'a> {
     bytes: &'a [u8],
     mapped: bool,
 }
 
-impl<'a> Contents<'a> {
+impl<'a> FileBytes<'a> {
     /// Block `number` of the file.
     fn block(self, number: u32) -> Option<&'a [u8]> {
         let start = (number as usize).checked_add(1)?.checked_mul(BLOCK_SIZE)?;
@@ -188,7 +188,7 @@ impl<'a> File<'a> {
     /// If `bytes` is not a block file of this version.
     pub fn new(bytes: &'a [u8]) -> Result<File<'a>, Error> {
         let whole = 0..bytes.len();
-        let contents = Contents {
+        let contents = FileBytes {
             bytes,
             mapped: false,
         };
@@ -205,14 +205,14 @@ impl<'a> File<'a> {
     /// # Safety
     /// `bytes` must be a shared mapping of a file from its beginning, through which nobody writes.
     pub unsafe fn mapped(bytes: &'a [u8], data: &[Range<usize>]) -> Result<File<'a>, Error> {
-        let contents = Contents {
+        let contents = FileBytes {
             bytes,
             mapped: true,
         };
         File::read(contents, data)
     }
 
-    fn read(contents: Contents<'a>, data: &[Range<usize>]) -> Result<File<'a>, Error> {
+    fn read(contents: FileBytes<'a>, data: &[Range<usize>]) -> Result<File<'a>, Error> {
         let bytes = contents.bytes;
         let fail = |offset, what: &str| Error {
             offset,
@@ -418,7 +418,7 @@ fn block_records(block: &[u8]) -> Records<'_> {
     let body = block.get(BLOCK_HEADER..).unwrap_or_default();
     Records::new(
         &body[..committed.min(body.len())],
-        Base {
+        RecordBase {
             time: u64_at(block, at::B_TIME_BASE).unwrap_or(0),
             call: u64_at(block, at::B_CALL_BASE).unwrap_or(0),
         },

@@ -21,11 +21,11 @@ pub const TIME_BASE: u16 = 0x0FFF;
 pub const FRAGMENT: u16 = 0x0FFE;
 /// Name of a function outside the table: u32 number, string.
 pub const FUNCTION: u16 = 0x0FFD;
-/// A communicator: see [`Comm`](crate::define::Comm).
+/// A communicator: see [`CommDefinition`](crate::define::CommDefinition).
 pub const COMM: u16 = 0x0FFC;
-/// A datatype: see [`Type`](crate::define::Type).
+/// A datatype: see [`DatatypeDefinition`](crate::define::DatatypeDefinition).
 pub const TYPE: u16 = 0x0FFB;
-/// A predefined handle: see [`Predefined`](crate::define::Predefined).
+/// A predefined handle: see [`PredefinedHandle`](crate::define::PredefinedHandle).
 pub const PREDEFINED: u16 = 0x0FFA;
 /// A constant of the MPI library: string name, i64 value.
 pub const CONSTANT: u16 = 0x0FF9;
@@ -42,17 +42,17 @@ pub const IGNORED: u16 = 0x0FF4;
 /// An annotation that the program made by MPI_Pcontrol, at the record's start: u64 key, string text. Its head has CPU times
 /// where calls have them.
 pub const ANNOTATION: u16 = 0x0FF3;
-/// The file that a descriptor stands for from here on: see [`OpenFile`](crate::define::OpenFile).
+/// The file that a descriptor stands for from here on: see [`OpenFileDefinition`](crate::define::OpenFileDefinition).
 pub const FILE: u16 = 0x0FF2;
 /// Position of the individual file pointer before the access that follows: u64 handle of the MPI_File, i64 in etypes.
 pub const POSITION: u16 = 0x0FF0;
-/// A process or device that is no rank: see [`Server`](crate::define::Server).
+/// A process or device that is no rank: see [`ServerDefinition`](crate::define::ServerDefinition).
 pub const SERVER: u16 = 0x0FEF;
 /// Extents of a file on a device: see [`Extents`](crate::define::Extents).
 pub const EXTENTS: u16 = 0x0FEE;
 /// An event that the program reports: see [`crate::user::Event`].
 pub const USER_EVENT: u16 = 0x0FED;
-/// A category of such events: see [`crate::user::Category`].
+/// A category of such events: see [`crate::user::UserCategory`].
 pub const USER_CATEGORY: u16 = 0x0FEC;
 /// A function of the program was entered: see [`crate::function`].
 pub const ENTER: u16 = 0x0FEB;
@@ -80,7 +80,7 @@ pub const CHOICE: u16 = 0x0FE2;
 /// Accesses to a file that were made at this place and not recorded: u64 handle of the MPI_File, u32 number of collective ones
 /// that no earlier record has counted, u32 1 if work of some may go on after they have returned.
 pub const LEFT_OUT: u16 = 0x0FE1;
-/// A view of a file: see [`View`](crate::define::View).
+/// A view of a file: see [`FileView`](crate::define::FileView).
 pub const VIEW: u16 = 0x0FE0;
 
 /// Whether later records may need definitions of this kind, however old they are. Other definitions are about one moment of

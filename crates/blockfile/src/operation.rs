@@ -25,7 +25,7 @@ pub const CONTROL: u32 = 8;
 /// Two counts of sectors of 512 bytes follow: read from the device, and newly to be written to it, as the kernel accounted for
 /// the thread.
 pub const SECTORS: u32 = 16;
-/// A [`Request`] follows.
+/// A [`ServerRequest`] follows.
 pub const REQUEST: u32 = 32;
 /// Flag: a second descriptor and its offset follow (copy_file_range, sendfile, dup2).
 pub const PEER: u32 = 64;
@@ -78,7 +78,7 @@ pub enum Effect {
 
 /// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct OperationKind {
     /// Name; for libc calls that of the function without 64.
     pub name: &'static str,
     /// The layer in which it takes place.
@@ -91,7 +91,7 @@ macro_rules! kinds {
     ($($layer:ident { $($constant:ident $name:literal $effect:ident)* })*) => {
         /// All kinds; the number of a record is [`FIRST`] and the position here. New ones go to the end of their layer's
         /// list only together with a new [`crate::layout::VERSION`].
-        pub const KINDS: &[Kind] = &[$($(Kind {
+        pub const KINDS: &[OperationKind] = &[$($(OperationKind {
             name: $name,
             layer: Layer::$layer,
             effect: Effect::$effect,
@@ -182,13 +182,13 @@ kinds! {
 
 /// The kind of operation that records of this number are of.
 #[inline]
-pub fn kind(number: u16) -> Option<&'static Kind> {
+pub fn kind(number: u16) -> Option<&'static OperationKind> {
     KINDS.get(usize::from(number.checked_sub(FIRST)?))
 }
 
 /// Origin of a request to an I/O server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct ServerRequest {
     /// Number of the request, equal in all records that work on it.
     pub unique: u64,
     /// Inode number of the file in the store.
@@ -201,7 +201,7 @@ pub struct Request {
 
 /// An operation as its record has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Operation {
+pub struct OperationRecord {
     /// [`OUTSIDE`], [`DEFERRED`], [`DIRECT`]; the flags of the optional parts are set when it is encoded.
     pub flags: u32,
     /// Descriptor, -1 where there is none.
@@ -219,7 +219,7 @@ pub struct Operation {
     /// Sectors of 512 bytes read from the device, and newly to be written to it.
     pub sectors: Option<(u64, u64)>,
     /// Origin of the request.
-    pub request: Option<Request>,
+    pub request: Option<ServerRequest>,
     /// The second descriptor and its offset.
     pub peer: Option<(i32, i64)>,
 }
@@ -227,7 +227,7 @@ pub struct Operation {
 /// Maximum size of an encoded operation, bytes.
 pub const MAX_ENCODED_BYTES: usize = 32 + 8 + 8 + 16 + 28 + 12;
 
-impl Operation {
+impl OperationRecord {
     /// The payload, and how many bytes of it there are.
     pub fn encode(&self) -> ([u8; MAX_ENCODED_BYTES], usize) {
         let mut out = [0; MAX_ENCODED_BYTES];
@@ -276,11 +276,11 @@ impl Operation {
     }
 
     /// The operation of this payload; `None` if it is damaged.
-    pub fn decode(payload: &[u8]) -> Option<Operation> {
+    pub fn decode(payload: &[u8]) -> Option<OperationRecord> {
         let b = &mut Bytes::new(payload);
         let flags = b.u32()?;
         let has = |flag| flags & flag != 0;
-        Some(Operation {
+        Some(OperationRecord {
             flags: flags & !(CALL | CONTROL | SECTORS | REQUEST | PEER),
             fd: b.i32()?,
             offset: b.i64()?,
@@ -294,7 +294,7 @@ impl Operation {
                 None
             },
             request: if has(REQUEST) {
-                Some(Request {
+                Some(ServerRequest {
                     unique: b.u64()?,
                     inode: b.u64()?,
                     tid: b.u32()?,
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn operations_round_trip() {
         for parts in 0..32u64 {
-            let operation = Operation {
+            let operation = OperationRecord {
                 flags: DEFERRED,
                 fd: 7,
                 offset: -1,
@@ -337,7 +337,7 @@ mod tests {
                 call: (parts & 1 != 0).then_some(3),
                 control: (parts & 2 != 0).then_some(4),
                 sectors: (parts & 4 != 0).then_some((5, 6)),
-                request: (parts & 8 != 0).then_some(Request {
+                request: (parts & 8 != 0).then_some(ServerRequest {
                     unique: 1,
                     inode: 2,
                     tid: 3,
@@ -346,9 +346,9 @@ mod tests {
                 peer: (parts & 16 != 0).then_some((9, 10)),
             };
             let (bytes, size) = operation.encode();
-            assert_eq!(Operation::decode(&bytes[..size]), Some(operation));
+            assert_eq!(OperationRecord::decode(&bytes[..size]), Some(operation));
             for cut in 0..size {
-                assert_eq!(Operation::decode(&bytes[..cut]), None);
+                assert_eq!(OperationRecord::decode(&bytes[..cut]), None);
             }
         }
     }

@@ -86,7 +86,7 @@ pub(crate) fn u64_at(b: &[u8], at: usize) -> Option<u64> {
 
 /// Time and call bases that heads count from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Base {
+pub struct RecordBase {
     /// Ticks.
     pub time: u64,
     /// CallID counter.
@@ -96,7 +96,7 @@ pub struct Base {
 /// Decodes the record at the start of `bytes`; gives it with its size in bytes.
 ///
 /// `None` where no whole, plausible record stands.
-pub fn decode(bytes: &[u8], base: Base) -> Option<(Record<'_>, usize)> {
+pub fn decode(bytes: &[u8], base: RecordBase) -> Option<(Record<'_>, usize)> {
     let word = u16_at(bytes, 0)?;
     let size = usize::from(u16_at(bytes, 2)?) * 4;
     let record = parse(word, bytes.get(..size)?, base)?;
@@ -104,11 +104,11 @@ pub fn decode(bytes: &[u8], base: Base) -> Option<(Record<'_>, usize)> {
 }
 
 /// Decodes the record that `bytes` are, whatever size its head names.
-pub fn decode_whole(bytes: &[u8], base: Base) -> Option<Record<'_>> {
+pub fn decode_whole(bytes: &[u8], base: RecordBase) -> Option<Record<'_>> {
     parse(u16_at(bytes, 0)?, bytes, base)
 }
 
-fn parse(word: u16, body: &[u8], base: Base) -> Option<Record<'_>> {
+fn parse(word: u16, body: &[u8], base: RecordBase) -> Option<Record<'_>> {
     let mut at = HEAD;
     let mut duration = u64::from(u32_at(body, 8)?);
     let call = u64::from(u32_at(body, 12)?);
@@ -143,12 +143,12 @@ fn parse(word: u16, body: &[u8], base: Base) -> Option<Record<'_>> {
 pub struct Records<'a> {
     bytes: &'a [u8],
     at: usize,
-    base: Base,
+    base: RecordBase,
 }
 
 impl<'a> Records<'a> {
     /// Over `bytes`, counting from `base`.
-    pub fn new(bytes: &'a [u8], base: Base) -> Self {
+    pub fn new(bytes: &'a [u8], base: RecordBase) -> Self {
         Records { bytes, at: 0, base }
     }
 
@@ -158,7 +158,7 @@ impl<'a> Records<'a> {
     }
 
     /// The bases now in force.
-    pub fn base(&self) -> Base {
+    pub fn base(&self) -> RecordBase {
         self.base
     }
 }
@@ -176,7 +176,7 @@ impl<'a> Iterator for Records<'a> {
             if record.function != TIME_BASE {
                 return Some(record);
             }
-            self.base = Base {
+            self.base = RecordBase {
                 time: u64_at(record.payload, 0)?,
                 call: u64_at(record.payload, 8)?,
             };

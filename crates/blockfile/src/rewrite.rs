@@ -5,7 +5,7 @@
 
 use crate::define;
 use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, at};
-use crate::record::{self, Base, Record, Records, u32_at, u64_at};
+use crate::record::{self, Record, RecordBase, Records, u32_at, u64_at};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -40,7 +40,7 @@ pub fn rewrite(
         block.extend_from_slice(&found[..BLOCK_HEADER]);
         let committed = u32_at(found, at::B_COMMITTED).unwrap_or(0) as usize;
         let records = &found[BLOCK_HEADER..BLOCK_HEADER + committed.min(BLOCK_SIZE - BLOCK_HEADER)];
-        let base = Base {
+        let base = RecordBase {
             time: u64_at(found, at::B_TIME_BASE).unwrap_or(0),
             call: u64_at(found, at::B_CALL_BASE).unwrap_or(0),
         };
@@ -107,7 +107,7 @@ fn wanted(
 /// The records that set new bases at the start of `bytes`, if there are any.
 fn bases(bytes: &[u8]) -> Option<&[u8]> {
     let mut end = 0;
-    while let Some((found, size)) = record::decode(bytes.get(end..)?, Base::default()) {
+    while let Some((found, size)) = record::decode(bytes.get(end..)?, RecordBase::default()) {
         if found.function != define::TIME_BASE || size == 0 {
             break;
         }

@@ -3,7 +3,7 @@
 
 /// Pieces of one length at equal distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct EvenRun {
     /// Where the first piece begins, bytes.
     pub offset: i64,
     /// Bytes of a piece.
@@ -14,10 +14,10 @@ pub struct Run {
     pub stride: i64,
 }
 
-impl Run {
+impl EvenRun {
     /// A single piece.
-    pub fn piece(offset: i64, length: u64) -> Run {
-        Run {
+    pub fn piece(offset: i64, length: u64) -> EvenRun {
+        EvenRun {
             offset,
             length,
             count: 1,
@@ -51,7 +51,7 @@ impl Run {
 /// Builds runs from pieces in the order of a type map. Neighbouring pieces are joined.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    runs: Vec<Run>,
+    runs: Vec<EvenRun>,
     /// Number of parts that have been appended, joined or not.
     steps: usize,
 }
@@ -63,19 +63,19 @@ impl Runs {
     const MAX_STEPS: usize = 1 << 20;
 
     /// The runs so far.
-    pub fn runs(&self) -> &[Run] {
+    pub fn runs(&self) -> &[EvenRun] {
         &self.runs
     }
 
     /// The runs; the builder is used up.
-    pub fn into_vec(self) -> Vec<Run> {
+    pub fn into_vec(self) -> Vec<EvenRun> {
         self.runs
     }
 
     /// Appends `count` pieces of `length` bytes, the first at `offset`, each `stride` bytes after the previous one.
     /// `None` if there are too many parts or runs, or if an i64 cannot hold an offset.
     pub fn append(&mut self, offset: i64, length: u64, count: u64, stride: i64) -> Option<()> {
-        let run = Run {
+        let run = EvenRun {
             offset,
             length,
             count,
@@ -85,20 +85,20 @@ impl Runs {
             return Some(());
         }
         if count == 1 || i64::try_from(length) == Ok(stride) {
-            return self.append_run(Run::piece(offset, length.checked_mul(count)?));
+            return self.append_run(EvenRun::piece(offset, length.checked_mul(count)?));
         }
         if run.is_sound() {
             return self.append_run(run);
         }
         for nth in 0..count {
             let at = offset.checked_add(i64::try_from(nth).ok()?.checked_mul(stride)?)?;
-            self.append_run(Run::piece(at, length))?;
+            self.append_run(EvenRun::piece(at, length))?;
         }
         Some(())
     }
 
     /// Appends a sound run.
-    fn append_run(&mut self, run: Run) -> Option<()> {
+    fn append_run(&mut self, run: EvenRun) -> Option<()> {
         self.steps += 1;
         if self.steps > Self::MAX_STEPS {
             return None;
@@ -114,15 +114,15 @@ impl Runs {
             let length = last.length.checked_add(run.length)?;
             match last.count {
                 1 => drop(self.runs.pop()),
-                2 => *last = Run::piece(last.offset, last.length),
+                2 => *last = EvenRun::piece(last.offset, last.length),
                 _ => last.count -= 1,
             }
-            self.append_run(Run::piece(begin, length))?;
+            self.append_run(EvenRun::piece(begin, length))?;
             let rest = run.offset.checked_add(run.stride);
             return match run.count - 1 {
                 0 => Some(()),
-                1 => self.append_run(Run::piece(rest?, run.length)),
-                count => self.append_run(Run {
+                1 => self.append_run(EvenRun::piece(rest?, run.length)),
+                count => self.append_run(EvenRun {
                     offset: rest?,
                     count,
                     ..run
@@ -130,7 +130,7 @@ impl Runs {
             };
         }
         let step = run.offset.checked_sub(begin)?;
-        let fits = |one: &Run| one.count == 1 || one.stride == step;
+        let fits = |one: &EvenRun| one.count == 1 || one.stride == step;
         let has_gap = step > 0 && step.unsigned_abs() > run.length;
         if last.length == run.length && has_gap && fits(last) && fits(&run) {
             last.stride = step;
@@ -190,9 +190,12 @@ mod tests {
         let mut out = Runs::default();
         let byte = piece(0, 8);
         out.repeat(&byte, 16, 1 << 40, 8).unwrap();
-        assert_eq!(out.runs(), [Run::piece(16, 1 << 43)]);
+        assert_eq!(out.runs(), [EvenRun::piece(16, 1 << 43)]);
         out.repeat(&byte, 16 + (1 << 43), 2, 16).unwrap();
-        let expected = [Run::piece(16, (1 << 43) + 8), Run::piece(32 + (1 << 43), 8)];
+        let expected = [
+            EvenRun::piece(16, (1 << 43) + 8),
+            EvenRun::piece(32 + (1 << 43), 8),
+        ];
         assert_eq!(out.runs(), expected);
     }
 
@@ -200,7 +203,7 @@ mod tests {
     fn rows_of_planes_are_a_run_each() {
         let mut plane = Runs::default();
         plane.repeat(&piece(0, 64), 0, 1000, 100).unwrap();
-        let run = Run {
+        let run = EvenRun {
             offset: 0,
             length: 64,
             count: 1000,
@@ -209,14 +212,14 @@ mod tests {
         assert_eq!(plane.runs(), [run]);
         let mut cube = Runs::default();
         cube.repeat(&plane, 0, 3, 200_000).unwrap();
-        let at = |offset| Run { offset, ..run };
+        let at = |offset| EvenRun { offset, ..run };
         assert_eq!(cube.runs(), [at(0), at(200_000), at(400_000)]);
         // All rows of all planes are alike.
         let mut cube = Runs::default();
         cube.repeat(&plane, 0, 1 << 40, 100_000).unwrap();
         assert_eq!(
             cube.runs(),
-            [Run {
+            [EvenRun {
                 count: 1000 << 40,
                 ..run
             }]
@@ -264,7 +267,7 @@ mod tests {
                 }
                 at = expected.last().map_or(0, |(last, l)| last + *l as i64);
             }
-            assert!(runs.runs().iter().all(Run::is_sound));
+            assert!(runs.runs().iter().all(EvenRun::is_sound));
             let found: Vec<_> = runs.runs().iter().flat_map(|run| run.pieces()).collect();
             assert_eq!(found, expected);
         }

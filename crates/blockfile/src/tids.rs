@@ -20,12 +20,12 @@ pub const TIDS_HEADER: usize = 64;
 /// Number of slots.
 pub const SLOTS: usize = 1 << 16;
 /// Bytes of the file.
-pub const TIDS_SIZE: usize = TIDS_HEADER + SLOTS * size_of::<Slot>();
+pub const TIDS_SIZE: usize = TIDS_HEADER + SLOTS * size_of::<TidSlot>();
 
 /// The entry of one thread.
 #[repr(C)]
 #[derive(Debug, Default)]
-pub struct Slot {
+pub struct TidSlot {
     /// Thread ID of the system; 0 where the slot is free.
     pub tid: AtomicU32,
     unused: u32,
@@ -46,7 +46,7 @@ fn places(tid: u32) -> impl Iterator<Item = usize> {
 
 /// The slot of thread `tid`, taken if it has none yet; `None` when all are taken. A thread ID that the system gives out again
 /// finds the old one's slot.
-pub fn claim(slots: &[Slot], tid: u32) -> Option<&Slot> {
+pub fn claim(slots: &[TidSlot], tid: u32) -> Option<&TidSlot> {
     for slot in places(tid).filter_map(|i| slots.get(i)) {
         match slot.tid.compare_exchange(0, tid, AcqRel, Acquire) {
             Ok(_) => return Some(slot),
@@ -58,7 +58,7 @@ pub fn claim(slots: &[Slot], tid: u32) -> Option<&Slot> {
 }
 
 /// The CallID of the call that thread `tid` is in: `None` for a thread that has no slot, 0 outside MPI.
-pub fn call_of(slots: &[Slot], tid: u32) -> Option<u64> {
+pub fn call_of(slots: &[TidSlot], tid: u32) -> Option<u64> {
     for slot in places(tid).filter_map(|i| slots.get(i)) {
         match slot.tid.load(Acquire) {
             0 => return None,
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn threads_find_their_slot() {
-        let slots: Vec<Slot> = (0..SLOTS).map(|_| Slot::default()).collect();
+        let slots: Vec<TidSlot> = (0..SLOTS).map(|_| TidSlot::default()).collect();
         for tid in 1..=3000 {
             let slot = claim(&slots, tid).expect("a free slot");
             slot.call.store(u64::from(tid) << 3, Relaxed);

@@ -1,6 +1,6 @@
 //! Events of the program's own: regions, markers and texts (`trace.h`), and events, states and messages of MPE's API.
 //!
-//! A [`Category`] describes one kind of event, in a definition record. An [`Event`] is one moment, in a record of its own; the
+//! A [`UserCategory`] describes one kind of event, in a definition record. An [`Event`] is one moment, in a record of its own; the
 //! head of that record has the time, and CPU times where calls have them.
 //!
 //! ```text
@@ -77,7 +77,7 @@ impl Kind {
 
 /// One kind of event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Category {
+pub struct UserCategory {
     /// Kind of the events.
     pub kind: Kind,
     /// Number in the process's events; for a state the number of its start event.
@@ -92,7 +92,7 @@ pub struct Category {
     pub format: String,
 }
 
-impl Category {
+impl UserCategory {
     /// Payload of the record.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -106,8 +106,8 @@ impl Category {
     }
 
     /// Decodes a category at the beginning of a payload; `None` if it is damaged.
-    pub fn decode(b: &mut Bytes<'_>) -> Option<Category> {
-        Some(Category {
+    pub fn decode(b: &mut Bytes<'_>) -> Option<UserCategory> {
+        Some(UserCategory {
             kind: Kind::from_u32(b.u32()?)?,
             number: b.i32()?,
             end: b.i32()?,
@@ -132,14 +132,14 @@ pub enum What<'a> {
     /// An event of MPE's API with its data, if it has any.
     Mpe(Option<&'a [u8; CARGO_SIZE]>),
     /// A message leaves.
-    Send(Message),
+    Send(UserMessage),
     /// A message arrives.
-    Receive(Message),
+    Receive(UserMessage),
 }
 
 /// A message that the program told MPE's API about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Message {
+pub struct UserMessage {
     /// Rank of the other side in the communicator.
     pub partner: i32,
     /// Tag.
@@ -209,7 +209,7 @@ impl<'a> Event<'a> {
             _ => Some(b.u64()?),
         };
         let mut message = || {
-            Some(Message {
+            Some(UserMessage {
                 partner: b.i32()?,
                 tag: b.i32()?,
                 bytes: b.i64()?,
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn categories_round_trip() {
-        let category = Category {
+        let category = UserCategory {
             kind: Kind::State,
             number: 600,
             end: 601,
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn events_round_trip() {
-        let message = Message {
+        let message = UserMessage {
             partner: -1,
             tag: 7,
             bytes: 1 << 40,

@@ -7,14 +7,14 @@
 //! The recorder does not use this writer: its hot path fills blocks that go round among threads ([`crate::handover`]).
 
 use crate::block::{put_record, record_size};
-use crate::define::{Definition, FRAGMENT, Server, TIME_BASE};
-use crate::encode::Head;
+use crate::define::{Definition, FRAGMENT, ServerDefinition, TIME_BASE};
+use crate::encode::RecordHead;
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, Clock, FILE_MAGIC, Family, FileHeader,
     VERSION,
 };
 use crate::machine::{monotonic_reading, now, process};
-use crate::operation::{self, Operation};
+use crate::operation::{self, OperationRecord};
 use crate::record;
 use memmap2::{MmapMut, MmapOptions};
 use parking_lot::Mutex;
@@ -70,7 +70,7 @@ impl BlockFileWriter {
     ///
     /// # Errors
     /// The error of the system if the file cannot be created; an error of the function table if it cannot be read.
-    pub fn create(path: &Path, server: Server) -> io::Result<BlockFileWriter> {
+    pub fn create(path: &Path, server: ServerDefinition) -> io::Result<BlockFileWriter> {
         let table = wrappers::table().map_err(io::Error::other)?.fingerprint();
         let file = OpenOptions::new()
             .read(true)
@@ -183,7 +183,14 @@ fn thread(shared: &Arc<Shared>) -> ThreadWriter {
 impl ThreadWriter {
     /// Writes an operation that took place from `start` to `stop` (ns of CLOCK_MONOTONIC) and failed with `errno`, or 0.
     /// Operations must come in the order in which they end: what is nested in another one before that.
-    pub fn put(&mut self, function: u16, start: u64, stop: u64, errno: i32, operation: &Operation) {
+    pub fn put(
+        &mut self,
+        function: u16,
+        start: u64,
+        stop: u64,
+        errno: i32,
+        operation: &OperationRecord,
+    ) {
         debug_assert!(operation::kind(function).is_some());
         let (payload, size) = operation.encode();
         let mut word = function;
@@ -249,7 +256,7 @@ impl ThreadWriter {
         let Some(block) = &mut self.block else {
             return;
         };
-        let head = Head {
+        let head = RecordHead {
             word,
             start,
             duration,
@@ -334,13 +341,13 @@ fn map(file: &File, offset: u64) -> io::Result<MmapMut> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::define::{Extents, Role};
+    use crate::define::{Extents, ServerKind};
     use std::path::PathBuf;
     use std::process::Command;
 
-    fn server() -> Server {
-        Server {
-            role: Role::DataServer,
+    fn server() -> ServerDefinition {
+        ServerDefinition {
+            role: ServerKind::DataServer,
             number: 2,
             name: "store".to_owned(),
         }
@@ -366,11 +373,11 @@ mod tests {
 
     fn write(thread: &mut ThreadWriter, count: u64) {
         for i in 0..count {
-            let operation = Operation {
+            let operation = OperationRecord {
                 fd: 3,
                 offset: i as i64,
                 call: Some(i),
-                ..Operation::default()
+                ..OperationRecord::default()
             };
             // One of them took long, and the times leave 32 bits behind several times.
             let start = 1 + i * 1_000_000;
@@ -403,7 +410,7 @@ mod tests {
                     continue;
                 }
                 assert_eq!(found.number, thread);
-                let o = Operation::decode(r.payload).unwrap();
+                let o = OperationRecord::decode(r.payload).unwrap();
                 assert_eq!(r.function, operation::PWRITE);
                 assert_eq!((o.call, o.offset), (Some(count), count as i64));
                 assert_eq!(r.start, 1 + count * 1_000_000);
@@ -478,7 +485,7 @@ mod tests {
         unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit(libc::RLIM_INFINITY)) };
         let lost = writer.lost();
         for _ in 0..RETRY_AFTER_LOST_RECORDS {
-            thread.put(operation::READ, 1, 2, 0, &Operation::default());
+            thread.put(operation::READ, 1, 2, 0, &OperationRecord::default());
         }
         assert!(
             writer.lost() < lost + RETRY_AFTER_LOST_RECORDS,

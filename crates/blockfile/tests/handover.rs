@@ -7,7 +7,7 @@
 //! loom fails a model when two threads touch one `UnsafeCell` without one of them having happened before the other, so most
 //! of what is checked here is checked by touching. Without `--cfg loom` real threads push the same pool about for a moment.
 
-use blockfile::handover::{Pool, Published, Space};
+use blockfile::handover::{BlockPool, BlockSpace, Published};
 use std::io;
 
 #[cfg(loom)]
@@ -47,7 +47,7 @@ mod model {
     #[derive(Debug)]
     struct Block(usize);
 
-    impl Space for Memory {
+    impl BlockSpace for Memory {
         type Block = Block;
 
         fn make(&self, add: &mut dyn FnMut(Block)) -> io::Result<()> {
@@ -76,14 +76,14 @@ mod model {
     }
 
     struct Both {
-        pool: Pool<Memory>,
+        pool: BlockPool<Memory>,
         memory: Memory,
     }
 
     impl Both {
         fn new(at_a_time: usize, most: usize, room: usize) -> Arc<Both> {
             Arc::new(Both {
-                pool: Pool::default(),
+                pool: BlockPool::default(),
                 memory: Memory {
                     at_a_time,
                     most,
@@ -282,7 +282,7 @@ mod threads {
         all: Mutex<Vec<&'static AtomicU64>>,
     }
 
-    impl Space for Words {
+    impl BlockSpace for Words {
         type Block = &'static AtomicU64;
 
         fn make(&self, add: &mut dyn FnMut(&'static AtomicU64)) -> io::Result<()> {
@@ -308,7 +308,7 @@ mod threads {
             kept: AtomicU64::new(0),
             all: Mutex::new(Vec::new()),
         };
-        let pool = Pool::default();
+        let pool = BlockPool::default();
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {

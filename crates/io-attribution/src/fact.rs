@@ -10,7 +10,7 @@ pub use trace_model::{Actor, Lane};
 
 /// A point of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct PicturePoint {
     /// Where.
     pub lane: Lane,
     /// When, ns on rank 0's clock.
@@ -48,7 +48,7 @@ pub struct OpenedFile {
 
 /// An MPI call that asks for data of a file to be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct DataAccessCall {
     /// CallID.
     pub call: u64,
     /// Function number in the function table.
@@ -56,7 +56,7 @@ pub struct Call {
     /// Its name.
     pub name: String,
     /// Where it was made, and when it began.
-    pub place: Place,
+    pub place: PicturePoint,
     /// When it returned, ns on rank 0's clock.
     pub stop: i64,
     /// When what it began was complete: of nonblocking and split calls the end of the call that completed it, else `stop`.
@@ -77,19 +77,19 @@ pub struct Call {
 
 /// An operation below MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct AttributedOperation {
     /// Number of the operation, different for all operations of a run.
     pub id: u64,
     /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
     /// Where and when it began.
-    pub place: Place,
+    pub place: PicturePoint,
     /// When it ended, ns on rank 0's clock; of asynchronous ones when the result was asked for.
     pub stop: i64,
     /// errno, 0 if it succeeded.
     pub error: i32,
     /// Record of the operation.
-    pub record: op::Operation,
+    pub record: op::OperationRecord,
     /// Number of the file.
     pub file: Option<u32>,
     /// The MPI call during which it happened; of work of servers and devices that on whose behalf it was done.
@@ -126,17 +126,17 @@ pub enum Precision {
 
 /// A call caused an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct AttributionEdge {
     /// CallID of the call.
     pub call: u64,
     /// Where the call is drawn and when it began.
-    pub from: Place,
+    pub from: PicturePoint,
     /// Number of the operation.
     pub operation: u64,
     /// Its kind.
     pub kind: u16,
     /// Where the operation is drawn and when it began.
-    pub to: Place,
+    pub to: PicturePoint,
     /// How the call and the operation belong together.
     pub relation: Relation,
     /// Bytes of the call that the operation moved; 0 for operations that move none.
@@ -147,13 +147,13 @@ pub struct Edge {
 
 /// Something that was found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum AttributionRecord {
     /// A file.
     File(OpenedFile),
     /// A data access call.
-    Call(Call),
+    Call(DataAccessCall),
     /// An operation.
-    Operation(Operation),
+    Operation(AttributedOperation),
     /// An edge.
-    Edge(Edge),
+    Edge(AttributionEdge),
 }

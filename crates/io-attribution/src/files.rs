@@ -2,7 +2,7 @@
 
 use super::extract::{Extract, server_of};
 use super::item::AttributionEvent;
-use super::{AttributionTotals, Attributor, Fact};
+use super::{AttributionRecord, AttributionTotals, Attributor};
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -18,10 +18,10 @@ use wrappers::Table;
 ///
 /// # Errors
 /// The errors of `put`, and if the files do not belong together.
-pub fn join_files(
+pub fn attribute_files(
     files: &[File<'_>],
     table: &Table,
-    put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+    put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
 ) -> Result<AttributionTotals, Stop> {
     let mut attributor = Attributor::new(table);
     let zero = items_of_files(files, table, &mut |time, item| {

@@ -32,18 +32,18 @@ pub enum AttributionEventKind {
         machine: u64,
     },
     /// MPI_File_open has succeeded.
-    Opened(Opened),
+    Opened(OpenedHandle),
     /// MPI_File_close has returned.
     Closed {
-        /// Which of the process's MPI_File handles ([`Opened::handle`]).
+        /// Which of the process's MPI_File handles ([`OpenedHandle::handle`]).
         handle: u32,
     },
     /// Part of the view that holds from now on.
     View(ViewPart),
     /// Accesses through a handle that filters left out.
-    LeftOut(LeftOut),
+    LeftOut(UnrecordedAccesses),
     /// A data access begins.
-    Access(Access),
+    Access(AccessEvent),
     /// An access is complete: it has returned, or what it began has been waited for.
     Complete {
         /// CallID of the access.
@@ -54,18 +54,18 @@ pub enum AttributionEventKind {
     /// A descriptor stands for a file.
     File(SeenFile),
     /// An asynchronous transfer begins; it comes again as [`AttributionEventKind::Operation`] when its result has been asked for.
-    Begins(Operation),
+    Begins(OperationEvent),
     /// An operation has ended.
-    Operation(Operation),
+    Operation(OperationEvent),
     /// The outermost MPI call on this thread, in which there were operations, has returned: none comes any more.
-    Returned(Inside),
+    Returned(EnclosingCall),
     /// Where parts of a file lie on a device.
     Extents(ExtentsPart),
 }
 
 /// A file handle of MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedHandle {
     /// Number of the handle among all handles that the process ever got.
     pub handle: u32,
     /// Equal on all processes that opened it together, different for all else: made of the communicator and the number of
@@ -89,12 +89,12 @@ pub struct ViewPart {
     /// Whether it is the last one.
     pub last: bool,
     /// The view; of its pieces those of this part.
-    pub view: blockfile::define::View,
+    pub view: blockfile::define::FileView,
 }
 
 /// Where an access begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Position {
+pub enum AccessPosition {
     /// At this many etypes in the view.
     At(i64),
     /// Behind the accesses of the lower ranks of its group.
@@ -105,8 +105,8 @@ pub enum Position {
 
 /// Accesses of a process that were made and not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Handle ([`Opened::handle`]).
+pub struct UnrecordedAccesses {
+    /// Handle ([`OpenedHandle::handle`]).
     pub handle: u32,
     /// Number of the first collective one among the collective accesses of the handle.
     pub first: u64,
@@ -118,7 +118,7 @@ pub struct LeftOut {
 
 /// A data access.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessEvent {
     /// CallID.
     pub call: u64,
     /// Function number in the function table.
@@ -134,7 +134,7 @@ pub struct Access {
     /// Whether it writes.
     pub writes: bool,
     /// Where it begins.
-    pub position: Position,
+    pub position: AccessPosition,
     /// Bytes asked for; `None` if the size of the datatype is not known.
     pub bytes: Option<u64>,
     /// Whether work may go on when it has returned: it is nonblocking, or the first half of a split access.
@@ -160,7 +160,7 @@ pub struct SeenFile {
 
 /// The MPI call in which an operation happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inside {
+pub struct EnclosingCall {
     /// CallID.
     pub call: u64,
     /// Function number in the function table.
@@ -171,7 +171,7 @@ pub struct Inside {
 
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct OperationEvent {
     /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
     /// Which of the lines of its thread it is drawn on ([`super::Lane::lane`]).
@@ -183,18 +183,18 @@ pub struct Operation {
     /// errno.
     pub error: i32,
     /// Record of the operation.
-    pub record: op::Operation,
+    pub record: op::OperationRecord,
     /// File, by [`SeenFile::seen`].
     pub file: Option<u32>,
     /// MPI call around it.
-    pub inside: Option<Inside>,
+    pub inside: Option<EnclosingCall>,
     /// Whether it was under way somewhere else and not running on its thread.
     pub outstanding: bool,
     /// Of requests, when they arrived, ns on rank 0's clock.
     pub arrived: i64,
 }
 
-impl Operation {
+impl OperationEvent {
     /// Bytes of the file that it moved: none, but at some place, behind the end of a file.
     pub(crate) fn moved(&self) -> Option<(u64, u64)> {
         use Effect::{Read, StartRead, StartWrite, Write};

@@ -21,10 +21,11 @@ pub mod ranges;
 mod wire;
 
 pub use attribution::{AttributionTotals, Attributor};
-pub use draw::{Drawer, facts_by_time, facts_of};
+pub use draw::{Drawer, read_attribution, read_attribution_by_time};
 pub use extract::Extract;
 pub use fact::{
-    Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
+    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,
+    OpenedFile, PicturePoint, Precision, Relation,
 };
-pub use files::join_files;
+pub use files::attribute_files;
 pub use item::AttributionEvent;

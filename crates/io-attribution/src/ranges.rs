@@ -4,8 +4,8 @@
 //! file (MPI demands that displacements do not go back), so the bytes of an access between two offsets of the file are one
 //! interval of the access's bytes, and both of its ends are found by a binary search.
 
-use blockfile::define::View;
-use blockfile::runs::Run;
+use blockfile::define::FileView;
+use blockfile::runs::EvenRun;
 use std::sync::Arc;
 
 /// How often copies of a filetype may overlap before only the bounding extent of an access is looked at.
@@ -15,7 +15,7 @@ const MAX_SORTED_RUNS: u64 = 1 << 16;
 
 /// Pieces of one length at equal distances.
 #[derive(Clone, Copy, Debug)]
-struct Pieces {
+struct EvenPieces {
     /// Offset of the first one from the start of the filetype's copy.
     offset: i128,
     /// Bytes of each.
@@ -30,7 +30,7 @@ struct Pieces {
     nth: u64,
 }
 
-impl Pieces {
+impl EvenPieces {
     /// Where piece number `nth` begins.
     fn begin(&self, nth: u64) -> i128 {
         self.offset + i128::from(nth) * self.stride
@@ -53,10 +53,10 @@ impl Pieces {
 }
 
 /// Runs by their offsets, and whether that is the order in which they stand in the view.
-fn in_order(runs: &[Run]) -> (Vec<Run>, bool) {
-    let mut sorted: Vec<Run> = runs.iter().copied().filter(|r| r.length > 0).collect();
-    let is_behind = |w: &[Run]| w[0].last().is_some_and(|last| last <= w[1].offset);
-    if sorted.iter().all(Run::is_sound) && sorted.windows(2).all(is_behind) {
+fn in_order(runs: &[EvenRun]) -> (Vec<EvenRun>, bool) {
+    let mut sorted: Vec<EvenRun> = runs.iter().copied().filter(|r| r.length > 0).collect();
+    let is_behind = |w: &[EvenRun]| w[0].last().is_some_and(|last| last <= w[1].offset);
+    if sorted.iter().all(EvenRun::is_sound) && sorted.windows(2).all(is_behind) {
         return (sorted, true);
     }
     let count = sorted
@@ -65,16 +65,17 @@ fn in_order(runs: &[Run]) -> (Vec<Run>, bool) {
     if count <= MAX_SORTED_RUNS {
         let pieces = sorted.iter().flat_map(|run| run.pieces());
         sorted = pieces
-            .map(|(offset, length)| Run::piece(offset, length))
+            .map(|(offset, length)| EvenRun::piece(offset, length))
             .collect();
     } else {
-        let ends = |run: &Run| [Some(run.offset), run.last()];
+        let ends = |run: &EvenRun| [Some(run.offset), run.last()];
         let low = sorted.iter().flat_map(ends).flatten().min();
-        let last = |run: &Run| i128::from(run.last().unwrap_or(i64::MAX)) + i128::from(run.length);
+        let last =
+            |run: &EvenRun| i128::from(run.last().unwrap_or(i64::MAX)) + i128::from(run.length);
         let high = sorted.iter().map(last).max();
         let bounding_extent = low.zip(high).map(|(low, high)| {
             let length = (high - i128::from(low)).clamp(1, i128::from(u64::MAX));
-            Run::piece(low, length as u64)
+            EvenRun::piece(low, length as u64)
         });
         sorted = bounding_extent.into_iter().collect();
     }
@@ -84,7 +85,7 @@ fn in_order(runs: &[Run]) -> (Vec<Run>, bool) {
 
 /// The bytes of a file that a view shows.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct ViewLayout {
     displacement: i128,
     etype: u64,
     extent: i128,
@@ -92,33 +93,33 @@ pub struct Layout {
     size: u64,
     /// Bytes in all pieces: more than `size` where they stand for more pieces than are there.
     covered: u64,
-    pieces: Vec<Pieces>,
+    pieces: Vec<EvenPieces>,
     /// Whether bytes in the file stand in the order of the data, and each is as it is in memory.
     exact: bool,
     /// Whether copies do not reach into the next one.
     apart: bool,
 }
 
-impl Layout {
+impl ViewLayout {
     /// The view that a file has when it has been opened: all its bytes.
-    pub fn bytes() -> Layout {
-        Layout::new(&View {
+    pub fn bytes() -> ViewLayout {
+        ViewLayout::new(&FileView {
             etype: 1,
             extent: 1,
             size: 1,
-            runs: vec![Run::piece(0, 1)],
-            ..View::default()
+            runs: vec![EvenRun::piece(0, 1)],
+            ..FileView::default()
         })
     }
 
     /// Of a view.
-    pub fn new(view: &View) -> Layout {
+    pub fn new(view: &FileView) -> ViewLayout {
         let (sorted, is_in_order) = in_order(&view.runs);
         let mut exact = !view.bounding_extent && !view.converted && is_in_order;
         let (mut covered, mut nth, mut end) = (0_u64, 0_u64, i128::MIN);
         let mut pieces = Vec::with_capacity(sorted.len());
         for run in sorted {
-            let all = Pieces {
+            let all = EvenPieces {
                 offset: i128::from(run.offset),
                 length: run.length,
                 count: run.count,
@@ -134,7 +135,7 @@ impl Layout {
         }
         let extent = i128::from(view.extent);
         let first = pieces.first().map_or(0, |p| p.offset);
-        Layout {
+        ViewLayout {
             displacement: i128::from(view.displacement),
             etype: view.etype,
             extent,
@@ -160,17 +161,17 @@ impl Layout {
     }
 
     fn end(&self) -> i128 {
-        self.pieces.last().map_or(0, Pieces::end)
+        self.pieces.last().map_or(0, EvenPieces::end)
     }
 
     /// Whether the data lie in the file without gaps.
     fn contiguous(&self) -> bool {
-        matches!(self.pieces[..], [Pieces { count: 1, .. }])
+        matches!(self.pieces[..], [EvenPieces { count: 1, .. }])
             && i128::from(self.covered) == self.extent
     }
 
     /// The pieces with byte number `data` of a copy.
-    fn with(&self, data: u64) -> Option<&Pieces> {
+    fn with(&self, data: u64) -> Option<&EvenPieces> {
         let behind = self.pieces.partition_point(|p| p.before <= data);
         self.pieces.get(behind.checked_sub(1)?)
     }
@@ -229,7 +230,7 @@ impl Layout {
 /// The bytes of a file that an access asks for.
 #[derive(Clone, Debug)]
 pub struct Ranges {
-    layout: Arc<Layout>,
+    layout: Arc<ViewLayout>,
     /// First byte of the view, and how many.
     from: u64,
     bytes: u64,
@@ -237,13 +238,13 @@ pub struct Ranges {
 
 impl Ranges {
     /// `bytes` bytes from `etypes` etypes on. `None` where the position makes no sense or the view shows nothing.
-    pub fn new(layout: &Arc<Layout>, etypes: i64, bytes: u64) -> Option<Ranges> {
+    pub fn new(layout: &Arc<ViewLayout>, etypes: i64, bytes: u64) -> Option<Ranges> {
         let from = u64::try_from(etypes).ok()?.checked_mul(layout.etype)?;
         Ranges::from_data(layout, from, bytes)
     }
 
     /// `bytes` bytes from byte `from` of the view on.
-    pub fn from_data(layout: &Arc<Layout>, from: u64, bytes: u64) -> Option<Ranges> {
+    pub fn from_data(layout: &Arc<ViewLayout>, from: u64, bytes: u64) -> Option<Ranges> {
         from.checked_add(bytes)?;
         if layout.is_empty() && bytes > 0 {
             return None;
@@ -382,7 +383,7 @@ impl Ranges {
         }
         let index = |data: u64| {
             let (copy, rest) = (data / l.size, data % l.size);
-            let inner = |p: &Pieces| p.nth.saturating_add(p.with(rest - p.before));
+            let inner = |p: &EvenPieces| p.nth.saturating_add(p.with(rest - p.before));
             (copy, l.with(rest).map_or(0, inner))
         };
         let (first, last) = (index(self.from), index(self.from + self.bytes - 1));
@@ -434,7 +435,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Every byte of the access one by one.
-    fn truth(view: &View, from: u64, bytes: u64) -> Vec<u64> {
+    fn truth(view: &FileView, from: u64, bytes: u64) -> Vec<u64> {
         let mut inner = Vec::new();
         for (offset, length) in view.runs.iter().flat_map(|run| run.pieces()) {
             inner.extend((0..length as i64).map(|i| offset + i));
@@ -447,7 +448,7 @@ mod tests {
             .collect()
     }
 
-    fn views() -> impl Strategy<Value = View> {
+    fn views() -> impl Strategy<Value = FileView> {
         let pieces = prop::collection::vec((0..20_i64, 1..9_u64, 1..5_u64, 0..9_i64), 1..6);
         (pieces, 0..100_i64, 0..40_i64, 1..5_u64).prop_map(|(parts, displacement, more, etype)| {
             let mut at = 0;
@@ -460,19 +461,19 @@ mod tests {
                 at += stride * count as i64 - inner;
             }
             let runs = runs.into_vec();
-            View {
+            FileView {
                 displacement,
                 etype,
                 extent: at + more,
                 size: runs.iter().map(|run| run.length * run.count).sum(),
                 runs,
-                ..View::default()
+                ..FileView::default()
             }
         })
     }
 
-    fn check(view: &View, etypes: u64, count: u64) -> Result<(), TestCaseError> {
-        let layout = Arc::new(Layout::new(view));
+    fn check(view: &FileView, etypes: u64, count: u64) -> Result<(), TestCaseError> {
+        let layout = Arc::new(ViewLayout::new(view));
         let (from, bytes) = (etypes * view.etype, count * view.etype);
         let ranges = Ranges::new(&layout, etypes as i64, bytes).expect("ranges");
         let truth = truth(view, from, bytes);
@@ -507,7 +508,7 @@ mod tests {
 
         #[test]
         fn copies_may_reach_into_each_other(view in views(), at in 0..60_u64, n in 0..100_u64, less in 1..40_i64) {
-            let view = View { extent: (view.extent - less).max(1), ..view };
+            let view = FileView { extent: (view.extent - less).max(1), ..view };
             check(&view, at, n)?;
         }
 
@@ -517,15 +518,15 @@ mod tests {
             runs in prop::collection::vec((any::<i64>(), any::<u64>(), 0u64..4, any::<u64>(), -9i64..99, any::<i64>()), 0..5),
         ) {
             // As often small numbers as any.
-            let run = |(offset, length, few, many, near, far): (i64, u64, u64, u64, i64, i64)| Run {
+            let run = |(offset, length, few, many, near, far): (i64, u64, u64, u64, i64, i64)| EvenRun {
                 offset,
                 length: if far % 2 == 0 { length } else { length % 64 },
                 count: if many % 2 == 0 { few } else { many },
                 stride: if offset % 2 == 0 { near } else { far },
             };
             let runs = runs.into_iter().map(run).collect();
-            let view = View { displacement, etype, extent, size, bounding_extent, runs, ..View::default() };
-            let layout = Arc::new(Layout::new(&view));
+            let view = FileView { displacement, etype, extent, size, bounding_extent, runs, ..FileView::default() };
+            let layout = Arc::new(ViewLayout::new(&view));
             if let Some(ranges) = Ranges::new(&layout, at, bytes) {
                 let (low, high) = ranges.overlap(offset / 2, offset);
                 prop_assert!(high.saturating_sub(low) <= bytes);
@@ -539,15 +540,15 @@ mod tests {
 
     #[test]
     fn a_bounding_extent_is_shared_out_evenly() {
-        let view = View {
+        let view = FileView {
             etype: 1,
             extent: 1000,
             size: 100,
             bounding_extent: true,
-            runs: vec![Run::piece(0, 1000)],
-            ..View::default()
+            runs: vec![EvenRun::piece(0, 1000)],
+            ..FileView::default()
         };
-        let ranges = Ranges::new(&Arc::new(Layout::new(&view)), 0, 200).unwrap();
+        let ranges = Ranges::new(&Arc::new(ViewLayout::new(&view)), 0, 200).unwrap();
         assert!(!ranges.is_exact());
         assert_eq!(ranges.overlap(500, 1500), (50, 150));
         assert_eq!(ranges.overlap(0, 2000), (0, 200));

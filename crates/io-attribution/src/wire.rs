@@ -2,13 +2,13 @@
 
 use super::fact::{Actor, FileRole};
 use super::item::{
-    Access, AttributionEvent, AttributionEventKind, ExtentsPart, Inside, LeftOut, Opened,
-    Operation, Position, SeenFile, ViewPart,
+    AccessEvent, AccessPosition, AttributionEvent, AttributionEventKind, EnclosingCall,
+    ExtentsPart, OpenedHandle, OperationEvent, SeenFile, UnrecordedAccesses, ViewPart,
 };
 use blockfile::args::Bytes;
-use blockfile::define::{Extents, View};
+use blockfile::define::{Extents, FileView};
 use blockfile::operation as op;
-use blockfile::runs::Run;
+use blockfile::runs::EvenRun;
 
 impl AttributionEvent {
     /// Appends it to `out`.
@@ -64,15 +64,15 @@ macro_rules! structures {
 
 structures! {
     AttributionEvent { actor thread what }
-    Opened { handle key members rank name }
+    OpenedHandle { handle key members rank name }
     ViewPart { handle first last view }
-    View { file displacement etype extent size bounding_extent converted runs }
-    Run { offset length count stride }
-    LeftOut { handle first collective outlasts }
-    Access { call function start stop handle sequence writes position bytes outlasts }
+    FileView { file displacement etype extent size bounding_extent converted runs }
+    EvenRun { offset length count stride }
+    UnrecordedAccesses { handle first collective outlasts }
+    AccessEvent { call function start stop handle sequence writes position bytes outlasts }
     SeenFile { seen handle role device inode name }
-    Inside { call function start }
-    Operation { kind lane start stop error record file inside outstanding arrived }
+    EnclosingCall { call function start }
+    OperationEvent { kind lane start stop error record file inside outstanding arrived }
     ExtentsPart { ns extents }
     Extents { device inode path extents }
 }
@@ -155,7 +155,7 @@ impl<A: Wire, B: Wire, C: Wire> Wire for (A, B, C) {
     }
 }
 
-impl Wire for op::Operation {
+impl Wire for op::OperationRecord {
     fn put(&self, out: &mut Vec<u8>) {
         let (bytes, size) = self.encode();
         (size as u8).put(out);
@@ -164,7 +164,7 @@ impl Wire for op::Operation {
 
     fn take(b: &mut Bytes<'_>) -> Option<Self> {
         let size = usize::from(u8::take(b)?);
-        op::Operation::decode(b.take(size)?)
+        op::OperationRecord::decode(b.take(size)?)
     }
 }
 
@@ -209,20 +209,20 @@ impl Wire for FileRole {
     }
 }
 
-impl Wire for Position {
+impl Wire for AccessPosition {
     fn put(&self, out: &mut Vec<u8>) {
         match *self {
-            Position::At(etypes) => (0u8, etypes).put(out),
-            Position::Ordered => 1u8.put(out),
-            Position::Unknown => 2u8.put(out),
+            AccessPosition::At(etypes) => (0u8, etypes).put(out),
+            AccessPosition::Ordered => 1u8.put(out),
+            AccessPosition::Unknown => 2u8.put(out),
         }
     }
 
     fn take(b: &mut Bytes<'_>) -> Option<Self> {
         Some(match u8::take(b)? {
-            0 => Position::At(Wire::take(b)?),
-            1 => Position::Ordered,
-            2 => Position::Unknown,
+            0 => AccessPosition::At(Wire::take(b)?),
+            1 => AccessPosition::Ordered,
+            2 => AccessPosition::Unknown,
             _ => return None,
         })
     }
@@ -284,30 +284,30 @@ mod tests {
     use proptest::prelude::*;
 
     fn items() -> Vec<AttributionEvent> {
-        let inside = Inside {
+        let inside = EnclosingCall {
             call: 1 << 40,
             function: 7,
             start: -5,
         };
-        let operation = Operation {
+        let operation = OperationEvent {
             kind: op::PWRITE,
             lane: 2,
             start: 10,
             stop: 20,
             error: 28,
-            record: op::Operation {
+            record: op::OperationRecord {
                 fd: 9,
                 offset: -1,
                 size: 1 << 50,
                 call: Some(3),
-                ..op::Operation::default()
+                ..op::OperationRecord::default()
             },
             file: Some(4),
             inside: Some(inside),
             outstanding: true,
             arrived: 9,
         };
-        let view = View {
+        let view = FileView {
             file: 1,
             displacement: 2,
             etype: 8,
@@ -315,9 +315,9 @@ mod tests {
             size: 16,
             bounding_extent: false,
             converted: true,
-            runs: vec![Run::piece(0, 8), Run::piece(-32, 8)],
+            runs: vec![EvenRun::piece(0, 8), EvenRun::piece(-32, 8)],
         };
-        let access = Access {
+        let access = AccessEvent {
             call: 3,
             function: 20,
             start: 1,
@@ -325,7 +325,7 @@ mod tests {
             handle: Some(0),
             sequence: None,
             writes: true,
-            position: Position::At(-1),
+            position: AccessPosition::At(-1),
             bytes: Some(u64::MAX),
             outlasts: false,
         };
@@ -334,7 +334,7 @@ mod tests {
                 tid: 5,
                 machine: u64::MAX,
             },
-            AttributionEventKind::Opened(Opened {
+            AttributionEventKind::Opened(OpenedHandle {
                 handle: 1,
                 key: u128::MAX - 3,
                 members: 2,
@@ -349,8 +349,8 @@ mod tests {
                 view,
             }),
             AttributionEventKind::Access(access.clone()),
-            AttributionEventKind::Access(Access {
-                position: Position::Ordered,
+            AttributionEventKind::Access(AccessEvent {
+                position: AccessPosition::Ordered,
                 ..access
             }),
             AttributionEventKind::Complete {

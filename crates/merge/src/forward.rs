@@ -19,7 +19,7 @@ const PACE: f64 = 0.99;
 /// Longest time that a send may come late, seconds.
 const LONGEST: f64 = 10.0;
 /// Most records that wait.
-const MOST_HELD: usize = 1 << 20;
+const MAX_HELD_RECORDS: usize = 1 << 20;
 
 /// What was found and done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,7 +42,7 @@ pub struct Corrected {
 }
 
 /// Sender's communicator and rank, the receiver's, tag.
-type Channel = ([i32; 2], [i32; 2], i32);
+type MessageChannel = ([i32; 2], [i32; 2], i32);
 
 /// Records pass by and get their times.
 #[derive(Debug, Default)]
@@ -50,8 +50,8 @@ pub struct Forwarding {
     /// World ranks by communicator and rank.
     world: Map<[i32; 2], i32>,
     numbers: Map<[i32; 2], usize>,
-    processes: Vec<Process>,
-    channels: Map<Channel, Sends>,
+    processes: Vec<ForwardedProcess>,
+    channels: Map<MessageChannel, Sends>,
     /// Processes that are held up, by the time of the receive that they stand at.
     held_up: BTreeSet<(u64, usize)>,
     /// What waits to be given, the earliest on top: its time, number among all, and place.
@@ -65,18 +65,18 @@ pub struct Forwarding {
 }
 
 #[derive(Debug, Default)]
-struct Process {
+struct ForwardedProcess {
     /// What the latest record's time was, and what it became.
     before: Option<(f64, f64)>,
     /// Records that are held up, the first of them a receive.
     queue: VecDeque<MergedRecord>,
     /// States that have begun and not ended.
-    open: Vec<Open>,
+    open: Vec<OpenState>,
 }
 
 /// A state that has begun.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenState {
     thread: i32,
     /// Start event.
     etype: i32,
@@ -84,19 +84,19 @@ struct Open {
     began: (f64, f64),
 }
 
-impl Process {
+impl ForwardedProcess {
     /// A record gets its time. States begin when their beginnings do.
     fn set_time(&mut self, record: &mut MergedRecord, time: f64) {
         let own = std::mem::replace(&mut record.header.time, time);
         let thread = record.header.thread;
         match &mut record.body {
-            MergedBody::Enter { etype } => self.open.push(Open {
+            MergedBody::Enter { etype } => self.open.push(OpenState {
                 thread,
                 etype: *etype,
                 began: (own, time),
             }),
             MergedBody::Leave(state) => {
-                let is_its = |open: &Open| {
+                let is_its = |open: &OpenState| {
                     (open.thread, open.etype) == (thread, state.etypes[0])
                         && open.began.0.to_bits() == state.start.to_bits()
                 };
@@ -129,7 +129,7 @@ fn key(time: f64) -> u64 {
     }
 }
 
-fn channel(record: &MergedRecord) -> Option<(bool, Channel)> {
+fn channel(record: &MergedRecord) -> Option<(bool, MessageChannel)> {
     let MergedBody::Message(message) = &record.body else {
         return None;
     };
@@ -153,7 +153,7 @@ impl Forwarding {
         let own = [record.header.icomm, record.header.rank];
         let own = self.world.get(&own).map_or(own, |&wrank| [-1, wrank]);
         let process = *self.numbers.entry(own).or_insert_with(|| {
-            self.processes.push(Process::default());
+            self.processes.push(ForwardedProcess::default());
             self.processes.len() - 1
         });
         let is_held_up = !self.processes[process].queue.is_empty();
@@ -162,7 +162,7 @@ impl Forwarding {
         if !is_held_up {
             self.go_on(process);
         }
-        while !self.held_up.is_empty() && (self.is_overdue() || self.held >= MOST_HELD) {
+        while !self.held_up.is_empty() && (self.is_overdue() || self.held >= MAX_HELD_RECORDS) {
             self.give_up();
         }
         self.give(&mut sink);
@@ -212,7 +212,7 @@ impl Forwarding {
 
     /// The first record of a process gets its time. Gives the process that has waited for it.
     fn step(&mut self, process: usize, earliest: Option<f64>) -> Option<usize> {
-        let Process { before, queue, .. } = &mut self.processes[process];
+        let ForwardedProcess { before, queue, .. } = &mut self.processes[process];
         let mut record = queue.pop_front()?;
         let own = record.header.time;
         let paced = before.map_or(own, |(was, became)| became + PACE * (own - was).max(0.0));
@@ -449,7 +449,7 @@ mod tests {
             prop_assert_eq!(result.given_up, 0);
             prop_assert_eq!(result.messages as usize, records.len() / 2);
             prop_assert!(out.iter().map(|r| r.header.time).is_sorted());
-            let mut open: Map<Channel, VecDeque<f64>> = Map::default();
+            let mut open: Map<MessageChannel, VecDeque<f64>> = Map::default();
             for record in &out {
                 let (is_send, channel) = channel(record).expect("a message");
                 let sends = open.entry(channel).or_default();

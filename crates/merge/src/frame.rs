@@ -5,7 +5,7 @@ use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::record::{MergedBody, StateDefinition};
 use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
-    ConstDef, EventDef, FixedText, Gid, Origin, StateDef, comm_etype, constdef_etype,
+    ConstDef, EventDef, FixedText, Gid, RunOrigin, StateDef, comm_etype, constdef_etype,
     unmatched_endpoints_name,
 };
 use trace_model::hash::Wide;
@@ -79,10 +79,10 @@ impl Core<'_> {
     }
 
     /// When and where the run was.
-    fn origin(&self) -> Origin {
+    fn origin(&self) -> RunOrigin {
         let zero = self.settings.zero_ns;
         let boot = &self.scan.library.process().boot;
-        Origin {
+        RunOrigin {
             zero,
             since_epoch: zero.wrapping_add(self.scan.clock.realtime_offset()),
             boot: boot

@@ -3,7 +3,7 @@
 //! Each process is read twice. [`unify::scan`] finds what the ranks must agree on before anything can be written, [`stream`] then
 //! gives its [`MergedRecord`]s in order of time. [`local`] merges block files on one machine as MPI_Finalize does over MPI. [`outputs`]
 //! makes the files of the merged stream, with [`operations`] below MPI drawn in; [`dumpi`] makes the files of one process.
-//! [`Source`] gives a run as drawables.
+//! [`BlockFilesSource`] gives a run as drawables.
 //!
 //! This crate must not know the formats that the recorder does not write, nor the commands.
 #![deny(missing_docs)]
@@ -30,4 +30,4 @@ pub mod stream;
 mod user;
 
 pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition};
-pub use source::{Source, SourceError};
+pub use source::{BlockFilesSource, SourceError};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use blockfile::define::{Definition, Role};
+use blockfile::define::{Definition, ServerKind};
 use blockfile::file::{File, Thread};
 use io_attribution::draw::Base;
-use io_attribution::{Actor, Drawer, Fact, Place, join_files};
-use trace_model::{Category, Line, Order, Sorted, Sorter, Stop, lane_of};
+use io_attribution::{Actor, AttributionRecord, Drawer, PicturePoint, attribute_files};
+use trace_model::{Category, DrawableOrder, Line, Sorted, Sorter, Stop, lane_of};
 use wrappers::Table;
 
 /// Takes facts and sorts what is drawn of them, in bounded memory.
@@ -30,7 +30,7 @@ pub fn draw_files(
     folder: &Path,
 ) -> Result<Drawn, Stop> {
     let mut operations = Operations::new(base, folder);
-    join_files(
+    attribute_files(
         files,
         table,
         &mut |fact| match is_of_run(fact, base.zero_ns, last_ns) {
@@ -56,9 +56,9 @@ pub(super) fn hosts_of(files: &[File<'_>]) -> BTreeMap<Actor, String> {
                     Some(Definition::Process(process)) => host = process.host,
                     Some(Definition::Server(server)) => {
                         actor = Some(match server.role {
-                            Role::FrontEnd => Actor::FrontEnd(server.number),
-                            Role::DataServer => Actor::DataServer(server.number),
-                            Role::Device => Actor::Device(server.number),
+                            ServerKind::FrontEnd => Actor::FrontEnd(server.number),
+                            ServerKind::DataServer => Actor::DataServer(server.number),
+                            ServerKind::Device => Actor::Device(server.number),
                         });
                     }
                     _ => {}
@@ -84,19 +84,19 @@ const LATE_NS: i64 = 60_000_000_000;
 
 /// False for what a server or device did long before or after the run, as its trace may be of many runs; and for transfers of a
 /// device that neither a call of the run asked for nor carry data of its files.
-pub(super) fn is_of_run(fact: &Fact, zero_ns: i64, last_ns: i64) -> bool {
-    let is_of_run = |place: Place, stop: i64| {
+pub(super) fn is_of_run(fact: &AttributionRecord, zero_ns: i64, last_ns: i64) -> bool {
+    let is_of_run = |place: PicturePoint, stop: i64| {
         matches!(place.lane.actor, Actor::Rank(_))
             || (stop >= zero_ns && place.ns <= last_ns.saturating_add(LATE_NS))
     };
     match fact {
-        Fact::Operation(operation) => {
+        AttributionRecord::Operation(operation) => {
             let is_device = matches!(operation.place.lane.actor, Actor::Device(_));
             let of_others = is_device && operation.call.is_none() && operation.file.is_none();
             !of_others && is_of_run(operation.place, operation.stop)
         }
-        Fact::Edge(edge) => is_of_run(edge.to, i64::MAX),
-        Fact::File(_) | Fact::Call(_) => true,
+        AttributionRecord::Edge(edge) => is_of_run(edge.to, i64::MAX),
+        AttributionRecord::File(_) | AttributionRecord::Call(_) => true,
     }
 }
 
@@ -131,7 +131,7 @@ impl Operations {
     pub fn new(base: Base, folder: &Path) -> Self {
         Operations {
             drawer: Drawer::new(base),
-            sorter: Sorter::in_folder(Order::End, folder),
+            sorter: Sorter::in_folder(DrawableOrder::End, folder),
         }
     }
 
@@ -139,7 +139,7 @@ impl Operations {
     ///
     /// # Errors
     /// When a temporary file could not be written.
-    pub fn take(&mut self, fact: &Fact) -> Result<(), Stop> {
+    pub fn take(&mut self, fact: &AttributionRecord) -> Result<(), Stop> {
         let sorter = &mut self.sorter;
         self.drawer
             .draw(fact, &mut |drawable| Ok(sorter.push(drawable)?))

@@ -12,9 +12,9 @@ use crate::local;
 use crate::local::{Merge, Options};
 use blockfile::file::File;
 use io_attribution::draw::{Base, CATEGORIES};
-use io_attribution::{Drawer, Fact, join_files};
+use io_attribution::{AttributionRecord, Drawer, attribute_files};
 use trace_formats::slog2::Drawing;
-use trace_model::{Definitions, Drawable, Line, Losses, Order, Stop};
+use trace_model::{Definitions, Drawable, DrawableOrder, Line, Losses, Stop};
 use wrappers::Table;
 
 /// Why a run cannot be drawn.
@@ -39,7 +39,7 @@ impl std::error::Error for SourceError {}
 
 /// The block files of a run, ready to be drawn.
 #[derive(Debug)]
-pub struct Source<'a> {
+pub struct BlockFilesSource<'a> {
     files: Vec<File<'a>>,
     table: Table,
     options: Options,
@@ -52,13 +52,13 @@ pub struct Source<'a> {
     base: Option<Base>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> BlockFilesSource<'a> {
     /// Of the files of one run, and of servers and devices that worked for it. They are read twice, once for the definitions.
     ///
     /// # Errors
     /// If the files do not belong together, or were made with another table of functions than `table`.
     pub fn new(files: Vec<File<'a>>, table: Table, options: Options) -> Result<Self, SourceError> {
-        let mut source = Source {
+        let mut source = BlockFilesSource {
             files,
             table,
             options,
@@ -70,7 +70,7 @@ impl<'a> Source<'a> {
         let has_servers = source.files.iter().any(is_server);
         let calls = match source.merge() {
             Ok(merge) => {
-                let (calls, last_ns) = (Calls::of(&merge), merge.last_ns());
+                let (calls, last_ns) = (CallSurvey::of(&merge), merge.last_ns());
                 drop(merge);
                 source.last_ns = last_ns;
                 calls
@@ -107,16 +107,16 @@ impl<'a> Source<'a> {
     }
 
     /// Time zero is where the first operation begins.
-    fn without_ranks(&self) -> Result<Calls, SourceError> {
+    fn without_ranks(&self) -> Result<CallSurvey, SourceError> {
         let mut zero_ns = i64::MAX;
-        join_files(&self.files, &self.table, &mut |fact| {
-            if let Fact::Operation(operation) = fact {
+        attribute_files(&self.files, &self.table, &mut |fact| {
+            if let AttributionRecord::Operation(operation) = fact {
                 zero_ns = zero_ns.min(operation.place.ns);
             }
             Ok(())
         })
         .map_err(SourceError::Join)?;
-        Ok(Calls {
+        Ok(CallSurvey {
             base: Base {
                 zero_ns,
                 ranks: 0,
@@ -139,7 +139,7 @@ impl<'a> Source<'a> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Drawer, Stop> {
         let mut drawer = Drawer::new(base);
-        join_files(&self.files, &self.table, &mut |fact| match is_of_run(
+        attribute_files(&self.files, &self.table, &mut |fact| match is_of_run(
             fact,
             base.zero_ns,
             self.last_ns,
@@ -152,14 +152,14 @@ impl<'a> Source<'a> {
     }
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for BlockFilesSource<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         // Several threads and clocks that were set back may leave it by a little.
-        Order::Any
+        DrawableOrder::Any
     }
 
     fn for_each(
@@ -183,7 +183,7 @@ impl trace_model::Source for Source<'_> {
 }
 
 /// What the calls of the ranks tell about the trace.
-struct Calls {
+struct CallSurvey {
     base: Base,
     drawing: Option<Drawing>,
     has_operations: bool,
@@ -192,8 +192,8 @@ struct Calls {
     program: String,
 }
 
-impl Calls {
-    fn of(merge: &Merge<'_, '_, '_>) -> Calls {
+impl CallSurvey {
+    fn of(merge: &Merge<'_, '_, '_>) -> CallSurvey {
         let mut lines = BTreeSet::new();
         let (mut drawing, _) = draw(merge, &mut |drawable: &Drawable<'_>| {
             lines.extend(drawable.vertices.iter().map(|vertex| vertex.line));
@@ -212,7 +212,7 @@ impl Calls {
             }
         }
         let preamble = merge.preamble();
-        Calls {
+        CallSurvey {
             base: Base {
                 zero_ns: merge.zero_ns(),
                 ranks: preamble.max_comm_world_size,

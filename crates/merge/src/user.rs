@@ -3,7 +3,7 @@
 use super::calls::Core;
 use super::cargo::text_cargo;
 use super::record::{Cargo, MergedBody};
-use blockfile::user::{Event, Kind, Message, What};
+use blockfile::user::{Event, Kind, UserMessage, What};
 use trace_formats::clog2::{CARGO_SIZE, msg_etype};
 use unify::comms::CommId;
 use unify::lanes::{Begun, Lane};
@@ -69,7 +69,7 @@ impl Core<'_> {
     }
 
     /// Kind and numbers of what has number `number` in the process.
-    fn named(&self, number: i32) -> Option<(Kind, unify::categories::Etypes)> {
+    fn named(&self, number: i32) -> Option<(Kind, unify::categories::CategoryEtypes)> {
         let (kind, name) = self.scan.names.get(&number)?;
         Some((*kind, self.schema.user.named(*kind, name)?))
     }
@@ -114,7 +114,7 @@ impl Core<'_> {
         }
     }
 
-    fn told_message(&mut self, comm: Option<CommId>, thread: i32, etype: i32, m: Message) {
+    fn told_message(&mut self, comm: Option<CommId>, thread: i32, etype: i32, m: UserMessage) {
         if i64::from(m.partner) == self.proc_null {
             return;
         }

@@ -10,8 +10,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
-use trace_formats::dumpi::read::Reader as DumpiReader;
-use trace_formats::slog2::{Depth, Reader, TimeBBox};
+use trace_formats::dumpi::read::DumpiReader;
+use trace_formats::slog2::{Depth, Slog2Reader, TimeBBox};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -289,7 +289,7 @@ fn windows(path: &Path, drawables: u64) -> Result<(f64, f64, f64, f64)> {
     let file = File::open(path)?;
     // SAFETY: as above.
     let bytes = unsafe { Mmap::map(&file)? };
-    let whole = Reader::new(&bytes)?.root().ok_or("no root")?.bounds;
+    let whole = Slog2Reader::new(&bytes)?.root().ok_or("no root")?.bounds;
     let width = whole.duration() * SCREENFUL / drawables as f64;
     let (mut times, mut shown, mut read) = (Vec::new(), 0, 0);
     for nth in 0..WINDOWS {
@@ -302,7 +302,7 @@ fn windows(path: &Path, drawables: u64) -> Result<(f64, f64, f64, f64)> {
         };
         let mut once = || -> Result<f64> {
             let begun = Instant::now();
-            let reader = Reader::new(&bytes)?;
+            let reader = Slog2Reader::new(&bytes)?;
             let window = reader.window(bounds, Depth::Lowest(0))?;
             let time = begun.elapsed().as_secs_f64() * 1e3;
             shown += window.drawables.len();

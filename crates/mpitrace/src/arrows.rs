@@ -7,7 +7,7 @@ use crate::trace_files::losses::report_losses;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use transform::Arrows;
@@ -43,7 +43,7 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let trace = Trace::open(&arguments.input)?;
+    let trace = TraceInput::open(&arguments.input)?;
     let inputs = [&arguments.input];
     arguments.overwrite.allow(&arguments.output, &inputs)?;
     let target = Target::new(&arguments.output, arguments.to, &arguments.tree)?;

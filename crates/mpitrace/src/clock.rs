@@ -2,12 +2,12 @@
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::{self, Reader, Writer};
+use trace_formats::clog2::{self, Clog2Reader, Writer};
 use transform::Forwarded;
 
 /// Find messages that arrive before they were sent, and correct their times
@@ -36,10 +36,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let inputs = [&arguments.input];
         arguments.overwrite.allow(output, &inputs)?;
     }
-    let input = Input::open(&arguments.input)?;
+    let input = OpenedInput::open(&arguments.input)?;
     let name = shown(&arguments.input);
     let bad = |error: clog2::Error| Failure::in_file_or_output(error, name, name.display());
-    let reader = Reader::new(&input).map_err(bad)?;
+    let reader = Clog2Reader::new(&input).map_err(bad)?;
     let forwarded = Forwarded::new(&reader).map_err(bad)?;
     let result = forwarded.result;
     println!(

@@ -1,17 +1,17 @@
 //! `mpitrace composite`: drawables that belong together, made one.
 
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
+use crate::terminal::progress::TaskProgress;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
 use std::path::PathBuf;
-use transform::{CategoryPattern, Composites, Together};
+use transform::{CategoryPattern, Composites, GroupKey};
 
 /// Combine drawables that belong together into composites
 ///
@@ -57,7 +57,7 @@ enum Grouping {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let trace = Trace::open(&arguments.input)?;
+    let trace = TraceInput::open(&arguments.input)?;
     let inputs = [&arguments.input];
     arguments.overwrite.allow(&arguments.output, &inputs)?;
     let target = Target::new(&arguments.output, Some(Format::Slog2), &arguments.tree)?;
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let shape = edited::shape(&trace)?;
     let lines = source.definitions().lines.len() as u64;
     let tree = target.tree.options(lines, shape);
-    let progress = Progress::drawables(&target.path.display().to_string(), arguments.quiet);
+    let progress = TaskProgress::drawables(&target.path.display().to_string(), arguments.quiet);
     let counted = CountingSource {
         source: source.as_ref(),
         progress: &progress,
@@ -77,8 +77,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map(|head| CategoryPattern::from(head.as_str()))
         .collect();
     let together = match arguments.by {
-        Grouping::Nested => Together::Nested,
-        Grouping::CallId => Together::CallId,
+        Grouping::Nested => GroupKey::Nested,
+        Grouping::CallId => GroupKey::CallId,
     };
     let composites = Composites::new(&counted, together, &heads);
     let losses = target.fill(|out| {

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use crate::filter;
-use crate::terminal::progress::Progress;
+use crate::terminal::progress::TaskProgress;
 use crate::trace_files::clog2;
 use crate::trace_files::dumpi;
 use crate::trace_files::format::Format;
@@ -15,14 +15,14 @@ use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::FrameArguments;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::slog1;
-use crate::trace_files::target::{Output, Target};
-use crate::trace_files::trace::Trace;
+use crate::trace_files::target::{OutputFile, Target};
+use crate::trace_files::trace::TraceInput;
 use crate::updates::write_updated;
 use std::path::{Path, PathBuf};
 use trace_formats::paje;
 use trace_formats::slog2::{
-    self, Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_with_progress,
-    convert_with_progress,
+    self, ConvertError, ConvertOptions, Options, Slog2Conversion, Slog2ErrorKind,
+    annotate_with_progress, convert_with_progress,
 };
 use trace_model::Losses;
 
@@ -74,7 +74,7 @@ pub struct Arguments {
     /// Names of the fields in a Pajé trace: those of 2012 and later, or those of the first report [default: new; from
     /// Pajé to Pajé those of the input]
     #[arg(long, value_enum, value_name = "DIALECT")]
-    dialect: Option<Dialect>,
+    dialect: Option<PajeDialect>,
     #[command(flatten)]
     overwrite: Overwrite,
     /// Print nothing if all goes well
@@ -84,7 +84,7 @@ pub struct Arguments {
 
 /// Names of the fields of Pajé.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Dialect {
+enum PajeDialect {
     /// Type, StartContainer, EndContainer
     New,
     /// ContainerType, EntityType, SourceContainer, DestContainer
@@ -92,11 +92,11 @@ enum Dialect {
     Old,
 }
 
-impl From<Dialect> for paje::Dialect {
-    fn from(dialect: Dialect) -> Self {
+impl From<PajeDialect> for paje::FieldDialect {
+    fn from(dialect: PajeDialect) -> Self {
         match dialect {
-            Dialect::New => paje::Dialect::New,
-            Dialect::Old => paje::Dialect::Old,
+            PajeDialect::New => paje::FieldDialect::New,
+            PajeDialect::Old => paje::FieldDialect::Old,
         }
     }
 }
@@ -127,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     target.block_size = arguments.block_size;
     target.dialect = arguments.dialect.map_or(target.dialect, Into::into);
     target.frames = arguments.frames.clone();
-    let trace = Trace::open_all(inputs)?;
+    let trace = TraceInput::open_all(inputs)?;
     // A metafile and a folder stand for files that are read, too.
     let read: Vec<&PathBuf> = trace.files.iter().map(|(path, _)| path).collect();
     arguments.overwrite.allow(output, &read)?;
@@ -174,12 +174,12 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
 }
 
 /// Writes an SLOG2 file as SLOG2: as it is, or with another tree or version. Composites and views stay.
-fn slog2_to_slog2(trace: &Trace, target: &Target) -> Result<(), Failure> {
+fn slog2_to_slog2(trace: &TraceInput, target: &Target) -> Result<(), Failure> {
     let bad = |error: slog2::Error| {
         Failure::in_file_or_output(error, trace.name(), target.path.display())
     };
-    let reader = slog2::Reader::new(trace.bytes()).map_err(bad)?;
-    if reader.layout() == slog2::Layout::V205 || target.tree.given().is_some() {
+    let reader = slog2::Slog2Reader::new(trace.bytes()).map_err(bad)?;
+    if reader.layout() == slog2::Slog2Layout::V205 || target.tree.given().is_some() {
         return write_updated(&reader, trace.name(), target).map(|_| ());
     }
     target.fill(|out| {
@@ -188,7 +188,11 @@ fn slog2_to_slog2(trace: &Trace, target: &Target) -> Result<(), Failure> {
     })
 }
 
-fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
+fn clog2_to_slog2(
+    arguments: &Arguments,
+    trace: &TraceInput,
+    target: &Target,
+) -> Result<(), Failure> {
     let input = trace.bytes();
     let options = clog2_options(arguments, trace, target);
     write_clog2(arguments, trace, target, |out, tell| {
@@ -201,7 +205,7 @@ fn is_annotation(arguments: &Arguments, output: &Path) -> bool {
     arguments.annotation || output.extension().is_some_and(|ending| ending == "slog2a")
 }
 
-fn annotation(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
+fn annotation(arguments: &Arguments, trace: &TraceInput, target: &Target) -> Result<(), Failure> {
     let name = trace.name().file_name().and_then(|name| name.to_str());
     let (Format::Clog2, Format::Slog2, Some(name), false) = (
         trace.format,
@@ -237,8 +241,8 @@ fn annotation(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(
     Ok(())
 }
 
-fn clog2_options(arguments: &Arguments, trace: &Trace, target: &Target) -> ConvertOptions {
-    let lines = trace_formats::clog2::Reader::new(trace.bytes()).map_or(1, |reader| {
+fn clog2_options(arguments: &Arguments, trace: &TraceInput, target: &Target) -> ConvertOptions {
+    let lines = trace_formats::clog2::Clog2Reader::new(trace.bytes()).map_or(1, |reader| {
         let preamble = reader.preamble();
         u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count)
     });
@@ -251,14 +255,17 @@ fn clog2_options(arguments: &Arguments, trace: &Trace, target: &Target) -> Conve
 /// Writes what `make` makes of a CLOG2 file, given the output and whom to tell of the bytes done.
 fn write_clog2(
     arguments: &Arguments,
-    trace: &Trace,
+    trace: &TraceInput,
     target: &Target,
-    make: impl FnOnce(Output, &mut dyn FnMut(u64)) -> Result<(Output, Conversion), ConvertError>,
+    make: impl FnOnce(
+        OutputFile,
+        &mut dyn FnMut(u64),
+    ) -> Result<(OutputFile, Slog2Conversion), ConvertError>,
 ) -> Result<(), Failure> {
     let failed = |error: ConvertError| failure(error, trace.name(), &target.path);
     let shown = trace.name().display().to_string();
     let bytes = trace.bytes().len() as u64;
-    let progress = Progress::bytes(&shown, bytes, arguments.quiet);
+    let progress = TaskProgress::bytes(&shown, bytes, arguments.quiet);
     let conversion = target.fill(|out| {
         // What is done need not stay in memory, however large the file.
         let mut released = 0;
@@ -283,8 +290,8 @@ fn write_clog2(
 }
 
 /// The trace as it stands, with other names of fields if that is asked for.
-fn paje_to_paje(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
-    let dialect = arguments.dialect.map(paje::Dialect::from);
+fn paje_to_paje(arguments: &Arguments, trace: &TraceInput, target: &Target) -> Result<(), Failure> {
+    let dialect = arguments.dialect.map(paje::FieldDialect::from);
     target.fill(|mut out| {
         paje::rewrite(trace.bytes(), dialect, &mut out).map_err(|error| {
             Failure::in_file_or_output(error, trace.name(), target.path.display())
@@ -301,14 +308,14 @@ fn failure(error: ConvertError, input: &Path, output: &Path) -> Failure {
         ConvertError::Clog2(error) => Failure::in_file(error, input),
         ConvertError::LittleEndian => Failure::file(input, error),
         ConvertError::Slog2(error) => match error.kind {
-            ErrorKind::NoDrawables => Failure::file(input, error),
+            Slog2ErrorKind::NoDrawables => Failure::file(input, error),
             _ => Failure::in_file(error, output),
         },
     }
 }
 
 /// The last lines of clog2TOslog2 in short, on stderr, and what the conversion passed over.
-fn report_conversion(conversion: &Conversion, output: &Path) {
+fn report_conversion(conversion: &Slog2Conversion, output: &Path) {
     let warnings = &conversion.warnings;
     for warning in warnings.first.iter().take(MAX_SHOWN_WARNINGS) {
         eprintln!("mpitrace: warning: {warning}");

@@ -1,16 +1,16 @@
 //! `mpitrace dataserver`: has the stripes of files for an I/O server, on this host or another one.
 
 use crate::failure::Failure;
-use crate::ioserver::address::{Address, LISTENING, Listener, Stream};
+use crate::ioserver::address::{Address, LISTENING, ServerListener, ServerStream};
 use crate::ioserver::clocks;
 use crate::ioserver::objects::Objects;
-use crate::ioserver::recording::{Recorder, Result, Work};
+use crate::ioserver::recording::{RequestRecorder, RequestWork, Result};
 use crate::ioserver::secret::Secret;
 use crate::ioserver::visitors::{Visitor, Visitors};
-use crate::ioserver::wire::{self, Action, DATA_ONLY, NEW, Question, Until};
+use crate::ioserver::wire::{self, DATA_ONLY, NEW, ServerAction, ServerQuestion, Until};
 use crate::system::absolute;
 use crate::system::signals::Signals;
-use blockfile::define::{Definition, OpenFile, Role, Server};
+use blockfile::define::{Definition, OpenFileDefinition, ServerDefinition, ServerKind};
 use blockfile::machine::now;
 use blockfile::operation::{
     self, STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE,
@@ -84,14 +84,14 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
         _ if arguments.no_trace => None,
         given => Some(absolute(given.as_deref().unwrap_or(default.as_ref()))?),
     };
-    let named = Server {
-        role: Role::DataServer,
+    let named = ServerDefinition {
+        role: ServerKind::DataServer,
         number: arguments.number,
         name: store.display().to_string(),
     };
-    let recorder = Arc::new(Recorder::create(trace.as_deref(), named, None)?);
+    let recorder = Arc::new(RequestRecorder::create(trace.as_deref(), named, None)?);
     let secret = Secret::for_addresses(arguments.secret.as_deref(), [&arguments.listen])?;
-    let bound = Listener::bind(&arguments.listen);
+    let bound = ServerListener::bind(&arguments.listen);
     let listener = bound.map_err(|e| Failure::Data(format!("{}: {e}", arguments.listen)))?;
     let mut out = std::io::stdout().lock();
     drop(writeln!(
@@ -132,7 +132,7 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
 }
 
 /// Serves each connection in a thread of its own. One that cannot be served is closed, and the next one is waited for.
-fn accept(server: &Arc<DataServer>, listener: &Listener) {
+fn accept(server: &Arc<DataServer>, listener: &ServerListener) {
     let visitors = Arc::new(Visitors::default());
     loop {
         let stream = match listener.accept() {
@@ -157,14 +157,14 @@ fn accept(server: &Arc<DataServer>, listener: &Listener) {
 
 struct DataServer {
     objects: Objects,
-    recorder: Arc<Recorder>,
+    recorder: Arc<RequestRecorder>,
     /// What askers by TCP must have.
     secret: Option<Secret>,
 }
 
 impl DataServer {
     /// Finds out whether an asker may ask.
-    fn let_in(&self, stream: &mut Stream) -> std::io::Result<()> {
+    fn let_in(&self, stream: &mut ServerStream) -> std::io::Result<()> {
         match stream.user()? {
             Some(user) => crate::ioserver::address::expect_own(user).inspect_err(|_| {
                 drop(wire::answer(stream, Err(io::Errno::ACCESS), &[]));
@@ -177,7 +177,7 @@ impl DataServer {
     }
 
     /// Answers one asker's questions until it goes.
-    fn serve(&self, mut stream: Stream, visitor: &Visitor) {
+    fn serve(&self, mut stream: ServerStream, visitor: &Visitor) {
         if let Err(e) = self.let_in(&mut stream) {
             visitor.others().report(&e);
             return;
@@ -193,8 +193,8 @@ impl DataServer {
             found.clear();
             found.shrink_to(wire::KEPT_BUFFER_BYTES);
             let result = match question.action {
-                Action::Clock => Ok(now() as usize),
-                Action::Shift => {
+                ServerAction::Clock => Ok(now() as usize),
+                ServerAction::Shift => {
                     clocks::note(&question, &data, &self.recorder);
                     Ok(0)
                 }
@@ -207,12 +207,12 @@ impl DataServer {
         }
     }
 
-    fn answer(&self, question: &Question, data: &[u8], found: &mut Vec<u8>) -> Result<usize> {
+    fn answer(&self, question: &ServerQuestion, data: &[u8], found: &mut Vec<u8>) -> Result<usize> {
         let kind = match question.action {
-            Action::Read => STRIPE_READ,
-            Action::Write => STRIPE_WRITE,
-            Action::Sync => STRIPE_SYNC,
-            Action::Cut | Action::Allocate => STRIPE_RESIZE,
+            ServerAction::Read => STRIPE_READ,
+            ServerAction::Write => STRIPE_WRITE,
+            ServerAction::Sync => STRIPE_SYNC,
+            ServerAction::Cut | ServerAction::Allocate => STRIPE_RESIZE,
             _ => STRIPE_OTHER,
         };
         let (unique, inode) = (question.unique, question.inode);
@@ -232,16 +232,16 @@ impl DataServer {
 
     fn act(
         &self,
-        work: &Work<'_>,
-        question: &Question,
+        work: &RequestWork<'_>,
+        question: &ServerQuestion,
         data: &[u8],
         found: &mut Vec<u8>,
     ) -> Result<usize> {
         let (number, local) = (question.inode, question.local);
         let range = (local as i64, question.size as i64);
         match question.action {
-            Action::Open => {
-                self.recorder.define(&Definition::File(OpenFile {
+            ServerAction::Open => {
+                self.recorder.define(&Definition::File(OpenFileDefinition {
                     fd: -1,
                     flags: 0,
                     device: question.size,
@@ -255,7 +255,7 @@ impl DataServer {
                 }
                 Ok(0)
             }
-            Action::Read => {
+            ServerAction::Read => {
                 let Some(object) = self.objects.get(work, number)? else {
                     return Ok(0);
                 };
@@ -267,7 +267,7 @@ impl DataServer {
                 found.truncate(moved.unwrap_or(0));
                 moved
             }
-            Action::Write => {
+            ServerAction::Write => {
                 let object = self.objects.get_or_make(work, number)?;
                 let mut done = 0;
                 while done < data.len() {
@@ -285,7 +285,7 @@ impl DataServer {
                 }
                 Ok(done)
             }
-            Action::Cut => {
+            ServerAction::Cut => {
                 let Some(object) = self.objects.get(work, number)? else {
                     return Ok(0);
                 };
@@ -297,7 +297,7 @@ impl DataServer {
                 }
                 Ok(0)
             }
-            Action::Allocate => {
+            ServerAction::Allocate => {
                 let object = self.objects.get_or_make(work, number)?;
                 let mode = FallocateFlags::from_bits_retain(u32::from(question.flags));
                 let fd = Some(&object.fd as _);
@@ -306,7 +306,7 @@ impl DataServer {
                 })?;
                 Ok(0)
             }
-            Action::Sync => {
+            ServerAction::Sync => {
                 let Some(object) = self.objects.get(work, number)? else {
                     return Ok(0);
                 };
@@ -322,10 +322,10 @@ impl DataServer {
                 }
                 Ok(0)
             }
-            Action::Close => self.objects.close(work, number).map(|()| 0),
-            Action::Remove => self.objects.remove(work, number).map(|()| 0),
+            ServerAction::Close => self.objects.close(work, number).map(|()| 0),
+            ServerAction::Remove => self.objects.remove(work, number).map(|()| 0),
             // Answered before they become work.
-            Action::Clock | Action::Shift => Err(io::Errno::INVAL),
+            ServerAction::Clock | ServerAction::Shift => Err(io::Errno::INVAL),
         }
     }
 }

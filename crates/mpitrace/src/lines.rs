@@ -7,12 +7,12 @@ use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use trace_formats::slog2::LineIdMap;
 use trace_model::Source;
-use transform::{Split, View, view};
+use transform::{LineView, Split, view};
 
 /// Make views (line ID maps) of a trace, and sub-lines for states that overlap on a timeline
 ///
@@ -64,21 +64,21 @@ enum ViewName {
     Line,
 }
 
-impl From<ViewName> for View {
-    fn from(by: ViewName) -> View {
+impl From<ViewName> for LineView {
+    fn from(by: ViewName) -> LineView {
         match by {
-            ViewName::Process => View::Process,
-            ViewName::Thread => View::Thread,
-            ViewName::Communicator => View::Communicator,
-            ViewName::Node => View::Node,
-            ViewName::Line => View::Line,
+            ViewName::Process => LineView::Process,
+            ViewName::Thread => LineView::Thread,
+            ViewName::Communicator => LineView::Communicator,
+            ViewName::Node => LineView::Node,
+            ViewName::Line => LineView::Line,
         }
     }
 }
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let trace = Trace::open(&arguments.input)?;
+    let trace = TraceInput::open(&arguments.input)?;
     // No other format has views.
     let inputs = [&arguments.input];
     arguments.overwrite.allow(&arguments.output, &inputs)?;
@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn views(
     arguments: &Arguments,
-    trace: &Trace,
+    trace: &TraceInput,
     source: &dyn Source,
 ) -> Result<Vec<LineIdMap>, Failure> {
     if arguments.by.is_empty() && arguments.split && arguments.ranks_per_node.is_none() {

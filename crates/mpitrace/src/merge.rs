@@ -7,12 +7,12 @@ use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use trace_model::Source;
 use transform::{
-    CategoryPattern, Merged, Part, align_by_call_ids, align_by_category, align_starts,
+    CategoryPattern, MergeInput, MergedTraces, align_by_call_ids, align_by_category, align_starts,
 };
 
 /// Merge traces into one; the timelines of each follow those of the previous one
@@ -89,19 +89,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.overwrite.allow(output, inputs)?;
     let target = Target::new(output, arguments.to, &arguments.tree)?;
-    let traces: Vec<Trace> = inputs
+    let traces: Vec<TraceInput> = inputs
         .iter()
-        .map(|path| Trace::open(path))
+        .map(|path| TraceInput::open(path))
         .collect::<Result<_, _>>()?;
-    let sources: Vec<Box<dyn Source + '_>> =
-        traces.iter().map(Trace::source).collect::<Result<_, _>>()?;
+    let sources: Vec<Box<dyn Source + '_>> = traces
+        .iter()
+        .map(TraceInput::source)
+        .collect::<Result<_, _>>()?;
     let mut parts = Vec::new();
     for (nth, (trace, source)) in traces.iter().zip(&sources).enumerate() {
         let shift = match nth.checked_sub(1) {
             None => 0.0,
             Some(nth) => shift(arguments, nth, sources[0].as_ref(), trace, source.as_ref())?,
         };
-        parts.push(Part {
+        parts.push(MergeInput {
             source: source.as_ref(),
             views: edited::views(trace, source.as_ref())?,
             name: short_name(trace.name()),
@@ -109,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
     }
     let shape = edited::shape(&traces[0])?;
-    let merged = Merged::new(parts).map_err(|error| Failure::Data(error.to_string()))?;
+    let merged = MergedTraces::new(parts).map_err(|error| Failure::Data(error.to_string()))?;
     let losses = edited::write(&target, &merged, merged.views(), shape, arguments.quiet)?;
     report_losses(&losses, &target.path);
     if !arguments.quiet {
@@ -134,7 +136,7 @@ fn shift(
     arguments: &Arguments,
     nth: usize,
     first: &dyn Source,
-    trace: &Trace,
+    trace: &TraceInput,
     source: &dyn Source,
 ) -> Result<f64, Failure> {
     let name = trace.name().display();

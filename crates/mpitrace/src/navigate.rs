@@ -1,10 +1,10 @@
 //! `mpitrace navigate`: a walk through the tree of an SLOG2 file, as text.
 
 use crate::failure::Failure;
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
-use trace_formats::slog2::{Error, Navigator, Reader};
+use trace_formats::slog2::{Error, Navigator, Slog2Reader};
 
 /// Walk through the tree of an SLOG2 file
 ///
@@ -37,9 +37,9 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let input = Input::open(&arguments.file)?;
+    let input = OpenedInput::open(&arguments.file)?;
     let failed = |error: Error| Failure::in_file_or_output(error, &arguments.file, "stdout");
-    let reader = Reader::new(&input).map_err(failed)?;
+    let reader = Slog2Reader::new(&input).map_err(failed)?;
     let mut navigator = Navigator::new(&reader, arguments.all).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 16, crate::terminal::stdout());
     navigator.greet(&mut out).map_err(failed)?;

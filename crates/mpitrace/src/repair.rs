@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::{self, Reader, Repair, Writer, repair};
+use trace_formats::clog2::{self, Clog2Reader, Repair, Writer, repair};
 
 /// Complete a CLOG2 file that was cut off
 ///
@@ -40,10 +40,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let inputs = [&arguments.input];
         arguments.overwrite.allow(output, &inputs)?;
     }
-    let input = Input::open(&arguments.input)?;
+    let input = OpenedInput::open(&arguments.input)?;
     let name = shown(&arguments.input);
     let bad = |error: clog2::Error| Failure::in_file_or_output(error, name, name.display());
-    let reader = Reader::new(&input).map_err(bad)?;
+    let reader = Clog2Reader::new(&input).map_err(bad)?;
     if arguments.in_place && arguments.input == OsStr::new("-") {
         return Err(Failure::Call("--in-place needs a file".into()));
     }
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn is_sound(reader: &Reader<'_>) -> bool {
+fn is_sound(reader: &Clog2Reader<'_>) -> bool {
     reader.comm_table().is_ok() && reader.records().all(|record| record.is_ok())
 }
 

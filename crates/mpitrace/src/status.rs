@@ -5,7 +5,7 @@ use crate::block_files::found::{self, is_block_file};
 use crate::block_files::machine_clock;
 use crate::block_files::snapshot::is_writing;
 use crate::failure::Failure;
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use blockfile::define::{Definition, FUNCTION};
 use blockfile::file::{File, Info, Thread};
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let inputs = [&arguments.inputs[..], &usual].concat();
     for path in files(&inputs, arguments.any_owner)? {
         // A file that goes away meanwhile is of a program that has just ended.
-        let Ok(input) = Input::open_regular(&path) else {
+        let Ok(input) = OpenedInput::open_regular(&path) else {
             continue;
         };
         let Some(ProcessStatus {
@@ -139,7 +139,7 @@ struct ProcessStatus {
 }
 
 /// Reads a block file that may be written to meanwhile; `None` if it is none.
-fn look(input: &Input, table: &Table) -> Option<ProcessStatus> {
+fn look(input: &OpenedInput, table: &Table) -> Option<ProcessStatus> {
     // Of the header what MPI_Init changes; counts of lost calls go up all the time.
     let rank = || {
         let info = input.blocks().ok()?.info();
@@ -304,7 +304,7 @@ mod tests {
         let path = folder.path().join("libtrace.x.0.1.blocks");
         let map = block_file(&path);
         let table = wrappers::table().expect("the table");
-        let input = Input::open_regular(&path).expect("the file");
+        let input = OpenedInput::open_regular(&path).expect("the file");
         let place = |at: usize| map[at..].as_ptr();
         let rank = place(offset_of!(FileHeader, rank)) as usize;
         let call = place(BLOCK_SIZE + offset_of!(BlockHeader, open_call)) as usize;

@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{Error, Layout, Options, Reader, update};
+use trace_formats::slog2::{Error, Options, Slog2Layout, Slog2Reader, update};
 
 /// Convert an SLOG2 file of version 2.0.5 to 2.0.6
 ///
@@ -46,9 +46,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let inputs = [&arguments.input];
     arguments.overwrite.allow(&output, &inputs)?;
-    let input = Input::open(&arguments.input)?;
-    let reader = Reader::new(&input).map_err(|error: Error| Failure::in_file(error, name))?;
-    if reader.layout() == Layout::V206 {
+    let input = OpenedInput::open(&arguments.input)?;
+    let reader = Slog2Reader::new(&input).map_err(|error: Error| Failure::in_file(error, name))?;
+    if reader.layout() == Slog2Layout::V206 {
         let message = "of version 2.0.6 already";
         return Err(Failure::Data(format!("{}: {message}", name.display())));
     }
@@ -61,7 +61,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Writes the file of version 2.0.6, and gives its number of drawables.
-pub fn write_updated(reader: &Reader<'_>, name: &Path, target: &Target) -> Result<u64, Failure> {
+pub fn write_updated(
+    reader: &Slog2Reader<'_>,
+    name: &Path,
+    target: &Target,
+) -> Result<u64, Failure> {
     let lines = reader
         .line_id_maps()
         .iter()

@@ -6,11 +6,11 @@
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
 use trace_formats::clog2::{
-    Body, CommEvent, CommTable, FixedText, Gid, Msg, Preamble, Reader, Record, RecordHeader,
+    Body, Clog2Reader, CommEvent, CommTable, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
     StateDef, Writer, msg_etype,
 };
 use trace_formats::slog2::{
-    Builder, ConvertOptions, NewDrawable, Options, Topology, Vertex, convert,
+    ConvertOptions, NewDrawable, Options, Topology, TreeBuilder, Vertex, convert,
 };
 
 /// Takes bytes and remembers how many.
@@ -183,7 +183,7 @@ fn main() {
     let clog2 = log(ranks, drawables);
     println!("{ranks} ranks, CLOG2 of {:.0} MB", clog2.len() as f64 / 1e6);
     measure("records read", || {
-        let reader = Reader::new(&clog2).expect("our own file");
+        let reader = Clog2Reader::new(&clog2).expect("our own file");
         let mut latest = 0f64;
         let mut count = 0;
         for record in reader.raw_records() {
@@ -201,7 +201,7 @@ fn main() {
         (conversion.drawables, sink.written)
     });
     measure("drawables, built only", || {
-        let mut builder = Builder::new(Sink::default(), Options::default()).expect("memory");
+        let mut builder = TreeBuilder::new(Sink::default(), Options::default()).expect("memory");
         for number in 0..drawables {
             let time = number as f64 * 1e-6;
             let line = (number % ranks as u64) as i32;

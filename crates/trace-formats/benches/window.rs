@@ -9,8 +9,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use trace_formats::slog2::{
-    Builder, Category, Color, Depth, Drawable, LineIdMap, NewDrawable, Options, PrintOptions,
-    Reader, Shadow, Source, TimeBBox, Topology, Vertex, Visit, print,
+    Category, Color, Depth, LineIdMap, NewDrawable, NodeDrawable, NodeShadow, Options,
+    Slog2PrintOptions, Slog2Reader, Slog2Source, TimeBBox, Topology, TreeBuilder, Vertex, Visit,
+    print,
 };
 use trace_model::PendingFile;
 use trace_model::Source as _;
@@ -37,7 +38,7 @@ fn make(path: &Path, drawables: u64, ranks: i32, leaf_byte_size: i32) -> io::Res
         leaf_byte_size,
         ..Options::default()
     };
-    let mut builder = Builder::new(out, options).map_err(failed)?;
+    let mut builder = TreeBuilder::new(out, options).map_err(failed)?;
     let mut random = Random(88172645463325252);
     let mut batch: Vec<(Topology, i32, [Vertex; 2])> = Vec::new();
     for step in 0..steps {
@@ -114,12 +115,12 @@ struct Counted {
 }
 
 impl<'a> Visit<'a> for Counted {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         self.drawables += 1;
         self.sum += drawable.bounds().earliest;
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         self.shadows += 1;
         self.sum += shadow.bounds.earliest;
     }
@@ -133,7 +134,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 
 /// Opens windows of this share of the log at places all over it, several times each.
 fn windows(file: &[u8], share: f64, depth: Option<i16>) -> Result<(), trace_formats::slog2::Error> {
-    let bounds = Reader::new(file)?
+    let bounds = Slog2Reader::new(file)?
         .root()
         .map_or(TimeBBox::EMPTY, |root| root.bounds);
     let (mut opened, mut visited, mut collected) = (Vec::new(), Vec::new(), Vec::new());
@@ -146,7 +147,7 @@ fn windows(file: &[u8], share: f64, depth: Option<i16>) -> Result<(), trace_form
             latest: earliest + share * bounds.duration(),
         };
         let start = Instant::now();
-        let reader = Reader::new(file)?;
+        let reader = Slog2Reader::new(file)?;
         opened.push(start.elapsed().as_secs_f64() * 1e3);
         let depth = depth.map_or(Depth::screenful(reader.header()), Depth::Lowest);
         let mut counted = Counted::default();
@@ -154,7 +155,7 @@ fn windows(file: &[u8], share: f64, depth: Option<i16>) -> Result<(), trace_form
         visited.push(start.elapsed().as_secs_f64() * 1e3);
         black_box(counted.sum);
         let start = Instant::now();
-        let reader = Reader::new(file)?;
+        let reader = Slog2Reader::new(file)?;
         black_box(reader.window(window, depth)?.drawables.len());
         collected.push(start.elapsed().as_secs_f64() * 1e3);
         last = Some((reading, counted));
@@ -232,7 +233,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let opened = std::fs::File::open(path)?;
     // SAFETY: the map is only read, and nobody else knows the file.
     let file = unsafe { memmap2::Mmap::map(&opened) }?;
-    let reader = Reader::new(&file)?;
+    let reader = Slog2Reader::new(&file)?;
     println!(
         "{} bytes, {} nodes, depth {}",
         file.len(),
@@ -261,7 +262,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     reader.visit_window(whole, Depth::Lowest(0), &mut counted)?;
     rate("visit", counted.drawables, start);
     let start = cpu_time();
-    let source = Source::new(&file)?;
+    let source = Slog2Source::new(&file)?;
     rate("survey", count, start);
     let start = cpu_time();
     let mut sum = 0.0;
@@ -275,7 +276,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     rate("source", count, start);
     let start = cpu_time();
     let mut out = Null(0);
-    print(&reader, &PrintOptions::default(), &mut out)?;
+    print(&reader, &Slog2PrintOptions::default(), &mut out)?;
     rate("print", count, start);
     println!("{} bytes of text", out.0);
     Ok(())

@@ -4,7 +4,7 @@ use super::{Category, Text};
 
 /// A value of an info.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub enum InfoValue<'a> {
     /// `%s`.
     Text(&'a [u8]),
     /// `%h`, `%d`, `%l`.
@@ -19,27 +19,27 @@ pub enum Value<'a> {
 pub fn info_values<'a>(
     category: &'a Category,
     info: &'a [u8],
-) -> impl Iterator<Item = (&'a Text, Value<'a>)> {
+) -> impl Iterator<Item = (&'a Text, InfoValue<'a>)> {
     let mut rest = info;
     let pairs = category.info_keys.iter().zip(&category.info_types);
     pairs.map_while(move |(key, &kind)| Some((key, value(kind, &mut rest)?)))
 }
 
-fn value<'a>(kind: u8, rest: &mut &'a [u8]) -> Option<Value<'a>> {
+fn value<'a>(kind: u8, rest: &mut &'a [u8]) -> Option<InfoValue<'a>> {
     Some(match kind {
         b's' => {
             let length = usize::try_from(i16::from_be_bytes(take(rest)?)).unwrap_or(0);
             let (text, behind) = rest.split_at(length.min(rest.len()));
             *rest = behind;
-            Value::Text(text)
+            InfoValue::Text(text)
         }
-        b'h' => Value::Integer(i16::from_be_bytes(take(rest)?).into()),
-        b'd' => Value::Integer(i32::from_be_bytes(take(rest)?).into()),
-        b'l' => Value::Integer(i64::from_be_bytes(take(rest)?)),
-        b'x' => Value::Hex(u32::from_be_bytes(take(rest)?).into()),
-        b'X' => Value::Hex(u64::from_be_bytes(take(rest)?)),
-        b'e' => Value::Real(f32::from_be_bytes(take(rest)?).into()),
-        b'E' => Value::Real(f64::from_be_bytes(take(rest)?)),
+        b'h' => InfoValue::Integer(i16::from_be_bytes(take(rest)?).into()),
+        b'd' => InfoValue::Integer(i32::from_be_bytes(take(rest)?).into()),
+        b'l' => InfoValue::Integer(i64::from_be_bytes(take(rest)?)),
+        b'x' => InfoValue::Hex(u32::from_be_bytes(take(rest)?).into()),
+        b'X' => InfoValue::Hex(u64::from_be_bytes(take(rest)?)),
+        b'e' => InfoValue::Real(f32::from_be_bytes(take(rest)?).into()),
+        b'E' => InfoValue::Real(f64::from_be_bytes(take(rest)?)),
         _ => return None,
     })
 }
@@ -109,7 +109,7 @@ pub fn counter_of(key: &Text) -> Option<&str> {
 
 /// What a message arrow says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Message {
+pub struct MessageInfo {
     /// Tag.
     pub tag: i32,
     /// Bytes.
@@ -117,10 +117,10 @@ pub struct Message {
 }
 
 /// The message that an arrow stands for: one whose info names `msg_tag=` and `msg_size=` ([`Category::message`]).
-pub fn message(category: &Category, info: &[u8]) -> Option<Message> {
+pub fn message(category: &Category, info: &[u8]) -> Option<MessageInfo> {
     let (mut tag, mut size) = (None, None);
     for (key, value) in info_values(category, info) {
-        let Value::Integer(number) = value else {
+        let InfoValue::Integer(number) = value else {
             continue;
         };
         if key.0.ends_with(b"msg_tag=") {
@@ -129,7 +129,7 @@ pub fn message(category: &Category, info: &[u8]) -> Option<Message> {
             size = Some(number);
         }
     }
-    Some(Message {
+    Some(MessageInfo {
         tag: tag?,
         size: size?,
     })
@@ -152,14 +152,14 @@ mod tests {
         assert_eq!(
             values,
             [
-                ("CallID=0x".to_owned(), Value::Hex(0x1_0000_0002)),
-                (", bytes=".to_owned(), Value::Integer(-5)),
-                (", name=".to_owned(), Value::Text(b"a/b")),
-                (", t=".to_owned(), Value::Real(0.5)),
+                ("CallID=0x".to_owned(), InfoValue::Hex(0x1_0000_0002)),
+                (", bytes=".to_owned(), InfoValue::Integer(-5)),
+                (", name=".to_owned(), InfoValue::Text(b"a/b")),
+                (", t=".to_owned(), InfoValue::Real(0.5)),
             ]
         );
         info.clear().int(3).int(80);
         let found = message(&Category::message(), info.bytes());
-        assert_eq!(found, Some(Message { tag: 3, size: 80 }));
+        assert_eq!(found, Some(MessageInfo { tag: 3, size: 80 }));
     }
 }

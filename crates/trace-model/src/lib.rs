@@ -37,11 +37,13 @@ pub use category::{
 pub use color::{Color, DefaultColors};
 pub use drawable::{Drawable, TimeBBox, Topology, Vertex};
 pub use fault::{Fault, FaultKind};
-pub use info::{COUNTER_SIGN, InfoWriter, Message, Value, counter_of, info_values, message};
+pub use info::{
+    COUNTER_SIGN, InfoValue, InfoWriter, MessageInfo, counter_of, info_values, message,
+};
 pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
 pub use pending::PendingFile;
-pub use points::{Point, PointKind, Points};
+pub use points::{DrawablePoint, PointKind, Points};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert};
 pub use x11_names::NAMES as X11_NAMES;
@@ -109,7 +111,7 @@ impl Definitions {
 
 /// In which order drawables come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum DrawableOrder {
     /// By increasing start time; of those that start together the longer one first.
     Start,
     /// By increasing end time; of those that end together the one that started last first.
@@ -124,8 +126,8 @@ pub trait Source {
     fn definitions(&self) -> &Definitions;
 
     /// In which order [`Source::for_each`] gives the drawables.
-    fn order(&self) -> Order {
-        Order::Any
+    fn order(&self) -> DrawableOrder {
+        DrawableOrder::Any
     }
 
     /// Gives all drawables to `put`, and then says what the file holds that is no drawable or could not be read.
@@ -144,7 +146,7 @@ pub type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
 /// A trace that is being made of drawables.
 pub trait Sink {
     /// In which order it wants them.
-    fn order(&self) -> Order;
+    fn order(&self) -> DrawableOrder;
 
     /// Takes the next.
     ///

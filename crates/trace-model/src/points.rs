@@ -24,7 +24,7 @@ pub enum PointKind {
 
 /// One end of a drawable, or an event.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct DrawablePoint {
     /// Seconds.
     pub time: f64,
     /// The line it is on.
@@ -41,11 +41,11 @@ pub struct Point {
     pub drawable: u64,
 }
 
-/// Takes drawables in [`super::Order::Start`] and gives their points in order of time. In memory are those that are
+/// Takes drawables in [`super::DrawableOrder::Start`] and gives their points in order of time. In memory are those that are
 /// not over yet.
 #[derive(Debug, Default)]
 pub struct Points {
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    waiting: BinaryHeap<Reverse<WaitingPoint>>,
     drawables: u64,
 }
 
@@ -57,7 +57,7 @@ impl Points {
     pub fn push(
         &mut self,
         drawable: &Drawable<'_>,
-        put: &mut dyn FnMut(&Point) -> Result<(), Stop>,
+        put: &mut dyn FnMut(&DrawablePoint) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
         else {
@@ -69,7 +69,7 @@ impl Points {
         let number = self.drawables;
         self.drawables += 1;
         let mut wait = |what, time, line, partner| {
-            let point = Point {
+            let point = DrawablePoint {
                 time,
                 line,
                 what,
@@ -78,7 +78,7 @@ impl Points {
                 partner,
                 drawable: number,
             };
-            self.waiting.push(Reverse(Waiting { point, start }));
+            self.waiting.push(Reverse(WaitingPoint { point, start }));
         };
         match drawable.topology {
             Topology::Event => wait(PointKind::At, start, first.line, first.line),
@@ -98,7 +98,10 @@ impl Points {
     ///
     /// # Errors
     /// The errors of `put`.
-    pub fn finish(mut self, put: &mut dyn FnMut(&Point) -> Result<(), Stop>) -> Result<(), Stop> {
+    pub fn finish(
+        mut self,
+        put: &mut dyn FnMut(&DrawablePoint) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         self.give(f64::INFINITY, put)?;
         while let Some(Reverse(waiting)) = self.waiting.pop() {
             put(&waiting.point)?;
@@ -110,7 +113,7 @@ impl Points {
     fn give(
         &mut self,
         before: f64,
-        put: &mut dyn FnMut(&Point) -> Result<(), Stop>,
+        put: &mut dyn FnMut(&DrawablePoint) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         while let Some(Reverse(next)) = self.waiting.peek() {
             if next.point.time.total_cmp(&before).is_ge() {
@@ -126,18 +129,18 @@ impl Points {
 
 /// A point and the start of its drawable, which decides who leaves first.
 #[derive(Debug)]
-struct Waiting {
-    point: Point,
+struct WaitingPoint {
+    point: DrawablePoint,
     start: f64,
 }
 
-impl Waiting {
+impl WaitingPoint {
     fn is_momentary_leave(&self) -> bool {
         self.point.what == PointKind::Leave && self.start == self.point.time
     }
 }
 
-impl Ord for Waiting {
+impl Ord for WaitingPoint {
     fn cmp(&self, other: &Self) -> Ordering {
         let (a, b) = (&self.point, &other.point);
         let kinds =
@@ -153,19 +156,19 @@ impl Ord for Waiting {
     }
 }
 
-impl PartialOrd for Waiting {
+impl PartialOrd for WaitingPoint {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for WaitingPoint {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for WaitingPoint {}
 
 #[cfg(test)]
 mod tests {
@@ -193,7 +196,7 @@ mod tests {
         ];
         let mut points = Points::default();
         let mut found = Vec::new();
-        let mut put = |point: &Point| {
+        let mut put = |point: &DrawablePoint| {
             found.push((point.time, point.what, point.category));
             Ok(())
         };

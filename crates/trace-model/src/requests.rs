@@ -24,7 +24,7 @@ pub enum Use {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Operation<T> {
+struct RequestOperation<T> {
     value: T,
     thread: i32,
     handle_use: Use,
@@ -33,15 +33,15 @@ struct Operation<T> {
 
 /// The outstanding operations of one handle. `first` is the oldest.
 #[derive(Clone, Debug)]
-struct Queue<T> {
-    first: Operation<T>,
-    more: VecDeque<Operation<T>>,
+struct OutstandingOperations<T> {
+    first: RequestOperation<T>,
+    more: VecDeque<RequestOperation<T>>,
 }
 
 /// All requests of a process; `T` is what is to be remembered of each operation.
 #[derive(Clone, Debug)]
 pub struct Requests<T> {
-    by_handle: Map<u64, Queue<T>>,
+    by_handle: Map<u64, OutstandingOperations<T>>,
 }
 
 impl<T> Default for Requests<T> {
@@ -55,7 +55,7 @@ impl<T> Default for Requests<T> {
 /// How many operations of other threads are passed over to find one of the thread's own.
 const LOOKED_AT: usize = 64;
 
-impl<T: Copy> Queue<T> {
+impl<T: Copy> OutstandingOperations<T> {
     /// Place of the oldest operation that `thread` began, 0 being the first; the first where there is none.
     fn of(&self, thread: i32) -> usize {
         if self.first.thread == thread {
@@ -65,7 +65,7 @@ impl<T: Copy> Queue<T> {
         others.position(|o| o.thread == thread).map_or(0, |i| i + 1)
     }
 
-    fn get_mut(&mut self, place: usize) -> &mut Operation<T> {
+    fn get_mut(&mut self, place: usize) -> &mut RequestOperation<T> {
         match place.checked_sub(1).and_then(|i| self.more.get_mut(i)) {
             Some(operation) => operation,
             None => &mut self.first,
@@ -87,7 +87,7 @@ impl<T: Copy> Queue<T> {
 impl<T: Copy> Requests<T> {
     /// A call of `thread` has returned `handle` for a new operation.
     pub fn insert(&mut self, handle: u64, value: T, handle_use: Use, thread: i32) {
-        let operation = Operation {
+        let operation = RequestOperation {
             value,
             thread,
             handle_use,
@@ -105,7 +105,7 @@ impl<T: Copy> Requests<T> {
             Some(queue) => queue.more.push_back(operation),
             None => {
                 let more = VecDeque::new();
-                let queue = Queue {
+                let queue = OutstandingOperations {
                     first: operation,
                     more,
                 };

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Drawable, Losses, Order, Sink, Source, Stop, Topology, Vertex};
+use super::{Drawable, DrawableOrder, Losses, Sink, Source, Stop, Topology, Vertex};
 
 /// Bytes of drawables that are sorted in memory.
 const PIECE: usize = 32 << 20;
@@ -22,7 +22,7 @@ const RUNS: usize = 24;
 /// The errors of the two, and of the temporary files.
 pub fn convert(source: &dyn Source, mut sink: Box<dyn Sink>) -> Result<Losses, Stop> {
     let wanted = sink.order();
-    let mut losses = if wanted == Order::Any || wanted == source.order() {
+    let mut losses = if wanted == DrawableOrder::Any || wanted == source.order() {
         source.for_each(&mut |drawable| sink.put(drawable))?
     } else {
         let mut sorter = Sorter::new(wanted);
@@ -37,18 +37,18 @@ pub fn convert(source: &dyn Source, mut sink: Box<dyn Sink>) -> Result<Losses, S
 /// Sorts drawables; those that the order does not tell apart stay as they came.
 #[derive(Debug)]
 pub struct Sorter {
-    order: Order,
+    order: DrawableOrder,
     piece: usize,
     /// Where temporary files are made; without one, where the system has them.
     folder: Option<PathBuf>,
-    items: Vec<Item>,
+    items: Vec<SortItem>,
     /// The drawables of `items`, encoded.
     bytes: Vec<u8>,
     runs: Vec<File>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct SortItem {
     key: Key,
     at: usize,
 }
@@ -65,11 +65,11 @@ impl Key {
 
 impl Sorter {
     /// Sorts into this order.
-    pub fn new(order: Order) -> Self {
+    pub fn new(order: DrawableOrder) -> Self {
         Sorter::with_piece(order, PIECE)
     }
 
-    fn with_piece(order: Order, piece: usize) -> Self {
+    fn with_piece(order: DrawableOrder, piece: usize) -> Self {
         Sorter {
             order,
             piece,
@@ -81,7 +81,7 @@ impl Sorter {
     }
 
     /// A sorter in little memory, with temporary files in this folder. They have no name there and are gone with the process.
-    pub fn in_folder(order: Order, folder: &Path) -> Self {
+    pub fn in_folder(order: DrawableOrder, folder: &Path) -> Self {
         Sorter {
             folder: Some(folder.to_path_buf()),
             ..Sorter::with_piece(order, SMALL_PIECE)
@@ -95,9 +95,9 @@ impl Sorter {
     pub fn push(&mut self, drawable: &Drawable<'_>) -> io::Result<()> {
         let key = key(self.order, drawable.vertices);
         let at = self.bytes.len();
-        self.items.push(Item { key, at });
+        self.items.push(SortItem { key, at });
         encode(drawable, &mut self.bytes);
-        if self.bytes.len() + self.items.len() * size_of::<Item>() > self.piece {
+        if self.bytes.len() + self.items.len() * size_of::<SortItem>() > self.piece {
             self.spill()?;
         }
         Ok(())
@@ -142,7 +142,7 @@ impl Sorter {
     }
 
     fn sort(&mut self) {
-        if self.order != Order::Any {
+        if self.order != DrawableOrder::Any {
             self.items.sort_by(|a, b| a.key.cmp(b.key));
         }
     }
@@ -197,10 +197,10 @@ fn rewound(out: BufWriter<File>) -> io::Result<File> {
 }
 
 /// Temporary files in the order in which they were written, each at its first drawable.
-fn begun(files: Vec<File>, order: Order) -> io::Result<BinaryHeap<Reverse<Run>>> {
+fn begun(files: Vec<File>, order: DrawableOrder) -> io::Result<BinaryHeap<Reverse<SortedRun>>> {
     let mut runs = BinaryHeap::new();
     for (number, file) in files.into_iter().enumerate() {
-        let mut run = Run::new(file, number, order)?;
+        let mut run = SortedRun::new(file, number, order)?;
         if run.advance()? {
             runs.push(Reverse(run));
         }
@@ -212,10 +212,10 @@ fn begun(files: Vec<File>, order: Order) -> io::Result<BinaryHeap<Reverse<Run>>>
 #[derive(Debug, Default)]
 pub struct Sorted {
     /// What is left of the items in memory, and their bytes.
-    items: std::vec::IntoIter<Item>,
+    items: std::vec::IntoIter<SortItem>,
     bytes: Vec<u8>,
     /// The sorted runs on disk.
-    runs: BinaryHeap<Reverse<Run>>,
+    runs: BinaryHeap<Reverse<SortedRun>>,
     current: Vec<u8>,
     vertices: Vec<Vertex>,
 }
@@ -251,17 +251,17 @@ impl Sorted {
 
 /// A temporary file that is being read, with the drawable that comes next.
 #[derive(Debug)]
-struct Run {
+struct SortedRun {
     file: BufReader<File>,
     number: usize,
-    order: Order,
+    order: DrawableOrder,
     current: Vec<u8>,
     key: Key,
 }
 
-impl Run {
-    fn new(file: File, number: usize, order: Order) -> io::Result<Self> {
-        Ok(Run {
+impl SortedRun {
+    fn new(file: File, number: usize, order: DrawableOrder) -> io::Result<Self> {
+        Ok(SortedRun {
             file: BufReader::with_capacity(1 << 15, file),
             number,
             order,
@@ -289,35 +289,35 @@ impl Run {
     }
 }
 
-impl Ord for Run {
+impl Ord for SortedRun {
     fn cmp(&self, other: &Self) -> Ordering {
         let keys = self.key.cmp(other.key);
         keys.then(self.number.cmp(&other.number))
     }
 }
 
-impl PartialOrd for Run {
+impl PartialOrd for SortedRun {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Run {
+impl PartialEq for SortedRun {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Run {}
+impl Eq for SortedRun {}
 
-fn key(order: Order, vertices: &[Vertex]) -> Key {
+fn key(order: DrawableOrder, vertices: &[Vertex]) -> Key {
     let times = vertices.iter().map(|vertex| vertex.time);
     let start = times.clone().fold(f64::INFINITY, f64::min);
     let end = times.fold(f64::NEG_INFINITY, f64::max);
     match order {
-        Order::Start => Key(start, end),
-        Order::End => Key(end, start),
-        Order::Any => Key(0.0, 0.0),
+        DrawableOrder::Start => Key(start, end),
+        DrawableOrder::End => Key(end, start),
+        DrawableOrder::Any => Key(0.0, 0.0),
     }
 }
 
@@ -388,7 +388,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// Start, duration in whole seconds, so that many are equal; and how long the info is.
-    fn sorted(order: Order, piece: usize, spans: &[(u8, u8, u8)]) -> Vec<(i32, f64, f64, usize)> {
+    fn sorted(
+        order: DrawableOrder,
+        piece: usize,
+        spans: &[(u8, u8, u8)],
+    ) -> Vec<(i32, f64, f64, usize)> {
         let mut sorter = Sorter::with_piece(order, piece);
         for (nth, &(start, duration, info)) in spans.iter().enumerate() {
             let start = f64::from(start);
@@ -431,13 +435,13 @@ mod tests {
             spans in proptest::collection::vec((0u8..9, 0u8..9, 0u8..40), 0..200),
             by_start: bool,
         ) {
-            let order = if by_start { Order::Start } else { Order::End };
+            let order = if by_start { DrawableOrder::Start } else { DrawableOrder::End };
             let mut expected: Vec<_> = spans.iter().enumerate().map(|(nth, &(start, duration, info))| {
                 let start = f64::from(start);
                 (nth as i32, start, start + f64::from(duration), usize::from(info))
             }).collect();
             expected.sort_by(|a, b| match order {
-                Order::Start => a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)),
+                DrawableOrder::Start => a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)),
                 _ => a.2.total_cmp(&b.2).then(b.1.total_cmp(&a.1)),
             });
             prop_assert_eq!(&sorted(order, usize::MAX, &spans), &expected);

@@ -8,12 +8,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
-use super::call_id::CallIds;
+use super::call_id::CallIdCategories;
 use super::in_order::in_order;
 use io_attribution::Relation;
 use io_attribution::draw::{Shows, shows};
 use trace_model::{
-    Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
+    Category, Definitions, Drawable, DrawableOrder, Losses, Sorter, Source, Stop, Topology, Vertex,
 };
 
 /// Pixels of an arrow, as of messages.
@@ -23,7 +23,7 @@ const WIDTH: i8 = 3;
 pub struct Arrows<'s> {
     source: &'s dyn Source,
     definitions: Definitions,
-    call_ids: CallIds,
+    call_ids: CallIdCategories,
     /// By index of the target's category that of its arrows.
     arrows: BTreeMap<i32, i32>,
     /// Categories of such arrows in the trace.
@@ -67,7 +67,7 @@ impl<'s> Arrows<'s> {
     /// Prepares to draw arrows into this trace.
     pub fn new(source: &'s dyn Source) -> Self {
         let mut definitions = source.definitions().clone();
-        let call_ids = CallIds::new(&definitions.categories);
+        let call_ids = CallIdCategories::new(&definitions.categories);
         let mut next = definitions.categories.iter().map(|c| c.index).max();
         let mut arrows = BTreeMap::new();
         let targets: Vec<Category> = definitions
@@ -124,7 +124,7 @@ impl Source for Arrows<'_> {
             ..ArrowStatistics::default()
         };
         let mut ids = IdSorter::new();
-        let losses = in_order(self.source, Order::Start, &mut |drawable| {
+        let losses = in_order(self.source, DrawableOrder::Start, &mut |drawable| {
             statistics.drawables += 1;
             let has_id = self.arrows.contains_key(&drawable.category)
                 || self.old.contains(&drawable.category);
@@ -200,7 +200,7 @@ const BEHIND: f64 = (1u64 << 33) as f64;
 impl IdSorter {
     fn new() -> Self {
         IdSorter {
-            sorter: Sorter::new(Order::Start),
+            sorter: Sorter::new(DrawableOrder::Start),
         }
     }
 
@@ -249,7 +249,7 @@ impl IdSorter {
 /// a part are given, chosen by their hash, so that memory is bounded and two traces give the same ones.
 pub(super) fn spans(source: &dyn Source) -> Result<Spans, Stop> {
     let definitions = source.definitions();
-    let call_ids = CallIds::new(&definitions.categories);
+    let call_ids = CallIdCategories::new(&definitions.categories);
     let states: BTreeSet<i32> = definitions
         .categories
         .iter()

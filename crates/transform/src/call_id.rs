@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use trace_model::{Category, Value, info_values};
+use trace_model::{Category, InfoValue, info_values};
 
 /// The categories whose drawables have a CallID.
 #[derive(Clone, Debug)]
-pub struct CallIds {
+pub struct CallIdCategories {
     /// With the position of the CallID among the values.
     categories: HashMap<i32, (Category, usize)>,
 }
 
-impl CallIds {
+impl CallIdCategories {
     /// Looks for the key in these categories.
     pub fn new(categories: &[Category]) -> Self {
         let positions = categories.iter().filter_map(|category| {
@@ -21,7 +21,7 @@ impl CallIds {
             })?;
             Some((category.index, (category.clone(), at)))
         });
-        CallIds {
+        CallIdCategories {
             categories: positions.collect(),
         }
     }
@@ -40,9 +40,9 @@ impl CallIds {
     pub fn of(&self, category: i32, info: &[u8]) -> Option<u64> {
         let (category, at) = self.categories.get(&category)?;
         match info_values(category, info).nth(*at)?.1 {
-            Value::Hex(number) => Some(number),
-            Value::Integer(number) => u64::try_from(number).ok(),
-            Value::Text(_) | Value::Real(_) => None,
+            InfoValue::Hex(number) => Some(number),
+            InfoValue::Integer(number) => u64::try_from(number).ok(),
+            InfoValue::Text(_) | InfoValue::Real(_) => None,
         }
     }
 }
@@ -62,7 +62,7 @@ mod tests {
         let mut other = file.clone();
         other.index = 5;
         other.set_info_format(b"bytes=%d");
-        let call_ids = CallIds::new(&[file, thesis, other]);
+        let call_ids = CallIdCategories::new(&[file, thesis, other]);
         assert_eq!(call_ids.categories(), 2);
         let info = [0, 0, 0, 9, 0, 0, 1, 0, 0, 0, 0, 7, 0, 0];
         assert_eq!(call_ids.of(3, &info), Some(0x100_0000_0007));

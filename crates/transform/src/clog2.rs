@@ -6,19 +6,20 @@ use std::io::{Seek, Write};
 
 use super::select::{Judge, Selection};
 use trace_formats::clog2::{
-    Body, CARGO_SIZE, Error, Msg, Preamble, Reader, Record, RecordHeader, Source, Writer, msg_etype,
+    Body, CARGO_SIZE, Clog2Reader, Clog2Source, Error, Msg, Preamble, Record, RecordHeader, Writer,
+    msg_etype,
 };
 use trace_model::{Source as _, Topology};
 
 /// A merged CLOG2 file and what of it is kept.
 #[derive(Debug)]
 pub struct Clog2Filter<'a> {
-    source: Source<'a>,
+    source: Clog2Source<'a>,
 }
 
 /// What came of a CLOG2 file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Records {
+pub struct FilteredRecords {
     /// Records written.
     pub kept: u64,
     /// Records left out.
@@ -31,11 +32,11 @@ impl<'a> Clog2Filter<'a> {
     /// # Errors
     /// The file is damaged.
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        Source::new(file).map(|source| Clog2Filter { source })
+        Clog2Source::new(file).map(|source| Clog2Filter { source })
     }
 
     /// The file.
-    pub fn reader(&self) -> &Reader<'a> {
+    pub fn reader(&self) -> &Clog2Reader<'a> {
         self.source.reader()
     }
 
@@ -48,9 +49,9 @@ impl<'a> Clog2Filter<'a> {
         &self,
         selection: &Selection,
         mut writer: Writer<W>,
-    ) -> Result<(W, Records), Error> {
+    ) -> Result<(W, FilteredRecords), Error> {
         let removed = self.removed(selection)?;
-        let mut count = Records::default();
+        let mut count = FilteredRecords::default();
         for (number, record) in self.reader().encoded_records().enumerate() {
             let record = record?;
             if removed.contains(number) {
@@ -68,29 +69,29 @@ impl<'a> Clog2Filter<'a> {
     }
 
     /// Goes over the records, pairs them, and judges the pairs.
-    fn removed(&self, selection: &Selection) -> Result<Bits, Error> {
+    fn removed(&self, selection: &Selection) -> Result<RecordSet, Error> {
         let definitions = self.source.definitions();
         let judge = Judge::new(selection, definitions);
-        let mut roles: HashMap<i32, (i32, Role)> = HashMap::new();
+        let mut roles: HashMap<i32, (i32, EventRole)> = HashMap::new();
         for category in &definitions.categories {
             let Some(&(start, end)) = definitions.etypes.get(&category.index) else {
                 continue;
             };
             if category.topology == Topology::State {
-                roles.insert(start, (category.index, Role::Start));
-                roles.insert(end, (category.index, Role::End));
+                roles.insert(start, (category.index, EventRole::Start));
+                roles.insert(end, (category.index, EventRole::End));
             } else {
-                roles.insert(start, (category.index, Role::Solo));
+                roles.insert(start, (category.index, EventRole::Solo));
             }
         }
-        let mut pairing = Pairing {
-            numbering: Numbering::new(self.reader().preamble()),
+        let mut pairing = RecordPairing {
+            numbering: LineNumbering::new(self.reader().preamble()),
             roles,
             judge,
             states: HashMap::new(),
             sends: HashMap::new(),
             receives: HashMap::new(),
-            removed: Bits::default(),
+            removed: RecordSet::default(),
         };
         for (number, record) in self.reader().encoded_records().enumerate() {
             let record = Record::decode(record?, self.reader().preamble().endian)?;
@@ -102,7 +103,7 @@ impl<'a> Clog2Filter<'a> {
 
 /// Role of an event: start or end of a state, or an event alone.
 #[derive(Clone, Copy, Debug)]
-enum Role {
+enum EventRole {
     Start,
     End,
     Solo,
@@ -110,14 +111,14 @@ enum Role {
 
 /// How lines are numbered (`spec/slog2.md` section 7.2).
 #[derive(Clone, Copy, Debug)]
-struct Numbering {
+struct LineNumbering {
     ranks: i32,
     threads: i32,
 }
 
-impl Numbering {
+impl LineNumbering {
     fn new(preamble: &Preamble) -> Self {
-        Numbering {
+        LineNumbering {
             ranks: (preamble.max_comm_world_size as i32).max(1),
             threads: (preamble.max_thread_count as i32).max(1),
         }
@@ -136,18 +137,18 @@ impl Numbering {
 
 /// A record that waits for its partner.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct WaitingRecord {
     number: usize,
     time: f64,
     line: i32,
-    info: Info,
+    info: InfoBytes,
 }
 
 /// The bytes of an info, as far as they may be needed.
-type Info = Option<[u8; CARGO_SIZE]>;
+type InfoBytes = Option<[u8; CARGO_SIZE]>;
 /// Tag, sender and receiver.
-type Route = (i32, i32, i32);
-type Queues<K> = HashMap<K, VecDeque<Waiting>>;
+type MessageRoute = (i32, i32, i32);
+type WaitingRecords<K> = HashMap<K, VecDeque<WaitingRecord>>;
 
 /// Index of the category of messages.
 const MESSAGE: i32 = 0;
@@ -155,21 +156,21 @@ const MESSAGE: i32 = 0;
 const UNKNOWN: i32 = i32::MIN;
 
 /// Pairs records as the converter to SLOG2 does: first in, first out.
-struct Pairing<'s> {
-    numbering: Numbering,
-    roles: HashMap<i32, (i32, Role)>,
+struct RecordPairing<'s> {
+    numbering: LineNumbering,
+    roles: HashMap<i32, (i32, EventRole)>,
     judge: Judge<'s>,
     /// By category and line.
-    states: Queues<(i32, i32)>,
-    sends: Queues<Route>,
-    receives: Queues<Route>,
-    removed: Bits,
+    states: WaitingRecords<(i32, i32)>,
+    sends: WaitingRecords<MessageRoute>,
+    receives: WaitingRecords<MessageRoute>,
+    removed: RecordSet,
 }
 
-impl Pairing<'_> {
+impl RecordPairing<'_> {
     fn take(&mut self, number: usize, record: &Record) {
         let header = &record.header;
-        let waiting = |info| Waiting {
+        let waiting = |info| WaitingRecord {
             number,
             time: header.time,
             line: self.numbering.line(header),
@@ -188,15 +189,15 @@ impl Pairing<'_> {
         }
     }
 
-    fn event(&mut self, etype: i32, this: Waiting) {
+    fn event(&mut self, etype: i32, this: WaitingRecord) {
         match self.roles.get(&etype).copied() {
             None => self.alone(UNKNOWN, this, this.time),
-            Some((category, Role::Solo)) => self.alone(category, this, this.time),
-            Some((category, Role::Start)) => {
+            Some((category, EventRole::Solo)) => self.alone(category, this, this.time),
+            Some((category, EventRole::Start)) => {
                 let queue = self.states.entry((category, this.line)).or_default();
                 queue.push_back(this);
             }
-            Some((category, Role::End)) => {
+            Some((category, EventRole::End)) => {
                 let queue = self.states.get_mut(&(category, this.line));
                 match queue.and_then(VecDeque::pop_front) {
                     None => self.alone(category, this, this.time),
@@ -206,7 +207,7 @@ impl Pairing<'_> {
         }
     }
 
-    fn message(&mut self, header: &RecordHeader, msg: &Msg, this: Waiting) {
+    fn message(&mut self, header: &RecordHeader, msg: &Msg, this: WaitingRecord) {
         let own = self.numbering.process(header.icomm, header.rank);
         let partner = self.numbering.process(msg.icomm, msg.rank);
         let (route, others, same) = match msg.etype {
@@ -220,7 +221,13 @@ impl Pairing<'_> {
         }
     }
 
-    fn pair(&mut self, category: i32, first: Waiting, second: Waiting, info: Info) {
+    fn pair(
+        &mut self,
+        category: i32,
+        first: WaitingRecord,
+        second: WaitingRecord,
+        info: InfoBytes,
+    ) {
         let info = info.as_ref().map_or(&[][..], |info| info);
         let lines = [first.line, second.line].into_iter();
         let times = [first.time, second.time].into_iter();
@@ -231,7 +238,7 @@ impl Pairing<'_> {
     }
 
     /// A record without a partner, about something that lasts until `end`.
-    fn alone(&mut self, category: i32, this: Waiting, end: f64) {
+    fn alone(&mut self, category: i32, this: WaitingRecord, end: f64) {
         let info = this.info.as_ref().map_or(&[][..], |info| info);
         let times = [this.time, end].into_iter();
         if !self
@@ -242,7 +249,7 @@ impl Pairing<'_> {
         }
     }
 
-    fn finish(mut self) -> Bits {
+    fn finish(mut self) -> RecordSet {
         for ((category, _), queue) in std::mem::take(&mut self.states) {
             for start in queue {
                 self.alone(category, start, f64::INFINITY);
@@ -261,11 +268,11 @@ impl Pairing<'_> {
 
 /// A set of numbers of records, one bit each.
 #[derive(Debug, Default)]
-struct Bits {
+struct RecordSet {
     words: Vec<u64>,
 }
 
-impl Bits {
+impl RecordSet {
     fn insert(&mut self, number: usize) {
         let word = number / 64;
         if self.words.len() <= word {

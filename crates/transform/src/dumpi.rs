@@ -4,16 +4,16 @@
 use std::fmt;
 use std::io::Write;
 
-use super::select::{Choice, Numbers};
-use trace_formats::dumpi::Error;
+use super::select::{NumberRanges, PropertySelection};
+use trace_formats::dumpi::DumpiError;
 use trace_formats::dumpi::functions;
 use trace_formats::dumpi::functions::{ALL_FUNCTIONS, FUNCTION_ENTER, FUNCTION_EXIT, FieldCode};
-use trace_formats::dumpi::read::Reader;
-use trace_formats::dumpi::types::Clock;
+use trace_formats::dumpi::read::DumpiReader;
+use trace_formats::dumpi::types::ClockTime;
 use trace_formats::dumpi::types::{
-    AddressLabel, FOOTER_ENTRIES, Footer, Mask, Offsets, Record, Trailer, Version,
+    AddressLabel, DumpiRecord, FOOTER_ENTRIES, Footer, Mask, Offsets, Trailer, Version,
 };
-use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::value::FieldValue;
 use trace_formats::dumpi::write::{
     DUMPI2DUMPI, FileSection, LIBDUMPI, RecordHead, WriteError, Writer,
 };
@@ -22,7 +22,7 @@ use trace_formats::dumpi::write::{
 #[derive(Clone, Debug)]
 pub struct DumpiFilter {
     /// By function.
-    pub functions: Functions,
+    pub functions: FunctionSet,
     /// Whether wall times are written.
     pub wall: bool,
     /// Whether cpu times are written.
@@ -32,11 +32,11 @@ pub struct DumpiFilter {
     /// Whether statuses are written.
     pub statuses: bool,
     /// By thread.
-    pub threads: Choice<Numbers>,
+    pub threads: PropertySelection<NumberRanges>,
     /// By the communicator among the arguments; a call without one is removed if any is to be kept.
-    pub comms: Choice<Numbers>,
+    pub comms: PropertySelection<NumberRanges>,
     /// Stretches of wall time, in nanoseconds of the file's clock.
-    pub windows: Choice<(i64, i64)>,
+    pub windows: PropertySelection<(i64, i64)>,
     /// Keep the calls that would be removed, and the reverse.
     pub invert: bool,
     /// Write what dumpi2dumpi writes: the order of its sections, clocks that the input does not have as zeros, times
@@ -48,14 +48,14 @@ impl Default for DumpiFilter {
     /// Keeps everything.
     fn default() -> Self {
         DumpiFilter {
-            functions: Functions::default(),
+            functions: FunctionSet::default(),
             wall: true,
             cpu: true,
             counters: true,
             statuses: true,
-            threads: Choice::default(),
-            comms: Choice::default(),
-            windows: Choice::default(),
+            threads: PropertySelection::default(),
+            comms: PropertySelection::default(),
+            windows: PropertySelection::default(),
             invert: false,
             like_original: false,
         }
@@ -64,20 +64,20 @@ impl Default for DumpiFilter {
 
 /// A set of functions, all at first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Functions {
+pub struct FunctionSet {
     /// By id.
     kept: Vec<bool>,
 }
 
-impl Default for Functions {
+impl Default for FunctionSet {
     fn default() -> Self {
-        Functions {
+        FunctionSet {
             kept: vec![true; functions::all().len()],
         }
     }
 }
 
-impl Functions {
+impl FunctionSet {
     /// Keeps or removes all MPI functions.
     pub fn set_mpi(&mut self, keep: bool) {
         self.kept[..usize::from(ALL_FUNCTIONS)].fill(keep);
@@ -137,7 +137,7 @@ pub struct Copied {
     /// Calls left out.
     pub removed: u64,
     /// Where a damaged file ends early; all calls before are done.
-    pub damage: Option<Error>,
+    pub damage: Option<DumpiError>,
 }
 
 impl DumpiFilter {
@@ -151,7 +151,7 @@ impl DumpiFilter {
     }
 
     /// The seconds that the times of the new file count from, for [`Writer::new`].
-    pub fn offsets(&self, reader: &Reader<'_>) -> Offsets {
+    pub fn offsets(&self, reader: &DumpiReader<'_>) -> Offsets {
         match reader.records().next() {
             Some(Ok(first)) if self.like_original => Offsets {
                 cpu: first.cpu.start.sec,
@@ -167,7 +167,7 @@ impl DumpiFilter {
     /// Of the output only; damage to the input is in [`Copied`].
     pub fn copy<W: Write>(
         &self,
-        reader: &Reader<'_>,
+        reader: &DumpiReader<'_>,
         writer: &mut Writer<W>,
     ) -> Result<Copied, WriteError> {
         let (mut kept, mut removed) = (0, 0);
@@ -205,13 +205,13 @@ impl DumpiFilter {
         })
     }
 
-    fn keeps(&self, record: &Record<'_>) -> bool {
+    fn keeps(&self, record: &DumpiRecord<'_>) -> bool {
         let comm = || {
             let mut comms = record
                 .args()
                 .filter(|(field, _)| field.code == FieldCode::Comm);
             match comms.next() {
-                Some((_, Arg::Int(number))) => Some(number),
+                Some((_, FieldValue::Int(number))) => Some(number),
                 _ => None,
             }
         };
@@ -219,7 +219,8 @@ impl DumpiFilter {
             && self.threads.admits_number(record.thread)
             && (self.comms.is_empty() || {
                 let comm = comm();
-                let means = |numbers: &Numbers| comm.is_some_and(|comm| numbers.contains(comm));
+                let means =
+                    |numbers: &NumberRanges| comm.is_some_and(|comm| numbers.contains(comm));
                 self.comms.admits(means)
             })
             && (self.windows.is_empty() || {
@@ -232,7 +233,7 @@ impl DumpiFilter {
 
     fn write<W: Write>(
         &self,
-        record: &Record<'_>,
+        record: &DumpiRecord<'_>,
         writer: &mut Writer<W>,
     ) -> Result<(), WriteError> {
         let mut bits = record.mask.0;
@@ -291,10 +292,10 @@ impl DumpiFilter {
 }
 
 /// The first wall time of a file, in nanoseconds of its clock; `None` for a file without wall times.
-pub fn first_wall_time(reader: &Reader<'_>) -> Option<i64> {
+pub fn first_wall_time(reader: &DumpiReader<'_>) -> Option<i64> {
     let first = reader.records().next()?.ok()?;
     first
         .mask
         .has(Mask::WALL)
-        .then(|| Clock::ns(first.wall.start))
+        .then(|| ClockTime::ns(first.wall.start))
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::select::{Judge, Selection};
-use trace_model::{Definitions, Drawable, Losses, Order, Source, Stop};
+use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop};
 
 /// The selected part of a trace of any format.
 pub struct Filtered<'s> {
@@ -39,7 +39,7 @@ impl Source for Filtered<'_> {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.source.order()
     }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{Seek, Write};
 
-use trace_formats::clog2::{Body, Error, Reader, Record, Writer, comm_etype, msg_etype};
+use trace_formats::clog2::{Body, Clog2Reader, Error, Record, Writer, comm_etype, msg_etype};
 
 /// Least time that a message is given, seconds.
 const LATENCY: f64 = 1e-9;
@@ -30,7 +30,7 @@ pub struct Forward {
 }
 
 /// Sender's communicator and rank, the receiver's, tag.
-type Channel = ([i32; 2], [i32; 2], i32);
+type MessageChannel = ([i32; 2], [i32; 2], i32);
 
 /// The records of a file with their corrected times. Takes memory by the number of records.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Forwarded {
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn new(reader: &Reader<'_>) -> Result<Forwarded, Error> {
+    pub fn new(reader: &Clog2Reader<'_>) -> Result<Forwarded, Error> {
         let mut records = Vec::new();
         for record in reader.records() {
             let record = record?;
@@ -152,7 +152,7 @@ impl Forwarded {
     /// The errors of the output.
     pub fn write<W: Write + Seek>(
         &self,
-        reader: &Reader<'_>,
+        reader: &Clog2Reader<'_>,
         mut writer: Writer<W>,
     ) -> Result<W, Error> {
         let mut order: Vec<usize> = (0..self.records.len()).collect();
@@ -198,8 +198,8 @@ fn processes(records: &[Record]) -> Vec<Vec<usize>> {
 
 /// The send of each receive: the n-th of a channel that of its n-th.
 fn partners(records: &[Record]) -> HashMap<usize, usize> {
-    let mut sends: HashMap<Channel, VecDeque<usize>> = HashMap::new();
-    let mut receives: HashMap<Channel, VecDeque<usize>> = HashMap::new();
+    let mut sends: HashMap<MessageChannel, VecDeque<usize>> = HashMap::new();
+    let mut receives: HashMap<MessageChannel, VecDeque<usize>> = HashMap::new();
     let mut partners = HashMap::new();
     for (at, record) in records.iter().enumerate() {
         let Body::Msg(message) = &record.body else {

@@ -1,6 +1,6 @@
 //! Traces made out of traces: a part of one ([`Filtered`], and record by record [`Clog2Filter`], [`Slog2Filter`] and
 //! [`DumpiFilter`]), several
-//! under each other ([`Merged`]), one with arrows from calls to what they caused ([`Arrows`]), one whose overlapping
+//! under each other ([`MergedTraces`]), one with arrows from calls to what they caused ([`Arrows`]), one whose overlapping
 //! drawables are on lines of their own ([`Split`]), one with other views ([`view`]).
 //!
 //! Most are a [`Source`](trace_model::Source) around a source, so they work with every format; [`write_slog2`] writes such a trace with the
@@ -26,14 +26,14 @@ mod views;
 
 pub use align::{Alignment, align_by_call_ids, align_by_category, align_starts};
 pub use arrows::{ArrowStatistics, Arrows};
-pub use call_id::CallIds;
-pub use clog2::{Clog2Filter, Records};
-pub use composite::{CompositeStatistics, Composites, Together};
-pub use dumpi::{Copied, DumpiFilter, Functions, UnknownFunction, first_wall_time};
+pub use call_id::CallIdCategories;
+pub use clog2::{Clog2Filter, FilteredRecords};
+pub use composite::{CompositeStatistics, Composites, GroupKey};
+pub use dumpi::{Copied, DumpiFilter, FunctionSet, UnknownFunction, first_wall_time};
 pub use filtered::Filtered;
 pub use forward::{Forward, Forwarded};
-pub use lines::{View, usual_views, view};
-pub use merge::{MergeError, Merged, Part};
-pub use select::{CategoryPattern, Choice, Judge, Numbers, Selection};
+pub use lines::{LineView, usual_views, view};
+pub use merge::{MergeError, MergeInput, MergedTraces};
+pub use select::{CategoryPattern, Judge, NumberRanges, PropertySelection, Selection};
 pub use slog2::{Rebuilt, Slog2Filter, write_slog2};
 pub use split::Split;

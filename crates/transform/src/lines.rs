@@ -6,7 +6,7 @@ use trace_model::Line;
 
 /// By what lines are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum LineView {
     /// Rank in MPI_COMM_WORLD: all threads and communicators of a process are one row.
     Process,
     /// Rank and thread.
@@ -21,26 +21,30 @@ pub enum View {
 
 /// The view of these lines, which are ascending. The view by node is there only if a node is known, from the lines'
 /// hosts or from `node`, which gives that of a rank.
-pub fn view(kind: View, lines: &[Line], node: &dyn Fn(i32) -> Option<String>) -> Option<LineIdMap> {
+pub fn view(
+    kind: LineView,
+    lines: &[Line],
+    node: &dyn Fn(i32) -> Option<String>,
+) -> Option<LineIdMap> {
     let threads = lines.iter().any(|line| line.thread != 0);
     let mut map = match kind {
-        View::Process => LineIdMap::new("Process View", &["world_rank"]),
-        View::Thread => LineIdMap::new("Process-Thread View", &["world_rank", "thread"]),
-        View::Communicator if threads => LineIdMap::new(
+        LineView::Process => LineIdMap::new("Process View", &["world_rank"]),
+        LineView::Thread => LineIdMap::new("Process-Thread View", &["world_rank", "thread"]),
+        LineView::Communicator if threads => LineIdMap::new(
             "Communicator-Thread View",
             &["commID", "comm_rank", "thread"],
         ),
-        View::Communicator => LineIdMap::new("Communicator View", &["commID", "comm_rank"]),
-        View::Node => return node_view(lines, node),
-        View::Line => {
+        LineView::Communicator => LineIdMap::new("Communicator View", &["commID", "comm_rank"]),
+        LineView::Node => return node_view(lines, node),
+        LineView::Line => {
             let ids: Vec<i32> = lines.iter().map(|line| line.id).collect();
             return Some(LineIdMap::identity(&ids));
         }
     };
     for line in lines {
         let columns: &[i32] = match kind {
-            View::Process => &[line.rank],
-            View::Thread => &[line.rank, line.thread],
+            LineView::Process => &[line.rank],
+            LineView::Thread => &[line.rank, line.thread],
             _ if threads => &[line.comm, line.comm_rank, line.thread],
             _ => &[line.comm, line.comm_rank],
         };

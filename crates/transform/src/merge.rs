@@ -8,7 +8,7 @@ use trace_formats::slog2::LineIdMap;
 use trace_model::{Category, Definitions, Drawable, Line, Losses, Source, Stop, Vertex};
 
 /// A trace to be merged.
-pub struct Part<'s> {
+pub struct MergeInput<'s> {
     /// Drawables of the trace.
     pub source: &'s dyn Source,
     /// Views of the trace, if its format has such.
@@ -43,28 +43,28 @@ impl std::error::Error for MergeError {}
 /// Traces under each other.
 ///
 /// Categories that are equal in all but number and counts become one; others get a new number where theirs is taken.
-pub struct Merged<'s> {
-    parts: Vec<(Part<'s>, Numbering)>,
+pub struct MergedTraces<'s> {
+    parts: Vec<(MergeInput<'s>, InputNumbering)>,
     definitions: Definitions,
     views: Vec<LineIdMap>,
 }
 
 /// What the lines and categories of a part are called in the whole.
-struct Numbering {
+struct InputNumbering {
     /// Added to line numbers.
     lines: i64,
     categories: BTreeMap<i32, i32>,
 }
 
-impl<'s> Merged<'s> {
+impl<'s> MergedTraces<'s> {
     /// Puts the traces together, in this order.
     ///
     /// # Errors
     /// If numbers run out.
-    pub fn new(parts: Vec<Part<'s>>) -> Result<Self, MergeError> {
+    pub fn new(parts: Vec<MergeInput<'s>>) -> Result<Self, MergeError> {
         let mut definitions = Definitions::default();
         let mut used = BTreeSet::new();
-        let mut numbered: Vec<(Part<'s>, Numbering)> = Vec::new();
+        let mut numbered: Vec<(MergeInput<'s>, InputNumbering)> = Vec::new();
         let mut next_line: Option<i64> = None;
         for part in parts {
             let own = part.source.definitions();
@@ -97,15 +97,15 @@ impl<'s> Merged<'s> {
                 ..line.clone()
             }));
             let categories = join_categories(&mut definitions, own, &mut used)?;
-            numbered.push((part, Numbering { lines, categories }));
+            numbered.push((part, InputNumbering { lines, categories }));
         }
-        let parts = numbered.iter().map(|(part, numbering)| views::Part {
+        let parts = numbered.iter().map(|(part, numbering)| views::InputViews {
             name: &part.name,
             views: &part.views,
             line_offset: numbering.lines as i32,
             lines: part.source.definitions().lines.len(),
         });
-        Ok(Merged {
+        Ok(MergedTraces {
             views: views::join(&parts.collect::<Vec<_>>(), &definitions.lines),
             parts: numbered,
             definitions,
@@ -186,7 +186,7 @@ fn is_same(a: &Category, b: &Category) -> bool {
     a.topology == b.topology && a.name == b.name && unnumbered(a) == unnumbered(b)
 }
 
-impl Source for Merged<'_> {
+impl Source for MergedTraces<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
-use super::call_id::CallIds;
+use super::call_id::CallIdCategories;
 use trace_model::{Category, Definitions, Drawable, Line, glob};
 
 /// Numbers and ranges of numbers, as in `1,4-7,0x10,20-`. A range without an end reaches to the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Numbers {
+pub struct NumberRanges {
     ranges: Vec<(u64, u64)>,
 }
 
-impl Numbers {
+impl NumberRanges {
     /// True if the number is among them; a negative one never is.
     pub fn contains(&self, number: impl TryInto<u64>) -> bool {
         let Ok(number) = number.try_into() else {
@@ -23,7 +23,7 @@ impl Numbers {
     }
 }
 
-impl FromStr for Numbers {
+impl FromStr for NumberRanges {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -43,7 +43,7 @@ impl FromStr for Numbers {
             },
         };
         let ranges = text.split(',').map(|part| range(part.trim()));
-        Ok(Numbers {
+        Ok(NumberRanges {
             ranges: ranges.collect::<Result<_, _>>()?,
         })
     }
@@ -79,23 +79,23 @@ impl From<&str> for CategoryPattern {
 
 /// What to keep and what to remove, by one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice<T> {
+pub struct PropertySelection<T> {
     /// If there is anything here, only what one of these means is kept.
     pub keep: Vec<T>,
     /// What one of these means is removed.
     pub remove: Vec<T>,
 }
 
-impl<T> Default for Choice<T> {
+impl<T> Default for PropertySelection<T> {
     fn default() -> Self {
-        Choice {
+        PropertySelection {
             keep: Vec::new(),
             remove: Vec::new(),
         }
     }
 }
 
-impl<T> Choice<T> {
+impl<T> PropertySelection<T> {
     /// True if nothing is chosen, so everything is kept.
     pub fn is_empty(&self) -> bool {
         self.keep.is_empty() && self.remove.is_empty()
@@ -107,7 +107,7 @@ impl<T> Choice<T> {
     }
 }
 
-impl Choice<Numbers> {
+impl PropertySelection<NumberRanges> {
     /// True if what has this number is kept.
     pub fn admits_number(&self, number: impl TryInto<u64> + Copy) -> bool {
         self.admits(|numbers| numbers.contains(number))
@@ -118,17 +118,17 @@ impl Choice<Numbers> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// By category.
-    pub categories: Choice<CategoryPattern>,
+    pub categories: PropertySelection<CategoryPattern>,
     /// By rank in MPI_COMM_WORLD. What is on several lines (an arrow) is kept if all of them are.
-    pub ranks: Choice<Numbers>,
+    pub ranks: PropertySelection<NumberRanges>,
     /// By thread.
-    pub threads: Choice<Numbers>,
+    pub threads: PropertySelection<NumberRanges>,
     /// By communicator, that of the line.
-    pub comms: Choice<Numbers>,
-    /// By CallID. What has none is kept unless [`Choice::keep`] names some.
-    pub call_ids: Choice<Numbers>,
+    pub comms: PropertySelection<NumberRanges>,
+    /// By CallID. What has none is kept unless [`PropertySelection::keep`] names some.
+    pub call_ids: PropertySelection<NumberRanges>,
     /// Stretches of time in seconds. A drawable belongs to one that it has a point in common with.
-    pub windows: Choice<(f64, f64)>,
+    pub windows: PropertySelection<(f64, f64)>,
     /// Keep what would be removed, and the reverse.
     pub invert: bool,
 }
@@ -178,7 +178,7 @@ pub struct Judge<'s> {
     categories: HashMap<i32, bool>,
     lines: HashMap<i32, bool>,
     asks_for_lines: bool,
-    call_ids: Option<CallIds>,
+    call_ids: Option<CallIdCategories>,
 }
 
 impl<'s> Judge<'s> {
@@ -196,7 +196,7 @@ impl<'s> Judge<'s> {
                 .collect(),
             asks_for_lines: selection.asks_for_lines(),
             call_ids: (!selection.call_ids.is_empty())
-                .then(|| CallIds::new(&definitions.categories)),
+                .then(|| CallIdCategories::new(&definitions.categories)),
         }
     }
 
@@ -241,11 +241,11 @@ mod tests {
 
     #[test]
     fn numbers_and_ranges() {
-        let numbers: Numbers = "1, 4-7,0x10,20-".parse().expect("numbers");
+        let numbers: NumberRanges = "1, 4-7,0x10,20-".parse().expect("numbers");
         let found: Vec<i32> = (-1..23).filter(|&n| numbers.contains(n)).collect();
         assert_eq!(found, [1, 4, 5, 6, 7, 16, 20, 21, 22]);
         for wrong in ["", "a", "4-3", "-", "1,,2"] {
-            assert!(wrong.parse::<Numbers>().is_err(), "{wrong}");
+            assert!(wrong.parse::<NumberRanges>().is_err(), "{wrong}");
         }
     }
 

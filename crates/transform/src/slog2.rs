@@ -7,11 +7,11 @@ use super::in_order::in_order;
 use super::select::{Judge, Selection};
 use trace_formats::slog2;
 use trace_formats::slog2::{
-    Builder, Category, Drawable, Error, Header, LineIdMap, NewComposite, NewDrawable, Options,
-    PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Reader, Topology, Vertex, Walk,
-    lines_of_views, preview_index,
+    Category, DrawableWalk, Error, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Options,
+    PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Slog2Header, Slog2Reader,
+    Topology, TreeBuilder, Vertex, lines_of_views, preview_index,
 };
-use trace_model::{Definitions, Losses, Order, Source, Stop};
+use trace_model::{Definitions, DrawableOrder, Losses, Source, Stop};
 
 /// How an SLOG2 file is filtered.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub struct Slog2Filter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rebuilt {
     /// The header of the new file.
-    pub header: Header,
+    pub header: Slog2Header,
     /// Drawables in it.
     pub kept: u64,
     /// Drawables left out.
@@ -41,10 +41,10 @@ impl Slog2Filter {
     /// Writes the drawables that are kept to `out`, an empty file. `seen` is called for each drawable of the input.
     ///
     /// # Errors
-    /// What is wrong with the file or the output, and [`slog2::ErrorKind::NoDrawables`] if nothing is kept.
+    /// What is wrong with the file or the output, and [`slog2::Slog2ErrorKind::NoDrawables`] if nothing is kept.
     pub fn run<W: Write + Seek>(
         &self,
-        reader: &Reader<'_>,
+        reader: &Slog2Reader<'_>,
         out: W,
         mut seen: impl FnMut(),
     ) -> Result<(W, Rebuilt), Error> {
@@ -54,7 +54,7 @@ impl Slog2Filter {
         let topologies = topologies(reader.categories());
         let mut new = Rebuild::new(out, tree)?;
         let mut removed = 0;
-        let mut put = |drawable: &Drawable<'_>| {
+        let mut put = |drawable: &NodeDrawable<'_>| {
             seen();
             let bounds = drawable.bounds();
             let lines = lines_of(drawable);
@@ -72,9 +72,9 @@ impl Slog2Filter {
             }
         };
         if self.like_original {
-            slog2::list(reader, slog2::Order::IncreasingEnd, put)?;
+            slog2::list(reader, slog2::PrintOrder::IncreasingEnd, put)?;
         } else {
-            for drawable in Walk::new(reader) {
+            for drawable in DrawableWalk::new(reader) {
                 put(&drawable?)?;
             }
         }
@@ -102,7 +102,7 @@ impl Slog2Filter {
 }
 
 /// The categories of all shadows and of all primitives in composites: the original takes them for used, whatever it writes.
-fn touched(reader: &Reader<'_>) -> Result<BTreeSet<i32>, Error> {
+fn touched(reader: &Slog2Reader<'_>) -> Result<BTreeSet<i32>, Error> {
     let mut found = BTreeSet::new();
     for entry in reader.whole_directory()? {
         let node = reader.node(entry.ptr)?;
@@ -111,7 +111,7 @@ fn touched(reader: &Reader<'_>) -> Result<BTreeSet<i32>, Error> {
             found.extend(shadows.map(|shadow| shadow.primitive.category));
         }
         for drawable in node.nestless.iter().chain(&node.nestable) {
-            if let Drawable::Composite(composite) = drawable {
+            if let NodeDrawable::Composite(composite) = drawable {
                 found.extend(composite.primitives.iter().map(|inner| inner.category));
             }
         }
@@ -120,7 +120,7 @@ fn touched(reader: &Reader<'_>) -> Result<BTreeSet<i32>, Error> {
 }
 
 /// The options that a file was built with.
-pub(super) fn shape(reader: &Reader<'_>) -> Options {
+pub(super) fn shape(reader: &Slog2Reader<'_>) -> Options {
     Options {
         children_per_node: reader.header().children_per_node,
         leaf_byte_size: reader.header().leaf_byte_size,
@@ -179,7 +179,7 @@ pub(super) fn topologies(categories: &[Category]) -> BTreeMap<i32, Topology> {
 }
 
 /// Categories and lines of a file, the latter from its views (`spec/slog2.md` section 6.2).
-pub(super) fn definitions(reader: &Reader<'_>) -> Definitions {
+pub(super) fn definitions(reader: &Slog2Reader<'_>) -> Definitions {
     Definitions {
         categories: reader.categories().to_vec(),
         lines: lines_of_views(reader.line_id_maps())
@@ -190,7 +190,7 @@ pub(super) fn definitions(reader: &Reader<'_>) -> Definitions {
 }
 
 /// The lines of a drawable.
-pub(super) fn lines_of(drawable: &Drawable<'_>) -> Vec<i32> {
+pub(super) fn lines_of(drawable: &NodeDrawable<'_>) -> Vec<i32> {
     let of = |primitive: &Primitive<'_>| -> Vec<i32> {
         primitive.vertices().map(|vertex| vertex.line).collect()
     };
@@ -199,14 +199,14 @@ pub(super) fn lines_of(drawable: &Drawable<'_>) -> Vec<i32> {
 
 /// A tree in the making.
 pub(super) struct Rebuild<W> {
-    pub(super) builder: Builder<W>,
+    pub(super) builder: TreeBuilder<W>,
     vertices: Vec<Vertex>,
 }
 
 impl<W: Write + Seek> Rebuild<W> {
     pub(super) fn new(out: W, tree: Options) -> Result<Self, Error> {
         Ok(Rebuild {
-            builder: Builder::new(out, tree)?,
+            builder: TreeBuilder::new(out, tree)?,
             vertices: Vec::new(),
         })
     }
@@ -214,7 +214,7 @@ impl<W: Write + Seek> Rebuild<W> {
     /// Adds a drawable of a file.
     pub(super) fn put<'a>(
         &mut self,
-        drawable: &Drawable<'a>,
+        drawable: &NodeDrawable<'a>,
         topologies: &BTreeMap<i32, Topology>,
     ) -> Result<(), Error> {
         self.vertices.clear();
@@ -234,8 +234,8 @@ impl<W: Write + Seek> Rebuild<W> {
             }
         };
         match drawable {
-            Drawable::Primitive(primitive) => self.builder.add(&new(primitive)),
-            Drawable::Composite(composite) => {
+            NodeDrawable::Primitive(primitive) => self.builder.add(&new(primitive)),
+            NodeDrawable::Composite(composite) => {
                 let primitives: Vec<_> = composite.primitives.iter().map(new).collect();
                 self.builder.add_composite(&NewComposite {
                     category: composite.category,
@@ -259,15 +259,15 @@ pub(super) fn topology_of(vertices: &[Vertex]) -> Topology {
 /// Writes a trace as SLOG2 with views of its own, cut to the lines that have drawables.
 ///
 /// # Errors
-/// The errors of the source and of the output, and [`slog2::ErrorKind::NoDrawables`] if there is none.
+/// The errors of the source and of the output, and [`slog2::Slog2ErrorKind::NoDrawables`] if there is none.
 pub fn write_slog2<W: Write + Seek>(
     source: &dyn Source,
     views: &[LineIdMap],
     tree: Options,
     out: W,
-) -> Result<(W, Header, Losses), Stop> {
-    let mut builder = Builder::new(out, tree)?;
-    let losses = in_order(source, Order::End, &mut |drawable| {
+) -> Result<(W, Slog2Header, Losses), Stop> {
+    let mut builder = TreeBuilder::new(out, tree)?;
+    let losses = in_order(source, DrawableOrder::End, &mut |drawable| {
         builder.add(drawable)?;
         Ok(())
     })?;

@@ -6,17 +6,19 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use super::call_id::CallIds;
+use super::call_id::CallIdCategories;
 use super::in_order::in_order;
 use super::views;
 use trace_formats::slog2::LineIdMap;
-use trace_model::{Definitions, Drawable, Line, Losses, Order, Source, Stop, Topology, Vertex};
+use trace_model::{
+    Definitions, Drawable, DrawableOrder, Line, Losses, Source, Stop, Topology, Vertex,
+};
 
 /// A trace whose overlapping drawables are on sub-lines.
 pub struct Split<'s> {
     source: &'s dyn Source,
     definitions: Definitions,
-    call_ids: CallIds,
+    call_ids: CallIdCategories,
     /// By line the first of its new lines: sub-line 1.
     first: BTreeMap<i32, i32>,
     /// By new line the old one and the number of the sub-line.
@@ -30,7 +32,7 @@ impl<'s> Split<'s> {
     /// The errors of the source, and if line numbers run out.
     pub fn new(source: &'s dyn Source) -> Result<Self, Stop> {
         let mut placing = Placing::default();
-        in_order(source, Order::Start, &mut |drawable| {
+        in_order(source, DrawableOrder::Start, &mut |drawable| {
             if let (Topology::State, Some((start, end))) = (drawable.topology, ends(drawable)) {
                 placing.place(start, end.time, None);
             }
@@ -69,7 +71,7 @@ impl<'s> Split<'s> {
             }
         }
         Ok(Split {
-            call_ids: CallIds::new(&definitions.categories),
+            call_ids: CallIdCategories::new(&definitions.categories),
             source,
             definitions,
             first,
@@ -105,8 +107,8 @@ impl Source for Split<'_> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
         let mut placing = Placing::default();
-        let mut waiting = Waiting::default();
-        let losses = in_order(self.source, Order::Start, &mut |drawable| {
+        let mut waiting = WaitingDrawables::default();
+        let losses = in_order(self.source, DrawableOrder::Start, &mut |drawable| {
             let Some((start, end)) = ends(drawable) else {
                 return put(drawable);
             };
@@ -161,14 +163,14 @@ struct Placing {
 #[derive(Debug, Default)]
 struct SubLine {
     /// States that are not over, each within the one before.
-    open: Vec<Open>,
+    open: Vec<OpenState>,
     /// States that ended when the state placed last began: a point at this time may still be in them.
-    ended: Vec<Open>,
+    ended: Vec<OpenState>,
 }
 
 /// A state that may not be over yet.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenState {
     start: f64,
     end: f64,
     call_id: Option<u64>,
@@ -186,10 +188,10 @@ impl SubLine {
     }
 
     /// The state around a point of now: the one with its CallID, else the one that began last.
-    fn around(&mut self, now: f64, call_id: Option<u64>) -> Option<Open> {
+    fn around(&mut self, now: f64, call_id: Option<u64>) -> Option<OpenState> {
         self.advance(now);
         let states = || self.open.iter().rev().chain(self.ended.iter().rev());
-        let same = |state: &&Open| call_id.is_some() && state.call_id == call_id;
+        let same = |state: &&OpenState| call_id.is_some() && state.call_id == call_id;
         let with_id = states().take(SEARCHED).find(same);
         let innermost = [self.open.last(), self.ended.last()].into_iter().flatten();
         let last = innermost.max_by(|a, b| a.start.total_cmp(&b.start));
@@ -201,7 +203,7 @@ impl Placing {
     /// Finds the sub-line of a state. States must come in order of start, the longer one first.
     fn place(&mut self, start: Vertex, end: f64, call_id: Option<u64>) -> usize {
         let sub_lines = self.lines.entry(start.line).or_default();
-        let new = Open {
+        let new = OpenState {
             start: start.time,
             end,
             call_id,
@@ -243,10 +245,10 @@ impl Placing {
 
 /// Events and arrows whose points in time have not all come.
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingDrawables {
     next: u64,
     drawables: HashMap<u64, Owned>,
-    points: BinaryHeap<Reverse<Point>>,
+    points: BinaryHeap<Reverse<UnplacedVertex>>,
 }
 
 #[derive(Debug)]
@@ -262,18 +264,18 @@ struct Owned {
 
 /// A vertex that is not placed yet.
 #[derive(Clone, Copy, Debug)]
-struct Point {
+struct UnplacedVertex {
     time: f64,
     drawable: u64,
     vertex: usize,
 }
 
-impl Waiting {
+impl WaitingDrawables {
     fn push(&mut self, drawable: &Drawable<'_>, call_id: Option<u64>) {
         let number = self.next;
         self.next += 1;
         for (vertex, at) in drawable.vertices.iter().enumerate() {
-            self.points.push(Reverse(Point {
+            self.points.push(Reverse(UnplacedVertex {
                 time: at.time,
                 drawable: number,
                 vertex,
@@ -340,24 +342,24 @@ impl Owned {
     }
 }
 
-impl Ord for Point {
+impl Ord for UnplacedVertex {
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |point: &Point| (point.drawable, point.vertex);
+        let key = |point: &UnplacedVertex| (point.drawable, point.vertex);
         let time = self.time.total_cmp(&other.time);
         time.then_with(|| key(self).cmp(&key(other)))
     }
 }
 
-impl PartialOrd for Point {
+impl PartialOrd for UnplacedVertex {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Point {
+impl PartialEq for UnplacedVertex {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Point {}
+impl Eq for UnplacedVertex {}

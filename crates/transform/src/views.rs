@@ -8,7 +8,7 @@ use trace_formats::slog2::{LineIdMap, Text};
 use trace_model::Line;
 
 /// The views of a trace that becomes a part of another.
-pub(super) struct Part<'v> {
+pub(super) struct InputViews<'v> {
     pub(super) name: &'v str,
     pub(super) views: &'v [LineIdMap],
     /// Added to its line numbers.
@@ -20,7 +20,7 @@ pub(super) struct Part<'v> {
 /// The usual views of all lines; behind the first one the parts' own views, of which those of the same kind are joined,
 /// which the first word of their titles tells. The number of the part, 1 for the first, becomes their first column, and
 /// the title tells which part that is.
-pub(super) fn join(parts: &[Part<'_>], lines: &[Line]) -> Vec<LineIdMap> {
+pub(super) fn join(parts: &[InputViews<'_>], lines: &[Line]) -> Vec<LineIdMap> {
     let mut usual = usual_views(lines).into_iter();
     let mut views: Vec<LineIdMap> = usual
         .next()
@@ -40,7 +40,7 @@ pub(super) fn join(parts: &[Part<'_>], lines: &[Line]) -> Vec<LineIdMap> {
 }
 
 /// The view by process, with a title that tells which ranks are those of which part.
-fn with_ranges(mut view: LineIdMap, parts: &[Part<'_>], lines: &[Line]) -> LineIdMap {
+fn with_ranges(mut view: LineIdMap, parts: &[InputViews<'_>], lines: &[Line]) -> LineIdMap {
     let mut rest = lines;
     let mut ranges = Vec::new();
     for part in parts {
@@ -65,7 +65,7 @@ fn kind(view: &LineIdMap) -> String {
     word.to_owned()
 }
 
-fn join_kind(wanted: &str, parts: &[Part<'_>]) -> LineIdMap {
+fn join_kind(wanted: &str, parts: &[InputViews<'_>]) -> LineIdMap {
     let chosen: Vec<Option<&LineIdMap>> = parts
         .iter()
         .map(|part| {

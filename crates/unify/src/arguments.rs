@@ -1,6 +1,6 @@
 //! Quick access to single arguments of a recorded call: most stand at the same place in every record of a function.
 
-use blockfile::args::{Args, Bytes};
+use blockfile::args::{ArgValues, Bytes};
 use blockfile::encode::Status;
 use blockfile::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, Function};
@@ -64,8 +64,8 @@ impl<'t> Arguments<'t> {
     }
 
     /// All arguments.
-    pub fn decode<'p>(&self, payload: &'p [u8]) -> Option<Args<'p>> {
-        Args::decode(self.function, self.family, payload)
+    pub fn decode<'p>(&self, payload: &'p [u8]) -> Option<ArgValues<'p>> {
+        ArgValues::decode(self.function, self.family, payload)
     }
 }
 

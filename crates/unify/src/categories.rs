@@ -8,7 +8,7 @@
 //! crossed, regions and markers. The states of functions come after them.
 
 use blockfile::args::Bytes;
-use blockfile::user::{Category, Kind};
+use blockfile::user::{Kind, UserCategory};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace_formats::clog2::states::USER_STATES;
 use trace_formats::clog2::{EventDef, FixedText, StateDef};
@@ -50,7 +50,7 @@ const COLORS: [&str; 16] = [
 #[derive(Clone, Debug, Default)]
 pub struct Categories {
     /// In the order in which they came up.
-    all: Vec<Category>,
+    all: Vec<UserCategory>,
     /// By name.
     names: HashMap<(Kind, String), usize>,
     /// States and events of MPE's API, by kind, start and end.
@@ -66,7 +66,7 @@ impl Categories {
     }
 
     /// Takes a description; a later one of the same process counts, as with MPE.
-    pub fn define(&mut self, category: Category) {
+    pub fn define(&mut self, category: UserCategory) {
         match self.find(&category) {
             Some(i) => self.all[i] = category,
             None => self.push(category),
@@ -91,14 +91,14 @@ impl Categories {
         self.used.extend(other.used);
     }
 
-    fn find(&self, c: &Category) -> Option<usize> {
+    fn find(&self, c: &UserCategory) -> Option<usize> {
         match c.kind {
             Kind::State | Kind::Event => self.numbers.get(&(c.kind, c.number, c.end)).copied(),
             _ => self.names.get(&(c.kind, c.name.clone())).copied(),
         }
     }
 
-    fn push(&mut self, category: Category) {
+    fn push(&mut self, category: UserCategory) {
         if self.all.len() >= MAX_CATEGORIES {
             return;
         }
@@ -133,7 +133,7 @@ impl Categories {
     pub fn decode(b: &mut Bytes<'_>) -> Option<Categories> {
         let mut categories = Categories::default();
         for _ in 0..b.u32()? {
-            categories.define(Category::decode(b)?);
+            categories.define(UserCategory::decode(b)?);
         }
         for _ in 0..b.u32()? {
             categories.used.insert(b.i32()?);
@@ -144,7 +144,7 @@ impl Categories {
 
 /// The numbers in the CLOG2 file of what one category gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Etypes {
+pub struct CategoryEtypes {
     /// Number of the start event.
     pub start: i32,
     /// Number of the end event.
@@ -153,10 +153,10 @@ pub struct Etypes {
 
 /// The agreed categories with their numbers in the CLOG2 file.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub struct NumberedCategories {
     states: Vec<StateDef>,
     events: Vec<EventDef>,
-    names: HashMap<(Kind, String), Etypes>,
+    names: HashMap<(Kind, String), CategoryEtypes>,
     /// Of events of MPE's API.
     numbers: Map<i32, i32>,
     /// End events of states of MPE's API, by start event in the CLOG2 file.
@@ -167,11 +167,11 @@ pub struct Layout {
     colors: usize,
 }
 
-impl Layout {
+impl NumberedCategories {
     /// Numbers `categories`, leaving room for the states of functions. `recover` says that the run was killed: a region that
     /// did not end says so.
-    pub fn new(categories: &Categories, functions: i32, recover: bool) -> Layout {
-        let mut layout = Layout::default();
+    pub fn new(categories: &Categories, functions: i32, recover: bool) -> NumberedCategories {
+        let mut layout = NumberedCategories::default();
         let room = (FIRST_SOLO - FIRST_PAIR) / 2 - functions;
         layout.keep(categories, room);
         let mut far = FAR_STATES;
@@ -203,7 +203,7 @@ impl Layout {
                 Kind::Integer | Kind::Real | Kind::Text => {
                     let etype = layout.next_solo();
                     layout.event(category, etype);
-                    let etypes = Etypes {
+                    let etypes = CategoryEtypes {
                         start: etype,
                         end: etype,
                     };
@@ -217,10 +217,10 @@ impl Layout {
             if taken.insert(number) {
                 // Nobody has described it.
                 let etype = layout.next_solo();
-                let category = Category {
+                let category = UserCategory {
                     kind: Kind::Event,
                     name: format!("event {number}"),
-                    ..Category::default()
+                    ..UserCategory::default()
                 };
                 layout.event(&category, etype);
                 layout.numbers.insert(number, etype);
@@ -254,7 +254,7 @@ impl Layout {
     }
 
     /// The colour of a category: its own, if viewers know it, else the next one.
-    fn color(&mut self, category: &Category) -> FixedText<24> {
+    fn color(&mut self, category: &UserCategory) -> FixedText<24> {
         if Color::from_name(category.color.trim()).is_some() {
             return FixedText::new(&category.color);
         }
@@ -277,7 +277,7 @@ impl Layout {
         FIRST_SOLO + self.solo - 1
     }
 
-    fn state(&mut self, category: &Category, id: i32, format: &str) -> Etypes {
+    fn state(&mut self, category: &UserCategory, id: i32, format: &str) -> CategoryEtypes {
         let (start, end) = (2 * id, 2 * id + 1);
         let color = self.color(category);
         let format = if format.is_empty() {
@@ -298,10 +298,10 @@ impl Layout {
             self.numbers.insert(category.end, end);
             self.ends.insert(start, end);
         }
-        Etypes { start, end }
+        CategoryEtypes { start, end }
     }
 
-    fn event(&mut self, category: &Category, etype: i32) {
+    fn event(&mut self, category: &UserCategory, etype: i32) {
         let color = self.color(category);
         self.events.push(EventDef {
             etype,
@@ -337,7 +337,7 @@ impl Layout {
     }
 
     /// Of a category with a name.
-    pub fn named(&self, kind: Kind, name: &str) -> Option<Etypes> {
+    pub fn named(&self, kind: Kind, name: &str) -> Option<CategoryEtypes> {
         self.names.get(&(kind, name.to_owned())).copied()
     }
 
@@ -358,13 +358,13 @@ impl Layout {
 mod tests {
     use super::*;
 
-    fn category(kind: Kind, number: i32, end: i32, name: &str) -> Category {
-        Category {
+    fn category(kind: Kind, number: i32, end: i32, name: &str) -> UserCategory {
+        UserCategory {
             kind,
             number,
             end,
             name: name.to_owned(),
-            ..Category::default()
+            ..UserCategory::default()
         }
     }
 
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn numbers_that_mpe_hands_out_are_kept_and_others_come_behind() {
-        let layout = Layout::new(&made(), 100, false);
+        let layout = NumberedCategories::new(&made(), 100, false);
         assert_eq!(layout.number(602), Some(602));
         assert_eq!(layout.number(603), Some(603));
         assert_eq!(layout.number(5001), Some(5001));
@@ -418,7 +418,7 @@ mod tests {
             all.define(category(Kind::Region, i, 0, &format!("region {i}")));
             all.define(category(Kind::State, 600 + 2 * i, 601 + 2 * i, "state"));
         }
-        let layout = Layout::new(&all, 900, false);
+        let layout = NumberedCategories::new(&all, 900, false);
         assert_eq!(layout.pairs(), 2200 - 900);
         let mut numbers: Vec<i32> = layout.states().iter().map(|s| s.start_etype).collect();
         assert_eq!(numbers.len(), 6000);
@@ -442,7 +442,7 @@ mod tests {
         }
         a.join(Categories::decode(&mut Bytes::new(&bytes)).unwrap());
         assert_eq!(a.all.len(), made().all.len() + 1);
-        let layout = Layout::new(&a, 100, false);
+        let layout = NumberedCategories::new(&a, 100, false);
         let kept = layout.states().iter().find(|s| s.state_id == 301).unwrap();
         assert_eq!(kept.name.to_str(), "handed out");
         assert!(layout.number(778).is_some());

@@ -24,7 +24,7 @@ pub struct ClockMap {
     /// Ticks between the readings that the rate was found from.
     span: u64,
     /// Comparisons by time: own time in ns, what to add, round trip.
-    points: Vec<Point>,
+    points: Vec<ClockPoint>,
     /// Slopes between neighbouring points, one less than there are points.
     slopes: Vec<f64>,
     /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the first reading, ns.
@@ -32,7 +32,7 @@ pub struct ClockMap {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Point {
+struct ClockPoint {
     ns: i64,
     shift: i64,
     gap: u64,
@@ -62,7 +62,7 @@ impl ClockMap {
         }
         map.points = syncs
             .iter()
-            .map(|s| Point {
+            .map(|s| ClockPoint {
                 ns: map.monotonic_ns(s.ticks),
                 shift: s.shift,
                 gap: s.gap,

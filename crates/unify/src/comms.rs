@@ -5,7 +5,7 @@
 //! same order on all its members (MPI demands it of collective calls), so all of them count alike, and nothing needs to be
 //! sent.
 
-use blockfile::define::{Comm, CommKind, Origin};
+use blockfile::define::{CommCreation, CommDefinition, CommKind};
 use blockfile::file::Info;
 use std::sync::Arc;
 use trace_formats::clog2::{Gid, crossing_gid, remote_of};
@@ -30,7 +30,7 @@ pub struct Communicator {
     /// Intra or inter.
     pub kind: CommKind,
     /// How it was made.
-    pub origin: Origin,
+    pub origin: CommCreation,
     /// Rank of this process in it (in the local group).
     pub rank: i32,
     /// World ranks of its (local) members in order; −1 for processes outside MPI_COMM_WORLD. Communicators of the same group
@@ -129,8 +129,8 @@ impl Comms {
             groups: Map::default(),
         };
         for (origin, rank, members) in [
-            (Origin::World, rank, (0..size).collect()),
-            (Origin::SelfComm, 0, vec![rank]),
+            (CommCreation::World, rank, (0..size).collect()),
+            (CommCreation::SelfComm, 0, vec![rank]),
         ] {
             let identity = comms.root(origin, &members);
             let members = comms.group(members);
@@ -150,10 +150,10 @@ impl Comms {
     }
 
     /// Takes in a definition: from now on its handle stands for this communicator.
-    pub fn define(&mut self, comm: Comm) -> CommId {
+    pub fn define(&mut self, comm: CommDefinition) -> CommId {
         let id = match comm.origin {
-            Origin::World => CommId::WORLD,
-            Origin::SelfComm => CommId::SELF,
+            CommCreation::World => CommId::WORLD,
+            CommCreation::SelfComm => CommId::SELF,
             _ => CommId(u32::try_from(self.list.len()).unwrap_or(u32::MAX)),
         };
         let handle = comm.handle;
@@ -190,7 +190,7 @@ impl Comms {
         known.or_insert_with(|| members.into()).clone()
     }
 
-    fn communicator(&mut self, comm: Comm) -> Communicator {
+    fn communicator(&mut self, comm: CommDefinition) -> Communicator {
         // The two groups of an intercommunicator in an order that does not depend on the side.
         let (low, high) = if comm.members <= comm.remote {
             (&comm.members, &comm.remote)
@@ -198,7 +198,7 @@ impl Comms {
             (&comm.remote, &comm.members)
         };
         let parent = match comm.origin {
-            Origin::Parent => self
+            CommCreation::Parent => self
                 .lookup(comm.parent)
                 .and_then(|id| self.get(id))
                 .map_or(Wide::new(), |parent| parent.identity),
@@ -255,7 +255,7 @@ impl Comms {
         }
     }
 
-    fn root(&self, origin: Origin, members: &[i32]) -> Wide {
+    fn root(&self, origin: CommCreation, members: &[i32]) -> Wide {
         Wide::new()
             .word(self.run)
             .word(origin as u64)
@@ -266,9 +266,9 @@ impl Comms {
     fn side(&self, members: &[i32]) -> Gid {
         gid(match members {
             world if Some(world) == self.list.first().map(|w| &w.members[..]) => {
-                self.root(Origin::World, world)
+                self.root(CommCreation::World, world)
             }
-            one @ [rank] if *rank >= 0 => self.root(Origin::SelfComm, one),
+            one @ [rank] if *rank >= 0 => self.root(CommCreation::SelfComm, one),
             // Shares nothing with the hashes above: origins end at 4.
             group => Wide::new().word(self.run).word(64).list(group).finish(),
         })
@@ -312,8 +312,8 @@ mod tests {
         }
     }
 
-    fn intra(handle: u64, parent: u64, origin: Origin, members: &[i32]) -> Comm {
-        Comm {
+    fn intra(handle: u64, parent: u64, origin: CommCreation, members: &[i32]) -> CommDefinition {
+        CommDefinition {
             handle,
             parent,
             kind: CommKind::Intra,
@@ -324,8 +324,14 @@ mod tests {
         }
     }
 
-    fn inter(handle: u64, parent: u64, origin: Origin, local: &[i32], remote: &[i32]) -> Comm {
-        Comm {
+    fn inter(
+        handle: u64,
+        parent: u64,
+        origin: CommCreation,
+        local: &[i32],
+        remote: &[i32],
+    ) -> CommDefinition {
+        CommDefinition {
             kind: CommKind::Inter,
             remote: remote.to_vec(),
             ..intra(handle, parent, origin, local)
@@ -335,7 +341,7 @@ mod tests {
     fn world(comms: &mut Comms) {
         let members = comms.all()[0].members.to_vec();
         assert_eq!(
-            comms.define(intra(91, 0, Origin::World, &members)),
+            comms.define(intra(91, 0, CommCreation::World, &members)),
             CommId::WORLD
         );
     }
@@ -348,18 +354,18 @@ mod tests {
         assert_eq!(a.all()[0].gid, b.all()[0].gid);
         assert_ne!(a.all()[1].gid, b.all()[1].gid);
         // Only rank 0 has made this one, and with the handle that rank 1 uses for another.
-        a.define(intra(5, 91, Origin::Parent, &[0]));
-        let first = a.define(intra(6, 91, Origin::Parent, &[0, 1]));
-        let second = a.define(intra(7, 91, Origin::Parent, &[0, 1]));
-        let other_first = b.define(intra(5, 91, Origin::Parent, &[0, 1]));
-        let other_second = b.define(intra(9, 91, Origin::Parent, &[0, 1]));
+        a.define(intra(5, 91, CommCreation::Parent, &[0]));
+        let first = a.define(intra(6, 91, CommCreation::Parent, &[0, 1]));
+        let second = a.define(intra(7, 91, CommCreation::Parent, &[0, 1]));
+        let other_first = b.define(intra(5, 91, CommCreation::Parent, &[0, 1]));
+        let other_second = b.define(intra(9, 91, CommCreation::Parent, &[0, 1]));
         let gid = |c: &Comms, id| c.get(id).unwrap().gid;
         assert_eq!(gid(&a, first), gid(&b, other_first));
         assert_eq!(gid(&a, second), gid(&b, other_second));
         assert_ne!(gid(&a, first), gid(&a, second));
         // A child of each: told apart by its parent.
-        let x = a.define(intra(20, 6, Origin::Parent, &[0, 1]));
-        let y = b.define(intra(21, 9, Origin::Parent, &[0, 1]));
+        let x = a.define(intra(20, 6, CommCreation::Parent, &[0, 1]));
+        let y = b.define(intra(21, 9, CommCreation::Parent, &[0, 1]));
         assert_ne!(gid(&a, x), gid(&b, y));
     }
 
@@ -367,8 +373,8 @@ mod tests {
     fn a_handle_stands_for_the_latest_communicator_and_is_released_only_for_that() {
         let mut c = Comms::new(info(0, 2));
         world(&mut c);
-        let old = c.define(intra(5, 91, Origin::Parent, &[0, 1]));
-        let new = c.define(intra(5, 91, Origin::Parent, &[0, 1]));
+        let old = c.define(intra(5, 91, CommCreation::Parent, &[0, 1]));
+        let new = c.define(intra(5, 91, CommCreation::Parent, &[0, 1]));
         assert_ne!(old, new);
         assert_eq!(c.lookup(5), Some(new));
         let mut handles = Handles::default();
@@ -386,19 +392,19 @@ mod tests {
         let (mut a, mut b) = (Comms::new(info(0, 5)), Comms::new(info(3, 5)));
         world(&mut a);
         world(&mut b);
-        let i = a.define(inter(5, 0, Origin::Members, &[0, 1], &[3, 2, 4]));
-        let j = b.define(inter(8, 0, Origin::Members, &[3, 2, 4], &[0, 1]));
+        let i = a.define(inter(5, 0, CommCreation::Members, &[0, 1], &[3, 2, 4]));
+        let j = b.define(inter(8, 0, CommCreation::Members, &[3, 2, 4], &[0, 1]));
         let (x, y) = (a.get(i).unwrap(), b.get(j).unwrap());
         let ((local, remote), mirrored) = (x.sides.unwrap(), y.sides.unwrap());
         assert_eq!(mirrored, (remote, local));
         assert_ne!(local, remote);
         assert_ne!(x.gid, y.gid);
         // Merged from both sides, it is one communicator.
-        let m = a.define(intra(6, 5, Origin::Parent, &[0, 1, 3, 2, 4]));
-        let n = b.define(intra(6, 8, Origin::Parent, &[0, 1, 3, 2, 4]));
+        let m = a.define(intra(6, 5, CommCreation::Parent, &[0, 1, 3, 2, 4]));
+        let n = b.define(intra(6, 8, CommCreation::Parent, &[0, 1, 3, 2, 4]));
         assert_eq!(a.get(m).unwrap().gid, b.get(n).unwrap().gid);
         // And a duplicate has the same sides and another global id.
-        let d = a.define(inter(12, 5, Origin::Parent, &[0, 1], &[3, 2, 4]));
+        let d = a.define(inter(12, 5, CommCreation::Parent, &[0, 1], &[3, 2, 4]));
         assert_eq!(a.get(d).unwrap().sides, Some((local, remote)));
         assert_ne!(a.get(d).unwrap().gid, a.get(i).unwrap().gid);
     }
@@ -407,11 +413,11 @@ mod tests {
     fn sides_of_one_or_of_all_processes_are_known_communicators() {
         let mut c = Comms::new(info(0, 2));
         world(&mut c);
-        let pair = c.define(inter(5, 0, Origin::Members, &[0], &[1]));
+        let pair = c.define(inter(5, 0, CommCreation::Members, &[0], &[1]));
         let (local, remote) = c.get(pair).unwrap().sides.unwrap();
         assert_eq!(local, c.get(CommId::SELF).unwrap().gid);
         assert_eq!(remote, Comms::new(info(1, 2)).all()[1].gid);
-        let spawned = c.define(inter(6, 91, Origin::Outside, &[0, 1], &[-1]));
+        let spawned = c.define(inter(6, 91, CommCreation::Outside, &[0, 1], &[-1]));
         let (local, remote) = c.get(spawned).unwrap().sides.unwrap();
         assert_eq!(local, c.get(CommId::WORLD).unwrap().gid);
         assert_ne!(remote, c.get(CommId::SELF).unwrap().gid);
@@ -419,9 +425,9 @@ mod tests {
         assert_eq!(across_border(&gid), Some([2, 1]));
         assert_eq!(across_border(&local), None);
         // Another one of as many processes: these are others.
-        let again = c.define(inter(7, 91, Origin::Outside, &[0, 1], &[-1]));
+        let again = c.define(inter(7, 91, CommCreation::Outside, &[0, 1], &[-1]));
         assert_ne!(c.get(again).unwrap().sides.unwrap().1, remote);
-        let merged = c.define(intra(8, 6, Origin::Parent, &[-1, -1, -1, 0, 1]));
+        let merged = c.define(intra(8, 6, CommCreation::Parent, &[-1, -1, -1, 0, 1]));
         let merged = c.get(merged).unwrap();
         assert!(merged.crosses_border());
         assert_eq!(across_border(&merged.gid), Some([2, 3]));

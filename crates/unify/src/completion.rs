@@ -7,7 +7,7 @@ use wrappers::{Function, Kind};
 
 /// Which of its requests a call completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Which {
+enum CompletedRequests {
     One,
     Any,
     All,
@@ -17,7 +17,7 @@ enum Which {
 /// Where such a call has its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
-    which: Which,
+    which: CompletedRequests,
     requests: Param,
     flag: Option<Param>,
     index: Option<Param>,
@@ -44,10 +44,10 @@ impl Completion {
         let index = first(Kind::Index);
         Some(Completion {
             which: match index {
-                Some(index) if is_array(index) => Which::Some,
-                Some(_) => Which::Any,
-                None if is_array(requests) => Which::All,
-                None => Which::One,
+                Some(index) if is_array(index) => CompletedRequests::Some,
+                Some(_) => CompletedRequests::Any,
+                None if is_array(requests) => CompletedRequests::All,
+                None => CompletedRequests::One,
             },
             requests,
             flag: first(Kind::Logical),
@@ -67,7 +67,7 @@ impl Completion {
         mut sink: impl FnMut(Completed),
     ) {
         let (arguments, payload) = (arguments.as_ref(), call.payload);
-        if self.which != Which::One {
+        if self.which != CompletedRequests::One {
             self.of_many(arguments, call, pending, sink);
             return;
         }
@@ -103,7 +103,7 @@ impl Completion {
             return;
         }
         let at = |i: i64| requests.get(usize::try_from(i).ok()?).map(|h| h as u64);
-        if self.which == Which::Any {
+        if self.which == CompletedRequests::Any {
             // MPI_UNDEFINED is negative.
             if let Some(request) = self.index.and_then(|i| at(args.int(i)?)) {
                 sink(Completed {
@@ -133,8 +133,8 @@ impl Completion {
             });
         };
         match (self.which, self.index.and_then(|i| args.array(i))) {
-            (Which::Some, Some(indices)) => indices.ints().for_each(|i| one(at(i))),
-            (Which::Some, None) => {}
+            (CompletedRequests::Some, Some(indices)) => indices.ints().for_each(|i| one(at(i))),
+            (CompletedRequests::Some, None) => {}
             _ => requests.ints().for_each(|h| one(Some(h as u64))),
         }
     }
@@ -151,13 +151,13 @@ mod tests {
             let completion = Completion::new(table.get(name).unwrap()).unwrap();
             (completion.which, completion.flag.is_some())
         };
-        assert_eq!(kind("MPI_Wait"), (Which::One, false));
-        assert_eq!(kind("MPI_Waitany"), (Which::Any, false));
-        assert_eq!(kind("MPI_Waitall"), (Which::All, false));
-        assert_eq!(kind("MPI_Waitsome"), (Which::Some, false));
-        assert_eq!(kind("MPI_Test"), (Which::One, true));
-        assert_eq!(kind("MPI_Testany"), (Which::Any, true));
-        assert_eq!(kind("MPI_Testall"), (Which::All, true));
-        assert_eq!(kind("MPI_Testsome"), (Which::Some, false));
+        assert_eq!(kind("MPI_Wait"), (CompletedRequests::One, false));
+        assert_eq!(kind("MPI_Waitany"), (CompletedRequests::Any, false));
+        assert_eq!(kind("MPI_Waitall"), (CompletedRequests::All, false));
+        assert_eq!(kind("MPI_Waitsome"), (CompletedRequests::Some, false));
+        assert_eq!(kind("MPI_Test"), (CompletedRequests::One, true));
+        assert_eq!(kind("MPI_Testany"), (CompletedRequests::Any, true));
+        assert_eq!(kind("MPI_Testall"), (CompletedRequests::All, true));
+        assert_eq!(kind("MPI_Testsome"), (CompletedRequests::Some, false));
     }
 }

@@ -366,7 +366,7 @@ impl EndpointComparison {
             None => [common(a, c), common(b, d)],
         };
         for (is_receive, side) in [sends, receives].iter().enumerate() {
-            let mut choice = Choice::default();
+            let mut choice = EndpointChoice::default();
             choice.of(&places[is_receive][0], &both[0]);
             choice.skip(side.between);
             choice.of(&places[is_receive][1], &both[1]);
@@ -413,12 +413,12 @@ fn common(a: &[PlaceRun], b: &[PlaceRun]) -> Vec<PlaceRun> {
 /// Choice of the endpoints of one side that are drawn, in their order: so many are left out, so many are drawn, and so on; the
 /// rest is left out.
 #[derive(Debug, Default)]
-struct Choice {
+struct EndpointChoice {
     runs: Vec<(u64, u64)>,
     drawn: u64,
 }
 
-impl Choice {
+impl EndpointChoice {
     fn skip(&mut self, n: u64) {
         if n > 0 {
             self.runs.push((n, 0));
@@ -519,7 +519,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Endpoint {
         Shown,
-        Hidden,
+        MatchingOnly,
         /// Not known, and neither is that it is not known where.
         Gone,
     }
@@ -569,7 +569,7 @@ mod tests {
     fn of(text: &str) -> Vec<Endpoint> {
         let endpoint = |c| match c {
             'x' => Endpoint::Shown,
-            '-' => Endpoint::Hidden,
+            '-' => Endpoint::MatchingOnly,
             _ => Endpoint::Gone,
         };
         text.chars().map(endpoint).collect()
@@ -603,7 +603,7 @@ mod tests {
         ) {
             let endpoint = |n| match n {
                 0 if gaps => Endpoint::Gone,
-                1 => Endpoint::Hidden,
+                1 => Endpoint::MatchingOnly,
                 _ => Endpoint::Shown,
             };
             let sides = [

@@ -4,7 +4,7 @@ use super::library::Library;
 use super::plan::{FileCall, Plan};
 use blockfile::record::Record;
 use trace_model::hash::Map;
-use wrappers::{Io, Phase, Pointer};
+use wrappers::{FileAccessKind, Phase, Pointer};
 
 /// Bytes and offset of an access; −1 where they are not known. The offset is what MPI calls so: in etypes of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Access {
 
 /// An open file.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenHandle {
     /// Bytes of an etype of the view.
     etype: u64,
     /// The individual file pointer in etypes.
@@ -29,7 +29,7 @@ struct Open {
 /// The open files of a process by handle.
 #[derive(Debug, Default)]
 pub struct Files {
-    open: Map<u64, Open>,
+    open: Map<u64, OpenHandle>,
 }
 
 impl Files {
@@ -45,7 +45,7 @@ impl Files {
         let Some(handle) = plan.handle(payload, call.file()) else {
             return;
         };
-        let open = self.open.entry(handle).or_insert(Open {
+        let open = self.open.entry(handle).or_insert(OpenHandle {
             etype: 1,
             position: None,
             begun: -1,
@@ -54,7 +54,7 @@ impl Files {
             FileCall::Open { amode, .. } => {
                 let append = library.constant("MPI_MODE_APPEND").unwrap_or(0);
                 let appends = plan.int(payload, amode).is_none_or(|m| m & append != 0);
-                *open = Open {
+                *open = OpenHandle {
                     etype: 1,
                     position: (!appends).then_some(0),
                     begun: -1,
@@ -80,7 +80,7 @@ impl Files {
     /// What a call accesses, and moves the file pointer by it.
     pub fn access(
         &mut self,
-        io: Io,
+        io: FileAccessKind,
         file: usize,
         plan: &Plan<'_>,
         record: &Record<'_>,
@@ -99,7 +99,7 @@ impl Files {
             .or(asked)
             .and_then(|b| i64::try_from(b).ok())
             .unwrap_or(-1);
-        let mut unknown = Open {
+        let mut unknown = OpenHandle {
             etype: 0,
             position: None,
             begun: -1,

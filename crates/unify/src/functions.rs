@@ -1,6 +1,6 @@
 //! Functions of the program (`-finstrument-functions`): which are open on a thread, what they are called, and which are left out.
 
-use super::symbols::{self, Demangle};
+use super::symbols::{self, Demangler};
 use blockfile::define::Module;
 use blockfile::function::Step;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Choice {
     /// Do not show functions whose names match one of these patterns.
     pub exclude: Vec<String>,
     /// Makes C++ and Rust names readable.
-    pub demangle: Option<Demangle>,
+    pub demangle: Option<Demangler>,
 }
 
 impl Choice {
@@ -113,11 +113,11 @@ impl Functions {
 
 /// The functions that a thread is in, outermost first.
 #[derive(Clone, Debug, Default)]
-pub struct Frames(Vec<Frame>);
+pub struct Frames(Vec<OpenFunction>);
 
 /// A function that was entered and not left.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame {
+pub struct OpenFunction {
     /// Where the function is.
     pub address: u64,
     /// When it was entered, in the seconds that [`Frames::step`] was given.
@@ -131,7 +131,7 @@ const SAME_STACK: u32 = 8 << 20;
 impl Frames {
     /// Takes a step made at `time`, seconds. `left` gets the functions that have ended by it, innermost first: one that is left, and
     /// those that never will be, because longjmp has thrown them away. Gives whether the step enters a function.
-    pub fn step(&mut self, step: &Step, time: f64, mut left: impl FnMut(Frame)) -> bool {
+    pub fn step(&mut self, step: &Step, time: f64, mut left: impl FnMut(OpenFunction)) -> bool {
         if step.enters {
             while let Some(&open) = self.0.last() {
                 // Bytes that the open function's frame is below what is entered now.
@@ -143,7 +143,7 @@ impl Frames {
                 self.0.pop();
                 left(open);
             }
-            self.0.push(Frame {
+            self.0.push(OpenFunction {
                 address: step.address,
                 entered: time,
                 stack: step.stack,
@@ -159,7 +159,7 @@ impl Frames {
     }
 
     /// The functions that are still open, innermost first; there are none then.
-    pub fn close(&mut self) -> impl Iterator<Item = Frame> + '_ {
+    pub fn close(&mut self) -> impl Iterator<Item = OpenFunction> + '_ {
         self.0.drain(..).rev()
     }
 
@@ -235,7 +235,7 @@ mod tests {
         let mut frames = Frames::default();
         assert!(frames.step(&Step::new(true, 1, 1000, false), 0.0, |_| ()));
         let mut left = Vec::new();
-        let mut leave = |open: Frame| left.push(open.address);
+        let mut leave = |open: OpenFunction| left.push(open.address);
         assert!(frames.step(&Step::new(true, 2, 1000, true), 0.0, &mut leave));
         assert!(frames.step(&Step::new(true, 3, 1000, false), 0.0, &mut leave));
         assert_eq!(left, [2, 1]);

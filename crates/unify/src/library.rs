@@ -1,6 +1,6 @@
 //! What is known of the MPI library that was traced: its constants, its predefined handles, its datatypes.
 
-use blockfile::define::{Definition, Process, Type};
+use blockfile::define::{DatatypeDefinition, Definition, Process};
 use std::collections::{BTreeMap, HashMap};
 use trace_model::hash::Map;
 
@@ -10,7 +10,7 @@ pub struct Library {
     constants: HashMap<String, i64>,
     by_name: HashMap<String, u64>,
     by_handle: HashMap<u64, Vec<String>>,
-    types: HashMap<u64, Type>,
+    types: HashMap<u64, DatatypeDefinition>,
     sizes: Map<u64, u64>,
     functions: BTreeMap<u16, String>,
     process: Process,
@@ -89,7 +89,7 @@ impl Library {
 
     /// The datatype that this handle stands for now. A handle may be used again after it was freed: the latest definition
     /// counts.
-    pub fn datatype(&self, handle: u64) -> Option<&Type> {
+    pub fn datatype(&self, handle: u64) -> Option<&DatatypeDefinition> {
         self.types.get(&handle)
     }
 

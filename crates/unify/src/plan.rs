@@ -3,10 +3,10 @@
 use super::arguments::Arguments;
 use super::completion::Completion;
 use super::library::Library;
-use blockfile::args::Args;
+use blockfile::args::ArgValues;
 use blockfile::encode::Status;
 use blockfile::layout::Family;
-use wrappers::{Class, Function, Io, Kind, Table};
+use wrappers::{Class, FileAccessKind, Function, Kind, Table};
 
 pub use super::arguments::Param;
 
@@ -87,7 +87,7 @@ pub enum Role {
     /// Accesses a file.
     Access {
         /// How it accesses the file.
-        io: Io,
+        io: FileAccessKind,
         /// The handle.
         file: Param,
     },
@@ -283,7 +283,7 @@ impl<'t> Plan<'t> {
     }
 
     /// All arguments.
-    pub fn decode<'p>(&self, payload: &'p [u8]) -> Option<Args<'p>> {
+    pub fn decode<'p>(&self, payload: &'p [u8]) -> Option<ArgValues<'p>> {
         self.arguments.decode(payload)
     }
 }

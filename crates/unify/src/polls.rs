@@ -2,11 +2,11 @@
 //! of kept.
 
 use super::scan::Scan;
-use blockfile::args::Args;
+use blockfile::args::ArgValues;
 use blockfile::file::File;
 use blockfile::layout::Family;
 use blockfile::record::Record;
-use wrappers::{Function, Table, Vain};
+use wrappers::{Function, PollOutcome, Table};
 
 /// Most different calls that take turns in one row; the recorder's `polling sample` knows as many.
 const MAX_TURNS: usize = 8;
@@ -28,7 +28,7 @@ impl Turn {
             return true;
         }
         // Up to three bytes behind the arguments fill a payload up. They are what stood there before.
-        let args = |payload| Args::decode(function, family, payload);
+        let args = |payload| ArgValues::decode(function, family, payload);
         let is_same = match (args(&self.payload), args(record.payload)) {
             (Some(own), Some(other)) => own.values() == other.values(),
             _ => false,
@@ -90,12 +90,12 @@ fn between(row: &[Turn]) -> u64 {
 
 /// Whether the call has brought nothing.
 fn is_vain(function: &Function, family: Family, record: &Record<'_>) -> bool {
-    let answer = |i: usize| Args::decode(function, family, record.payload)?.int(i);
+    let answer = |i: usize| ArgValues::decode(function, family, record.payload)?.int(i);
     record.code == 0
         && match function.vain() {
             None => false,
-            Some(Vain::Always) => true,
-            Some(Vain::Not(flag)) => answer(flag) == Some(0),
-            Some(Vain::No(count)) => answer(count).is_some_and(|n| n <= 0),
+            Some(PollOutcome::Always) => true,
+            Some(PollOutcome::Not(flag)) => answer(flag) == Some(0),
+            Some(PollOutcome::No(count)) => answer(count).is_some_and(|n| n <= 0),
         }
 }

@@ -1,6 +1,6 @@
 //! What is the same for all processes of a run: what their calls mean, and how they are drawn.
 
-use crate::categories::{Categories, Layout};
+use crate::categories::{Categories, NumberedCategories};
 use crate::function_set::FunctionSet;
 use crate::plan::{self, Plan};
 use blockfile::layout::Family;
@@ -18,7 +18,7 @@ pub struct Schema<'t> {
     /// States of all functions.
     pub states: States,
     /// What the programs tell of themselves.
-    pub user: Layout,
+    pub user: NumberedCategories,
     /// Number of MPI_Cancel.
     pub cancel: Option<u16>,
 }
@@ -34,14 +34,14 @@ impl<'t> Schema<'t> {
         Schema {
             plans: plan::plans(table, family),
             states: States::new(table, call_ids, FIRST_UNKNOWN..FIRST_DEFINITION, unknown),
-            user: Layout::default(),
+            user: NumberedCategories::default(),
             cancel: table.get("MPI_Cancel").map(|f| f.id as u16),
         }
     }
 
     /// With what the programs tell of themselves: what all ranks have agreed on. `recover` says that the run was killed.
     pub fn with_categories(mut self, categories: &Categories, recover: bool) -> Schema<'t> {
-        self.user = Layout::new(categories, self.states.user_states(), recover);
+        self.user = NumberedCategories::new(categories, self.states.user_states(), recover);
         self.states.make_room(self.user.pairs(), self.user.solo());
         self
     }

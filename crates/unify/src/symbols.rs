@@ -8,13 +8,13 @@ use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 use std::collections::BTreeMap;
 
 /// Makes a name of C++ or Rust readable; `None` if it is none.
-pub type Demangle = fn(&str) -> Option<String>;
+pub type Demangler = fn(&str) -> Option<String>;
 
 /// Names by address.
 pub fn names(
     modules: &[Module],
     mut addresses: Vec<u64>,
-    demangle: Option<Demangle>,
+    demangle: Option<Demangler>,
 ) -> BTreeMap<u64, String> {
     addresses.sort_unstable();
     let mut names = BTreeMap::new();

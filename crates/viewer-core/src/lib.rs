@@ -4,17 +4,17 @@
 //! A still picture is drawn in four steps:
 //!
 //! 1. [`NamedTimelines`]: the lines of the trace under the names they have in the picture, those that were asked for.
-//! 2. [`Content::read`]: what there is in the window, read no deeper into the tree than a picture can show.
-//! 3. [`Picture::new`]: where everything goes, in pixels.
+//! 2. [`WindowContent::read`]: what there is in the window, read no deeper into the tree than a picture can show.
+//! 3. [`PictureLayout::new`]: where everything goes, in pixels.
 //! 4. [`svg::write`]: the picture as text.
 //!
 //! ```
 //! # fn picture(file: &[u8]) -> Result<String, trace_formats::slog2::Error> {
-//! let reader = trace_formats::slog2::Reader::new(file)?;
+//! let reader = trace_formats::slog2::Slog2Reader::new(file)?;
 //! let window = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
 //! let timelines = viewer_core::NamedTimelines::new(reader.lines().values());
-//! let content = viewer_core::Content::read(&reader, timelines, window, &viewer_core::ContentRequest::default())?;
-//! let picture = viewer_core::Picture::new(&content, &viewer_core::PictureStyle::default());
+//! let content = viewer_core::WindowContent::read(&reader, timelines, window, &viewer_core::ContentRequest::default())?;
+//! let picture = viewer_core::PictureLayout::new(&content, &viewer_core::PictureStyle::default());
 //! Ok(viewer_core::svg::write(&picture))
 //! # }
 //! ```
@@ -46,16 +46,17 @@ pub use answers::viewer::Viewer;
 pub use base::color::{Rgb, Theme};
 pub use base::error::ApiError;
 pub use base::parallel::Cancel;
-pub use base::query::Query;
+pub use base::query::ApiQuery;
 pub use base::window::EMPTY;
 pub use drawing::arrows::{ArrowBundle, ShownArrows};
 pub use drawing::axis::{AxisTick, TimeAxis};
 pub use drawing::band::{BandSpan, NestingBand, SpanFill};
 pub use drawing::content::{
-    Content, ContentRequest, DrawnArrow, DrawnEvent, DrawnKind, DrawnPreview, DrawnState, KindTotal,
+    ContentRequest, DrawnArrow, DrawnEvent, DrawnKind, DrawnPreview, DrawnState, KindTotal,
+    WindowContent,
 };
 pub use drawing::layout::{
-    BandStrip, EventMarker, Picture, PictureArrow, PictureStyle, PictureTimeline, StateLabel,
+    BandStrip, EventMarker, PictureArrow, PictureLayout, PictureStyle, PictureTimeline, StateLabel,
 };
 pub use drawing::legend::{Legend, LegendEntry};
 pub use drawing::named::{NamedTimeline, NamedTimelines};

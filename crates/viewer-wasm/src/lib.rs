@@ -15,19 +15,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, Viewer};
 
 /// What is there between calls.
-struct Page {
+struct PageState {
     input: Vec<u8>,
     viewer: Option<Viewer<'static>>,
     body: Vec<u8>,
 }
 
-static PAGE: Mutex<Page> = Mutex::new(Page {
+static PAGE: Mutex<PageState> = Mutex::new(PageState {
     input: Vec::new(),
     viewer: None,
     body: Vec::new(),
 });
 
-fn page() -> MutexGuard<'static, Page> {
+fn page() -> MutexGuard<'static, PageState> {
     PAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -95,7 +95,7 @@ pub extern "C" fn size() -> usize {
     page().body.len()
 }
 
-impl Page {
+impl PageState {
     fn refuse(&mut self, error: ApiError) -> u32 {
         self.body = error.message.into_bytes();
         error.status.into()

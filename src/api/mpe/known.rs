@@ -14,7 +14,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// A communicator as libmpe knows it.
-type Ids = *const c_void;
+type CommIds = *const c_void;
 
 /// The next number of a state: nothing but a number, as events tell states apart.
 static NEXT_STATE: AtomicI32 = AtomicI32::new(0);
@@ -36,47 +36,47 @@ api! {
     }
 
     /// Describes a state.
-    fn MPE_Describe_known_state(_on: Ids, _thread: c_int, _state: c_int, start: c_int, end: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
+    fn MPE_Describe_known_state(_on: CommIds, _thread: c_int, _state: c_int, start: c_int, end: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
         // SAFETY: by the caller.
         unsafe { MPE_Describe_info_state(start, end, name, color, format) }
     }
 
     /// Describes a solo event.
-    fn MPE_Describe_known_event(_on: Ids, _thread: c_int, event: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
+    fn MPE_Describe_known_event(_on: CommIds, _thread: c_int, event: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
         // SAFETY: by the caller.
         unsafe { MPE_Describe_info_event(event, name, color, format) }
     }
 
     /// Logs an event, with data unless `data` is NULL.
-    fn MPE_Log_commIDs_event(_on: Ids, _thread: c_int, number: c_int, data: *const c_char) -> c_int {
+    fn MPE_Log_commIDs_event(_on: CommIds, _thread: c_int, number: c_int, data: *const c_char) -> c_int {
         // SAFETY: by the caller.
         unsafe { MPE_Log_event(number, 0, data) }
     }
 
     /// Logs that a message leaves.
-    fn MPE_Log_commIDs_send(_on: Ids, _thread: c_int, receiver: c_int, tag: c_int, size: c_int) -> c_int {
+    fn MPE_Log_commIDs_send(_on: CommIds, _thread: c_int, receiver: c_int, tag: c_int, size: c_int) -> c_int {
         // SAFETY: numbers.
         unsafe { MPE_Log_send(receiver, tag, size) }
     }
 
     /// Logs that a message arrives.
-    fn MPE_Log_commIDs_receive(_on: Ids, _thread: c_int, sender: c_int, tag: c_int, size: c_int) -> c_int {
+    fn MPE_Log_commIDs_receive(_on: CommIds, _thread: c_int, sender: c_int, tag: c_int, size: c_int) -> c_int {
         // SAFETY: numbers.
         unsafe { MPE_Log_receive(sender, tag, size) }
     }
 
     /// Tells of a new communicator, which the recorder knows.
-    fn MPE_Log_commIDs_intracomm(_on: Ids, _thread: c_int, _what: c_int, _made: Ids) -> c_int {
+    fn MPE_Log_commIDs_intracomm(_on: CommIds, _thread: c_int, _what: c_int, _made: CommIds) -> c_int {
         OK
     }
 
     /// Tells of a new intercommunicator, which the recorder knows.
-    fn MPE_Log_commIDs_intercomm(_on: Ids, _thread: c_int, _what: c_int, _made: Ids) -> c_int {
+    fn MPE_Log_commIDs_intercomm(_on: CommIds, _thread: c_int, _what: c_int, _made: CommIds) -> c_int {
         OK
     }
 
     /// Tells that a process is in no new communicator.
-    fn MPE_Log_commIDs_nullcomm(_on: Ids, _thread: c_int, _what: c_int) -> c_int {
+    fn MPE_Log_commIDs_nullcomm(_on: CommIds, _thread: c_int, _what: c_int) -> c_int {
         OK
     }
 }

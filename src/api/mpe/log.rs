@@ -18,7 +18,7 @@ use crate::thread::current;
 use crate::thread::records::put_definition;
 use crate::thread::within::within;
 use blockfile::define::Definition;
-use blockfile::user::{CARGO, CARGO_SIZE, Category, Kind, what};
+use blockfile::user::{CARGO, CARGO_SIZE, Kind, UserCategory, what};
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering::Acquire, Ordering::Relaxed};
@@ -46,7 +46,7 @@ pub(super) fn solo_number() -> i32 {
 }
 
 /// Writes a description into the running thread's block.
-fn describe(category: Category) -> c_int {
+fn describe(category: UserCategory) -> c_int {
     if !is_logging() {
         return NOT_INITIALIZED;
     }
@@ -65,10 +65,10 @@ unsafe fn category(
     kind: Kind,
     (number, end): (c_int, c_int),
     [name, color, format]: [*const c_char; 3],
-) -> Category {
+) -> UserCategory {
     // SAFETY: by the caller.
     unsafe {
-        Category {
+        UserCategory {
             kind,
             number,
             end,

@@ -15,10 +15,10 @@ use crate::posix;
 use crate::thread::current;
 use crate::thread::records;
 use crate::thread::state::Thread;
-use crate::thread::within::Busy;
+use crate::thread::within::BusyGuard;
 use crate::thread::within::inside;
 use blockfile::define::USER_EVENT;
-use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::encode::{EncodeCursor, RecordHead, SLACK};
 use blockfile::record::{CPU, HEAD, HEAD_EXTRA};
 use blockfile::user::{COMM, INSIDE};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -81,7 +81,7 @@ pub fn event(
     number: i32,
     comm: Option<u64>,
     most: usize,
-    put: impl FnOnce(&mut Cursor),
+    put: impl FnOnce(&mut EncodeCursor),
 ) {
     let Some(t) = ready() else { return };
     // SAFETY: the state of the running thread, which nobody else writes; the guard holds off signal handlers.
@@ -90,7 +90,7 @@ pub fn event(
 
 /// As [`event`], of a name that other events may have defined already.
 #[inline(always)]
-pub fn named(word: u32, name: names::EventName, most: usize, put: impl FnOnce(&mut Cursor)) {
+pub fn named(word: u32, name: names::EventName, most: usize, put: impl FnOnce(&mut EncodeCursor)) {
     let Some(t) = ready() else { return };
     // SAFETY: as above.
     unsafe {
@@ -110,9 +110,9 @@ unsafe fn write(
     number: i32,
     comm: Option<u64>,
     most: usize,
-    put: impl FnOnce(&mut Cursor),
+    put: impl FnOnce(&mut EncodeCursor),
 ) {
-    let _busy = Busy::new(t);
+    let _busy = BusyGuard::new(t);
     let room = HEAD + HEAD_EXTRA + FIXED_BYTES + most + SLACK;
     let now = clock::now();
     let inside = t.outer_stack != 0;
@@ -125,7 +125,7 @@ unsafe fn write(
         } else {
             t.at
         };
-        let mut out = Cursor::new(at.add(HEAD));
+        let mut out = EncodeCursor::new(at.add(HEAD));
         let mut head = USER_EVENT;
         if clock::READS_CPU_TIME.load(Relaxed) {
             head |= CPU;
@@ -140,7 +140,7 @@ unsafe fn write(
         }
         put(&mut out);
         let size = (out.position() as usize - at as usize).next_multiple_of(4);
-        Head {
+        RecordHead {
             word: head,
             start: now.wrapping_sub(t.time_base) as u32,
             duration: 0,

@@ -147,7 +147,7 @@ impl EventName {
             Kind::Text => b"%s",
             Kind::Region | Kind::State | Kind::Event => b"",
         };
-        // As `blockfile::user::Category` encodes it, without allocation.
+        // As `blockfile::user::UserCategory` encodes it, without allocation.
         let mut payload = [0; 12 + 3 * 4 + MAX_NAME_BYTES + 8];
         let mut at = 0;
         let mut put = |bytes: &[u8]| {

@@ -13,28 +13,28 @@ const MAX_NUMBERS: u64 = 1 << 22;
 
 /// Where something is.
 #[derive(Clone, Copy, Debug)]
-pub enum Offset {
+pub enum ElementOffset {
     /// In bytes.
     Bytes(i64),
     /// In extents of the old type.
     Extents(i64),
 }
 
-impl Offset {
+impl ElementOffset {
     /// In bytes, if the old type has this extent.
     pub fn bytes(self, extent: i64) -> Option<i64> {
         match self {
-            Offset::Bytes(n) => Some(n),
-            Offset::Extents(n) => n.checked_mul(extent),
+            ElementOffset::Bytes(n) => Some(n),
+            ElementOffset::Extents(n) => n.checked_mul(extent),
         }
     }
 }
 
 /// Elements one behind the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Block {
+pub struct ElementBlock {
     /// Where the first one is.
-    pub offset: Offset,
+    pub offset: ElementOffset,
     /// How many.
     pub length: i64,
 }
@@ -56,7 +56,7 @@ pub enum Combiner {
     /// A datatype with the data of the old type.
     Same,
     /// Blocks of the old type.
-    Blocks(Vec<Block>),
+    Blocks(Vec<ElementBlock>),
     /// Blocks of one length at equal distances.
     Vector {
         /// How many blocks.
@@ -64,10 +64,10 @@ pub enum Combiner {
         /// Elements of a block.
         length: i64,
         /// From one block to the next.
-        stride: Offset,
+        stride: ElementOffset,
     },
     /// A block of each old type.
-    Struct(Vec<Block>),
+    Struct(Vec<ElementBlock>),
     /// Part of a grid; the fastest dimension stands first.
     Grid(Vec<Dimension>),
     /// A value and an index, of the two old types.
@@ -76,14 +76,14 @@ pub enum Combiner {
 
 /// A datatype's contents. Old types that are not predefined are freed with it.
 #[derive(Debug)]
-pub struct Contents {
+pub struct DatatypeContents {
     /// How it is made.
     pub combiner: Combiner,
     /// What it is made from.
     pub types: Vec<MPI_Datatype>,
 }
 
-impl Drop for Contents {
+impl Drop for DatatypeContents {
     fn drop(&mut self) {
         for &datatype in &self.types {
             // SAFETY: handles that MPI_Type_get_contents has given, which are ours.
@@ -98,7 +98,7 @@ impl Drop for Contents {
 /// The datatype is valid, and nobody else's.
 pub unsafe fn free(datatype: MPI_Datatype) {
     let mut datatype = datatype;
-    if Envelope::of(datatype).is_some_and(|e| !is_predefined(e.combiner)) {
+    if TypeEnvelope::of(datatype).is_some_and(|e| !is_predefined(e.combiner)) {
         // SAFETY: as the caller promises.
         unsafe { pmpi::MPI_Type_free(&mut datatype) };
     }
@@ -112,7 +112,7 @@ fn is_predefined(combiner: c_int) -> bool {
 }
 
 /// How much MPI_Type_get_contents will tell.
-struct Envelope {
+struct TypeEnvelope {
     combiner: c_int,
     ints: u64,
     addresses: u64,
@@ -121,10 +121,10 @@ struct Envelope {
     types: u64,
 }
 
-impl Envelope {
+impl TypeEnvelope {
     /// The functions for large counts tell it of all types, the others only of types that were made without them.
     #[cfg(large_counts)]
-    fn of(datatype: MPI_Datatype) -> Option<Envelope> {
+    fn of(datatype: MPI_Datatype) -> Option<TypeEnvelope> {
         let (mut ints, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
         let mut combiner = 0;
         // SAFETY: a valid datatype.
@@ -139,7 +139,7 @@ impl Envelope {
             )
         };
         let is = |n: MPI_Count| u64::try_from(n).unwrap_or(0);
-        (code == 0).then(|| Envelope {
+        (code == 0).then(|| TypeEnvelope {
             combiner,
             ints: is(ints),
             addresses: is(addresses),
@@ -149,7 +149,7 @@ impl Envelope {
     }
 
     #[cfg(not(large_counts))]
-    fn of(datatype: MPI_Datatype) -> Option<Envelope> {
+    fn of(datatype: MPI_Datatype) -> Option<TypeEnvelope> {
         let (mut ints, mut addresses, mut types, mut combiner) = (0, 0, 0, 0);
         // SAFETY: a valid datatype.
         let code = unsafe {
@@ -162,7 +162,7 @@ impl Envelope {
             )
         };
         let is = |n: c_int| u64::try_from(n).unwrap_or(0);
-        (code == 0).then(|| Envelope {
+        (code == 0).then(|| TypeEnvelope {
             combiner,
             ints: is(ints),
             addresses: is(addresses),
@@ -183,7 +183,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn of(datatype: MPI_Datatype, envelope: &Envelope) -> Option<Arguments> {
+    fn of(datatype: MPI_Datatype, envelope: &TypeEnvelope) -> Option<Arguments> {
         let all = envelope.ints + envelope.addresses + envelope.counts + envelope.types;
         if all > MAX_NUMBERS {
             return None;
@@ -233,13 +233,13 @@ impl Arguments {
         clippy::unnecessary_cast,
         reason = "an i64 or an isize, as mpi.h has it"
     )]
-    fn numbers(&self) -> Numbers {
+    fn numbers(&self) -> NumberReader {
         let ints = self.ints.iter().map(|&n| i64::from(n));
         let addresses = self.addresses.iter().map(|&n| n as i64);
         let all = ints.chain(addresses);
         #[cfg(large_counts)]
         let all = all.chain(self.counts.iter().map(|&n| n as i64));
-        Numbers {
+        NumberReader {
             all: all.collect(),
             at: 0,
         }
@@ -247,12 +247,12 @@ impl Arguments {
 }
 
 /// Numbers read one after the other.
-struct Numbers {
+struct NumberReader {
     all: Vec<i64>,
     at: usize,
 }
 
-impl Numbers {
+impl NumberReader {
     fn next(&mut self) -> Option<i64> {
         let n = self.all.get(self.at).copied();
         self.at += 1;
@@ -267,32 +267,32 @@ impl Numbers {
     }
 }
 
-impl Contents {
+impl DatatypeContents {
     /// Takes a valid datatype apart; `None` if that cannot be done.
-    pub fn of(datatype: MPI_Datatype) -> Option<Contents> {
+    pub fn of(datatype: MPI_Datatype) -> Option<DatatypeContents> {
         use constants::combiner as c;
-        let envelope = Envelope::of(datatype)?;
+        let envelope = TypeEnvelope::of(datatype)?;
         let made_by = envelope.combiner;
         if is_predefined(made_by) && c::VALUE_INDEX != Some(made_by) {
-            return Some(Contents {
+            return Some(DatatypeContents {
                 combiner: Combiner::Named,
                 types: Vec::new(),
             });
         }
         let mut args = Arguments::of(datatype, &envelope)?;
         // From here on the types are freed whatever happens.
-        let mut contents = Contents {
+        let mut contents = DatatypeContents {
             combiner: Combiner::Same,
             types: std::mem::take(&mut args.types),
         };
         let n = &mut args.numbers();
-        let blocks = |lengths: Vec<i64>, offsets: Vec<i64>, unit: fn(i64) -> Offset| {
+        let blocks = |lengths: Vec<i64>, offsets: Vec<i64>, unit: fn(i64) -> ElementOffset| {
             let pairs = lengths.into_iter().zip(offsets);
-            let block = |(length, offset)| Block {
+            let block = |(length, offset)| ElementBlock {
                 offset: unit(offset),
                 length,
             };
-            pairs.map(block).collect::<Vec<Block>>()
+            pairs.map(block).collect::<Vec<ElementBlock>>()
         };
         let integer = |name: Option<c_int>| name == Some(made_by);
         contents.combiner = if made_by == c::DUP || made_by == c::RESIZED {
@@ -301,13 +301,13 @@ impl Contents {
             Combiner::Vector {
                 count: 1,
                 length: n.next()?,
-                stride: Offset::Bytes(0),
+                stride: ElementOffset::Bytes(0),
             }
         } else if made_by == c::VECTOR || made_by == c::HVECTOR || integer(c::HVECTOR_INTEGER) {
             let unit = if made_by == c::VECTOR {
-                Offset::Extents
+                ElementOffset::Extents
             } else {
-                Offset::Bytes
+                ElementOffset::Bytes
             };
             Combiner::Vector {
                 count: n.next()?,
@@ -316,24 +316,24 @@ impl Contents {
             }
         } else if made_by == c::INDEXED || made_by == c::HINDEXED || integer(c::HINDEXED_INTEGER) {
             let unit = if made_by == c::INDEXED {
-                Offset::Extents
+                ElementOffset::Extents
             } else {
-                Offset::Bytes
+                ElementOffset::Bytes
             };
             let count = n.next()?;
             Combiner::Blocks(blocks(n.list(count)?, n.list(count)?, unit))
         } else if made_by == c::INDEXED_BLOCK || made_by == c::HINDEXED_BLOCK {
             let unit = if made_by == c::INDEXED_BLOCK {
-                Offset::Extents
+                ElementOffset::Extents
             } else {
-                Offset::Bytes
+                ElementOffset::Bytes
             };
             let (count, length) = (n.next()?, n.next()?);
             let offsets = n.list(count)?;
             Combiner::Blocks(blocks(vec![length; offsets.len()], offsets, unit))
         } else if made_by == c::STRUCT || integer(c::STRUCT_INTEGER) {
             let count = n.next()?;
-            Combiner::Struct(blocks(n.list(count)?, n.list(count)?, Offset::Bytes))
+            Combiner::Struct(blocks(n.list(count)?, n.list(count)?, ElementOffset::Bytes))
         } else if made_by == c::SUBARRAY {
             Combiner::Grid(subarray(n, &envelope)?)
         } else if made_by == c::DARRAY {
@@ -356,7 +356,7 @@ fn ordered(mut dimensions: Vec<Dimension>, order: i64) -> Vec<Dimension> {
 }
 
 /// ndims, sizes, subsizes, starts, order; the order stands before the sizes where these are large counts.
-fn subarray(n: &mut Numbers, envelope: &Envelope) -> Option<Vec<Dimension>> {
+fn subarray(n: &mut NumberReader, envelope: &TypeEnvelope) -> Option<Vec<Dimension>> {
     let ndims = n.next()?;
     let large = envelope.counts > 0;
     let first = if large { n.next()? } else { 0 };
@@ -374,7 +374,7 @@ fn subarray(n: &mut Numbers, envelope: &Envelope) -> Option<Vec<Dimension>> {
 }
 
 /// size, rank, ndims, gsizes, distribs, dargs, psizes, order; the gsizes stand last where they are large counts.
-fn darray(n: &mut Numbers, envelope: &Envelope) -> Option<Vec<Dimension>> {
+fn darray(n: &mut NumberReader, envelope: &TypeEnvelope) -> Option<Vec<Dimension>> {
     let (_, rank, ndims) = (n.next()?, n.next()?, n.next()?);
     let large = envelope.counts > 0;
     let gsizes = if large { Vec::new() } else { n.list(ndims)? };

@@ -5,10 +5,10 @@
 //! than [`Runs::MAX_RUNS`] runs becomes its bounding extent. The work is bounded by [`Runs`] and by the lengths of the lists that the program
 //! itself has passed.
 
-use super::contents::{Combiner, Contents};
+use super::contents::{Combiner, DatatypeContents};
 use crate::mpi::header::{MPI_Count, MPI_Datatype};
 use crate::mpi::pmpi;
-use blockfile::runs::{Run, Runs};
+use blockfile::runs::{EvenRun, Runs};
 
 pub use super::contents::free;
 
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 200;
 #[derive(Debug, Default)]
 pub struct FlatDatatype {
     /// Pieces of the datatype in the order of its type map.
-    pub runs: Vec<Run>,
+    pub runs: Vec<EvenRun>,
     /// Where the next copy begins, bytes.
     pub extent: i64,
     /// Bytes of data.
@@ -43,7 +43,7 @@ pub fn flatten(datatype: MPI_Datatype) -> FlatDatatype {
         None => {
             flat.bounding_extent = true;
             let (first, length) = true_extent(datatype);
-            flat.runs.push(Run::piece(first, length));
+            flat.runs.push(EvenRun::piece(first, length));
         }
     }
     flat
@@ -76,7 +76,7 @@ fn true_extent(datatype: MPI_Datatype) -> (i64, u64) {
 fn pieces(datatype: MPI_Datatype, left: &mut usize, deep: usize) -> Option<Runs> {
     *left = left.checked_sub(1)?;
     let deep = deep.checked_sub(1)?;
-    let contents = Contents::of(datatype)?;
+    let contents = DatatypeContents::of(datatype)?;
     let old = |i: usize| contents.types.get(i).copied();
     let mut out = Runs::default();
     match &contents.combiner {

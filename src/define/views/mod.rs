@@ -12,13 +12,13 @@ use crate::mpi::pmpi;
 use crate::settings::{Posix, Settings};
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
-use blockfile::define::{Definition, View};
+use blockfile::define::{Definition, FileView};
 use parking_lot::Mutex;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A file that the program has open.
-struct OpenFile {
+struct ViewedFile {
     /// The handle.
     file: u64,
     /// Size of an etype, bytes.
@@ -33,7 +33,7 @@ struct OpenFile {
 }
 
 /// Only handles in here are asked for their position: what the program passes may be anything.
-static OPEN: Mutex<Vec<OpenFile>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<ViewedFile>> = Mutex::new(Vec::new());
 /// Whether collective accesses were left out of any file: else none has to look.
 static LEFT_OUT: AtomicBool = AtomicBool::new(false);
 
@@ -46,7 +46,7 @@ pub fn apply(settings: &Settings) {
 }
 
 /// Changes what is known of an open file.
-fn with<T>(file: MPI_File, change: impl FnOnce(&mut OpenFile) -> T) -> Option<T> {
+fn with<T>(file: MPI_File, change: impl FnOnce(&mut ViewedFile) -> T) -> Option<T> {
     let file = bits(file);
     OPEN.lock().iter_mut().find(|o| o.file == file).map(change)
 }
@@ -56,7 +56,7 @@ fn with<T>(file: MPI_File, change: impl FnOnce(&mut OpenFile) -> T) -> Option<T>
 pub fn opened(file: MPI_File) {
     let mut open = OPEN.lock();
     open.retain(|o| o.file != bits(file));
-    open.push(OpenFile {
+    open.push(ViewedFile {
         file: bits(file),
         etype: 1,
         position: None,
@@ -237,7 +237,7 @@ pub unsafe fn set(
         open.etype = flatten::size(etype);
         open.position = None;
     });
-    let view = View {
+    let view = FileView {
         file: bits(file),
         displacement,
         etype: flatten::size(etype),

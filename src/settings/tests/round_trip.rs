@@ -162,7 +162,7 @@ fn the_configuration_files_of_the_golden_traces_are_read_as_sst_dumpi_reads_them
             "bare.conf" => Settings {
                 timestamp: Timestamp::None,
                 fileroot: "bare".into(),
-                tracing: Tracing {
+                tracing: AnnotationTracing {
                     enter: false,
                     exit: false,
                 },

@@ -24,7 +24,7 @@ fn variables_win_over_lines_and_lines_over_files() {
         children: 3,
         leaf: Some(8192),
         tmpdir: "/file".into(),
-        tracing: Tracing {
+        tracing: AnnotationTracing {
             enter: false,
             exit: true,
         },

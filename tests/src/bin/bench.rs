@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-use tests::trace::Tracing;
-use tests::{Folder, Mpi, Program, blocks, process};
+use tests::trace::TraceSetup;
+use tests::{Mpi, Program, TestFolder, blocks, process};
 
 /// Name of the loop in `loops.c`, what it is called in the table, added ns per call that are to be reached.
 const LOOPS: [(&str, &str, f64); 5] = [
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
 
 /// ns per call of a loop, and bytes of record per call when traced. The program is a world of one, without a launcher.
 fn one_loop(mpi: Mpi, program: &Path, name: &str, traced: bool) -> (f64, f64) {
-    let folder = Folder::new("loop");
+    let folder = TestFolder::new("loop");
     // where blocks go by default, so that the file system is the one a user has
     let blocks_in = std::env::temp_dir().join(format!("trace-bench-{}", std::process::id()));
     std::fs::create_dir_all(&blocks_in).expect("a folder for block files");
@@ -113,9 +113,9 @@ fn halo(mpi: Mpi) -> (f64, f64) {
     let mut best = [f64::INFINITY; 2];
     for _ in 0..ROUNDS {
         for (best, preload) in best.iter_mut().zip([false, true]) {
-            let run = Tracing {
+            let run = TraceSetup {
                 preload,
-                ..Tracing::new(mpi, 2)
+                ..TraceSetup::new(mpi, 2)
             }
             .run(&program, &[]);
             let finished = run.finished.succeeded();

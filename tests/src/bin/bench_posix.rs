@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-use tests::{Folder, Mpi, Program, process};
+use tests::{Mpi, Program, TestFolder, process};
 
 /// Where the calls are made, what that is called, further settings, and the ns per call that may be added to them on a file.
 const PLACES: [(&str, &str, &str, Option<f64>); 6] = [
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
 
 /// ns per call; with the recorder where there are settings for it.
 fn one_loop(mpi: Mpi, program: &Path, arguments: [&str; 3], settings: Option<&str>) -> f64 {
-    let folder = Folder::new("loop");
+    let folder = TestFolder::new("loop");
     // where blocks go by default, so that the file system is the one a user has
     let blocks_in = std::env::temp_dir().join(format!("trace-bench-{}", std::process::id()));
     std::fs::create_dir_all(&blocks_in).expect("a folder for block files");

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 use tests::Mpi;
-use tests::failures::{Outcome, Random, WAYS, Way, run};
+use tests::failures::{EndKind, RandomNumbers, RunOutcome, WAYS, run};
 
 const USAGE: &str =
     "usage: failures [--runs N] [--mpi NAME]... [--way NAME]... [--seed N] [--write]
@@ -17,7 +17,7 @@ const USAGE: &str =
 struct Arguments {
     runs: u64,
     mpis: Vec<Mpi>,
-    ways: Vec<Way>,
+    ways: Vec<EndKind>,
     seed: u64,
     write: bool,
 }
@@ -37,7 +37,7 @@ fn arguments() -> Option<Arguments> {
             "--runs" => arguments.runs = words.next()?.parse().ok()?,
             "--seed" => arguments.seed = words.next()?.parse().ok()?,
             "--write" => arguments.write = true,
-            "--way" => arguments.ways.push(Way::named(&words.next()?)?),
+            "--way" => arguments.ways.push(EndKind::named(&words.next()?)?),
             "--mpi" => {
                 let name = words.next()?;
                 let known = Mpi::EVERY.into_iter().find(|mpi| mpi.suffix() == name);
@@ -68,7 +68,7 @@ fn grouped(n: u64) -> String {
     out
 }
 
-fn row(name: &str, mpi: &str, o: &Outcome) -> String {
+fn row(name: &str, mpi: &str, o: &RunOutcome) -> String {
     format!(
         "| {name} | {mpi} | {} | {} | {} | {} | {} of {} |",
         o.runs,
@@ -104,11 +104,11 @@ fn main() -> ExitCode {
          |---|---|---:|---:|---:|---:|---:|\n",
     );
     print!("{table}");
-    let mut all = Outcome::default();
-    let mut random = Random(arguments.seed);
+    let mut all = RunOutcome::default();
+    let mut random = RandomNumbers(arguments.seed);
     for way in &arguments.ways {
         for mpi in arguments.mpis.iter().filter(|mpi| mpi.installed()) {
-            let mut sum = Outcome::default();
+            let mut sum = RunOutcome::default();
             for _ in 0..arguments.runs {
                 sum.add(run(*mpi, *way, &mut random));
             }

@@ -1,8 +1,8 @@
 //! What is left of a run, compared with what the program counted.
 
-use super::ways::{Way, When, Who};
-use crate::process::{self, Folder};
-use crate::tally::Counts;
+use super::ways::{EndKind, EndTime, Victim};
+use crate::process::{self, TestFolder};
+use crate::tally::CallTally;
 use crate::{contents, mpitrace};
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// What came of a run, or of many.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Runs.
     pub runs: u64,
     /// Calls that had returned, by the program's own count.
@@ -33,9 +33,9 @@ pub struct Outcome {
     pub faults: Vec<String>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Adds another one.
-    pub fn add(&mut self, other: Outcome) {
+    pub fn add(&mut self, other: RunOutcome) {
         self.runs += other.runs;
         self.expected += other.expected;
         self.recovered += other.recovered;
@@ -55,28 +55,28 @@ impl Outcome {
 
 /// How often a rank's thread has begun and ended calls of a function.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Made {
+pub(super) struct CallCounts {
     pub(super) begun: u64,
     pub(super) ended: u64,
 }
 
 /// What the program counted on one rank.
 #[derive(Debug, Default)]
-pub(super) struct Truth {
+pub(super) struct ProgramCounts {
     pub(super) pid: u32,
     /// Over all threads.
-    pub(super) calls: BTreeMap<String, Made>,
+    pub(super) calls: BTreeMap<String, CallCounts>,
 }
 
 /// Reads `RANK.ends`, the `struct map` of ends.c.
-fn truth(path: &Path) -> Option<Truth> {
+fn truth(path: &Path) -> Option<ProgramCounts> {
     const NAME: usize = 32;
     let bytes = fs::read(path).ok()?;
     let word = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
     let (functions, threads) = (word(0)? as usize, word(8)? as usize);
-    let mut truth = Truth {
+    let mut truth = ProgramCounts {
         pid: word(16)? as u32,
-        ..Truth::default()
+        ..ProgramCounts::default()
     };
     let names = 32;
     let counts = (names + functions * NAME).next_multiple_of(8);
@@ -85,7 +85,7 @@ fn truth(path: &Path) -> Option<Truth> {
             .get(names + function * NAME..)?
             .split(|b| *b == 0)
             .next()?;
-        let mut made = Made::default();
+        let mut made = CallCounts::default();
         for thread in 0..threads {
             let at = counts + (thread * functions + function) * 16;
             made.begun += word(at)?;
@@ -100,7 +100,7 @@ fn truth(path: &Path) -> Option<Truth> {
 }
 
 /// What the ranks counted that have begun.
-pub(super) fn truths(folder: &Path, ranks: usize) -> BTreeMap<usize, Truth> {
+pub(super) fn truths(folder: &Path, ranks: usize) -> BTreeMap<usize, ProgramCounts> {
     let of = |rank: usize| Some((rank, truth(&folder.join(format!("{rank}.ends")))?));
     (0..ranks)
         .filter_map(of)
@@ -108,15 +108,15 @@ pub(super) fn truths(folder: &Path, ranks: usize) -> BTreeMap<usize, Truth> {
         .collect()
 }
 
-fn tool(folder: &Path, arguments: &[&str]) -> process::Finished {
+fn tool(folder: &Path, arguments: &[&str]) -> process::FinishedCommand {
     let mut command = Command::new(mpitrace());
     command.current_dir(folder).args(arguments);
     process::run(&mut command, Duration::from_secs(60))
 }
 
 /// Calls by rank, as `--count` tells them. Those of processes that never got a rank are added up under the one behind the last.
-fn counted(text: &str, ranks: usize) -> Option<BTreeMap<usize, Counts>> {
-    let mut all: BTreeMap<usize, Counts> = BTreeMap::new();
+fn counted(text: &str, ranks: usize) -> Option<BTreeMap<usize, CallTally>> {
+    let mut all: BTreeMap<usize, CallTally> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split(' ');
         let rank: i64 = words.next()?.parse().ok()?;
@@ -139,7 +139,7 @@ fn counted(text: &str, ranks: usize) -> Option<BTreeMap<usize, Counts>> {
 }
 
 /// The DUMPI files of a folder, by rank: calls that ended, and how many did not.
-fn in_dumpi(folder: &Path) -> BTreeMap<usize, (Counts, Vec<String>)> {
+fn in_dumpi(folder: &Path) -> BTreeMap<usize, (CallTally, Vec<String>)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let bins = entries
         .map(|e| e.path())
@@ -160,8 +160,8 @@ fn the_one(folder: &Path, extension: &str) -> Option<PathBuf> {
 }
 
 /// Compares what the program counted on each rank for which `traced` holds with what is there.
-pub(super) fn judge(folder: &Folder, traced: &[bool], way: Way) -> Outcome {
-    let mut outcome = Outcome::default();
+pub(super) fn judge(folder: &TestFolder, traced: &[bool], way: EndKind) -> RunOutcome {
+    let mut outcome = RunOutcome::default();
     let ranks = traced.len();
     let mut truths = truths(folder.path(), ranks);
     truths.retain(|rank, _| traced[*rank]);
@@ -182,7 +182,7 @@ pub(super) fn judge(folder: &Folder, traced: &[bool], way: Way) -> Outcome {
             trace,
         )
     } else {
-        if blocks < truths.len() && way.when != When::Init {
+        if blocks < truths.len() && way.when != EndTime::Init {
             let fault = format!("{blocks} block files of {} ranks", truths.len());
             outcome.faults.push(fault);
         }
@@ -212,7 +212,7 @@ pub(super) fn judge(folder: &Folder, traced: &[bool], way: Way) -> Outcome {
         says(way, traced, &full.stdout, &mut outcome);
         (recorded, folder.path().join("out"))
     };
-    let none = Counts::new();
+    let none = CallTally::new();
     let drawn = the_one(&out, "clog2").map(|path| contents::clog2(&path).calls);
     let drawn = drawn.unwrap_or_default();
     let dumpi = in_dumpi(&out);
@@ -227,7 +227,7 @@ pub(super) fn judge(folder: &Folder, traced: &[bool], way: Way) -> Outcome {
         let recorded = recorded.get(&place).unwrap_or(&none);
         let drawn = drawn.get(rank).unwrap_or(&none);
         for (name, made) in &truth.calls {
-            let of = |counts: &Counts| counts.get(name).copied().unwrap_or(0);
+            let of = |counts: &CallTally| counts.get(name).copied().unwrap_or(0);
             let there = of(recorded);
             outcome.expected += made.ended;
             outcome.recovered += there.min(made.ended);
@@ -264,7 +264,7 @@ pub(super) fn judge(folder: &Folder, traced: &[bool], way: Way) -> Outcome {
             outcome.faults.push(check.story());
         }
         let states: u64 = contents::slog2(&slog2).states.values().sum();
-        let calls: u64 = drawn.values().flat_map(Counts::values).sum();
+        let calls: u64 = drawn.values().flat_map(CallTally::values).sum();
         if states != calls {
             let fault = format!("{states} states in SLOG2, {calls} in CLOG2");
             outcome.faults.push(fault);
@@ -293,15 +293,15 @@ fn missing(traced: &[bool]) -> Option<String> {
 }
 
 /// Whether the report tells how the rank ended.
-fn says(way: Way, traced: &[bool], text: &str, outcome: &mut Outcome) {
+fn says(way: EndKind, traced: &[bool], text: &str, outcome: &mut RunOutcome) {
     let Some(said) = way.said else { return };
     let ranks = traced.len();
-    if way.who == Who::One && !traced[ranks - 1] {
+    if way.who == Victim::One && !traced[ranks - 1] {
         return;
     }
     // Of those that all end by themselves the quickest ends the others.
     let mut lines = text.lines().filter(|line| match way.who {
-        Who::One => line.starts_with(&format!("  rank {}: ", ranks - 1)),
+        Victim::One => line.starts_with(&format!("  rank {}: ", ranks - 1)),
         _ => line.starts_with("  rank "),
     });
     if !lines.any(|line| line.contains(said)) {

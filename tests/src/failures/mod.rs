@@ -5,25 +5,25 @@
 mod judge;
 mod ways;
 
-pub use judge::Outcome;
-pub use ways::{WAYS, Way};
+pub use judge::RunOutcome;
+pub use ways::{EndKind, WAYS};
 
-use crate::process::Folder;
-use crate::trace::Tracing;
+use crate::process::TestFolder;
+use crate::trace::TraceSetup;
 use crate::{Mpi, Program};
-use judge::{Truth, judge, truths};
+use judge::{ProgramCounts, judge, truths};
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use ways::{When, Who};
+use ways::{EndTime, Victim};
 
 /// Numbers without pattern (splitmix64).
-pub struct Random(pub u64);
+pub struct RandomNumbers(pub u64);
 
-impl Random {
+impl RandomNumbers {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -66,7 +66,7 @@ fn signal(signal: &str, pids: impl IntoIterator<Item = u32>) {
 }
 
 /// A run that is going on.
-struct Going {
+struct RunGoing {
     launcher: Child,
     folder: PathBuf,
     ranks: usize,
@@ -83,7 +83,7 @@ const MAX_RUN_TIME: Duration = Duration::from_secs(300);
 /// As [`LIMIT`], of runs in which a rank never comes to its end.
 const LIMIT_OF_HUNG: Duration = Duration::from_secs(8);
 
-impl Going {
+impl RunGoing {
     fn pids(&self) -> Vec<u32> {
         let alive = truths(&self.folder, self.ranks);
         let pids = alive.values().map(|t| t.pid);
@@ -92,7 +92,7 @@ impl Going {
 
     /// Waits until every rank has come out of MPI_Init.
     fn wait_for_init(&mut self) {
-        let ready = |t: &Truth| t.calls.get("MPI_Comm_size").is_some_and(|m| m.ended > 0);
+        let ready = |t: &ProgramCounts| t.calls.get("MPI_Comm_size").is_some_and(|m| m.ended > 0);
         while self.begun.elapsed() < self.limit {
             let truths = truths(&self.folder, self.ranks);
             let over = matches!(self.launcher.try_wait(), Ok(Some(_)));
@@ -147,9 +147,9 @@ impl Going {
 
 /// What a run is made of.
 #[derive(Clone, Debug)]
-struct Plan {
+struct FailurePlan {
     mpi: Mpi,
-    way: Way,
+    way: EndKind,
     /// The ranks that have the recorder.
     traced: Vec<bool>,
     /// µs until the end begins, or KB that are left.
@@ -158,9 +158,9 @@ struct Plan {
     files: u64,
 }
 
-impl Plan {
+impl FailurePlan {
     /// Of two ranks or three.
-    fn new(mpi: Mpi, way: Way, random: &mut Random) -> Plan {
+    fn new(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> FailurePlan {
         // Ranks spin while they wait.
         let more = if mpi.is_mpich() && !way.partly { 1 } else { 2 };
         let ranks = 2 + random.below(more) as usize;
@@ -173,16 +173,16 @@ impl Plan {
             let some = 1 + random.below((1 << ranks) - 2);
             traced = (0..ranks).map(|rank| some >> rank & 1 == 1).collect();
         }
-        Plan {
+        FailurePlan {
             mpi,
             way,
             traced,
             threads,
             files: random.below(2),
             moment: match way.when {
-                When::Anywhen => random.moment(20.0, 150_000.0),
-                When::Merge => random.moment(50.0, 150_000.0),
-                When::Init => random.moment(1000.0, 400_000.0),
+                EndTime::Anywhen => random.moment(20.0, 150_000.0),
+                EndTime::Merge => random.moment(50.0, 150_000.0),
+                EndTime::Init => random.moment(1000.0, 400_000.0),
             },
         }
     }
@@ -194,9 +194,9 @@ impl Plan {
     /// Of `ends`.
     fn arguments(&self) -> [String; 6] {
         let rank = match self.way.who {
-            Who::One => self.ranks() as i64 - 1,
-            Who::Each => -1,
-            Who::All | Who::Launcher(_) | Who::Nobody => self.ranks() as i64,
+            Victim::One => self.ranks() as i64 - 1,
+            Victim::Each => -1,
+            Victim::All | Victim::Launcher(_) | Victim::Nobody => self.ranks() as i64,
         };
         [
             self.way.ends_by().to_owned(),
@@ -209,7 +209,7 @@ impl Plan {
     }
 
     /// Starts the program in `folder`.
-    fn start(&self, folder: &Folder) -> Going {
+    fn start(&self, folder: &TestFolder) -> RunGoing {
         let (mpi, ranks) = (self.mpi, self.ranks());
         let program = Program::c("ends").compile(mpi);
         // Ranks that are alike are started together.
@@ -232,13 +232,13 @@ impl Plan {
             command.arg(&program).args(self.arguments());
         }
         let variables = [("TRACE_DEADLINE", "1")];
-        let tracing = Tracing {
+        let tracing = TraceSetup {
             variables: if self.way.name == "hang" {
                 &variables
             } else {
                 &[]
             },
-            ..Tracing::new(mpi, ranks)
+            ..TraceSetup::new(mpi, ranks)
         };
         tracing.settings(&mut command, folder);
         let said = fs::File::create(folder.path().join("stderr")).expect("own folder");
@@ -247,7 +247,7 @@ impl Plan {
             .stdout(Stdio::null())
             .stderr(said)
             .process_group(0);
-        Going {
+        RunGoing {
             launcher: command.spawn().expect("the launcher is installed"),
             folder: folder.path().to_owned(),
             ranks,
@@ -262,16 +262,16 @@ impl Plan {
 
     /// How the launcher ends where no rank has the recorder.
     fn untraced(&self) -> Option<ExitStatus> {
-        let plan = Plan {
+        let plan = FailurePlan {
             traced: vec![false; self.ranks()],
             // MPI_Finalize is soon over.
             moment: match self.way.when {
-                When::Merge => 0,
-                When::Anywhen | When::Init => self.moment,
+                EndTime::Merge => 0,
+                EndTime::Anywhen | EndTime::Init => self.moment,
             },
             ..self.clone()
         };
-        let folder = Folder::new(&format!("{}-{}-bare", self.mpi.suffix(), self.way.name));
+        let folder = TestFolder::new(&format!("{}-{}-bare", self.mpi.suffix(), self.way.name));
         plan.start(&folder).end(Duration::from_secs(10))
     }
 }
@@ -279,10 +279,15 @@ impl Plan {
 /// Whether two launchers ended alike, by themselves. MPICH's launcher joins the bits of its processes' exit statuses: SIGKILL (9) of
 /// one, and SIGTERM (15) or SIGKILL of the others, which is left to chance. If the rank was killed in MPI_Finalize, the launcher
 /// may find out by the lost connection first, and ends with 255: MPICH 4.0.2 did so in 7 of 40 runs without any recorder.
-fn is_same_end(mpi: Mpi, when: When, one: Option<ExitStatus>, other: Option<ExitStatus>) -> bool {
+fn is_same_end(
+    mpi: Mpi,
+    when: EndTime,
+    one: Option<ExitStatus>,
+    other: Option<ExitStatus>,
+) -> bool {
     let codes = [one, other].map(|status| status.and_then(|status| status.code()));
     let is_kill = |code: Option<i32>| {
-        matches!(code, Some(9 | 15)) || when == When::Merge && code == Some(255)
+        matches!(code, Some(9 | 15)) || when == EndTime::Merge && code == Some(255)
     };
     match codes {
         [Some(one), Some(other)] if one == other => true,
@@ -291,23 +296,23 @@ fn is_same_end(mpi: Mpi, when: When, one: Option<ExitStatus>, other: Option<Exit
 }
 
 /// One run that ends this way, and what was recovered of it.
-pub fn run(mpi: Mpi, way: Way, random: &mut Random) -> Outcome {
-    let plan = Plan::new(mpi, way, random);
+pub fn run(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> RunOutcome {
+    let plan = FailurePlan::new(mpi, way, random);
     let bare = way.partly.then(|| plan.untraced());
-    let folder = Folder::new(&format!("{}-{}", mpi.suffix(), way.name));
+    let folder = TestFolder::new(&format!("{}-{}", mpi.suffix(), way.name));
     let mut going = plan.start(&folder);
     match way.who {
-        Who::All => {
+        Victim::All => {
             going.wait_for_init();
             sleep(Duration::from_micros(plan.moment));
             signal("KILL", going.pids());
         }
-        Who::Launcher(name) => {
+        Victim::Launcher(name) => {
             going.wait_for_init();
             sleep(Duration::from_micros(plan.moment));
             signal(name, [going.launcher.id()]);
         }
-        Who::One | Who::Each | Who::Nobody => {}
+        Victim::One | Victim::Each | Victim::Nobody => {}
     }
     let patience = match way.name {
         "hang" => 4000,
@@ -322,7 +327,8 @@ pub fn run(mpi: Mpi, way: Way, random: &mut Random) -> Outcome {
     }
     if let Some(bare) = bare {
         // What is to end in MPI_Finalize may have come through it before.
-        let is_through = way.when == When::Merge && status.is_some_and(|status| status.success());
+        let is_through =
+            way.when == EndTime::Merge && status.is_some_and(|status| status.success());
         if !is_same_end(mpi, way.when, status, bare) && !is_through {
             let fault = format!("ended with {status:?}, without a recorder with {bare:?}");
             outcome.faults.push(fault);

@@ -2,7 +2,7 @@
 
 /// Who comes to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Victim {
     /// Nobody: the run goes to its end.
     Nobody,
     /// The last rank, by its own hand.
@@ -17,7 +17,7 @@ pub(super) enum Who {
 
 /// When that is, counted from what the program has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum EndTime {
     /// At some time in the run.
     Anywhen,
     /// While MPI_Init goes on, or soon after it.
@@ -28,13 +28,13 @@ pub(super) enum When {
 
 /// A way to end.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct EndKind {
     /// Name of the way for the program `ends`.
     pub name: &'static str,
     /// For readers.
     pub what: &'static str,
-    pub(super) who: Who,
-    pub(super) when: When,
+    pub(super) who: Victim,
+    pub(super) when: EndTime,
     /// Threads that call MPI, where it is not left to chance.
     pub(super) threads: Option<u32>,
     /// What `mpitrace recover` must say of the rank that came to its end, if that is sure.
@@ -45,8 +45,8 @@ pub struct Way {
     pub(super) partly: bool,
 }
 
-const fn way(name: &'static str, what: &'static str, who: Who, when: When) -> Way {
-    Way {
+const fn way(name: &'static str, what: &'static str, who: Victim, when: EndTime) -> EndKind {
+    EndKind {
         name,
         what,
         who,
@@ -58,30 +58,30 @@ const fn way(name: &'static str, what: &'static str, who: Who, when: When) -> Wa
     }
 }
 
-impl Way {
-    const fn said(self, said: &'static str) -> Way {
-        Way {
+impl EndKind {
+    const fn said(self, said: &'static str) -> EndKind {
+        EndKind {
             said: Some(said),
             ..self
         }
     }
 
-    const fn runs_on(self) -> Way {
-        Way {
+    const fn runs_on(self) -> EndKind {
+        EndKind {
             runs_on: true,
             ..self
         }
     }
 
-    const fn partly(self) -> Way {
-        Way {
+    const fn partly(self) -> EndKind {
+        EndKind {
             partly: true,
             ..self
         }
     }
 
-    const fn threads(self, threads: u32) -> Way {
-        Way {
+    const fn threads(self, threads: u32) -> EndKind {
+        EndKind {
             threads: Some(threads),
             ..self
         }
@@ -98,24 +98,24 @@ impl Way {
     /// Exchanges of a run that comes to MPI_Finalize; otherwise more than it has time for.
     pub(super) fn rounds(self) -> u32 {
         match self.when {
-            _ if self.who == Who::Nobody => 60,
-            When::Merge if self.partly => 60,
+            _ if self.who == Victim::Nobody => 60,
+            EndTime::Merge if self.partly => 60,
             _ if self.name == "hang" => 500,
-            When::Merge => 4000,
-            When::Anywhen | When::Init => 1 << 30,
+            EndTime::Merge => 4000,
+            EndTime::Anywhen | EndTime::Init => 1 << 30,
         }
     }
 
     /// The way of this name.
-    pub fn named(name: &str) -> Option<Way> {
+    pub fn named(name: &str) -> Option<EndKind> {
         WAYS.into_iter().find(|way| way.name == name)
     }
 }
 
 /// The ways, in the order of the table in docs/user/reliability.md.
-pub const WAYS: [Way; 22] = {
-    use When::{Anywhen, Init, Merge};
-    use Who::{All, Each, Launcher, Nobody, One};
+pub const WAYS: [EndKind; 22] = {
+    use EndTime::{Anywhen, Init, Merge};
+    use Victim::{All, Each, Launcher, Nobody, One};
     [
         way("kill", "SIGKILL of one rank", One, Anywhen).said("died"),
         way("kill-all", "SIGKILL of all ranks", All, Anywhen).said("died"),

@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::{Run, Tracing};
+use tests::trace::{TraceSetup, TracedRun};
 use tests::{Mpi, Program, mpitrace, process};
-use trace_formats::clog2::{Body, Reader as Clog2};
-use trace_formats::dumpi::read::Reader as Dumpi;
-use trace_formats::dumpi::value::Arg;
+use trace_formats::clog2::{Body, Clog2Reader as Clog2};
+use trace_formats::dumpi::read::DumpiReader as Dumpi;
+use trace_formats::dumpi::value::FieldValue;
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -57,7 +57,7 @@ fn dumpi(path: &Path, name: &str) -> (Vec<u64>, BTreeMap<u64, String>) {
     let keys = records
         .filter(|record| record.function.name == name)
         .filter_map(|record| match record.args().next() {
-            Some((_, Arg::U64(key))) => Some(key),
+            Some((_, FieldValue::U64(key))) => Some(key),
             _ => None,
         });
     let keys = keys.filter(|key| labels.contains_key(key)).collect();
@@ -88,7 +88,7 @@ fn in_dumpi(files: &[std::path::PathBuf], enter: bool, exit: bool) {
 }
 
 /// The solo events of each rank in the CLOG2 file: the beginnings of the texts, in order.
-fn in_clog2(run: &Run) -> BTreeMap<i32, Vec<String>> {
+fn in_clog2(run: &TracedRun) -> BTreeMap<i32, Vec<String>> {
     let bytes = fs::read(run.file("clog2")).expect("a file");
     let reader = Clog2::new(&bytes).expect("a CLOG2 file");
     let mut ranks: BTreeMap<i32, Vec<String>> = BTreeMap::new();
@@ -107,7 +107,7 @@ fn in_clog2(run: &Run) -> BTreeMap<i32, Vec<String>> {
 fn annotations_are_in_all_files() {
     for mpi in installed() {
         let program = Program::c("annotate").compile(mpi);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.preload = false;
         let plain = tracing.run(&program, &[]).finished.succeeded();
         assert_eq!(plain.stdout, "ok\n", "untraced");
@@ -161,7 +161,7 @@ fn annotations_are_in_all_files() {
 fn levels_without_arguments_do_no_harm() {
     for mpi in installed() {
         let program = Program::c("annotate").compile(mpi);
-        let run = Tracing::new(mpi, 2).run(&program, &["without"]);
+        let run = TraceSetup::new(mpi, 2).run(&program, &["without"]);
         let story = run.finished.story();
         assert!(run.finished.status.success(), "{story}");
         assert_eq!(run.finished.stdout, "ok\n", "{story}");
@@ -181,7 +181,7 @@ fn tracing_is_a_setting() {
             ("tracing disable; tracing exit", false, true),
         ] {
             let variables = [("TRACE_SETTINGS", words)];
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             tracing.variables = &variables;
             let run = tracing.run(&program, &[]);
             assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tests::tally::Counts;
-use tests::trace::Tracing;
-use tests::{Finished, Mpi, Run, compile, matrix, mpi};
+use tests::tally::CallTally;
+use tests::trace::TraceSetup;
+use tests::{FinishedCommand, Mpi, TracedRun, compile, matrix, mpi};
 
 const LIMIT: Duration = Duration::from_secs(900);
 
@@ -24,10 +24,10 @@ fn debian(path: &str) -> Option<PathBuf> {
 
 /// A traced run in which nothing was lost and each file has every call that the recorder counted.
 #[track_caller]
-fn complete(run: &Run) {
+fn complete(run: &TracedRun) {
     assert!(run.finished.status.success(), "{}", run.finished.story());
     let counted = run.counted();
-    let total: u64 = counted.values().flat_map(Counts::values).sum();
+    let total: u64 = counted.values().flat_map(CallTally::values).sum();
     assert!(total > 50, "only {total} calls");
     run.holds(&counted);
 }
@@ -40,10 +40,10 @@ fn scalapack() {
             return;
         };
         let data = [program.with_file_name("INV.dat")];
-        let run = Tracing {
+        let run = TraceSetup {
             files: &data,
             limit: LIMIT,
-            ..Tracing::new(mpi, 2)
+            ..TraceSetup::new(mpi, 2)
         }
         .run(&program, &[]);
         complete(&run);
@@ -57,7 +57,7 @@ fn scalapack() {
 }
 
 /// Thermodynamic output of LAMMPS, without the lines that tell times.
-fn thermo(finished: &Finished) -> Vec<&str> {
+fn thermo(finished: &FinishedCommand) -> Vec<&str> {
     finished
         .stdout
         .lines()
@@ -74,10 +74,10 @@ fn lammps() {
         return;
     }
     let input = [tests::root().join("tests/programs/in.lj")];
-    let mut tracing = Tracing {
+    let mut tracing = TraceSetup {
         files: &input,
         limit: LIMIT,
-        ..Tracing::new(mpi, 2)
+        ..TraceSetup::new(mpi, 2)
     };
     let arguments = ["-in", "in.lj"];
     let run = tracing.run(program, &arguments);
@@ -86,7 +86,7 @@ fn lammps() {
     let plain = tracing.run(program, &arguments);
     assert_eq!(thermo(&plain.finished), thermo(&run.finished));
     assert!(thermo(&run.finished).len() >= 5, "{}", run.finished.story());
-    let calls: u64 = run.counted().values().flat_map(Counts::values).sum();
+    let calls: u64 = run.counted().values().flat_map(CallTally::values).sum();
     assert!(calls > 4000, "{calls} calls in 200 steps");
 }
 
@@ -99,10 +99,10 @@ fn hpcc() {
         return;
     }
     let input = [tests::root().join("tests/programs/hpccinf.txt")];
-    let run = Tracing {
+    let run = TraceSetup {
         files: &input,
         limit: LIMIT,
-        ..Tracing::new(mpi, 2)
+        ..TraceSetup::new(mpi, 2)
     }
     .run(program, &[]);
     let report = fs::read_to_string(run.folder.path().join("hpccoutf.txt")).expect("its report");
@@ -127,7 +127,7 @@ fn hdf5() {
         let mut command = std::process::Command::new(wrapper);
         command.arg(&source);
         compile::build(command, &program, &[source], false);
-        let run = Tracing::new(mpi, 2).run(&program, &[]);
+        let run = TraceSetup::new(mpi, 2).run(&program, &[]);
         assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
         complete(&run);
         for (rank, counts) in run.counted() {
@@ -153,10 +153,10 @@ fn mumps() {
     let input = [folder.join("input_simpletest_real")];
     let program = folder.join("dsimpletest");
     let shell = format!("{} < input_simpletest_real", program.display());
-    let run = Tracing {
+    let run = TraceSetup {
         files: &input,
         limit: LIMIT,
-        ..Tracing::new(mpi, 2)
+        ..TraceSetup::new(mpi, 2)
     }
     .run(Path::new("sh"), &["-c", &shell]);
     assert!(
@@ -179,7 +179,7 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
         return;
     }
     // The wheel wants libmpi.so.12, Debian's MPICH calls itself libmpich.so.12.
-    let links = tests::Folder::new("libmpi");
+    let links = tests::TestFolder::new("libmpi");
     if mpi == Mpi::Mpich {
         let library = debian("libmpich.so.12").expect("MPICH is installed");
         std::os::unix::fs::symlink(&library, links.path().join("libmpi.so.12"))
@@ -212,10 +212,10 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
     for name in left_out.iter().chain(excluded) {
         arguments.extend(["-e", name]);
     }
-    let mut tracing = Tracing {
+    let mut tracing = TraceSetup {
         variables: &variables,
         limit: LIMIT,
-        ..Tracing::new(mpi, 2)
+        ..TraceSetup::new(mpi, 2)
     };
     let run = tracing.run(&python, &arguments);
     assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -234,7 +234,7 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
         let tests = verdicts(&plain)
             .iter()
             .find_map(|verdict| verdict.strip_prefix("Ran ")?.split(' ').next());
-        let calls: u64 = counted.values().flat_map(Counts::values).sum();
+        let calls: u64 = counted.values().flat_map(CallTally::values).sum();
         let text = format!("{} tests, {calls} calls", tests.unwrap_or_default());
         matrix::note("Python: mpi4py's own tests", mpi, &text);
     }
@@ -242,7 +242,7 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
 
 /// `Ran 2001 tests`, `OK`, `(skipped=126)`, of each rank. Python writes these one by one, so that the ranks' may stand in any
 /// order.
-fn verdicts(finished: &Finished) -> Vec<&str> {
+fn verdicts(finished: &FinishedCommand) -> Vec<&str> {
     let text = &finished.stderr;
     let after = |start, end: &'static str| {
         text.match_indices(start).map(move |(at, _)| {

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
-use tests::trace::{LIMIT, Run, Tracing};
+use tests::trace::{LIMIT, TraceSetup, TracedRun};
 use tests::{Mpi, Program, contents, process};
-use trace_formats::clog2::{Body, Reader, msg_etype};
+use trace_formats::clog2::{Body, Clog2Reader, msg_etype};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -26,7 +26,7 @@ struct Half {
 }
 
 /// What the program says.
-fn made(run: &Run) -> Vec<Half> {
+fn made(run: &TracedRun) -> Vec<Half> {
     let mut halves = Vec::new();
     for rank in 0..run.ranks {
         let path = run.folder.path().join(format!("messages.{rank}"));
@@ -49,7 +49,7 @@ fn made(run: &Run) -> Vec<Half> {
 }
 
 /// The arrows that there should be if these calls are recorded.
-fn expected(run: &Run, recorded: impl Fn(&Half) -> bool) -> BTreeSet<Message> {
+fn expected(run: &TracedRun, recorded: impl Fn(&Half) -> bool) -> BTreeSet<Message> {
     let halves = made(run);
     let side = |is_send: bool| -> BTreeSet<Message> {
         let of = halves.iter().filter(|h| h.is_send == is_send);
@@ -63,7 +63,7 @@ fn expected(run: &Run, recorded: impl Fn(&Half) -> bool) -> BTreeSet<Message> {
 #[track_caller]
 fn drawn(bytes: &[u8]) -> BTreeSet<Message> {
     let mut channels: BTreeMap<[i32; 3], [Vec<i32>; 2]> = BTreeMap::new();
-    for record in Reader::new(bytes).expect("a CLOG2 file").records() {
+    for record in Clog2Reader::new(bytes).expect("a CLOG2 file").records() {
         let record = record.expect("sound");
         if let Body::Msg(m) = record.body {
             let (own, is_send) = (record.header.rank, m.etype == msg_etype::SEND);
@@ -87,8 +87,13 @@ fn drawn(bytes: &[u8]) -> BTreeSet<Message> {
 
 /// A run with these settings. Gives the arrows, and how many halves rank 0 says are not drawn.
 #[track_caller]
-fn run(mpi: Mpi, ranks: usize, settings: &str, arguments: &[&str]) -> (Run, BTreeSet<Message>) {
-    let mut tracing = Tracing::new(mpi, ranks);
+fn run(
+    mpi: Mpi,
+    ranks: usize,
+    settings: &str,
+    arguments: &[&str],
+) -> (TracedRun, BTreeSet<Message>) {
+    let mut tracing = TraceSetup::new(mpi, ranks);
     let variables = [("TRACE_SETTINGS", settings)];
     tracing.variables = &variables;
     let run = tracing.run(&Program::c("arrows").compile(mpi), arguments);
@@ -100,7 +105,7 @@ fn run(mpi: Mpi, ranks: usize, settings: &str, arguments: &[&str]) -> (Run, BTre
 }
 
 /// How many message endpoints rank 0 says are not drawn.
-fn said(run: &Run) -> usize {
+fn said(run: &TracedRun) -> usize {
     let mut lines = run.finished.stderr.lines();
     let Some(line) = lines.find(|l| l.contains(" message endpoint")) else {
         return 0;
@@ -112,7 +117,12 @@ fn said(run: &Run) -> usize {
 
 /// Exactly those arrows are drawn of which both calls are recorded, and what has no arrow is counted.
 #[track_caller]
-fn is_exact(run: &Run, arrows: &BTreeSet<Message>, what: &str, recorded: impl Fn(&Half) -> bool) {
+fn is_exact(
+    run: &TracedRun,
+    arrows: &BTreeSet<Message>,
+    what: &str,
+    recorded: impl Fn(&Half) -> bool,
+) {
     let expected = expected(run, &recorded);
     assert!(expected.len() > 20, "{what}: {}", expected.len());
     let differ: Vec<_> = expected.symmetric_difference(arrows).take(5).collect();
@@ -225,7 +235,7 @@ fn no_room() {
 fn recovered() {
     for mpi in installed() {
         let settings = "MPI_Isend disable; MPI_Waitall disable";
-        let mut tracing = Tracing::new(mpi, 3);
+        let mut tracing = TraceSetup::new(mpi, 3);
         let variables = [("TRACE_SETTINGS", settings)];
         tracing.variables = &variables;
         let run = tracing.run(&Program::c("arrows").compile(mpi), &["20", "off", "die"]);

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, process};
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TestFolder, process};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -20,12 +20,12 @@ fn with_ending(folder: &Path, ending: &str) -> Vec<String> {
 }
 
 /// A run under a batch job, as Slurm has it, with a TMPDIR of the job's own in `folder`.
-fn in_job(mpi: Mpi, ranks: usize, folder: &Folder, how: &str) -> process::Finished {
+fn in_job(mpi: Mpi, ranks: usize, folder: &TestFolder, how: &str) -> process::FinishedCommand {
     let temporary = folder.path().join("job.77");
     fs::create_dir_all(&temporary).expect("own folder");
     let program = Program::c("alike").compile(mpi);
     let mut command = mpi.mpiexec(ranks);
-    Tracing::new(mpi, ranks).settings(&mut command, folder);
+    TraceSetup::new(mpi, ranks).settings(&mut command, folder);
     command
         .env_remove("TRACE_TMPDIR")
         .env("SLURM_JOB_ID", "77")
@@ -39,7 +39,7 @@ fn in_job(mpi: Mpi, ranks: usize, folder: &Folder, how: &str) -> process::Finish
     process::run(&mut command, LIMIT)
 }
 
-fn ours(finished: &process::Finished) -> Vec<&str> {
+fn ours(finished: &process::FinishedCommand) -> Vec<&str> {
     let lines = finished.stderr.lines();
     lines.filter(|line| line.starts_with("trace: ")).collect()
 }
@@ -47,7 +47,7 @@ fn ours(finished: &process::Finished) -> Vec<&str> {
 #[test]
 fn a_killed_job_keeps_its_calls_although_its_temporary_folder_goes() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-job", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-job", mpi.suffix()));
         let finished = in_job(mpi, 2, &folder, "kill");
         let lines = ours(&finished);
         assert_eq!(lines.len(), 1, "{}", finished.story());
@@ -86,7 +86,7 @@ fn a_killed_job_keeps_its_calls_although_its_temporary_folder_goes() {
 #[test]
 fn a_job_that_ends_well_leaves_no_block_files_and_names_the_task_of_its_array() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-array", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-array", mpi.suffix()));
         let finished = in_job(mpi, 2, &folder, "well").succeeded();
         let trace = folder.path().join("trace");
         assert_eq!(with_ending(&trace, ".slog2"), ["run-5-0.slog2"]);
@@ -98,11 +98,11 @@ fn a_job_that_ends_well_leaves_no_block_files_and_names_the_task_of_its_array() 
 #[test]
 fn a_folder_that_was_ordered_is_used_and_its_end_is_said() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-ordered", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-ordered", mpi.suffix()));
         let temporary = folder.path().join("77");
         fs::create_dir_all(&temporary).expect("own folder");
         let mut command = mpi.mpiexec(2);
-        Tracing::new(mpi, 2).settings(&mut command, &folder);
+        TraceSetup::new(mpi, 2).settings(&mut command, &folder);
         command
             .env("PBS_JOBID", "77.head")
             .env("TRACE_TMPDIR", &temporary)
@@ -128,9 +128,9 @@ fn many_ranks_that_end_alike_take_one_line_with_the_host() {
             ("exit", "exits without MPI_Finalize"),
             ("abort", "MPI_Abort of rank"),
         ] {
-            let folder = Folder::new(&format!("{}-alike", mpi.suffix()));
+            let folder = TestFolder::new(&format!("{}-alike", mpi.suffix()));
             let mut command = mpi.mpiexec(4);
-            Tracing::new(mpi, 4).settings(&mut command, &folder);
+            TraceSetup::new(mpi, 4).settings(&mut command, &folder);
             // Into a file: a launcher may lose what a rank says just before MPI_Abort, of MPICH itself, too.
             let told = folder.path().join("told");
             command
@@ -167,7 +167,7 @@ fn files_that_rank_0_does_not_see_are_not_counted() {
     if !mpi.installed() || !may.status().is_ok_and(|status| status.success()) {
         return tests::skip("no folder of its own for a process: not root");
     }
-    let folder = Folder::new("unshared");
+    let folder = TestFolder::new("unshared");
     let out = folder.path().join("trace");
     let program = Program::c("alike").compile(mpi);
     let own = format!(
@@ -177,7 +177,7 @@ fn files_that_rank_0_does_not_see_are_not_counted() {
         program.display()
     );
     let mut command = mpi.mpiexec(1);
-    Tracing::new(mpi, 2).settings(&mut command, &folder);
+    TraceSetup::new(mpi, 2).settings(&mut command, &folder);
     command
         .env("TRACE_TMPDIR", folder.path())
         .arg("env")

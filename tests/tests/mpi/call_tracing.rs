@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::tally::Counts;
-use tests::trace::{Run, Tracing};
+use tests::tally::CallTally;
+use tests::trace::{TraceSetup, TracedRun};
 use tests::{Mpi, Program, compile, contents, mpitrace, process};
-use trace_formats::clog2::{Body, Reader as Clog2};
-use trace_formats::dumpi::read::Reader as Dumpi;
-use trace_formats::dumpi::value::Arg;
+use trace_formats::clog2::{Body, Clog2Reader as Clog2};
+use trace_formats::dumpi::read::DumpiReader as Dumpi;
+use trace_formats::dumpi::value::FieldValue;
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -32,7 +32,7 @@ const CALLED: [(&str, u64); 10] = [
     ("work", 3),
 ];
 
-fn called() -> Counts {
+fn called() -> CallTally {
     let named = CALLED.into_iter().map(|(name, n)| (name.to_owned(), n));
     named.collect()
 }
@@ -63,7 +63,7 @@ fn compiled(mpi: Mpi, options: &[&'static str]) -> PathBuf {
 }
 
 /// Functions that a DUMPI file says were entered and left, by name.
-fn dumpi(path: &Path) -> [Counts; 2] {
+fn dumpi(path: &Path) -> [CallTally; 2] {
     let bytes = fs::read(path).expect("a file");
     let reader = Dumpi::open(&bytes).expect("a DUMPI file");
     let labels = reader.address_labels().expect("sound").unwrap_or_default();
@@ -71,7 +71,7 @@ fn dumpi(path: &Path) -> [Counts; 2] {
         .into_iter()
         .map(|l| (l.key, String::from_utf8(l.label).expect("text")))
         .collect();
-    let mut counts = [Counts::new(), Counts::new()];
+    let mut counts = [CallTally::new(), CallTally::new()];
     for record in reader.records() {
         let record = record.expect("sound");
         let place = match record.function.name {
@@ -79,7 +79,7 @@ fn dumpi(path: &Path) -> [Counts; 2] {
             "Function_exit" => 1,
             _ => continue,
         };
-        let Some((_, Arg::U64(key))) = record.args().next() else {
+        let Some((_, FieldValue::U64(key))) = record.args().next() else {
             panic!("no address");
         };
         *counts[place].entry(labels[&key].clone()).or_default() += 1;
@@ -88,15 +88,15 @@ fn dumpi(path: &Path) -> [Counts; 2] {
 }
 
 /// Those of `counts` that are functions of the program.
-fn functions(counts: &Counts) -> Counts {
+fn functions(counts: &CallTally) -> CallTally {
     let is_mpi = |name: &str| name.starts_with("MPI_");
     let own = counts.iter().filter(|(name, _)| !is_mpi(name));
     own.map(|(name, n)| (name.clone(), *n)).collect()
 }
 
 #[track_caller]
-fn run(mpi: Mpi, program: &Path, variables: &[(&str, &str)]) -> Run {
-    let mut tracing = Tracing::new(mpi, 2);
+fn run(mpi: Mpi, program: &Path, variables: &[(&str, &str)]) -> TracedRun {
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.variables = variables;
     let run = tracing.run(program, &[]);
     let story = run.finished.story();
@@ -128,7 +128,7 @@ fn every_function_is_there_as_often_as_it_is_called() {
                 assert_eq!(counts["MPI_Allreduce"], 1);
             }
             let slog2 = contents::slog2(&run.file("slog2"));
-            let twice: Counts = called().into_iter().map(|(f, n)| (f, 2 * n)).collect();
+            let twice: CallTally = called().into_iter().map(|(f, n)| (f, 2 * n)).collect();
             assert_eq!(functions(&slog2.states), twice, "{mpi:?} {options:?}");
             assert_eq!(run.closing_numbers().1, 0);
         }
@@ -149,12 +149,12 @@ fn functions_are_chosen_by_settings() {
         (run, counts)
     };
     let (run, counts) = of(&[("TRACE_FUNCTIONS", "off")]);
-    assert_eq!(counts, Counts::new());
-    assert_eq!(dumpi(&run.files("bin")[0])[0], Counts::new());
+    assert_eq!(counts, CallTally::new());
+    assert_eq!(dumpi(&run.files("bin")[0])[0], CallTally::new());
 
     let include = ("TRACE_FUNCTIONS_INCLUDE", "deep*,ma?n");
     let (run, counts) = of(&[include, ("TRACE_FUNCTIONS_EXCLUDE", "deepest")]);
-    let wanted = Counts::from([("deep".to_owned(), 5), ("main".to_owned(), 1)]);
+    let wanted = CallTally::from([("deep".to_owned(), 5), ("main".to_owned(), 1)]);
     assert_eq!(counts, wanted);
     assert_eq!(dumpi(&run.files("bin")[0])[0], wanted);
 
@@ -178,7 +178,10 @@ fn functions_are_chosen_by_settings() {
 
     let (run, counts) = of(&[("TRACE_TRACING", "disable")]);
     assert_eq!(counts, called(), "the setting is about DUMPI");
-    assert_eq!(dumpi(&run.files("bin")[0]), [Counts::new(), Counts::new()]);
+    assert_eq!(
+        dumpi(&run.files("bin")[0]),
+        [CallTally::new(), CallTally::new()]
+    );
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn exceptions_leave_functions() {
             ("solver::after()", 1),
             ("solver::tried()", 1),
         ];
-        let mut wanted: Counts = wanted.map(|(name, n)| (name.to_owned(), n)).into();
+        let mut wanted: CallTally = wanted.map(|(name, n)| (name.to_owned(), n)).into();
         for file in run.files("bin") {
             let [entered, left] = dumpi(&file);
             assert_eq!(functions(&entered), wanted, "{mpi:?}");
@@ -244,7 +247,7 @@ fn unfinished(path: &Path) -> BTreeMap<i32, Vec<String>> {
 fn a_killed_program_is_shown_in_the_functions_that_it_was_in() {
     for mpi in installed() {
         let program = compiled(mpi, &["-O1"]);
-        let run = Tracing::new(mpi, 2).run(&program, &["killed"]);
+        let run = TraceSetup::new(mpi, 2).run(&program, &["killed"]);
         assert!(!run.finished.status.success());
         let again = run.folder.path().join("again");
         let mut recover = Command::new(mpitrace());
@@ -280,7 +283,7 @@ fn recover_shows_what_the_settings_wanted() {
         ("TRACE_FUNCTIONS_INCLUDE", "deep*,ma?n,stuck"),
         ("TRACE_FUNCTIONS_EXCLUDE", "deepest"),
     ];
-    let mut tracing = Tracing::new(mpi, 2);
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.variables = &variables;
     let run = tracing.run(&program, &["killed"]);
     assert!(!run.finished.status.success());
@@ -289,7 +292,7 @@ fn recover_shows_what_the_settings_wanted() {
     recover.args(["recover", "--dir"]).arg(&again);
     recover.arg(run.trace());
     process::run(&mut recover, SOON).succeeded();
-    let wanted = Counts::from([
+    let wanted = CallTally::from([
         ("deep".to_owned(), 5),
         ("main".to_owned(), 1),
         ("stuck".to_owned(), 1),

@@ -4,8 +4,8 @@ use blockfile::define::{Definition, SYNC, Sync};
 use blockfile::file::File;
 use std::collections::BTreeMap;
 use std::process::Command;
-use tests::trace::{LIMIT, Tracing};
-use tests::{Mpi, Program, Run, contents, process};
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TracedRun, contents, process};
 
 /// Rank 1's clock is so far ahead, ns.
 const OFFSET: i64 = 5_000_000_000;
@@ -13,7 +13,7 @@ const OFFSET: i64 = 5_000_000_000;
 const DRIFT: i64 = 500_000;
 
 /// The comparisons in the block file of a rank.
-fn comparisons(run: &Run, rank: usize) -> Vec<Sync> {
+fn comparisons(run: &TracedRun, rank: usize) -> Vec<Sync> {
     let bytes = std::fs::read(&run.files("blocks")[rank]).expect("kept");
     let file = File::new(&bytes).expect("a block file");
     let mut found = Vec::new();
@@ -39,7 +39,7 @@ fn offset_and_drift_are_found_and_taken_out() {
             ("TRACE_KEEP_BLOCKS", "yes"),
             ("TRACE_CLOCK_SYNC", "twice"),
         ];
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &variables;
         let run = tracing.run(&Program::c("flight").compile(mpi), &["5000"]);
         assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -95,7 +95,7 @@ fn an_offset_is_found_at_the_end() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let wrong = format!("{OFFSET},0");
         let variables = [("TRACE_TEST_CLOCK", &*wrong), ("TRACE_KEEP_BLOCKS", "yes")];
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &variables;
         let run = tracing.run(&Program::c("flight").compile(mpi), &["1000"]);
         assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -124,7 +124,7 @@ fn messages_are_put_right_in_the_merge() {
                 ("TRACE_CLOCK_SYNC", "no"),
                 ("TRACE_CLOCK_FORWARD", forward),
             ];
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             tracing.variables = &variables;
             let run = tracing.run(&Program::c("flight").compile(mpi), &["2000"]);
             let story = run.finished.story();

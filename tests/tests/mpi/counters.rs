@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::{Run, Tracing};
+use tests::trace::{TraceSetup, TracedRun};
 use tests::{Mpi, Program, process};
-use trace_formats::dumpi::read::Reader as Dumpi;
+use trace_formats::dumpi::read::DumpiReader as Dumpi;
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -69,7 +69,7 @@ fn stats(file: &Path) -> (String, Shown) {
 }
 
 /// The program's own lines: rank, pages touched, page faults and context switches that getrusage saw.
-fn truth(run: &Run) -> BTreeMap<usize, [i64; 3]> {
+fn truth(run: &TracedRun) -> BTreeMap<usize, [i64; 3]> {
     let lines = run.finished.stdout.lines().filter(|line| *line != "ok");
     lines
         .map(|line| {
@@ -83,7 +83,7 @@ fn truth(run: &Run) -> BTreeMap<usize, [i64; 3]> {
 fn page_faults_and_context_switches_are_those_that_the_kernel_tells() {
     for mpi in installed() {
         let program = Program::c("counted").compile(mpi);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_PAPI", "page-faults,PAPI_NO_SUCH,context-switches")];
         let run = tracing.run(&program, &[]);
         let story = run.finished.story();
@@ -155,7 +155,7 @@ fn page_faults_and_context_switches_are_those_that_the_kernel_tells() {
 fn counters_that_are_all_unknown_leave_the_trace_as_it_is() {
     for mpi in installed() {
         let program = Program::c("counted").compile(mpi);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_PAPI", "PAPI_NO_SUCH")];
         let run = tracing.run(&program, &[]);
         let story = run.finished.story();

@@ -1,7 +1,7 @@
 //! A run of every way to end badly: what was recorded is there. `ci/failures` makes many.
 
 use tests::Mpi;
-use tests::failures::{Outcome, Random, WAYS, run};
+use tests::failures::{RandomNumbers, RunOutcome, WAYS, run};
 
 #[test]
 fn nothing_is_lost_whatever_the_end() {
@@ -9,9 +9,9 @@ fn nothing_is_lost_whatever_the_end() {
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(1, |d| d.as_nanos() as u64);
     println!("seed {seed}");
-    let mut random = Random(seed);
+    let mut random = RandomNumbers(seed);
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let mut all = Outcome::default();
+        let mut all = RunOutcome::default();
         for way in WAYS {
             all.add(run(mpi, way, &mut random));
         }

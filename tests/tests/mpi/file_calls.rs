@@ -8,26 +8,32 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::blocks::{self, Files};
-use tests::tally::Counts;
-use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, process};
+use tests::blocks::{self, RecordedFiles};
+use tests::tally::CallTally;
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TestFolder, TracedRun, process};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
 }
 
 /// The operations of each rank.
-fn operations(run: &Run) -> Vec<Files> {
+fn operations(run: &TracedRun) -> Vec<RecordedFiles> {
     let files = run.files("blocks");
     assert_eq!(files.len(), run.ranks, "{}", run.finished.story());
     files.iter().map(|file| blocks::files(file)).collect()
 }
 
 /// Runs a program with these settings on a folder of its own; gives the run and the folder.
-fn run(mpi: Mpi, program: &Path, ranks: usize, preload: bool, settings: &str) -> (Run, Folder) {
-    let data = Folder::new("data");
-    let mut tracing = Tracing::new(mpi, ranks);
+fn run(
+    mpi: Mpi,
+    program: &Path,
+    ranks: usize,
+    preload: bool,
+    settings: &str,
+) -> (TracedRun, TestFolder) {
+    let data = TestFolder::new("data");
+    let mut tracing = TraceSetup::new(mpi, ranks);
     // UCX puts its own mmap in the place of everybody else's.
     let variables = [
         ("TRACE_KEEP_BLOCKS", "yes"),
@@ -42,7 +48,7 @@ fn run(mpi: Mpi, program: &Path, ranks: usize, preload: bool, settings: &str) ->
 }
 
 /// What a record says, as `file_calls.c` prints what it is to say.
-fn line(done: &blocks::Done) -> String {
+fn line(done: &blocks::RecordedOperation) -> String {
     let o = &done.operation;
     format!(
         "{} fd {} at {} size {} gives {} errno {}",
@@ -57,7 +63,8 @@ fn each_call_is_recorded_as_it_was_made() {
         let (run, data) = run(mpi, &program, 1, true, "posix all");
         let folder = data.path().display().to_string();
         let files = &operations(&run)[0];
-        let outside = |d: &blocks::Done| d.operation.flags & blockfile::operation::OUTSIDE != 0;
+        let outside =
+            |d: &blocks::RecordedOperation| d.operation.flags & blockfile::operation::OUTSIDE != 0;
         let recorded: Vec<String> = files.done.iter().filter(|d| outside(d)).map(line).collect();
         let made: Vec<&str> = run.finished.stdout.lines().collect();
         assert!(made.len() > 130, "{}", run.finished.story());
@@ -67,7 +74,8 @@ fn each_call_is_recorded_as_it_was_made() {
         assert_eq!(recorded.len(), made.len());
         assert_eq!(files.lost, []);
         // Every file has been named before it was used, by its absolute name.
-        let own = |f: &&blockfile::define::OpenFile| f.fd >= 0 && f.path.starts_with(&folder);
+        let own =
+            |f: &&blockfile::define::OpenFileDefinition| f.fd >= 0 && f.path.starts_with(&folder);
         for file in files.files.iter().filter(own) {
             assert!(file.inode != 0 && file.device != 0, "{file:?}");
         }
@@ -223,8 +231,8 @@ fn is_data(text: &str) -> bool {
 
 /// Operations on those files, by the system call that they come to. The transfers of asynchronous I/O are made by threads of
 /// libc.
-fn by_system_call(files: &Files) -> Counts {
-    let mut counts = Counts::new();
+fn by_system_call(files: &RecordedFiles) -> CallTally {
+    let mut counts = CallTally::new();
     for done in files.done.iter().filter(|done| is_data(&done.file)) {
         if !done.name.starts_with("aio") && done.name != "lio_listio" {
             *counts.entry(system_call(done.name).to_owned()).or_default() += 1;
@@ -234,8 +242,8 @@ fn by_system_call(files: &Files) -> Counts {
 }
 
 /// Calls on those files in what strace says of one thread.
-fn seen_by_strace(text: &str) -> Counts {
-    let mut counts = Counts::new();
+fn seen_by_strace(text: &str) -> CallTally {
+    let mut counts = CallTally::new();
     for line in text.lines().filter(|line| is_data(line)) {
         let name = line.split('(').next().unwrap_or_default();
         // fcntl is recorded where it locks.
@@ -252,9 +260,9 @@ const KNOWN: &str = "execve,openat,open,creat,close,read,write,pread64,pwrite64,
                      unlinkat,rename,mmap,msync,copy_file_range,sendfile";
 
 /// Counts of a run under strace and without the recorder: for each rank those of the thread that calls MPI.
-fn under_strace(mpi: Mpi, program: &Path, ranks: usize) -> Vec<Counts> {
-    let folder = Folder::new("strace");
-    let mut tracing = Tracing::new(mpi, ranks);
+fn under_strace(mpi: Mpi, program: &Path, ranks: usize) -> Vec<CallTally> {
+    let folder = TestFolder::new("strace");
+    let mut tracing = TraceSetup::new(mpi, ranks);
     tracing.preload = false;
     let mut command = mpi.mpiexec(ranks);
     tracing.settings(&mut command, &folder);
@@ -307,7 +315,7 @@ fn as_many_calls_are_recorded_as_strace_sees() {
             let program = Program::c(name).compile(mpi);
             if !hangs(mpi, name, ranks) {
                 let (run, _data) = run(mpi, &program, ranks, true, "");
-                let mut recorded: Vec<Counts> =
+                let mut recorded: Vec<CallTally> =
                     operations(&run).iter().map(by_system_call).collect();
                 let mut seen = under_strace(mpi, &program, ranks);
                 recorded.sort();
@@ -445,14 +453,14 @@ fn children_leave_the_record_alone() {
 fn the_shared_table_tells_which_call_a_thread_is_in() {
     for mpi in installed() {
         let program = Program::c("tids").compile(mpi);
-        let folder = Folder::new("tids");
+        let folder = TestFolder::new("tids");
         let mut bytes = blockfile::tids::TIDS_MAGIC.to_vec();
         bytes.resize(blockfile::tids::TIDS_SIZE, 0);
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let table = fs::File::from(memfd_create("tids", flags).expect("memory"));
         (&table).write_all(&bytes).expect("memory");
         fcntl_add_seals(&table, SealFlags::SHRINK).expect("no mapping that writes");
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         let name = format!("/proc/{}/fd/{}", std::process::id(), table.as_raw_fd());
         let variables = [("TRACE_TIDS", &*name)];
         tracing.variables = &variables;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
-use tests::tally::Counts;
-use tests::trace::{Run, Tracing, same};
-use tests::{Folder, Mpi, Program, contents};
+use tests::tally::CallTally;
+use tests::trace::{TraceSetup, TracedRun, same};
+use tests::{Mpi, Program, TestFolder, contents};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -16,14 +16,14 @@ fn installed() -> impl Iterator<Item = Mpi> {
 /// A run of `filters.c` with these settings. The trace must be whole, and all that the program did is either recorded or
 /// said to be counted only.
 #[track_caller]
-fn filtered(mpi: Mpi, settings: &str, arguments: &[&str]) -> Run {
-    let mut tracing = Tracing::new(mpi, 2);
+fn filtered(mpi: Mpi, settings: &str, arguments: &[&str]) -> TracedRun {
+    let mut tracing = TraceSetup::new(mpi, 2);
     let variables = [("TRACE_SETTINGS", settings)];
     tracing.variables = &variables;
     let run = tracing.run(&Program::c("filters").compile(mpi), arguments);
     assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
-    let made: u64 = run.made().values().flat_map(Counts::values).sum();
-    let recorded: u64 = run.in_dumpi().values().flat_map(Counts::values).sum();
+    let made: u64 = run.made().values().flat_map(CallTally::values).sum();
+    let recorded: u64 = run.in_dumpi().values().flat_map(CallTally::values).sum();
     assert_eq!(run.closing_numbers(), (recorded, 0), "{settings}");
     assert_eq!(recorded + counted_only(&run), made, "{settings}");
     let clog2 = contents::clog2(&run.file("clog2"));
@@ -35,13 +35,13 @@ fn filtered(mpi: Mpi, settings: &str, arguments: &[&str]) -> Run {
     run
 }
 
-fn without_empty(mut ranks: BTreeMap<usize, Counts>) -> BTreeMap<usize, Counts> {
+fn without_empty(mut ranks: BTreeMap<usize, CallTally>) -> BTreeMap<usize, CallTally> {
     ranks.retain(|_, counts| !counts.is_empty());
     ranks
 }
 
 /// The number of calls that the closing line says were counted only.
-fn counted_only(run: &Run) -> u64 {
+fn counted_only(run: &TracedRun) -> u64 {
     let Some((head, _)) = run.closing_line().split_once(" counted only") else {
         return 0;
     };
@@ -52,7 +52,7 @@ fn counted_only(run: &Run) -> u64 {
 
 /// How often each rank's DUMPI file has these functions.
 #[track_caller]
-fn expect(run: &Run, what: &str, expected: &[(&str, [u64; 2])]) {
+fn expect(run: &TracedRun, what: &str, expected: &[(&str, [u64; 2])]) {
     let found = run.in_dumpi();
     for (function, calls) in expected {
         for (rank, calls) in calls.iter().enumerate() {
@@ -190,7 +190,7 @@ fn pcontrol_is_recorded_and_may_be_ignored() {
         let program = Program::c("pcontrol").compile(mpi);
         for (word, barriers) in [("obey", 5), ("ignore", 12)] {
             let variables = [("TRACE_PCONTROL", word)];
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             tracing.variables = &variables;
             let run = tracing.run(&program, &[]);
             assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
@@ -205,7 +205,7 @@ fn pcontrol_is_recorded_and_may_be_ignored() {
 fn hostile_configuration_files() {
     for mpi in installed() {
         let program = Program::c("pcontrol").compile(mpi);
-        let folder = Folder::new(&format!("{}-hostile", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-hostile", mpi.suffix()));
         let path = |name: &str| folder.path().join(name).display().to_string();
         let made = Command::new("mkfifo").arg(path("fifo")).status();
         assert!(made.expect("mkfifo").success());
@@ -218,7 +218,7 @@ fn hostile_configuration_files() {
         ] {
             let named = path(name);
             let variables = [("TRACE_CONF", named.as_str())];
-            let mut tracing = Tracing::new(mpi, 1);
+            let mut tracing = TraceSetup::new(mpi, 1);
             tracing.variables = &variables;
             tracing.limit = Duration::from_secs(60);
             let run = tracing.run(&program, &[]);

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::{LIMIT, Tracing};
-use tests::{Mpi, Program, Run, process};
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TracedRun, process};
 
 const ROUNDS: u64 = 30000;
 
 /// Calls of a rank before it frees what it has made, from reading the program.
 const CALLS: u64 = 6 + 4 * ROUNDS + 3 * ROUNDS.div_ceil(50);
 
-fn flight(mpi: Mpi, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+fn flight(mpi: Mpi, arguments: &[&str], variables: &[(&str, &str)]) -> TracedRun {
     let mut all = vec![
         ("TRACE_DISK_LIMIT", "1M"),
         ("TRACE_AT_DISK_LIMIT", "newest"),
         ("TRACE_KEEP_BLOCKS", "yes"),
     ];
     all.extend(variables);
-    let mut tracing = Tracing::new(mpi, 2);
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.variables = &all;
     tracing.limit = Duration::from_secs(300);
     tracing.run(&Program::c("flight").compile(mpi), arguments)
@@ -35,7 +35,7 @@ fn number_before(text: &str, words: &str) -> u64 {
 
 /// Arrows as every reader draws them: the n-th send of a channel to its n-th receive. How long a message is tells whether
 /// both are of one message.
-fn arrows(run: &Run) -> usize {
+fn arrows(run: &TracedRun) -> usize {
     let text = run.print(&run.file("clog2"));
     let value = |line: &str, key: &str| -> Option<f64> {
         let rest = line.split_once(&format!(" {key}="))?.1;

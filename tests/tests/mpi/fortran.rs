@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::tally::{Counts, is_conversion};
-use tests::trace::{Tracing, same};
+use tests::tally::{CallTally, is_conversion};
+use tests::trace::{TraceSetup, same};
 use tests::{Mpi, compile, matrix, process};
 
 /// A binding and the way the program is compiled for it.
@@ -91,14 +91,14 @@ fn traced(mpi: Mpi, variant: Variant, sizes: &[usize]) {
         return;
     }
     let executable = program(mpi, variant);
-    let sum = |counts: BTreeMap<usize, Counts>| -> u64 {
+    let sum = |counts: BTreeMap<usize, CallTally>| -> u64 {
         let calls = counts.into_values().flatten();
         let calls = calls.filter(|(name, _)| !is_conversion(name));
         calls.map(|(_, count)| count).sum()
     };
     let (mut seen, mut made) = (0, 0);
     for &ranks in sizes {
-        let run = Tracing::new(mpi, ranks).run(&executable, &[]);
+        let run = TraceSetup::new(mpi, ranks).run(&executable, &[]);
         assert!(run.finished.status.success(), "{}", run.finished.story());
         assert_eq!(run.finished.stdout.trim(), "ok", "{}", run.finished.story());
         if variant == Processes {

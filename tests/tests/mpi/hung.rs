@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use tests::trace::Tracing;
-use tests::{Folder, Mpi, Program};
+use tests::trace::TraceSetup;
+use tests::{Mpi, Program, TestFolder};
 
 /// What `mpitrace` prints.
 fn mpitrace(arguments: &[&std::ffi::OsStr]) -> String {
@@ -17,8 +17,8 @@ fn mpitrace(arguments: &[&std::ffi::OsStr]) -> String {
 fn where_a_program_hangs_is_told() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let program = Program::c("hangs").compile(mpi);
-        let folder = Folder::new(&format!("{}-hangs", mpi.suffix()));
-        let mut tracing = Tracing::new(mpi, 2);
+        let folder = TestFolder::new(&format!("{}-hangs", mpi.suffix()));
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_DUMP_SIGNAL", "USR1")];
         let mut command = mpi.mpiexec(2);
         tracing.settings(&mut command, &folder);

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::chain::{self, Compared, Facts};
-use tests::trace::Tracing;
-use tests::{Mpi, Program, Run, compile, mpi};
+use tests::chain::{self, ChainComparison, RunAttribution};
+use tests::trace::TraceSetup;
+use tests::{Mpi, Program, TracedRun, compile, mpi};
 
 /// What `views.c` prints of a definition.
 fn line(definition: &Definition) -> Option<String> {
@@ -42,7 +42,7 @@ fn line(definition: &Definition) -> Option<String> {
 }
 
 /// The views and positions in the block file of a rank.
-fn recorded(run: &Run) -> Vec<String> {
+fn recorded(run: &TracedRun) -> Vec<String> {
     let bytes = fs::read(run.file("blocks")).expect("own folder");
     let file = File::new(&bytes).expect("a block file");
     let mut lines = Vec::new();
@@ -70,7 +70,7 @@ fn views_and_positions() {
                 large_count,
                 ..Program::c("views")
             };
-            let mut tracing = Tracing::new(mpi, 1);
+            let mut tracing = TraceSetup::new(mpi, 1);
             tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
             let run = tracing.run(&program.compile(mpi), &[]);
             let finished = &run.finished;
@@ -248,7 +248,7 @@ const CONFIGURATIONS: &[Configuration] = &[
 #[test]
 fn every_transfer_carries_what_the_join_says() {
     let truth = [chain::truth_library()];
-    let (mut wrong, mut rows, mut all) = (Vec::new(), Vec::new(), Compared::default());
+    let (mut wrong, mut rows, mut all) = (Vec::new(), Vec::new(), ChainComparison::default());
     for mpi in Mpi::EVERY.into_iter().filter(|mpi| mpi.installed()) {
         let program = Program::c("io_pattern").compile(mpi);
         let few = !Mpi::ALL.contains(&mpi) && std::env::var_os("UPDATE_DOCS").is_none();
@@ -256,7 +256,7 @@ fn every_transfer_carries_what_the_join_says() {
         for configuration in configurations.take(if few { 2 } else { usize::MAX }) {
             let mut variables = vec![("TRACE_KEEP_BLOCKS", "yes")];
             variables.extend(configuration.variables);
-            let mut tracing = Tracing::new(mpi, configuration.ranks);
+            let mut tracing = TraceSetup::new(mpi, configuration.ranks);
             tracing.variables = &variables;
             tracing.behind = &truth;
             tracing.limit = Duration::from_secs(180);
@@ -321,7 +321,7 @@ fn what_is_left_out_is_unknown_and_no_hole() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let program = Program::c("left_out_accesses").compile(mpi);
         for (setting, argument, known, moved) in cases {
-            let mut tracing = Tracing::new(mpi, 4);
+            let mut tracing = TraceSetup::new(mpi, 4);
             let settings: Vec<_> = setting.split_once('=').into_iter().collect();
             tracing.variables = &settings;
             let run = tracing.run(&program, &[argument]);
@@ -355,7 +355,7 @@ impl Configuration {
     }
 }
 
-fn row(mpi: &str, name: &str, ranks: usize, found: &Compared) -> String {
+fn row(mpi: &str, name: &str, ranks: usize, found: &ChainComparison) -> String {
     let ranks = if ranks == 0 {
         String::new()
     } else {
@@ -401,14 +401,20 @@ fn document(rows: &[String]) -> String {
 
 /// Compiles a program with a wrapper of its library and runs it on two ranks; what concerns its file.
 #[track_caller]
-fn above_mpi(mpi: Mpi, name: &str, mut compiler: Command, libraries: &[&str], file: &str) -> Facts {
+fn above_mpi(
+    mpi: Mpi,
+    name: &str,
+    mut compiler: Command,
+    libraries: &[&str],
+    file: &str,
+) -> RunAttribution {
     let source = tests::root().join(format!("tests/programs/{name}.c"));
     let folder = tests::target().join("tests-programs").join(mpi.suffix());
     fs::create_dir_all(&folder).expect("a folder below target/");
     let program: PathBuf = folder.join(name);
     compiler.current_dir(&folder).arg(&source).args(libraries);
     compile::build(compiler, &program, &[source], false);
-    let mut tracing = Tracing::new(mpi, 2);
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
     let run = tracing.run(&program, &[]);
     assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
@@ -418,7 +424,7 @@ fn above_mpi(mpi: Mpi, name: &str, mut compiler: Command, libraries: &[&str], fi
 /// Each byte that a call asks for is found once, and the collective accesses of the table's two halves have moved `tables`
 /// tables both ways. Gives the numbers of calls whose data single writes carry.
 #[track_caller]
-fn whole_chain(facts: &Facts, tables: u64) -> BTreeSet<usize> {
+fn whole_chain(facts: &RunAttribution, tables: u64) -> BTreeSet<usize> {
     const HALF: u64 = 256 * 64 * 8;
     let found = facts.found();
     for call in &facts.calls {

@@ -3,21 +3,21 @@
 use blockfile::file::File;
 use blockfile::operation::{DEVICE_WRITE, kind};
 use io_attribution::draw::{Shows, shows};
-use io_attribution::{Fact, Relation, facts_of, join_files};
+use io_attribution::{AttributionRecord, Relation, attribute_files, read_attribution};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use tests::process::Finished;
-use tests::tally::Counts;
-use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, chain, contents, process};
+use tests::process::FinishedCommand;
+use tests::tally::CallTally;
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TestFolder, TracedRun, chain, contents, process};
 use trace_formats::slog2;
 use trace_model::{Source, Topology};
 
 /// A program with blocking, nonblocking and collective accesses, and what it takes of the trace.
-fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> Run {
-    let mut tracing = Tracing::new(mpi, 2);
+fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> TracedRun {
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.variables = variables;
     let run = tracing.run(&Program::c("accesses").compile(mpi), &["data"]);
     assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -32,7 +32,7 @@ fn arrows_of_accesses_are_no_messages() {
         for (messages, bytes) in [(100, 64), (0, 0)] {
             let program = Program::c("io_messages").compile(mpi);
             let number = messages.to_string();
-            let run = Tracing::new(mpi, 2).run(&program, &["data", &number]);
+            let run = TraceSetup::new(mpi, 2).run(&program, &["data", &number]);
             assert!(run.finished.status.success(), "{}", run.finished.story());
             let slog2 = run.file("slog2");
             let arrows = contents::slog2(&slog2).arrows;
@@ -81,7 +81,7 @@ fn operations_are_drawn_at_finalize() {
         let run = drawn(mpi, &[("TRACE_KEEP_BLOCKS", "yes")]);
         let path = run.file("slog2");
         let bytes = fs::read(&path).expect("own folder");
-        let trace = slog2::Source::new(&bytes).expect("an SLOG2 file");
+        let trace = slog2::Slog2Source::new(&bytes).expect("an SLOG2 file");
         let at_finalize = facts(&trace);
         let files: Vec<Vec<u8>> = run
             .files("blocks")
@@ -94,7 +94,7 @@ fn operations_are_drawn_at_finalize() {
             .collect();
         let table = wrappers::table().expect("the table");
         let mut of_blocks = Tally::default();
-        join_files(&files, &table, &mut |fact| {
+        attribute_files(&files, &table, &mut |fact| {
             of_blocks.add(fact);
             Ok(())
         })
@@ -126,7 +126,7 @@ fn a_run_whose_file_calls_are_not_recorded() {
         let contents = contents::slog2(&run.file("slog2"));
         assert!(contents.operations.is_empty() && contents.edges.is_empty());
         let bytes = fs::read(run.file("slog2")).expect("own folder");
-        let reader = slog2::Reader::new(&bytes).expect("an SLOG2 file");
+        let reader = slog2::Slog2Reader::new(&bytes).expect("an SLOG2 file");
         assert!(reader.categories().iter().all(|c| shows(c).is_none()));
         assert_eq!(reader.line_id_maps().len(), 4);
     }
@@ -137,20 +137,22 @@ fn a_run_whose_file_calls_are_not_recorded() {
 struct Tally {
     calls: u64,
     files: u64,
-    operations: Counts,
-    edges: Counts,
+    operations: CallTally,
+    edges: CallTally,
     /// Bytes on edges that carry data.
     carried: u64,
 }
 
 impl Tally {
-    fn add(&mut self, fact: &Fact) {
+    fn add(&mut self, fact: &AttributionRecord) {
         let name = |number| kind(number).expect("a kind").name;
         match fact {
-            Fact::File(_) => self.files += 1,
-            Fact::Call(_) => self.calls += 1,
-            Fact::Operation(o) => *self.operations.entry(name(o.kind).to_owned()).or_default() += 1,
-            Fact::Edge(edge) => {
+            AttributionRecord::File(_) => self.files += 1,
+            AttributionRecord::Call(_) => self.calls += 1,
+            AttributionRecord::Operation(o) => {
+                *self.operations.entry(name(o.kind).to_owned()).or_default() += 1
+            }
+            AttributionRecord::Edge(edge) => {
                 let verb = match edge.relation {
                     Relation::Triggers => "triggers",
                     Relation::Carries => {
@@ -167,7 +169,7 @@ impl Tally {
 
 fn facts(trace: &dyn Source) -> Tally {
     let mut tally = Tally::default();
-    facts_of(trace, &mut |fact| {
+    read_attribution(trace, &mut |fact| {
         tally.add(fact);
         Ok(())
     })
@@ -177,7 +179,7 @@ fn facts(trace: &dyn Source) -> Tally {
 
 /// That each operation on the line of a thread lies in a state of an MPI call.
 #[track_caller]
-fn nested(trace: &slog2::Source<'_>) {
+fn nested(trace: &slog2::Slog2Source<'_>) {
     let definitions = trace.definitions();
     let (mut calls, mut operations) = (Vec::new(), Vec::new());
     trace
@@ -210,11 +212,11 @@ fn nested(trace: &slog2::Source<'_>) {
 /// `mpitrace run --io OPTIONS -o both` with two ranks of a program on a file, in a folder of their own.
 fn run_io(
     mpi: Mpi,
-    folder: &Folder,
+    folder: &TestFolder,
     options: &[&str],
     program: &'static str,
     file: &Path,
-) -> Finished {
+) -> FinishedCommand {
     let launch = mpi.mpiexec(2);
     let mut command = Command::new(tests::mpitrace());
     command
@@ -240,7 +242,7 @@ fn run_io(
 #[test]
 fn a_run_through_a_striped_server() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let folder = Folder::new(&format!("{}-server", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-server", mpi.suffix()));
         let path = |name: &str| folder.path().join(name);
         for name in ["base", "mount"] {
             fs::create_dir(path(name)).expect("own folder");
@@ -266,7 +268,7 @@ fn a_run_through_a_striped_server() {
             assert_eq!(contents.operations[kind], arrows, "{mpi:?} {kind}");
         }
         let bytes = fs::read(path("both.slog2")).expect("own folder");
-        let trace = slog2::Source::new(&bytes).expect("an SLOG2 file");
+        let trace = slog2::Slog2Source::new(&bytes).expect("an SLOG2 file");
         let lines = trace.definitions().lines.iter();
         let names: Vec<&str> = lines.filter_map(|line| line.name.as_deref()).collect();
         for name in ["server 0 ", "data server 0 ", "data server 1 "] {
@@ -292,7 +294,7 @@ fn a_run_through_a_striped_server() {
 #[test]
 fn requests_of_asynchronous_transfers() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let folder = Folder::new(&format!("{}-asynchronous", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-asynchronous", mpi.suffix()));
         let path = |name: &str| folder.path().join(name);
         for name in ["base", "mount"] {
             fs::create_dir(path(name)).expect("own folder");
@@ -320,7 +322,7 @@ fn requests_of_asynchronous_transfers() {
 #[test]
 fn a_run_down_to_the_device() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let folder = Folder::new(&format!("{}-device", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-device", mpi.suffix()));
         let path = |name: &str| folder.path().join(name);
         let finished = run_io(mpi, &folder, &["--blk"], "segments", &path("data"));
         // The call is refused before the program starts where there is no device to follow, or no right to.
@@ -333,17 +335,17 @@ fn a_run_down_to_the_device() {
         }
         assert!(finished.status.success(), "{}", finished.story());
         let bytes = fs::read(path("both.slog2")).expect("own folder");
-        let trace = slog2::Source::new(&bytes).expect("an SLOG2 file");
+        let trace = slog2::Slog2Source::new(&bytes).expect("an SLOG2 file");
         let mut asked = BTreeMap::new();
         let mut carried: BTreeMap<u64, u64> = BTreeMap::new();
         let mut writes = 0;
-        facts_of(&trace, &mut |fact| {
+        read_attribution(&trace, &mut |fact| {
             match fact {
-                Fact::Call(call) if call.writes => {
+                AttributionRecord::Call(call) if call.writes => {
                     asked.insert(call.call, call.bytes);
                 }
-                Fact::Operation(o) if o.kind == DEVICE_WRITE => writes += 1,
-                Fact::Edge(edge)
+                AttributionRecord::Operation(o) if o.kind == DEVICE_WRITE => writes += 1,
+                AttributionRecord::Edge(edge)
                     if edge.kind == DEVICE_WRITE && edge.relation == Relation::Carries =>
                 {
                     *carried.entry(edge.call).or_default() += edge.bytes;

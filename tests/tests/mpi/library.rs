@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::Tracing;
-use tests::{Folder, Mpi, compile, exported, is_of_fortran, process};
+use tests::trace::TraceSetup;
+use tests::{Mpi, TestFolder, compile, exported, is_of_fortran, process};
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -166,7 +166,7 @@ fn does_nothing_without_mpi_calls() {
             (&launcher(mpi), &["--version"]),
         ];
         for (program, arguments) in programs {
-            let folder = Folder::new(program);
+            let folder = TestFolder::new(program);
             let run = |preload: bool| {
                 let mut command = Command::new(program);
                 mpi.environment(&mut command);
@@ -197,13 +197,13 @@ fn does_nothing_without_mpi_calls() {
 fn launchers_may_be_preloaded_too() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let program = tests::Program::c("groups").compile(mpi);
-        let folder = Folder::new("launcher");
+        let folder = TestFolder::new("launcher");
         let mut command = mpi.mpiexec(2);
-        Tracing::new(mpi, 2).settings(&mut command, &folder);
+        TraceSetup::new(mpi, 2).settings(&mut command, &folder);
         command.env("LD_PRELOAD", mpi.library()).arg(&program);
         let finished = process::run(&mut command, SOON).succeeded();
         assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
-        let run = tests::Run {
+        let run = tests::TracedRun {
             folder,
             finished,
             ranks: 2,
@@ -211,7 +211,7 @@ fn launchers_may_be_preloaded_too() {
         assert_eq!(run.counted(), run.made());
         assert_eq!(run.files("bin").len(), 2);
         // a launch of something without MPI
-        let folder = Folder::new("launcher");
+        let folder = TestFolder::new("launcher");
         let mut command = mpi.mpiexec(2);
         command
             .env("LD_PRELOAD", mpi.library())
@@ -235,10 +235,10 @@ fn recorders_of_two_families_at_once() {
             .map(|nth| libraries[nth].display().to_string())
             .join(":");
         for &mpi in &here {
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             tracing.preload = false;
             let program = tests::Program::c("rma").compile(mpi);
-            let folder = Folder::new("both");
+            let folder = TestFolder::new("both");
             let mut command = mpi.mpiexec(2);
             tracing.settings(&mut command, &folder);
             command
@@ -290,9 +290,9 @@ fn the_wrong_library_lets_the_program_run() {
                 continue;
             }
             let program = tests::Program::c("rma").compile(mpi);
-            let folder = Folder::new("wrong");
+            let folder = TestFolder::new("wrong");
             let mut command = mpi.mpiexec(2);
-            Tracing::new(mpi, 2).settings(&mut command, &folder);
+            TraceSetup::new(mpi, 2).settings(&mut command, &folder);
             command
                 .arg("env")
                 .arg(format!("LD_PRELOAD={}", other.library().display()))

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, blocks, mpitrace, process, traced};
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TestFolder, TracedRun, blocks, mpitrace, process, traced};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -26,7 +26,7 @@ fn pcontrol_switches_recording() {
 fn killed(way: &str, expect_success: bool) {
     for mpi in installed() {
         let program = Program::c("killed").compile(mpi);
-        let run = Tracing::new(mpi, 2).run(&program, &[way]);
+        let run = TraceSetup::new(mpi, 2).run(&program, &[way]);
         assert_eq!(
             run.finished.status.success(),
             expect_success,
@@ -90,7 +90,7 @@ fn after_exit_without_finalize_the_blocks_are_left_and_named() {
     for mpi in installed() {
         let program = Program::c("killed").compile(mpi);
         for way in ["exit", "quick"] {
-            let run = Tracing::new(mpi, 2).run(&program, &[way]);
+            let run = TraceSetup::new(mpi, 2).run(&program, &[way]);
             assert_eq!(
                 run.files("blocks").len(),
                 2,
@@ -117,9 +117,9 @@ fn many_ranks() {
         }
         let program = Program::c("silent").compile(mpi);
         for ranks in sizes {
-            let run = Tracing {
+            let run = TraceSetup {
                 limit: 2 * LIMIT,
-                ..Tracing::new(mpi, ranks)
+                ..TraceSetup::new(mpi, ranks)
             }
             .run(&program, &[]);
             assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
@@ -136,14 +136,14 @@ fn many_ranks() {
 fn singleton() {
     for mpi in installed() {
         let program = Program::c("p2p").compile(mpi);
-        let folder = Folder::new("singleton");
+        let folder = TestFolder::new("singleton");
         let mut command = Command::new(&program);
         mpi.environment(&mut command);
-        Tracing::new(mpi, 1).settings(&mut command, &folder);
+        TraceSetup::new(mpi, 1).settings(&mut command, &folder);
         command.env("LD_PRELOAD", mpi.library());
         let finished = process::run(&mut command, LIMIT).succeeded();
         assert_eq!(finished.stdout, "ok\n");
-        let run = Run {
+        let run = TracedRun {
             folder,
             finished,
             ranks: 1,
@@ -163,9 +163,9 @@ fn started_and_connected_processes() {
     }
     let program = Program::c("dynamic").compile(mpi);
     for ranks in [1, 2] {
-        let folder = Folder::new("dynamic");
+        let folder = TestFolder::new("dynamic");
         let mut command = mpi.mpiexec(ranks);
-        Tracing::new(mpi, ranks).settings(&mut command, &folder);
+        TraceSetup::new(mpi, ranks).settings(&mut command, &folder);
         // started processes get the variables of `-x`, not those of `env`
         command
             .arg("-x")
@@ -173,7 +173,7 @@ fn started_and_connected_processes() {
             .arg(&program);
         let finished = process::run(&mut command, LIMIT).succeeded();
         assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
-        let run = Run {
+        let run = TracedRun {
             folder,
             finished,
             ranks,
@@ -212,7 +212,7 @@ fn started_and_connected_processes() {
 fn outputs_are_named_as_asked() {
     for mpi in installed() {
         let program = Program::c("groups").compile(mpi);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         let variables = [("TRACE_OUTPUT", "named")];
         tracing.variables = &variables;
         let run = tracing.run(&program, &[]);
@@ -238,11 +238,11 @@ fn run_by_mpitrace(
     options: &[&str],
     launcher: &[&str],
     program: &[&str],
-) -> Run {
-    let folder = Folder::new("mpitrace-run");
+) -> TracedRun {
+    let folder = TestFolder::new("mpitrace-run");
     let mut command = Command::new(mpitrace());
     mpi.environment(&mut command);
-    Tracing::new(mpi, 2).settings(&mut command, &folder);
+    TraceSetup::new(mpi, 2).settings(&mut command, &folder);
     command
         .envs(variables.iter().copied())
         .arg("run")
@@ -251,7 +251,7 @@ fn run_by_mpitrace(
         .args(launcher)
         .args(program);
     let finished = process::run(&mut command, Duration::from_secs(60)).succeeded();
-    Run {
+    TracedRun {
         folder,
         finished,
         ranks: 2,
@@ -297,7 +297,7 @@ fn mpitrace_run_under_another_launcher() {
         .into_iter()
         .filter(|mpi| mpi.is_here())
     {
-        let folder = Folder::new("srun");
+        let folder = TestFolder::new("srun");
         let srun = folder.path().join("srun");
         let script = format!(
             "#!/bin/sh\nshift 2\nexec {} \"$@\"\n",
@@ -334,7 +334,7 @@ fn mpitrace_run_of_python() {
     }
     let code = "from mpi4py import MPI; w = MPI.COMM_WORLD; assert w.allreduce(1) == 2; w.Barrier(); print(end=['ok\\n', ''][w.rank])";
     // The wheel wants libmpi.so.12, Debian's MPICH calls itself libmpich.so.12.
-    let links = Folder::new("libmpi");
+    let links = TestFolder::new("libmpi");
     let debian = ["x86_64-linux-gnu", "aarch64-linux-gnu"]
         .map(|triplet| format!("/usr/lib/{triplet}/libmpich.so.12"))
         .into_iter()

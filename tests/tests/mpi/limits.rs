@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::Tracing;
-use tests::{Folder, Mpi, Program, Run, blocks, skip};
+use tests::trace::TraceSetup;
+use tests::{Mpi, Program, TestFolder, TracedRun, blocks, skip};
 
 /// Calls whose blocks take more than any of the limits.
 const ROUNDS: &str = "40000";
@@ -15,9 +15,9 @@ fn installed() -> impl Iterator<Item = Mpi> {
 }
 
 /// The program as it runs with the recorder. It must do what it does without.
-fn limited(mpi: Mpi, kind: &str, variables: &[(&str, &str)]) -> Option<Run> {
+fn limited(mpi: Mpi, kind: &str, variables: &[(&str, &str)]) -> Option<TracedRun> {
     let program = Program::c("limits").compile(mpi);
-    let mut tracing = Tracing::new(mpi, 2);
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.variables = variables;
     tracing.limit = Duration::from_secs(300);
     if kind != "vanish" {
@@ -38,7 +38,7 @@ fn limited(mpi: Mpi, kind: &str, variables: &[(&str, &str)]) -> Option<Run> {
 }
 
 /// All that the program called is in the files or said to be lost; said once. Gives the lost calls.
-fn nothing_unsaid(run: &Run) -> u64 {
+fn nothing_unsaid(run: &TracedRun) -> u64 {
     let (calls, lost) = run.closing_numbers();
     let made: u64 = run.made().values().flat_map(|calls| calls.values()).sum();
     assert_eq!(calls + lost, made, "{}", run.finished.story());
@@ -48,7 +48,7 @@ fn nothing_unsaid(run: &Run) -> u64 {
 }
 
 /// The DUMPI files are whole and hold what the closing line says.
-fn files_are_whole(run: &Run) {
+fn files_are_whole(run: &TracedRun) {
     let written: u64 = run.in_dumpi().values().flat_map(|c| c.values()).sum();
     assert_eq!(written, run.closing_numbers().0, "{}", run.finished.story());
     for extension in ["slog2", "clog2"] {
@@ -132,7 +132,7 @@ fn hardly_any_data_left() {
 fn limits_from_the_start() {
     for mpi in installed() {
         let program = Program::c("limits").compile(mpi);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.limit = Duration::from_secs(100);
         tracing.preload = false;
         let bare = tracing.run(&program, &["from-start-as", "3000"]);
@@ -181,7 +181,7 @@ fn limits_from_the_start() {
 fn a_merge_that_has_no_memory_is_given_up() {
     for mpi in installed() {
         let program = Program::c("limits").compile(mpi);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.limit = Duration::from_secs(300);
         tracing.variables = &[("TRACE_DEADLINE", "5")];
         let run = tracing.run(&program, &["comms", "200000"]);
@@ -204,7 +204,7 @@ fn a_rank_that_gives_up_the_merge_holds_up_nobody() {
         let program = Program::c("limits").compile(mpi);
         let ranks = if mpi.is_mpich() { 2 } else { 4 };
         for kind in ["comms-first", "comms-last"] {
-            let mut tracing = Tracing::new(mpi, ranks);
+            let mut tracing = TraceSetup::new(mpi, ranks);
             tracing.limit = Duration::from_secs(500);
             tracing.variables = &[("TRACE_DEADLINE", "200")];
             let run = tracing.run(&program, &[kind, "200000"]);
@@ -227,7 +227,7 @@ fn a_rank_that_gives_up_the_merge_holds_up_nobody() {
 #[test]
 fn the_folder_of_the_blocks_goes_away() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-vanish", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-vanish", mpi.suffix()));
         let blocks = folder.path().join("a b ü");
         std::fs::create_dir(&blocks).expect("own folder");
         let name = blocks.to_str().expect("a name");
@@ -302,7 +302,7 @@ impl Quota {
 #[test]
 fn no_more_quota_for_blocks() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-quota", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-quota", mpi.suffix()));
         let Some(quota) = Quota::new(folder.path(), "2M") else {
             return;
         };
@@ -324,7 +324,7 @@ fn no_more_quota_for_blocks() {
 #[test]
 fn no_more_quota_for_the_trace() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-quota-out", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-quota-out", mpi.suffix()));
         let Some(quota) = Quota::new(folder.path(), "1M") else {
             return;
         };
@@ -346,7 +346,7 @@ fn no_more_quota_for_the_trace() {
 #[test]
 fn no_room_for_more_blocks() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-full", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-full", mpi.suffix()));
         let Some(small) = Mounted::new(folder.path(), "size=2m") else {
             return;
         };
@@ -371,7 +371,7 @@ fn no_room_for_more_blocks() {
 fn no_room_for_the_trace() {
     for mpi in installed() {
         for options in ["size=1m", "ro"] {
-            let folder = Folder::new(&format!("{}-out", mpi.suffix()));
+            let folder = TestFolder::new(&format!("{}-out", mpi.suffix()));
             let Some(small) = Mounted::new(folder.path(), options) else {
                 return;
             };

@@ -4,17 +4,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::{Folder, Mpi, Run, process, trace::Tracing};
+use tests::{Mpi, TestFolder, TracedRun, process, trace::TraceSetup};
 
 /// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, nothing preloaded.
-fn linked(mpi: Mpi, source: &str, how: &[String]) -> Run {
+fn linked(mpi: Mpi, source: &str, how: &[String]) -> TracedRun {
     run_linked(mpi, source, how, None)
 }
 
 /// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks; if there is a list, the recorder
 /// is preloaded, with the libraries of the list in front of it.
-fn run_linked(mpi: Mpi, source: &str, how: &[String], preloaded: Option<&[PathBuf]>) -> Run {
-    let folder = Folder::new("linking");
+fn run_linked(mpi: Mpi, source: &str, how: &[String], preloaded: Option<&[PathBuf]>) -> TracedRun {
+    let folder = TestFolder::new("linking");
     let program = folder.path().join("program");
     let sources = tests::root().join("tests/programs");
     // compiling p2p once leaves the tally header where it is looked for
@@ -30,13 +30,13 @@ fn run_linked(mpi: Mpi, source: &str, how: &[String], preloaded: Option<&[PathBu
         .arg("-o")
         .arg(&program);
     process::run(&mut compiler, Duration::from_secs(60)).succeeded();
-    let mut tracing = Tracing::new(mpi, 2);
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.preload = preloaded.is_some();
     tracing.before = preloaded.unwrap_or_default();
     tracing.run(&program, &[])
 }
 
-fn check(run: &Run) {
+fn check(run: &TracedRun) {
     assert!(run.finished.status.success(), "{}", run.finished.story());
     assert_eq!(run.finished.stdout, "ok\n");
     assert_eq!(run.counted(), run.made());
@@ -78,7 +78,7 @@ fn linked_and_preloaded() {
 }
 
 /// A recorder of another family, if there is one here, and a copy of this family's in `folder`.
-fn other_recorders(mpi: Mpi, folder: &Folder) -> Vec<PathBuf> {
+fn other_recorders(mpi: Mpi, folder: &TestFolder) -> Vec<PathBuf> {
     let copy = folder.path().join("libtrace.so");
     std::fs::copy(mpi.library(), &copy).expect("own folder");
     let other = [Mpi::Mpich, Mpi::OpenMpi]
@@ -91,7 +91,7 @@ fn other_recorders(mpi: Mpi, folder: &Folder) -> Vec<PathBuf> {
 /// Of several recorders in a process one traces: that of the program, if it was linked to one, however many others are preloaded.
 #[test]
 fn one_of_several_recorders_traces() {
-    let folder = Folder::new("recorders");
+    let folder = TestFolder::new("recorders");
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let library = mpi.library();
         let archive = library.with_extension("a").display().to_string();
@@ -132,7 +132,7 @@ fn archive() {
 }
 
 /// What `ci/install` puts below a folder.
-fn install(folder: &Folder) {
+fn install(folder: &TestFolder) {
     let mut install = Command::new(tests::root().join("ci/install"));
     process::run(install.arg(folder.path()), Duration::from_secs(60)).succeeded();
 }
@@ -155,7 +155,7 @@ fn options(prefix: &Path, mpi: Mpi, name: &str) -> Vec<String> {
 /// An installed folder may be moved as a whole: nothing in it names the place where it was made.
 #[test]
 fn installed_and_moved() {
-    let folder = Folder::new("moved");
+    let folder = TestFolder::new("moved");
     let (before, after) = (folder.path().join("before"), folder.path().join("after"));
     let mut install = Command::new(tests::root().join("ci/install"));
     process::run(install.arg(&before), Duration::from_secs(60)).succeeded();
@@ -179,7 +179,7 @@ fn installed_and_moved() {
 #[test]
 fn installed_stripped() {
     const MIB: u64 = 1 << 20;
-    let folder = Folder::new("stripped");
+    let folder = TestFolder::new("stripped");
     let mut install = Command::new(tests::root().join("ci/install"));
     install.arg("--debug").arg(folder.path());
     process::run(&mut install, Duration::from_secs(120)).succeeded();
@@ -211,7 +211,7 @@ fn installed_stripped() {
 /// C, by the installed description.
 #[test]
 fn by_pkg_config() {
-    let folder = Folder::new("installed");
+    let folder = TestFolder::new("installed");
     install(&folder);
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         for name in ["trace", "trace-static"] {
@@ -223,7 +223,7 @@ fn by_pkg_config() {
 /// Fortran calls no MPI_… itself, only the binding library does.
 #[test]
 fn fortran() {
-    let folder = Folder::new("installed");
+    let folder = TestFolder::new("installed");
     install(&folder);
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         for name in ["trace", "trace-static"] {
@@ -238,7 +238,7 @@ fn fortran() {
                 .arg("-o")
                 .arg(&program);
             process::run(&mut compiler, Duration::from_secs(60)).succeeded();
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             tracing.preload = false;
             let run = tracing.run(&program, &[]);
             assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -279,7 +279,7 @@ fn private_mpi() {
         if !mpi.installed() {
             continue;
         }
-        let run = Tracing::new(mpi, 2).run(Path::new("/usr/bin/python3"), &[&script, library]);
+        let run = TraceSetup::new(mpi, 2).run(Path::new("/usr/bin/python3"), &[&script, library]);
         assert!(run.finished.status.success(), "{}", run.finished.story());
         assert_eq!(run.finished.stdout.trim(), "ok", "{}", run.finished.story());
         let expected = [

@@ -2,7 +2,7 @@
 //! asks the kernel for its own peak, with the recorder and without.
 
 use std::time::Duration;
-use tests::trace::Tracing;
+use tests::trace::TraceSetup;
 use tests::{Mpi, Program};
 
 /// Most that a rank may take more than without the recorder, kB.
@@ -14,7 +14,7 @@ const SHORT: &str = "11000";
 
 /// Peak of each rank, before MPI_Finalize and after it, kB.
 fn peaks(mpi: Mpi, rounds: &str, preload: bool) -> Vec<(i64, i64)> {
-    let mut tracing = Tracing::new(mpi, 2);
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.preload = preload;
     tracing.limit = Duration::from_secs(600);
     let run = tracing.run(&Program::c("endless").compile(mpi), &[rounds]);

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tests::{Folder, Mpi, Program, contents, process, trace::LIMIT};
+use tests::{Mpi, Program, TestFolder, contents, process, trace::LIMIT};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -29,7 +29,7 @@ fn compiled(mpi: Mpi) -> PathBuf {
 }
 
 #[track_caller]
-fn succeeds(command: &mut Command) -> process::Finished {
+fn succeeds(command: &mut Command) -> process::FinishedCommand {
     let finished = process::run(command, LIMIT).succeeded();
     assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
     finished
@@ -54,7 +54,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
 /// Barriers in a file of any kind.
 fn barriers(path: &Path) -> u64 {
     let extension = path.extension().expect("one").to_string_lossy();
-    let of = |counts: &tests::tally::Counts| counts.get("MPI_Barrier").copied().unwrap_or(0);
+    let of = |counts: &tests::tally::CallTally| counts.get("MPI_Barrier").copied().unwrap_or(0);
     match &*extension {
         "bin" => of(&contents::dumpi(path)),
         "clog2" => contents::clog2(path).calls.values().map(of).sum(),
@@ -82,7 +82,7 @@ fn holds_one(folder: &Path, count: u64, story: &str) -> BTreeMap<String, Vec<Pat
 fn eight_runs_at_once_in_one_folder() {
     const RUNS: u64 = 8;
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-at-once", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-at-once", mpi.suffix()));
         let program = compiled(mpi);
         let children: Vec<_> = (0..RUNS)
             .map(|run| {
@@ -125,7 +125,7 @@ fn eight_runs_at_once_in_one_folder() {
 #[test]
 fn what_is_there_stays_unless_it_is_to_be_replaced() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-again", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-again", mpi.suffix()));
         let program = compiled(mpi);
         for count in ["1", "2"] {
             succeeds(&mut told(mpi, &program, folder.path(), &[count]));
@@ -148,7 +148,7 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
 #[test]
 fn names_with_blanks_and_other_letters() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{} größe=1 #2", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{} größe=1 #2", mpi.suffix()));
         let [out, tmp] = ["aus gabe", "da ten \u{3b1}"].map(|name| folder.path().join(name));
         fs::create_dir(&tmp).expect("own folder");
         let program = folder.path().join("mein prö gram");
@@ -170,7 +170,7 @@ fn names_with_blanks_and_other_letters() {
 #[test]
 fn a_program_with_the_longest_name() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-long", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-long", mpi.suffix()));
         let program = folder.path().join("ü".repeat(127));
         fs::copy(compiled(mpi), &program).expect("compiled");
         let finished = succeeds(&mut told(mpi, &program, folder.path(), &["4"]));
@@ -181,7 +181,7 @@ fn a_program_with_the_longest_name() {
 #[test]
 fn a_relative_folder_counts_from_where_the_program_began() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-relative", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-relative", mpi.suffix()));
         for name in ["blocks", "away"] {
             fs::create_dir(folder.path().join(name)).expect("own folder");
         }

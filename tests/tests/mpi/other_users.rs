@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use tests::trace::LIMIT;
-use tests::{Folder, Mpi, Program, process};
+use tests::{Mpi, Program, TestFolder, process};
 
 /// A user without rights.
 const OTHER: u32 = 65534;
@@ -18,7 +18,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
 
 /// Three barriers as a world of one, in this folder, with these variables. Gives what was said on stderr.
 #[track_caller]
-fn told(mpi: Mpi, folder: &Folder, variables: &[(&str, &str)]) -> String {
+fn told(mpi: Mpi, folder: &TestFolder, variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(Program::c("told").compile(mpi));
     mpi.environment(&mut command);
     command
@@ -49,7 +49,7 @@ fn is_root() -> bool {
 #[test]
 fn pipes_in_the_place_of_files() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-pipes", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-pipes", mpi.suffix()));
         for name in ["counts", "dump", "told.slog2", "told.clog2"] {
             fifo(&folder.path().join(name));
         }
@@ -81,7 +81,7 @@ fn pipes_in_the_place_of_files() {
 #[test]
 fn files_that_are_not_the_recorders_stay_as_they_are() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-not-ours", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-not-ours", mpi.suffix()));
         let at = |name: &str| folder.path().join(name);
         fs::write(at("profile"), "export A=1\n").expect("own folder");
         symlink(at("profile"), at("link")).expect("own folder");
@@ -121,7 +121,7 @@ fn files_that_are_not_the_recorders_stay_as_they_are() {
 #[test]
 fn settings_that_others_may_have_written() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-planted", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-planted", mpi.suffix()));
         let conf = folder.path().join("dumpi.conf");
         fs::write(&conf, "settings-dump stolen\noutput stolen\n").expect("own folder");
         let mut ways: Vec<(u32, Option<u32>)> = vec![(0o666, None), (0o622, None)];

@@ -1,11 +1,11 @@
 //! What a program has set up for itself: floating-point traps and flags, a limit of file sizes.
 
-use tests::trace::Tracing;
-use tests::{Mpi, Program, Run};
+use tests::trace::TraceSetup;
+use tests::{Mpi, Program, TracedRun};
 
-fn run(mpi: Mpi, arguments: &[&str]) -> Run {
+fn run(mpi: Mpi, arguments: &[&str]) -> TracedRun {
     let program = Program::c("own_state").compile(mpi);
-    let run = Tracing::new(mpi, 2).run(&program, arguments);
+    let run = TraceSetup::new(mpi, 2).run(&program, arguments);
     assert!(run.finished.status.success(), "{}", run.finished.story());
     assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
     run

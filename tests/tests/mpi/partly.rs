@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use tests::process::{self, Finished, Folder};
+use tests::process::{self, FinishedCommand, TestFolder};
 use tests::trace::LIMIT;
 use tests::{Mpi, Program, contents};
 
@@ -13,7 +13,12 @@ fn installed() -> impl Iterator<Item = Mpi> {
 }
 
 /// Runs one rank for each item of `recorders`, with that library preloaded, or with none.
-fn run(mpi: Mpi, folder: &Path, recorders: &[Option<PathBuf>], arguments: &[&str]) -> Finished {
+fn run(
+    mpi: Mpi,
+    folder: &Path,
+    recorders: &[Option<PathBuf>],
+    arguments: &[&str],
+) -> FinishedCommand {
     let program = Program::c("partly").compile(mpi);
     let mut command = mpi.mpiexec(1);
     for (rank, recorder) in recorders.iter().enumerate() {
@@ -34,7 +39,7 @@ fn run(mpi: Mpi, folder: &Path, recorders: &[Option<PathBuf>], arguments: &[&str
 }
 
 /// The ranks of which there is a DUMPI file in `folder`, after a look at its calls.
-fn ranks(folder: &Folder) -> BTreeSet<usize> {
+fn ranks(folder: &TestFolder) -> BTreeSet<usize> {
     let files = folder.files();
     let files = files.iter().filter(|name| name.ends_with(".bin"));
     files
@@ -47,7 +52,7 @@ fn ranks(folder: &Folder) -> BTreeSet<usize> {
         .collect()
 }
 
-fn lines<'a>(finished: &'a Finished, words: &str) -> Vec<&'a str> {
+fn lines<'a>(finished: &'a FinishedCommand, words: &str) -> Vec<&'a str> {
     let lines = finished.stderr.lines();
     lines.filter(|line| line.contains(words)).collect()
 }
@@ -58,7 +63,7 @@ fn ranks_without_a_recorder_do_not_hold_up_the_others() {
         for traced in [&[0][..], &[1], &[0, 2], &[1, 2]] {
             let recorder = |rank| traced.contains(&rank).then(|| mpi.library());
             let recorders: Vec<_> = (0..3).map(recorder).collect();
-            let folder = Folder::new("partly");
+            let folder = TestFolder::new("partly");
             let begun = Instant::now();
             let finished = run(mpi, folder.path(), &recorders, &[]);
             let story = finished.story();
@@ -105,7 +110,7 @@ fn ranks_without_a_recorder_do_not_hold_up_the_others() {
 #[test]
 fn a_rank_that_is_late_is_waited_for_all_the_same() {
     for mpi in installed() {
-        let folder = Folder::new("partly-late");
+        let folder = TestFolder::new("partly-late");
         let recorders = [Some(mpi.library()), Some(mpi.library())];
         // Longer than it takes until the neighbours are looked at.
         let finished = run(mpi, folder.path(), &recorders, &["2500"]);
@@ -123,7 +128,7 @@ fn a_recorder_for_another_mpi_counts_as_none() {
         return;
     }
     for (mpi, other) in [(both[0], both[1]), (both[1], both[0])] {
-        let folder = Folder::new("partly-other");
+        let folder = TestFolder::new("partly-other");
         let recorders = [Some(other.library()), Some(mpi.library())];
         let finished = run(mpi, folder.path(), &recorders, &[]);
         let story = finished.story();
@@ -145,7 +150,7 @@ fn ranks_that_are_waited_for_are_named_once() {
     // MPICH does not connect processes that cannot see each other.
     let may_hide = |mpi: &Mpi| matches!(mpi, Mpi::OpenMpi | Mpi::OpenMpi5);
     for mpi in installed().into_iter().filter(may_hide) {
-        let folder = Folder::new("partly-waits");
+        let folder = TestFolder::new("partly-waits");
         let program = Program::c("partly").compile(mpi);
         let mut command = mpi.mpiexec(1);
         command.args(["unshare", "-fp", "--mount-proc", "env"]);
@@ -169,7 +174,7 @@ fn ranks_that_are_waited_for_are_named_once() {
 #[test]
 fn settings_that_differ_are_said_once() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let folder = Folder::new("partly-settings");
+        let folder = TestFolder::new("partly-settings");
         let program = Program::c("partly").compile(mpi);
         let mut command = mpi.mpiexec(1);
         let preload = format!("LD_PRELOAD={}", mpi.library().display());

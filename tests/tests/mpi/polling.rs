@@ -4,10 +4,10 @@
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::{Run, Tracing, same};
+use tests::trace::{TraceSetup, TracedRun, same};
 use tests::{Mpi, Program, blocks, mpitrace, process};
-use trace_formats::clog2::{Body, Reader as Clog2};
-use trace_formats::dumpi::read::Reader as Dumpi;
+use trace_formats::clog2::{Body, Clog2Reader as Clog2};
+use trace_formats::dumpi::read::DumpiReader as Dumpi;
 
 /// Number of MPI_Iprobe in DUMPI's footer.
 const IPROBE: usize = 22;
@@ -22,7 +22,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
 #[test]
 fn polling_is_sampled() {
     for mpi in installed() {
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_POLLING", "sample")];
         let program = Program::c("polling").compile(mpi);
         let run = tracing.run(&program, &["100000"]);
@@ -74,7 +74,7 @@ fn polling_is_sampled() {
 #[test]
 fn polls_survive_a_kill() {
     for mpi in installed() {
-        let mut tracing = Tracing::new(mpi, 1);
+        let mut tracing = TraceSetup::new(mpi, 1);
         tracing.variables = &[("TRACE_POLLING", "sample")];
         let run = tracing.run(&Program::c("polling").compile(mpi), &["50000", "die"]);
         let recorded = blocks::read(&run.file("blocks"));
@@ -84,7 +84,7 @@ fn polls_survive_a_kill() {
 }
 
 /// What the program says it called, of each function; both ranks do the same.
-fn said(run: &Run) -> Vec<(String, u64)> {
+fn said(run: &TracedRun) -> Vec<(String, u64)> {
     let words: Vec<&str> = run.finished.stdout.split_whitespace().collect();
     let pairs = words.chunks_exact(2);
     pairs
@@ -96,7 +96,7 @@ fn said(run: &Run) -> Vec<(String, u64)> {
 #[test]
 fn readings_of_the_clock_are_polls() {
     for mpi in installed() {
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_POLLING", "sample"), ("TRACE_KEEP_BLOCKS", "1")];
         let program = Program::c("clock_loops").compile(mpi);
         let run = tracing.run(&program, &["1000000"]);
@@ -172,7 +172,7 @@ const ADVICE: &str = "with TRACE_POLLING=sample";
 #[test]
 fn a_flood_of_polls_is_told() {
     for mpi in installed() {
-        let tracing = Tracing::new(mpi, 2);
+        let tracing = TraceSetup::new(mpi, 2);
         let program = Program::c("clock_loops").compile(mpi);
         let run = tracing.run(&program, &["20000"]);
         let story = run.finished.story();
@@ -196,7 +196,7 @@ fn a_flood_of_polls_is_told() {
 #[test]
 fn success_keeps_readings_of_the_clock() {
     for mpi in installed() {
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_SETTINGS", "MPI_Default success")];
         let run = tracing.run(&Program::c("clock_loops").compile(mpi), &["100"]);
         let truth = said(&run);

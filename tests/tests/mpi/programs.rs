@@ -1,8 +1,8 @@
 //! Every program of `tests/programs`, by chapter of the MPI standard: with the recorder it prints and returns what it does
 //! without, and each call it makes is found, once, in what the recorder counts and writes.
 
-use tests::tally::{Counts, is_conversion};
-use tests::trace::Tracing;
+use tests::tally::{CallTally, is_conversion};
+use tests::trace::TraceSetup;
 use tests::{Mpi, Program, matrix};
 
 /// One program on one implementation with each number of ranks.
@@ -21,7 +21,7 @@ fn program(mpi: Mpi, program: Program, sizes: &[usize]) {
     let executable = program.compile(mpi);
     let (mut seen, mut made) = (0, 0);
     for &ranks in sizes {
-        let mut tracing = Tracing::new(mpi, ranks);
+        let mut tracing = TraceSetup::new(mpi, ranks);
         if ranks == sizes[sizes.len() / 2] {
             tracing.preload = false;
             let plain = tracing.run(&executable, &[]).finished.succeeded();
@@ -41,7 +41,7 @@ fn program(mpi: Mpi, program: Program, sizes: &[usize]) {
         assert_eq!(run.files("meta").len(), 1);
         assert_eq!(run.files("bin").len(), ranks);
         assert!(run.files("blocks").is_empty(), "block files are removed");
-        let sum = |calls: std::collections::BTreeMap<usize, Counts>| -> u64 {
+        let sum = |calls: std::collections::BTreeMap<usize, CallTally>| -> u64 {
             let of_program = |(name, _): &(&String, &u64)| !is_conversion(name);
             calls
                 .values()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::Tracing;
+use tests::trace::TraceSetup;
 use tests::{Mpi, matrix, process};
 
 /// Calls of one rank of `tests/programs/rust`: what its source makes, and rsmpi itself, which asks for the size whenever it
@@ -33,7 +33,7 @@ fn traced(mpi: Mpi) {
         .current_dir(tests::root().join("tests/programs/rust"))
         .env("MPICC", mpi.mpicc().get_program());
     process::run(&mut build, Duration::from_secs(600)).succeeded();
-    let run = Tracing::new(mpi, 2).run(&target.join("debug/rust"), &[]);
+    let run = TraceSetup::new(mpi, 2).run(&target.join("debug/rust"), &[]);
     assert!(run.finished.status.success(), "{}", run.finished.story());
     assert_eq!(run.finished.stdout.trim(), "ok", "{}", run.finished.story());
     let expected: BTreeMap<String, u64> = (CALLS.iter())

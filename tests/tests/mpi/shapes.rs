@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use tests::tally::Counts;
-use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, blocks, compile, matrix, mpitrace, process};
+use tests::tally::CallTally;
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TestFolder, TracedRun, blocks, compile, matrix, mpitrace, process};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -30,9 +30,9 @@ fn with_sessions() -> impl Iterator<Item = Mpi> {
 
 /// Enters what was found of the calls of a run into the table of the docs.
 #[track_caller]
-fn enter(kind: &str, run: &Run, mpi: Mpi) {
-    let sum = |calls: std::collections::BTreeMap<usize, Counts>| -> u64 {
-        calls.values().flat_map(Counts::values).sum()
+fn enter(kind: &str, run: &TracedRun, mpi: Mpi) {
+    let sum = |calls: std::collections::BTreeMap<usize, CallTally>| -> u64 {
+        calls.values().flat_map(CallTally::values).sum()
     };
     matrix::seen(
         &format!("Shape: {kind}"),
@@ -44,7 +44,7 @@ fn enter(kind: &str, run: &Run, mpi: Mpi) {
 
 /// Runs a program and expects of it what it prints untraced.
 #[track_caller]
-fn ran(tracing: &Tracing<'_>, name: &'static str, arguments: &[&str]) -> Run {
+fn ran(tracing: &TraceSetup<'_>, name: &'static str, arguments: &[&str]) -> TracedRun {
     let run = tracing.run(&Program::c(name).compile(tracing.mpi), arguments);
     assert!(run.finished.status.success(), "{}", run.finished.story());
     assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
@@ -53,7 +53,7 @@ fn ran(tracing: &Tracing<'_>, name: &'static str, arguments: &[&str]) -> Run {
 
 /// A trace that `mpitrace check` has nothing to say about.
 #[track_caller]
-fn is_sound(run: &Run) {
+fn is_sound(run: &TracedRun) {
     for extension in ["slog2", "clog2"] {
         let mut command = Command::new(mpitrace());
         command.arg("check").arg(run.file(extension));
@@ -66,7 +66,7 @@ fn is_sound(run: &Run) {
 #[test]
 fn threads_that_come_and_go() {
     for mpi in every("short threads") {
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
         let run = ran(&tracing, "short_threads", &[]);
         assert_eq!(run.holds(&run.made()), 2 * 1000, "{mpi:?}: messages");
@@ -85,7 +85,7 @@ fn threads_that_come_and_go() {
 #[test]
 fn functions_that_mpi_calls() {
     for mpi in every("callbacks") {
-        let run = ran(&Tracing::new(mpi, 2), "callbacks", &[]);
+        let run = ran(&TraceSetup::new(mpi, 2), "callbacks", &[]);
         run.holds_calls(&run.made());
         enter("callbacks that call MPI", &run, mpi);
     }
@@ -96,7 +96,7 @@ fn functions_that_mpi_calls() {
 fn finalize_in_an_exit_handler() {
     for mpi in every("exit handlers") {
         for ranks in [1, 3] {
-            let run = ran(&Tracing::new(mpi, ranks), "late_finalize", &[]);
+            let run = ran(&TraceSetup::new(mpi, ranks), "late_finalize", &[]);
             run.holds_calls(&run.made());
             if ranks == 3 {
                 enter("MPI_Finalize at exit, a silent rank", &run, mpi);
@@ -109,7 +109,7 @@ fn finalize_in_an_exit_handler() {
 #[test]
 fn many_communicators() {
     for mpi in installed() {
-        let run = ran(&Tracing::new(mpi, 2), "many_comms", &[]);
+        let run = ran(&TraceSetup::new(mpi, 2), "many_comms", &[]);
         assert_eq!(run.holds(&run.made()), 2 * 10_000, "{mpi:?}: messages");
         enter("10 000 communicators", &run, mpi);
         is_sound(&run);
@@ -122,7 +122,7 @@ fn many_communicators() {
 #[test]
 fn many_requests() {
     for mpi in installed() {
-        let run = ran(&Tracing::new(mpi, 2), "many_requests", &["4"]);
+        let run = ran(&TraceSetup::new(mpi, 2), "many_requests", &["4"]);
         assert_eq!(run.holds(&run.made()), 2 * 4 * 5000, "{mpi:?}: messages");
         enter("10 000 requests at a time", &run, mpi);
     }
@@ -133,7 +133,7 @@ fn many_requests() {
 fn a_million_requests() {
     for mpi in installed() {
         let program = Program::c("outstanding").compile(mpi);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.preload = false;
         let bare = peaks(&tracing.run(&program, &["2"]));
         tracing.preload = true;
@@ -152,7 +152,7 @@ fn a_million_requests() {
 
 /// What each rank printed of the most memory that it had, before MPI_Finalize and at the end, kB.
 #[track_caller]
-fn peaks(run: &Run) -> Vec<[i64; 2]> {
+fn peaks(run: &TracedRun) -> Vec<[i64; 2]> {
     assert!(run.finished.status.success(), "{}", run.finished.story());
     let mut lines: Vec<&str> = run.finished.stdout.lines().collect();
     lines.sort_unstable();
@@ -170,7 +170,7 @@ fn peaks(run: &Run) -> Vec<[i64; 2]> {
 
 /// What the closing line says of the time that reading, merging and writing took.
 #[track_caller]
-fn merge_seconds(run: &Run) -> f64 {
+fn merge_seconds(run: &TracedRun) -> f64 {
     let line = run.closing_line();
     let seconds = line.split_once("merge ").and_then(|(_, rest)| {
         let number = rest.split(' ').next()?;
@@ -184,7 +184,7 @@ fn merge_seconds(run: &Run) -> f64 {
 #[test]
 fn children_of_every_kind() {
     for mpi in installed() {
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_POSIX", "all")];
         let run = ran(&tracing, "offspring", &[]);
         run.holds_calls(&run.made());
@@ -204,7 +204,7 @@ fn children_of_every_kind() {
 #[test]
 fn a_rank_that_executes_another_program() {
     for mpi in installed() {
-        let run = ran(&Tracing::new(mpi, 2), "replaced", &[]);
+        let run = ran(&TraceSetup::new(mpi, 2), "replaced", &[]);
         run.holds_calls(&run.counted());
         assert_eq!(run.counted()[&1]["MPI_Barrier"], 1);
         assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
@@ -227,7 +227,7 @@ fn tool(mpi: Mpi) -> PathBuf {
 
 /// What the tool must have seen of each rank, and the recorder too.
 #[track_caller]
-fn both_saw_everything(run: &Run) {
+fn both_saw_everything(run: &TracedRun) {
     assert!(run.finished.status.success(), "{}", run.finished.story());
     assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
     let made = run.made();
@@ -256,7 +256,7 @@ fn another_tool_beside_the_recorder() {
         let program = Program::c("observed").compile(mpi);
         let tool = tool(mpi);
         for first in [true, false] {
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             let other = [tool.clone()];
             match first {
                 true => tracing.before = &other,
@@ -266,7 +266,7 @@ fn another_tool_beside_the_recorder() {
         }
         // In the executable itself.
         let object = tests::root().join("tests/programs/counting_tool.c");
-        let folder = Folder::new("tool-linked");
+        let folder = TestFolder::new("tool-linked");
         let linked = folder.path().join("observed");
         let sources = tests::root().join("tests/programs");
         let mut command = mpi.mpicc();
@@ -279,7 +279,7 @@ fn another_tool_beside_the_recorder() {
             .arg(&object)
             .arg("-lpthread");
         compile::build(command, &linked, &[object], true);
-        both_saw_everything(&Tracing::new(mpi, 2).run(&linked, &[]));
+        both_saw_everything(&TraceSetup::new(mpi, 2).run(&linked, &[]));
     }
 }
 
@@ -288,13 +288,13 @@ fn another_tool_beside_the_recorder() {
 fn several_programs_in_one_run() {
     for mpi in every("several programs") {
         let program = Program::c("p2p").compile(mpi);
-        let folder = Folder::new(&format!("{}-mpmd", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-mpmd", mpi.suffix()));
         let names = ["ocean", "atmosphere"].map(|name| folder.path().join(name));
         for name in &names {
             std::fs::copy(&program, name).expect("own folder");
         }
         let mut command = mpi.mpiexec(1);
-        Tracing::new(mpi, 3).settings(&mut command, &folder);
+        TraceSetup::new(mpi, 3).settings(&mut command, &folder);
         let preload = format!("LD_PRELOAD={}", mpi.library().display());
         command.args(["env", &preload]).arg(&names[0]);
         command
@@ -302,7 +302,7 @@ fn several_programs_in_one_run() {
             .arg(&names[1]);
         let finished = process::run(&mut command, Duration::from_secs(60)).succeeded();
         assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
-        let run = Run {
+        let run = TracedRun {
             folder,
             finished,
             ranks: 3,
@@ -326,7 +326,7 @@ fn several_programs_in_one_run() {
 fn sessions() {
     for mpi in with_sessions() {
         for (name, ranks) in [("sessions", 2), ("sessions_again", 2), ("sessions", 1)] {
-            let run = ran(&Tracing::new(mpi, ranks), name, &[]);
+            let run = ran(&TraceSetup::new(mpi, ranks), name, &[]);
             run.holds_calls(&run.made());
             if name == "sessions_again" {
                 enter("sessions only", &run, mpi);
@@ -345,7 +345,7 @@ fn sessions() {
 #[test]
 fn sessions_and_a_world() {
     for mpi in with_sessions() {
-        let run = ran(&Tracing::new(mpi, 2), "sessions_again", &["world"]);
+        let run = ran(&TraceSetup::new(mpi, 2), "sessions_again", &["world"]);
         run.holds_calls(&run.made());
         enter("sessions and a world", &run, mpi);
         assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
@@ -357,7 +357,7 @@ fn sessions_and_a_world() {
 fn sessions_that_end_badly() {
     for mpi in with_sessions() {
         let program = Program::c("sessions_left").compile(mpi);
-        let run = Tracing::new(mpi, 2).run(&program, &[]);
+        let run = TraceSetup::new(mpi, 2).run(&program, &[]);
         assert!(
             run.finished.stdout.contains("ok\n"),
             "{}",
@@ -376,7 +376,7 @@ fn sessions_that_end_badly() {
 
 /// Runs `mpitrace join --worlds` on all CLOG2 files of a run.
 #[track_caller]
-fn joined(run: &Run, out: &str) -> (PathBuf, String) {
+fn joined(run: &TracedRun, out: &str) -> (PathBuf, String) {
     let path = run.folder.path().join(out);
     let mut command = Command::new(mpitrace());
     command.arg("join").arg("--worlds").args(run.files("clog2"));
@@ -386,11 +386,11 @@ fn joined(run: &Run, out: &str) -> (PathBuf, String) {
 
 /// Runs a program that starts others, which the recorder is preloaded into as well.
 #[track_caller]
-fn starting(mpi: Mpi, ranks: usize, name: &'static str) -> Run {
+fn starting(mpi: Mpi, ranks: usize, name: &'static str) -> TracedRun {
     let program = Program::c(name).compile(mpi);
-    let folder = Folder::new(&format!("{}-{name}", mpi.suffix()));
+    let folder = TestFolder::new(&format!("{}-{name}", mpi.suffix()));
     let mut command = mpi.mpiexec(ranks);
-    Tracing::new(mpi, ranks).settings(&mut command, &folder);
+    TraceSetup::new(mpi, ranks).settings(&mut command, &folder);
     // Started processes get the variables that the launcher is told of, not those of `env`.
     let library = mpi.library().display().to_string();
     match mpi.is_mpich() {
@@ -399,7 +399,7 @@ fn starting(mpi: Mpi, ranks: usize, name: &'static str) -> Run {
     };
     let finished = process::run(command.arg(&program), LIMIT).succeeded();
     assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
-    Run {
+    TracedRun {
         folder,
         finished,
         ranks,
@@ -448,7 +448,7 @@ fn started_worlds_put_together() {
 #[track_caller]
 fn forward_in_time(path: &std::path::Path) {
     let bytes = std::fs::read(path).expect("just written");
-    let reader = trace_formats::clog2::Reader::new(&bytes).expect("CLOG2");
+    let reader = trace_formats::clog2::Clog2Reader::new(&bytes).expect("CLOG2");
     let mut sent = std::collections::HashMap::new();
     for record in reader.records() {
         let record = record.expect("a record");

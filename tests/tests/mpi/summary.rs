@@ -1,7 +1,7 @@
 //! The summary of traces of real runs: it names the culprit.
 
 use std::process::Command;
-use tests::trace::{LIMIT, Tracing};
+use tests::trace::{LIMIT, TraceSetup};
 use tests::{Mpi, Program, process};
 
 /// One rank computes four times as long as the others and writes small pieces to a file: the summary names it, what it
@@ -10,7 +10,7 @@ use tests::{Mpi, Program, process};
 fn a_late_rank_is_named() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let program = Program::c("late_rank").compile(mpi);
-        let run = Tracing::new(mpi, 3).run(&program, &["1", "10", "20"]);
+        let run = TraceSetup::new(mpi, 3).run(&program, &["1", "10", "20"]);
         assert!(run.finished.status.success(), "{}", run.finished.story());
         let mut command = Command::new(tests::mpitrace());
         command.args(["view", "--summary"]).arg(run.file("slog2"));
@@ -70,7 +70,7 @@ fn who_waits_for_a_late_comer() {
             ("reduce", "2", 1),
             ("reduce", "0", 0),
         ] {
-            let run = Tracing::new(mpi, 3).run(&program, &[call, late]);
+            let run = TraceSetup::new(mpi, 3).run(&program, &[call, late]);
             assert!(run.finished.status.success(), "{}", run.finished.story());
             let mut command = Command::new(tests::mpitrace());
             command.args(["view", "--summary"]).arg(run.file("slog2"));

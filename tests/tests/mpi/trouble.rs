@@ -1,15 +1,15 @@
 //! What must not happen to the program when something is wrong around the recorder, and what is said then.
 
 use std::time::{Duration, Instant};
-use tests::trace::Tracing;
-use tests::{Folder, Mpi, Program, Run, blocks, compile, process, traced};
+use tests::trace::TraceSetup;
+use tests::{Mpi, Program, TestFolder, TracedRun, blocks, compile, process, traced};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
 }
 
-fn with(mpi: Mpi, program: &'static str, variables: &[(&str, &str)]) -> Run {
-    let mut tracing = Tracing::new(mpi, 2);
+fn with(mpi: Mpi, program: &'static str, variables: &[(&str, &str)]) -> TracedRun {
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.variables = variables;
     let run = tracing.run(&Program::c(program).compile(mpi), &[]);
     assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -40,7 +40,7 @@ fn only_successful_tests_where_asked() {
     for mpi in installed() {
         let every = with(mpi, "nonblocking", &[]);
         let some = with(mpi, "nonblocking", &[("TRACE_MPI_DEFAULT", "success")]);
-        let sum = |run: &Run, name: &str| -> u64 {
+        let sum = |run: &TracedRun, name: &str| -> u64 {
             run.in_dumpi().values().filter_map(|c| c.get(name)).sum()
         };
         assert_eq!(sum(&every, "MPI_Isend"), sum(&some, "MPI_Isend"));
@@ -125,12 +125,12 @@ impl Drop for Small {
 #[test]
 fn no_room_to_sort_what_is_drawn() {
     for mpi in installed() {
-        let folder = Folder::new(&format!("{}-small", mpi.suffix()));
+        let folder = TestFolder::new(&format!("{}-small", mpi.suffix()));
         let Some(small) = Small::mount(folder.path(), "24m") else {
             tests::skip("no file system can be mounted");
             return;
         };
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.limit = Duration::from_secs(300);
         let tmpdir = small.0.to_str().expect("a name");
         let variables = [("TRACE_TMPDIR", tmpdir)];
@@ -199,7 +199,7 @@ fn a_send_that_is_left_to_mpi_finalize_ends() {
     for mpi in installed() {
         let program = Program::c("left_sends").compile(mpi);
         for how in ["bsend", "freed"] {
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             tracing.limit = Duration::from_secs(60);
             let run = tracing.run(&program, &[how]);
             let story = run.finished.story();
@@ -217,7 +217,7 @@ fn a_program_without_standard_streams() {
     for mpi in installed() {
         let program = Program::c("no_streams").compile(mpi);
         for streams in ["1", "2", "12", "012"] {
-            let run = Tracing::new(mpi, 2).run(&program, &[streams]);
+            let run = TraceSetup::new(mpi, 2).run(&program, &[streams]);
             let story = run.finished.story();
             assert!(run.finished.status.success(), "{streams}: {story}");
             assert_eq!(run.counted(), run.made(), "{streams}: {story}");
@@ -233,7 +233,7 @@ fn a_program_that_closes_descriptors_it_does_not_know() {
     for mpi in installed() {
         let program = Program::c("closed_descriptors").compile(mpi);
         for most in ["700", "70000"] {
-            let run = Tracing::new(mpi, 2).run(&program, &[most]);
+            let run = TraceSetup::new(mpi, 2).run(&program, &[most]);
             let story = run.finished.story();
             assert!(run.finished.status.success(), "{most}: {story}");
             assert_eq!(run.finished.stdout, "ok\n", "{most}: {story}");
@@ -301,8 +301,8 @@ fn clocks_that_differ_are_corrected() {
     for mpi in installed() {
         let program = Program::c("p2p").compile(mpi);
         let preload = format!("LD_PRELOAD={}", mpi.library().display());
-        let tracing = Tracing::new(mpi, 2);
-        let folder = Folder::new(&format!("{}-clocks", mpi.suffix()));
+        let tracing = TraceSetup::new(mpi, 2);
+        let folder = TestFolder::new(&format!("{}-clocks", mpi.suffix()));
         let mut command = mpi.mpiexec(1);
         tracing.settings(&mut command, &folder);
         command
@@ -312,7 +312,7 @@ fn clocks_that_differ_are_corrected() {
             .args(ahead)
             .args(["env", "TRACE_CLOCK=monotonic", &preload])
             .arg(&program);
-        let run = Run {
+        let run = TracedRun {
             finished: process::run(&mut command, tracing.limit),
             folder,
             ranks: 2,

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use tests::trace::{Run, Tracing};
-use tests::{Folder, Mpi, Program, mpitrace, process};
-use trace_formats::clog2::{Body, Reader as Clog2};
+use tests::trace::{TraceSetup, TracedRun};
+use tests::{Mpi, Program, TestFolder, mpitrace, process};
+use trace_formats::clog2::{Body, Clog2Reader as Clog2};
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -94,7 +94,7 @@ fn of(counts: &Counts, name: &str, rank: i32, thread: i32) -> u64 {
 }
 
 /// What each rank printed behind `signals of rank R:`.
-fn signals(run: &Run) -> BTreeMap<i32, u64> {
+fn signals(run: &TracedRun) -> BTreeMap<i32, u64> {
     let lines = run.finished.stdout.lines();
     lines
         .filter_map(|line| line.strip_prefix("signals of rank "))
@@ -113,7 +113,7 @@ fn regions_markers_and_texts_are_where_they_were() {
     for mpi in installed() {
         let program = Program::c("regions").compile(mpi);
         // The header alone: without the recorder nothing happens.
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.preload = false;
         let plain = tracing.run(&program, &[]);
         assert!(
@@ -178,7 +178,7 @@ fn regions_markers_and_texts_are_where_they_were() {
 fn a_killed_run_shows_regions_as_unfinished() {
     for mpi in installed() {
         let program = Program::c("regions").compile(mpi);
-        let run = Tracing::new(mpi, 2).run(&program, &["kill"]);
+        let run = TraceSetup::new(mpi, 2).run(&program, &["kill"]);
         let again = run.folder.path().join("again");
         let mut recover = Command::new(mpitrace());
         recover.arg("recover").arg("--dir").arg(&again);
@@ -201,7 +201,7 @@ fn a_killed_run_shows_regions_as_unfinished() {
 }
 
 /// Compiles sources of `tests/programs` and links them with the recorder.
-fn linked(mpi: Mpi, compiler: Command, sources: &[&str], archive: bool) -> (Folder, PathBuf) {
+fn linked(mpi: Mpi, compiler: Command, sources: &[&str], archive: bool) -> (TestFolder, PathBuf) {
     let library = mpi.library();
     let how = if archive {
         let archive = library.with_extension("a").display().to_string();
@@ -220,8 +220,8 @@ fn linked(mpi: Mpi, compiler: Command, sources: &[&str], archive: bool) -> (Fold
 }
 
 /// Compiles sources of `tests/programs` with these options for the linker.
-fn linked_so(mut compiler: Command, sources: &[&str], how: &[String]) -> (Folder, PathBuf) {
-    let folder = Folder::new("user");
+fn linked_so(mut compiler: Command, sources: &[&str], how: &[String]) -> (TestFolder, PathBuf) {
+    let folder = TestFolder::new("user");
     let program = folder.path().join("program");
     let root = tests::root();
     compiler.current_dir(folder.path());
@@ -238,8 +238,8 @@ fn linked_so(mut compiler: Command, sources: &[&str], how: &[String]) -> (Folder
     (folder, program)
 }
 
-fn run_linked(mpi: Mpi, program: &Path) -> Run {
-    let mut tracing = Tracing::new(mpi, 2);
+fn run_linked(mpi: Mpi, program: &Path) -> TracedRun {
+    let mut tracing = TraceSetup::new(mpi, 2);
     tracing.preload = false;
     let run = tracing.run(program, &[]);
     assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -322,7 +322,7 @@ fn mpes_programs_work_unchanged() {
 fn what_has_the_name_that_mpes_programs_give_stays() {
     for mpi in installed() {
         let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/mpe.c"], false);
-        let planted = Folder::new(&format!("{}-mpe-planted", mpi.suffix()));
+        let planted = TestFolder::new(&format!("{}-mpe-planted", mpi.suffix()));
         let at = |name: &str| planted.path().join(name);
         fs::write(at("value"), "of value").expect("own folder");
         let clog2 = at("named_by_program.clog2");
@@ -331,7 +331,7 @@ fn what_has_the_name_that_mpes_programs_give_stays() {
         process::run(Command::new("mkfifo").arg(&slog2), SOON).succeeded();
         let folder = planted.path().to_str().expect("a name");
         let run = |overwrite: &str| {
-            let mut tracing = Tracing::new(mpi, 2);
+            let mut tracing = TraceSetup::new(mpi, 2);
             tracing.preload = false;
             let variables = [
                 ("TRACE_DIR", folder),
@@ -390,9 +390,9 @@ fn programs_link_with_the_names_of_mpes_libraries() {
 fn mpes_error_handler_says_what_is_wrong() {
     for mpi in installed() {
         let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/mpe.c"], false);
-        let mut tracing = Tracing::new(mpi, 2);
+        let mut tracing = TraceSetup::new(mpi, 2);
         tracing.preload = false;
-        let folder = Folder::new("wrong");
+        let folder = TestFolder::new("wrong");
         let file = folder.path().join("said");
         let run = tracing.run(&program, &[file.to_str().expect("a name")]);
         let story = run.finished.story();

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { goTo } from "../actions";
 import { question } from "../api";
-import type { Summary as Answer } from "../answers";
+import type { TraceSummary as Answer } from "../answers";
 import { bytes, duration } from "../axis";
 import { css } from "../color";
 import { colorOfClass } from "../palette";

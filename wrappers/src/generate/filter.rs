@@ -1,10 +1,13 @@
 //! What a wrapper passes to the filters: the communicator, how much data the call moves, and what tells one poll from another.
 
-use super::wrapper::Wrapper;
-use crate::{Amount, Carrier, Class, Direction, Extent, Function, Kind, Param, Sentinel, Vain};
+use super::wrapper::FunctionWrapper;
+use crate::{
+    BufferAmount, BufferExtent, Carrier, Class, Direction, Function, Kind, Param, PollOutcome,
+    Sentinel,
+};
 use std::fmt::Write;
 
-impl Wrapper<'_> {
+impl FunctionWrapper<'_> {
     fn class(&self) -> Option<Class> {
         self.function.map(|f| f.class)
     }
@@ -66,7 +69,7 @@ impl Wrapper<'_> {
             return Vec::new();
         }
         // Send and receive buffer of a reduction have one count and one datatype.
-        let mut pieces: Vec<(Extent, usize)> = Vec::new();
+        let mut pieces: Vec<(BufferExtent, usize)> = Vec::new();
         for (i, p) in self.params().iter().enumerate() {
             let Some(extent) = p.extent.filter(|_| p.kind == Kind::Buffer) else {
                 continue;
@@ -84,7 +87,7 @@ impl Wrapper<'_> {
     }
 
     /// Expressions for the data in buffer `i`.
-    fn amounts(&self, class: Class, extent: Extent, i: usize) -> Vec<String> {
+    fn amounts(&self, class: Class, extent: BufferExtent, i: usize) -> Vec<String> {
         let Some(bytes) = self.bytes(extent) else {
             return Vec::new();
         };
@@ -125,30 +128,32 @@ impl Wrapper<'_> {
     }
 
     /// An expression for the bytes of a buffer: an Option, `None` where the arguments do not count.
-    fn bytes(&self, extent: Extent) -> Option<String> {
+    fn bytes(&self, extent: BufferExtent) -> Option<String> {
         let is_array = |i: usize| self.params()[i].len.is_some();
         Some(match (extent.count, extent.datatype) {
-            (Amount::Param(c), Some(t)) if is_array(c) && is_array(t) => {
+            (BufferAmount::Param(c), Some(t)) if is_array(c) && is_array(t) => {
                 format!("filter::products(a{c}, n{c}, a{t})")
             }
-            (Amount::Param(c), Some(t)) if is_array(c) => format!("filter::sum(a{c}, n{c}, a{t})"),
-            (Amount::Param(c), Some(t)) => format!("filter::elements(a{c} as i64, a{t})"),
-            (Amount::One, Some(t)) => format!("filter::elements(1, a{t})"),
-            (Amount::Param(_) | Amount::One, None) => return None,
+            (BufferAmount::Param(c), Some(t)) if is_array(c) => {
+                format!("filter::sum(a{c}, n{c}, a{t})")
+            }
+            (BufferAmount::Param(c), Some(t)) => format!("filter::elements(a{c} as i64, a{t})"),
+            (BufferAmount::One, Some(t)) => format!("filter::elements(1, a{t})"),
+            (BufferAmount::Param(_) | BufferAmount::One, None) => return None,
         })
     }
 
     /// Under which condition count and datatype of buffer `i` count.
-    fn is_significant(&self, extent: Extent, i: usize) -> Option<String> {
+    fn is_significant(&self, extent: BufferExtent, i: usize) -> Option<String> {
         let params = self.params();
         let mut conditions = Vec::new();
         let counts: Vec<&Param> = match extent.count {
-            Amount::Param(c) => [Some(c), extent.datatype]
+            BufferAmount::Param(c) => [Some(c), extent.datatype]
                 .into_iter()
                 .flatten()
                 .map(|i| &params[i])
                 .collect(),
-            Amount::One => Vec::new(),
+            BufferAmount::One => Vec::new(),
         };
         if counts.iter().any(|p| p.root_only)
             && let (Some(comm), Some(root)) = (
@@ -173,9 +178,9 @@ impl Wrapper<'_> {
     /// The condition under which a call that looks for something has not found it.
     pub(super) fn brings_nothing(&self) -> Option<String> {
         match self.function?.vain()? {
-            Vain::Always => None,
-            Vain::Not(flag) => Some(format!("arg::value(a{flag}.cast_const()) == 0")),
-            Vain::No(count) => Some(format!("arg::value(a{count}.cast_const()) <= 0")),
+            PollOutcome::Always => None,
+            PollOutcome::Not(flag) => Some(format!("arg::value(a{flag}.cast_const()) == 0")),
+            PollOutcome::No(count) => Some(format!("arg::value(a{count}.cast_const()) <= 0")),
         }
     }
 

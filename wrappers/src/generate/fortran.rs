@@ -4,8 +4,8 @@
 //! Everything comes by address: handles as Fortran's integers, logicals as integers, callbacks as they are; last the error
 //! code, which `mpi_f08` may leave out. The procedures of a function have the same arguments in all bindings.
 
-use super::declaration::{Entry, rust_name};
-use crate::header::{Declared, Family, Header};
+use super::declaration::{DeclaredEntry, rust_name};
+use crate::header::{DeclaredFunction, MpiAbi, MpiHeader};
 use crate::{Carrier, Direction, Fortran, Function, Kind, Param, Table};
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub(super) struct Procedure<'a> {
     function: &'a Function,
     /// Index of the C function among all.
     index: usize,
-    family: Family,
+    family: MpiAbi,
     pub symbols: Vec<Symbol>,
 }
 
@@ -26,21 +26,21 @@ pub(super) struct Symbol {
     plain: bool,
 }
 
-fn bypasses(family: Family, fortran: Fortran) -> bool {
+fn bypasses(family: MpiAbi, fortran: Fortran) -> bool {
     match family {
-        Family::Mpich => fortran.mpich,
-        Family::OpenMpi => fortran.openmpi,
+        MpiAbi::Mpich => fortran.mpich,
+        MpiAbi::OpenMpi => fortran.openmpi,
         // No library has Fortran bindings for it.
-        Family::Standard => false,
+        MpiAbi::Standard => false,
     }
 }
 
 /// Functions of the table that this `mpi.h` does not declare and Fortran has all the same (in Open MPI, macros).
-pub(super) fn undeclared(table: &Table, header: &Header) -> Vec<Declared> {
+pub(super) fn undeclared(table: &Table, header: &MpiHeader) -> Vec<DeclaredFunction> {
     let declares = |f: &Function| header.functions.iter().any(|d| d.name == f.name);
     (table.functions.iter())
         .filter(|f| bypasses(header.family, f.fortran) && !declares(f))
-        .map(|f| Declared {
+        .map(|f| DeclaredFunction {
             name: f.name.clone(),
             params: Vec::new(),
             returns: "::std::os::raw::c_int".to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn undeclared(table: &Table, header: &Header) -> Vec<Declared> {
 }
 
 /// All that have to be wrapped. Their slots follow those of the C functions.
-pub(super) fn procedures<'a>(family: Family, entries: &[Entry<'a>]) -> Vec<Procedure<'a>> {
+pub(super) fn procedures<'a>(family: MpiAbi, entries: &[DeclaredEntry<'a>]) -> Vec<Procedure<'a>> {
     let mut slot = 2 * entries.len();
     let mut all = Vec::new();
     for (index, (_, function)) in entries.iter().enumerate() {
@@ -73,7 +73,7 @@ pub(super) fn procedures<'a>(family: Family, entries: &[Entry<'a>]) -> Vec<Proce
 }
 
 /// The spellings that compilers may ask for, and those of `mpi_f08`; each whether it is the name without P.
-fn names(family: Family, function: &Function) -> Vec<(String, bool)> {
+fn names(family: MpiAbi, function: &Function) -> Vec<(String, bool)> {
     let mut all = Vec::new();
     for (prefix, plain) in [("", true), ("p", false)] {
         let lower = format!("{prefix}{}", function.name.to_lowercase());
@@ -89,7 +89,7 @@ fn names(family: Family, function: &Function) -> Vec<(String, bool)> {
     if !function.fortran.not_f08 {
         let plain = format!("{}_f08_", function.name.to_lowercase());
         let profiled = match family {
-            Family::Mpich => plain.replacen("mpi_", "pmpir_", 1),
+            MpiAbi::Mpich => plain.replacen("mpi_", "pmpir_", 1),
             _ => format!("p{plain}"),
         };
         all.extend([(plain, true), (profiled, false)]);
@@ -184,7 +184,7 @@ impl Procedure<'_> {
     fn filter(&self, s: &mut String) {
         let index = self.index;
         let comm = match self.function.comm() {
-            Some(i) if self.family == Family::OpenMpi => {
+            Some(i) if self.family == MpiAbi::OpenMpi => {
                 format!("ok.then(|| pmpi::MPI_Comm_f2c(*a{i}))")
             }
             Some(i) => format!("ok.then_some(*a{i} as MPI_Comm)"),
@@ -215,7 +215,7 @@ impl Procedure<'_> {
             Carrier::I32 if p.kind == Kind::Logical => format!("(*a{i} != 0) as i32"),
             Carrier::I32 | Carrier::I64 => format!("*a{i}"),
             Carrier::Handle => match self.family {
-                Family::OpenMpi => format!("arg::bits(pmpi::{}(*a{i}))", from_fortran(p.kind)),
+                MpiAbi::OpenMpi => format!("arg::bits(pmpi::{}(*a{i}))", from_fortran(p.kind)),
                 _ => format!("*a{i} as u32 as u64"),
             },
             other => {

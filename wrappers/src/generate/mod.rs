@@ -15,11 +15,11 @@ mod filter;
 mod fortran;
 mod wrapper;
 
-use declaration::{Entry, names, pointer_type, rust_name, signature};
+use declaration::{DeclaredEntry, names, pointer_type, rust_name, signature};
 use fortran::Procedure;
-use wrapper::Wrapper;
+use wrapper::FunctionWrapper;
 
-use crate::header::{Family, Header};
+use crate::header::{MpiAbi, MpiHeader};
 use crate::{Class, Function, Table};
 use std::fmt::Write;
 
@@ -57,11 +57,11 @@ pub struct Generated {
 
 /// How a recorder says in its file what it was built for: the ABI, and the generation of the functions that its wrappers know
 /// (3: before sessions, 4: with them, 5: with the functions about the ABI).
-fn built_for(header: &Header) -> String {
+fn built_for(header: &MpiHeader) -> String {
     let abi = match header.family {
-        Family::Mpich => "mpich",
-        Family::OpenMpi => "openmpi",
-        Family::Standard => "abi",
+        MpiAbi::Mpich => "mpich",
+        MpiAbi::OpenMpi => "openmpi",
+        MpiAbi::Standard => "abi",
     };
     let declares = |name: &str| header.functions.iter().any(|f| f.name == name);
     let generation = if declares("MPI_Abi_get_version") {
@@ -75,7 +75,7 @@ fn built_for(header: &Header) -> String {
 }
 
 /// Makes the wrappers for the functions that `header` declares.
-pub fn generate(table: &Table, header: &Header) -> Generated {
+pub fn generate(table: &Table, header: &MpiHeader) -> Generated {
     let mut out = Generated {
         functions: String::new(),
         pmpi: String::new(),
@@ -139,7 +139,7 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
         if BY_HAND.contains(&declared.name.as_str()) {
             continue;
         }
-        let wrapper = Wrapper {
+        let wrapper = FunctionWrapper {
             index,
             number: *number,
             declared,
@@ -156,8 +156,8 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
 fn tables(
     s: &mut String,
     table: &Table,
-    header: &Header,
-    entries: &[Entry],
+    header: &MpiHeader,
+    entries: &[DeclaredEntry],
     numbers: &[usize],
     procedures: &[Procedure],
 ) {
@@ -264,12 +264,20 @@ fn tables(
 }
 
 /// The table of the wrappers. `count` is the number of functions, with those that only Fortran has.
-fn wrapper_table(s: &mut String, exported: &[Entry], count: usize, procedures: &[Procedure]) {
+fn wrapper_table(
+    s: &mut String,
+    exported: &[DeclaredEntry],
+    count: usize,
+    procedures: &[Procedure],
+) {
     put!(
         s,
         "/// The wrappers: of MPI_X at twice the index, of PMPI_X after it; after them those of Fortran's symbols."
     );
-    put!(s, "pub static WRAPPERS: Addresses<SLOTS> = Addresses([");
+    put!(
+        s,
+        "pub static WRAPPERS: AddressTable<SLOTS> = AddressTable(["
+    );
     for (declared, _) in exported {
         let path = if BY_HAND.contains(&declared.name.as_str()) {
             by_hand(&declared.name)
@@ -290,7 +298,7 @@ fn wrapper_table(s: &mut String, exported: &[Entry], count: usize, procedures: &
 }
 
 /// The exported functions, each of which jumps through its slot, and the table of them.
-fn exports(s: &mut String, exported: &[Entry], count: usize, procedures: &[Procedure]) {
+fn exports(s: &mut String, exported: &[DeclaredEntry], count: usize, procedures: &[Procedure]) {
     let symbols = || procedures.iter().flat_map(|p| &p.symbols);
     put!(s, "export! {{");
     for (i, (declared, _)) in exported.iter().enumerate() {
@@ -308,7 +316,10 @@ fn exports(s: &mut String, exported: &[Entry], count: usize, procedures: &[Proce
     }
     put!(s, "}}");
     put!(s, "/// The exported functions, by slot.");
-    put!(s, "pub static EXPORTS: Addresses<SLOTS> = Addresses([");
+    put!(
+        s,
+        "pub static EXPORTS: AddressTable<SLOTS> = AddressTable(["
+    );
     for (declared, _) in exported {
         put!(s, "    {0} as Code, P{0} as Code,", declared.name);
     }
@@ -322,7 +333,7 @@ fn exports(s: &mut String, exported: &[Entry], count: usize, procedures: &[Proce
 }
 
 /// The MPI library's own functions, for the recorder's use.
-fn pmpi(s: &mut String, exported: &[Entry]) {
+fn pmpi(s: &mut String, exported: &[DeclaredEntry]) {
     for (i, (declared, _)) in exported.iter().enumerate() {
         let params = signature(declared);
         put!(s, "/// P{}.", declared.name);

@@ -1,22 +1,22 @@
 //! One wrapper: what is kept before the call, what is measured after it, and each argument in its form.
 
 use super::declaration::{names, pointer_type, rust_name, signature};
-use crate::header::Declared;
+use crate::header::DeclaredFunction;
 use crate::{
-    Carrier, Class, Direction, Elem, Function, Io, Kind, Len, Param, Phase, Pointer, Query,
-    Sentinel,
+    Carrier, Class, Direction, ElementForm, FileAccessKind, Function, Kind, LengthQuery,
+    LengthRule, Param, Phase, Pointer, Sentinel,
 };
 use std::fmt::Write;
 
 /// The wrapper of one function.
-pub(super) struct Wrapper<'a> {
+pub(super) struct FunctionWrapper<'a> {
     pub index: usize,
     pub number: usize,
-    pub declared: &'a Declared,
+    pub declared: &'a DeclaredFunction,
     pub function: Option<&'a Function>,
 }
 
-impl Wrapper<'_> {
+impl FunctionWrapper<'_> {
     /// Appends its source.
     pub fn write(&self, s: &mut String) {
         let d = self.declared;
@@ -156,10 +156,10 @@ impl Wrapper<'_> {
         };
         let first = (0..self.params().len()).find(|&j| needs_buffer(self, j));
         if first == Some(i) {
-            put!(s, "    let kept = arg::Kept::new(call.before());");
+            put!(s, "    let kept = arg::KeptArguments::new(call.before());");
         }
         match p.carrier() {
-            Carrier::Array(Elem::Text) if p.kind == Kind::Argvp => {
+            Carrier::Array(ElementForm::Text) if p.kind == Kind::Argvp => {
                 let argc = self
                     .params()
                     .iter()
@@ -167,7 +167,7 @@ impl Wrapper<'_> {
                     .unwrap_or(0);
                 put!(s, "    let v{i} = arg::program_arguments(a{argc}, a{i});");
             }
-            Carrier::Array(Elem::Status) if self.has_own(i) => {
+            Carrier::Array(ElementForm::Status) if self.has_own(i) => {
                 let len = self.length_before(p);
                 put!(
                     s,
@@ -219,12 +219,12 @@ impl Wrapper<'_> {
     }
 
     /// Of a call that asks for data of a file, what it does. All these functions begin with the file.
-    fn access(&self) -> Option<Io> {
+    fn access(&self) -> Option<FileAccessKind> {
         self.function?.io.filter(|io| io.phase != Phase::End)
     }
 
     /// Of an access by the individual pointer, which may be followed by others, what it does.
-    fn individual(&self) -> Option<Io> {
+    fn individual(&self) -> Option<FileAccessKind> {
         self.access().filter(|io| io.pointer == Pointer::Individual)
     }
 
@@ -258,8 +258,8 @@ impl Wrapper<'_> {
     /// Number of elements by what is known before the call; what is told only afterwards is bounded by its argument.
     fn length_before(&self, p: &Param) -> String {
         match &p.len {
-            Some(Len::Param(j)) => format!("arg::length(a{j} as i64)"),
-            Some(Len::Returned(_)) => {
+            Some(LengthRule::Param(j)) => format!("arg::length(a{j} as i64)"),
+            Some(LengthRule::Returned(_)) => {
                 // Waitsome and Testsome: as many as were passed.
                 let j = self
                     .params()
@@ -268,12 +268,14 @@ impl Wrapper<'_> {
                     .unwrap_or(0);
                 format!("arg::length(a{j} as i64)")
             }
-            Some(Len::InOut(j)) => format!("arg::length(arg::value(a{j}.cast_const()) as i64)"),
+            Some(LengthRule::InOut(j)) => {
+                format!("arg::length(arg::value(a{j}.cast_const()) as i64)")
+            }
             _ => "0".to_owned(),
         }
     }
 
-    fn query(&self, q: &Query) -> String {
+    fn query(&self, q: &LengthQuery) -> String {
         // Objects that are asked go in by value: none of the table's queries is of one that the call makes.
         let of = format!("a{}", q.of);
         match q.rank {
@@ -285,22 +287,22 @@ impl Wrapper<'_> {
     /// Number of elements as an expression, after the call.
     fn length(&self, p: &Param) -> String {
         match p.len.as_ref() {
-            Some(Len::Param(j)) => format!("arg::length(a{j} as i64)"),
-            Some(Len::Returned(j)) => {
+            Some(LengthRule::Param(j)) => format!("arg::length(a{j} as i64)"),
+            Some(LengthRule::Returned(j)) => {
                 format!("arg::length(arg::value(a{j}.cast_const()) as i64)")
             }
-            Some(Len::InOut(j)) => {
+            Some(LengthRule::InOut(j)) => {
                 format!("arg::length((before{j} as i64).min(arg::value(a{j}.cast_const()) as i64))")
             }
-            Some(Len::Times(k, j)) => format!("{k} * arg::length(a{j} as i64)"),
-            Some(Len::Sum(j)) => {
+            Some(LengthRule::Times(k, j)) => format!("{k} * arg::length(a{j} as i64)"),
+            Some(LengthRule::Sum(j)) => {
                 format!("arg::sum(a{j}, {})", self.length(&self.params()[*j]))
             }
-            Some(Len::Last(j)) => {
+            Some(LengthRule::Last(j)) => {
                 format!("arg::last(a{j}, {})", self.length(&self.params()[*j]))
             }
-            Some(Len::Query(q)) => self.query(q),
-            Some(Len::Min(j, q)) => {
+            Some(LengthRule::Query(q)) => self.query(q),
+            Some(LengthRule::Min(j, q)) => {
                 format!("arg::length(a{j} as i64).min({})", self.query(q))
             }
             _ => "0".to_owned(),
@@ -347,7 +349,7 @@ impl Wrapper<'_> {
     /// Finds out how long arrays and texts are.
     fn measure(&self, s: &mut String, i: usize, p: &Param) {
         match p.carrier() {
-            Carrier::Array(Elem::Text) => match p.kind {
+            Carrier::Array(ElementForm::Text) => match p.kind {
                 Kind::Argvp => {}
                 Kind::Argv => put!(
                     s,
@@ -369,10 +371,10 @@ impl Wrapper<'_> {
             },
             Carrier::Text => {
                 let limit = match p.len.as_ref() {
-                    Some(Len::Chars(j)) => {
+                    Some(LengthRule::Chars(j)) => {
                         format!("arg::length(arg::value(a{j}.cast_const()) as i64)")
                     }
-                    Some(Len::NulWithin(j)) => {
+                    Some(LengthRule::NulWithin(j)) => {
                         let q = &self.params()[*j];
                         match q.carrier() {
                             Carrier::I32InOut => format!("arg::length(before{j} as i64)"),
@@ -388,7 +390,7 @@ impl Wrapper<'_> {
                 );
             }
             Carrier::Array(elem) | Carrier::ArrayInOut(elem) => {
-                let kept = p.direction == Direction::InOut && elem != Elem::Status;
+                let kept = p.direction == Direction::InOut && elem != ElementForm::Status;
                 if kept {
                     put!(s, "    let n{i} = before{i}.len();");
                 } else {
@@ -497,7 +499,7 @@ impl Wrapper<'_> {
                     fixed += 4;
                     let _ = write!(varying, " + arg::text_len(v{i})");
                 }
-                Carrier::Array(Elem::Text) => {
+                Carrier::Array(ElementForm::Text) => {
                     let _ = write!(varying, " + v{i}.len()");
                 }
                 Carrier::Array(elem) => {
@@ -577,8 +579,10 @@ impl Wrapper<'_> {
                 );
             }
             Carrier::Text => put!(s, "    arg::put_text(&mut w.args, v{i});"),
-            Carrier::Array(Elem::Text) => put!(s, "    w.args.bytes(v{i}.as_ptr(), v{i}.len());"),
-            Carrier::Array(Elem::Status) => put!(
+            Carrier::Array(ElementForm::Text) => {
+                put!(s, "    w.args.bytes(v{i}.as_ptr(), v{i}.len());")
+            }
+            Carrier::Array(ElementForm::Status) => put!(
                 s,
                 "    arg::put_statuses(&mut w.args, a{i} as *const MPI_Status, n{i}, arg::in_status(r));"
             ),
@@ -588,8 +592,8 @@ impl Wrapper<'_> {
                 } else {
                     match elem {
                         // What the header has as rows counts by its numbers.
-                        Elem::I32 => format!("a{i} as *const i32"),
-                        Elem::I64 => format!("a{i} as *const i64"),
+                        ElementForm::I32 => format!("a{i} as *const i32"),
+                        ElementForm::I64 => format!("a{i} as *const i64"),
                         _ => format!("a{i} as *const _"),
                     }
                 };
@@ -626,23 +630,23 @@ fn ignore(p: &Param) -> &'static str {
     }
 }
 
-fn family(elem: Elem) -> &'static str {
+fn family(elem: ElementForm) -> &'static str {
     match elem {
-        Elem::Handle => "handles::<{ HANDLE }, _>",
-        Elem::Pointer => "handles::<{ POINTER_BYTES }, _>",
+        ElementForm::Handle => "handles::<{ HANDLE }, _>",
+        ElementForm::Pointer => "handles::<{ POINTER_BYTES }, _>",
         _ => "numbers",
     }
 }
 
-fn width(elem: Elem) -> &'static str {
+fn width(elem: ElementForm) -> &'static str {
     match elem {
-        Elem::I32 => "4",
-        Elem::Status => "21",
+        ElementForm::I32 => "4",
+        ElementForm::Status => "21",
         _ => "8",
     }
 }
 
-/// How the members of a new communicator know each other; see `blockfile::define::Origin`.
+/// How the members of a new communicator know each other; see `blockfile::define::CommOrigin`.
 fn origin(f: &Function) -> &'static str {
     match f.name.as_str() {
         "MPI_Comm_create_group"

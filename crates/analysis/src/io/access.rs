@@ -97,7 +97,7 @@ impl PerCall {
 
 /// Data accesses.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Access {
+pub struct AccessTotals {
     /// Number of calls.
     pub calls: u64,
     /// Whether they write; of rows that hold both kinds that of the last one.
@@ -134,7 +134,7 @@ pub struct Access {
     pub kinds: BTreeMap<KindKey, PerCall>,
 }
 
-impl Access {
+impl AccessTotals {
     /// Bytes of transfers, asked for or not.
     pub fn moved(&self) -> u64 {
         let hole_bytes = self.hole_bytes_read.saturating_add(self.hole_bytes_written);

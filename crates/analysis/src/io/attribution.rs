@@ -1,9 +1,9 @@
 //! How exactly it is known whose data operations carry.
 
 use super::calls::HashMap;
-use super::kinds::{Doing, Who, duration, moved};
+use super::kinds::{Doing, OperationOwner, duration, moved};
 use blockfile::operation::{self as op, Layer};
-use io_attribution::{Edge, Operation, Precision};
+use io_attribution::{AttributedOperation, AttributionEdge, Precision};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Operations whose edges may still come.
@@ -13,7 +13,7 @@ const REMEMBERED: usize = 1 << 17;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stage {
     /// Who made the operations.
-    pub who: Who,
+    pub who: OperationOwner,
     /// Layer of the operations.
     pub layer: Layer,
 }
@@ -58,7 +58,7 @@ impl Attribution {
 
 /// What is remembered of an operation for the edges that lead to it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenOperation {
     /// The call during which it happened.
     pub call: Option<u64>,
     /// Duration of the operation, ns.
@@ -76,15 +76,15 @@ pub(super) struct Seen {
 /// Operations, and how many of their bytes found their calls.
 #[derive(Debug, Default)]
 pub(super) struct Attributions {
-    seen: HashMap<u64, Seen>,
+    seen: HashMap<u64, SeenOperation>,
     order: VecDeque<u64>,
     stages: BTreeMap<Stage, Attribution>,
 }
 
 impl Attributions {
     /// The next operation; `counts` if its bytes should have a call, `is_selected` if the report is about it.
-    pub fn operation(&mut self, operation: &Operation, counts: bool, is_selected: bool) {
-        let who = Who::of(operation.place.lane.actor);
+    pub fn operation(&mut self, operation: &AttributedOperation, counts: bool, is_selected: bool) {
+        let who = OperationOwner::of(operation.place.lane.actor);
         let is_transfer = Doing::of(operation.kind).is_transfer();
         let layer = op::kind(operation.kind).map(|kind| kind.layer);
         let stage = layer.filter(|_| counts && is_transfer);
@@ -96,7 +96,7 @@ impl Attributions {
             sums.moved = sums.moved.saturating_add(bytes);
             sums.hole_bytes = sums.hole_bytes.saturating_add(operation.hole_bytes);
         }
-        let seen = Seen {
+        let seen = SeenOperation {
             call: operation.call,
             ns: duration(operation),
             offset: operation.record.offset,
@@ -116,7 +116,7 @@ impl Attributions {
     }
 
     /// That an operation carries data of a call. Gives what is known of the operation.
-    pub fn carries(&mut self, edge: &Edge) -> Option<Seen> {
+    pub fn carries(&mut self, edge: &AttributionEdge) -> Option<SeenOperation> {
         let seen = self.seen.get_mut(&edge.operation)?;
         seen.left = seen.left.saturating_sub(edge.bytes);
         seen.guessed |= edge.precision != Precision::Exact;
@@ -129,7 +129,7 @@ impl Attributions {
     }
 
     /// What is known of an operation.
-    pub fn get(&self, operation: u64) -> Option<&Seen> {
+    pub fn get(&self, operation: u64) -> Option<&SeenOperation> {
         self.seen.get(&operation)
     }
 

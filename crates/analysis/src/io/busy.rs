@@ -7,7 +7,7 @@ const STRETCHES: usize = 128;
 
 /// When the operations of a call ran.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Busy {
+pub(super) struct BusyTime {
     stretches: Vec<Stretch>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Stretch {
     pub doing: Doing,
 }
 
-impl Busy {
+impl BusyTime {
     /// Adds the time of an operation; nothing, if it took none.
     pub fn add(&mut self, start: i64, stop: i64, doing: Doing) {
         let stretch = Stretch { start, stop, doing };
@@ -37,7 +37,7 @@ impl Busy {
     }
 
     /// Adds the stretches of another call, not in order.
-    pub fn extend(&mut self, other: &Busy) {
+    pub fn extend(&mut self, other: &BusyTime) {
         self.stretches.extend(&other.stretches);
     }
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn many_stretches_become_few() {
-        let mut busy = Busy::default();
+        let mut busy = BusyTime::default();
         // Pairs that are near each other, the pairs far apart, and not in order.
         for nth in (0..1000).rev() {
             busy.add(1000 * nth, 1000 * nth + 100, Doing::Write);
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn stretches_in_a_window() {
-        let mut busy = Busy::default();
+        let mut busy = BusyTime::default();
         for (start, stop) in [(10, 20), (30, 50), (40, 60), (5, 5)] {
             busy.add(start, stop, Doing::Read);
         }

@@ -1,11 +1,11 @@
 //! Calls whose operations may still come: what was seen of each, until it can be added up.
 
 use super::access::Times;
-use super::busy::Busy;
+use super::busy::BusyTime;
 use super::kinds::{Doing, KindKey, duration, moved};
 use super::waits::Waits;
 use blockfile::operation::{self as op, Effect};
-use io_attribution::{Operation, Place};
+use io_attribution::{AttributedOperation, PicturePoint};
 
 /// Type of maps with keys that come from files.
 pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -14,10 +14,10 @@ pub(super) type HashSet<K> = std::collections::HashSet<K, foldhash::fast::Random
 
 /// Calls that are remembered at once.
 const REMEMBERED: usize = 1 << 16;
-/// Operations of these, each call's counted up to [`COUNTED`]: they say how much memory the calls take.
+/// Operations of these, each call's counted up to [`MAX_COUNTED_OPERATIONS`]: they say how much memory the calls take.
 const OPERATIONS: usize = 1 << 20;
 /// What a call keeps of more operations than these takes no more memory.
-const COUNTED: u64 = 256;
+const MAX_COUNTED_OPERATIONS: u64 = 256;
 /// Calls of which it is remembered that they were forgotten.
 const FORGOTTEN: usize = 1 << 20;
 /// Operations of a call that are kept one by one.
@@ -25,13 +25,13 @@ const LONGEST: usize = 6;
 
 /// A data access.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct AccessRow {
     /// CallID.
     pub call: u64,
     /// Name of the function.
     pub name: std::rc::Rc<str>,
     /// Where it was made, and when it began.
-    pub place: Place,
+    pub place: PicturePoint,
     /// When it returned, ns.
     pub stop: i64,
     /// When what it began was complete, ns.
@@ -50,7 +50,7 @@ pub struct Made {
     pub pieces: u64,
 }
 
-impl Made {
+impl AccessRow {
     /// Time in it, ns.
     pub fn duration(&self) -> u64 {
         u64::try_from(self.stop.saturating_sub(self.place.ns)).unwrap_or(0)
@@ -69,7 +69,7 @@ impl Made {
 
 /// Operations of one kind that a call caused or that carry its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caused {
+pub struct CausedKind {
     /// Kind of the operations.
     pub key: KindKey,
     /// Number of operations.
@@ -88,7 +88,7 @@ pub struct Brief {
     /// Kind of the operation.
     pub key: KindKey,
     /// Where and when it began.
-    pub place: Place,
+    pub place: PicturePoint,
     /// Duration, ns.
     pub ns: u64,
     /// Where in the file, -1 if not known.
@@ -101,9 +101,9 @@ pub struct Brief {
 
 /// What was seen of a call.
 #[derive(Debug, Default)]
-pub(super) struct Open {
-    pub made: Option<Made>,
-    pub caused: Vec<Caused>,
+pub(super) struct OpenAccess {
+    pub made: Option<AccessRow>,
+    pub caused: Vec<CausedKind>,
     pub longest: Vec<Brief>,
     pub carried: u64,
     /// Whether other calls of its group wrote some of its bytes, too.
@@ -116,14 +116,14 @@ pub(super) struct Open {
     pub operations: u64,
     pub transfers: u64,
     pub times: Times,
-    pub busy: Busy,
+    pub busy: BusyTime,
     pub waits: Option<Waits>,
     touched: u64,
 }
 
-impl Open {
+impl OpenAccess {
     /// An operation that happened during it.
-    fn triggers(&mut self, operation: &Operation, key: KindKey) {
+    fn triggers(&mut self, operation: &AttributedOperation, key: KindKey) {
         let (bytes, ns) = (moved(operation), duration(operation));
         self.cause(Brief {
             key,
@@ -167,7 +167,7 @@ impl Open {
                 caused.ns = caused.ns.saturating_add(brief.ns);
                 caused.longest = caused.longest.max(brief.ns);
             }
-            None => self.caused.push(Caused {
+            None => self.caused.push(CausedKind {
                 key: brief.key,
                 operations: 1,
                 bytes: brief.bytes,
@@ -195,7 +195,7 @@ impl Open {
 /// All calls whose operations may still come.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, OpenAccess>,
     forgotten: HashSet<u64>,
     clock: u64,
     operations: usize,
@@ -203,7 +203,7 @@ pub(super) struct OpenCalls {
 
 impl OpenCalls {
     /// What was seen of this call; `None` if it was added up already.
-    pub fn get(&mut self, call: u64) -> Option<&mut Open> {
+    pub fn get(&mut self, call: u64) -> Option<&mut OpenAccess> {
         if !self.open.contains_key(&call) && self.forgotten.contains(&call) {
             return None;
         }
@@ -214,19 +214,19 @@ impl OpenCalls {
     }
 
     /// That an operation happened during this call; `false` if the call was added up already.
-    pub fn triggers(&mut self, call: u64, operation: &Operation, key: KindKey) -> bool {
+    pub fn triggers(&mut self, call: u64, operation: &AttributedOperation, key: KindKey) -> bool {
         let Some(open) = self.get(call) else {
             return false;
         };
-        let before = open.operations.min(COUNTED);
+        let before = open.operations.min(MAX_COUNTED_OPERATIONS);
         open.triggers(operation, key);
-        let after = open.operations.min(COUNTED);
+        let after = open.operations.min(MAX_COUNTED_OPERATIONS);
         self.operations += (after - before) as usize;
         true
     }
 
     /// The open call of this CallID; the question is no sign that the call still runs.
-    pub fn look(&mut self, call: u64) -> Option<&mut Open> {
+    pub fn look(&mut self, call: u64) -> Option<&mut OpenAccess> {
         self.open.get_mut(&call)
     }
 
@@ -249,9 +249,9 @@ impl OpenCalls {
     }
 
     /// Takes a call out.
-    pub fn take(&mut self, call: u64) -> Option<Open> {
+    pub fn take(&mut self, call: u64) -> Option<OpenAccess> {
         let open = self.open.remove(&call)?;
-        self.operations -= open.operations.min(COUNTED) as usize;
+        self.operations -= open.operations.min(MAX_COUNTED_OPERATIONS) as usize;
         if self.forgotten.len() >= FORGOTTEN {
             self.forgotten.clear();
         }

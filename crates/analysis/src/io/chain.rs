@@ -1,12 +1,15 @@
 //! One call with everything that it caused, down to the disk.
 //!
-//! The facts are read twice: [`Search::look`] finds what belongs to the call, [`Found::collect`] takes it. So memory
+//! The facts are read twice: [`Search::look`] finds what belongs to the call, [`ChainCollector::collect`] takes it. So memory
 //! depends on the call and not on the trace.
 
 use super::calls::{HashMap, HashSet};
 use super::kinds::{Doing, duration};
 use blockfile::operation::{self as op, Layer};
-use io_attribution::{Actor, Call, Edge, Fact, OpenedFile, Operation, Precision, Relation};
+use io_attribution::{
+    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, OpenedFile,
+    Precision, Relation,
+};
 use std::collections::BTreeMap;
 
 /// Operations of one call that are shown.
@@ -20,15 +23,15 @@ const CANDIDATES: usize = 1 << 10;
 #[derive(Debug)]
 pub struct Search {
     call: u64,
-    made: Option<Call>,
+    made: Option<DataAccessCall>,
     operations: HashSet<u64>,
-    edges: HashMap<u64, Own>,
+    edges: HashMap<u64, EdgeTotals>,
     more: u64,
 }
 
 /// What the edges between the call and an operation say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct EdgeTotals {
     /// Whether the call triggered it.
     pub triggered: bool,
     /// Bytes of the call that it carried, and how sure that is.
@@ -48,13 +51,17 @@ impl Search {
     }
 
     /// Takes the next fact.
-    pub fn look(&mut self, fact: &Fact) {
+    pub fn look(&mut self, fact: &AttributionRecord) {
         match fact {
-            Fact::Call(call) if call.call == self.call => self.made = Some(call.clone()),
-            Fact::Operation(operation) if operation.call == Some(self.call) => {
+            AttributionRecord::Call(call) if call.call == self.call => {
+                self.made = Some(call.clone())
+            }
+            AttributionRecord::Operation(operation) if operation.call == Some(self.call) => {
                 self.wants(operation.id);
             }
-            Fact::Edge(edge) if edge.call == self.call && self.wants(edge.operation) => {
+            AttributionRecord::Edge(edge)
+                if edge.call == self.call && self.wants(edge.operation) =>
+            {
                 let own = self.edges.entry(edge.operation).or_default();
                 match edge.relation {
                     Relation::Triggers => own.triggered = true,
@@ -79,9 +86,9 @@ impl Search {
     }
 
     /// What there is to collect; `None` if no fact names the call.
-    pub fn found(self) -> Option<Found> {
+    pub fn found(self) -> Option<ChainCollector> {
         let is_there = self.made.is_some() || !self.operations.is_empty();
-        is_there.then(|| Found {
+        is_there.then(|| ChainCollector {
             search: self,
             files: BTreeMap::new(),
             group: Vec::new(),
@@ -94,11 +101,11 @@ impl Search {
 
 /// The second time through the facts: takes what belongs to the call.
 #[derive(Debug)]
-pub struct Found {
+pub struct ChainCollector {
     search: Search,
     files: BTreeMap<u32, OpenedFile>,
-    group: Vec<Call>,
-    operations: Vec<Operation>,
+    group: Vec<DataAccessCall>,
+    operations: Vec<AttributedOperation>,
     sharers: HashMap<u64, Vec<Sharer>>,
     named: usize,
 }
@@ -114,16 +121,16 @@ pub struct Sharer {
     pub bytes: u64,
 }
 
-impl Found {
+impl ChainCollector {
     /// Takes the next fact.
-    pub fn collect(&mut self, fact: &Fact) {
+    pub fn collect(&mut self, fact: &AttributionRecord) {
         match fact {
-            Fact::File(file) => {
+            AttributionRecord::File(file) => {
                 if self.files.len() < OPERATIONS {
                     self.files.insert(file.id, file.clone());
                 }
             }
-            Fact::Call(call) => {
+            AttributionRecord::Call(call) => {
                 let is_of_group = self.search.made.as_ref().is_some_and(|made| {
                     let group = made.sequence.is_some() && call.sequence == made.sequence;
                     group && call.file == made.file && call.call != made.call
@@ -132,16 +139,16 @@ impl Found {
                     self.group.push(call.clone());
                 }
             }
-            Fact::Operation(operation) => {
+            AttributionRecord::Operation(operation) => {
                 if self.search.operations.contains(&operation.id) {
                     self.operations.push(operation.clone());
                 }
             }
-            Fact::Edge(edge) => self.edge(edge),
+            AttributionRecord::Edge(edge) => self.edge(edge),
         }
     }
 
-    fn edge(&mut self, edge: &Edge) {
+    fn edge(&mut self, edge: &AttributionEdge) {
         let is_shared = edge.relation == Relation::Carries
             && edge.call != self.search.call
             && self.search.operations.contains(&edge.operation);
@@ -157,7 +164,7 @@ impl Found {
     }
 
     /// The call and its operations, each in the one that it happened in.
-    pub fn chain(mut self) -> Chain {
+    pub fn chain(mut self) -> CallChain {
         self.operations
             .sort_by_key(|o| (level(o), o.place.ns, o.place.lane, o.id));
         let parents = parents(&self.operations);
@@ -177,14 +184,14 @@ impl Found {
             let own = self.search.edges.get(&operation.id);
             let mut own = own.copied().unwrap_or_default();
             own.triggered |= operation.call == Some(self.search.call);
-            links.push(Link {
+            links.push(CausedOperation {
                 own,
                 sharers: self.sharers.remove(&operation.id).unwrap_or_default(),
                 operation,
                 children,
             });
         }
-        Chain {
+        CallChain {
             call: self.search.call,
             made: self.search.made,
             files: self.files,
@@ -198,17 +205,17 @@ impl Found {
 
 /// A call and what it caused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chain {
+pub struct CallChain {
     /// CallID.
     pub call: u64,
     /// The call, if it is a data access.
-    pub made: Option<Call>,
+    pub made: Option<DataAccessCall>,
     /// The files of the run.
     pub files: BTreeMap<u32, OpenedFile>,
     /// The other calls of its group, if it is collective.
-    pub group: Vec<Call>,
+    pub group: Vec<DataAccessCall>,
     /// The operations.
-    pub links: Vec<Link>,
+    pub links: Vec<CausedOperation>,
     /// Positions in `links` of those that happened in no other one, in order of time.
     pub top: Vec<usize>,
     /// Operations that are left out because there are too many.
@@ -217,11 +224,11 @@ pub struct Chain {
 
 /// An operation that a call caused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Link {
+pub struct CausedOperation {
     /// The operation.
-    pub operation: Operation,
+    pub operation: AttributedOperation,
     /// What it has to do with the call.
-    pub own: Own,
+    pub own: EdgeTotals,
     /// Other calls whose data it carries.
     pub sharers: Vec<Sharer>,
     /// Positions of what happened during it, in order of time.
@@ -229,7 +236,7 @@ pub struct Link {
 }
 
 /// How far below the call an operation lies.
-fn level(operation: &Operation) -> u8 {
+fn level(operation: &AttributedOperation) -> u8 {
     let layer = op::kind(operation.kind).map(|kind| kind.layer);
     match (operation.place.lane.actor, layer) {
         (Actor::Rank(_), _) => 0,
@@ -242,7 +249,7 @@ fn level(operation: &Operation) -> u8 {
 }
 
 /// The operation that each one happened in; they are sorted by level and start.
-fn parents(operations: &[Operation]) -> Vec<Option<usize>> {
+fn parents(operations: &[AttributedOperation]) -> Vec<Option<usize>> {
     let starts = |level_: u8| operations.partition_point(|o| level(o) < level_);
     let levels: Vec<usize> = (0..=6).map(starts).collect();
     let mut parents = Vec::with_capacity(operations.len());
@@ -266,12 +273,12 @@ fn parents(operations: &[Operation]) -> Vec<Option<usize>> {
 }
 
 /// How well an operation fits as the one in which another happened; `None` if it does not.
-fn fits(parent: &Operation, child: &Operation) -> Option<u8> {
+fn fits(parent: &AttributedOperation, child: &AttributedOperation) -> Option<u8> {
     let during = child.place.ns <= parent.stop;
     if !during || child.kind == op::REQUEST_QUEUED && level(parent) > 0 {
         return None;
     }
-    let unique = |o: &Operation| o.record.request.map(|request| request.unique);
+    let unique = |o: &AttributedOperation| o.record.request.map(|request| request.unique);
     if level(parent) > 0 && level(child) < 5 {
         let is_same = unique(parent).is_some() && unique(parent) == unique(child);
         let at_home = parent.place.lane.actor == child.place.lane.actor;
@@ -279,7 +286,7 @@ fn fits(parent: &Operation, child: &Operation) -> Option<u8> {
         if !is_same || !at_home && level(child) == 4 || overlap(parent, child) == Some(false) {
             return None;
         }
-        let range = |o: &Operation| (o.record.offset, o.record.size);
+        let range = |o: &AttributedOperation| (o.record.offset, o.record.size);
         return Some(1 + u8::from(at_home) + u8::from(range(parent) == range(child)));
     }
     let (above, below) = (Doing::of(parent.kind), Doing::of(child.kind));
@@ -300,14 +307,14 @@ fn fits(parent: &Operation, child: &Operation) -> Option<u8> {
 }
 
 /// Whether two transfers have bytes of the file in common; `None` if one is no transfer, or it is not known.
-fn overlap(a: &Operation, b: &Operation) -> Option<bool> {
-    let range = |o: &Operation| {
+fn overlap(a: &AttributedOperation, b: &AttributedOperation) -> Option<bool> {
+    let range = |o: &AttributedOperation| {
         let is_known = Doing::of(o.kind).is_transfer() && o.record.offset >= 0;
         let end = o.record.offset.checked_add(o.record.size.max(1))?;
         is_known.then_some((o.record.offset, end))
     };
     // In the file of a data server the data lie elsewhere than in that of the program.
-    let is_moved = |o: &Operation| {
+    let is_moved = |o: &AttributedOperation| {
         let layer = op::kind(o.kind).map(|kind| kind.layer);
         matches!(o.place.lane.actor, Actor::DataServer(_)) || layer == Some(Layer::Stripe)
     };

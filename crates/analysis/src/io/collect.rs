@@ -1,15 +1,16 @@
 //! Takes facts one by one and adds them up.
 
-use super::access::{Access, OtherCalls};
+use super::access::{AccessTotals, OtherCalls};
 use super::attribution::Attributions;
-use super::calls::{Brief, HashMap, HashSet, Made, Open, OpenCalls};
+use super::calls::{AccessRow, Brief, HashMap, HashSet, OpenAccess, OpenCalls};
 use super::collectives::Groups;
-use super::kinds::{Doing, KindKey, Who, moved};
+use super::kinds::{Doing, KindKey, OperationOwner, moved};
 use super::slowest::Slowest;
-use super::{Aggregator, Cache, Options, Report};
+use super::{Aggregator, Cache, IoReport, IoReportOptions};
 use crate::stats::Volume;
 use io_attribution::{
-    Actor, Call, Edge, Fact, FileRole, OpenedFile, Operation, Precision, Relation,
+    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole,
+    OpenedFile, Precision, Relation,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,32 +23,32 @@ const FILES: usize = 1 << 16;
 /// Edges that wait for their operation.
 const WAITING: usize = 1 << 18;
 
-/// Makes a [`Report`] of facts, which come in the order of [`io_attribution::fact`] or, after the files, in order of time.
+/// Makes a [`IoReport`] of facts, which come in the order of [`io_attribution::fact`] or, after the files, in order of time.
 ///
 /// Memory depends on ranks, files, functions and on what is outstanding, not on the length of the trace.
 #[derive(Debug)]
-pub struct Collector {
-    options: Options,
-    report: Report,
+pub struct IoReportCollector {
+    options: IoReportOptions,
+    report: IoReport,
     selected: HashSet<u32>,
     calls: OpenCalls,
     groups: Groups,
     attributions: Attributions,
     /// By operation, which has not come.
-    waiting: HashMap<u64, Vec<Edge>>,
+    waiting: HashMap<u64, Vec<AttributionEdge>>,
     waiting_count: usize,
     slowest: Slowest,
     names: BTreeMap<u16, Rc<str>>,
     served: BTreeMap<(u32, u32), Volume>,
 }
 
-impl Collector {
+impl IoReportCollector {
     /// For a report like this.
-    pub fn new(options: Options) -> Self {
-        Collector {
+    pub fn new(options: IoReportOptions) -> Self {
+        IoReportCollector {
             slowest: Slowest::new(options.slowest),
             options,
-            report: Report::default(),
+            report: IoReport::default(),
             selected: HashSet::default(),
             calls: OpenCalls::default(),
             groups: Groups::default(),
@@ -60,12 +61,12 @@ impl Collector {
     }
 
     /// Takes the next fact.
-    pub fn put(&mut self, fact: &Fact) {
+    pub fn put(&mut self, fact: &AttributionRecord) {
         match fact {
-            Fact::File(file) => self.file(file),
-            Fact::Call(call) => self.call(call),
-            Fact::Operation(operation) => self.operation(operation),
-            Fact::Edge(edge) => self.edge(edge),
+            AttributionRecord::File(file) => self.file(file),
+            AttributionRecord::Call(call) => self.call(call),
+            AttributionRecord::Operation(operation) => self.operation(operation),
+            AttributionRecord::Edge(edge) => self.edge(edge),
         }
         let overdue = self.calls.overdue();
         if !overdue.is_empty() {
@@ -102,7 +103,7 @@ impl Collector {
         }
     }
 
-    fn call(&mut self, call: &Call) {
+    fn call(&mut self, call: &DataAccessCall) {
         let Actor::Rank(rank) = call.place.lane.actor else {
             return;
         };
@@ -112,7 +113,7 @@ impl Collector {
         self.report.lasts(call.place.ns, call.stop);
         let name = self.names.entry(call.function);
         let name = name.or_insert_with(|| Rc::from(call.name.as_str()));
-        let made = Made {
+        let made = AccessRow {
             call: call.call,
             name: Rc::clone(name),
             place: call.place,
@@ -137,7 +138,7 @@ impl Collector {
         }
     }
 
-    fn operation(&mut self, operation: &Operation) {
+    fn operation(&mut self, operation: &AttributedOperation) {
         let actor = operation.place.lane.actor;
         let has_file = self.has_file(operation.file);
         if !has_file || !self.has_rank(actor, operation.call) {
@@ -153,7 +154,7 @@ impl Collector {
         let key = KindKey::of(actor, operation.kind, role);
         self.report.kinds.entry(key).or_default().add(operation);
         self.report.below.add(operation);
-        let is_libc = key.who == Who::Rank;
+        let is_libc = key.who == OperationOwner::Rank;
         let counts = is_data && (operation.call.is_some() || !is_libc);
         self.attributions.operation(operation, counts, true);
         let doing = Doing::of(operation.kind);
@@ -173,7 +174,7 @@ impl Collector {
         self.take_waiting(operation.id);
     }
 
-    fn edge(&mut self, edge: &Edge) {
+    fn edge(&mut self, edge: &AttributionEdge) {
         if !self.has_rank(edge.from.lane.actor, Some(edge.call)) {
             return;
         }
@@ -202,12 +203,13 @@ impl Collector {
     /// Takes the edges whose operations have not come, and that may have been taken long ago.
     fn give_up_waiting(&mut self) {
         self.waiting_count = 0;
-        let mut edges: Vec<Edge> = self.waiting.drain().flat_map(|(_, edges)| edges).collect();
+        let mut edges: Vec<AttributionEdge> =
+            self.waiting.drain().flat_map(|(_, edges)| edges).collect();
         edges.sort_by_key(|edge| edge.operation);
         edges.iter().for_each(|edge| self.settled_edge(edge));
     }
 
-    fn settled_edge(&mut self, edge: &Edge) {
+    fn settled_edge(&mut self, edge: &AttributionEdge) {
         let known = self.attributions.get(edge.operation);
         let is_selected = known.map_or(self.options.file.is_none(), |seen| seen.is_selected);
         if !is_selected {
@@ -274,7 +276,7 @@ impl Collector {
         }
     }
 
-    fn add(&mut self, mut open: Open) {
+    fn add(&mut self, mut open: OpenAccess) {
         let causes: u64 = open.caused.iter().map(|caused| caused.operations).sum();
         let report = &mut self.report;
         report.callids += 1;
@@ -310,7 +312,7 @@ impl Collector {
     }
 
     /// The report.
-    pub fn finish(mut self) -> Report {
+    pub fn finish(mut self) -> IoReport {
         self.give_up_waiting();
         self.groups.close_all(&mut self.calls);
         let calls = self.calls.all();
@@ -333,7 +335,7 @@ impl Collector {
 }
 
 /// Adds a call to a row.
-fn add(row: &mut Access, made: &Made, open: &Open) {
+fn add(row: &mut AccessTotals, made: &AccessRow, open: &OpenAccess) {
     row.calls += 1;
     row.writes = made.writes;
     row.asked = row.asked.saturating_add(made.bytes);
@@ -359,7 +361,7 @@ fn add(row: &mut Access, made: &Made, open: &Open) {
 }
 
 impl Cache {
-    fn add(&mut self, operation: &Operation, doing: Doing, bytes: u64) {
+    fn add(&mut self, operation: &AttributedOperation, doing: Doing, bytes: u64) {
         let Some((read, written)) = operation.record.sectors else {
             return;
         };

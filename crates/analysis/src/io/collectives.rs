@@ -1,6 +1,6 @@
 //! What ranks waited for in collective accesses, and whose operations ran meanwhile.
 
-use super::busy::Busy;
+use super::busy::BusyTime;
 use super::calls::{HashMap, OpenCalls};
 use super::kinds::Doing;
 use super::waits::Waits;
@@ -46,12 +46,12 @@ pub(super) struct Groups {
 }
 
 /// A call of a group.
-struct Member {
+struct CollectiveMember {
     call: u64,
     rank: u32,
     start: i64,
     stop: i64,
-    busy: Busy,
+    busy: BusyTime,
     /// First byte that it wrote, and the one behind the last, if it wrote all in between.
     written: Option<(u64, u64)>,
     /// Whether it is known that another one wrote bytes of its own.
@@ -81,7 +81,7 @@ impl Groups {
             let mut busy = std::mem::take(&mut open.busy);
             busy.straighten();
             let made = open.made.as_ref()?;
-            Some(Member {
+            Some(CollectiveMember {
                 call,
                 rank,
                 start,
@@ -93,20 +93,21 @@ impl Groups {
                 overwritten: open.may_carry,
             })
         };
-        let members: Vec<Member> = members.into_iter().filter_map(member).collect();
+        let members: Vec<CollectiveMember> = members.into_iter().filter_map(member).collect();
         if members.len() > 1 {
             self.add(calls, &members);
         }
     }
 
-    fn add(&mut self, calls: &mut OpenCalls, members: &[Member]) {
+    fn add(&mut self, calls: &mut OpenCalls, members: &[CollectiveMember]) {
         self.found.groups += 1;
-        let mut any = Busy::default();
+        let mut any = BusyTime::default();
         for member in members {
             any.extend(&member.busy);
         }
         any.straighten();
-        let mut workers: Vec<&Member> = members.iter().filter(|m| m.busy.total() > 0).collect();
+        let mut workers: Vec<&CollectiveMember> =
+            members.iter().filter(|m| m.busy.total() > 0).collect();
         self.found.with_one_worker += u64::from(workers.len() == 1);
         self.found.overwriting += u64::from(is_overwritten(members));
         workers.sort_by_key(|m| (std::cmp::Reverse(m.busy.total()), m.rank));
@@ -138,7 +139,7 @@ impl Groups {
         }
     }
 
-    fn waited(&mut self, member: &Member, worker: &Member) {
+    fn waited(&mut self, member: &CollectiveMember, worker: &CollectiveMember) {
         let mut waited = WaitedFor::new();
         worker.busy.each_within(member.start, member.stop, |s| {
             let ns = u64::try_from(s.stop - s.start).unwrap_or(0);
@@ -169,7 +170,7 @@ impl Groups {
 }
 
 /// Whether several members wrote the same bytes.
-fn is_overwritten(members: &[Member]) -> bool {
+fn is_overwritten(members: &[CollectiveMember]) -> bool {
     let mut written: Vec<(u64, u64)> = members.iter().filter_map(|m| m.written).collect();
     written.sort_unstable();
     members.iter().any(|m| m.overwritten) || written.windows(2).any(|w| w[1].0 < w[0].1)

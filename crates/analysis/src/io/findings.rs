@@ -1,7 +1,7 @@
 //! What of a report is worth a second look.
 
-use super::kinds::{Doing, KindKey, Who};
-use super::{Access, Report};
+use super::kinds::{Doing, KindKey, OperationOwner};
+use super::{AccessTotals, IoReport};
 
 /// Accesses below this size are small.
 pub const SMALL: u64 = 4096;
@@ -11,7 +11,7 @@ const FEW: u64 = 50;
 
 /// Something that costs time and could perhaps be done in another way.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Finding {
+pub enum IoFinding {
     /// Many calls ask for less than [`SMALL`] bytes.
     SmallCalls {
         /// Calls below that size.
@@ -116,21 +116,21 @@ pub enum Finding {
     },
 }
 
-impl Report {
+impl IoReport {
     /// What is worth a second look, in the order of the report.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<IoFinding> {
         let mut found = Vec::new();
         let access = [&self.reads, &self.writes];
         let calls = self.reads.calls + self.writes.calls;
         let small: u64 = access.iter().map(|a| a.sizes.below(SMALL).count).sum();
         if small >= FEW && small * 5 >= calls {
-            found.push(Finding::SmallCalls { small, calls });
+            found.push(IoFinding::SmallCalls { small, calls });
         }
         let sizes = [&self.read_sizes, &self.write_sizes];
         let small: u64 = sizes.iter().map(|sizes| sizes.below(SMALL).count).sum();
         let transfers: u64 = sizes.iter().map(|sizes| sizes.all().count).sum();
         if small >= FEW && small * 5 >= transfers && transfers > 2 * calls {
-            found.push(Finding::SmallTransfers {
+            found.push(IoFinding::SmallTransfers {
                 small,
                 transfers,
                 calls,
@@ -138,7 +138,7 @@ impl Report {
         }
         found.extend(access.into_iter().filter_map(sieving_holes));
         if self.writes.modifying > 0 {
-            found.push(Finding::ReadModifyWrite {
+            found.push(IoFinding::ReadModifyWrite {
                 calls: self.writes.modifying,
                 of: self.writes.calls,
                 bytes: self.writes.hole_bytes_read,
@@ -147,13 +147,16 @@ impl Report {
         let ns = self.reads.ns.saturating_add(self.writes.ns);
         let locks = self.reads.times.lock.saturating_add(self.writes.times.lock);
         if locks > 0 && locks >= ns / 10 {
-            found.push(Finding::Locks { ns: locks, of: ns });
+            found.push(IoFinding::Locks { ns: locks, of: ns });
         }
-        let sync = self.kinds.iter().filter(|(key, _)| key.who == Who::Rank);
+        let sync = self
+            .kinds
+            .iter()
+            .filter(|(key, _)| key.who == OperationOwner::Rank);
         let sync = sync.filter(|(key, _)| Doing::of(key.kind) == Doing::Sync);
         let sync: u64 = sync.map(|(_, row)| row.ns).sum();
         if sync > ns / 5 && sync > 0 {
-            found.push(Finding::Sync {
+            found.push(IoFinding::Sync {
                 ns: sync,
                 accesses: ns,
             });
@@ -161,7 +164,7 @@ impl Report {
         self.in_collectives(&mut found);
         self.nonblocking(&mut found);
         if let Some(most) = self.below.imbalance().filter(|&most| most >= 1.25) {
-            found.push(Finding::Imbalance { most });
+            found.push(IoFinding::Imbalance { most });
         }
         // To open or remove what is not there is how libraries find out about it.
         let serious = |key: &KindKey| !matches!(key.doing(), Doing::Open | Doing::Other);
@@ -171,29 +174,29 @@ impl Report {
             .filter(|(key, row)| row.failed > 0 && serious(key));
         let failed: Vec<_> = failed.map(|(&key, row)| (key, row.failed)).collect();
         if !failed.is_empty() {
-            found.push(Finding::Failed { operations: failed });
+            found.push(IoFinding::Failed { operations: failed });
         }
         let writes = self.kinds.iter().filter(|(key, _)| key.is_of_rank());
         let writes = writes.filter(|(key, _)| key.doing() == Doing::Write);
         let short = writes.map(|(_, row)| row.short).sum();
         if short > 0 {
-            found.push(Finding::ShortWrites { operations: short });
+            found.push(IoFinding::ShortWrites { operations: short });
         }
         found
     }
 
-    fn in_collectives(&self, found: &mut Vec<Finding>) {
+    fn in_collectives(&self, found: &mut Vec<IoFinding>) {
         let collectives = &self.collectives;
         let ranks = collectives.ranks.len() as u64;
         let (one, groups) = (collectives.with_one_worker, collectives.groups);
         if collectives.overwriting > 0 {
-            found.push(Finding::Overwriting {
+            found.push(IoFinding::Overwriting {
                 groups: collectives.overwriting,
                 of: groups,
             });
         }
         if one > 0 && one * 2 >= groups {
-            found.push(Finding::OneWorker {
+            found.push(IoFinding::OneWorker {
                 groups: one,
                 of: groups,
                 ranks,
@@ -205,22 +208,22 @@ impl Report {
         };
         let (others, late, of) = (sum(|w| w.others), sum(|w| w.late), sum(super::Waits::all));
         if of > 0 && others.saturating_add(late) >= of / 3 {
-            found.push(Finding::CollectiveWait { others, late, of });
+            found.push(IoFinding::CollectiveWait { others, late, of });
         }
         let rest = sum(|w| w.rest);
         if rest > of / 2 {
-            found.push(Finding::Exchange { rest, of });
+            found.push(IoFinding::Exchange { rest, of });
         }
     }
 
-    fn nonblocking(&self, found: &mut Vec<Finding>) {
+    fn nonblocking(&self, found: &mut Vec<IoFinding>) {
         for (name, access) in &self.functions {
             let begins = name.starts_with("MPI_File_i");
             let done = access.kinds.keys().any(|key| key.is_of_rank())
                 && access.times.outstanding == 0
                 && access.times.transfer > 0;
             if begins && done {
-                found.push(Finding::NotDeferred {
+                found.push(IoFinding::NotDeferred {
                     function: name.clone(),
                     calls: access.calls,
                 });
@@ -229,11 +232,11 @@ impl Report {
     }
 }
 
-fn sieving_holes(access: &Access) -> Option<Finding> {
+fn sieving_holes(access: &AccessTotals) -> Option<IoFinding> {
     let sieving_holes = access
         .hole_bytes_read
         .saturating_add(access.hole_bytes_written);
-    (sieving_holes > 0 && sieving_holes >= access.asked / 4).then(|| Finding::SievingHoles {
+    (sieving_holes > 0 && sieving_holes >= access.asked / 4).then(|| IoFinding::SievingHoles {
         writes: access.writes,
         asked: access.asked,
         moved: access.moved(),

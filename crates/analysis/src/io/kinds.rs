@@ -1,12 +1,12 @@
 //! Operations by their kind and by who does them.
 
 use crate::stats::{Histogram, SizeClass, Volume};
-use blockfile::operation::{self as op, Effect, Kind, Layer};
-use io_attribution::{Actor, FileRole, Operation};
+use blockfile::operation::{self as op, Effect, Layer, OperationKind};
+use io_attribution::{Actor, AttributedOperation, FileRole};
 
 /// Whose work an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Who {
+pub enum OperationOwner {
     /// A rank.
     Rank,
     /// The I/O server that programs see.
@@ -17,14 +17,14 @@ pub enum Who {
     Device,
 }
 
-impl Who {
+impl OperationOwner {
     /// Whose this actor's work is.
     pub fn of(actor: Actor) -> Self {
         match actor {
-            Actor::Rank(_) => Who::Rank,
-            Actor::FrontEnd(_) => Who::FrontEnd,
-            Actor::DataServer(_) => Who::DataServer,
-            Actor::Device(_) => Who::Device,
+            Actor::Rank(_) => OperationOwner::Rank,
+            Actor::FrontEnd(_) => OperationOwner::FrontEnd,
+            Actor::DataServer(_) => OperationOwner::DataServer,
+            Actor::Device(_) => OperationOwner::Device,
         }
     }
 }
@@ -33,7 +33,7 @@ impl Who {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KindKey {
     /// Who does it.
-    pub who: Who,
+    pub who: OperationOwner,
     /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
     /// What the file is to the program.
@@ -43,7 +43,7 @@ pub struct KindKey {
 impl KindKey {
     /// That of an operation of this kind which is drawn there.
     pub fn of(actor: Actor, kind: u16, role: FileRole) -> Self {
-        let who = Who::of(actor);
+        let who = OperationOwner::of(actor);
         KindKey { who, kind, role }
     }
 
@@ -56,13 +56,13 @@ impl KindKey {
     }
 
     /// What the kind is; `None` for numbers of none.
-    pub fn describe(self) -> Option<&'static Kind> {
+    pub fn describe(self) -> Option<&'static OperationKind> {
         op::kind(self.kind)
     }
 
     /// Whether it is a call into libc by a rank.
     pub fn is_of_rank(self) -> bool {
-        self.who == Who::Rank
+        self.who == OperationOwner::Rank
     }
 }
 
@@ -103,7 +103,7 @@ impl Doing {
 }
 
 /// Bytes that an operation moved; 0 if it moves none.
-pub fn moved(operation: &Operation) -> u64 {
+pub fn moved(operation: &AttributedOperation) -> u64 {
     if !Doing::of(operation.kind).is_transfer() {
         return 0;
     }
@@ -117,7 +117,7 @@ pub fn moved(operation: &Operation) -> u64 {
 }
 
 /// How long an operation took, ns.
-pub fn duration(operation: &Operation) -> u64 {
+pub fn duration(operation: &AttributedOperation) -> u64 {
     u64::try_from(operation.stop.saturating_sub(operation.place.ns)).unwrap_or(0)
 }
 
@@ -149,7 +149,7 @@ pub struct KindRow {
 }
 
 impl KindRow {
-    pub(super) fn add(&mut self, operation: &Operation) {
+    pub(super) fn add(&mut self, operation: &AttributedOperation) {
         let (bytes, ns) = (moved(operation), duration(operation));
         self.count += 1;
         self.failed += u64::from(operation.error != 0);

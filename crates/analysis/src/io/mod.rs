@@ -1,9 +1,9 @@
 //! The report on a run's I/O: which operations its MPI-IO calls caused, what these cost, and whose data they carried.
 //!
-//! A [`Collector`] takes [`Fact`](io_attribution::Fact)s one by one; [`Report`] is what it found, without any layout. Memory
+//! A [`IoReportCollector`] takes [`AttributionRecord`](io_attribution::AttributionRecord)s one by one; [`IoReport`] is what it found, without any layout. Memory
 //! depends on ranks, files, functions and on what is outstanding, not on the length of the trace: percentiles come of
 //! [`Histogram`](crate::stats::Histogram)s, and of calls that end long before the last of their operations it is said how
-//! many operations came too late ([`Report::late`]).
+//! many operations came too late ([`IoReport::late`]).
 //!
 //! [`chain`] is about one call: everything that it caused, down to the disk.
 
@@ -20,14 +20,14 @@ mod servers;
 mod slowest;
 mod waits;
 
-pub use access::{Access, OtherCalls, PerCall, Times};
+pub use access::{AccessTotals, OtherCalls, PerCall, Times};
 pub use attribution::{Attribution, Stage};
-pub use calls::{Brief, Caused, Made};
-pub use collect::Collector;
+pub use calls::{AccessRow, Brief, CausedKind};
+pub use collect::IoReportCollector;
 pub use collectives::{Collectives, RankWaits, WaitedFor};
-pub use findings::{Finding, SMALL};
-pub use kinds::{Doing, KindKey, KindRow, Sizes, Who, duration, moved};
-pub use servers::{Below, DeviceRow, ServerRow, Work};
+pub use findings::{IoFinding, SMALL};
+pub use kinds::{Doing, KindKey, KindRow, OperationOwner, Sizes, duration, moved};
+pub use servers::{DeviceRow, LowerTotals, ServerRow, WorkTotals};
 pub use slowest::Slow;
 pub use waits::Waits;
 
@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 
 /// What a report is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct IoReportOptions {
     /// How many of the slowest calls are kept.
     pub slowest: usize,
     /// Only calls of this rank, and operations that it did or that were done on its behalf.
@@ -48,9 +48,9 @@ pub struct Options {
     pub counter_bits: u32,
 }
 
-impl Default for Options {
+impl Default for IoReportOptions {
     fn default() -> Self {
-        Options {
+        IoReportOptions {
             slowest: 5,
             rank: None,
             file: None,
@@ -93,7 +93,7 @@ impl Aggregator {
 
 /// What was found out about a run's I/O.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct IoReport {
     /// From the start of the first to the end of the last call or operation, ns on rank 0's clock.
     pub span: Option<(i64, i64)>,
     /// Moment that times are shown from, ns on rank 0's clock: that from which the trace counts them.
@@ -101,15 +101,15 @@ pub struct Report {
     /// The files by number.
     pub files: BTreeMap<u32, OpenedFile>,
     /// All reading calls.
-    pub reads: Access,
+    pub reads: AccessTotals,
     /// All writing calls.
-    pub writes: Access,
+    pub writes: AccessTotals,
     /// Calls by function.
-    pub functions: BTreeMap<String, Access>,
+    pub functions: BTreeMap<String, AccessTotals>,
     /// Calls by file and by whether they write.
-    pub by_file: BTreeMap<(u32, bool), Access>,
+    pub by_file: BTreeMap<(u32, bool), AccessTotals>,
     /// Calls by rank.
-    pub by_rank: BTreeMap<u32, Access>,
+    pub by_rank: BTreeMap<u32, AccessTotals>,
     /// Calls that caused operations and are no data accesses.
     pub other: OtherCalls,
     /// Operations by who did them and by kind.
@@ -129,7 +129,7 @@ pub struct Report {
     /// The slowest calls, the slowest first.
     pub slowest: Vec<Slow>,
     /// Servers and devices.
-    pub below: Below,
+    pub below: LowerTotals,
     /// How exact the relation between calls and bytes is, by stage.
     pub attribution: BTreeMap<Stage, Attribution>,
     /// Different CallIDs.
@@ -146,7 +146,7 @@ pub struct Report {
     pub late: u64,
 }
 
-impl Report {
+impl IoReport {
     fn lasts(&mut self, start: i64, stop: i64) {
         let (first, last) = self.span.unwrap_or((start, stop));
         self.span = Some((first.min(start), last.max(stop)));

@@ -3,12 +3,12 @@
 use super::kinds::{Doing, duration, moved};
 use crate::stats::{Histogram, Volume};
 use blockfile::operation::{self as op, Effect, Layer};
-use io_attribution::{Actor, Operation};
+use io_attribution::{Actor, AttributedOperation};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Operations of a kind at one server or device.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
+pub struct WorkTotals {
     /// Number of operations, and bytes that they moved.
     pub volume: Volume,
     /// Durations of the operations, ns.
@@ -17,8 +17,8 @@ pub struct Work {
     pub ns: u64,
 }
 
-impl Work {
-    fn add(&mut self, operation: &Operation) {
+impl WorkTotals {
+    fn add(&mut self, operation: &AttributedOperation) {
         let ns = duration(operation);
         self.volume.count += 1;
         self.volume.bytes = self.volume.bytes.saturating_add(moved(operation));
@@ -31,21 +31,21 @@ impl Work {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerRow {
     /// Requests to read, and pieces of such.
-    pub reads: Work,
+    pub reads: WorkTotals,
     /// Requests to write, and pieces of such.
-    pub writes: Work,
+    pub writes: WorkTotals,
     /// All other requests.
-    pub others: Work,
+    pub others: WorkTotals,
     /// Time that requests lay in the queue.
-    pub queued: Work,
+    pub queued: WorkTotals,
     /// Reads of the server from its own disk.
-    pub disk_reads: Work,
+    pub disk_reads: WorkTotals,
     /// Writes of the server to its own disk.
-    pub disk_writes: Work,
+    pub disk_writes: WorkTotals,
     /// All other calls of its own.
-    pub disk_others: Work,
+    pub disk_others: WorkTotals,
     /// Pieces of requests that it passed on to other servers.
-    pub passed_on: Work,
+    pub passed_on: WorkTotals,
 }
 
 impl ServerRow {
@@ -55,7 +55,7 @@ impl ServerRow {
         read.saturating_add(written)
     }
 
-    fn add(&mut self, operation: &Operation) {
+    fn add(&mut self, operation: &AttributedOperation) {
         let Some(kind) = op::kind(operation.kind) else {
             return;
         };
@@ -79,17 +79,17 @@ impl ServerRow {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceRow {
     /// Data read.
-    pub reads: Work,
+    pub reads: WorkTotals,
     /// Data written.
-    pub writes: Work,
+    pub writes: WorkTotals,
     /// Of these those that the kernel wrote by itself, on behalf of no call.
     pub by_kernel: Volume,
     /// Calls whose data were in writes, added up over the writes: the rest were merged by the page cache.
     pub calls_in_writes: u64,
     /// Flushes of the device's own cache.
-    pub flushes: Work,
+    pub flushes: WorkTotals,
     /// Data of the file system itself, and discards.
-    pub metadata: Work,
+    pub metadata: WorkTotals,
     /// Transfers that were joined with an earlier one to one request to the device.
     pub merged: u64,
     /// Transfers of which it is known when the driver got them.
@@ -104,7 +104,7 @@ pub struct DeviceRow {
 const LATEST: usize = 64;
 
 impl DeviceRow {
-    fn add(&mut self, operation: &Operation) {
+    fn add(&mut self, operation: &AttributedOperation) {
         let work = match op::kind(operation.kind).map(|kind| kind.effect) {
             Some(Effect::Read) => &mut self.reads,
             Some(Effect::Write) => {
@@ -146,7 +146,7 @@ impl DeviceRow {
 
 /// All servers and devices.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Below {
+pub struct LowerTotals {
     /// Servers, front ends before data servers.
     pub servers: BTreeMap<Actor, ServerRow>,
     /// Devices by number.
@@ -155,8 +155,8 @@ pub struct Below {
     transfers: BTreeMap<u32, (u64, u64)>,
 }
 
-impl Below {
-    pub(super) fn add(&mut self, operation: &Operation) {
+impl LowerTotals {
+    pub(super) fn add(&mut self, operation: &AttributedOperation) {
         match operation.place.lane.actor {
             Actor::Rank(_) => {
                 if let Some(transfers) = self.transfers_of(operation) {
@@ -176,7 +176,7 @@ impl Below {
         }
     }
 
-    fn transfers_of(&mut self, operation: &Operation) -> Option<&mut (u64, u64)> {
+    fn transfers_of(&mut self, operation: &AttributedOperation) -> Option<&mut (u64, u64)> {
         let is_transfer = Doing::of(operation.kind).is_transfer();
         let file = operation.file.filter(|_| is_transfer)?;
         Some(self.transfers.entry(file).or_default())

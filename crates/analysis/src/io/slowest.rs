@@ -1,6 +1,6 @@
 //! The calls that took longest.
 
-use super::calls::{Brief, Caused, Made, Open};
+use super::calls::{AccessRow, Brief, CausedKind, OpenAccess};
 use super::waits::Waits;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slow {
     /// The call.
-    pub made: Made,
+    pub made: AccessRow,
     /// Operations of the call by kind, those that took most time first.
-    pub caused: Vec<Caused>,
+    pub caused: Vec<CausedKind>,
     /// The longest of them, in order of time.
     pub longest: Vec<Brief>,
     /// Where its time went, of blocking collective calls.
@@ -34,7 +34,7 @@ impl Slowest {
         }
     }
 
-    pub fn add(&mut self, made: &Made, open: &mut Open) {
+    pub fn add(&mut self, made: &AccessRow, open: &mut OpenAccess) {
         let key = (made.duration(), Reverse(made.call));
         let is_full = self.calls.len() >= self.most;
         if is_full

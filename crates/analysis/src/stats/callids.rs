@@ -7,14 +7,14 @@
 use super::HashMap;
 use io_attribution::draw::{Shows, shows};
 use std::collections::BTreeMap;
-use trace_model::{Category, Value, info_values};
+use trace_model::{Category, InfoValue, info_values};
 
-/// CallIDs that are remembered; see [`CallIds::is_exact`].
+/// CallIDs that are remembered; see [`CallIdStatistics::is_exact`].
 const REMEMBERED: usize = 1 << 20;
 
 /// What CallIDs tell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CallIds {
+pub struct CallIdStatistics {
     /// Categories whose info has a CallID, whether or not they occur.
     pub categories: u64,
     /// Drawables that carry one.
@@ -26,7 +26,7 @@ pub struct CallIds {
     /// Operations: drawables that carry the CallID of an earlier one.
     pub operations: u64,
     /// Calls by category of the call, ascending by category index.
-    pub by_call: BTreeMap<i32, Caused>,
+    pub by_call: BTreeMap<i32, CausedOperations>,
     /// Whether these numbers are exact. They are unless a CallID comes back after half a million others, more than are
     /// remembered at a time, went by; such a CallID counts as two.
     pub is_exact: bool,
@@ -34,7 +34,7 @@ pub struct CallIds {
 
 /// What the calls of one category caused.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Caused {
+pub struct CausedOperations {
     /// Different CallIDs that begin with a drawable of this category.
     pub calls: u64,
     /// Number of these CallIDs that caused at least one operation.
@@ -47,7 +47,7 @@ pub struct Caused {
     pub by_operation: BTreeMap<i32, u64>,
 }
 
-impl CallIds {
+impl CallIdStatistics {
     /// Operations per call that caused any: the average number of arrows per CallID having any. `None` if none did.
     pub fn operations_per_causing_call(&self) -> Option<f64> {
         (self.causing > 0).then(|| self.operations as f64 / self.causing as f64)
@@ -56,9 +56,9 @@ impl CallIds {
 
 /// Which value of the infos of a category is the CallID.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place(usize);
+pub(super) struct CallIdIndex(usize);
 
-impl Place {
+impl CallIdIndex {
     /// The place in the infos of this category, if they have a CallID: a number whose key ends in `CallID=` or
     /// `CallID=0x`.
     pub(super) fn of(category: &Category) -> Option<Self> {
@@ -74,14 +74,14 @@ impl Place {
         let mut values = category.info_keys.iter().zip(&category.info_types);
         values
             .position(|(key, kind)| names_it(&key.0) && matches!(kind, b'x' | b'X' | b'd' | b'l'))
-            .map(Place)
+            .map(CallIdIndex)
     }
 
     /// The CallID in an info of the category; `None` if the info is too short.
     pub(super) fn get(self, category: &Category, info: &[u8]) -> Option<u64> {
         match info_values(category, info).nth(self.0)?.1 {
-            Value::Hex(id) => Some(id),
-            Value::Integer(id) => Some(id as u64),
+            InfoValue::Hex(id) => Some(id),
+            InfoValue::Integer(id) => Some(id as u64),
             _ => None,
         }
     }
@@ -89,7 +89,7 @@ impl Place {
 
 /// A call whose operations may still come.
 #[derive(Clone, Copy, Debug)]
-struct Call {
+struct RememberedCall {
     category: i32,
     operations: u64,
     /// Number of the drawable that carried its CallID last.
@@ -98,15 +98,15 @@ struct Call {
 
 /// Counts CallIDs in order of time.
 #[derive(Debug, Default)]
-pub(super) struct Counter {
-    found: CallIds,
-    calls: HashMap<u64, Call>,
+pub(super) struct CallIdCounter {
+    found: CallIdStatistics,
+    calls: HashMap<u64, RememberedCall>,
     forgot: bool,
 }
 
-impl Counter {
+impl CallIdCounter {
     pub(super) fn new(categories: u64) -> Self {
-        let mut counter = Counter::default();
+        let mut counter = CallIdCounter::default();
         counter.found.categories = categories;
         counter
     }
@@ -124,7 +124,7 @@ impl Counter {
         if self.calls.len() >= REMEMBERED {
             self.forget();
         }
-        let call = Call {
+        let call = RememberedCall {
             category,
             operations: 0,
             last,
@@ -148,7 +148,7 @@ impl Counter {
         self.forgot = true;
     }
 
-    pub(super) fn finish(mut self) -> CallIds {
+    pub(super) fn finish(mut self) -> CallIdStatistics {
         for call in self.calls.values() {
             self.found.close(call);
         }
@@ -157,8 +157,8 @@ impl Counter {
     }
 }
 
-impl CallIds {
-    fn close(&mut self, call: &Call) {
+impl CallIdStatistics {
+    fn close(&mut self, call: &RememberedCall) {
         let causing = u64::from(call.operations > 0);
         self.calls += 1;
         self.causing += causing;
@@ -179,7 +179,7 @@ mod tests {
     fn call_id(format: &str, info: &[u8]) -> Option<u64> {
         let mut category = Category::new(1, "x".into(), Topology::State, Color::WHITE);
         category.set_info_format(format.as_bytes());
-        Place::of(&category)?.get(&category, info)
+        CallIdIndex::of(&category)?.get(&category, info)
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn more_calls_than_are_remembered() {
-        let mut counter = Counter::new(2);
+        let mut counter = CallIdCounter::new(2);
         let calls = 3 * REMEMBERED as u64;
         for id in 0..calls {
             counter.add(id, 1);

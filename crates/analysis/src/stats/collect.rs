@@ -1,9 +1,9 @@
 //! Takes drawables in order of start and adds them up.
 
-use super::messages::Counter as MessageCounter;
+use super::messages::MessageCounter;
 use super::{
-    CategoryStatistics, Cell, HashMap, Histogram, Nesting, Options, Row, Statistics, Tally, Untold,
-    callids, counters, polls,
+    CategoryStatistics, DrawableTally, HashMap, Histogram, Nesting, Statistics, StatisticsOptions,
+    ThreadCategoryStatistics, ThreadStatistics, Untold, callids, counters, polls,
 };
 use io_attribution::draw::is_message;
 use std::collections::BTreeMap;
@@ -12,24 +12,24 @@ use trace_model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, mes
 /// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
 const MAX_UNKNOWN_CATEGORIES: u32 = 1 << 14;
 
-/// Makes [`Statistics`] of drawables, which must come in [`Order::Start`](trace_model::Order::Start).
+/// Makes [`Statistics`] of drawables, which must come in [`DrawableOrder::Start`](trace_model::DrawableOrder::Start).
 #[derive(Debug)]
-pub struct Collector {
-    options: Options,
-    kinds: Vec<Kind>,
+pub struct StatisticsCollector {
+    options: StatisticsOptions,
+    kinds: Vec<CategoryState>,
     /// Position in `kinds` by category index.
     kind_of: HashMap<i32, u32>,
-    rows: Vec<Place>,
+    rows: Vec<ThreadState>,
     /// Position in `rows`, and the stack that its states nest on, by line.
     line_of: HashMap<i32, (u32, u32)>,
     /// By row and kind.
-    cells: HashMap<(u32, u32), Tally>,
-    stacks: Vec<Stack>,
+    cells: HashMap<(u32, u32), DrawableTally>,
+    stacks: Vec<StateStack>,
     bounds: TimeBBox,
     drawables: u64,
     messages: MessageCounter,
-    callids: callids::Counter,
-    counters: counters::Counter,
+    callids: callids::CallIdCounter,
+    counters: counters::CounterTotals,
     counted: BTreeMap<String, u64>,
     untold: Untold,
     unknown_kinds: u32,
@@ -38,29 +38,29 @@ pub struct Collector {
 
 /// A category and what was found of it.
 #[derive(Debug)]
-struct Kind {
+struct CategoryState {
     category: Category,
     is_known: bool,
     /// Whether its arrows are messages.
     is_message: bool,
     /// Whether its events are annotations of the recorder.
     is_annotation: bool,
-    callid: Option<callids::Place>,
-    counters: counters::Places,
-    tally: Tally,
+    callid: Option<callids::CallIdIndex>,
+    counters: counters::CounterIndices,
+    tally: DrawableTally,
     durations: Histogram,
 }
 
-impl Kind {
+impl CategoryState {
     fn new(category: Category, is_known: bool) -> Self {
-        Kind {
+        CategoryState {
             is_message: is_message(&category),
             is_annotation: polls::is_annotation(&category),
-            callid: callids::Place::of(&category),
-            counters: counters::Places::new(),
+            callid: callids::CallIdIndex::of(&category),
+            counters: counters::CounterIndices::new(),
             category,
             is_known,
-            tally: Tally::default(),
+            tally: DrawableTally::default(),
             durations: Histogram::default(),
         }
     }
@@ -68,21 +68,21 @@ impl Kind {
 
 /// A thread.
 #[derive(Debug)]
-struct Place {
-    row: Row,
+struct ThreadState {
+    row: ThreadStatistics,
     is_known: bool,
     is_used: bool,
     /// Until when states are known to last.
     covered_until: f64,
 }
 
-impl Place {
+impl ThreadState {
     fn new(rank: i32, thread: i32, is_known: bool) -> Self {
-        Place {
-            row: Row {
+        ThreadState {
+            row: ThreadStatistics {
                 rank,
                 thread,
-                ..Row::default()
+                ..ThreadStatistics::default()
             },
             is_known,
             is_used: false,
@@ -93,35 +93,35 @@ impl Place {
 
 /// The states that lie on top of each other at the start of the last one.
 #[derive(Debug, Default)]
-struct Stack {
-    open: Vec<Open>,
+struct StateStack {
+    open: Vec<OpenState>,
     last_start: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenState {
     bounds: TimeBBox,
     kind: u32,
     row: u32,
 }
 
-impl Collector {
+impl StatisticsCollector {
     /// For a trace with these definitions.
-    pub fn new(definitions: &Definitions, options: Options) -> Self {
+    pub fn new(definitions: &Definitions, options: StatisticsOptions) -> Self {
         let mut kinds = Vec::new();
         let mut kind_of = HashMap::default();
-        let mut counters = counters::Counter::default();
+        let mut counters = counters::CounterTotals::default();
         for category in &definitions.categories {
             kind_of.entry(category.index).or_insert_with(|| {
-                kinds.push(Kind {
+                kinds.push(CategoryState {
                     counters: counters.places(category),
-                    ..Kind::new(category.clone(), true)
+                    ..CategoryState::new(category.clone(), true)
                 });
                 kinds.len() as u32 - 1
             });
         }
         let with_callid = kinds.iter().filter(|kind| kind.callid.is_some()).count();
-        let mut collector = Collector {
+        let mut collector = StatisticsCollector {
             options,
             kinds,
             kind_of,
@@ -132,7 +132,7 @@ impl Collector {
             bounds: TimeBBox::EMPTY,
             drawables: 0,
             messages: MessageCounter::default(),
-            callids: callids::Counter::new(with_callid as u64),
+            callids: callids::CallIdCounter::new(with_callid as u64),
             counters,
             counted: BTreeMap::new(),
             untold: Untold::default(),
@@ -144,7 +144,7 @@ impl Collector {
             let row = *row_of.entry((line.rank, line.thread)).or_insert_with(|| {
                 collector
                     .rows
-                    .push(Place::new(line.rank, line.thread, true));
+                    .push(ThreadState::new(line.rank, line.thread, true));
                 collector.rows.len() as u32 - 1
             });
             collector.add_line(line.id, row);
@@ -158,7 +158,7 @@ impl Collector {
             Nesting::Thread => row,
         };
         while self.stacks.len() <= stack as usize {
-            self.stacks.push(Stack::default());
+            self.stacks.push(StateStack::default());
         }
         *self.line_of.entry(line).or_insert((row, stack))
     }
@@ -236,7 +236,7 @@ impl Collector {
                 self.rows[end_row as usize].row.received.add(bytes);
             }
             Topology::State => {
-                self.nest(stack, Open { bounds, kind, row }, duration);
+                self.nest(stack, OpenState { bounds, kind, row }, duration);
                 let place = &mut self.rows[row as usize];
                 let from = clipped.earliest.max(place.covered_until);
                 if clipped.latest > from {
@@ -248,7 +248,7 @@ impl Collector {
     }
 
     /// Finds the state that this one is nested in, and takes its duration from that one's exclusive time.
-    fn nest(&mut self, stack: u32, state: Open, duration: f64) {
+    fn nest(&mut self, stack: u32, state: OpenState, duration: f64) {
         let stack = &mut self.stacks[stack as usize];
         let start = state.bounds.earliest;
         if stack.last_start.is_some_and(|last| start < last) {
@@ -287,7 +287,7 @@ impl Collector {
             drawable.topology,
             trace_model::Color::WHITE,
         );
-        self.kinds.push(Kind::new(category, false));
+        self.kinds.push(CategoryState::new(category, false));
         self.kind_of.insert(drawable.category, kind);
         kind
     }
@@ -301,7 +301,7 @@ impl Collector {
         if self.unknown_rows > MAX_UNKNOWN_CATEGORIES {
             return (row - 1, self.stacks.len() as u32 - 1);
         }
-        self.rows.push(Place::new(line, 0, false));
+        self.rows.push(ThreadState::new(line, 0, false));
         self.add_line(line, row)
     }
 
@@ -315,7 +315,7 @@ impl Collector {
                 self.kinds[kind as usize].category.index,
             )
         };
-        let mut cells: Vec<Cell> = Vec::with_capacity(self.cells.len());
+        let mut cells: Vec<ThreadCategoryStatistics> = Vec::with_capacity(self.cells.len());
         let nothing = vec![None; self.counters.names.len()];
         let mut counted = vec![nothing; self.kinds.len()];
         for (&(row, kind), &tally) in &self.cells {
@@ -324,7 +324,7 @@ impl Collector {
                 counters::join(counted, &sums);
             }
             let (rank, thread, category) = key(row, kind);
-            cells.push(Cell {
+            cells.push(ThreadCategoryStatistics {
                 rank,
                 thread,
                 category,
@@ -347,7 +347,7 @@ impl Collector {
             .collect();
         categories.sort_unstable_by_key(|category| category.index);
         let used = self.rows.into_iter().filter(|place| place.is_used);
-        let mut rows: Vec<Row> = used.map(|place| place.row).collect();
+        let mut rows: Vec<ThreadStatistics> = used.map(|place| place.row).collect();
         rows.sort_by_key(|row| (row.rank, row.thread));
         Statistics {
             window: self.options.window.unwrap_or(self.bounds),
@@ -381,17 +381,17 @@ fn takes_part(bounds: TimeBBox, window: TimeBBox) -> bool {
 #[cfg(feature = "spill")]
 pub fn collect(
     source: &dyn trace_model::Source,
-    options: Options,
+    options: StatisticsOptions,
 ) -> Result<(Statistics, trace_model::Losses), trace_model::Stop> {
-    use trace_model::{Order, Sorter};
-    let mut collector = Collector::new(source.definitions(), options);
-    let losses = if source.order() == Order::Start {
+    use trace_model::{DrawableOrder, Sorter};
+    let mut collector = StatisticsCollector::new(source.definitions(), options);
+    let losses = if source.order() == DrawableOrder::Start {
         source.for_each(&mut |drawable| {
             collector.put(drawable);
             Ok(())
         })?
     } else {
-        let mut sorter = Sorter::new(Order::Start);
+        let mut sorter = Sorter::new(DrawableOrder::Start);
         let losses = source.for_each(&mut |drawable| Ok(sorter.push(drawable)?))?;
         sorter.finish(&mut |drawable| {
             collector.put(drawable);

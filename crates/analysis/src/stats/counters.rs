@@ -1,11 +1,11 @@
 //! Sums of what performance counters counted in states ([`counter_of`]).
 
 use super::HashMap;
-use trace_model::{Category, Value, counter_of, info_values};
+use trace_model::{Category, InfoValue, counter_of, info_values};
 
 /// Adds them up by thread and category.
 #[derive(Debug, Default)]
-pub(super) struct Counter {
+pub(super) struct CounterTotals {
     /// Names, in the order in which categories have them.
     pub(super) names: Vec<String>,
     /// By row and kind, for each name.
@@ -13,11 +13,11 @@ pub(super) struct Counter {
 }
 
 /// For each value of the infos of a category the counter that it is of; empty if it has none.
-pub(super) type Places = Vec<Option<usize>>;
+pub(super) type CounterIndices = Vec<Option<usize>>;
 
-impl Counter {
+impl CounterTotals {
     /// Takes the counters of a category.
-    pub(super) fn places(&mut self, category: &Category) -> Places {
+    pub(super) fn places(&mut self, category: &Category) -> CounterIndices {
         let place = |key| {
             let name = counter_of(key)?;
             let known = self.names.iter().position(|n| n == name);
@@ -26,10 +26,10 @@ impl Counter {
                 self.names.len() - 1
             }))
         };
-        let places: Places = category.info_keys.iter().map(place).collect();
+        let places: CounterIndices = category.info_keys.iter().map(place).collect();
         match places.iter().any(Option::is_some) {
             true => places,
-            false => Places::new(),
+            false => CounterIndices::new(),
         }
     }
 
@@ -38,14 +38,14 @@ impl Counter {
         &mut self,
         (row, kind): (u32, u32),
         category: &Category,
-        places: &Places,
+        places: &CounterIndices,
         info: &[u8],
     ) {
         let sums = self.sums.entry((row, kind)).or_default();
         sums.resize(self.names.len(), None);
         for ((_, value), place) in info_values(category, info).zip(places) {
             // What is negative stands for a counter that the process did not have.
-            if let (Value::Integer(value), Some(place)) = (value, *place)
+            if let (InfoValue::Integer(value), Some(place)) = (value, *place)
                 && let (Ok(value), Some(sum)) = (u64::try_from(value), sums.get_mut(place))
             {
                 *sum = Some(sum.unwrap_or(0).saturating_add(value));

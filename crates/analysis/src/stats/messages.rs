@@ -38,7 +38,7 @@ pub struct SizeClass {
 
 /// A cell of the communication matrix: what one rank sent to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct RankPair {
     /// Rank of the sender in MPI_COMM_WORLD.
     pub from: i32,
     /// Rank of the receiver.
@@ -49,7 +49,7 @@ pub struct Pair {
 
 /// All arrows of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Messages {
+pub struct MessageStatistics {
     /// All of them.
     pub all: Volume,
     /// Arrows whose info tells no size; they count with 0 bytes in pairs and not at all by size.
@@ -61,12 +61,12 @@ pub struct Messages {
     /// By size: 0, 1, 2 to 3, 4 to 7, …; classes without messages left out.
     pub by_size: Vec<SizeClass>,
     /// By sender and receiver, ascending; pairs without messages left out.
-    pub by_pair: Vec<Pair>,
+    pub by_pair: Vec<RankPair>,
 }
 
 /// Counts messages.
 #[derive(Debug)]
-pub(super) struct Counter {
+pub(super) struct MessageCounter {
     all: Volume,
     without_size: u64,
     backward: u64,
@@ -75,9 +75,9 @@ pub(super) struct Counter {
     pairs: HashMap<(i32, i32), Volume>,
 }
 
-impl Default for Counter {
+impl Default for MessageCounter {
     fn default() -> Self {
-        Counter {
+        MessageCounter {
             all: Volume::default(),
             without_size: 0,
             backward: 0,
@@ -88,7 +88,7 @@ impl Default for Counter {
     }
 }
 
-impl Counter {
+impl MessageCounter {
     pub(super) fn add(&mut self, from: i32, to: i32, size: Option<u64>, backward: bool) {
         let bytes = size.unwrap_or(0);
         self.all.add(bytes);
@@ -103,16 +103,16 @@ impl Counter {
         }
     }
 
-    pub(super) fn finish(self) -> Messages {
+    pub(super) fn finish(self) -> MessageStatistics {
         let classes = self.classes.iter().enumerate();
         let by_size = classes.filter(|(_, volume)| volume.count > 0);
-        let mut by_pair: Vec<Pair> = self
+        let mut by_pair: Vec<RankPair> = self
             .pairs
             .iter()
-            .map(|(&(from, to), &volume)| Pair { from, to, volume })
+            .map(|(&(from, to), &volume)| RankPair { from, to, volume })
             .collect();
         by_pair.sort_unstable_by_key(|pair| (pair.from, pair.to));
-        Messages {
+        MessageStatistics {
             all: self.all,
             without_size: self.without_size,
             backward: self.backward,
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn classes_of_sizes() {
-        let mut counter = Counter::default();
+        let mut counter = MessageCounter::default();
         for size in [0, 1, 2, 3, 4, 7, 8, 1 << 20, u64::MAX] {
             counter.add(1, 0, Some(size), false);
         }

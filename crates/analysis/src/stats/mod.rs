@@ -1,12 +1,12 @@
 //! Statistics of a trace or of a window of it: where the time went, by category, rank and thread; messages by size and
 //! by pair of ranks; CallIDs and the operations they brought about.
 //!
-//! [`mod@collect`] takes any [`Source`](trace_model::Source), a [`Collector`] drawables one by one in order of start.
+//! [`mod@collect`] takes any [`Source`](trace_model::Source), a [`StatisticsCollector`] drawables one by one in order of start.
 //! Memory depends on categories, lines and states that are open, not on the length of the trace.
 //!
 //! ```
 //! use trace_model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
-//! use analysis::stats::{Collector, Options};
+//! use analysis::stats::{StatisticsCollector, StatisticsOptions};
 //!
 //! let category = |index, name: &str| Category::new(index, name.into(), Topology::State, Color::WHITE);
 //! let definitions = Definitions {
@@ -14,7 +14,7 @@
 //!     lines: vec![Line::of_thread(0, 0, 0)],
 //!     ..Definitions::default()
 //! };
-//! let mut collector = Collector::new(&definitions, Options::default());
+//! let mut collector = StatisticsCollector::new(&definitions, StatisticsOptions::default());
 //! for (category, start, end) in [(2, 0.0, 10.0), (1, 4.0, 7.0)] {
 //!     let vertices = [start, end].map(|time| Vertex { time, line: 0 });
 //!     collector.put(&Drawable { topology: Topology::State, category, info: &[], vertices: &vertices });
@@ -33,14 +33,17 @@ mod polls;
 mod slog2;
 mod tally;
 
-pub use callids::{CallIds, Caused};
-pub use collect::Collector;
+pub use callids::{CallIdStatistics, CausedOperations};
+pub use collect::StatisticsCollector;
 #[cfg(feature = "spill")]
 pub use collect::collect;
 pub use histogram::Histogram;
-pub use messages::{Messages, Pair, SizeClass, Volume};
+pub use messages::{MessageStatistics, RankPair, SizeClass, Volume};
 pub use slog2::collect_slog2;
-pub use tally::{CategoryStatistics, Cell, Row, Statistics, Tally, Untold};
+pub use tally::{
+    CategoryStatistics, DrawableTally, Statistics, ThreadCategoryStatistics, ThreadStatistics,
+    Untold,
+};
 
 use trace_model::TimeBBox;
 
@@ -49,7 +52,7 @@ type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState
 
 /// What statistics are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct StatisticsOptions {
     /// Only what lies in this stretch of time: drawables that reach into it, durations cut at its borders. `None`: all.
     pub window: Option<TimeBBox>,
     /// Which states can be nested in which.

@@ -2,7 +2,7 @@
 //! as `+999998 MPI_Iprobe` says how many were between them.
 
 use std::collections::BTreeMap;
-use trace_model::{Category, Topology, Value, info_values};
+use trace_model::{Category, InfoValue, Topology, info_values};
 
 /// Names that are told apart; no MPI library has so many functions that ask.
 const MAX_POLL_FUNCTIONS: usize = 64;
@@ -15,7 +15,7 @@ pub(super) fn is_annotation(category: &Category) -> bool {
 /// Adds what an annotation says, by name of the function.
 pub(super) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info: &[u8]) {
     let text = info_values(category, info).find_map(|(_, value)| match value {
-        Value::Text(text) => Some(text),
+        InfoValue::Text(text) => Some(text),
         _ => None,
     });
     let Some((name, calls)) = text.and_then(told) else {

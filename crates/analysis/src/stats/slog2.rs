@@ -1,9 +1,9 @@
 //! Statistics of a window of an SLOG2 file, from the nodes that reach into it.
 
-use super::{Collector, Options, Statistics};
+use super::{Statistics, StatisticsCollector, StatisticsOptions};
 use std::ops::ControlFlow;
 use trace_formats::slog2;
-use trace_formats::slog2::{Depth, InModel, InOrder, Primitive, Reader, lines_of_views};
+use trace_formats::slog2::{Depth, InModel, InOrder, Primitive, Slog2Reader, lines_of_views};
 use trace_model::{Definitions, Losses, Stop, TimeBBox};
 
 /// Statistics of `window`, those that `collect` gives of the whole file with this window, but
@@ -12,11 +12,11 @@ use trace_model::{Definitions, Losses, Stop, TimeBBox};
 /// # Errors
 /// The errors of the file.
 pub fn collect_slog2(
-    reader: &Reader<'_>,
+    reader: &Slog2Reader<'_>,
     window: TimeBBox,
-    options: Options,
+    options: StatisticsOptions,
 ) -> Result<(Statistics, Losses), Stop> {
-    let options = Options {
+    let options = StatisticsOptions {
         window: Some(window),
         ..options
     };
@@ -30,7 +30,7 @@ pub fn collect_slog2(
             .collect(),
         ..Definitions::default()
     };
-    let mut collector = Collector::new(&definitions, options);
+    let mut collector = StatisticsCollector::new(&definitions, options);
     let mut losses = Losses::default();
     let mut put = |primitive: &Primitive<'_>| {
         let put = primitives.put(primitive, &mut losses, |drawable| {
@@ -48,7 +48,7 @@ pub fn collect_slog2(
         InOrder::Stopped | InOrder::Disordered => {}
     }
     // Files of other programs may be in any order: once more, sorted.
-    collector = Collector::new(&definitions, options);
+    collector = StatisticsCollector::new(&definitions, options);
     losses = Losses::default();
     for drawable in sorted(reader, window, &mut losses)? {
         let put = primitives.put(&drawable, &mut losses, |drawable| {
@@ -62,7 +62,7 @@ pub fn collect_slog2(
 
 /// The primitives that overlap a window, by start, of a file that is not in order.
 fn sorted<'a>(
-    reader: &Reader<'a>,
+    reader: &Slog2Reader<'a>,
     window: TimeBBox,
     losses: &mut Losses,
 ) -> Result<Vec<Primitive<'a>>, slog2::Error> {
@@ -70,8 +70,8 @@ fn sorted<'a>(
     let mut primitives = Vec::with_capacity(found.drawables.len());
     for drawable in found.drawables {
         match drawable {
-            slog2::Drawable::Primitive(primitive) => primitives.push(primitive),
-            slog2::Drawable::Composite(composite) => {
+            slog2::NodeDrawable::Primitive(primitive) => primitives.push(primitive),
+            slog2::NodeDrawable::Composite(composite) => {
                 losses.add("composite, given as its primitives", 1);
                 primitives.extend(composite.primitives);
             }

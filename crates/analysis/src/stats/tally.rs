@@ -1,12 +1,12 @@
 //! What statistics say.
 
-use super::{CallIds, Histogram, Messages, counters};
+use super::{CallIdStatistics, Histogram, MessageStatistics, counters};
 use std::collections::BTreeMap;
 use trace_model::{Text, TimeBBox, Topology};
 
 /// Drawables of one kind: their number and durations in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tally {
+pub struct DrawableTally {
     /// Number of drawables.
     pub count: u64,
     /// Sum of durations: the inclusive time. An arrow's duration is that between its ends, an event has none.
@@ -19,9 +19,9 @@ pub struct Tally {
     pub max: f64,
 }
 
-impl Default for Tally {
+impl Default for DrawableTally {
     fn default() -> Self {
-        Tally {
+        DrawableTally {
             count: 0,
             total: 0.0,
             exclusive: 0.0,
@@ -31,7 +31,7 @@ impl Default for Tally {
     }
 }
 
-impl Tally {
+impl DrawableTally {
     #[inline]
     pub(super) fn add(&mut self, duration: f64) {
         self.count += 1;
@@ -41,7 +41,7 @@ impl Tally {
     }
 
     /// Takes over the drawables of another one.
-    pub fn join(&mut self, other: &Tally) {
+    pub fn join(&mut self, other: &DrawableTally) {
         self.count += other.count;
         self.total += other.total;
         self.exclusive += other.exclusive;
@@ -65,7 +65,7 @@ pub struct CategoryStatistics {
     /// Topology of the drawables of the category.
     pub topology: Topology,
     /// All its drawables.
-    pub tally: Tally,
+    pub tally: DrawableTally,
     /// Durations of the drawables; empty for events, which have none.
     pub durations: Histogram,
     /// What each of [`Statistics::counters`] counted in them; `None` where it did not. Those that reach into a window count whole.
@@ -74,7 +74,7 @@ pub struct CategoryStatistics {
 
 /// A thread that has drawables, with all its lines.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct ThreadStatistics {
     /// Rank in MPI_COMM_WORLD.
     pub rank: i32,
     /// Thread of the process.
@@ -89,7 +89,7 @@ pub struct Row {
 
 /// The drawables of one category on one thread. Arrows count where they start.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
+pub struct ThreadCategoryStatistics {
     /// Rank in MPI_COMM_WORLD.
     pub rank: i32,
     /// Thread of the process.
@@ -97,7 +97,7 @@ pub struct Cell {
     /// Index of the category.
     pub category: i32,
     /// The drawables.
-    pub tally: Tally,
+    pub tally: DrawableTally,
     /// What each of [`Statistics::counters`] counted in them; `None` where it did not.
     pub counters: Vec<Option<u64>>,
 }
@@ -125,13 +125,13 @@ pub struct Statistics {
     /// The categories that occur, ascending by index.
     pub categories: Vec<CategoryStatistics>,
     /// The threads that have drawables, ascending by rank and thread.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ThreadStatistics>,
     /// By thread and category, ascending.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<ThreadCategoryStatistics>,
     /// Arrows.
-    pub messages: Messages,
+    pub messages: MessageStatistics,
     /// CallIDs.
-    pub callids: CallIds,
+    pub callids: CallIdStatistics,
     /// Names of performance counters.
     pub counters: Vec<String>,
     /// Calls that are not drawn because they lie between the first and the last of a row of polls, by function.
@@ -170,8 +170,8 @@ impl Statistics {
     }
 
     /// By rank and category, the threads of a rank joined; `thread` is that of the first.
-    pub fn cells_by_rank(&self) -> Vec<Cell> {
-        let mut cells: BTreeMap<(i32, i32), Cell> = BTreeMap::new();
+    pub fn cells_by_rank(&self) -> Vec<ThreadCategoryStatistics> {
+        let mut cells: BTreeMap<(i32, i32), ThreadCategoryStatistics> = BTreeMap::new();
         for cell in &self.cells {
             cells
                 .entry((cell.rank, cell.category))
@@ -185,8 +185,8 @@ impl Statistics {
     }
 
     /// The rows with the threads of each rank joined; `thread` is that of the first.
-    pub fn rows_by_rank(&self) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
+    pub fn rows_by_rank(&self) -> Vec<ThreadStatistics> {
+        let mut rows: Vec<ThreadStatistics> = Vec::new();
         for row in &self.rows {
             match rows.last_mut().filter(|last| last.rank == row.rank) {
                 Some(last) => {

@@ -1,14 +1,16 @@
 //! Statistics against brute force, and against the summaries that the original converter writes into SLOG2 files.
 
 use analysis::stats;
-use analysis::stats::{Collector, Histogram, Nesting, Options, Statistics, Volume};
+use analysis::stats::{
+    Histogram, Nesting, Statistics, StatisticsCollector, StatisticsOptions, Volume,
+};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::golden;
 use trace_formats::slog2;
 use trace_model::{
-    Category, Color, Definitions, Drawable, InfoWriter, Line, Order, Sorter, TimeBBox, Topology,
-    Vertex,
+    Category, Color, Definitions, Drawable, DrawableOrder, InfoWriter, Line, Sorter, TimeBBox,
+    Topology, Vertex,
 };
 
 /// A drawable that owns what it has.
@@ -53,8 +55,8 @@ fn sorted(mut drawables: Vec<Own>) -> Vec<Own> {
     drawables
 }
 
-fn collect(definitions: &Definitions, drawables: &[Own], options: Options) -> Statistics {
-    let mut collector = Collector::new(definitions, options);
+fn collect(definitions: &Definitions, drawables: &[Own], options: StatisticsOptions) -> Statistics {
+    let mut collector = StatisticsCollector::new(definitions, options);
     for own in drawables {
         collector.put(&Drawable {
             topology: own.topology,
@@ -156,7 +158,7 @@ fn drawable() -> impl Strategy<Value = Own> {
 type Cells = BTreeMap<((i32, i32), i32), (u64, f64, f64)>;
 
 /// The same by looking at every pair.
-fn by_brute_force(drawables: &[Own], options: Options) -> Cells {
+fn by_brute_force(drawables: &[Own], options: StatisticsOptions) -> Cells {
     let mut cells = Cells::new();
     let nests = |outer: &Own, inner: &Own| {
         let together = match options.nesting {
@@ -209,7 +211,7 @@ proptest! {
     ) {
         let drawables = sorted(drawables);
         let nesting = if by_line { Nesting::Line } else { Nesting::Thread };
-        let options = Options { window, nesting };
+        let options = StatisticsOptions { window, nesting };
         let found = collect(&definitions(), &drawables, options);
         let expected = by_brute_force(&drawables, options);
 
@@ -261,7 +263,7 @@ proptest! {
         window in window(),
     ) {
         let drawables = sorted(drawables);
-        let found = collect(&definitions(), &drawables, Options { window, ..Options::default() });
+        let found = collect(&definitions(), &drawables, StatisticsOptions { window, ..StatisticsOptions::default() });
         let arrows = || drawables.iter()
             .filter(|own| own.topology == Topology::Arrow && own.seconds(window).is_some());
         let size = |own: &Own| (own.info.len() == 8).then(|| u64::from(own.info[7]));
@@ -286,7 +288,7 @@ proptest! {
         // All sizes are powers of two, so each has a class of its own and is its smallest.
         let found_classes: BTreeMap<_, _> = messages.by_size.iter().map(|class| (class.low, class.volume)).collect();
         prop_assert_eq!(&found_classes, &classes);
-        let sum = |volume: fn(&analysis::stats::Row) -> Volume| found.rows.iter().map(|row| volume(row).bytes).sum::<u64>();
+        let sum = |volume: fn(&analysis::stats::ThreadStatistics) -> Volume| found.rows.iter().map(|row| volume(row).bytes).sum::<u64>();
         prop_assert_eq!(sum(|row| row.sent), messages.all.bytes);
         prop_assert_eq!(sum(|row| row.received), messages.all.bytes);
     }
@@ -294,7 +296,7 @@ proptest! {
     #[test]
     fn callids_are_those_of_brute_force(drawables in proptest::collection::vec(drawable(), 0..60)) {
         let drawables = sorted(drawables);
-        let found = collect(&definitions(), &drawables, Options::default()).callids;
+        let found = collect(&definitions(), &drawables, StatisticsOptions::default()).callids;
         let mut calls: BTreeMap<u8, Vec<i32>> = BTreeMap::new();
         for own in drawables.iter().filter(|own| (1..=2).contains(&own.category)) {
             calls.entry(own.info[7]).or_default().push(own.category);
@@ -320,14 +322,14 @@ proptest! {
     fn windows_side_by_side_add_up(drawables in proptest::collection::vec(drawable(), 0..60), cut in 0u8..40) {
         let drawables = sorted(drawables);
         let definitions = definitions();
-        let whole = collect(&definitions, &drawables, Options::default());
+        let whole = collect(&definitions, &drawables, StatisticsOptions::default());
         let part = |earliest, latest| {
             let window = Some(TimeBBox { earliest, latest });
-            collect(&definitions, &drawables, Options { window, ..Options::default() })
+            collect(&definitions, &drawables, StatisticsOptions { window, ..StatisticsOptions::default() })
         };
         let parts = [part(-1.0, f64::from(cut)), part(f64::from(cut), 100.0)];
         for category in &whole.categories {
-            let sum = |what: fn(&analysis::stats::Tally) -> f64| -> f64 {
+            let sum = |what: fn(&analysis::stats::DrawableTally) -> f64| -> f64 {
                 parts.iter().filter_map(|part| part.category(category.index)).map(|found| what(&found.tally)).sum()
             };
             prop_assert_eq!(sum(|tally| tally.total), category.tally.total);
@@ -354,7 +356,7 @@ fn what_cannot_be_placed_is_counted() {
         vertices: Vec::new(),
         ..drawables[0].clone()
     });
-    let found = collect(&definitions(), &drawables, Options::default());
+    let found = collect(&definitions(), &drawables, StatisticsOptions::default());
     assert_eq!(found.drawables, 3);
     let untold = found.untold;
     assert_eq!((untold.unknown_line, untold.unknown_category), (1, 1));
@@ -370,18 +372,18 @@ fn what_cannot_be_placed_is_counted() {
     let many: Vec<Own> = (0..100_000)
         .map(|n| state(1000 + n, 1000 + n, 0.0, 1.0))
         .collect();
-    let found = collect(&definitions(), &many, Options::default());
+    let found = collect(&definitions(), &many, StatisticsOptions::default());
     assert_eq!(found.drawables, 100_000);
     assert!(found.rows.len() < 20_000 && found.categories.len() < 20_000);
 }
 
 /// The drawables of an SLOG2 file in order of start.
-fn drawables_of(reader: &slog2::Reader<'_>) -> Vec<Own> {
+fn drawables_of(reader: &slog2::Slog2Reader<'_>) -> Vec<Own> {
     let mut all = Vec::new();
     for entry in reader.directory() {
         let node = reader.node(entry.ptr).expect("node");
         for drawable in node.nestless.iter().chain(&node.nestable) {
-            let slog2::Drawable::Primitive(primitive) = drawable else {
+            let slog2::NodeDrawable::Primitive(primitive) = drawable else {
                 panic!("no composites in the goldens");
             };
             all.push(Own {
@@ -407,7 +409,7 @@ fn summaries_of_the_original_converter() {
         if name.ends_with(".filter.slog2") {
             continue;
         }
-        let reader = slog2::Reader::new(&bytes).expect("golden");
+        let reader = slog2::Slog2Reader::new(&bytes).expect("golden");
         let map = &reader.line_id_maps()[0];
         let definitions = Definitions {
             categories: reader.categories().to_vec(),
@@ -417,7 +419,11 @@ fn summaries_of_the_original_converter() {
                 .collect(),
             ..Definitions::default()
         };
-        let found = collect(&definitions, &drawables_of(&reader), Options::default());
+        let found = collect(
+            &definitions,
+            &drawables_of(&reader),
+            StatisticsOptions::default(),
+        );
         let span = found.span();
         let close = |a: f64, b: f32| {
             (a - f64::from(b)).abs() <= 1e-5 * a.abs().max(f64::from(b).abs()) + 1e-7
@@ -466,7 +472,7 @@ fn summaries_of_the_original_converter() {
 #[test]
 fn the_order_of_sources_does_not_matter() {
     // End order, as CLOG2 gives it, sorted as `collect` does.
-    let mut sorter = Sorter::new(Order::Start);
+    let mut sorter = Sorter::new(DrawableOrder::Start);
     let state = |start, end, category| {
         let vertices = [start, end].map(|time| Vertex { time, line: 0 });
         (category, vertices)
@@ -481,7 +487,7 @@ fn the_order_of_sources_does_not_matter() {
         };
         sorter.push(&drawable).expect("memory");
     }
-    let mut collector = Collector::new(&definitions(), Options::default());
+    let mut collector = StatisticsCollector::new(&definitions(), StatisticsOptions::default());
     sorter
         .finish(&mut |drawable| {
             collector.put(drawable);
@@ -502,8 +508,9 @@ fn windows_of_slog2_files_read_only_their_nodes() {
         "coll_n4.slog2",
     ] {
         let bytes = golden::read(format!("mpe/{name}"));
-        let source = slog2::Source::new(&bytes).expect("golden");
-        let (whole, losses) = stats::collect(&source, Options::default()).expect("golden");
+        let source = slog2::Slog2Source::new(&bytes).expect("golden");
+        let (whole, losses) =
+            stats::collect(&source, StatisticsOptions::default()).expect("golden");
         assert!(losses.is_empty(), "{name}");
         let at = |part: f64| whole.window.earliest + part * whole.span();
         for (from, to) in [(0.0, 1.0), (0.2, 0.3), (0.5, 0.5), (0.9, 2.0), (-1.0, -0.5)] {
@@ -512,7 +519,7 @@ fn windows_of_slog2_files_read_only_their_nodes() {
                 latest: at(to),
             };
             for nesting in [Nesting::Line, Nesting::Thread] {
-                let options = Options {
+                let options = StatisticsOptions {
                     window: Some(window),
                     nesting,
                 };
@@ -529,7 +536,7 @@ fn windows_of_slog2_files_read_only_their_nodes() {
 #[test]
 fn windows_in_order_are_what_a_sorted_window_has() {
     use std::ops::ControlFlow;
-    use trace_formats::slog2::{Builder, Depth, InOrder, Reader};
+    use trace_formats::slog2::{Depth, InOrder, Slog2Reader, TreeBuilder};
     use trace_model::{Category, Color, Drawable, Topology, Vertex};
 
     // With a small leaf a tree; with a large one a single node, whose first two states then change places.
@@ -538,7 +545,7 @@ fn windows_in_order_are_what_a_sorted_window_has() {
             leaf_byte_size: if disordered { 1 << 16 } else { 600 },
             ..Default::default()
         };
-        let mut builder = Builder::new(std::io::Cursor::new(Vec::new()), options).unwrap();
+        let mut builder = TreeBuilder::new(std::io::Cursor::new(Vec::new()), options).unwrap();
         for nth in 0..400 {
             let (end, line) = (f64::from(nth), nth % 3);
             let vertices = [end - (end * 7.0) % 40.0, end].map(|time| Vertex { time, line });
@@ -557,7 +564,7 @@ fn windows_in_order_are_what_a_sorted_window_has() {
         let (out, _) = tree.finish(&[category], &[view]).unwrap();
         let mut file = out.into_inner();
         if disordered {
-            let node = Reader::new(&file).unwrap().header().tree_root.offset as usize;
+            let node = Slog2Reader::new(&file).unwrap().header().tree_root.offset as usize;
             let (first, second) = file[node + 42..node + 108].split_at_mut(33);
             first.swap_with_slice(second);
         }
@@ -565,7 +572,7 @@ fn windows_in_order_are_what_a_sorted_window_has() {
     };
     for disordered in [false, true] {
         let file = states(disordered);
-        let reader = Reader::new(&file).unwrap();
+        let reader = Slog2Reader::new(&file).unwrap();
         for (earliest, latest) in [(-50.0, 500.0), (100.0, 101.5), (250.0, 250.0)] {
             let window = TimeBBox { earliest, latest };
             let mut found = Vec::new();
@@ -574,10 +581,10 @@ fn windows_in_order_are_what_a_sorted_window_has() {
                 ControlFlow::Continue(())
             };
             let end = reader.for_each_in_order(window, &mut put).unwrap();
-            let options = Options::default();
+            let options = StatisticsOptions::default();
             let (statistics, _) = stats::collect_slog2(&reader, window, options).unwrap();
-            let source = slog2::Source::new(&file).unwrap();
-            let options = Options {
+            let source = slog2::Slog2Source::new(&file).unwrap();
+            let options = StatisticsOptions {
                 window: Some(window),
                 ..options
             };

@@ -2,11 +2,11 @@
 
 use crate::args::Bytes;
 use crate::payload::{put_text, put_u32, put_u64, text};
-use crate::runs::Run;
+use crate::runs::EvenRun;
 
 /// The file that a descriptor stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OpenFile {
+pub struct OpenFileDefinition {
     /// Descriptor; -1 in the file of a process that is no rank.
     pub fd: i32,
     /// Flags of open(2).
@@ -19,7 +19,7 @@ pub struct OpenFile {
     pub path: String,
 }
 
-impl OpenFile {
+impl OpenFileDefinition {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_u32(out, self.fd as u32);
         put_u32(out, self.flags as u32);
@@ -28,8 +28,8 @@ impl OpenFile {
         put_text(out, &self.path);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<OpenFile> {
-        Some(OpenFile {
+    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<OpenFileDefinition> {
+        Some(OpenFileDefinition {
             fd: b.i32()?,
             flags: b.i32()?,
             device: b.u64()?,
@@ -41,7 +41,7 @@ impl OpenFile {
 
 /// A view of a file: which of its bytes an MPI_File sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct View {
+pub struct FileView {
     /// Raw handle of the MPI_File.
     pub file: u64,
     /// Displacement, bytes.
@@ -57,10 +57,10 @@ pub struct View {
     /// Whether data are converted (`external32` and the like), so that the bytes in the file are not the bytes in memory.
     pub converted: bool,
     /// Pieces of the filetype, from the displacement on, in the order of the type map, neighbours joined.
-    pub runs: Vec<Run>,
+    pub runs: Vec<EvenRun>,
 }
 
-impl View {
+impl FileView {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_u64(out, self.file);
         put_u64(out, self.displacement as u64);
@@ -80,20 +80,20 @@ impl View {
         }
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<View> {
-        let mut view = View {
+    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<FileView> {
+        let mut view = FileView {
             file: b.u64()?,
             displacement: b.i64()?,
             etype: b.u64()?,
             extent: b.i64()?,
             size: b.u64()?,
-            ..View::default()
+            ..FileView::default()
         };
         let flags = b.u32()?;
         (view.bounding_extent, view.converted) = (flags & 1 != 0, flags & 2 != 0);
         // The count is not trusted: no room is made before the runs have been read.
         for _ in 0..b.u32()? {
-            view.runs.push(Run {
+            view.runs.push(EvenRun {
                 offset: b.i64()?,
                 length: b.u64()?,
                 count: b.u64()?,

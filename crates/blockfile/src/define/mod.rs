@@ -16,14 +16,14 @@ pub use crate::numbers::{
     FRAGMENT, FUNCTION, HIDDEN, IGNORED, LEFT_OUT, LOST, MESSAGES, MODULE, POSITION, PREDEFINED,
     PROCESS, SERVER, SKIPPED, SYNC, TIME_BASE, TYPE, USER_CATEGORY, USER_EVENT, VIEW, is_lasting,
 };
-pub use files::{Extents, OpenFile, View};
-pub use mpi::{Comm, CommKind, Origin, Predefined, Type};
-pub use process::{ClockReading, Module, Process, Role, Server, Sync};
+pub use files::{Extents, FileView, OpenFileDefinition};
+pub use mpi::{CommCreation, CommDefinition, CommKind, DatatypeDefinition, PredefinedHandle};
+pub use process::{ClockReading, Module, Process, ServerDefinition, ServerKind, Sync};
 pub use unrecorded::{HIDDEN_HEAD, Skipped, hidden};
 
 use crate::args::Bytes;
 use crate::payload::{put_text, put_texts, put_u32, put_u64, text, texts};
-use crate::user::Category;
+use crate::user::UserCategory;
 
 /// A decoded definition record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,11 +36,11 @@ pub enum Definition {
         name: String,
     },
     /// A communicator ([`COMM`]).
-    Comm(Comm),
+    Comm(CommDefinition),
     /// A datatype ([`TYPE`]).
-    Type(Type),
+    Type(DatatypeDefinition),
     /// A predefined handle ([`PREDEFINED`]).
-    Predefined(Predefined),
+    Predefined(PredefinedHandle),
     /// A constant of the MPI library ([`CONSTANT`]).
     Constant {
         /// Name in `mpi.h`.
@@ -76,9 +76,9 @@ pub enum Definition {
         text: String,
     },
     /// The file that a descriptor stands for ([`FILE`]).
-    File(OpenFile),
+    File(OpenFileDefinition),
     /// A view of a file ([`VIEW`]).
-    View(View),
+    View(FileView),
     /// Position of an individual file pointer ([`POSITION`]).
     Position {
         /// Raw handle of the MPI_File.
@@ -96,7 +96,7 @@ pub enum Definition {
         outlasts: bool,
     },
     /// A process or device that is no rank ([`SERVER`]).
-    Server(Server),
+    Server(ServerDefinition),
     /// Extents of a file on a device ([`EXTENTS`]).
     Extents(Extents),
     /// Polls that were only counted ([`SKIPPED`]).
@@ -116,7 +116,7 @@ pub enum Definition {
         exclude: Vec<String>,
     },
     /// A category of the program's own events ([`USER_CATEGORY`]).
-    UserCategory(Category),
+    UserCategory(UserCategory),
     /// A loaded object ([`MODULE`]).
     Module(Module),
     /// Performance counters ([`COUNTERS`]).
@@ -223,14 +223,14 @@ impl Definition {
     pub fn decode(number: u16, payload: &[u8]) -> Option<Definition> {
         let b = &mut Bytes::new(payload);
         Some(match number {
-            USER_CATEGORY => Definition::UserCategory(Category::decode(b)?),
+            USER_CATEGORY => Definition::UserCategory(UserCategory::decode(b)?),
             FUNCTION => Definition::Function {
                 number: b.u32()?.try_into().ok()?,
                 name: text(b)?,
             },
-            COMM => Definition::Comm(Comm::decode(b)?),
-            TYPE => Definition::Type(Type::decode(b)?),
-            PREDEFINED => Definition::Predefined(Predefined::decode(b)?),
+            COMM => Definition::Comm(CommDefinition::decode(b)?),
+            TYPE => Definition::Type(DatatypeDefinition::decode(b)?),
+            PREDEFINED => Definition::Predefined(PredefinedHandle::decode(b)?),
             CONSTANT => Definition::Constant {
                 name: text(b)?,
                 value: b.i64()?,
@@ -250,8 +250,8 @@ impl Definition {
                 key: b.u64()?,
                 text: text(b)?,
             },
-            FILE => Definition::File(OpenFile::decode(b)?),
-            VIEW => Definition::View(View::decode(b)?),
+            FILE => Definition::File(OpenFileDefinition::decode(b)?),
+            VIEW => Definition::View(FileView::decode(b)?),
             POSITION => Definition::Position {
                 file: b.u64()?,
                 etypes: b.i64()?,
@@ -266,7 +266,7 @@ impl Definition {
                 least: b.u64()?,
                 most: b.u64()?,
             },
-            SERVER => Definition::Server(Server::decode(b)?),
+            SERVER => Definition::Server(ServerDefinition::decode(b)?),
             EXTENTS => Definition::Extents(Extents::decode(b)?),
             MODULE => Definition::Module(Module::decode(b)?),
             COUNTERS => Definition::Counters { names: texts(b)? },

@@ -15,7 +15,7 @@ pub enum CommKind {
 /// How a communicator was made. Communicators with equal members are told apart by this, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
-pub enum Origin {
+pub enum CommCreation {
     /// MPI_COMM_WORLD.
     World = 0,
     /// MPI_COMM_SELF.
@@ -28,14 +28,14 @@ pub enum Origin {
     Outside = 4,
 }
 
-impl Origin {
-    fn from_u32(n: u32) -> Option<Origin> {
+impl CommCreation {
+    fn from_u32(n: u32) -> Option<CommCreation> {
         [
-            Origin::World,
-            Origin::SelfComm,
-            Origin::Parent,
-            Origin::Members,
-            Origin::Outside,
+            CommCreation::World,
+            CommCreation::SelfComm,
+            CommCreation::Parent,
+            CommCreation::Members,
+            CommCreation::Outside,
         ]
         .into_iter()
         .find(|&o| o as u32 == n)
@@ -44,7 +44,7 @@ impl Origin {
 
 /// A communicator, as the process saw it when it got the handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comm {
+pub struct CommDefinition {
     /// Raw handle.
     pub handle: u64,
     /// Raw handle of the communicator it was made from (0 where there is none).
@@ -52,7 +52,7 @@ pub struct Comm {
     /// Intra or inter.
     pub kind: CommKind,
     /// How the communicator was made.
-    pub origin: Origin,
+    pub origin: CommCreation,
     /// Rank of this process in it (in the local group).
     pub rank: i32,
     /// World ranks of its (local) members in order; −1 for processes outside MPI_COMM_WORLD.
@@ -61,7 +61,7 @@ pub struct Comm {
     pub remote: Vec<i32>,
 }
 
-impl Comm {
+impl CommDefinition {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_u64(out, self.handle);
         put_u64(out, self.parent);
@@ -72,8 +72,8 @@ impl Comm {
         put_ranks(out, &self.remote);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Comm> {
-        Some(Comm {
+    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<CommDefinition> {
+        Some(CommDefinition {
             handle: b.u64()?,
             parent: b.u64()?,
             kind: if b.u32()? == 0 {
@@ -81,7 +81,7 @@ impl Comm {
             } else {
                 CommKind::Inter
             },
-            origin: Origin::from_u32(b.u32()?)?,
+            origin: CommCreation::from_u32(b.u32()?)?,
             rank: b.i32()?,
             members: ranks(b)?,
             remote: ranks(b)?,
@@ -132,7 +132,7 @@ fn put_ranks(out: &mut Vec<u8>, ranks: &[i32]) {
 
 /// A datatype.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Type {
+pub struct DatatypeDefinition {
     /// Raw handle.
     pub handle: u64,
     /// MPI_Type_size, bytes; −1 if it does not fit.
@@ -143,7 +143,7 @@ pub struct Type {
     pub name: String,
 }
 
-impl Type {
+impl DatatypeDefinition {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_u64(out, self.handle);
         put_u64(out, self.size as u64);
@@ -151,8 +151,8 @@ impl Type {
         put_text(out, &self.name);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Type> {
-        Some(Type {
+    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<DatatypeDefinition> {
+        Some(DatatypeDefinition {
             handle: b.u64()?,
             size: b.i64()?,
             extent: b.i64()?,
@@ -163,21 +163,21 @@ impl Type {
 
 /// A handle that the MPI library defines, by its name in `mpi.h` (`MPI_COMM_WORLD`, `MPI_SUM`, …).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Predefined {
+pub struct PredefinedHandle {
     /// Raw handle.
     pub handle: u64,
     /// Name.
     pub name: String,
 }
 
-impl Predefined {
+impl PredefinedHandle {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_u64(out, self.handle);
         put_text(out, &self.name);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Predefined> {
-        Some(Predefined {
+    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<PredefinedHandle> {
+        Some(PredefinedHandle {
             handle: b.u64()?,
             name: text(b)?,
         })

@@ -35,9 +35,9 @@ impl Process {
 
 /// A process or device whose operations are recorded and that is no rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerDefinition {
     /// Kind of server.
-    pub role: Role,
+    pub role: ServerKind,
     /// Number among the servers of the same role.
     pub number: u32,
     /// Directory, address or device.
@@ -47,7 +47,7 @@ pub struct Server {
 /// Kind of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u32)]
-pub enum Role {
+pub enum ServerKind {
     /// The I/O server that programs see as a file system.
     #[default]
     FrontEnd = 1,
@@ -57,19 +57,19 @@ pub enum Role {
     Device = 3,
 }
 
-impl Server {
+impl ServerDefinition {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_u32(out, self.role as u32);
         put_u32(out, self.number);
         put_text(out, &self.name);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Server> {
-        Some(Server {
+    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<ServerDefinition> {
+        Some(ServerDefinition {
             role: match b.u32()? {
-                1 => Role::FrontEnd,
-                2 => Role::DataServer,
-                3 => Role::Device,
+                1 => ServerKind::FrontEnd,
+                2 => ServerKind::DataServer,
+                3 => ServerKind::Device,
                 _ => return None,
             },
             number: b.u32()?,

@@ -1,15 +1,15 @@
 //! Definitions come back as they were written, and a cut payload is damage.
 
 use super::*;
-use crate::runs::Run;
+use crate::runs::EvenRun;
 
 #[test]
 fn communicators_round_trip() {
-    let comm = Definition::Comm(Comm {
+    let comm = Definition::Comm(CommDefinition {
         handle: 0x8400_0001,
         parent: 0x4400_0000,
         kind: CommKind::Inter,
-        origin: Origin::Members,
+        origin: CommCreation::Members,
         rank: 3,
         members: vec![0, 2, 4, 6, 7, 9, -1, -1],
         remote: (100..300).collect(),
@@ -24,14 +24,14 @@ fn communicators_round_trip() {
 #[test]
 fn files_round_trip() {
     for definition in [
-        Definition::File(OpenFile {
+        Definition::File(OpenFileDefinition {
             fd: 7,
             flags: 2,
             device: 1,
             inode: u64::MAX,
             path: "/a b/ü".to_owned(),
         }),
-        Definition::View(View {
+        Definition::View(FileView {
             file: 5,
             displacement: 100,
             etype: 8,
@@ -40,8 +40,8 @@ fn files_round_trip() {
             bounding_extent: true,
             converted: false,
             runs: vec![
-                Run::piece(-8, 16),
-                Run {
+                EvenRun::piece(-8, 16),
+                EvenRun {
                     offset: 64,
                     length: 32,
                     count: 1 << 40,
@@ -58,8 +58,8 @@ fn files_round_trip() {
             collective: 3,
             outlasts: true,
         },
-        Definition::Server(Server {
-            role: Role::DataServer,
+        Definition::Server(ServerDefinition {
+            role: ServerKind::DataServer,
             number: 2,
             name: "store".to_owned(),
         }),

@@ -3,14 +3,14 @@
 //!
 //! This is all there is to synchronise in the recorder, and it stands apart from files and mappings so that `loom` can go
 //! through every order in which threads may run ([`tests/handover.rs`](../../tests/handover.rs)): the recorder brings its
-//! block file as the [`Space`], the test one of plain memory. With `--cfg loom` the queues and atomics are loom's.
+//! block file as the [`BlockSpace`], the test one of plain memory. With `--cfg loom` the queues and atomics are loom's.
 //!
 //! A few mapped blocks go round: a thread that needs one takes an empty one, else a full one after having moved its contents
 //! to where they stay. Writing 64 KB behind the others in the file costs a fifth of what mapping 64 KB of fresh pages
 //! does, and the blocks that are written to stay in the cache.
 //!
 //! Rules that hold, and that the test checks:
-//! - a block is held by one thread at a time, from [`Pool::take`] to [`Pool::put_full`];
+//! - a block is held by one thread at a time, from [`BlockPool::take`] to [`BlockPool::put_full`];
 //! - what a holder wrote has been kept, whole and once, before the next one gets the block;
 //! - a reader that sees a length in [`Published`] sees all that was written before it, whichever thread holds the block.
 
@@ -27,7 +27,7 @@ use {
 #[cfg(not(loom))]
 use {
     parking_lot::Mutex,
-    queue::Queue,
+    queue::HandoverQueue,
     std::sync::atomic::{AtomicU32, fence},
 };
 
@@ -67,7 +67,7 @@ impl Published {
 }
 
 /// Where blocks come from and where their contents go.
-pub trait Space {
+pub trait BlockSpace {
     /// A block, as its holder sees it.
     type Block;
 
@@ -85,23 +85,23 @@ pub trait Space {
 }
 
 /// The blocks that nobody holds.
-pub struct Pool<S: Space> {
-    empty: Queue<S::Block>,
-    full: Queue<S::Block>,
+pub struct BlockPool<S: BlockSpace> {
+    empty: HandoverQueue<S::Block>,
+    full: HandoverQueue<S::Block>,
     growth: Mutex<()>,
 }
 
-impl<S: Space> Default for Pool<S> {
+impl<S: BlockSpace> Default for BlockPool<S> {
     fn default() -> Self {
-        Pool {
-            empty: Queue::new(),
-            full: Queue::new(),
+        BlockPool {
+            empty: HandoverQueue::new(),
+            full: HandoverQueue::new(),
             growth: Mutex::new(()),
         }
     }
 }
 
-impl<S: Space> Pool<S> {
+impl<S: BlockSpace> BlockPool<S> {
     /// A block to write to, the caller's own until it gives it back; `None` when `space` has no room.
     pub fn take(&self, space: &S) -> Option<S::Block> {
         loop {

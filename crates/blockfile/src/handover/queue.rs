@@ -8,14 +8,14 @@ const PLACES: usize = 1024;
 
 /// Any order of elements will do, so that those beyond come out when the places are empty.
 #[derive(Debug)]
-pub struct Queue<T> {
+pub struct HandoverQueue<T> {
     places: ArrayQueue<T>,
     beyond: SegQueue<T>,
 }
 
-impl<T> Queue<T> {
+impl<T> HandoverQueue<T> {
     pub fn new() -> Self {
-        Queue {
+        HandoverQueue {
             places: ArrayQueue::new(PLACES),
             beyond: SegQueue::new(),
         }
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_place_is_kept() {
-        let queue = Queue::new();
+        let queue = HandoverQueue::new();
         let n = 3 * PLACES;
         (0..n).for_each(|i| queue.push(i));
         let out: BTreeSet<usize> = std::iter::from_fn(|| queue.pop()).collect();

@@ -6,13 +6,13 @@
 //! pages.
 
 use super::give::give;
-use super::link::{Link, Lower};
-use super::out::{Out, Put};
+use super::link::{CauseLink, LowerOperation};
+use super::out::{RecordOutput, RecordSink};
 use super::pages::Pages;
 use super::places::Inode;
-use super::resolved::Resolved;
-use crate::fact::{Actor, Lane, Place};
-use crate::item::{AttributionEventKind, Inside, Operation};
+use super::resolved::ResolvedOperation;
+use crate::fact::{Actor, Lane, PicturePoint};
+use crate::item::{AttributionEventKind, EnclosingCall, OperationEvent};
 use blockfile::operation::{DIRECT, Effect, Layer, kind};
 use std::collections::VecDeque;
 use trace_model::Stop;
@@ -32,14 +32,14 @@ const REQUESTS: usize = 65536;
 struct Recent {
     start: i64,
     stop: i64,
-    link: Link,
+    link: CauseLink,
 }
 
 /// A thread by its ID in the system.
 #[derive(Debug, Default)]
-struct Thread {
+struct SystemThread {
     /// AttributionEventKind it asked for and is not known yet why.
-    pending: VecDeque<Lower>,
+    pending: VecDeque<LowerOperation>,
     recent: VecDeque<Recent>,
 }
 
@@ -54,33 +54,33 @@ struct Asynchronous {
     file: Option<u32>,
     writes: bool,
     range: (u64, u64),
-    link: Link,
+    link: CauseLink,
 }
 
 /// All that is known of the lower layers.
 #[derive(Debug, Default)]
-pub(super) struct Below {
+pub(super) struct LowerLayers {
     /// Whether there are any.
     active: bool,
     /// Machine and thread ID of each thread.
     threads: Map<(Actor, u32), (u64, u64)>,
-    tids: Map<(u64, u64), Thread>,
+    tids: Map<(u64, u64), SystemThread>,
     machines: Map<Actor, u64>,
     /// Under way.
     asynchronous: Vec<Asynchronous>,
     /// The last ones that have ended.
     ended: VecDeque<Asynchronous>,
     /// Requests by number, and in the order in which they came.
-    requests: Map<u64, Link>,
+    requests: Map<u64, CauseLink>,
     order: VecDeque<u64>,
     /// AttributionEventKind belongs to a request that has not come yet.
-    parts: Map<u64, Vec<Lower>>,
+    parts: Map<u64, Vec<LowerOperation>>,
     /// Devices on which a server has an inode: that of its store, and that as which the store is seen elsewhere.
     devices: Map<(Actor, u64), Vec<u64>>,
     pages: Pages,
 }
 
-impl Below {
+impl LowerLayers {
     /// Number of things that are kept.
     pub fn waiting(&self) -> usize {
         let pending = self.tids.values().map(|t| t.pending.len());
@@ -102,7 +102,7 @@ impl Below {
     }
 
     /// A rank has begun an asynchronous transfer.
-    pub fn begins(&mut self, actor: Actor, file: Option<u32>, operation: &Operation) {
+    pub fn begins(&mut self, actor: Actor, file: Option<u32>, operation: &OperationEvent) {
         let effect = kind(operation.kind).map(|k| k.effect);
         let record = &operation.record;
         let start = u64::try_from(record.offset).unwrap_or(0);
@@ -117,14 +117,19 @@ impl Below {
             file,
             writes: effect == Some(Effect::StartWrite),
             range: (start, start.saturating_add_signed(record.size.max(0))),
-            link: Link::new(),
+            link: CauseLink::new(),
         });
     }
 
     /// An operation of a rank has ended: those below it hang on the link.
-    pub fn operation(&mut self, actor: Actor, thread: u32, operation: &Operation) -> Link {
+    pub fn operation(
+        &mut self,
+        actor: Actor,
+        thread: u32,
+        operation: &OperationEvent,
+    ) -> CauseLink {
         if !self.active {
-            return Link::new();
+            return CauseLink::new();
         }
         let control = operation.record.control;
         let begun = self
@@ -141,13 +146,13 @@ impl Below {
             self.ended.push_back(ended);
             return link;
         }
-        let link = Link::new();
+        let link = CauseLink::new();
         self.ended(actor, thread, operation, &link);
         link
     }
 
     /// An operation on this thread has ended. Whatever the thread asked for in the meantime belongs to it.
-    fn ended(&mut self, actor: Actor, thread: u32, operation: &Operation, link: &Link) {
+    fn ended(&mut self, actor: Actor, thread: u32, operation: &OperationEvent, link: &CauseLink) {
         let Some(id) = self.threads.get(&(actor, thread)) else {
             return;
         };
@@ -164,7 +169,7 @@ impl Below {
             stop,
             link: link.clone(),
         });
-        let (its, others): (VecDeque<Lower>, VecDeque<Lower>) = pending
+        let (its, others): (VecDeque<LowerOperation>, VecDeque<LowerOperation>) = pending
             .into_iter()
             .partition(|l| (start..=stop).contains(&l.operation.arrived));
         known.pending = others;
@@ -179,10 +184,10 @@ impl Below {
     /// AttributionEventKind caused `lower` has been found. It waits until all is known of that, and so do the parts of the request that it is.
     fn found(
         &mut self,
-        lower: Lower,
-        link: &Link,
-        out: &mut Out,
-        put: Put<'_>,
+        lower: LowerOperation,
+        link: &CauseLink,
+        out: &mut RecordOutput,
+        put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         for lower in self.hang(lower, link) {
             self.lower(lower, out, put)?;
@@ -191,9 +196,9 @@ impl Below {
     }
 
     /// Hangs `lower`, and its parts if it is a request, on what caused them.
-    fn hang(&mut self, lower: Lower, link: &Link) -> Vec<Lower> {
+    fn hang(&mut self, lower: LowerOperation, link: &CauseLink) -> Vec<LowerOperation> {
         let mut all = vec![lower];
-        if let Some(unique) = all.iter().find_map(Lower::request) {
+        if let Some(unique) = all.iter().find_map(LowerOperation::request) {
             all.extend(self.parts.remove(&unique).unwrap_or_default());
             self.remember(unique, link);
         }
@@ -206,7 +211,7 @@ impl Below {
         all
     }
 
-    fn remember(&mut self, unique: u64, link: &Link) {
+    fn remember(&mut self, unique: u64, link: &CauseLink) {
         self.requests.insert(unique, link.clone());
         self.order.push_back(unique);
         if self.order.len() > REQUESTS
@@ -222,9 +227,9 @@ impl Below {
         &mut self,
         actor: Actor,
         thread: u32,
-        inside: Inside,
-        out: &mut Out,
-        put: Put<'_>,
+        inside: EnclosingCall,
+        out: &mut RecordOutput,
+        put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let id = self.threads.get(&(actor, thread));
         let Some(known) = id.and_then(|id| self.tids.get_mut(id)) else {
@@ -238,10 +243,10 @@ impl Below {
         let ns = inside.start;
         for lower in std::mem::take(&mut known.pending) {
             let trigger =
-                (lower.operation.arrived >= ns).then_some((inside.call, Place { lane, ns }));
-            let link = Link::known(Resolved {
+                (lower.operation.arrived >= ns).then_some((inside.call, PicturePoint { lane, ns }));
+            let link = CauseLink::known(ResolvedOperation {
                 trigger,
-                ..Resolved::default()
+                ..ResolvedOperation::default()
             });
             self.found(lower, &link, out, put)?;
         }
@@ -249,7 +254,7 @@ impl Below {
     }
 
     /// A rank has written to a file.
-    pub fn written(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &Link) {
+    pub fn written(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &CauseLink) {
         if self.active {
             self.pages.write(inode, range, ns, link);
         }
@@ -261,8 +266,8 @@ impl Below {
         actor: Actor,
         thread: u32,
         what: AttributionEventKind,
-        out: &mut Out,
-        put: Put<'_>,
+        out: &mut RecordOutput,
+        put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         match what {
             AttributionEventKind::Thread { tid, machine } => {
@@ -276,7 +281,7 @@ impl Below {
             }
             AttributionEventKind::Extents(part) => self.pages.extents(actor, &part),
             AttributionEventKind::Operation(operation) => {
-                let lower = Lower::new(operation, actor, thread);
+                let lower = LowerOperation::new(operation, actor, thread);
                 return match kind(lower.operation.kind).map(|k| k.layer) {
                     Some(Layer::Device) => self.device(lower, out, put),
                     Some(Layer::Request) if lower.request().is_some() => {
@@ -291,19 +296,24 @@ impl Below {
     }
 
     /// A request that a server has answered.
-    fn request(&mut self, lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+    fn request(
+        &mut self,
+        lower: LowerOperation,
+        out: &mut RecordOutput,
+        put: RecordSink<'_>,
+    ) -> Result<(), Stop> {
         let Some((lower, found)) = self.asked(lower) else {
             return Ok(());
         };
         match found.or_else(|| self.of_asynchronous(&lower, out)) {
             Some(link) => self.found(lower, &link, out, put),
-            None => self.found(lower, &Link::nothing(), out, put),
+            None => self.found(lower, &CauseLink::nothing(), out, put),
         }
     }
 
     /// Looks for the operation on the thread that asked for it. Given back, with it, if it is known; without it, if that
     /// thread is not known; kept until the operation ends, else.
-    fn asked(&mut self, lower: Lower) -> Option<(Lower, Option<Link>)> {
+    fn asked(&mut self, lower: LowerOperation) -> Option<(LowerOperation, Option<CauseLink>)> {
         let tid = lower.operation.record.request.map_or(0, |r| r.tid);
         let machine = self.machines.get(&lower.actor).copied().unwrap_or(0);
         let Some(known) = self.tids.get_mut(&(machine, u64::from(tid))) else {
@@ -323,7 +333,7 @@ impl Below {
     }
 
     /// The asynchronous transfer whose bytes a request is about.
-    fn of_asynchronous(&self, lower: &Lower, out: &Out) -> Option<Link> {
+    fn of_asynchronous(&self, lower: &LowerOperation, out: &RecordOutput) -> Option<CauseLink> {
         let range = *lower.pieces.first()?;
         // The kernel's own requests have no thread.
         let request = lower.operation.record.request.filter(|r| r.tid != 0)?;
@@ -345,11 +355,16 @@ impl Below {
     }
 
     /// Part of a request.
-    fn part(&mut self, mut lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+    fn part(
+        &mut self,
+        mut lower: LowerOperation,
+        out: &mut RecordOutput,
+        put: RecordSink<'_>,
+    ) -> Result<(), Stop> {
         let operation = &lower.operation;
         let layer = kind(operation.kind).map(|k| k.layer);
         let Some(request) = operation.record.request else {
-            lower.trigger = Some(Link::nothing());
+            lower.trigger = Some(CauseLink::nothing());
             return self.lower(lower, out, put);
         };
         if layer == Some(Layer::Libc) {
@@ -382,12 +397,12 @@ impl Below {
 
     /// The disk calls of a data server count from the start of its store; the stripe that they are for tells where in the
     /// file that is.
-    fn place_in_stripe(&mut self, unique: u64, stripe: &Lower) {
+    fn place_in_stripe(&mut self, unique: u64, stripe: &LowerOperation) {
         let Some(parts) = self.parts.get_mut(&unique) else {
             return;
         };
         let (from, to) = (stripe.operation.start, stripe.operation.stop);
-        let inner = |l: &&mut Lower| {
+        let inner = |l: &&mut LowerOperation| {
             let libc = kind(l.operation.kind).is_some_and(|k| k.layer == Layer::Libc);
             let place = (l.actor, l.thread) == (stripe.actor, stripe.thread);
             libc && place && l.operation.start >= from && l.operation.stop <= to
@@ -406,7 +421,12 @@ impl Below {
     }
 
     /// A transfer of a device.
-    fn device(&mut self, mut lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+    fn device(
+        &mut self,
+        mut lower: LowerOperation,
+        out: &mut RecordOutput,
+        put: RecordSink<'_>,
+    ) -> Result<(), Stop> {
         let operation = &lower.operation;
         let queued = operation.start;
         let effect = kind(operation.kind).map(|k| k.effect);
@@ -441,7 +461,12 @@ impl Below {
     }
 
     /// Gives an operation as soon as all is known that it hangs on.
-    pub fn lower(&mut self, lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+    pub fn lower(
+        &mut self,
+        lower: LowerOperation,
+        out: &mut RecordOutput,
+        put: RecordSink<'_>,
+    ) -> Result<(), Stop> {
         let mut ready = vec![lower];
         while let Some(lower) = ready.pop() {
             let links = lower
@@ -461,24 +486,24 @@ impl Below {
     }
 
     /// There is nothing more to come.
-    pub fn finish(&mut self, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+    pub fn finish(&mut self, out: &mut RecordOutput, put: RecordSink<'_>) -> Result<(), Stop> {
         let asynchronous = std::mem::take(&mut self.asynchronous);
         for left in asynchronous {
-            for lower in left.link.resolve(Resolved::default()) {
+            for lower in left.link.resolve(ResolvedOperation::default()) {
                 self.lower(lower, out, put)?;
             }
         }
-        let pending: Vec<Lower> = self
+        let pending: Vec<LowerOperation> = self
             .tids
             .values_mut()
             .flat_map(|t| std::mem::take(&mut t.pending))
             .collect();
         for lower in pending {
-            self.found(lower, &Link::nothing(), out, put)?;
+            self.found(lower, &CauseLink::nothing(), out, put)?;
         }
-        let parts: Vec<Lower> = self.parts.drain().flat_map(|(_, parts)| parts).collect();
+        let parts: Vec<LowerOperation> = self.parts.drain().flat_map(|(_, parts)| parts).collect();
         for mut lower in parts {
-            lower.trigger = Some(Link::nothing());
+            lower.trigger = Some(CauseLink::nothing());
             self.lower(lower, out, put)?;
         }
         Ok(())

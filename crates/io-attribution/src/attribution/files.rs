@@ -5,8 +5,8 @@ use trace_model::hash::Map;
 
 /// All files of a run.
 #[derive(Debug, Default)]
-pub(super) struct Files {
-    all: Vec<Known>,
+pub(super) struct RunFiles {
+    all: Vec<KnownFile>,
     /// By device and inode.
     by_inode: Map<(u64, u64), u32>,
     /// By what processes that opened it together have in common.
@@ -14,7 +14,7 @@ pub(super) struct Files {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownFile {
     file: OpenedFile,
     /// MPI handles that stand for it now: as long as there are any, its inode is not used again for another file.
     open: u32,
@@ -22,7 +22,7 @@ struct Known {
     given: bool,
 }
 
-impl Files {
+impl RunFiles {
     /// The file of a descriptor. `key` is that of the MPI_File it was opened through, and the name that it had there.
     pub fn seen(
         &mut self,
@@ -46,7 +46,7 @@ impl Files {
             });
         let id = by_key.or(by_inode).unwrap_or_else(|| {
             let id = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-            self.all.push(Known {
+            self.all.push(KnownFile {
                 file: OpenedFile {
                     id,
                     role,

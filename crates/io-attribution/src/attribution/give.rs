@@ -1,9 +1,9 @@
 //! AttributionEventKind an operation below a rank's is given as when all is known that it hangs on.
 
-use super::link::{Link, Lower};
-use super::out::{Known, Out, Put};
-use super::resolved::Resolved;
-use crate::fact::{Place, Precision};
+use super::link::{CauseLink, LowerOperation};
+use super::out::{FinishedOperation, RecordOutput, RecordSink};
+use super::resolved::ResolvedOperation;
+use crate::fact::{PicturePoint, Precision};
 use trace_model::Stop;
 
 fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
@@ -12,16 +12,20 @@ fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
 }
 
 /// Gives an operation of which all is known.
-pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolved, Stop> {
-    let trigger = lower.trigger.as_ref().and_then(Link::get);
+pub(super) fn give(
+    lower: &LowerOperation,
+    out: &mut RecordOutput,
+    put: RecordSink<'_>,
+) -> Result<ResolvedOperation, Stop> {
+    let trigger = lower.trigger.as_ref().and_then(CauseLink::get);
     let trigger_call = trigger.as_ref().and_then(|t| t.trigger);
-    let mut resolved = Resolved {
+    let mut resolved = ResolvedOperation {
         file: trigger.as_ref().and_then(|t| t.file),
         trigger: trigger_call,
         shift: trigger.as_ref().map_or(0, |t| t.shift) + lower.shift,
-        ..Resolved::default()
+        ..ResolvedOperation::default()
     };
-    let mut carried: Vec<(u64, Place, u64, Precision)> = Vec::new();
+    let mut carried: Vec<(u64, PicturePoint, u64, Precision)> = Vec::new();
     resolved.is_complete = !lower.carries.is_empty();
     for (link, range) in &lower.carries {
         let Some(upper) = link.get() else {
@@ -71,7 +75,7 @@ pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolve
     }
     let moved: u64 = lower.pieces.iter().map(|(a, b)| b - a).sum();
     let asked: u64 = carried.iter().map(|c| c.2).sum();
-    let known = Known {
+    let known = FinishedOperation {
         operation: &lower.operation,
         actor: lower.actor,
         thread: lower.thread,

@@ -1,12 +1,12 @@
 //! Data accesses that belong together, the transfers in them, and whose bytes these moved (rules 4 to 8).
 
-use super::link::Link;
-use super::resolved::{Credit, Share};
-use crate::fact::{Call, Place, Precision};
+use super::link::CauseLink;
+use super::resolved::{CallCredit, TransferShare};
+use crate::fact::{DataAccessCall, PicturePoint, Precision};
 use crate::intervals::Intervals;
 use crate::item;
-use crate::item::{Access, Position};
-use crate::ranges::{Layout, Ranges};
+use crate::item::{AccessEvent, AccessPosition};
+use crate::ranges::{Ranges, ViewLayout};
 use std::sync::Arc;
 use trace_model::hash::Map;
 
@@ -15,18 +15,18 @@ const COMPARED: u64 = 1 << 16;
 
 /// One rank's call in a group.
 #[derive(Debug)]
-pub(super) struct Member {
-    pub access: Access,
+pub(super) struct GroupMember {
+    pub access: AccessEvent,
     /// Name of the function.
     pub name: String,
-    pub place: Place,
+    pub place: PicturePoint,
     /// Rank in MPI_COMM_WORLD.
     pub world: u32,
     /// Rank among those that opened the file.
     pub rank: u32,
     /// Number of the file.
     pub file: u32,
-    pub layout: Option<Arc<Layout>>,
+    pub layout: Option<Arc<ViewLayout>>,
     pub ranges: Option<Ranges>,
     /// Bytes that it moved, if a status told.
     pub moved: Option<u64>,
@@ -39,21 +39,23 @@ pub(super) struct Member {
     twice: Intervals,
 }
 
-impl Member {
+impl GroupMember {
     pub fn new(
-        access: Access,
+        access: AccessEvent,
         name: String,
-        place: Place,
+        place: PicturePoint,
         world: u32,
         rank: u32,
         file: u32,
-        layout: Option<Arc<Layout>>,
-    ) -> Member {
+        layout: Option<Arc<ViewLayout>>,
+    ) -> GroupMember {
         let ranges = match (access.position, access.bytes, &layout) {
-            (Position::At(etypes), Some(bytes), Some(layout)) => Ranges::new(layout, etypes, bytes),
+            (AccessPosition::At(etypes), Some(bytes), Some(layout)) => {
+                Ranges::new(layout, etypes, bytes)
+            }
             _ => None,
         };
-        Member {
+        GroupMember {
             access,
             name,
             place,
@@ -71,8 +73,8 @@ impl Member {
     }
 
     /// The fact.
-    pub fn call(&self) -> Call {
-        Call {
+    pub fn call(&self) -> DataAccessCall {
+        DataAccessCall {
             call: self.access.call,
             function: self.access.function,
             name: self.name.clone(),
@@ -101,7 +103,7 @@ impl Member {
     }
 
     /// AttributionEventKind it gets of a transfer.
-    pub fn credit(&mut self, range: (u64, u64)) -> Option<Credit> {
+    pub fn credit(&mut self, range: (u64, u64)) -> Option<CallCredit> {
         let span = self.overlap(range);
         let ranges = self.ranges.clone()?;
         let new = self.delivered.add(span.0, span.1);
@@ -117,7 +119,7 @@ impl Member {
         } else {
             Precision::Exact
         };
-        (bytes > 0).then_some(Credit {
+        (bytes > 0).then_some(CallCredit {
             call: self.access.call,
             from: self.place,
             ranges,
@@ -128,8 +130,8 @@ impl Member {
     }
 
     /// AttributionEventKind it gets of a transfer that writes what another one has written already.
-    fn again(&self, span: (u64, u64)) -> Option<Credit> {
-        Some(Credit {
+    fn again(&self, span: (u64, u64)) -> Option<CallCredit> {
+        Some(CallCredit {
             call: self.access.call,
             from: self.place,
             ranges: self.ranges.clone()?,
@@ -144,7 +146,7 @@ impl Member {
 #[derive(Debug)]
 pub(super) struct Shares {
     /// In the order of the transfers.
-    pub of_transfers: Vec<Share>,
+    pub of_transfers: Vec<TransferShare>,
     /// Bytes of the file that several calls wrote.
     pub overwritten: u64,
 }
@@ -163,13 +165,13 @@ struct Overwritten {
 /// A transfer that waits until it is known whose bytes it moved.
 #[derive(Debug)]
 pub(super) struct Transfer {
-    pub operation: item::Operation,
+    pub operation: item::OperationEvent,
     pub world: u32,
     pub thread: u32,
     pub file: Option<u32>,
     /// Bytes of the file that it moved.
     pub range: (u64, u64),
-    pub link: Link,
+    pub link: CauseLink,
 }
 
 impl Transfer {
@@ -183,7 +185,7 @@ impl Transfer {
 
 /// The calls of a collective access, or a single call.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct AccessGroup {
     /// How many calls there are, recorded or not.
     pub expected: u32,
     /// How many of them are known not to be recorded.
@@ -192,13 +194,13 @@ pub(super) struct Group {
     pub writes: bool,
     /// AttributionEventKind each rank of MPI_COMM_WORLD has read in these calls, if they write.
     pub read: Map<u32, Intervals>,
-    pub members: Vec<Member>,
+    pub members: Vec<GroupMember>,
     pub transfers: Vec<Transfer>,
     /// Whether nothing has to be waited for: the one call is known, with its ranges, and returns when all is done.
     pub at_once: bool,
 }
 
-impl Group {
+impl AccessGroup {
     /// Whether all calls that are recorded have come and are complete.
     pub fn is_complete(&self) -> bool {
         self.complete.saturating_add(self.missing) >= self.expected
@@ -206,14 +208,14 @@ impl Group {
 
     /// Whether it is known to the byte what all calls asked for.
     pub fn knows_all(&self) -> bool {
-        let is_known = |m: &Member| {
+        let is_known = |m: &GroupMember| {
             let exact = m.ranges.as_ref().is_some_and(Ranges::is_exact);
             exact || m.access.bytes == Some(0)
         };
         self.members.len() as u64 >= u64::from(self.expected) && self.members.iter().all(is_known)
     }
 
-    pub fn member(&mut self, call: u64) -> Option<&mut Member> {
+    pub fn member(&mut self, call: u64) -> Option<&mut GroupMember> {
         self.members.iter_mut().find(|m| m.access.call == call)
     }
 
@@ -248,7 +250,7 @@ impl Group {
 
     /// Finds out where accesses by the shared pointer took place: their own transfers tell.
     pub fn place_shared(&mut self) {
-        let ordered = |m: &Member| m.access.position == Position::Ordered;
+        let ordered = |m: &GroupMember| m.access.position == AccessPosition::Ordered;
         let ordered = self.members.iter().any(ordered);
         for member in &mut self.members {
             let (None, Some(bytes), Some(layout)) =
@@ -332,8 +334,8 @@ impl Group {
             self.find_twice();
         }
         let is_complete = self.knows_all();
-        let mut shares: Vec<Share> = Vec::new();
-        shares.resize_with(self.transfers.len(), Share::default);
+        let mut shares: Vec<TransferShare> = Vec::new();
+        shares.resize_with(self.transfers.len(), TransferShare::default);
         for i in order {
             let (Some(transfer), Some(share), Some(&doubtful)) =
                 (self.transfers.get(i), shares.get_mut(i), doubtful.get(i))
@@ -369,7 +371,7 @@ impl Group {
                 }
                 credits.push(credit);
             }
-            *share = Share::new(transfer.range, credits, is_complete);
+            *share = TransferShare::new(transfer.range, credits, is_complete);
             if is_overwritten {
                 let asked = overwritten.any.within(start, end);
                 share.hole_bytes = share

@@ -1,76 +1,76 @@
 //! Operations below a rank's, and the links to what caused them: an operation waits in a link until its cause is known.
 
-use super::resolved::Resolved;
+use super::resolved::ResolvedOperation;
 use crate::fact::Actor;
-use crate::item::Operation;
+use crate::item::OperationEvent;
 use blockfile::operation::{Layer, REQUEST_QUEUED, kind};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 #[derive(Debug)]
-enum State {
+enum LinkState {
     /// Operations that wait for it.
-    Waiting(Vec<Lower>),
-    Known(Rc<Resolved>),
+    Waiting(Vec<LowerOperation>),
+    Known(Rc<ResolvedOperation>),
 }
 
 /// Shared by an operation and those below it.
 #[derive(Clone, Debug)]
-pub(super) struct Link(Rc<RefCell<State>>);
+pub(super) struct CauseLink(Rc<RefCell<LinkState>>);
 
-impl Link {
-    pub fn new() -> Link {
-        Link(Rc::new(RefCell::new(State::Waiting(Vec::new()))))
+impl CauseLink {
+    pub fn new() -> CauseLink {
+        CauseLink(Rc::new(RefCell::new(LinkState::Waiting(Vec::new()))))
     }
 
-    pub fn known(resolved: Resolved) -> Link {
-        Link(Rc::new(RefCell::new(State::Known(Rc::new(resolved)))))
+    pub fn known(resolved: ResolvedOperation) -> CauseLink {
+        CauseLink(Rc::new(RefCell::new(LinkState::Known(Rc::new(resolved)))))
     }
 
     /// A link to an operation of which nothing will be known.
-    pub fn nothing() -> Link {
-        Link::known(Resolved::default())
+    pub fn nothing() -> CauseLink {
+        CauseLink::known(ResolvedOperation::default())
     }
 
-    pub fn same(&self, other: &Link) -> bool {
+    pub fn same(&self, other: &CauseLink) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
     /// AttributionEventKind is known, if it is.
-    pub fn get(&self) -> Option<Rc<Resolved>> {
+    pub fn get(&self) -> Option<Rc<ResolvedOperation>> {
         match &*self.0.borrow() {
-            State::Known(resolved) => Some(resolved.clone()),
-            State::Waiting(_) => None,
+            LinkState::Known(resolved) => Some(resolved.clone()),
+            LinkState::Waiting(_) => None,
         }
     }
 
     /// Keeps `lower` until it is known.
-    pub fn wait(&self, lower: Lower) {
-        if let State::Waiting(waiting) = &mut *self.0.borrow_mut() {
+    pub fn wait(&self, lower: LowerOperation) {
+        if let LinkState::Waiting(waiting) = &mut *self.0.borrow_mut() {
             waiting.push(lower);
         }
     }
 
     /// Settles what the link stands for, and gives the operations that have waited for it.
-    pub fn resolve(&self, resolved: Resolved) -> Vec<Lower> {
-        let known = State::Known(Rc::new(resolved));
+    pub fn resolve(&self, resolved: ResolvedOperation) -> Vec<LowerOperation> {
+        let known = LinkState::Known(Rc::new(resolved));
         match self.0.replace(known) {
-            State::Waiting(waiting) => waiting,
-            State::Known(_) => Vec::new(),
+            LinkState::Waiting(waiting) => waiting,
+            LinkState::Known(_) => Vec::new(),
         }
     }
 }
 
 /// An operation below a rank's.
 #[derive(Debug)]
-pub(super) struct Lower {
-    pub operation: Operation,
+pub(super) struct LowerOperation {
+    pub operation: OperationEvent,
     pub actor: Actor,
     pub thread: u32,
     /// AttributionEventKind triggered it.
-    pub trigger: Option<Link>,
+    pub trigger: Option<CauseLink>,
     /// The operations whose bytes it moved, and which bytes of the file that these worked on.
-    pub carries: Vec<(Link, (u64, u64))>,
+    pub carries: Vec<(CauseLink, (u64, u64))>,
     /// Bytes of its file that it moved.
     pub pieces: Vec<(u64, u64)>,
     /// AttributionEventKind has to be added to offsets of its own file to get those of the file that the link is about.
@@ -78,12 +78,12 @@ pub(super) struct Lower {
     /// Whether it was found by pages.
     pub by_page: bool,
     /// For what happens below it.
-    pub own: Link,
+    pub own: CauseLink,
 }
 
-impl Lower {
-    pub fn new(operation: Operation, actor: Actor, thread: u32) -> Lower {
-        Lower {
+impl LowerOperation {
+    pub fn new(operation: OperationEvent, actor: Actor, thread: u32) -> LowerOperation {
+        LowerOperation {
             pieces: operation
                 .moved()
                 .into_iter()
@@ -96,12 +96,12 @@ impl Lower {
             carries: Vec::new(),
             shift: 0,
             by_page: false,
-            own: Link::new(),
+            own: CauseLink::new(),
         }
     }
 
     /// Notes that the operation moved the bytes of the one that `link` stands for.
-    pub fn carry(&mut self, link: &Link) {
+    pub fn carry(&mut self, link: &CauseLink) {
         let pieces = self.pieces.iter();
         self.carries = pieces.map(|&range| (link.clone(), range)).collect();
     }

@@ -21,15 +21,15 @@ mod totals;
 
 pub use totals::AttributionTotals;
 
-use super::Fact;
-use super::fact::{Actor, FileRole, Lane, Place};
+use super::AttributionRecord;
+use super::fact::{Actor, FileRole, Lane, PicturePoint};
 use super::item::{self, AttributionEvent, AttributionEventKind};
-use below::Below;
-use group::{Group, Member, Transfer};
-use link::Link;
-use out::{Out, Put};
-use process::{Begun, Key, Process};
-use resolved::{Resolved, Share};
+use below::LowerLayers;
+use group::{AccessGroup, GroupMember, Transfer};
+use link::CauseLink;
+use out::{RecordOutput, RecordSink};
+use process::{Key, OpenAccess, RankState};
+use resolved::{ResolvedOperation, TransferShare};
 use std::collections::BTreeMap;
 use trace_model::Stop;
 use trace_model::hash::Map;
@@ -39,15 +39,15 @@ use wrappers::{Phase, Table};
 #[derive(Debug)]
 pub struct Attributor<'t> {
     table: &'t Table,
-    out: Out,
-    processes: Map<u32, Process>,
-    groups: BTreeMap<Key, Group>,
+    out: RecordOutput,
+    processes: Map<u32, RankState>,
+    groups: BTreeMap<Key, AccessGroup>,
     /// Of each key of a file handle, how many processes have it open.
     open: Map<u128, u32>,
     /// Of each key of a file handle, numbers of collective accesses that a process made and did not record: the first, and the one
     /// after the last.
     left_out: Map<u128, Vec<(u64, u64)>>,
-    below: Below,
+    below: LowerLayers,
 }
 
 impl<'t> Attributor<'t> {
@@ -55,12 +55,12 @@ impl<'t> Attributor<'t> {
     pub fn new(table: &'t Table) -> Attributor<'t> {
         Attributor {
             table,
-            out: Out::default(),
+            out: RecordOutput::default(),
             processes: Map::default(),
             groups: BTreeMap::new(),
             open: Map::default(),
             left_out: Map::default(),
-            below: Below::default(),
+            below: LowerLayers::default(),
         }
     }
 
@@ -72,7 +72,7 @@ impl<'t> Attributor<'t> {
         &mut self,
         time: i64,
         item: AttributionEvent,
-        put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+        put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let (actor, thread) = (item.actor, item.thread);
         let Actor::Rank(rank) = actor else {
@@ -119,7 +119,7 @@ impl<'t> Attributor<'t> {
     /// The errors of `put`.
     pub fn finish(
         mut self,
-        put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+        put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
     ) -> Result<AttributionTotals, Stop> {
         while let Some((key, _)) = self.groups.first_key_value() {
             let key = *key;
@@ -142,11 +142,11 @@ impl<'t> Attributor<'t> {
         let inode = (seen.device, seen.inode);
         let file = self.out.files.seen(seen.role, inode, &seen.name, opened);
         let (role, handle) = (seen.role, seen.handle);
-        let entry = process::Seen { file, role, handle };
+        let entry = process::DescriptorFile { file, role, handle };
         process.seen.insert(seen.seen, entry);
     }
 
-    fn seen(&self, rank: u32, operation: &item::Operation) -> Option<process::Seen> {
+    fn seen(&self, rank: u32, operation: &item::OperationEvent) -> Option<process::DescriptorFile> {
         let seen = &self.processes.get(&rank)?.seen;
         seen.get(&operation.file?).copied()
     }
@@ -155,8 +155,8 @@ impl<'t> Attributor<'t> {
         &mut self,
         rank: u32,
         thread: u32,
-        access: item::Access,
-        put: Put<'_>,
+        access: item::AccessEvent,
+        put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
         let known = access
@@ -171,7 +171,7 @@ impl<'t> Attributor<'t> {
             Some(sequence) if opened.members > 1 => Key::Collective(opened.key, sequence),
             _ => Key::Single(access.call),
         };
-        process.begun.push(Begun {
+        process.begun.push(OpenAccess {
             key,
             call: access.call,
             handle: number,
@@ -181,7 +181,7 @@ impl<'t> Attributor<'t> {
             start: access.start,
         });
         let function = self.table.functions.get(usize::from(access.function));
-        let place = Place {
+        let place = PicturePoint {
             lane: Lane {
                 actor: Actor::Rank(rank),
                 thread,
@@ -190,7 +190,7 @@ impl<'t> Attributor<'t> {
             ns: access.start,
         };
         let outlasts = access.outlasts;
-        let member = Member::new(
+        let member = GroupMember::new(
             access,
             function.map_or_else(String::new, |f| f.name.clone()),
             place,
@@ -212,7 +212,7 @@ impl<'t> Attributor<'t> {
         if at_once {
             self.out.call(member.call(), put)?;
         }
-        let group = self.groups.entry(key).or_insert_with(|| Group {
+        let group = self.groups.entry(key).or_insert_with(|| AccessGroup {
             expected,
             missing,
             complete: 0,
@@ -227,7 +227,12 @@ impl<'t> Attributor<'t> {
     }
 
     /// A rank has made accesses that are not recorded.
-    fn left_out(&mut self, rank: u32, left_out: item::LeftOut, put: Put<'_>) -> Result<(), Stop> {
+    fn left_out(
+        &mut self,
+        rank: u32,
+        left_out: item::UnrecordedAccesses,
+        put: RecordSink<'_>,
+    ) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
         let Some(handle) = process.handles.get_mut(&left_out.handle) else {
             return Ok(());
@@ -261,7 +266,7 @@ impl<'t> Attributor<'t> {
         call: u64,
         moved: Option<u64>,
         time: i64,
-        put: Put<'_>,
+        put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
         let Some(begun) = process.completed(call) else {
@@ -282,7 +287,7 @@ impl<'t> Attributor<'t> {
     }
 
     /// A rank has closed a file: what it has begun on it is complete, and when all ranks have closed it, so is all else.
-    fn closed(&mut self, rank: u32, handle: u32, put: Put<'_>) -> Result<(), Stop> {
+    fn closed(&mut self, rank: u32, handle: u32, put: RecordSink<'_>) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
         let Some(closed) = process.handles.remove(&handle) else {
             return Ok(());
@@ -318,8 +323,8 @@ impl<'t> Attributor<'t> {
         &mut self,
         rank: u32,
         thread: u32,
-        operation: item::Operation,
-        put: Put<'_>,
+        operation: item::OperationEvent,
+        put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let actor = Actor::Rank(rank);
         let seen = self.seen(rank, &operation);
@@ -330,7 +335,7 @@ impl<'t> Attributor<'t> {
             .filter(|s| s.role == FileRole::Data || self.out.files.role(s.file) == FileRole::Data);
         let range = range.filter(|_| data.is_some());
         let process = self.processes.get(&rank);
-        let may_work_for_others = process.is_some_and(Process::may_work_for_others);
+        let may_work_for_others = process.is_some_and(RankState::may_work_for_others);
         if let (Some(range), Some(seen)) = (range, data) {
             let writes = operation.writes();
             if writes {
@@ -365,7 +370,7 @@ impl<'t> Attributor<'t> {
                     (actor, thread),
                     file,
                     Some(range),
-                    Share::new(range, credits, is_complete),
+                    TransferShare::new(range, credits, is_complete),
                     put,
                 )?;
                 return self.known(&transfer.link, resolved, put);
@@ -374,13 +379,13 @@ impl<'t> Attributor<'t> {
         let who = (actor, thread);
         // AttributionEventKind a call asked for that never returned is not known: no byte of it is known to be in a sieving hole.
         let is_complete = !may_work_for_others && !self.is_in_open_access(rank, &operation);
-        let share = Share::new(range.unwrap_or_default(), Vec::new(), is_complete);
+        let share = TransferShare::new(range.unwrap_or_default(), Vec::new(), is_complete);
         let resolved = self.out.resolve(&operation, who, file, range, share, put)?;
         self.known(&link, resolved, put)
     }
 
     /// Whether the operation happened in a data access of which no arguments are known.
-    fn is_in_open_access(&self, rank: u32, operation: &item::Operation) -> bool {
+    fn is_in_open_access(&self, rank: u32, operation: &item::OperationEvent) -> bool {
         let Some(inside) = operation.inside else {
             return false;
         };
@@ -394,8 +399,8 @@ impl<'t> Attributor<'t> {
     fn read_before_writing(
         &mut self,
         rank: u32,
-        seen: process::Seen,
-        operation: &item::Operation,
+        seen: process::DescriptorFile,
+        operation: &item::OperationEvent,
         range: (u64, u64),
     ) {
         let (Some(process), Some(inside)) = (self.processes.get(&rank), operation.inside) else {
@@ -412,7 +417,12 @@ impl<'t> Attributor<'t> {
         }
     }
 
-    fn known(&mut self, link: &Link, resolved: Resolved, put: Put<'_>) -> Result<(), Stop> {
+    fn known(
+        &mut self,
+        link: &CauseLink,
+        resolved: ResolvedOperation,
+        put: RecordSink<'_>,
+    ) -> Result<(), Stop> {
         for lower in link.resolve(resolved) {
             self.below.lower(lower, &mut self.out, put)?;
         }
@@ -423,14 +433,14 @@ impl<'t> Attributor<'t> {
     fn owner(
         &self,
         rank: u32,
-        seen: process::Seen,
-        operation: &item::Operation,
+        seen: process::DescriptorFile,
+        operation: &item::OperationEvent,
         range: (u64, u64),
         writes: bool,
     ) -> Option<Key> {
         let process = self.processes.get(&rank)?;
         let inside = operation.inside?;
-        let of_file = |b: &&Begun| {
+        let of_file = |b: &&OpenAccess| {
             let handle = seen.handle.is_none_or(|h| h == b.handle);
             b.writes == writes && b.file == seen.file && (handle || b.call == inside.call)
         };
@@ -449,7 +459,7 @@ impl<'t> Attributor<'t> {
             [first, second].into_iter().chain(rest)
         };
         let asks = |key: Key| self.groups.get(&key).map_or((0, 0), |g| g.asks_for(range));
-        let unknown = |key: Key| self.groups.get(&key).is_some_and(Group::has_unknown);
+        let unknown = |key: Key| self.groups.get(&key).is_some_and(AccessGroup::has_unknown);
         let most = |bytes: &dyn Fn(Key) -> u64| {
             let all = all().map(|key| (bytes(key), key)).filter(|b| b.0 > 0);
             all.reduce(|a, b| if b.0 > a.0 { b } else { a })
@@ -463,7 +473,7 @@ impl<'t> Attributor<'t> {
     }
 
     /// All that belongs to a group is there.
-    fn close(&mut self, key: Key, put: Put<'_>) -> Result<(), Stop> {
+    fn close(&mut self, key: Key, put: RecordSink<'_>) -> Result<(), Stop> {
         let Some(mut group) = self.groups.remove(&key) else {
             return Ok(());
         };
@@ -482,7 +492,7 @@ impl<'t> Attributor<'t> {
         let transfers = std::mem::take(&mut group.transfers).into_iter();
         for (transfer, mut share) in transfers.zip(shares.of_transfers) {
             let process = self.processes.get(&transfer.world);
-            if process.is_some_and(Process::may_work_for_others) {
+            if process.is_some_and(RankState::may_work_for_others) {
                 share.hole_bytes = None;
             }
             let who = (Actor::Rank(transfer.world), transfer.thread);
@@ -491,7 +501,7 @@ impl<'t> Attributor<'t> {
             let resolved = self.out.resolve(operation, who, file, range, share, put)?;
             self.known(&transfer.link, resolved, put)?;
         }
-        let missing = group.members.iter().map(Member::missing);
+        let missing = group.members.iter().map(GroupMember::missing);
         let unattributed = &mut self.out.totals.unattributed;
         *unattributed = missing.fold(*unattributed, u64::saturating_add);
         Ok(())

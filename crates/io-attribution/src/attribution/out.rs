@@ -1,60 +1,67 @@
 //! Facts on their way out.
 
-use super::files::Files;
-use super::resolved::{Resolved, Share};
+use super::files::RunFiles;
+use super::resolved::{ResolvedOperation, TransferShare};
 use super::totals::AttributionTotals;
-use crate::fact::{Actor, Call, Edge, Fact, Lane, Operation, Place, Precision, Relation};
+use crate::fact::{
+    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, Lane,
+    PicturePoint, Precision, Relation,
+};
 use crate::item;
 use trace_model::Stop;
 
 /// Takes facts.
-pub(super) type Put<'p> = &'p mut dyn FnMut(&Fact) -> Result<(), Stop>;
+pub(super) type RecordSink<'p> = &'p mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>;
 
 /// Gives numbers to operations, and files before what names them.
 #[derive(Debug, Default)]
-pub(super) struct Out {
-    pub files: Files,
+pub(super) struct RecordOutput {
+    pub files: RunFiles,
     pub totals: AttributionTotals,
     operations: u64,
 }
 
 /// An operation about which all is known.
 #[derive(Debug)]
-pub(super) struct Known<'o> {
-    pub operation: &'o item::Operation,
+pub(super) struct FinishedOperation<'o> {
+    pub operation: &'o item::OperationEvent,
     pub actor: Actor,
     pub thread: u32,
     pub file: Option<u32>,
     /// Call that triggered it, and where that is drawn.
-    pub trigger: Option<(u64, Place)>,
+    pub trigger: Option<(u64, PicturePoint)>,
     /// The call as it is to be named where nothing triggered it.
     pub named: Option<u64>,
     /// Calls whose bytes it moved.
-    pub carried: &'o [(u64, Place, u64, Precision)],
+    pub carried: &'o [(u64, PicturePoint, u64, Precision)],
     /// Bytes of sieving holes: moved, but asked for by no call.
     pub hole_bytes: u64,
 }
 
-impl Out {
-    pub fn file(&mut self, id: u32, put: Put<'_>) -> Result<(), Stop> {
+impl RecordOutput {
+    pub fn file(&mut self, id: u32, put: RecordSink<'_>) -> Result<(), Stop> {
         match self.files.give(id) {
-            Some(file) => put(&Fact::File(file)),
+            Some(file) => put(&AttributionRecord::File(file)),
             None => Ok(()),
         }
     }
 
-    pub fn call(&mut self, call: Call, put: Put<'_>) -> Result<(), Stop> {
+    pub fn call(&mut self, call: DataAccessCall, put: RecordSink<'_>) -> Result<(), Stop> {
         self.file(call.file, put)?;
         self.totals.calls += 1;
-        put(&Fact::Call(call))
+        put(&AttributionRecord::Call(call))
     }
 
-    pub fn operation(&mut self, known: &Known<'_>, put: Put<'_>) -> Result<(), Stop> {
+    pub fn operation(
+        &mut self,
+        known: &FinishedOperation<'_>,
+        put: RecordSink<'_>,
+    ) -> Result<(), Stop> {
         if let Some(file) = known.file {
             self.file(file, put)?;
         }
         let o = known.operation;
-        let place = Place {
+        let place = PicturePoint {
             lane: Lane {
                 actor: known.actor,
                 thread: known.thread,
@@ -65,7 +72,7 @@ impl Out {
         let id = self.operations;
         self.operations += 1;
         self.totals.operations += 1;
-        put(&Fact::Operation(Operation {
+        put(&AttributionRecord::Operation(AttributedOperation {
             id,
             kind: o.kind,
             place,
@@ -77,7 +84,7 @@ impl Out {
             outstanding: o.outstanding,
             hole_bytes: known.hole_bytes,
         }))?;
-        let edge = |call, from, relation, bytes, precision| Edge {
+        let edge = |call, from, relation, bytes, precision| AttributionEdge {
             call,
             from,
             operation: id,
@@ -93,7 +100,7 @@ impl Out {
                 .iter()
                 .find(|c| c.0 == call)
                 .map_or(0, |c| c.2);
-            put(&Fact::Edge(edge(
+            put(&AttributionRecord::Edge(edge(
                 call,
                 from,
                 Relation::Triggers,
@@ -102,7 +109,7 @@ impl Out {
             )))?;
         }
         for &(call, from, bytes, precision) in known.carried {
-            put(&Fact::Edge(edge(
+            put(&AttributionRecord::Edge(edge(
                 call,
                 from,
                 Relation::Carries,
@@ -117,16 +124,16 @@ impl Out {
     /// known. Gives what those below it are to know.
     pub fn resolve(
         &mut self,
-        operation: &item::Operation,
+        operation: &item::OperationEvent,
         (actor, thread): (Actor, u32),
         file: Option<u32>,
         range: Option<(u64, u64)>,
-        Share {
+        TransferShare {
             credits,
             hole_bytes,
-        }: Share,
-        put: Put<'_>,
-    ) -> Result<Resolved, Stop> {
+        }: TransferShare,
+        put: RecordSink<'_>,
+    ) -> Result<ResolvedOperation, Stop> {
         let trigger = operation.inside.map(|inside| {
             let lane = Lane {
                 actor,
@@ -134,7 +141,7 @@ impl Out {
                 lane: 0,
             };
             let ns = inside.start;
-            (inside.call, Place { lane, ns })
+            (inside.call, PicturePoint { lane, ns })
         });
         let moved = range.map_or(0, |(start, end)| end - start);
         let is_complete = trigger.is_some() && hole_bytes.is_some();
@@ -157,7 +164,7 @@ impl Out {
             .iter()
             .map(|c| (c.call, c.from, c.bytes, c.precision))
             .collect();
-        let known = Known {
+        let known = FinishedOperation {
             operation,
             actor,
             thread,
@@ -168,7 +175,7 @@ impl Out {
             hole_bytes,
         };
         self.operation(&known, put)?;
-        Ok(Resolved {
+        Ok(ResolvedOperation {
             file,
             trigger,
             credits,

@@ -1,8 +1,8 @@
 //! From a place on a device to the writes whose bytes lie there: places of files, and per page of the page cache the transfers
 //! since it was last written out (`spec/io-chain.md` section 6).
 
-use super::link::Link;
-use super::places::{Inode, Places};
+use super::link::CauseLink;
+use super::places::{DevicePlaces, Inode};
 use crate::fact::Actor;
 use crate::item::ExtentsPart;
 use std::collections::HashSet;
@@ -12,21 +12,21 @@ use trace_model::hash::Map;
 const PAGE: u64 = 4096;
 
 #[derive(Debug)]
-struct Written {
+struct WrittenPages {
     /// First page, and the one behind the last.
     pages: (u64, u64),
     /// When the transfer had ended, ns.
     ns: i64,
-    link: Link,
+    link: CauseLink,
 }
 
 /// All that is known of a run's pages.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
-    places: Places,
+    places: DevicePlaces,
     /// Files of which it knows any.
     followed: HashSet<Inode>,
-    written: Map<Inode, Vec<Written>>,
+    written: Map<Inode, Vec<WrittenPages>>,
 }
 
 impl Pages {
@@ -46,13 +46,13 @@ impl Pages {
     }
 
     /// A transfer has put bytes into the page cache. Only files whose place is known are followed.
-    pub fn write(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &Link) {
+    pub fn write(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &CauseLink) {
         if !self.followed.contains(&inode) {
             return;
         }
         let pages = (range.0 / PAGE, range.1.div_ceil(PAGE));
         let link = link.clone();
-        let written = Written { pages, ns, link };
+        let written = WrittenPages { pages, ns, link };
         self.written.entry(inode).or_default().push(written);
     }
 
@@ -63,7 +63,7 @@ impl Pages {
 
     /// The pages of these bytes were put in the queue at `ns`: the transfers that had filled them until then. They count as
     /// written out from now on.
-    pub fn take(&mut self, inode: Inode, range: (u64, u64), ns: i64) -> Vec<Link> {
+    pub fn take(&mut self, inode: Inode, range: (u64, u64), ns: i64) -> Vec<CauseLink> {
         let pages = (range.0 / PAGE, range.1.div_ceil(PAGE));
         let Some(written) = self.written.get_mut(&inode) else {
             return Vec::new();
@@ -82,7 +82,7 @@ impl Pages {
             ] {
                 if rest.0 < rest.1 {
                     let link = w.link.clone();
-                    kept.push(Written {
+                    kept.push(WrittenPages {
                         pages: rest,
                         ns: w.ns,
                         link,

@@ -13,13 +13,13 @@ pub(super) type Inode = (u64, u64);
 
 /// All places that are known.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct DevicePlaces {
     /// Of each device, by offset: pieces that do not overlap.
-    devices: Map<Actor, BTreeMap<u64, Piece>>,
+    devices: Map<Actor, BTreeMap<u64, DevicePiece>>,
 }
 
 #[derive(Clone, Debug)]
-struct Piece {
+struct DevicePiece {
     end: u64,
     /// In order of time.
     owners: Vec<Owner>,
@@ -34,7 +34,7 @@ struct Owner {
     told: i64,
 }
 
-impl Places {
+impl DevicePlaces {
     /// Part of a file, from `offset` in it, lies at `place`. AttributionEventKind is told later comes later.
     pub fn tell(
         &mut self,
@@ -69,7 +69,7 @@ impl Places {
         }
         for (start, end) in gaps {
             let owners = vec![owner];
-            pieces.insert(start, Piece { end, owners });
+            pieces.insert(start, DevicePiece { end, owners });
         }
     }
 
@@ -99,7 +99,7 @@ impl Places {
 }
 
 /// Cuts the piece that reaches over this place in two.
-fn cut(pieces: &mut BTreeMap<u64, Piece>, at: u64) {
+fn cut(pieces: &mut BTreeMap<u64, DevicePiece>, at: u64) {
     if let Some((_, piece)) = pieces.range_mut(..at).next_back()
         && piece.end > at
     {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_place_belongs_to_one_file_after_the_other() {
-        let mut places = Places::default();
+        let mut places = DevicePlaces::default();
         places.tell(DISK, A, (0, 1000, 100), 10);
         places.tell(DISK, A, (0, 1000, 100), 20);
         places.tell(DISK, A, (500, 2000, 100), 20);
@@ -147,7 +147,7 @@ mod tests {
             told in prop::collection::vec((0..3u64, 0..50u64, 0..100u64, 0..40u64), 0..12),
             (start, length, ns) in (0..120u64, 0..60u64, 0..14i64),
         ) {
-            let mut places = Places::default();
+            let mut places = DevicePlaces::default();
             for (t, &(inode, offset, place, length)) in told.iter().enumerate() {
                 places.tell(DISK, (0, inode), (offset, place, length), t as i64);
             }

@@ -1,9 +1,9 @@
 //! AttributionEventKind is known of a rank while its items come: its open files, and what it has begun and not completed.
 
 use crate::fact::FileRole;
-use crate::item::{Opened, ViewPart};
-use crate::ranges::Layout;
-use blockfile::define::View;
+use crate::item::{OpenedHandle, ViewPart};
+use crate::ranges::ViewLayout;
+use blockfile::define::FileView;
 use std::sync::Arc;
 use trace_model::hash::Map;
 
@@ -18,18 +18,18 @@ pub(super) enum Key {
 
 /// An MPI_File.
 #[derive(Debug)]
-pub(super) struct Handle {
-    pub opened: Opened,
-    pub layout: Option<Arc<Layout>>,
+pub(super) struct FileHandle {
+    pub opened: OpenedHandle,
+    pub layout: Option<Arc<ViewLayout>>,
     /// Whether accesses that are not recorded may still be at work.
     pub outlasting_left_out: bool,
     /// The view that is being put together.
-    partial: Option<View>,
+    partial: Option<FileView>,
 }
 
 /// A file that a descriptor stood for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct DescriptorFile {
     pub file: u32,
     pub role: FileRole,
     pub handle: Option<u32>,
@@ -37,7 +37,7 @@ pub(super) struct Seen {
 
 /// An access that has begun and is not complete.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Begun {
+pub(super) struct OpenAccess {
     pub key: Key,
     pub call: u64,
     pub handle: u32,
@@ -50,20 +50,20 @@ pub(super) struct Begun {
 
 /// A rank.
 #[derive(Debug, Default)]
-pub(super) struct Process {
-    pub handles: Map<u32, Handle>,
-    pub seen: Map<u32, Seen>,
+pub(super) struct RankState {
+    pub handles: Map<u32, FileHandle>,
+    pub seen: Map<u32, DescriptorFile>,
     /// In the order in which they began.
-    pub begun: Vec<Begun>,
+    pub begun: Vec<OpenAccess>,
 }
 
-impl Process {
-    pub fn open(&mut self, opened: Opened) {
+impl RankState {
+    pub fn open(&mut self, opened: OpenedHandle) {
         self.handles.insert(
             opened.handle,
-            Handle {
+            FileHandle {
                 opened,
-                layout: Some(Arc::new(Layout::bytes())),
+                layout: Some(Arc::new(ViewLayout::bytes())),
                 outlasting_left_out: false,
                 partial: None,
             },
@@ -89,7 +89,7 @@ impl Process {
         // Of a view that says nothing of its pieces, ranges are not known.
         view.runs.shrink_to_fit();
         handle.layout = (!view.runs.is_empty() || view.size == 0 && !view.bounding_extent)
-            .then(|| Arc::new(Layout::new(&view)));
+            .then(|| Arc::new(ViewLayout::new(&view)));
     }
 
     /// Whether transfers may have moved bytes for accesses that are not recorded.
@@ -98,7 +98,7 @@ impl Process {
     }
 
     /// An access is complete.
-    pub fn completed(&mut self, call: u64) -> Option<Begun> {
+    pub fn completed(&mut self, call: u64) -> Option<OpenAccess> {
         let place = self.begun.iter().position(|b| b.call == call)?;
         Some(self.begun.remove(place))
     }

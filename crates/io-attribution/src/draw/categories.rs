@@ -1,6 +1,6 @@
 //! The categories of operations, edges, calls and files: numbers, names, colours and what their infos hold.
 
-use blockfile::operation::{Effect, FIRST, KINDS, Kind, Layer};
+use blockfile::operation::{Effect, FIRST, KINDS, Layer, OperationKind};
 
 use crate::fact::Relation;
 use trace_model::{Category, Color, Topology};
@@ -28,7 +28,7 @@ const FILE_FORMAT: &str = "file=%d, role=%s, path=%s, device=0x%X, inode=%l";
 
 /// AttributionEventKind the drawables of a category are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AttributionEventKind {
+pub(super) enum DrawableMeaning {
     File,
     Access,
     /// Number of the kind, and whether the call is known.
@@ -54,22 +54,22 @@ pub(super) fn arrow(kind: u16, relation: Relation) -> Option<i32> {
 }
 
 /// AttributionEventKind stands at this place among all categories.
-fn what(offset: i32) -> Option<AttributionEventKind> {
+fn what(offset: i32) -> Option<DrawableMeaning> {
     let kind = |at: i32| {
         let position = u16::try_from(at / 4).ok()?;
         (usize::from(position) < KINDS.len()).then_some(FIRST + position)
     };
     Some(match offset {
-        FILE_OFFSET => AttributionEventKind::File,
-        ACCESS_OFFSET => AttributionEventKind::Access,
+        FILE_OFFSET => DrawableMeaning::File,
+        ACCESS_OFFSET => DrawableMeaning::Access,
         _ => {
             let at = offset - 2;
             let kind = kind(at)?;
             match at % 4 {
-                0 => AttributionEventKind::Operation(kind, true),
-                1 => AttributionEventKind::Operation(kind, false),
-                2 => AttributionEventKind::Edge(kind, Relation::Triggers),
-                _ => AttributionEventKind::Edge(kind, Relation::Carries),
+                0 => DrawableMeaning::Operation(kind, true),
+                1 => DrawableMeaning::Operation(kind, false),
+                2 => DrawableMeaning::Edge(kind, Relation::Triggers),
+                _ => DrawableMeaning::Edge(kind, Relation::Carries),
             }
         }
     })
@@ -85,23 +85,23 @@ pub(super) fn category(first: i32, offset: i32) -> Category {
     };
     let kind = |number: u16| blockfile::operation::kind(number).unwrap_or(&KINDS[0]);
     match what(offset) {
-        None | Some(AttributionEventKind::File) => {
+        None | Some(DrawableMeaning::File) => {
             of(FILE, Topology::Event, Color::rgb(0xffd700), FILE_FORMAT)
         }
-        Some(AttributionEventKind::Access) => {
+        Some(DrawableMeaning::Access) => {
             of(ACCESS, Topology::Event, Color::rgb(0x87cefa), ACCESS_FORMAT)
         }
-        Some(AttributionEventKind::Operation(number, true)) => {
+        Some(DrawableMeaning::Operation(number, true)) => {
             let format = format!("CallID=0x%X, {OPERATION_FORMAT}");
             let kind = kind(number);
             of(kind.name, Topology::State, color(kind), &format)
         }
-        Some(AttributionEventKind::Operation(number, false)) => {
+        Some(DrawableMeaning::Operation(number, false)) => {
             let kind = kind(number);
             let name = format!("{}{NO_CALL}", kind.name);
             of(&name, Topology::State, color(kind), OPERATION_FORMAT)
         }
-        Some(AttributionEventKind::Edge(number, relation)) => {
+        Some(DrawableMeaning::Edge(number, relation)) => {
             let kind = kind(number);
             let name = format!("{} {}", verb(relation), kind.name);
             let mut arrow = of(&name, Topology::Arrow, color(kind), EDGE_FORMAT);
@@ -119,7 +119,7 @@ fn verb(relation: Relation) -> &'static str {
 }
 
 /// AttributionEventKind the drawables of a category of a trace are, if they are any of these: name and layout of the info must be right.
-pub(super) fn recognise(found: &Category) -> Option<AttributionEventKind> {
+pub(super) fn recognise(found: &Category) -> Option<DrawableMeaning> {
     let name = found.name.to_str();
     let kind = |name: &str| {
         let position = KINDS.iter().position(|kind| kind.name == name)?;
@@ -152,7 +152,7 @@ pub(super) fn recognise(found: &Category) -> Option<AttributionEventKind> {
 
 /// Reads are green, writes orange, waiting for the device red, locks magenta; what looks after names and sizes is pale. Layers differ in
 /// brightness. MPI-IO calls, around and above all this, are blue, pink and brown.
-fn color(kind: &Kind) -> Color {
+fn color(kind: &OperationKind) -> Color {
     let at = match kind.layer {
         Layer::Libc => 0,
         Layer::Request => 1,

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::categories::{self, AttributionEventKind};
+use super::categories::{self, DrawableMeaning};
 use super::info;
-use crate::fact::{Fact, Lane, Place};
+use crate::fact::{AttributionRecord, Lane, PicturePoint};
 use trace_model::{Category, Drawable, Source, Stop, info_values};
 
 /// Gives the facts that were drawn into a trace, in the order in which they come from the attribution: files, then calls and
@@ -12,21 +12,21 @@ use trace_model::{Category, Drawable, Source, Stop, info_values};
 ///
 /// # Errors
 /// The errors of `put` and of the source.
-pub fn facts_of(
+pub fn read_attribution(
     source: &dyn Source,
-    put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+    put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     passes(source, &[&[0], &[1], &[2]], put)
 }
 
-/// As [`facts_of`], but only the files come first, and all else as it is drawn: an edge may come before its ends, yet not long
+/// As [`read_attribution`], but only the files come first, and all else as it is drawn: an edge may come before its ends, yet not long
 /// before, so that who takes them need not wait until the end of the trace.
 ///
 /// # Errors
 /// The errors of `put` and of the source.
-pub fn facts_by_time(
+pub fn read_attribution_by_time(
     source: &dyn Source,
-    put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+    put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     passes(source, &[&[0], &[1, 2]], put)
 }
@@ -34,10 +34,10 @@ pub fn facts_by_time(
 fn passes(
     source: &dyn Source,
     passes: &[&[u8]],
-    put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+    put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let definitions = source.definitions();
-    let known: HashMap<i32, (AttributionEventKind, &Category)> = definitions
+    let known: HashMap<i32, (DrawableMeaning, &Category)> = definitions
         .categories
         .iter()
         .filter_map(|c| Some((c.index, (categories::recognise(c)?, c))))
@@ -47,10 +47,10 @@ fn passes(
         .iter()
         .map(|line| (line.id, trace_model::lane_of(line)))
         .collect();
-    let turn = |what: AttributionEventKind| match what {
-        AttributionEventKind::File => 0,
-        AttributionEventKind::Access | AttributionEventKind::Operation(..) => 1,
-        AttributionEventKind::Edge(..) => 2,
+    let turn = |what: DrawableMeaning| match what {
+        DrawableMeaning::File => 0,
+        DrawableMeaning::Access | DrawableMeaning::Operation(..) => 1,
+        DrawableMeaning::Edge(..) => 2,
     };
     for now in passes {
         if !known.values().any(|(what, _)| now.contains(&turn(*what))) {
@@ -63,7 +63,7 @@ fn passes(
             if !now.contains(&turn(what)) {
                 return Ok(());
             }
-            let mut places = [Place {
+            let mut places = [PicturePoint {
                 lane: Lane {
                     actor: crate::Actor::Rank(0),
                     thread: 0,

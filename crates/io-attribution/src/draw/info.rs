@@ -4,9 +4,12 @@ use std::fmt::Write;
 
 use blockfile::operation as op;
 
-use super::categories::AttributionEventKind;
-use crate::fact::{Call, Edge, Fact, FileRole, OpenedFile, Operation, Place, Precision, Relation};
-use trace_model::{InfoWriter, Value};
+use super::categories::DrawableMeaning;
+use crate::fact::{
+    AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, OpenedFile,
+    PicturePoint, Precision, Relation,
+};
+use trace_model::{InfoValue, InfoWriter};
 
 const ROLES: [(FileRole, &str); 4] = [
     (FileRole::Data, "data"),
@@ -55,7 +58,7 @@ fn shortened(name: &str) -> &[u8] {
     &name.as_bytes()[..end]
 }
 
-pub(super) fn write_call(call: &Call, out: &mut InfoWriter) {
+pub(super) fn write_call(call: &DataAccessCall, out: &mut InfoWriter) {
     let since = |ns: i64| ns.wrapping_sub(call.place.ns);
     let (first, behind) = call
         .bounding_extent
@@ -75,7 +78,7 @@ pub(super) fn write_call(call: &Call, out: &mut InfoWriter) {
         .int(call.function.into());
 }
 
-pub(super) fn write_edge(edge: &Edge, out: &mut InfoWriter) {
+pub(super) fn write_edge(edge: &AttributionEdge, out: &mut InfoWriter) {
     out.clear()
         .long(edge.call as i64)
         .long(edge.bytes as i64)
@@ -83,7 +86,7 @@ pub(super) fn write_edge(edge: &Edge, out: &mut InfoWriter) {
         .long(edge.operation as i64);
 }
 
-pub(super) fn write_operation(operation: &Operation, out: &mut InfoWriter) {
+pub(super) fn write_operation(operation: &AttributedOperation, out: &mut InfoWriter) {
     let record = &operation.record;
     out.clear();
     if let Some(call) = operation.call {
@@ -107,7 +110,7 @@ const FLAGS: [(u32, &str); 3] = [
 ];
 
 /// AttributionEventKind only some operations have, in words.
-fn details(operation: &Operation) -> String {
+fn details(operation: &AttributedOperation) -> String {
     let record = &operation.record;
     let mut text = String::new();
     let mut add = |word: std::fmt::Arguments<'_>| {
@@ -152,7 +155,7 @@ fn details(operation: &Operation) -> String {
 }
 
 /// Reads [`details`] back. AttributionEventKind is not understood is passed over.
-fn read_details(text: &str, operation: &mut Operation) {
+fn read_details(text: &str, operation: &mut AttributedOperation) {
     let call = operation.call;
     let record = &mut operation.record;
     for word in text.split(' ') {
@@ -190,14 +193,14 @@ fn read_details(text: &str, operation: &mut Operation) {
 }
 
 /// The values of an info, one after the other.
-struct Values<'a, I: Iterator<Item = Value<'a>>>(I);
+struct InfoValues<'a, I: Iterator<Item = InfoValue<'a>>>(I);
 
-impl<'a, I: Iterator<Item = Value<'a>>> Values<'a, I> {
+impl<'a, I: Iterator<Item = InfoValue<'a>>> InfoValues<'a, I> {
     fn long(&mut self) -> Option<i64> {
         match self.0.next()? {
-            Value::Integer(n) => Some(n),
-            Value::Hex(n) => Some(n as i64),
-            Value::Text(_) | Value::Real(_) => None,
+            InfoValue::Integer(n) => Some(n),
+            InfoValue::Hex(n) => Some(n as i64),
+            InfoValue::Text(_) | InfoValue::Real(_) => None,
         }
     }
 
@@ -211,7 +214,7 @@ impl<'a, I: Iterator<Item = Value<'a>>> Values<'a, I> {
 
     fn text(&mut self) -> Option<&'a [u8]> {
         match self.0.next()? {
-            Value::Text(text) => Some(text),
+            InfoValue::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -219,21 +222,21 @@ impl<'a, I: Iterator<Item = Value<'a>>> Values<'a, I> {
 
 /// The fact that a drawable shows: what its category says it is, its info, and its corners.
 pub(super) fn read<'a>(
-    what: AttributionEventKind,
-    values: impl Iterator<Item = Value<'a>>,
-    places: &[Place],
-) -> Option<Fact> {
-    let v = &mut Values(values);
+    what: DrawableMeaning,
+    values: impl Iterator<Item = InfoValue<'a>>,
+    places: &[PicturePoint],
+) -> Option<AttributionRecord> {
+    let v = &mut InfoValues(values);
     let lossy = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
     Some(match (what, places) {
-        (AttributionEventKind::File, _) => Fact::File(OpenedFile {
+        (DrawableMeaning::File, _) => AttributionRecord::File(OpenedFile {
             id: v.int()? as u32,
             role: value(&ROLES, v.text()?)?,
             name: lossy(v.text()?),
             device: v.unsigned()?,
             inode: v.unsigned()?,
         }),
-        (AttributionEventKind::Access, [place, ..]) => {
+        (DrawableMeaning::Access, [place, ..]) => {
             let call = v.unsigned()?;
             let name = lossy(v.text()?);
             let file = v.int()? as u32;
@@ -243,7 +246,7 @@ pub(super) fn read<'a>(
             let pieces = v.unsigned()?;
             let ends = [v.long()?, v.long()?].map(|since| place.ns.wrapping_add(since));
             let writes = v.int()? != 0;
-            Fact::Call(Call {
+            AttributionRecord::Call(DataAccessCall {
                 call,
                 function: u16::try_from(v.int()?).ok()?,
                 name,
@@ -259,15 +262,15 @@ pub(super) fn read<'a>(
                 pieces,
             })
         }
-        (AttributionEventKind::Operation(kind, has_call), [place, end]) => {
+        (DrawableMeaning::Operation(kind, has_call), [place, end]) => {
             let call = if has_call { Some(v.unsigned()?) } else { None };
-            let mut operation = Operation {
+            let mut operation = AttributedOperation {
                 id: 0,
                 kind,
                 place: *place,
                 stop: end.ns,
                 error: 0,
-                record: op::Operation::default(),
+                record: op::OperationRecord::default(),
                 file: u32::try_from(v.int()?).ok(),
                 call,
                 outstanding: false,
@@ -281,10 +284,10 @@ pub(super) fn read<'a>(
             operation.error = v.int()?;
             read_details(&String::from_utf8_lossy(v.text()?), &mut operation);
             operation.id = v.unsigned()?;
-            Fact::Operation(operation)
+            AttributionRecord::Operation(operation)
         }
-        (AttributionEventKind::Edge(kind, relation), [from, to]) => {
-            Fact::Edge(edge(kind, relation, v, *from, *to)?)
+        (DrawableMeaning::Edge(kind, relation), [from, to]) => {
+            AttributionRecord::Edge(edge(kind, relation, v, *from, *to)?)
         }
         _ => return None,
     })
@@ -293,14 +296,14 @@ pub(super) fn read<'a>(
 fn edge<'a>(
     kind: u16,
     relation: Relation,
-    v: &mut Values<'a, impl Iterator<Item = Value<'a>>>,
-    from: Place,
-    to: Place,
-) -> Option<Edge> {
+    v: &mut InfoValues<'a, impl Iterator<Item = InfoValue<'a>>>,
+    from: PicturePoint,
+    to: PicturePoint,
+) -> Option<AttributionEdge> {
     let call = v.unsigned()?;
     let bytes = v.unsigned()?;
     let precision = value(&PRECISIONS, v.text()?)?;
-    Some(Edge {
+    Some(AttributionEdge {
         call,
         from,
         operation: v.unsigned()?,

@@ -8,7 +8,7 @@
 //!   bytes and their place in the file, completion.
 //! * A **file** is an event `file`, where something that names it is drawn first.
 //!
-//! All of a fact is in the info, so that [`facts_of`] gives from a trace what was drawn. Categories and lines are made when they
+//! All of a fact is in the info, so that [`read_attribution`] gives from a trace what was drawn. Categories and lines are made when they
 //! are first needed; their numbers come behind those of the trace.
 
 mod base;
@@ -19,12 +19,15 @@ mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place, Relation};
+use super::fact::{
+    AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, Lane, OpenedFile,
+    PicturePoint, Relation,
+};
 use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
 pub use base::Base;
 pub use categories::COUNT as CATEGORIES;
-pub use facts::{facts_by_time, facts_of};
+pub use facts::{read_attribution, read_attribution_by_time};
 
 /// Makes drawables of facts. Remembers neither calls nor operations.
 #[derive(Debug)]
@@ -61,19 +64,19 @@ impl Drawer {
     /// The errors of `put`.
     pub fn draw(
         &mut self,
-        fact: &Fact,
+        fact: &AttributionRecord,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         match fact {
-            Fact::File(file) => {
+            AttributionRecord::File(file) => {
                 if !self.drawn_files.contains(&file.id) {
                     self.files.insert(file.id, file.clone());
                 }
                 Ok(())
             }
-            Fact::Call(call) => self.call(call, put),
-            Fact::Operation(operation) => self.operation(operation, put),
-            Fact::Edge(edge) => self.edge(edge, put),
+            AttributionRecord::Call(call) => self.call(call, put),
+            AttributionRecord::Operation(operation) => self.operation(operation, put),
+            AttributionRecord::Edge(edge) => self.edge(edge, put),
         }
     }
 
@@ -103,7 +106,7 @@ impl Drawer {
 
     fn operation(
         &mut self,
-        operation: &Operation,
+        operation: &AttributedOperation,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let Some(offset) = categories::state(operation.kind, operation.call.is_some()) else {
@@ -123,7 +126,7 @@ impl Drawer {
 
     fn call(
         &mut self,
-        call: &Call,
+        call: &DataAccessCall,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let at = self.vertex(call.place);
@@ -134,7 +137,7 @@ impl Drawer {
 
     fn edge(
         &mut self,
-        edge: &Edge,
+        edge: &AttributionEdge,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let Some(offset) = categories::arrow(edge.kind, edge.relation) else {
@@ -191,7 +194,7 @@ impl Drawer {
         ns.wrapping_sub(self.base.zero_ns) as f64 / 1e9
     }
 
-    fn vertex(&mut self, place: Place) -> Vertex {
+    fn vertex(&mut self, place: PicturePoint) -> Vertex {
         Vertex {
             time: self.seconds(place.ns),
             line: self.line(place.lane),
@@ -231,10 +234,10 @@ pub enum Shows {
 /// AttributionEventKind the drawables of this category show, if it is one of those that are made here.
 pub fn shows(category: &Category) -> Option<Shows> {
     Some(match categories::recognise(category)? {
-        categories::AttributionEventKind::File => Shows::File,
-        categories::AttributionEventKind::Access => Shows::Access,
-        categories::AttributionEventKind::Operation(..) => Shows::Operation,
-        categories::AttributionEventKind::Edge(_, relation) => Shows::Edge(relation),
+        categories::DrawableMeaning::File => Shows::File,
+        categories::DrawableMeaning::Access => Shows::Access,
+        categories::DrawableMeaning::Operation(..) => Shows::Operation,
+        categories::DrawableMeaning::Edge(_, relation) => Shows::Edge(relation),
     })
 }
 

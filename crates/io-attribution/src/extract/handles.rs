@@ -1,18 +1,18 @@
 //! The MPI_File handles of a rank: what they stand for, how many collective accesses there were, where the pointer stands.
 
-use super::walk::Pending;
-use crate::item::{Access, LeftOut, Opened, Position};
-use blockfile::define::View;
+use super::walk::PendingDefinition;
+use crate::item::{AccessEvent, AccessPosition, OpenedHandle, UnrecordedAccesses};
+use blockfile::define::FileView;
 use blockfile::record::Record;
 use trace_model::hash::{Map, Wide};
 use unify::comms::{CommId, Comms};
 use unify::library::Library;
 use unify::plan::{FileCall, Param, Plan};
-use wrappers::{Io, Phase, Pointer};
+use wrappers::{FileAccessKind, Phase, Pointer};
 
 /// An open file.
 #[derive(Clone, Debug)]
-pub(super) struct Handle {
+pub(super) struct OpenHandle {
     /// Number of the handle.
     pub number: u32,
     pub name: String,
@@ -28,23 +28,23 @@ pub(super) struct Handle {
 
 /// The handles of a rank.
 #[derive(Debug, Default)]
-pub(super) struct Handles {
-    by_handle: Map<u64, Handle>,
+pub(super) struct RankHandles {
+    by_handle: Map<u64, OpenHandle>,
     /// Files opened on each communicator.
     opened_on: Map<CommId, u64>,
     count: u32,
 }
 
-impl Handles {
-    pub fn get(&self, handle: u64) -> Option<&Handle> {
+impl RankHandles {
+    pub fn get(&self, handle: u64) -> Option<&OpenHandle> {
         self.by_handle.get(&handle)
     }
 
-    pub fn get_mut(&mut self, handle: u64) -> Option<&mut Handle> {
+    pub fn get_mut(&mut self, handle: u64) -> Option<&mut OpenHandle> {
         self.by_handle.get_mut(&handle)
     }
 
-    pub fn remove(&mut self, handle: u64) -> Option<Handle> {
+    pub fn remove(&mut self, handle: u64) -> Option<OpenHandle> {
         self.by_handle.remove(&handle)
     }
 
@@ -57,7 +57,7 @@ impl Handles {
         appends: bool,
         comm: Option<CommId>,
         comms: &Comms,
-    ) -> Option<Opened> {
+    ) -> Option<OpenedHandle> {
         // Failed ones count: whether the call fails is agreed on, but not whether a rank recorded it as a failure.
         let before = comm.map(|id| {
             let opened = self.opened_on.entry(id).or_default();
@@ -90,7 +90,7 @@ impl Handles {
         let [high, low, _] = hash.finish().0;
         self.by_handle.insert(
             handle,
-            Handle {
+            OpenHandle {
                 number,
                 name: name.clone(),
                 accesses: 0,
@@ -99,7 +99,7 @@ impl Handles {
                 begun: None,
             },
         );
-        Some(Opened {
+        Some(OpenedHandle {
             handle: number,
             key: u128::from(high) << 64 | u128::from(low),
             members: comm.map_or(1, |c| c.members.len()).try_into().unwrap_or(1),
@@ -115,27 +115,27 @@ impl Handles {
         plan: &Plan<'_>,
         call: &Record<'_>,
         library: &Library,
-        pending: &mut Vec<Pending>,
-    ) -> Option<(u32, View)> {
+        pending: &mut Vec<PendingDefinition>,
+    ) -> Option<(u32, FileView)> {
         let payload = call.payload;
         let raw = plan.handle(payload, what.file())?;
         let open = self.by_handle.get_mut(&raw)?;
         match what {
             FileCall::View { etype, .. } => {
                 let written = pending.iter().rposition(|p| match p {
-                    Pending::View(view) => view.file == raw,
+                    PendingDefinition::View(view) => view.file == raw,
                     _ => false,
                 });
                 let view = match written.map(|i| pending.swap_remove(i)) {
-                    Some(Pending::View(view)) => view,
+                    Some(PendingDefinition::View(view)) => view,
                     // Nothing is known of it but what the call says.
-                    _ => View {
+                    _ => FileView {
                         etype: plan
                             .handle(payload, etype)
                             .and_then(|t| library.type_size(t))
                             .unwrap_or(0),
                         bounding_extent: true,
-                        ..View::default()
+                        ..FileView::default()
                     },
                 };
                 return self.set_view(raw, view);
@@ -150,7 +150,7 @@ impl Handles {
     }
 
     /// A view has been set. Gives it with the number of its handle, if that is open.
-    pub fn set_view(&mut self, file: u64, view: View) -> Option<(u32, View)> {
+    pub fn set_view(&mut self, file: u64, view: FileView) -> Option<(u32, FileView)> {
         let open = self.by_handle.get_mut(&file)?;
         open.etype = view.etype;
         open.position = Some(0);
@@ -158,11 +158,16 @@ impl Handles {
     }
 
     /// Accesses through a handle are not recorded; they count all the same.
-    pub fn left_out(&mut self, file: u64, collective: u32, outlasts: bool) -> Option<LeftOut> {
+    pub fn left_out(
+        &mut self,
+        file: u64,
+        collective: u32,
+        outlasts: bool,
+    ) -> Option<UnrecordedAccesses> {
         let open = self.by_handle.get_mut(&file)?;
         let (first, collective) = (open.accesses, u64::from(collective));
         open.accesses = first.saturating_add(collective);
-        Some(LeftOut {
+        Some(UnrecordedAccesses {
             handle: open.number,
             first,
             collective,
@@ -173,13 +178,13 @@ impl Handles {
     /// AttributionEventKind a data access asks for. `told` is where the individual file pointer stood, as far as the recorder wrote it down.
     pub fn access(
         &mut self,
-        io: Io,
+        io: FileAccessKind,
         file: Param,
         plan: &Plan<'_>,
         call: &Record<'_>,
         library: &Library,
         told: Option<i64>,
-    ) -> Access {
+    ) -> AccessEvent {
         let payload = call.payload;
         let bytes = plan.amount().and_then(|(count, datatype)| {
             let count = u64::try_from(plan.int(payload, count)?).ok()?;
@@ -191,7 +196,7 @@ impl Handles {
         let open = plan
             .handle(payload, file)
             .and_then(|handle| self.by_handle.get_mut(&handle));
-        let mut access = Access {
+        let mut access = AccessEvent {
             call: 0,
             function: call.function,
             start: 0,
@@ -199,7 +204,7 @@ impl Handles {
             handle: None,
             sequence: None,
             writes: io.write,
-            position: Position::Unknown,
+            position: AccessPosition::Unknown,
             bytes,
             outlasts: matches!(io.phase, Phase::Nonblocking | Phase::Begin),
         };
@@ -214,7 +219,7 @@ impl Handles {
         access.position = match io.pointer {
             Pointer::Explicit => {
                 let offset = plan.offset().and_then(|i| plan.int(payload, i));
-                offset.map_or(Position::Unknown, Position::At)
+                offset.map_or(AccessPosition::Unknown, AccessPosition::At)
             }
             Pointer::Individual => {
                 let at = told.filter(|&etypes| etypes >= 0).or(open.position);
@@ -222,10 +227,10 @@ impl Handles {
                     let etypes = bytes?.checked_div(open.etype)?;
                     at.checked_add(i64::try_from(etypes).ok()?)
                 });
-                at.map_or(Position::Unknown, Position::At)
+                at.map_or(AccessPosition::Unknown, AccessPosition::At)
             }
-            Pointer::Shared if io.collective => Position::Ordered,
-            Pointer::Shared => Position::Unknown,
+            Pointer::Shared if io.collective => AccessPosition::Ordered,
+            Pointer::Shared => AccessPosition::Unknown,
         };
         access
     }

@@ -17,23 +17,23 @@ mod walk;
 
 use super::fact::Actor;
 use super::item::AttributionEvent;
-use blockfile::define::{Definition, Role, SERVER, Server};
+use blockfile::define::{Definition, SERVER, ServerDefinition, ServerKind};
 use blockfile::file::File;
-use out::Out;
+use out::ReadyEvents;
 use unify::scan::Scan;
 use unify::schema::Schema;
 
 /// The items of one block file.
 #[derive(Debug)]
 pub struct Extract<'a> {
-    kind: Kind<'a>,
-    out: Out,
+    kind: ProcessExtract<'a>,
+    out: ReadyEvents,
 }
 
 #[derive(Debug)]
-enum Kind<'a> {
-    Rank(Box<rank::Rank<'a>>),
-    Server(Box<server::Others<'a>>),
+enum ProcessExtract<'a> {
+    Rank(Box<rank::RankExtract<'a>>),
+    Server(Box<server::ServerExtract<'a>>),
     /// A process whose MPI_Init has not returned.
     Nobody,
 }
@@ -41,14 +41,16 @@ enum Kind<'a> {
 impl<'a> Extract<'a> {
     /// Of the file that `scan` was made of; times are those of its clock.
     pub fn new(file: &File<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> Extract<'a> {
-        let mut out = Out::new(Actor::Rank(scan.rank().unwrap_or(0)));
+        let mut out = ReadyEvents::new(Actor::Rank(scan.rank().unwrap_or(0)));
         let kind = if scan.rank().is_some() {
-            Kind::Rank(Box::new(rank::Rank::new(file, scan, schema, &mut out)))
+            ProcessExtract::Rank(Box::new(rank::RankExtract::new(
+                file, scan, schema, &mut out,
+            )))
         } else if let Some(server) = server_of(file) {
             out.actor = actor(&server);
-            Kind::Server(Box::new(server::Others::new(file, scan, &mut out)))
+            ProcessExtract::Server(Box::new(server::ServerExtract::new(file, scan, &mut out)))
         } else {
-            Kind::Nobody
+            ProcessExtract::Nobody
         };
         Extract { kind, out }
     }
@@ -58,9 +60,9 @@ impl<'a> Extract<'a> {
     pub fn next(&mut self) -> Option<(i64, AttributionEvent)> {
         while self.out.ready.is_empty() {
             let more = match &mut self.kind {
-                Kind::Rank(rank) => rank.step(&mut self.out),
-                Kind::Server(server) => server.step(&mut self.out),
-                Kind::Nobody => false,
+                ProcessExtract::Rank(rank) => rank.step(&mut self.out),
+                ProcessExtract::Server(server) => server.step(&mut self.out),
+                ProcessExtract::Nobody => false,
             };
             if !more && self.out.ready.is_empty() {
                 return None;
@@ -71,7 +73,7 @@ impl<'a> Extract<'a> {
 }
 
 /// AttributionEventKind the process of `file` is, if it is no rank but one of those whose operations are followed.
-pub(super) fn server_of(file: &File<'_>) -> Option<Server> {
+pub(super) fn server_of(file: &File<'_>) -> Option<ServerDefinition> {
     // It stands among the first definitions.
     let mut records = file.threads().first()?.records();
     while let Some(record) = records.next() {
@@ -87,10 +89,10 @@ pub(super) fn server_of(file: &File<'_>) -> Option<Server> {
     None
 }
 
-fn actor(server: &Server) -> Actor {
+fn actor(server: &ServerDefinition) -> Actor {
     match server.role {
-        Role::FrontEnd => Actor::FrontEnd(server.number),
-        Role::DataServer => Actor::DataServer(server.number),
-        Role::Device => Actor::Device(server.number),
+        ServerKind::FrontEnd => Actor::FrontEnd(server.number),
+        ServerKind::DataServer => Actor::DataServer(server.number),
+        ServerKind::Device => Actor::Device(server.number),
     }
 }

@@ -1,10 +1,10 @@
 //! The items of a rank's operations: which file a descriptor stood for, in which call they happened, and asynchronous ones
 //! put together of their beginning and their end.
 
-use super::out::Out;
+use super::out::ReadyEvents;
 use crate::fact::FileRole;
-use crate::item::{AttributionEventKind, Inside, Operation, SeenFile};
-use blockfile::define::OpenFile;
+use crate::item::{AttributionEventKind, EnclosingCall, OperationEvent, SeenFile};
+use blockfile::define::OpenFileDefinition;
 use blockfile::operation::{self as op, Effect, kind};
 use blockfile::record::Record;
 use trace_model::hash::Map;
@@ -13,7 +13,7 @@ use unify::clock::ClockMap;
 /// A call that begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beginning<'n> {
-    pub inside: Inside,
+    pub inside: EnclosingCall,
     /// The MPI_File that it is about: number and name.
     pub handle: Option<(u32, &'n str)>,
     /// Whether it opens that file.
@@ -23,7 +23,7 @@ pub(super) struct Beginning<'n> {
 /// A call that is running.
 #[derive(Debug, Default)]
 struct Running {
-    inside: Option<Inside>,
+    inside: Option<EnclosingCall>,
     /// The MPI_File that it is about: number and name.
     handle: Option<(u32, String)>,
     /// Whether the operation opens that file.
@@ -40,18 +40,18 @@ struct Running {
 #[derive(Debug)]
 struct Outstanding {
     thread: u32,
-    operation: Operation,
+    operation: OperationEvent,
 }
 
 /// The operations of a rank.
 #[derive(Debug, Default)]
-pub(super) struct Operations {
+pub(super) struct RankOperations {
     running: Map<u32, Running>,
     by_fd: Map<i32, SeenFile>,
     outstanding: Map<u64, Outstanding>,
 }
 
-impl Operations {
+impl RankOperations {
     /// A call begins; `None` if it is one that never returned.
     pub fn begin(&mut self, thread: u32, call: Option<Beginning<'_>>) {
         let running = self.running.entry(thread).or_default();
@@ -68,12 +68,12 @@ impl Operations {
     }
 
     /// The operations that follow happen in a call that never returned.
-    pub fn inside_open(&mut self, thread: u32, inside: Inside) {
+    pub fn inside_open(&mut self, thread: u32, inside: EnclosingCall) {
         self.running.entry(thread).or_default().inside = Some(inside);
     }
 
     /// A call has returned: which.
-    pub fn end(&mut self, thread: u32, ns: i64, out: &mut Out) -> Option<Inside> {
+    pub fn end(&mut self, thread: u32, ns: i64, out: &mut ReadyEvents) -> Option<EnclosingCall> {
         let running = self.running.get_mut(&thread)?;
         // MPI_File_open has opened one file, but under another name: a link.
         if let (true, false, Some((handle, _)), Some(mut file)) = (
@@ -93,7 +93,7 @@ impl Operations {
     }
 
     /// A descriptor stands for a file from now on.
-    pub fn file(&mut self, thread: u32, file: OpenFile, ns: i64, out: &mut Out) {
+    pub fn file(&mut self, thread: u32, file: OpenFileDefinition, ns: i64, out: &mut ReadyEvents) {
         let running = self.running.entry(thread).or_default();
         let mut seen = SeenFile {
             // AttributionEventKind it stood for before is over.
@@ -136,11 +136,12 @@ impl Operations {
         record: &Record<'_>,
         inside: bool,
         clock: &ClockMap,
-        out: &mut Out,
+        out: &mut ReadyEvents,
     ) {
-        let (Some(kind), Some(what)) =
-            (kind(record.function), op::Operation::decode(record.payload))
-        else {
+        let (Some(kind), Some(what)) = (
+            kind(record.function),
+            op::OperationRecord::decode(record.payload),
+        ) else {
             return;
         };
         let (start, stop) = (clock.ns(record.start), clock.ns(record.stop()));
@@ -153,7 +154,7 @@ impl Operations {
             _ => what.fd,
         };
         let running = self.running.entry(thread).or_default();
-        let mut operation = Operation {
+        let mut operation = OperationEvent {
             kind: record.function,
             lane: 0,
             start,
@@ -190,7 +191,13 @@ impl Operations {
     }
 
     /// The result of an asynchronous operation has been asked for.
-    fn complete(&mut self, what: op::Operation, error: i32, stop: i64, out: &mut Out) {
+    fn complete(
+        &mut self,
+        what: op::OperationRecord,
+        error: i32,
+        stop: i64,
+        out: &mut ReadyEvents,
+    ) {
         let begun = what.control.and_then(|c| self.outstanding.remove(&c));
         let Some(mut begun) = begun else { return };
         begun.operation.record.result = what.result;
@@ -198,7 +205,7 @@ impl Operations {
         self.give(begun, stop, out);
     }
 
-    fn give(&mut self, mut begun: Outstanding, stop: i64, out: &mut Out) {
+    fn give(&mut self, mut begun: Outstanding, stop: i64, out: &mut ReadyEvents) {
         let lanes = self.running.get_mut(&begun.thread).map(|r| &mut r.lanes);
         let place = begun.operation.lane.saturating_sub(1) as usize;
         if let Some(taken) = lanes.and_then(|lanes| lanes.get_mut(place)) {
@@ -213,7 +220,7 @@ impl Operations {
     }
 
     /// The process has ended: whose result was never asked for is given as it is.
-    pub fn finish(&mut self, ns: i64, out: &mut Out) {
+    pub fn finish(&mut self, ns: i64, out: &mut ReadyEvents) {
         let mut left: Vec<Outstanding> = self.outstanding.drain().map(|(_, o)| o).collect();
         left.sort_by_key(|o| (o.operation.start, o.operation.record.control));
         for begun in left {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// Items that are ready.
 #[derive(Debug)]
-pub(super) struct Out {
+pub(super) struct ReadyEvents {
     pub actor: Actor,
     /// Items with their times, ns on rank 0's clock.
     pub ready: VecDeque<(i64, AttributionEvent)>,
@@ -14,10 +14,10 @@ pub(super) struct Out {
     pub last: i64,
 }
 
-impl Out {
+impl ReadyEvents {
     /// No items of this actor so far.
-    pub fn new(actor: Actor) -> Out {
-        Out {
+    pub fn new(actor: Actor) -> ReadyEvents {
+        ReadyEvents {
             actor,
             ready: VecDeque::new(),
             last: i64::MIN,

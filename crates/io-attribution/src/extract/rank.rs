@@ -1,12 +1,12 @@
 //! The items of a rank's calls.
 
-use super::handles::Handles;
+use super::handles::RankHandles;
 use super::machine::machine_number;
-use super::operations::{Beginning, Operations};
-use super::out::Out;
-use super::walk::{Next, Pending, Walk};
-use crate::item::{AttributionEventKind, Inside, ViewPart};
-use blockfile::define::View;
+use super::operations::{Beginning, RankOperations};
+use super::out::ReadyEvents;
+use super::walk::{PendingDefinition, ThreadWalk, WalkStep};
+use crate::item::{AttributionEventKind, EnclosingCall, ViewPart};
+use blockfile::define::FileView;
 use blockfile::file::File;
 use blockfile::record::Record;
 use std::cmp::Reverse;
@@ -25,11 +25,11 @@ const RUNS: usize = 1024;
 
 /// The calls of a rank.
 #[derive(Debug)]
-pub(super) struct Rank<'a> {
-    walks: Vec<Walk<'a>>,
+pub(super) struct RankExtract<'a> {
+    walks: Vec<ThreadWalk<'a>>,
     /// AttributionEventKind each thread does next, the earliest on top.
     next: BinaryHeap<Reverse<(u64, usize)>>,
-    nexts: Vec<Next>,
+    nexts: Vec<WalkStep>,
     core: Core<'a>,
 }
 
@@ -39,10 +39,10 @@ struct Core<'a> {
     scan: &'a Scan,
     library: Library,
     comms: comms::Handles,
-    handles: Handles,
+    handles: RankHandles,
     /// CallIDs of the accesses that requests stand for.
     requests: Requests<u64>,
-    operations: Operations,
+    operations: RankOperations,
     pending_error: Option<i64>,
     append: i64,
     request_null: Option<u64>,
@@ -50,8 +50,13 @@ struct Core<'a> {
     last_ns: i64,
 }
 
-impl<'a> Rank<'a> {
-    pub fn new(file: &File<'a>, scan: &'a Scan, schema: &'a Schema<'_>, out: &mut Out) -> Rank<'a> {
+impl<'a> RankExtract<'a> {
+    pub fn new(
+        file: &File<'a>,
+        scan: &'a Scan,
+        schema: &'a Schema<'_>,
+        out: &mut ReadyEvents,
+    ) -> RankExtract<'a> {
         let mut library = scan.library.clone();
         library.forget_types();
         let mut comms = comms::Handles::default();
@@ -63,7 +68,7 @@ impl<'a> Rank<'a> {
                 comms.insert(handle, id);
             }
         }
-        let mut rank = Rank {
+        let mut rank = RankExtract {
             walks: Vec::new(),
             next: BinaryHeap::new(),
             nexts: Vec::new(),
@@ -71,9 +76,9 @@ impl<'a> Rank<'a> {
                 schema,
                 scan,
                 comms,
-                handles: Handles::default(),
+                handles: RankHandles::default(),
                 requests: Requests::default(),
-                operations: Operations::default(),
+                operations: RankOperations::default(),
                 pending_error: library.constant("MPI_ERR_PENDING"),
                 append: library.constant("MPI_MODE_APPEND").unwrap_or(0),
                 request_null: library.handle("MPI_REQUEST_NULL"),
@@ -89,9 +94,10 @@ impl<'a> Rank<'a> {
             };
             out.put(first, thread.number, what);
             let defined = scan.defined.get(i).map_or(&[][..], Vec::as_slice);
-            let mut walk = Walk::new(thread, defined);
+            let mut walk = ThreadWalk::new(thread, defined);
             let next = walk.go_on();
-            rank.nexts.push(next.map_or(Next::Stop, |(_, next)| next));
+            rank.nexts
+                .push(next.map_or(WalkStep::Stop, |(_, next)| next));
             rank.next.extend(next.map(|(key, _)| Reverse((key, i))));
             rank.walks.push(walk);
         }
@@ -99,7 +105,7 @@ impl<'a> Rank<'a> {
     }
 
     /// The next thing that happens; false at the end.
-    pub fn step(&mut self, out: &mut Out) -> bool {
+    pub fn step(&mut self, out: &mut ReadyEvents) -> bool {
         let Some(Reverse((key, i))) = self.next.pop() else {
             let ns = self.core.last_ns;
             self.core.operations.finish(ns, out);
@@ -114,9 +120,9 @@ impl<'a> Rank<'a> {
             self.core.scan.clock.ns(key)
         };
         match *next {
-            Next::Start => self.core.start(walk, ns, out),
-            Next::Operation { inside } => self.core.operation(walk, inside, ns, out),
-            Next::Stop => self.core.stop(walk, ns, out),
+            WalkStep::Start => self.core.start(walk, ns, out),
+            WalkStep::Operation { inside } => self.core.operation(walk, inside, ns, out),
+            WalkStep::Stop => self.core.stop(walk, ns, out),
         }
         if let Some((key, then)) = walk.after(*next) {
             *next = then;
@@ -139,7 +145,7 @@ impl<'a> Core<'a> {
         schema.plans.get(usize::from(call.function))
     }
 
-    fn start(&mut self, walk: &mut Walk<'_>, ns: i64, out: &mut Out) {
+    fn start(&mut self, walk: &mut ThreadWalk<'_>, ns: i64, out: &mut ReadyEvents) {
         let Some(call) = walk.call() else {
             self.operations.begin(walk.thread, None);
             return;
@@ -157,17 +163,17 @@ impl<'a> Core<'a> {
         let Some(call) = walk.call() else { return };
         pending.retain(|pending| match *pending {
             // AttributionEventKind the call itself has made does not exist before it ends.
-            Pending::Type { .. } if makes_type => true,
-            Pending::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
-            Pending::View(ref view) if Some(view.file) == own_view => true,
+            PendingDefinition::Type { .. } if makes_type => true,
+            PendingDefinition::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
+            PendingDefinition::View(ref view) if Some(view.file) == own_view => true,
             // It was set by a call that is not recorded.
-            Pending::View(ref view) => {
+            PendingDefinition::View(ref view) => {
                 if let Some((handle, view)) = self.handles.set_view(view.file, view.clone()) {
                     put_view(handle, view, thread, ns, out);
                 }
                 false
             }
-            Pending::LeftOut {
+            PendingDefinition::LeftOut {
                 file,
                 collective,
                 outlasts,
@@ -178,15 +184,15 @@ impl<'a> Core<'a> {
                 }
                 false
             }
-            Pending::Position { file, etypes } => {
+            PendingDefinition::Position { file, etypes } => {
                 told = Some((file, etypes));
                 false
             }
-            Pending::Type { handle, size } => {
+            PendingDefinition::Type { handle, size } => {
                 self.library.set_type_size(handle, size);
                 false
             }
-            Pending::Comm(id) => {
+            PendingDefinition::Comm(id) => {
                 self.define_comm(id);
                 false
             }
@@ -230,7 +236,7 @@ impl<'a> Core<'a> {
             _ => {}
         }
         let handle = named.and_then(|raw| self.handles.get(raw));
-        let inside = Inside {
+        let inside = EnclosingCall {
             call: self.call_id(call.call),
             function: call.function,
             start: ns,
@@ -249,7 +255,13 @@ impl<'a> Core<'a> {
         walk.pending = pending;
     }
 
-    fn operation(&mut self, walk: &mut Walk<'_>, inside: bool, ns: i64, out: &mut Out) {
+    fn operation(
+        &mut self,
+        walk: &mut ThreadWalk<'_>,
+        inside: bool,
+        ns: i64,
+        out: &mut ReadyEvents,
+    ) {
         let thread = walk.thread;
         for file in std::mem::take(&mut walk.files) {
             self.operations.file(thread, file, ns, out);
@@ -257,7 +269,7 @@ impl<'a> Core<'a> {
         if let (Some(open), true) = (walk.open_call(), inside) {
             self.operations.inside_open(
                 thread,
-                Inside {
+                EnclosingCall {
                     call: self.call_id(open.call),
                     function: open.function,
                     start: self.scan.clock.ns(open.start),
@@ -269,7 +281,7 @@ impl<'a> Core<'a> {
             .operation(thread, &walk.operation(), inside, clock, out);
     }
 
-    fn stop(&mut self, walk: &mut Walk<'_>, ns: i64, out: &mut Out) {
+    fn stop(&mut self, walk: &mut ThreadWalk<'_>, ns: i64, out: &mut ReadyEvents) {
         let thread = walk.thread;
         let mut pending = std::mem::take(&mut walk.pending);
         for file in std::mem::take(&mut walk.files) {
@@ -285,9 +297,13 @@ impl<'a> Core<'a> {
         }
         for pending in pending.drain(..) {
             match pending {
-                Pending::Type { handle, size } => self.library.set_type_size(handle, size),
-                Pending::Comm(id) => self.define_comm(id),
-                Pending::View(_) | Pending::Position { .. } | Pending::LeftOut { .. } => {}
+                PendingDefinition::Type { handle, size } => {
+                    self.library.set_type_size(handle, size)
+                }
+                PendingDefinition::Comm(id) => self.define_comm(id),
+                PendingDefinition::View(_)
+                | PendingDefinition::Position { .. }
+                | PendingDefinition::LeftOut { .. } => {}
             }
         }
         walk.pending = pending;
@@ -299,9 +315,9 @@ impl<'a> Core<'a> {
         thread: u32,
         plan: &Plan<'_>,
         call: &Record<'_>,
-        pending: &mut Vec<Pending>,
+        pending: &mut Vec<PendingDefinition>,
         ns: i64,
-        out: &mut Out,
+        out: &mut ReadyEvents,
     ) {
         let payload = call.payload;
         let owner = i32::try_from(thread).unwrap_or(i32::MAX);
@@ -399,7 +415,7 @@ impl<'a> Core<'a> {
     }
 }
 
-fn put_view(handle: u32, mut view: View, thread: u32, ns: i64, out: &mut Out) {
+fn put_view(handle: u32, mut view: FileView, thread: u32, ns: i64, out: &mut ReadyEvents) {
     let runs = std::mem::take(&mut view.runs);
     let parts = runs.chunks(RUNS).count().max(1);
     for i in 0..parts {
@@ -408,7 +424,7 @@ fn put_view(handle: u32, mut view: View, thread: u32, ns: i64, out: &mut Out) {
             handle,
             first: i == 0,
             last: i + 1 == parts,
-            view: View {
+            view: FileView {
                 runs: part.to_vec(),
                 ..view.clone()
             },

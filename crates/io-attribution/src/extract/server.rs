@@ -1,9 +1,9 @@
 //! The items of a process that is no rank: an I/O server, or what follows a device.
 
 use super::machine::machine_number;
-use super::out::Out;
+use super::out::ReadyEvents;
 use crate::fact::{Actor, FileRole};
-use crate::item::{AttributionEventKind, ExtentsPart, Operation, SeenFile};
+use crate::item::{AttributionEventKind, ExtentsPart, OperationEvent, SeenFile};
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};
 use blockfile::file::File;
 use blockfile::operation::{self as op, kind};
@@ -18,20 +18,20 @@ const REMEMBERED: usize = 256;
 
 /// The records of such a process.
 #[derive(Debug)]
-pub(super) struct Others<'a> {
+pub(super) struct ServerExtract<'a> {
     scan: &'a Scan,
     timeline: Timeline<'a>,
     seen: u32,
-    lanes: Map<u32, Vec<Line>>,
+    lanes: Map<u32, Vec<OccupiedLine>>,
 }
 
 /// AttributionEventKind stands on a line: intervals that do not overlap, those inside of others left out.
 #[derive(Debug, Default)]
-struct Line {
+struct OccupiedLine {
     taken: Vec<(i64, i64)>,
 }
 
-impl Line {
+impl OccupiedLine {
     /// Whether it can have this interval: beside all others, or, where `nests`, around some of them.
     fn put(&mut self, start: i64, stop: i64, nests: bool) -> bool {
         let from = self.taken.partition_point(|&(_, end)| end <= start);
@@ -48,8 +48,8 @@ impl Line {
     }
 }
 
-impl<'a> Others<'a> {
-    pub fn new(file: &File<'a>, scan: &'a Scan, out: &mut Out) -> Others<'a> {
+impl<'a> ServerExtract<'a> {
+    pub fn new(file: &File<'a>, scan: &'a Scan, out: &mut ReadyEvents) -> ServerExtract<'a> {
         // In front of all else: ranks write before a device does.
         let first = i64::MIN;
         for thread in file.threads() {
@@ -71,7 +71,7 @@ impl<'a> Others<'a> {
                 }
             }
         }
-        Others {
+        ServerExtract {
             scan,
             timeline: Timeline::new(file),
             seen: 0,
@@ -80,7 +80,7 @@ impl<'a> Others<'a> {
     }
 
     /// The next record; false at the end.
-    pub fn step(&mut self, out: &mut Out) -> bool {
+    pub fn step(&mut self, out: &mut ReadyEvents) -> bool {
         let Some(item) = self.timeline.next() else {
             return false;
         };
@@ -104,7 +104,7 @@ impl<'a> Others<'a> {
         }
         let (Some(_), Some(what)) = (
             kind(record.function).filter(|_| record.is_operation()),
-            op::Operation::decode(record.payload),
+            op::OperationRecord::decode(record.payload),
         ) else {
             return true;
         };
@@ -113,7 +113,7 @@ impl<'a> Others<'a> {
         let lines = self.lanes.entry(thread).or_default();
         let fits = lines.iter_mut().position(|l| l.put(start, stop, nests));
         let lane = fits.unwrap_or_else(|| {
-            let mut line = Line::default();
+            let mut line = OccupiedLine::default();
             line.put(start, stop, nests);
             lines.push(line);
             lines.len() - 1
@@ -123,7 +123,7 @@ impl<'a> Others<'a> {
             Some(request) if nests && request.arrived != 0 => clock.ns(request.arrived),
             _ => start,
         };
-        let operation = Operation {
+        let operation = OperationEvent {
             kind: record.function,
             lane: u32::try_from(lane).unwrap_or(u32::MAX),
             start,
@@ -140,7 +140,7 @@ impl<'a> Others<'a> {
     }
 }
 
-fn put_extents(extents: &Extents, ns: i64, thread: u32, out: &mut Out) {
+fn put_extents(extents: &Extents, ns: i64, thread: u32, out: &mut ReadyEvents) {
     for part in extents.extents.chunks(PARTS) {
         let extents = Extents {
             extents: part.to_vec(),

@@ -1,21 +1,21 @@
 //! The records of one thread, each call twice: when it begins and when it returns, and in between the operations in it.
 
-use blockfile::define::{self, Definition, OpenFile, View};
+use blockfile::define::{self, Definition, FileView, OpenFileDefinition};
 use blockfile::file::{OpenCall, Thread};
-use blockfile::operation::{Effect, OUTSIDE, Operation, kind};
+use blockfile::operation::{Effect, OUTSIDE, OperationRecord, kind};
 use blockfile::record::Record;
 use unify::comms::CommId;
 use unify::timeline::Cursor;
 
 /// A definition that stands in front of a call.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(super) enum PendingDefinition {
     /// A datatype: handle, and size in bytes if it has one.
     Type { handle: u64, size: Option<u64> },
     /// A communicator.
     Comm(CommId),
     /// The view that the call has set.
-    View(View),
+    View(FileView),
     /// Where an individual file pointer stands: handle, etypes.
     Position { file: u64, etypes: i64 },
     /// Accesses through this handle that are not recorded: how many collective ones, and whether work of some goes on.
@@ -28,10 +28,10 @@ pub(super) enum Pending {
 
 /// AttributionEventKind happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum WalkStep {
     /// The call begins.
     Start,
-    /// An operation has ended, or one that is asynchronous begins; [`Walk::operation`].
+    /// An operation has ended, or one that is asynchronous begins; [`ThreadWalk::operation`].
     Operation {
         /// Whether it is one of the call.
         inside: bool,
@@ -42,7 +42,7 @@ pub(super) enum Next {
 
 /// One thread.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct ThreadWalk<'a> {
     pub thread: u32,
     /// Stands at the call.
     ahead: Cursor<'a>,
@@ -53,13 +53,13 @@ pub(super) struct Walk<'a> {
     /// Records in front of the call that `behind` has still to give.
     left: u64,
     /// Definitions in front of the call.
-    pub pending: Vec<Pending>,
+    pub pending: Vec<PendingDefinition>,
     /// Files that descriptors stand for when the next operation happens.
-    pub files: Vec<OpenFile>,
+    pub files: Vec<OpenFileDefinition>,
     defined: std::slice::Iter<'a, CommId>,
     open: Option<OpenCall>,
     /// Whether there is a call behind the operations: the recorded one, or the one that never returned.
-    state: State,
+    state: CallAhead,
     begun: bool,
     /// Operations seen in the call.
     pub inside: u64,
@@ -67,16 +67,16 @@ pub(super) struct Walk<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum CallAhead {
     Call,
     Open(OpenCall),
     End,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ThreadWalk<'a> {
     /// Before the first record of `thread`, whose communicators are `defined`.
     pub fn new(thread: &Thread<'a>, defined: &'a [CommId]) -> Self {
-        Walk {
+        ThreadWalk {
             thread: thread.number,
             ahead: Cursor::new(thread),
             behind: Cursor::new(thread),
@@ -86,7 +86,7 @@ impl<'a> Walk<'a> {
             files: Vec::new(),
             defined: defined.iter(),
             open: thread.open_call(),
-            state: State::End,
+            state: CallAhead::End,
             begun: false,
             inside: 0,
             key: 0,
@@ -95,24 +95,24 @@ impl<'a> Walk<'a> {
 
     /// The call, where it was recorded.
     pub fn call(&self) -> Option<Record<'_>> {
-        matches!(self.state, State::Call).then(|| self.ahead.record())
+        matches!(self.state, CallAhead::Call).then(|| self.ahead.record())
     }
 
     /// The call that never returned.
     pub fn open_call(&self) -> Option<OpenCall> {
         match self.state {
-            State::Open(open) => Some(open),
+            CallAhead::Open(open) => Some(open),
             _ => None,
         }
     }
 
-    /// The operation that [`Next::Operation`] is about.
+    /// The operation that [`WalkStep::Operation`] is about.
     pub fn operation(&self) -> Record<'_> {
         self.behind.record()
     }
 
     /// Goes to the next call. Gives what happens first, and when, in ticks; `None` at the end.
-    pub fn go_on(&mut self) -> Option<(u64, Next)> {
+    pub fn go_on(&mut self) -> Option<(u64, WalkStep)> {
         let (mut records, mut any) = (0, false);
         self.begun = false;
         self.inside = 0;
@@ -120,11 +120,11 @@ impl<'a> Walk<'a> {
             if !self.ahead.advance() {
                 // A call that was completed is in the records, too.
                 let open = self.open.take().filter(|open| open.start >= self.key);
-                break open.map_or(State::End, State::Open);
+                break open.map_or(CallAhead::End, CallAhead::Open);
             }
             let record = self.ahead.record();
             if record.is_call() {
-                break State::Call;
+                break CallAhead::Call;
             }
             records += 1;
             any |= record.is_operation() || record.function == define::FILE;
@@ -145,27 +145,27 @@ impl<'a> Walk<'a> {
     }
 
     fn define(
-        pending: &mut Vec<Pending>,
+        pending: &mut Vec<PendingDefinition>,
         defined: &mut std::slice::Iter<'a, CommId>,
         record: &Record<'_>,
     ) {
         match record.function {
-            define::COMM => pending.extend(defined.next().map(|&id| Pending::Comm(id))),
+            define::COMM => pending.extend(defined.next().map(|&id| PendingDefinition::Comm(id))),
             define::TYPE | define::VIEW | define::POSITION | define::LEFT_OUT => {
                 pending.extend(match Definition::decode(record.function, record.payload) {
-                    Some(Definition::Type(t)) => Some(Pending::Type {
+                    Some(Definition::Type(t)) => Some(PendingDefinition::Type {
                         handle: t.handle,
                         size: u64::try_from(t.size).ok(),
                     }),
-                    Some(Definition::View(view)) => Some(Pending::View(view)),
+                    Some(Definition::View(view)) => Some(PendingDefinition::View(view)),
                     Some(Definition::Position { file, etypes }) => {
-                        Some(Pending::Position { file, etypes })
+                        Some(PendingDefinition::Position { file, etypes })
                     }
                     Some(Definition::LeftOut {
                         file,
                         collective,
                         outlasts,
-                    }) => Some(Pending::LeftOut {
+                    }) => Some(PendingDefinition::LeftOut {
                         file,
                         collective,
                         outlasts,
@@ -178,14 +178,14 @@ impl<'a> Walk<'a> {
     }
 
     /// AttributionEventKind happens after that which has just been dealt with.
-    pub fn after(&mut self, done: Next) -> Option<(u64, Next)> {
+    pub fn after(&mut self, done: WalkStep) -> Option<(u64, WalkStep)> {
         match done {
-            Next::Start => {}
-            Next::Operation { inside } => {
+            WalkStep::Start => {}
+            WalkStep::Operation { inside } => {
                 self.inside += u64::from(inside);
                 self.pass();
             }
-            Next::Stop => return self.go_on(),
+            WalkStep::Stop => return self.go_on(),
         }
         self.settle()
     }
@@ -197,29 +197,30 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn settle(&mut self) -> Option<(u64, Next)> {
+    fn settle(&mut self) -> Option<(u64, WalkStep)> {
         let (number, start, stop) = match self.state {
-            State::Call => {
+            CallAhead::Call => {
                 let call = self.ahead.record();
                 (Some(call.call), call.start, call.stop())
             }
-            State::Open(open) => (Some(open.call), open.start, u64::MAX),
-            State::End => (None, 0, 0),
+            CallAhead::Open(open) => (Some(open.call), open.start, u64::MAX),
+            CallAhead::End => (None, 0, 0),
         };
         while self.left > 0 {
             let record = self.behind.record();
             if record.is_operation() {
                 let inside = Some(record.call) == number
-                    && Operation::decode(record.payload).is_some_and(|o| o.flags & OUTSIDE == 0);
+                    && OperationRecord::decode(record.payload)
+                        .is_some_and(|o| o.flags & OUTSIDE == 0);
                 if inside && !self.begun {
                     self.begun = true;
-                    return self.at(start, Next::Start);
+                    return self.at(start, WalkStep::Start);
                 }
                 // A server may have answered what an asynchronous transfer asked for before the call that began it returned.
                 let begins = kind(record.function)
                     .is_some_and(|k| matches!(k.effect, Effect::StartRead | Effect::StartWrite));
                 let ticks = if begins { record.start } else { record.stop() };
-                return self.at(ticks, Next::Operation { inside });
+                return self.at(ticks, WalkStep::Operation { inside });
             }
             if record.function == define::FILE
                 && let Some(Definition::File(file)) =
@@ -232,12 +233,12 @@ impl<'a> Walk<'a> {
         number?;
         if !self.begun {
             self.begun = true;
-            return self.at(start, Next::Start);
+            return self.at(start, WalkStep::Start);
         }
-        self.at(stop, Next::Stop)
+        self.at(stop, WalkStep::Stop)
     }
 
-    fn at(&mut self, ticks: u64, next: Next) -> Option<(u64, Next)> {
+    fn at(&mut self, ticks: u64, next: WalkStep) -> Option<(u64, WalkStep)> {
         if ticks != u64::MAX {
             self.key = self.key.max(ticks);
             return Some((self.key, next));

@@ -1,12 +1,12 @@
 //! One call after the other: from a record of the recorder to a record of DUMPI.
 
 use super::constants::{Constants, UNDEFINED, narrow};
-use super::extension::{Halves, Names};
-use super::fields::{Action, Plan, Step, plans};
-use super::numbers::{Handles, Space};
+use super::extension::{Halves, WrittenKeys};
+use super::fields::{FieldAction, FieldStep, RecordPlan, plans};
+use super::numbers::{NumberSpace, ProcessNumbers};
 use super::options::Options;
 use super::user_names::UserEventNames;
-use blockfile::args::{Args, Array, Value};
+use blockfile::args::{ArgValue, ArgValues, Array};
 use blockfile::define::Definition;
 use blockfile::encode::Status;
 use blockfile::layout::Family;
@@ -16,7 +16,7 @@ use std::iter::repeat_n;
 use trace_formats::dumpi::functions::ALL_FUNCTIONS;
 use trace_formats::dumpi::types::{AddressLabel, Footer};
 use trace_formats::dumpi::value;
-use trace_formats::dumpi::write::{Call, RecordHead, WriteError, Writer};
+use trace_formats::dumpi::write::{RecordBuilder, RecordHead, WriteError, Writer};
 use trace_model::hash::Map;
 use wrappers::Table;
 
@@ -38,9 +38,9 @@ pub(super) enum Outcome {
 pub(super) struct Converter<'t> {
     table: &'t Table,
     family: Family,
-    plans: Vec<Option<Plan>>,
-    known: Known,
-    pub(super) names: Names,
+    plans: Vec<Option<RecordPlan>>,
+    known: ArgumentContext,
+    pub(super) names: WrittenKeys,
     pub(super) told: UserEventNames,
     extensions: bool,
     pub(super) tracing: Halves,
@@ -54,8 +54,8 @@ pub(super) struct Converter<'t> {
 
 /// What arguments are translated with.
 #[derive(Debug)]
-struct Known {
-    handles: Handles,
+struct ArgumentContext {
+    handles: ProcessNumbers,
     constants: Constants,
     /// Rank of this process in each communicator, and the number of its (local) members.
     comms: Map<u64, (i32, i32)>,
@@ -68,12 +68,12 @@ impl<'t> Converter<'t> {
             table,
             family,
             plans: plans(table),
-            known: Known {
-                handles: Handles::new(),
+            known: ArgumentContext {
+                handles: ProcessNumbers::new(),
                 constants: Constants::default(),
                 comms: Map::default(),
             },
-            names: Names::default(),
+            names: WrittenKeys::default(),
             told: UserEventNames::default(),
             extensions: options.extensions,
             tracing: Halves {
@@ -154,7 +154,7 @@ impl<'t> Converter<'t> {
         let count = &mut self.counts[usize::from(plan.id)];
         count.0 += 1;
         let args = self.table.functions.get(number);
-        let args = args.and_then(|f| Args::decode(f, self.family, record.payload));
+        let args = args.and_then(|f| ArgValues::decode(f, self.family, record.payload));
         let Some(args) = args else {
             count.1 += 1;
             return Ok(Outcome::Damaged);
@@ -267,17 +267,17 @@ impl<'t> Converter<'t> {
     }
 }
 
-impl Plan {
+impl RecordPlan {
     /// Whether the arguments of a `_c` form fit the record of its base.
     #[inline]
-    fn fits(&self, args: &Args<'_>) -> bool {
+    fn fits(&self, args: &ArgValues<'_>) -> bool {
         let small = |v: i64| i32::try_from(v).is_ok();
         let all_small = |a: Option<Array<'_>>| a.is_none_or(|a| a.ints().all(small));
         let narrow = self.narrow.iter().all(|&i| match *args.get(i.into()) {
-            Value::Int(v) => small(v),
-            Value::InOut(before, after) => small(before) && small(after),
-            Value::Array(a) => all_small(a),
-            Value::ArrayInOut(before, after) => all_small(before) && all_small(after),
+            ArgValue::Int(v) => small(v),
+            ArgValue::InOut(before, after) => small(before) && small(after),
+            ArgValue::Array(a) => all_small(a),
+            ArgValue::ArrayInOut(before, after) => all_small(before) && all_small(after),
             _ => true,
         });
         let empty = |&i: &u8| args.array(i.into()).is_none_or(|a| a.len == 0);
@@ -287,10 +287,10 @@ impl Plan {
 
 /// A number; of one that the call changed, the right one of both.
 #[inline]
-fn int(args: &Args<'_>, step: &Step) -> i64 {
+fn int(args: &ArgValues<'_>, step: &FieldStep) -> i64 {
     match *args.get(step.param.into()) {
-        Value::Int(v) => v,
-        Value::InOut(before, after) => {
+        ArgValue::Int(v) => v,
+        ArgValue::InOut(before, after) => {
             if step.after {
                 after
             } else {
@@ -302,10 +302,10 @@ fn int(args: &Args<'_>, step: &Step) -> i64 {
 }
 
 #[inline]
-fn array<'a>(args: &Args<'a>, step: &Step) -> Option<Array<'a>> {
+fn array<'a>(args: &ArgValues<'a>, step: &FieldStep) -> Option<Array<'a>> {
     match *args.get(step.param.into()) {
-        Value::Array(a) => a,
-        Value::ArrayInOut(before, after) => {
+        ArgValue::Array(a) => a,
+        ArgValue::ArrayInOut(before, after) => {
             if step.after {
                 after
             } else {
@@ -317,42 +317,45 @@ fn array<'a>(args: &Args<'a>, step: &Step) -> Option<Array<'a>> {
 }
 
 #[inline]
-fn handle(args: &Args<'_>, param: u8) -> u64 {
+fn handle(args: &ArgValues<'_>, param: u8) -> u64 {
     match *args.get(param.into()) {
-        Value::Handle(h) => h,
+        ArgValue::Handle(h) => h,
         // Keyvals.
-        Value::Int(v) => v as u64,
+        ArgValue::Int(v) => v as u64,
         _ => 0,
     }
 }
 
 /// The elements of an array; none where the record has no array.
 #[inline]
-fn elements<'a>(args: &Args<'a>, step: &Step) -> impl Iterator<Item = i64> + use<'a> {
+fn elements<'a>(args: &ArgValues<'a>, step: &FieldStep) -> impl Iterator<Item = i64> + use<'a> {
     array(args, step).into_iter().flat_map(Array::ints)
 }
 
-fn texts<'a>(args: &Args<'a>, step: &Step) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
+fn texts<'a>(
+    args: &ArgValues<'a>,
+    step: &FieldStep,
+) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
     array(args, step).into_iter().flat_map(|a| a.texts())
 }
 
 /// What several fields of one call depend on.
 #[derive(Clone, Copy)]
-struct Shape {
+struct FieldContext {
     /// Whether this process is the root.
     at_root: bool,
     /// Number of elements of arrays that go by the size of the communicator.
     per_rank: usize,
 }
 
-impl Known {
+impl ArgumentContext {
     /// Rank and size of a communicator.
     fn comm(&self, raw: u64) -> (i32, i32) {
         self.comms.get(&raw).copied().unwrap_or((-1, 0))
     }
 
     #[inline]
-    fn shape(&self, plan: &Plan, args: &Args<'_>) -> Shape {
+    fn shape(&self, plan: &RecordPlan, args: &ArgValues<'_>) -> FieldContext {
         let at_root = plan.root.is_none_or(|(root, comm)| {
             let root = args.int(root.into()).unwrap_or(0);
             self.comm(handle(args, comm)).0 == self.constants.rank(root)
@@ -365,13 +368,18 @@ impl Known {
             let size = || self.comm(handle(args, comm)).1;
             longest.unwrap_or_else(|| usize::try_from(size()).unwrap_or(0))
         });
-        Shape { at_root, per_rank }
+        FieldContext { at_root, per_rank }
     }
 
     /// Appends all fields in stream order. Numbers of handles are given in this order: no function has a result before an
     /// argument of the same kind, so it is that in which the reference converts them.
     #[inline]
-    fn fill<W: Write>(&mut self, plan: &Plan, args: &Args<'_>, call: &mut Call<'_, W>) {
+    fn fill<W: Write>(
+        &mut self,
+        plan: &RecordPlan,
+        args: &ArgValues<'_>,
+        call: &mut RecordBuilder<'_, W>,
+    ) {
         let shape = self.shape(plan, args);
         if let (Some(datatype), true) = (plan.first_type, shape.at_root) {
             self.handles.datatype(handle(args, datatype));
@@ -386,10 +394,10 @@ impl Known {
     #[inline]
     fn field<W: Write>(
         &mut self,
-        args: &Args<'_>,
-        step: &Step,
-        shape: Shape,
-        call: &mut Call<'_, W>,
+        args: &ArgValues<'_>,
+        step: &FieldStep,
+        shape: FieldContext,
+        call: &mut RecordBuilder<'_, W>,
     ) {
         let c = &self.constants;
         let handles = &mut self.handles;
@@ -400,58 +408,66 @@ impl Known {
             0
         };
         match step.action {
-            Action::Int => call.int(narrow(int(args, step))),
-            Action::LowBits => call.int(int(args, step) as i32),
-            Action::Wide => call.i64(int(args, step)),
-            Action::Rank => call.int(c.rank(int(args, step))),
-            Action::Source => call.int(c.source(int(args, step))),
-            Action::Dest => call.int(c.dest(int(args, step))),
-            Action::Tag => call.int(c.tag(int(args, step))),
-            Action::Request(space) => call.int(handles.number(space, handle(args, step.param))),
-            Action::Keyval => call.handle(handles.number(Space::Keyval, int(args, step) as u64)),
-            Action::Handle(space) => call.handle(handles.number(space, handle(args, step.param))),
-            Action::Op => call.code(handles.number(Space::Op, handle(args, step.param))),
-            Action::TypeAtRoot if !shape.at_root => call.handle(0),
-            Action::Type | Action::TypeAtRoot => {
+            FieldAction::Int => call.int(narrow(int(args, step))),
+            FieldAction::LowBits => call.int(int(args, step) as i32),
+            FieldAction::Wide => call.i64(int(args, step)),
+            FieldAction::Rank => call.int(c.rank(int(args, step))),
+            FieldAction::Source => call.int(c.source(int(args, step))),
+            FieldAction::Dest => call.int(c.dest(int(args, step))),
+            FieldAction::Tag => call.int(c.tag(int(args, step))),
+            FieldAction::Request(space) => {
+                call.int(handles.number(space, handle(args, step.param)))
+            }
+            FieldAction::Keyval => {
+                call.handle(handles.number(NumberSpace::Keyval, int(args, step) as u64))
+            }
+            FieldAction::Handle(space) => {
+                call.handle(handles.number(space, handle(args, step.param)))
+            }
+            FieldAction::Op => call.code(handles.number(NumberSpace::Op, handle(args, step.param))),
+            FieldAction::TypeAtRoot if !shape.at_root => call.handle(0),
+            FieldAction::Type | FieldAction::TypeAtRoot => {
                 call.handle(handles.datatype(handle(args, step.param)))
             }
-            Action::TypeOnly => call.handle(handles.datatype_only(handle(args, step.param))),
-            Action::Enumeration => call.code(c.enumeration(step.code, int(args, step))),
-            Action::Text => call.string(args.text(step.param.into()).unwrap_or_default()),
-            Action::Statuses => match args.get(step.param.into()) {
-                Value::Status(s) => call.statuses(s.map(|s| status(c, s))),
-                Value::Array(Some(a)) => {
+            FieldAction::TypeOnly => call.handle(handles.datatype_only(handle(args, step.param))),
+            FieldAction::Enumeration => call.code(c.enumeration(step.code, int(args, step))),
+            FieldAction::Text => call.string(args.text(step.param.into()).unwrap_or_default()),
+            FieldAction::Statuses => match args.get(step.param.into()) {
+                ArgValue::Status(s) => call.statuses(s.map(|s| status(c, s))),
+                ArgValue::Array(Some(a)) => {
                     call.statuses(a.statuses().map(|s| status(c, s.unwrap_or_default())))
                 }
                 _ => call.statuses([]),
             },
-            Action::Ints => call.ints(elements(args, step).map(narrow).chain(repeat_n(0, missing))),
-            Action::LowBitsArray => call.ints(elements(args, step).map(|v| v as i32)),
-            Action::Ranks => call.ints(elements(args, step).map(|v| c.rank(v))),
-            Action::Requests => {
-                let number = |h| handles.number(Space::Request, h as u64);
+            FieldAction::Ints => {
+                call.ints(elements(args, step).map(narrow).chain(repeat_n(0, missing)))
+            }
+            FieldAction::LowBitsArray => call.ints(elements(args, step).map(|v| v as i32)),
+            FieldAction::Ranks => call.ints(elements(args, step).map(|v| c.rank(v))),
+            FieldAction::Requests => {
+                let number = |h| handles.number(NumberSpace::Request, h as u64);
                 call.ints(elements(args, step).map(number))
             }
-            Action::Handles(space) => {
+            FieldAction::Handles(space) => {
                 call.handles(elements(args, step).map(|h| handles.number(space, h as u64)))
             }
-            Action::Types => {
+            FieldAction::Types => {
                 let number = |h| handles.datatype(h as u64);
                 call.handles(elements(args, step).map(number).chain(repeat_n(0, missing)))
             }
-            Action::Enumerations => {
+            FieldAction::Enumerations => {
                 call.codes(elements(args, step).map(|v| c.enumeration(step.code, v)))
             }
-            Action::DistributionArgs => {
+            FieldAction::DistributionArgs => {
                 call.ints(elements(args, step).map(|v| c.distribution_arg(v)))
             }
-            Action::Rows => {
+            FieldAction::Rows => {
                 let rows = array(args, step).map_or(0, |a| a.len / 3);
                 let at = |i| array(args, step).and_then(|a| a.get(i)).map_or(0, narrow);
                 call.rows((0..rows).map(|i| [at(3 * i), at(3 * i + 1), at(3 * i + 2)]))
             }
-            Action::Texts => call.strings(texts(args, step).map(Option::unwrap_or_default)),
-            Action::TextLists => {
+            FieldAction::Texts => call.strings(texts(args, step).map(Option::unwrap_or_default)),
+            FieldAction::TextLists => {
                 let mut all = texts(args, step).peekable();
                 // A NULL ends each list.
                 let lists = std::iter::from_fn(move || {
@@ -460,10 +476,10 @@ impl Known {
                 });
                 call.string_lists(lists)
             }
-            Action::CommRank => call.int(self.comm(handle(args, step.param)).0),
-            Action::CommSize => call.int(narrow(shape.per_rank as i64)),
-            Action::Length => call.int(narrow(array(args, step).map_or(0, |a| a.len as i64))),
-            Action::Sum => {
+            FieldAction::CommRank => call.int(self.comm(handle(args, step.param)).0),
+            FieldAction::CommSize => call.int(narrow(shape.per_rank as i64)),
+            FieldAction::Length => call.int(narrow(array(args, step).map_or(0, |a| a.len as i64))),
+            FieldAction::Sum => {
                 let sum = elements(args, step).fold(0i64, i64::saturating_add);
                 call.int(narrow(sum))
             }
@@ -474,8 +490,8 @@ impl Known {
 /// A status as DUMPI has it: the bytes are what MPI_Get_count tells, MPI_UNDEFINED for more than an int can; the error is cut
 /// to 8 bits.
 #[inline]
-fn status(c: &Constants, s: Status) -> value::Status {
-    value::Status {
+fn status(c: &Constants, s: Status) -> value::DumpiStatus {
+    value::DumpiStatus {
         bytes: i32::try_from(s.bytes).unwrap_or(UNDEFINED),
         source: c.source(s.source.into()),
         cancelled: i8::from(s.cancelled),

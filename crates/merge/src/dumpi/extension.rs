@@ -25,7 +25,7 @@ fn key(number: u16) -> u64 {
 
 /// What a key stands for.
 #[derive(Clone, Debug)]
-enum Named {
+enum KeyMeaning {
     /// The function with this number.
     Function(u16),
     /// An annotation with this text.
@@ -47,16 +47,16 @@ pub(super) struct Halves {
 
 /// Which keys were written, and what they stand for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct WrittenKeys {
     outside: BTreeMap<u16, String>,
     /// By first use.
-    used: Vec<(u64, Named)>,
+    used: Vec<(u64, KeyMeaning)>,
     keys: HashSet<u64>,
     /// Calls come in masses: the same as `keys`, by number of the function.
     is_used: Vec<bool>,
 }
 
-impl Names {
+impl WrittenKeys {
     /// Takes note of a function outside the table.
     pub fn define(&mut self, number: u16, name: &str) {
         self.outside.insert(number, name.to_owned());
@@ -82,7 +82,7 @@ impl Names {
         if !self.is_used[i] {
             self.is_used[i] = true;
             if self.keys.insert(key(number)) {
-                self.used.push((key(number), Named::Function(number)));
+                self.used.push((key(number), KeyMeaning::Function(number)));
             }
         }
         pair(writer, key(number), head, halves, counts)
@@ -100,7 +100,8 @@ impl Names {
         halves: Halves,
     ) -> Result<(), WriteError> {
         if self.keys.insert(key) {
-            self.used.push((key, Named::Annotation(text.to_owned())));
+            self.used
+                .push((key, KeyMeaning::Annotation(text.to_owned())));
         }
         pair(writer, key, head, halves, &[])
     }
@@ -117,7 +118,7 @@ impl Names {
         halves: Halves,
     ) -> Result<(), WriteError> {
         if self.keys.insert(key) {
-            self.used.push((key, Named::Region(name.to_owned())));
+            self.used.push((key, KeyMeaning::Region(name.to_owned())));
         }
         pair(writer, key, head, halves, &[])
     }
@@ -134,7 +135,7 @@ impl Names {
         head: &RecordHead,
     ) -> Result<(), WriteError> {
         if self.keys.insert(address) {
-            self.used.push((address, Named::Code(name.to_owned())));
+            self.used.push((address, KeyMeaning::Code(name.to_owned())));
         }
         let halves = Halves {
             enter: enters,
@@ -151,10 +152,10 @@ impl Names {
         });
         let outside = self.outside;
         let name = |named| match named {
-            Named::Annotation(text) => format!("{ANNOTATION}{text}"),
-            Named::Region(name) => name,
-            Named::Code(name) => name,
-            Named::Function(number) => match table.functions.get(usize::from(number)) {
+            KeyMeaning::Annotation(text) => format!("{ANNOTATION}{text}"),
+            KeyMeaning::Region(name) => name,
+            KeyMeaning::Code(name) => name,
+            KeyMeaning::Function(number) => match table.functions.get(usize::from(number)) {
                 Some(f) => f.name.clone(),
                 None => match outside.get(&number) {
                     Some(name) => name.clone(),

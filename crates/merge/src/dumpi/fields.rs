@@ -1,14 +1,14 @@
-//! Which argument of an MPI function stands in which field of its DUMPI record ([`Plan`]).
+//! Which argument of an MPI function stands in which field of its DUMPI record ([`RecordPlan`]).
 //!
 //! DUMPI's fields have names of their own, stand in an order of their own, and some are no arguments at all but were asked
 //! for by the recorder ("commsize"). A plan is worked out once per function from both tables: equal names belong together
 //! (without underscores and `array_of_`), names that differ are listed in [`ALIASES`], what is no argument in [`COMPUTED`].
 
 use trace_formats::dumpi::functions;
-use trace_formats::dumpi::functions::{Field, FieldCode, FieldMoment, FieldShape};
+use trace_formats::dumpi::functions::{DumpiField, FieldCode, FieldMoment, FieldShape};
 use wrappers::{CType, Function, Kind, Table};
 
-use super::numbers::Space;
+use super::numbers::NumberSpace;
 
 /// Names of DUMPI's fields and what the MPI standard calls the parameter, where they differ.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -74,25 +74,29 @@ const ALIASES: &[(&str, &[&str])] = &[
 ];
 
 /// Fields that are no arguments: what they are, and the parameters that tell.
-const COMPUTED: &[(&str, Action, &[&str])] = &[
-    ("commrank", Action::CommRank, &["comm"]),
-    ("commsize", Action::CommSize, &["comm"]),
-    ("ndim", Action::Length, &["dims", "coords", "remain_dims"]),
-    ("nneigh", Action::Length, &["neighbors"]),
-    ("numaddresses", Action::Length, &["array_of_addresses"]),
-    ("numdatatypes", Action::Length, &["array_of_datatypes"]),
+const COMPUTED: &[(&str, FieldAction, &[&str])] = &[
+    ("commrank", FieldAction::CommRank, &["comm"]),
+    ("commsize", FieldAction::CommSize, &["comm"]),
+    (
+        "ndim",
+        FieldAction::Length,
+        &["dims", "coords", "remain_dims"],
+    ),
+    ("nneigh", FieldAction::Length, &["neighbors"]),
+    ("numaddresses", FieldAction::Length, &["array_of_addresses"]),
+    ("numdatatypes", FieldAction::Length, &["array_of_datatypes"]),
     // The reference takes the last element of the edges for their number (`spec/dumpi.md` section 9.2).
-    ("numedges", Action::Length, &["edges"]),
-    ("numintegers", Action::Length, &["array_of_integers"]),
-    ("oldcommrank", Action::CommRank, &["comm"]),
-    ("totedges", Action::Length, &["edges"]),
-    ("totnodes", Action::Length, &["index"]),
-    ("totprocs", Action::Sum, &["array_of_maxprocs"]),
+    ("numedges", FieldAction::Length, &["edges"]),
+    ("numintegers", FieldAction::Length, &["array_of_integers"]),
+    ("oldcommrank", FieldAction::CommRank, &["comm"]),
+    ("totedges", FieldAction::Length, &["edges"]),
+    ("totnodes", FieldAction::Length, &["index"]),
+    ("totprocs", FieldAction::Sum, &["array_of_maxprocs"]),
 ];
 
 /// How a field gets its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum FieldAction {
     /// Number of 32 bits; larger ones saturate.
     Int,
     /// Address or displacement: its low 32 bits, so that differences stay right.
@@ -108,9 +112,9 @@ pub(super) enum Action {
     /// Tag.
     Tag,
     /// Number of a handle, 4 bytes.
-    Request(Space),
+    Request(NumberSpace),
     /// Number of a handle, 2 bytes.
-    Handle(Space),
+    Handle(NumberSpace),
     /// Number of a keyval, which is an integer, 2 bytes.
     Keyval,
     /// Number of an operation, 1 byte.
@@ -119,7 +123,7 @@ pub(super) enum Action {
     Type,
     /// Number of a datatype whose size is not asked for.
     TypeOnly,
-    /// As [`Action::Type`] at the root, 0 elsewhere.
+    /// As [`FieldAction::Type`] at the root, 0 elsewhere.
     TypeAtRoot,
     /// Constant of an enumeration.
     Enumeration,
@@ -127,19 +131,19 @@ pub(super) enum Action {
     Text,
     /// Status or statuses.
     Statuses,
-    /// Array of [`Action::Int`].
+    /// Array of [`FieldAction::Int`].
     Ints,
-    /// Array of [`Action::LowBits`].
+    /// Array of [`FieldAction::LowBits`].
     LowBitsArray,
-    /// Array of [`Action::Rank`].
+    /// Array of [`FieldAction::Rank`].
     Ranks,
-    /// Array of [`Action::Request`].
+    /// Array of [`FieldAction::Request`].
     Requests,
-    /// Array of [`Action::Handle`].
-    Handles(Space),
-    /// Array of [`Action::Type`].
+    /// Array of [`FieldAction::Handle`].
+    Handles(NumberSpace),
+    /// Array of [`FieldAction::Type`].
     Types,
-    /// Array of [`Action::Enumeration`].
+    /// Array of [`FieldAction::Enumeration`].
     Enumerations,
     /// Distribution arguments: MPICH's constant.
     DistributionArgs,
@@ -161,8 +165,8 @@ pub(super) enum Action {
 
 /// One field.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub action: Action,
+pub(super) struct FieldStep {
+    pub action: FieldAction,
     /// Position of the parameter.
     pub param: u8,
     /// Of a value that the call changes, the one after the call.
@@ -177,10 +181,10 @@ pub(super) struct Step {
 
 /// How a record of one function is made.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct RecordPlan {
     /// Function id.
     pub id: u16,
-    pub steps: Vec<Step>,
+    pub steps: Vec<FieldStep>,
     /// Positions of the parameters root and communicator, if fields depend on who the root is.
     pub root: Option<(u8, u8)>,
     /// Datatype that the root converts before all others (MPI_Scatter, `spec/dumpi.md` section 6).
@@ -195,15 +199,15 @@ pub(super) struct Plan {
 }
 
 /// Plans by the number that records have for functions. `None` where DUMPI has no id for the function.
-pub(super) fn plans(table: &Table) -> Vec<Option<Plan>> {
+pub(super) fn plans(table: &Table) -> Vec<Option<RecordPlan>> {
     table.functions.iter().map(|f| plan(table, f)).collect()
 }
 
-fn plan(table: &Table, function: &Function) -> Option<Plan> {
+fn plan(table: &Table, function: &Function) -> Option<RecordPlan> {
     let base = function.base.and_then(|id| table.functions.get(id));
     let id = function.dumpi.or(base.and_then(|b| b.dumpi))?;
     let fields = functions::by_id(id)?.fields();
-    let mut plan = Plan {
+    let mut plan = RecordPlan {
         id,
         steps: Vec::with_capacity(fields.len()),
         root: None,
@@ -218,7 +222,7 @@ fn plan(table: &Table, function: &Function) -> Option<Plan> {
         if step.per_rank {
             plan.per_rank.push(step.param);
         }
-        if step.action == Action::CommSize {
+        if step.action == FieldAction::CommSize {
             plan.per_rank_comm = Some(step.param);
         }
         plan.steps.push(step);
@@ -226,12 +230,12 @@ fn plan(table: &Table, function: &Function) -> Option<Plan> {
     let rank_matters = plan
         .steps
         .iter()
-        .any(|s| s.root_only || s.action == Action::TypeAtRoot);
+        .any(|s| s.root_only || s.action == FieldAction::TypeAtRoot);
     if rank_matters {
         let comm = plan
             .steps
             .iter()
-            .find(|s| s.action == Action::CommRank)?
+            .find(|s| s.action == FieldAction::CommRank)?
             .param;
         plan.root = Some((position(function, "root")?, comm));
     }
@@ -271,7 +275,7 @@ fn parameter(function: &Function, field: &str) -> Option<u8> {
     })
 }
 
-fn step(function: &Function, fields: &[Field], field: &Field) -> Option<Step> {
+fn step(function: &Function, fields: &[DumpiField], field: &DumpiField) -> Option<FieldStep> {
     // `position.in` and `position.out` are one parameter at two moments.
     let name = field.name.split('.').next()?;
     let per_rank = match field.shape {
@@ -279,7 +283,7 @@ fn step(function: &Function, fields: &[Field], field: &Field) -> Option<Step> {
         _ => false,
     };
     let made = |action, param| {
-        Some(Step {
+        Some(FieldStep {
             action,
             param,
             after: field.moment != FieldMoment::Before,
@@ -298,53 +302,53 @@ fn step(function: &Function, fields: &[Field], field: &Field) -> Option<Step> {
     )
 }
 
-fn action(function: &Function, field: &Field, param: usize) -> Option<Action> {
+fn action(function: &Function, field: &DumpiField, param: usize) -> Option<FieldAction> {
     let param = function.params.get(param)?;
     let array = !matches!(field.shape, FieldShape::One);
     // Addresses, also as displacements from MPI_BOTTOM; sizes, extents and strides are none.
     let address = param.kind == Kind::Aint
         && (param.name.contains("address") || param.name.starts_with("array_of_displ"));
     Some(match (field.code, field.shape) {
-        (FieldCode::Str, FieldShape::One) => Action::Text,
-        (FieldCode::Str, FieldShape::List) => Action::Texts,
-        (FieldCode::Str, _) => Action::TextLists,
-        (FieldCode::Stat, _) => Action::Statuses,
-        (FieldCode::Int, FieldShape::Rows { .. }) => Action::Rows,
-        (FieldCode::Int, _) if address && array => Action::LowBitsArray,
-        (FieldCode::Int, _) if address => Action::LowBits,
-        (FieldCode::Int, _) if param.name == "array_of_dargs" => Action::DistributionArgs,
+        (FieldCode::Str, FieldShape::One) => FieldAction::Text,
+        (FieldCode::Str, FieldShape::List) => FieldAction::Texts,
+        (FieldCode::Str, _) => FieldAction::TextLists,
+        (FieldCode::Stat, _) => FieldAction::Statuses,
+        (FieldCode::Int, FieldShape::Rows { .. }) => FieldAction::Rows,
+        (FieldCode::Int, _) if address && array => FieldAction::LowBitsArray,
+        (FieldCode::Int, _) if address => FieldAction::LowBits,
+        (FieldCode::Int, _) if param.name == "array_of_dargs" => FieldAction::DistributionArgs,
         (FieldCode::Int, _) if matches!(param.kind, Kind::Rank | Kind::Root | Kind::Target) => {
             if array {
-                Action::Ranks
+                FieldAction::Ranks
             } else {
-                Action::Rank
+                FieldAction::Rank
             }
         }
-        (FieldCode::Int, _) if array => Action::Ints,
-        (FieldCode::Int, _) => Action::Int,
-        (FieldCode::I64, _) => Action::Wide,
+        (FieldCode::Int, _) if array => FieldAction::Ints,
+        (FieldCode::Int, _) => FieldAction::Int,
+        (FieldCode::I64, _) => FieldAction::Wide,
         (FieldCode::U64, _) => return None,
-        (FieldCode::Src, _) => Action::Source,
-        (FieldCode::Dst, _) => Action::Dest,
-        (FieldCode::Tag, _) => Action::Tag,
-        (FieldCode::Req, _) if array => Action::Requests,
-        (FieldCode::Req, _) => Action::Request(Space::Request),
-        (FieldCode::IoReq, _) => Action::Request(Space::IoRequest),
-        (FieldCode::Kv, _) => Action::Keyval,
-        (FieldCode::Op, _) => Action::Op,
-        (FieldCode::Dt, _) if array => Action::Types,
+        (FieldCode::Src, _) => FieldAction::Source,
+        (FieldCode::Dst, _) => FieldAction::Dest,
+        (FieldCode::Tag, _) => FieldAction::Tag,
+        (FieldCode::Req, _) if array => FieldAction::Requests,
+        (FieldCode::Req, _) => FieldAction::Request(NumberSpace::Request),
+        (FieldCode::IoReq, _) => FieldAction::Request(NumberSpace::IoRequest),
+        (FieldCode::Kv, _) => FieldAction::Keyval,
+        (FieldCode::Op, _) => FieldAction::Op,
+        (FieldCode::Dt, _) if array => FieldAction::Types,
         (FieldCode::Dt, _) => datatype(function, field),
-        (code, _) => match (Space::of(code), array) {
-            (Some(space), true) => Action::Handles(space),
-            (Some(space), false) => Action::Handle(space),
-            (None, true) => Action::Enumerations,
-            (None, false) => Action::Enumeration,
+        (code, _) => match (NumberSpace::of(code), array) {
+            (Some(space), true) => FieldAction::Handles(space),
+            (Some(space), false) => FieldAction::Handle(space),
+            (None, true) => FieldAction::Enumerations,
+            (None, false) => FieldAction::Enumeration,
         },
     })
 }
 
 /// Which datatypes have their size registered (`spec/dumpi.md` section 5, "Datatype sizes").
-fn datatype(function: &Function, field: &Field) -> Action {
+fn datatype(function: &Function, field: &DumpiField) -> FieldAction {
     const NOT_ASKED: [&str; 5] = [
         "MPI_Type_free",
         "MPI_Type_get_attr",
@@ -354,11 +358,11 @@ fn datatype(function: &Function, field: &Field) -> Action {
     ];
     let name = function.name.trim_end_matches("_c");
     if field.name == "newtype" || NOT_ASKED.contains(&name) {
-        Action::TypeOnly
+        FieldAction::TypeOnly
     } else if name == "MPI_Gatherv" && field.name == "recvtype" {
-        Action::TypeAtRoot
+        FieldAction::TypeAtRoot
     } else {
-        Action::Type
+        FieldAction::Type
     }
 }
 
@@ -408,11 +412,11 @@ mod tests {
             {
                 let param = &f.params[usize::from(step.param)];
                 let what = format!("{} {} {}", f.name, field.name, param.name);
-                if matches!(step.action, Action::CommRank | Action::CommSize) {
+                if matches!(step.action, FieldAction::CommRank | FieldAction::CommSize) {
                     assert_eq!(param.kind, Kind::Comm, "{what}");
                     continue;
                 }
-                if matches!(step.action, Action::Length | Action::Sum) {
+                if matches!(step.action, FieldAction::Length | FieldAction::Sum) {
                     assert!(param.len.is_some(), "{what}");
                     continue;
                 }
@@ -481,7 +485,8 @@ mod tests {
                     Kind::Buffer | Kind::BasePtr | Kind::Pointer | Kind::Function
                 );
                 let used = plan.steps.iter().any(|s| {
-                    s.param == i && !matches!(s.action, Action::CommRank | Action::CommSize)
+                    s.param == i
+                        && !matches!(s.action, FieldAction::CommRank | FieldAction::CommSize)
                 });
                 if !data && !used {
                     left.push(format!("{} {}", f.name, p.name));

@@ -10,7 +10,7 @@ use trace_model::hash::Map;
 
 /// A space of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Space {
+pub(super) enum NumberSpace {
     Comm,
     Group,
     Op,
@@ -24,22 +24,22 @@ pub(super) enum Space {
     IoRequest,
 }
 
-impl Space {
+impl NumberSpace {
     const COUNT: usize = 10;
 
     /// The space of the handles that a field of this code holds.
-    pub fn of(code: FieldCode) -> Option<Space> {
+    pub fn of(code: FieldCode) -> Option<NumberSpace> {
         Some(match code {
-            FieldCode::Comm => Space::Comm,
-            FieldCode::Grp => Space::Group,
-            FieldCode::Op => Space::Op,
-            FieldCode::Eh => Space::Errhandler,
-            FieldCode::File => Space::File,
-            FieldCode::Info => Space::Info,
-            FieldCode::Win => Space::Win,
-            FieldCode::Kv => Space::Keyval,
-            FieldCode::Req => Space::Request,
-            FieldCode::IoReq => Space::IoRequest,
+            FieldCode::Comm => NumberSpace::Comm,
+            FieldCode::Grp => NumberSpace::Group,
+            FieldCode::Op => NumberSpace::Op,
+            FieldCode::Eh => NumberSpace::Errhandler,
+            FieldCode::File => NumberSpace::File,
+            FieldCode::Info => NumberSpace::Info,
+            FieldCode::Win => NumberSpace::Win,
+            FieldCode::Kv => NumberSpace::Keyval,
+            FieldCode::Req => NumberSpace::Request,
+            FieldCode::IoReq => NumberSpace::IoRequest,
             _ => return None,
         })
     }
@@ -47,20 +47,20 @@ impl Space {
     /// The first number that is not fixed.
     fn first(self) -> i32 {
         match self {
-            Space::Comm => 4,
-            Space::Group => 3,
-            Space::Op => 15,
-            Space::Errhandler | Space::Request | Space::IoRequest => 2,
-            Space::File | Space::Info | Space::Win => 1,
-            Space::Keyval => 10,
+            NumberSpace::Comm => 4,
+            NumberSpace::Group => 3,
+            NumberSpace::Op => 15,
+            NumberSpace::Errhandler | NumberSpace::Request | NumberSpace::IoRequest => 2,
+            NumberSpace::File | NumberSpace::Info | NumberSpace::Win => 1,
+            NumberSpace::Keyval => 10,
         }
     }
 }
 
 /// Fixed numbers, by the names of `mpi.h`.
-const FIXED: &[(Space, &[(&str, i32)])] = &[
+const FIXED: &[(NumberSpace, &[(&str, i32)])] = &[
     (
-        Space::Comm,
+        NumberSpace::Comm,
         &[
             ("MPI_COMM_NULL", 1),
             ("MPI_COMM_WORLD", 2),
@@ -68,11 +68,11 @@ const FIXED: &[(Space, &[(&str, i32)])] = &[
         ],
     ),
     (
-        Space::Group,
+        NumberSpace::Group,
         &[("MPI_GROUP_NULL", 1), ("MPI_GROUP_EMPTY", 2)],
     ),
     (
-        Space::Op,
+        NumberSpace::Op,
         &[
             ("MPI_MAX", 1),
             ("MPI_MIN", 2),
@@ -90,12 +90,12 @@ const FIXED: &[(Space, &[(&str, i32)])] = &[
             ("MPI_OP_NULL", 14),
         ],
     ),
-    (Space::Errhandler, &[("MPI_ERRHANDLER_NULL", 1)]),
-    (Space::File, &[("MPI_FILE_NULL", 0)]),
-    (Space::Info, &[("MPI_INFO_NULL", 0)]),
-    (Space::Win, &[("MPI_WIN_NULL", 0)]),
+    (NumberSpace::Errhandler, &[("MPI_ERRHANDLER_NULL", 1)]),
+    (NumberSpace::File, &[("MPI_FILE_NULL", 0)]),
+    (NumberSpace::Info, &[("MPI_INFO_NULL", 0)]),
+    (NumberSpace::Win, &[("MPI_WIN_NULL", 0)]),
     (
-        Space::Keyval,
+        NumberSpace::Keyval,
         &[
             ("MPI_TAG_UB", 0),
             ("MPI_HOST", 1),
@@ -109,7 +109,7 @@ const FIXED: &[(Space, &[(&str, i32)])] = &[
             ("MPI_WIN_DISP_UNIT", 9),
         ],
     ),
-    (Space::Request, &[("MPI_REQUEST_NULL", 1)]),
+    (NumberSpace::Request, &[("MPI_REQUEST_NULL", 1)]),
 ];
 
 /// Fixed numbers of datatypes (`spec/dumpi.md` section 7.2). Both names of long long are one handle in every MPI library; the reference
@@ -147,14 +147,14 @@ const FIRST_TYPE: i32 = 28;
 
 /// One space: numbers by raw handle.
 #[derive(Clone, Debug, Default)]
-struct Numbers {
+struct SpaceNumbers {
     of: Map<u64, i32>,
     next: i32,
     /// The last handle asked for and its number: programs use one communicator for thousands of calls.
     last: Option<(u64, i32)>,
 }
 
-impl Numbers {
+impl SpaceNumbers {
     #[inline]
     fn number(&mut self, raw: u64) -> i32 {
         if let Some((last, number)) = self.last
@@ -175,7 +175,7 @@ impl Numbers {
 
 /// A datatype handle.
 #[derive(Clone, Copy, Debug, Default)]
-struct Type {
+struct DatatypeNumber {
     /// 0: none yet.
     number: i32,
     /// Bytes, as last defined.
@@ -186,33 +186,33 @@ struct Type {
 
 /// All numbers of one process.
 #[derive(Clone, Debug)]
-pub(super) struct Handles {
-    spaces: [Numbers; Space::COUNT],
-    types: Map<u64, Type>,
+pub(super) struct ProcessNumbers {
+    spaces: [SpaceNumbers; NumberSpace::COUNT],
+    types: Map<u64, DatatypeNumber>,
     next_type: i32,
     sizes: Vec<i32>,
     last_type: Option<(u64, i32)>,
 }
 
-impl Handles {
+impl ProcessNumbers {
     /// Nothing known yet but what the format fixes.
-    pub fn new() -> Handles {
-        let mut spaces: [Numbers; Space::COUNT] = Default::default();
+    pub fn new() -> ProcessNumbers {
+        let mut spaces: [SpaceNumbers; NumberSpace::COUNT] = Default::default();
         for space in [
-            Space::Comm,
-            Space::Group,
-            Space::Op,
-            Space::Errhandler,
-            Space::File,
-            Space::Info,
-            Space::Win,
-            Space::Keyval,
-            Space::Request,
-            Space::IoRequest,
+            NumberSpace::Comm,
+            NumberSpace::Group,
+            NumberSpace::Op,
+            NumberSpace::Errhandler,
+            NumberSpace::File,
+            NumberSpace::Info,
+            NumberSpace::Win,
+            NumberSpace::Keyval,
+            NumberSpace::Request,
+            NumberSpace::IoRequest,
         ] {
             spaces[space as usize].next = space.first();
         }
-        Handles {
+        ProcessNumbers {
             spaces,
             types: Map::default(),
             next_type: FIRST_TYPE,
@@ -243,7 +243,9 @@ impl Handles {
 
     /// Takes note of a constant of `mpi.h`, where predefined keyvals are found.
     pub fn predefine_keyval(&mut self, name: &str, value: i64) {
-        let keyvals = FIXED.iter().filter(|(space, _)| *space == Space::Keyval);
+        let keyvals = FIXED
+            .iter()
+            .filter(|(space, _)| *space == NumberSpace::Keyval);
         if keyvals
             .flat_map(|(_, names)| *names)
             .any(|(n, _)| *n == name)
@@ -270,7 +272,7 @@ impl Handles {
 
     /// The number of a handle, a new one if it has none.
     #[inline]
-    pub fn number(&mut self, space: Space, raw: u64) -> i32 {
+    pub fn number(&mut self, space: NumberSpace, raw: u64) -> i32 {
         self.spaces[space as usize].number(raw)
     }
 
@@ -303,7 +305,7 @@ impl Handles {
         t.number
     }
 
-    fn register(&mut self, raw: u64, t: Type) {
+    fn register(&mut self, raw: u64, t: DatatypeNumber) {
         let Ok(i) = usize::try_from(t.number) else {
             return;
         };
@@ -330,31 +332,31 @@ mod tests {
 
     #[test]
     fn spaces_are_apart_and_numbers_stay() {
-        let mut h = Handles::new();
+        let mut h = ProcessNumbers::new();
         h.predefine("MPI_COMM_WORLD", 0x4400_0000);
         h.predefine("MPI_REQUEST_NULL", 0x2c00_0000);
-        assert_eq!(h.number(Space::Comm, 0x4400_0000), 2);
-        assert_eq!(h.number(Space::Comm, 7), 4);
-        assert_eq!(h.number(Space::Comm, 8), 5);
-        assert_eq!(h.number(Space::Comm, 7), 4);
-        assert_eq!(h.number(Space::Group, 7), 3);
-        assert_eq!(h.number(Space::Request, 0x2c00_0000), 1);
-        assert_eq!(h.number(Space::Request, 9), 2);
-        assert_eq!(h.number(Space::IoRequest, 10), 2);
-        assert_eq!(h.number(Space::IoRequest, 9), 3);
+        assert_eq!(h.number(NumberSpace::Comm, 0x4400_0000), 2);
+        assert_eq!(h.number(NumberSpace::Comm, 7), 4);
+        assert_eq!(h.number(NumberSpace::Comm, 8), 5);
+        assert_eq!(h.number(NumberSpace::Comm, 7), 4);
+        assert_eq!(h.number(NumberSpace::Group, 7), 3);
+        assert_eq!(h.number(NumberSpace::Request, 0x2c00_0000), 1);
+        assert_eq!(h.number(NumberSpace::Request, 9), 2);
+        assert_eq!(h.number(NumberSpace::IoRequest, 10), 2);
+        assert_eq!(h.number(NumberSpace::IoRequest, 9), 3);
     }
 
     #[test]
     fn more_requests_than_16_bits() {
-        let mut h = Handles::new();
+        let mut h = ProcessNumbers::new();
         for raw in 0..70_000 {
-            assert_eq!(h.number(Space::Request, raw), raw as i32 + 2);
+            assert_eq!(h.number(NumberSpace::Request, raw), raw as i32 + 2);
         }
     }
 
     #[test]
     fn sizes_are_registered_when_asked_for() {
-        let mut h = Handles::new();
+        let mut h = ProcessNumbers::new();
         h.predefine("MPI_LONG_LONG_INT", 1);
         h.define_type(1, 8);
         h.predefine("MPI_LONG_LONG", 1);
@@ -375,7 +377,7 @@ mod tests {
     /// The handle of a freed type comes back.
     #[test]
     fn a_type_of_another_size_is_another_type() {
-        let mut h = Handles::new();
+        let mut h = ProcessNumbers::new();
         h.define_type(100, 24);
         assert_eq!(h.datatype_only(100), 28);
         assert_eq!(h.datatype(100), 28);

@@ -1,12 +1,12 @@
 //! The names that the numbers in events of the program stand for, and keys of its texts.
 
-use blockfile::user::{Category, Kind};
+use blockfile::user::{Kind, UserCategory};
 use std::collections::HashMap;
 
 /// Keys of markers and texts begin with the letters TXT.
 const TEXT: u64 = 0x5458_5400_0000_0000;
 /// Most different texts that get a name of their own.
-const MOST_TEXTS: usize = 1 << 16;
+const MAX_TEXTS: usize = 1 << 16;
 
 /// What numbers in events stand for.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct UserEventNames {
 
 impl UserEventNames {
     /// Takes note of a category.
-    pub fn define(&mut self, category: &Category) {
+    pub fn define(&mut self, category: &UserCategory) {
         let name = (category.kind, category.name.clone());
         match category.kind {
             Kind::State => {
@@ -40,8 +40,8 @@ impl UserEventNames {
     /// The key and the name of a text.
     pub fn text(&mut self, text: String) -> (u64, String) {
         let next = TEXT | self.texts.len() as u64;
-        if self.texts.len() >= MOST_TEXTS && !self.texts.contains_key(&text) {
-            return (TEXT | MOST_TEXTS as u64, "further texts".to_owned());
+        if self.texts.len() >= MAX_TEXTS && !self.texts.contains_key(&text) {
+            return (TEXT | MAX_TEXTS as u64, "further texts".to_owned());
         }
         let key = *self.texts.entry(text.clone()).or_insert(next);
         (key, text)

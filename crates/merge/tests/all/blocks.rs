@@ -5,7 +5,7 @@ use blockfile::define::{self, Definition};
 use blockfile::file::File;
 use blockfile::layout::BLOCK_SIZE;
 use blockfile::rewrite;
-use merge::Source;
+use merge::BlockFilesSource;
 use merge::local::Options;
 use trace_formats::clog2;
 use trace_model::{Drawable, Source as _};
@@ -61,14 +61,14 @@ fn shown(source: &dyn trace_model::Source) -> Vec<String> {
 fn blocks_give_the_drawables_of_the_clog2_file_made_of_them() {
     let ranks = two_ranks();
     let merged = merge(&ranks);
-    let through_clog2 = clog2::Source::new(&merged.clog2).expect("sound");
+    let through_clog2 = clog2::Clog2Source::new(&merged.clog2).expect("sound");
     let bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
     let files = bytes
         .iter()
         .map(|b| File::new(b).expect("a block file"))
         .collect();
     let table = wrappers::table().expect("the table");
-    let source = Source::new(files, table, Options::default()).expect("one run");
+    let source = BlockFilesSource::new(files, table, Options::default()).expect("one run");
     let found = shown(&source);
     assert_eq!(found, shown(&through_clog2));
     assert!(found.len() >= 6, "four calls and two messages");

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// What a transfer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Action {
+pub enum TransferAction {
     /// Reads.
     Read,
     /// Writes.
@@ -27,7 +27,7 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags {
     /// What the transfer does.
-    pub action: Action,
+    pub action: TransferAction,
     /// Whether the device's cache must be written out before the transfer.
     pub flush: bool,
     /// Whether the data must be on the medium when the transfer is done.
@@ -47,11 +47,11 @@ impl Flags {
             _ => (false, letters),
         };
         let action = match rest.first()? {
-            b'R' => Action::Read,
-            b'W' => Action::Write,
+            b'R' => TransferAction::Read,
+            b'W' => TransferAction::Write,
             // A zone is written to where it is filled (ZA), or emptied.
-            b'Z' if rest.get(1) == Some(&b'A') => Action::Write,
-            _ => Action::Discard,
+            b'Z' if rest.get(1) == Some(&b'A') => TransferAction::Write,
+            _ => TransferAction::Discard,
         };
         Some(Flags {
             action,
@@ -64,7 +64,7 @@ impl Flags {
 
 /// A range of sectors of a disk that something happened to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct SectorRange {
     /// The device, as the kernel numbers it.
     pub device: u32,
     /// First sector.
@@ -79,13 +79,13 @@ pub struct Range {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEvent {
     /// A task asks for a transfer.
-    Queue(Range),
+    Queue(SectorRange),
     /// The driver got a request.
-    Issue(Range),
+    Issue(SectorRange),
     /// A request, or part of it, is done; not 0: an error number, negative.
-    Complete(Range, i32),
+    Complete(SectorRange, i32),
     /// A transfer without a request is done; likewise.
-    CompleteBio(Range, i32),
+    CompleteBio(SectorRange, i32),
     /// The task begins a transfer of a file that bypasses the page cache.
     BeginDirect {
         /// Of the file system, as the kernel numbers it.
@@ -103,7 +103,7 @@ pub enum BlockEvent {
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct TimedBlockEvent {
     /// CLOCK_MONOTONIC, ns.
     pub time: u64,
     /// Thread ID of the task that ran at that moment; only of a queue event it is the one that asked.
@@ -167,7 +167,7 @@ type FieldPosition = (usize, usize);
 
 /// Layout of an event in the buffer.
 #[derive(Clone, Debug)]
-struct Layout {
+struct TraceEventLayout {
     kind: EventKind,
     tid: FieldPosition,
     /// In the order of [`EVENTS`].
@@ -176,14 +176,14 @@ struct Layout {
 
 /// The layouts of all events by the number that their records begin with.
 #[derive(Clone, Debug)]
-pub struct Layouts(BTreeMap<u16, Layout>);
+pub struct TraceEventLayouts(BTreeMap<u16, TraceEventLayout>);
 
-impl Layouts {
+impl TraceEventLayouts {
     /// The layouts of this kernel, and for each event the folder with its switches.
     ///
     /// # Errors
     /// The name of the event that is missing or cannot be understood.
-    pub fn of(instance: &Instance) -> Result<(Layouts, Vec<String>), String> {
+    pub fn of(instance: &Instance) -> Result<(TraceEventLayouts, Vec<String>), String> {
         let mut layouts = BTreeMap::new();
         let mut folders = Vec::new();
         for &(name, kind, fields) in EVENTS {
@@ -205,17 +205,17 @@ impl Layouts {
                 }
             }
         }
-        Ok((Layouts(layouts), folders))
+        Ok((TraceEventLayouts(layouts), folders))
     }
 
     /// The event that `data` is; `None` if it is another one or says nothing.
-    pub fn event(&self, time: u64, data: &[u8]) -> Option<Event> {
+    pub fn event(&self, time: u64, data: &[u8]) -> Option<TimedBlockEvent> {
         let number = u16::from_ne_bytes(*data.first_chunk()?);
         let layout = self.0.get(&number)?;
         let field = |i: usize| number_at(data, *layout.fields.get(i)?);
         let range = || {
             let &(at, size) = layout.fields.get(3)?;
-            Some(Range {
+            Some(SectorRange {
                 device: field(0)? as u32,
                 sector: field(1)?,
                 sectors: field(2)?,
@@ -245,7 +245,7 @@ impl Layouts {
             EventKind::EndDirect => BlockEvent::EndDirect,
         };
         let tid = number_at(data, layout.tid)? as u32;
-        Some(Event { time, tid, what })
+        Some(TimedBlockEvent { time, tid, what })
     }
 }
 
@@ -258,7 +258,7 @@ fn number_at(data: &[u8], (at, size): FieldPosition) -> Option<u64> {
 }
 
 /// Reads the text of a `format` file.
-fn layout(text: &str, kind: EventKind, wanted: &[&str]) -> Option<(u16, Layout)> {
+fn layout(text: &str, kind: EventKind, wanted: &[&str]) -> Option<(u16, TraceEventLayout)> {
     let mut number = None;
     let mut places = BTreeMap::new();
     for line in text.lines() {
@@ -279,7 +279,7 @@ fn layout(text: &str, kind: EventKind, wanted: &[&str]) -> Option<(u16, Layout)>
         places.insert(name.to_owned(), place);
     }
     let fields = wanted.iter().map(|&name| places.get(name).copied());
-    let layout = Layout {
+    let layout = TraceEventLayout {
         kind,
         tid: *places.get("common_pid")?,
         fields: fields.collect::<Option<_>>()?,
@@ -324,7 +324,7 @@ print fmt: \"%d,%d\"
         data[16..24].copy_from_slice(&(1u64 << 40).to_ne_bytes());
         data[24..28].copy_from_slice(&8u32.to_ne_bytes());
         data[28..32].copy_from_slice(b"WSM\0");
-        let layouts = Layouts([(2097, found)].into());
+        let layouts = TraceEventLayouts([(2097, found)].into());
         let event = layouts.event(5, &data).unwrap();
         assert_eq!((event.time, event.tid), (5, 31));
         let BlockEvent::Queue(range) = event.what else {
@@ -334,7 +334,7 @@ print fmt: \"%d,%d\"
             (range.device, range.sector, range.sectors),
             (0x70_0001, 1 << 40, 8)
         );
-        assert!(range.flags.metadata && range.flags.action == Action::Write);
+        assert!(range.flags.metadata && range.flags.action == TransferAction::Write);
         for cut in 0..38 {
             assert_eq!(layouts.event(5, &data[..cut]), None);
         }
@@ -345,7 +345,7 @@ print fmt: \"%d,%d\"
     fn letters() {
         let flags = |letters: &[u8]| Flags::new(letters);
         let plain = Flags {
-            action: Action::Write,
+            action: TransferAction::Write,
             flush: false,
             fua: false,
             metadata: false,
@@ -366,11 +366,11 @@ print fmt: \"%d,%d\"
         assert_eq!(flags(b"FF"), None);
         assert_eq!(flags(b""), None);
         for (letters, action) in [
-            (&b"RA"[..], Action::Read),
-            (b"D", Action::Discard),
-            (b"DE", Action::Discard),
-            (b"N", Action::Discard),
-            (b"ZAS", Action::Write),
+            (&b"RA"[..], TransferAction::Read),
+            (b"D", TransferAction::Discard),
+            (b"DE", TransferAction::Discard),
+            (b"N", TransferAction::Discard),
+            (b"ZAS", TransferAction::Write),
         ] {
             assert_eq!(flags(letters), Some(Flags { action, ..plain }));
         }

@@ -21,13 +21,13 @@ const EXTENTS_PER_CALL: usize = 512;
 const MAX_EXTENTS_PER_FILE: usize = 1 << 20;
 
 /// An extent: offset in the file, offset on the disk, length, all in bytes.
-pub type Extent = (u64, u64, u64);
+pub type FileExtent = (u64, u64, u64);
 
 /// The extents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extents {
+pub struct FileExtents {
     /// Extents with a place on the disk, by offset in the file, neighbours joined.
-    pub known: Vec<Extent>,
+    pub known: Vec<FileExtent>,
     /// Bytes that have no place yet.
     pub pending: u64,
     /// Bytes whose place says nothing about transfers (in the inode, encrypted, packed), or beyond what is kept.
@@ -60,7 +60,7 @@ struct ExtentMap {
 ///
 /// # Errors
 /// What the file system says.
-pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<Extents> {
+pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<FileExtents> {
     const NONE: MappedExtents = MappedExtents {
         logical: 0,
         physical: 0,
@@ -69,7 +69,7 @@ pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<Extents> {
         flags: 0,
         more: [0; 3],
     };
-    let mut all = Extents::default();
+    let mut all = FileExtents::default();
     let mut start = 0;
     loop {
         let mut map = ExtentMap {
@@ -98,7 +98,7 @@ pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<Extents> {
     }
 }
 
-impl Extents {
+impl FileExtents {
     fn add(&mut self, extent: &MappedExtents, device: u64) {
         if extent.flags & OTHER != 0 {
             self.unusable += extent.length;
@@ -132,7 +132,7 @@ mod tests {
     fn neighbours_are_joined() {
         assert_eq!(size_of::<MappedExtents>(), 56);
         assert_eq!(std::mem::offset_of!(ExtentMap, extents), 32);
-        let mut all = Extents::default();
+        let mut all = FileExtents::default();
         for (logical, physical, length, flags) in [
             (0, 1 << 20, 4096, 0),
             // Written and not written yet: one place all the same.
@@ -153,7 +153,7 @@ mod tests {
         }
         assert_eq!(
             all,
-            Extents {
+            FileExtents {
                 known: vec![(0, (1 << 20) + 512, 12288), (16384, (1 << 21) + 512, 4096)],
                 pending: 4096,
                 unusable: 60,

@@ -6,8 +6,8 @@
 //! were not written out by then are thrown away as they would have been without us.
 
 use super::device::{self, Device};
-use super::extents::{self, Extent, Extents};
-use super::notify::{Change, Notify};
+use super::extents::{self, FileExtent, FileExtents};
+use super::notify::{DirectoryChange, Notify};
 use blockfile::define::{self, Definition};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -30,7 +30,7 @@ struct Followed {
     device: usize,
     file: Option<File>,
     /// The extents that were written down last.
-    told: Vec<Extent>,
+    told: Vec<FileExtent>,
     /// When it had been changed last when that was done.
     changed: (i64, i64),
     pending: bool,
@@ -44,7 +44,7 @@ pub struct Follow {
     devices: Vec<Device>,
     /// Named directories, and parents of named files with the names that count there.
     notify: Option<Notify>,
-    folders: HashMap<i32, Folder>,
+    folders: HashMap<i32, FollowedFolder>,
     files: BTreeMap<(u64, u64), Followed>,
     held: usize,
     looked: Instant,
@@ -52,7 +52,7 @@ pub struct Follow {
 }
 
 #[derive(Clone)]
-struct Folder {
+struct FollowedFolder {
     path: PathBuf,
     /// Only this name counts; of a named file that lies there.
     only: Vec<PathBuf>,
@@ -119,7 +119,7 @@ impl Follow {
         };
         match notify.watch(&path) {
             Ok(watch) => {
-                let folder = self.folders.entry(watch).or_insert_with(|| Folder {
+                let folder = self.folders.entry(watch).or_insert_with(|| FollowedFolder {
                     path,
                     only: Vec::new(),
                     all: None,
@@ -230,9 +230,9 @@ impl Follow {
         };
         for change in notify.changes() {
             match change {
-                Change::Lost => {
+                DirectoryChange::Lost => {
                     self.note("changes of directories came too fast and were lost".to_owned());
-                    let folders: Vec<Folder> = self.folders.values().cloned().collect();
+                    let folders: Vec<FollowedFolder> = self.folders.values().cloned().collect();
                     for folder in folders {
                         if let Some(depth) = folder.all {
                             self.folder(&folder.path, depth);
@@ -243,10 +243,10 @@ impl Follow {
                     }
                     self.look(true, put);
                 }
-                Change::Gone { watch } => {
+                DirectoryChange::Gone { watch } => {
                     self.folders.remove(&watch);
                 }
-                Change::Name {
+                DirectoryChange::Name {
                     watch,
                     name,
                     folder,
@@ -377,7 +377,7 @@ impl Follow {
         }
         let mut notes = Vec::new();
         match found {
-            Ok(Extents {
+            Ok(FileExtents {
                 known,
                 pending,
                 unusable,

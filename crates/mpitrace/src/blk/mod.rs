@@ -4,7 +4,7 @@
 //! moment it was queued until the device was done with it, with the thread that asked for it. EXTENTS definitions tell where
 //! the files lie on the device. What that means for MPI calls is found out with the ranks' block files, later.
 //!
-//! [`Session`] is the same for other subcommands.
+//! [`BlkSession`] is the same for other subcommands.
 
 mod device;
 mod events;
@@ -116,7 +116,7 @@ struct ReaderArguments {
 
 /// A session: devices that are followed by a process in the background.
 #[derive(Debug)]
-pub struct Session {
+pub struct BlkSession {
     state: PathBuf,
     /// What was said at its beginning.
     begun: Value,
@@ -124,7 +124,7 @@ pub struct Session {
 
 /// What a session is to do.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SessionOptions {
     /// Files and directories whose devices are followed.
     pub paths: Vec<PathBuf>,
     /// Block file that is written, which must not be there yet; further devices have a number in their names.
@@ -135,12 +135,12 @@ pub struct Options {
     pub with_parent: bool,
 }
 
-impl Session {
+impl BlkSession {
     /// Begins to follow; comes back when every later transfer is seen.
     ///
     /// # Errors
     /// Why that is not possible here.
-    pub fn start(options: &Options) -> Result<Session, Failure> {
+    pub fn start(options: &SessionOptions) -> Result<BlkSession, Failure> {
         let absolute = |path: &Path| {
             std::path::absolute(path)
                 .map_err(|error| Failure::Call(format!("{}: {error}", path.display())))
@@ -191,7 +191,7 @@ impl Session {
         }
         let begun: Value = serde_json::from_str(&line).unwrap_or_default();
         if begun.get("pid").is_some() {
-            return Ok(Session { state, begun });
+            return Ok(BlkSession { state, begun });
         }
         drop(child.wait());
         tracefs::clean();
@@ -204,10 +204,10 @@ impl Session {
     }
 
     /// The session that has its state in this file, if there is one.
-    fn at(state: &Path) -> Result<Session, Failure> {
+    fn at(state: &Path) -> Result<BlkSession, Failure> {
         let state = std::path::absolute(state)
             .map_err(|error| Failure::Call(format!("--state: {error}")))?;
-        Ok(Session {
+        Ok(BlkSession {
             state,
             begun: Value::Null,
         })
@@ -277,7 +277,7 @@ fn stop(state: &Path, blocks: Option<&Path>) -> Result<Value, Failure> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         SessionCommand::Start(arguments) => {
-            let session = Session::start(&Options {
+            let session = BlkSession::start(&SessionOptions {
                 paths: arguments.paths.clone(),
                 output: arguments.output.clone(),
                 state: arguments.state.clone(),
@@ -295,7 +295,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Ok(())
         }
         SessionCommand::Stop(arguments) => {
-            let session = Session::at(&arguments.state)?;
+            let session = BlkSession::at(&arguments.state)?;
             let report = session.stop(arguments.blocks.as_deref())?;
             if !arguments.quiet {
                 say(&report, true);
@@ -303,7 +303,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Ok(())
         }
         SessionCommand::Status(arguments) => status(arguments),
-        SessionCommand::Reader(arguments) => reader::run(&reader::Task {
+        SessionCommand::Reader(arguments) => reader::run(&reader::ReaderTask {
             paths: arguments.paths.clone(),
             output: arguments.output.clone(),
             state: arguments.state.clone(),

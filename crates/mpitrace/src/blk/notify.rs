@@ -24,7 +24,7 @@ pub struct Notify {
 
 /// A change in a watched directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum DirectoryChange {
     /// A name in a watched directory changed.
     Name {
         /// The directory.
@@ -80,7 +80,7 @@ impl Notify {
     }
 
     /// What happened since the last call.
-    pub fn changes(&mut self) -> Vec<Change> {
+    pub fn changes(&mut self) -> Vec<DirectoryChange> {
         let mut changes = Vec::new();
         let mut buffer = [0u8; 16 * 1024];
         // More than this at once is left for the next time.
@@ -108,7 +108,7 @@ impl AsRawFd for Notify {
     }
 }
 
-fn parse(mut bytes: &[u8], changes: &mut Vec<Change>) {
+fn parse(mut bytes: &[u8], changes: &mut Vec<DirectoryChange>) {
     let word = |bytes: &[u8], at: usize| {
         let word = bytes.get(at..)?.first_chunk()?;
         Some(u32::from_ne_bytes(*word))
@@ -125,11 +125,11 @@ fn parse(mut bytes: &[u8], changes: &mut Vec<Change>) {
         let name = &name[..name.iter().position(|&c| c == 0).unwrap_or(name.len())];
         let has = |flags| mask & flags != 0;
         if has(libc::IN_Q_OVERFLOW) {
-            changes.push(Change::Lost);
+            changes.push(DirectoryChange::Lost);
         } else if has(libc::IN_IGNORED) {
-            changes.push(Change::Gone { watch });
+            changes.push(DirectoryChange::Gone { watch });
         } else if !name.is_empty() {
-            changes.push(Change::Name {
+            changes.push(DirectoryChange::Name {
                 watch,
                 name: OsStr::from_bytes(name).to_os_string(),
                 folder: has(libc::IN_ISDIR),
@@ -150,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut notify = Notify::new().unwrap();
         let number = notify.watch(folder.path()).unwrap();
-        let change = |name: &str, folder, appeared, closed, removed| Change::Name {
+        let change = |name: &str, folder, appeared, closed, removed| DirectoryChange::Name {
             watch: number,
             name: name.into(),
             folder,
@@ -178,7 +178,7 @@ mod tests {
             ]
         );
         drop(folder);
-        let gone = Change::Gone { watch: number };
+        let gone = DirectoryChange::Gone { watch: number };
         until("the folder is gone", || notify.changes().contains(&gone));
     }
 

@@ -5,13 +5,13 @@
 //! until they are done. What the kernel has no room for is counted and said.
 
 use super::device::Device;
-use super::events::{Event, Layouts};
+use super::events::{TimedBlockEvent, TraceEventLayouts};
 use super::follow::{self, Follow};
-use super::state::{SessionOrder, State};
+use super::state::{SessionFiles, SessionOrder};
 use super::tracefs::Instance;
 use super::transfers::{CompletedTransfer, Transfers};
 use super::{ring, state};
-use blockfile::define::{Definition, Role, Server};
+use blockfile::define::{Definition, ServerDefinition, ServerKind};
 use blockfile::machine;
 use blockfile::writer::{BlockFileWriter, ThreadWriter};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ const FINAL_TRANSFERS_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_PAGES_PER_TURN: usize = 4096;
 
 /// What a reader is to do.
-pub struct Task {
+pub struct ReaderTask {
     /// Files and directories, absolute.
     pub paths: Vec<PathBuf>,
     /// Block file; of further devices a number comes into its name.
@@ -56,7 +56,7 @@ extern "C" fn end(_: libc::c_int) {
 }
 
 /// Runs until a command or signal ends it. What stdout gets is a line of JSON that says that it has begun, or why not.
-pub fn run(task: &Task) -> Result<(), String> {
+pub fn run(task: &ReaderTask) -> Result<(), String> {
     // SAFETY: plain calls; the handler only stores to an atomic.
     unsafe {
         libc::setsid();
@@ -76,7 +76,7 @@ pub fn run(task: &Task) -> Result<(), String> {
         let mut out = crate::terminal::stdout();
         writeln!(out, "{value}").and_then(|()| out.flush())
     };
-    let mut reader = match Reader::new(task) {
+    let mut reader = match EventReader::new(task) {
         Ok(reader) => reader,
         Err(why) => {
             drop(say(&json!({ "error": why })));
@@ -109,7 +109,7 @@ struct Processor {
     missed: u64,
 }
 
-struct Output {
+struct DeviceOutput {
     path: PathBuf,
     writer: BlockFileWriter,
     thread: ThreadWriter,
@@ -117,25 +117,25 @@ struct Output {
 }
 
 #[derive(Default)]
-struct Sums {
+struct TransferSums {
     operations: u64,
     read: u64,
     written: u64,
 }
 
-struct Reader {
+struct EventReader {
     instance: Option<Instance>,
-    state: State,
+    state: SessionFiles,
     listener: UnixListener,
     processors: Vec<Processor>,
     page: Vec<u8>,
-    layouts: Layouts,
-    events: Vec<Event>,
+    layouts: TraceEventLayouts,
+    events: Vec<TimedBlockEvent>,
     devices: &'static [Device],
     transfers: Transfers<'static>,
-    outputs: Vec<Output>,
+    outputs: Vec<DeviceOutput>,
     follow: Follow,
-    sums: Sums,
+    sums: TransferSums,
     forgotten: u64,
 }
 
@@ -154,13 +154,13 @@ fn asks_by_itself(tid: u32) -> bool {
     flags.is_some_and(|flags| flags & PF_KTHREAD != 0)
 }
 
-impl Reader {
-    fn new(task: &Task) -> Result<Reader, String> {
+impl EventReader {
+    fn new(task: &ReaderTask) -> Result<EventReader, String> {
         let devices = follow::devices(&task.paths).map_err(|refusal| refusal.to_string())?;
         // They live as long as the process.
         let devices: &'static [Device] = Box::leak(devices.into_boxed_slice());
         let instance = Instance::new()?;
-        let (layouts, folders) = Layouts::of(&instance)?;
+        let (layouts, folders) = TraceEventLayouts::of(&instance)?;
         let mut numbers: Vec<u32> = devices.iter().flat_map(|d| [d.own, d.disk]).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -191,14 +191,14 @@ impl Reader {
             .ok_or("events/header_page has another form in this kernel")?;
         instance.write("tracing_on", "1")?;
         let names: Vec<PathBuf> = (0..devices.len()).map(|i| name(&task.output, i)).collect();
-        let (state, listener) = State::create(&task.state, &names, &task.paths)?;
+        let (state, listener) = SessionFiles::create(&task.state, &names, &task.paths)?;
         let outputs = names
             .into_iter()
             .zip(devices)
             .enumerate()
             .map(|(i, (name, device))| output(name, i, device))
             .collect::<Result<Vec<_>, String>>()?;
-        let mut reader = Reader {
+        let mut reader = EventReader {
             instance: Some(instance),
             state,
             listener,
@@ -210,7 +210,7 @@ impl Reader {
             transfers: Transfers::new(devices, asks_by_itself),
             outputs,
             follow: Follow::new(&task.paths, devices.to_vec()),
-            sums: Sums::default(),
+            sums: TransferSums::default(),
             forgotten: 0,
         };
         reader.look(true);
@@ -451,16 +451,16 @@ fn name(path: &Path, number: usize) -> PathBuf {
     }
 }
 
-fn output(path: PathBuf, number: usize, device: &Device) -> Result<Output, String> {
-    let server = Server {
-        role: Role::Device,
+fn output(path: PathBuf, number: usize, device: &Device) -> Result<DeviceOutput, String> {
+    let server = ServerDefinition {
+        role: ServerKind::Device,
         number: number as u32,
         name: device.name.clone(),
     };
     let writer = BlockFileWriter::create(&path, server)
         .map_err(|error| format!("{}: {error}", path.display()))?;
     let thread = writer.thread();
-    Ok(Output {
+    Ok(DeviceOutput {
         path,
         writer,
         thread,
@@ -468,13 +468,13 @@ fn output(path: PathBuf, number: usize, device: &Device) -> Result<Output, Strin
     })
 }
 
-fn define(outputs: &mut [Output], device: usize, definition: &Definition) {
+fn define(outputs: &mut [DeviceOutput], device: usize, definition: &Definition) {
     if let Some(output) = outputs.get(device) {
         output.writer.define(definition);
     }
 }
 
-fn write(outputs: &mut [Output], sums: &mut Sums, done: &CompletedTransfer) {
+fn write(outputs: &mut [DeviceOutput], sums: &mut TransferSums, done: &CompletedTransfer) {
     use blockfile::operation as op;
     let Some(output) = outputs.get_mut(done.device) else {
         return;

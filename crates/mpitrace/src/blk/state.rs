@@ -18,7 +18,7 @@ pub const USUAL: &str = "/run/mpitrace-blk.json";
 const MAX_ORDER_BYTES: u64 = 1 << 16;
 
 /// The files of a session that runs in this process; removed when this is dropped.
-pub struct State {
+pub struct SessionFiles {
     path: PathBuf,
 }
 
@@ -58,7 +58,7 @@ fn socket(path: &Path) -> PathBuf {
     name.into()
 }
 
-impl State {
+impl SessionFiles {
     /// Makes the files for this process.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl State {
         path: &Path,
         outputs: &[PathBuf],
         paths: &[PathBuf],
-    ) -> Result<(State, UnixListener), String> {
+    ) -> Result<(SessionFiles, UnixListener), String> {
         let fail = |error: io::Error| format!("{}: {error}", path.display());
         match find(path)? {
             SessionState::None => {}
@@ -98,7 +98,7 @@ impl State {
             .mode(0o600)
             .open(path)
             .map_err(fail)?;
-        let state = State {
+        let state = SessionFiles {
             path: path.to_path_buf(),
         };
         let socket = socket(path);
@@ -122,7 +122,7 @@ impl State {
     }
 }
 
-impl Drop for State {
+impl Drop for SessionFiles {
     fn drop(&mut self) {
         self.remove();
     }
@@ -268,10 +268,10 @@ mod tests {
         let path = folder.path().join("state");
         assert_eq!(find(&path), Ok(SessionState::None));
         let outputs = [PathBuf::from("/a b.blocks")];
-        let (state, _listener) = State::create(&path, &outputs, &[]).unwrap();
+        let (state, _listener) = SessionFiles::create(&path, &outputs, &[]).unwrap();
         let pid = std::process::id();
         assert_eq!(find(&path), Ok(SessionState::Runs { pid }));
-        assert!(State::create(&path, &outputs, &[]).is_err());
+        assert!(SessionFiles::create(&path, &outputs, &[]).is_err());
         let text = fs::read_to_string(&path).unwrap();
         // The same number, another process.
         let started = tracefs::started(pid).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     fn orders_arrive() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
-        let (_state, listener) = State::create(&path, &[], &[]).unwrap();
+        let (_state, listener) = SessionFiles::create(&path, &[], &[]).unwrap();
         listener.set_nonblocking(false).unwrap();
         let served = std::thread::spawn(move || {
             for _ in 0..2 {

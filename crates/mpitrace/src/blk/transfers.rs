@@ -6,8 +6,8 @@
 //! of the same action name the same sectors, the older one is done first.
 
 use super::device::{Device, SECTOR};
-use super::events::{Action, BlockEvent, Event, Flags, Range};
-use blockfile::operation::{self as op, Operation, Request};
+use super::events::{BlockEvent, Flags, SectorRange, TimedBlockEvent, TransferAction};
+use blockfile::operation::{self as op, OperationRecord, ServerRequest};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Most transfers under way that are remembered; a device has some hundred.
@@ -29,12 +29,12 @@ pub struct CompletedTransfer {
     /// Error number, 0 if it succeeded.
     pub error: i32,
     /// The record.
-    pub operation: Operation,
+    pub operation: OperationRecord,
 }
 
 /// What could not be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct UncertainCounts {
     /// Completions of sectors of which nobody saw when they were asked for.
     pub unknown: u64,
     /// Transfers of which nobody saw the end.
@@ -85,7 +85,7 @@ pub struct Transfers<'d> {
     kernel: HashMap<u32, bool>,
     is_kernel: fn(u32) -> bool,
     unique: u64,
-    counts: Counts,
+    counts: UncertainCounts,
 }
 
 impl<'d> Transfers<'d> {
@@ -98,12 +98,12 @@ impl<'d> Transfers<'d> {
             kernel: HashMap::new(),
             is_kernel,
             unique: 0,
-            counts: Counts::default(),
+            counts: UncertainCounts::default(),
         }
     }
 
     /// What could not be told so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> UncertainCounts {
         self.counts
     }
 
@@ -125,7 +125,7 @@ impl<'d> Transfers<'d> {
     }
 
     /// Takes the next event; they come in order of time. `put` gets what it completes.
-    pub fn event(&mut self, event: &Event, put: &mut dyn FnMut(CompletedTransfer)) {
+    pub fn event(&mut self, event: &TimedBlockEvent, put: &mut dyn FnMut(CompletedTransfer)) {
         match event.what {
             BlockEvent::Queue(range) => self.queue(event, range),
             BlockEvent::Issue(range) => {
@@ -167,7 +167,7 @@ impl<'d> Transfers<'d> {
     }
 
     /// Position of the device that a bio is for. Kernels before 5.12 name the disk and not the partition.
-    fn device(&self, range: &Range) -> Option<usize> {
+    fn device(&self, range: &SectorRange) -> Option<usize> {
         self.devices.iter().position(|device| {
             range.device == device.own
                 || range.device == device.disk && device.holds(range.sector, range.sectors)
@@ -175,7 +175,7 @@ impl<'d> Transfers<'d> {
     }
 
     /// Position of the device that a request is for: requests always name the disk.
-    fn disk(&self, range: &Range) -> Option<usize> {
+    fn disk(&self, range: &SectorRange) -> Option<usize> {
         let with = |device: &&Device| range.device == device.disk;
         // A flush has no sectors: with several partitions of a disk it belongs to the one that waits for it.
         let mut found = self.devices.iter().enumerate().filter(|(_, d)| with(d));
@@ -188,14 +188,14 @@ impl<'d> Transfers<'d> {
             .map(|(i, _)| i)
     }
 
-    fn queue(&mut self, event: &Event, range: Range) {
+    fn queue(&mut self, event: &TimedBlockEvent, range: SectorRange) {
         let Some(i) = self.device(&range) else {
             return;
         };
         let inode = match self.direct.get_mut(&event.tid) {
             Some(direct)
                 if direct.device == self.devices[i].own
-                    && (!direct.writes || range.flags.action == Action::Write)
+                    && (!direct.writes || range.flags.action == TransferAction::Write)
                     && !range.flags.metadata
                     && range.sectors > 0
                     && direct.bytes > 0 =>
@@ -248,7 +248,7 @@ impl<'d> Transfers<'d> {
         &mut self,
         i: usize,
         time: u64,
-        range: &Range,
+        range: &SectorRange,
         error: i32,
         request: bool,
         put: &mut dyn FnMut(CompletedTransfer),
@@ -303,7 +303,7 @@ impl UnderWay {
         !self.flushes.is_empty() || self.waiting(sector).is_some()
     }
 
-    fn issue(&mut self, time: u64, range: &Range) {
+    fn issue(&mut self, time: u64, range: &SectorRange) {
         if range.sectors == 0 {
             if let Some(bio) = self.flushes.iter_mut().find(|bio| bio.issued == 0) {
                 bio.issued = time;
@@ -331,7 +331,7 @@ impl UnderWay {
     }
 
     /// Transfers of the same action that have sectors in common with `range`, by first sector, then by age.
-    fn candidates(&self, range: &Range) -> impl Iterator<Item = ((u64, u64), &Bio)> {
+    fn candidates(&self, range: &SectorRange) -> impl Iterator<Item = ((u64, u64), &Bio)> {
         let end = range.sector.saturating_add(range.sectors);
         let from = range.sector.saturating_sub(self.longest);
         let (sector, action) = (range.sector, range.flags.action);
@@ -345,7 +345,7 @@ impl UnderWay {
 
     /// Takes the sectors of `range` from what the transfers have left, from the oldest one where several want the same, and
     /// gives those that lost some.
-    fn overlapping(&mut self, range: &Range) -> Vec<(u64, u64)> {
+    fn overlapping(&mut self, range: &SectorRange) -> Vec<(u64, u64)> {
         let mut keys: Vec<(u64, u64)> = self
             .candidates(range)
             .filter(|(_, bio)| !bio.left.is_empty())
@@ -402,11 +402,11 @@ impl Bio {
         let bytes = self.sectors.saturating_mul(SECTOR).min(i64::MAX as u64) as i64;
         let kind = match (self.flags.action, self.flags.metadata) {
             _ if self.sectors == 0 => op::DEVICE_FLUSH,
-            (Action::Discard, _) => op::DEVICE_DISCARD,
-            (Action::Read, false) => op::DEVICE_READ,
-            (Action::Read, true) => op::DEVICE_METADATA_READ,
-            (Action::Write, false) => op::DEVICE_WRITE,
-            (Action::Write, true) => op::DEVICE_METADATA_WRITE,
+            (TransferAction::Discard, _) => op::DEVICE_DISCARD,
+            (TransferAction::Read, false) => op::DEVICE_READ,
+            (TransferAction::Read, true) => op::DEVICE_METADATA_READ,
+            (TransferAction::Write, false) => op::DEVICE_WRITE,
+            (TransferAction::Write, true) => op::DEVICE_METADATA_WRITE,
         };
         CompletedTransfer {
             device,
@@ -414,7 +414,7 @@ impl Bio {
             start: self.queued,
             stop: stop.max(self.queued),
             error,
-            operation: Operation {
+            operation: OperationRecord {
                 flags: if self.inode.is_some() { op::DIRECT } else { 0 },
                 fd: -1,
                 offset: match self.sectors {
@@ -423,13 +423,13 @@ impl Bio {
                 },
                 size: bytes,
                 result: if error == 0 { bytes } else { -1 },
-                request: Some(Request {
+                request: Some(ServerRequest {
                     unique: self.unique,
                     inode: self.inode.unwrap_or(0),
                     tid: self.tid,
                     arrived: self.issued.max(self.queued),
                 }),
-                ..Operation::default()
+                ..OperationRecord::default()
             },
         }
     }
@@ -453,7 +453,7 @@ mod tests {
         }
     }
 
-    fn flags(action: Action) -> Flags {
+    fn flags(action: TransferAction) -> Flags {
         Flags {
             action,
             flush: false,
@@ -462,8 +462,8 @@ mod tests {
         }
     }
 
-    fn range(sector: u64, sectors: u64, flags: Flags) -> Range {
-        Range {
+    fn range(sector: u64, sectors: u64, flags: Flags) -> SectorRange {
+        SectorRange {
             device: DISK,
             sector,
             sectors,
@@ -472,12 +472,12 @@ mod tests {
     }
 
     /// What events at 1, 2, 3 … of threads 101, 102, 103 … complete; thread 105 is the kernel's.
-    fn run(events: &[BlockEvent]) -> (Vec<CompletedTransfer>, Counts, usize) {
+    fn run(events: &[BlockEvent]) -> (Vec<CompletedTransfer>, UncertainCounts, usize) {
         let devices = [device()];
         let mut transfers = Transfers::new(&devices, |tid| tid == 105);
         let mut done = Vec::new();
         for (i, &what) in events.iter().enumerate() {
-            let event = Event {
+            let event = TimedBlockEvent {
                 time: i as u64 + 1,
                 tid: i as u32 + 101,
                 what,
@@ -505,13 +505,13 @@ mod tests {
 
     #[test]
     fn merged_and_cut() {
-        let w = flags(Action::Write);
+        let w = flags(TransferAction::Write);
         let (done, counts, left) = run(&[
             BlockEvent::Queue(range(100, 8, w)),
             BlockEvent::Queue(range(108, 8, w)),
             BlockEvent::Queue(range(92, 8, w)),
             BlockEvent::Queue(range(1000, 4096, w)),
-            BlockEvent::Queue(range(100, 8, flags(Action::Read))),
+            BlockEvent::Queue(range(100, 8, flags(TransferAction::Read))),
             BlockEvent::Issue(range(92, 24, w)),
             BlockEvent::Issue(range(1000, 2560, w)),
             BlockEvent::Issue(range(3560, 1536, w)),
@@ -534,12 +534,12 @@ mod tests {
             .collect();
         assert_eq!(issued, [6, 6, 6, 7]);
         assert_eq!((done[3].error, done[3].operation.result), (5, -1));
-        assert_eq!((counts, left), (Counts::default(), 1));
+        assert_eq!((counts, left), (UncertainCounts::default(), 1));
     }
 
     #[test]
     fn the_older_of_two_equal_ones_is_done_first() {
-        let r = flags(Action::Read);
+        let r = flags(TransferAction::Read);
         let (done, _, left) = run(&[
             BlockEvent::Queue(range(8, 8, r)),
             BlockEvent::Queue(range(8, 8, r)),
@@ -553,7 +553,7 @@ mod tests {
 
     #[test]
     fn flushes() {
-        let w = flags(Action::Write);
+        let w = flags(TransferAction::Write);
         let flush = Flags { flush: true, ..w };
         let journal = Flags {
             flush: true,
@@ -580,7 +580,7 @@ mod tests {
                 (op::DEVICE_METADATA_WRITE, 5, 7, 600 * 512, 1024, 0),
             ]
         );
-        assert_eq!((counts, left), (Counts::default(), 0));
+        assert_eq!((counts, left), (UncertainCounts::default(), 0));
     }
 
     #[test]
@@ -588,7 +588,7 @@ mod tests {
         let devices = [device()];
         let mut transfers = Transfers::new(&devices, |_| false);
         let mut done = Vec::new();
-        let w = flags(Action::Write);
+        let w = flags(TransferAction::Write);
         let begin = BlockEvent::BeginDirect {
             device: DISK,
             inode: 12,
@@ -597,18 +597,18 @@ mod tests {
         };
         for (time, what) in [
             begin,
-            BlockEvent::Queue(range(0, 8, flags(Action::Read))),
+            BlockEvent::Queue(range(0, 8, flags(TransferAction::Read))),
             BlockEvent::Queue(range(16, 8, w)),
             BlockEvent::EndDirect,
             BlockEvent::Queue(range(32, 8, w)),
-            BlockEvent::Complete(range(0, 8, flags(Action::Read)), 0),
+            BlockEvent::Complete(range(0, 8, flags(TransferAction::Read)), 0),
             BlockEvent::Complete(range(16, 8, w), 0),
             BlockEvent::Complete(range(32, 8, w), 0),
         ]
         .into_iter()
         .enumerate()
         {
-            let event = Event {
+            let event = TimedBlockEvent {
                 time: time as u64,
                 tid: 9,
                 what,
@@ -632,8 +632,8 @@ mod tests {
         }];
         let mut transfers = Transfers::new(&devices, |_| false);
         let mut done = Vec::new();
-        let w = flags(Action::Write);
-        let own = Range {
+        let w = flags(TransferAction::Write);
+        let own = SectorRange {
             device: DISK | 1,
             ..range(2048, 8, w)
         };
@@ -645,7 +645,7 @@ mod tests {
             BlockEvent::Complete(range(8, 8, w), 0),
             BlockEvent::Complete(range(2048, 16, w), 0),
         ] {
-            let event = Event {
+            let event = TimedBlockEvent {
                 time: 1,
                 tid: 9,
                 what,
@@ -653,7 +653,7 @@ mod tests {
             transfers.event(&event, &mut |d| done.push(d.operation.offset));
         }
         assert_eq!(done, [2048 * 512, 2056 * 512]);
-        assert_eq!(transfers.counts(), Counts::default());
+        assert_eq!(transfers.counts(), UncertainCounts::default());
     }
 
     proptest! {
@@ -664,7 +664,7 @@ mod tests {
             cuts in prop::collection::vec(1..100u64, 1..60),
             order in any::<u64>(),
         ) {
-            let w = flags(Action::Write);
+            let w = flags(TransferAction::Write);
             let mut events = Vec::new();
             let mut end = 0;
             for &length in &lengths {
@@ -687,7 +687,7 @@ mod tests {
             let first = events.len() as u64 + 1;
             events.extend(parts.iter().map(|&part| BlockEvent::Complete(part, 0)));
             let (done, counts, left) = run(&events);
-            prop_assert_eq!((done.len(), counts, left), (lengths.len(), Counts::default(), 0));
+            prop_assert_eq!((done.len(), counts, left), (lengths.len(), UncertainCounts::default(), 0));
             for d in done {
                 let from = d.operation.offset as u64 / 512;
                 let to = from + d.operation.size as u64 / 512;

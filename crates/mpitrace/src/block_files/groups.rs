@@ -1,6 +1,6 @@
 //! Which block files are of one run.
 
-use super::source::Source;
+use super::source::BlockFileInput;
 use blockfile::file::File;
 use merge::operations;
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use trace_formats::dumpi::meta;
 use trace_formats::dumpi::print::Zone;
 
 /// The block files of one run in order of rank.
-pub struct Group<'a> {
+pub struct RunFiles<'a> {
     /// Block files of the ranks; at least one.
-    pub sources: Vec<Source<'a>>,
+    pub sources: Vec<BlockFileInput<'a>>,
     /// Block files of servers and devices that may have worked for the run.
     pub servers: Vec<File<'a>>,
 }
@@ -23,12 +23,12 @@ const APART_NS: u64 = 60_000_000_000;
 type Key = (u64, String, u32);
 
 /// Sorts by run. Gives also what was left out, in words.
-pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
-    let is_server = |source: &Source<'_>| operations::is_server(&source.file);
+pub fn of(sources: Vec<BlockFileInput<'_>>) -> (Vec<RunFiles<'_>>, Vec<String>) {
+    let is_server = |source: &BlockFileInput<'_>| operations::is_server(&source.file);
     let (servers, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_server);
-    let died_in_init = |source: &Source<'_>| source.info.rank < 0 && source.info.run == 0;
+    let died_in_init = |source: &BlockFileInput<'_>| source.info.rank < 0 && source.info.run == 0;
     let (unborn, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(died_in_init);
-    let mut by_key: BTreeMap<Key, Vec<Source<'_>>> = BTreeMap::new();
+    let mut by_key: BTreeMap<Key, Vec<BlockFileInput<'_>>> = BTreeMap::new();
     let sources = adopt(unborn, sources);
     for source in sources {
         let key = match source.info.run {
@@ -41,7 +41,7 @@ pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
     let mut left_out = Vec::new();
     for ((run, ..), mut sources) in by_key {
         sources.sort_by_key(|s| (s.started, s.info.rank));
-        let mut group: Vec<Source<'_>> = Vec::new();
+        let mut group: Vec<BlockFileInput<'_>> = Vec::new();
         for source in sources {
             let rank = source.info.rank;
             let twice = group.iter().find(|s| rank >= 0 && s.info.rank == rank);
@@ -56,11 +56,11 @@ pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
                     continue;
                 }
                 None if run != 0 || source.started.saturating_sub(first) < APART_NS => {}
-                _ => groups.push(Group::new(std::mem::take(&mut group))),
+                _ => groups.push(RunFiles::new(std::mem::take(&mut group))),
             }
             group.push(source);
         }
-        groups.push(Group::new(group));
+        groups.push(RunFiles::new(group));
     }
     groups.sort_by_key(|group| group.sources.first().map(|s| s.started));
     for group in &mut groups {
@@ -80,10 +80,13 @@ pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
 
 /// Gives processes that died in MPI_Init the rank that their file's name tells, if others of their run had come out of it. Gives all
 /// sources.
-fn adopt<'a>(unborn: Vec<Source<'a>>, mut sources: Vec<Source<'a>>) -> Vec<Source<'a>> {
+fn adopt<'a>(
+    unborn: Vec<BlockFileInput<'a>>,
+    mut sources: Vec<BlockFileInput<'a>>,
+) -> Vec<BlockFileInput<'a>> {
     for mut source in unborn {
         let found = source.rank_of_name().and_then(|rank| {
-            let is_sibling = |other: &&Source<'_>| {
+            let is_sibling = |other: &&BlockFileInput<'_>| {
                 other.info.rank >= 0
                     && other.process.program == source.process.program
                     && other.started.abs_diff(source.started) < APART_NS
@@ -105,10 +108,10 @@ fn adopt<'a>(unborn: Vec<Source<'a>>, mut sources: Vec<Source<'a>>) -> Vec<Sourc
     sources
 }
 
-impl<'a> Group<'a> {
-    fn new(mut sources: Vec<Source<'a>>) -> Group<'a> {
+impl<'a> RunFiles<'a> {
+    fn new(mut sources: Vec<BlockFileInput<'a>>) -> RunFiles<'a> {
         sources.sort_by_key(|s| (s.info.rank, s.info.pid));
-        Group {
+        RunFiles {
             sources,
             servers: Vec::new(),
         }

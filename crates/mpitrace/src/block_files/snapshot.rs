@@ -4,7 +4,7 @@
 //! anew with a higher number. So blocks are copied in the order of the file, up to where it then ends: what moves meanwhile is
 //! met again farther on. A block that began anew while it was copied is copied again.
 
-use crate::trace_files::input::{self, Input};
+use crate::trace_files::input::{self, OpenedInput};
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
@@ -22,7 +22,7 @@ const MAX_COPY_ATTEMPTS: usize = 100;
 ///
 /// # Errors
 /// What the system says.
-pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<Input>> {
+pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<OpenedInput>> {
     if !is_writing(pid, path) {
         return Ok(None);
     }

@@ -8,7 +8,7 @@ use unify::library::Library;
 use wrappers::Table;
 
 /// A block file that can be read.
-pub struct Source<'a> {
+pub struct BlockFileInput<'a> {
     /// Name of the file.
     pub path: &'a Path,
     /// Contents of the file.
@@ -32,7 +32,7 @@ mod ended {
     pub const ABORTED: u32 = 3;
 }
 
-impl<'a> Source<'a> {
+impl<'a> BlockFileInput<'a> {
     /// Opens it. `running` is whether `bytes` are a copy of what a process is writing, `notes` what this machine's clocks say,
     /// for files of processes that could not say it.
     pub fn new(
@@ -41,7 +41,7 @@ impl<'a> Source<'a> {
         running: bool,
         table: &Table,
         notes: Option<&'a MachineClock>,
-    ) -> Result<Source<'a>, String> {
+    ) -> Result<BlockFileInput<'a>, String> {
         let info = file.info();
         if info.table != table.fingerprint() {
             return Err(format!(
@@ -59,7 +59,7 @@ impl<'a> Source<'a> {
         if let Some(notes) = notes {
             notes.complete(&mut file, &process, &readings);
         }
-        Ok(Source {
+        Ok(BlockFileInput {
             running,
             started: readings.first().map_or(0, |r| r.realtime),
             path,

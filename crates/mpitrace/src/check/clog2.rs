@@ -1,18 +1,18 @@
 //! CLOG2: blocks, records, order of time, communicators, states that close, messages whose halves match.
 
-use super::findings::Findings;
-use crate::terminal::progress::Progress;
+use super::findings::CheckFindings;
+use crate::terminal::progress::TaskProgress;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use trace_formats::clog2::{
-    Body, CommEvent, CommKind, CommTable, ENDLOG_TIME, ErrorKind, PREAMBLE_SIZE, Preamble, Reader,
-    Record, UNKNOWN_LID, comm_etype, msg_etype,
+    Body, Clog2ErrorKind, Clog2Reader, CommEvent, CommKind, CommTable, ENDLOG_TIME, PREAMBLE_SIZE,
+    Preamble, Record, UNKNOWN_LID, comm_etype, msg_etype,
 };
 
 /// Records between two looks at the clock.
 const RECORDS_BETWEEN_PROGRESS: usize = 1 << 12;
 
-pub fn check(bytes: &[u8], findings: &mut Findings) {
-    let reader = match Reader::new(bytes) {
+pub fn check(bytes: &[u8], findings: &mut CheckFindings) {
+    let reader = match Clog2Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return findings.unreadable(error),
     };
@@ -24,7 +24,9 @@ pub fn check(bytes: &[u8], findings: &mut Findings) {
     }
     let table = match reader.comm_table() {
         Ok(table) => Some(table),
-        Err(error) if matches!(error.kind, ErrorKind::NoCommTable) && !preamble.is_finalized => {
+        Err(error)
+            if matches!(error.kind, Clog2ErrorKind::NoCommTable) && !preamble.is_finalized =>
+        {
             None
         }
         Err(error) => {
@@ -33,7 +35,7 @@ pub fn check(bytes: &[u8], findings: &mut Findings) {
         }
     };
     let mut end = None;
-    let mut numbers = Numbers::new(preamble);
+    let mut numbers = EventNumbers::new(preamble);
     for item in reader.raw_records() {
         match item {
             Ok((offset, record)) => {
@@ -49,7 +51,7 @@ pub fn check(bytes: &[u8], findings: &mut Findings) {
     if let (Some(table), Some(end)) = (&table, end) {
         places(bytes, preamble, table, end, findings);
     }
-    let mut state = Log {
+    let mut state = CheckedLog {
         preamble,
         lids: table.as_ref().map(lids),
         numbers,
@@ -59,7 +61,7 @@ pub fn check(bytes: &[u8], findings: &mut Findings) {
         last_time: f64::NEG_INFINITY,
         findings,
     };
-    let progress = Progress::bytes("checking", bytes.len() as u64, state.findings.quiet);
+    let progress = TaskProgress::bytes("checking", bytes.len() as u64, state.findings.quiet);
     for (nth, item) in reader.raw_records().enumerate() {
         match item {
             Ok((offset, record)) => {
@@ -78,7 +80,13 @@ pub fn check(bytes: &[u8], findings: &mut Findings) {
 }
 
 /// That blocks and table fill the file.
-fn places(bytes: &[u8], preamble: &Preamble, table: &CommTable, end: u64, findings: &mut Findings) {
+fn places(
+    bytes: &[u8],
+    preamble: &Preamble,
+    table: &CommTable,
+    end: u64,
+    findings: &mut CheckFindings,
+) {
     let (start, block) = (PREAMBLE_SIZE as u64, u64::from(preamble.block_size));
     let offset = preamble.comm_table_offset;
     if offset < start || !(offset - start).is_multiple_of(block) {
@@ -109,7 +117,7 @@ fn lids(table: &CommTable) -> HashSet<i32> {
     own.chain(indices).collect()
 }
 
-fn communicators(table: &CommTable, offset: u64, findings: &mut Findings) {
+fn communicators(table: &CommTable, offset: u64, findings: &mut CheckFindings) {
     let mut first: HashMap<[u8; 32], i32> = HashMap::new();
     for (nth, entry) in (0i32..).zip(&table.0) {
         let place = format!("byte {offset}, communicator {nth}");
@@ -147,7 +155,7 @@ enum EventMeaning {
     Solo,
 }
 
-struct Numbers {
+struct EventNumbers {
     defined: HashMap<i32, EventMeaning>,
     /// First number and numbers, of states two each.
     states: [(i32, i32); 2],
@@ -155,9 +163,9 @@ struct Numbers {
     names: BTreeMap<i32, String>,
 }
 
-impl Numbers {
+impl EventNumbers {
     fn new(preamble: &Preamble) -> Self {
-        Numbers {
+        EventNumbers {
             defined: HashMap::new(),
             states: [
                 (preamble.known_event_id_start, preamble.known_state_id_count),
@@ -178,7 +186,7 @@ impl Numbers {
     }
 
     /// Takes a definition.
-    fn learn(&mut self, record: &Record, offset: u64, findings: &mut Findings) {
+    fn learn(&mut self, record: &Record, offset: u64, findings: &mut CheckFindings) {
         match record.body {
             Body::StateDef(def) => {
                 if def.start_etype == def.final_etype {
@@ -241,7 +249,7 @@ impl Numbers {
 /// LID, rank and thread.
 type LineKey = (i32, i32, i32);
 /// LID and rank of sender and receiver, and the tag.
-type Channel = ((i32, i32), (i32, i32), i32);
+type MessageChannel = ((i32, i32), (i32, i32), i32);
 
 /// One end of a message whose other end is still to come.
 struct MessageEndpoint {
@@ -253,19 +261,19 @@ struct MessageEndpoint {
 /// Open states and message endpoints that are remembered at a time; damaged files have no end of them.
 const MAX_OPEN_RECORDS: usize = 1 << 19;
 
-struct Log<'p, 'f> {
+struct CheckedLog<'p, 'f> {
     preamble: &'p Preamble,
     lids: Option<HashSet<i32>>,
-    numbers: Numbers,
+    numbers: EventNumbers,
     open: HashMap<(i32, LineKey), VecDeque<u64>>,
-    messages: HashMap<Channel, VecDeque<MessageEndpoint>>,
+    messages: HashMap<MessageChannel, VecDeque<MessageEndpoint>>,
     /// Lines that COMM records announced, without threads.
     lines: HashSet<(i32, i32)>,
     last_time: f64,
-    findings: &'f mut Findings,
+    findings: &'f mut CheckFindings,
 }
 
-impl Log<'_, '_> {
+impl CheckedLog<'_, '_> {
     fn record(&mut self, offset: u64, record: &Record) {
         let header = &record.header;
         if matches!(record.body, Body::EndBlock | Body::EndLog) {
@@ -420,7 +428,7 @@ impl Log<'_, '_> {
     }
 
     /// Pairs the message endpoints as the converter does: the first with the same tag and ends.
-    fn message(&mut self, offset: u64, channel: Channel, is_send: bool, size: i32) {
+    fn message(&mut self, offset: u64, channel: MessageChannel, is_send: bool, size: i32) {
         if self.messages.len() > MAX_OPEN_RECORDS {
             let what = "too many messages with one end to tell whether they match";
             return self.findings.warning("not checked", offset, what);
@@ -468,7 +476,7 @@ impl Log<'_, '_> {
                 false => self.findings.warning("start without an end", offset, what),
             }
         }
-        let mut halves: Vec<(u64, bool, Channel)> = Vec::new();
+        let mut halves: Vec<(u64, bool, MessageChannel)> = Vec::new();
         for (&channel, waiting) in &self.messages {
             halves.extend(
                 waiting

@@ -1,27 +1,27 @@
 //! DUMPI: the index and its sections, every record, call counts, datatypes and labels; of a run all its files.
 
-use super::findings::{Findings, Severity};
+use super::findings::{CheckFindings, Severity};
 use super::others;
 use crate::trace_files::dumpi_run::{is_call, missing, ranks_named};
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use trace_formats::dumpi::Source;
-use trace_formats::dumpi::from_text::{Options, from_text};
+use trace_formats::dumpi::DumpiSource;
+use trace_formats::dumpi::from_text::{FromTextOptions, from_text};
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT, FieldCode};
 use trace_formats::dumpi::meta::Meta;
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
-use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::value::FieldValue;
 
 /// The file of one rank.
-pub fn check(bytes: &[u8], findings: &mut Findings) {
+pub fn check(bytes: &[u8], findings: &mut CheckFindings) {
     check_rank(bytes, "", "", findings);
 }
 
 /// The file of one rank. For the files of a run, `name` is put before places, and `of_rank` behind what is told of calls.
-fn check_rank(bytes: &[u8], name: &str, of_rank: &str, findings: &mut Findings) {
-    let reader = match Reader::open(bytes) {
+fn check_rank(bytes: &[u8], name: &str, of_rank: &str, findings: &mut CheckFindings) {
+    let reader = match DumpiReader::open(bytes) {
         Ok(reader) => reader,
         Err(error) => return findings.unreadable(format_args!("{name}{error}")),
     };
@@ -58,7 +58,7 @@ fn check_rank(bytes: &[u8], name: &str, of_rank: &str, findings: &mut Findings) 
             )
         })
         .collect();
-    let mut stream = Stream {
+    let mut stream = CheckedStream {
         name,
         of_rank,
         sizes: &trailer.type_sizes,
@@ -114,7 +114,7 @@ fn check_rank(bytes: &[u8], name: &str, of_rank: &str, findings: &mut Findings) 
     }
 }
 
-struct Stream<'n, 'f> {
+struct CheckedStream<'n, 'f> {
     name: &'n str,
     /// ` on rank N`, in the files of a run.
     of_rank: &'n str,
@@ -125,11 +125,11 @@ struct Stream<'n, 'f> {
     regions: BTreeMap<(u16, u64), i64>,
     /// End of the last call of each thread, ns.
     last: HashMap<u16, i64>,
-    findings: &'f mut Findings,
+    findings: &'f mut CheckFindings,
 }
 
-impl Stream<'_, '_> {
-    fn record(&mut self, record: &trace_formats::dumpi::types::Record<'_>) {
+impl CheckedStream<'_, '_> {
+    fn record(&mut self, record: &trace_formats::dumpi::types::DumpiRecord<'_>) {
         let place = format!(
             "{}byte {}, {}",
             self.name, record.offset, record.function.name
@@ -179,8 +179,8 @@ impl Stream<'_, '_> {
         for (field, arg) in record.args() {
             if field.code == FieldCode::Dt {
                 match arg {
-                    Arg::Int(datatype) => self.datatype(&place, field.name, datatype),
-                    Arg::Handles(datatypes) => {
+                    FieldValue::Int(datatype) => self.datatype(&place, field.name, datatype),
+                    FieldValue::Handles(datatypes) => {
                         for datatype in datatypes.iter() {
                             self.datatype(&place, field.name, datatype.into());
                         }
@@ -188,7 +188,7 @@ impl Stream<'_, '_> {
                     _ => {}
                 }
             }
-            if let (FUNCTION_ENTER | FUNCTION_EXIT, Arg::U64(key)) = (id, arg) {
+            if let (FUNCTION_ENTER | FUNCTION_EXIT, FieldValue::U64(key)) = (id, arg) {
                 if !self.labels.contains_key(&key) {
                     let what = format!("region {key} has no label");
                     self.findings.warning_at("label of a region", &place, what);
@@ -232,15 +232,15 @@ impl Stream<'_, '_> {
 }
 
 /// The text of dumpi2ascii.
-pub fn check_text(bytes: &[u8], findings: &mut Findings) {
-    match from_text(bytes, Vec::new(), &Options::default()) {
+pub fn check_text(bytes: &[u8], findings: &mut CheckFindings) {
+    match from_text(bytes, Vec::new(), &FromTextOptions::default()) {
         Ok((made, _)) => check_rank(&made, "as a .bin file, ", "", findings),
         Err(error) => findings.unreadable(error),
     }
 }
 
 /// A run by the text of its `.meta` file.
-pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
+pub fn check_run(path: &Path, bytes: &[u8], findings: &mut CheckFindings) {
     let meta = match Meta::parse(bytes) {
         Ok(meta) => meta,
         Err(error) => return findings.unreadable(error),
@@ -251,7 +251,7 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
         let what = format!("no .bin file with the prefix {prefix}");
         return findings.error_at("files of the run", "fileprefix", what);
     }
-    let mut inputs: Vec<(u32, Input)> = Vec::new();
+    let mut inputs: Vec<(u32, OpenedInput)> = Vec::new();
     for gap in files.gaps() {
         let (place, missing) = (ranks_named(gap), missing(gap));
         let what = format!("{missing}, expected {}", meta.numprocs);
@@ -263,11 +263,13 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
     }
     for (rank, file) in files.iter() {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        match Input::open(file) {
+        match OpenedInput::open(file) {
             Ok(input) => {
                 let of_rank = format!(" on rank {rank}");
                 check_rank(&input, &format!("{name}: "), &of_rank, findings);
-                let version = Reader::open(&input).ok().map(|reader| reader.version());
+                let version = DumpiReader::open(&input)
+                    .ok()
+                    .map(|reader| reader.version());
                 if version.is_some_and(|version| version != meta.version) {
                     let what = "the file's version is not that of the .meta file";
                     findings.warning_at("version", &name, what);
@@ -285,6 +287,6 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
         .iter()
         .map(|(rank, input)| (*rank, &**input))
         .collect();
-    let source = Source::new(meta.numprocs, &ranks);
+    let source = DumpiSource::new(meta.numprocs, &ranks);
     others::check_drawables(source.map_err(|(_, error)| error), findings);
 }

@@ -24,7 +24,7 @@ impl Severity {
 
 /// One thing that is wrong.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct CheckFinding {
     pub severity: Severity,
     /// What it is about, a few words for all findings of the sort.
     pub subject: &'static str,
@@ -36,18 +36,18 @@ pub struct Finding {
 
 /// Findings of a file. Of each subject only the first few are kept, so that memory is bounded whatever the file is.
 #[derive(Debug)]
-pub struct Findings {
-    kept: Vec<Finding>,
+pub struct CheckFindings {
+    kept: Vec<CheckFinding>,
     counts: BTreeMap<(Severity, &'static str), u64>,
     most: u64,
     /// Whether progress is not to be shown.
     pub quiet: bool,
 }
 
-impl Findings {
+impl CheckFindings {
     /// Keeps `most` findings of each subject.
     pub fn new(most: u64, quiet: bool) -> Self {
-        Findings {
+        CheckFindings {
             quiet,
             kept: Vec::new(),
             counts: BTreeMap::new(),
@@ -65,7 +65,7 @@ impl Findings {
         let count = self.counts.entry((severity, subject)).or_default();
         *count += 1;
         if *count <= self.most {
-            self.kept.push(Finding {
+            self.kept.push(CheckFinding {
                 severity,
                 subject,
                 place: place(),
@@ -127,7 +127,7 @@ impl Findings {
             let kept = self.kept.iter();
             let kept = kept.filter(|f| f.severity == *severity && f.subject == *subject);
             let mut shown = 0;
-            for Finding { place, what, .. } in kept {
+            for CheckFinding { place, what, .. } in kept {
                 shown += 1;
                 let place = if place.is_empty() {
                     String::new()
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn few_of_each_and_the_number_of_the_others() {
-        let mut findings = Findings::new(2, true);
+        let mut findings = CheckFindings::new(2, true);
         findings.warning("late", 7, "too late, expected 3");
         for byte in 0..5 {
             findings.error("order", byte, format_args!("{byte} is out of order"));

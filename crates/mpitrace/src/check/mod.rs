@@ -9,8 +9,8 @@ mod slog2;
 use crate::failure::Failure;
 use crate::trace_files::dumpi_run::is_meta;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
-use findings::{Findings, Severity};
+use crate::trace_files::input::{OpenedInput, shown};
+use findings::{CheckFindings, Severity};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut all = Vec::new();
     let mut bad = Vec::new();
     for path in &arguments.files {
-        let mut findings = Findings::new(arguments.most, arguments.quiet);
+        let mut findings = CheckFindings::new(arguments.most, arguments.quiet);
         let format = check(path, &mut findings);
         let name = shown(path).display().to_string();
         let errors = findings.count(Severity::Error);
@@ -99,8 +99,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Checks a file and gives the name of its format.
-fn check(path: &Path, findings: &mut Findings) -> Option<String> {
-    let input = match Input::open_raw(path) {
+fn check(path: &Path, findings: &mut CheckFindings) -> Option<String> {
+    let input = match OpenedInput::open_raw(path) {
         Ok(input) => input,
         Err(Failure::Data(message) | Failure::Call(message)) => {
             findings.unreadable(message);

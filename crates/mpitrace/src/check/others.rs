@@ -1,12 +1,12 @@
 //! ALOG, CLOG-1, SLOG-1, Pajé and block files: what their readers, and the making of drawables, find.
 
-use super::findings::Findings;
-use crate::terminal::progress::Progress;
-use crate::trace_files::input::Input;
+use super::findings::CheckFindings;
+use crate::terminal::progress::TaskProgress;
+use crate::trace_files::input::OpenedInput;
 use blockfile::define::Definition;
 use std::collections::HashSet;
-use trace_formats::paje::{Reader as PajeReader, Simulator, Trace};
-use trace_formats::slog1::{Reader as Slog1Reader, Sector};
+use trace_formats::paje::{PajeReader, PajeTrace, Simulator};
+use trace_formats::slog1::{Sector, Slog1Reader};
 use trace_formats::{alog, clog1, paje};
 use trace_model::{Drawable, Losses, Source, Stop};
 
@@ -26,13 +26,13 @@ const ODD: [&str; 9] = [
 /// Reads everything as drawables: errors of the file, and what is odd in it.
 pub fn check_drawables<E: std::fmt::Display>(
     source: Result<impl Source, E>,
-    findings: &mut Findings,
+    findings: &mut CheckFindings,
 ) {
     let source = match source {
         Ok(source) => source,
         Err(error) => return findings.unreadable(error),
     };
-    let progress = Progress::drawables("checking", findings.quiet);
+    let progress = TaskProgress::drawables("checking", findings.quiet);
     let found: Result<Losses, Stop> = source.for_each(&mut |drawable: &Drawable<'_>| {
         progress.step();
         let times = drawable.vertices.iter().map(|vertex| vertex.time);
@@ -56,8 +56,8 @@ pub fn check_drawables<E: std::fmt::Display>(
 }
 
 /// ALOG.
-pub fn check_alog(bytes: &[u8], findings: &mut Findings) {
-    let reader = alog::Reader::new(bytes);
+pub fn check_alog(bytes: &[u8], findings: &mut CheckFindings) {
+    let reader = alog::AlogReader::new(bytes);
     let header = match alog::check(&reader) {
         Ok(header) => header,
         Err(error) => return findings.unreadable(error),
@@ -65,7 +65,7 @@ pub fn check_alog(bytes: &[u8], findings: &mut Findings) {
     let (mut events, mut last) = (0i64, f64::NEG_INFINITY);
     let mut processes = HashSet::new();
     for line in reader.lines().map_while(Result::ok) {
-        let alog::Content::Event(event) = line.content else {
+        let alog::LineContent::Event(event) = line.content else {
             continue;
         };
         if event.is_header() {
@@ -91,12 +91,12 @@ pub fn check_alog(bytes: &[u8], findings: &mut Findings) {
             findings.warning_at("counts of the header", "header", what);
         }
     }
-    check_drawables(alog::Source::new(bytes), findings);
+    check_drawables(alog::AlogSource::new(bytes), findings);
 }
 
 /// CLOG-1.
-pub fn check_clog1(bytes: &[u8], findings: &mut Findings) {
-    let reader = match clog1::Reader::new(bytes) {
+pub fn check_clog1(bytes: &[u8], findings: &mut CheckFindings) {
+    let reader = match clog1::Clog1Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return findings.unreadable(error),
     };
@@ -108,10 +108,10 @@ pub fn check_clog1(bytes: &[u8], findings: &mut Findings) {
             Err(error) => return findings.unreadable(error),
         };
         let record = &item.record;
-        is_ended |= record.body == clog1::Body::EndLog;
+        is_ended |= record.body == clog1::Clog1Body::EndLog;
         let is_event = matches!(
             record.body,
-            clog1::Body::Raw(_) | clog1::Body::Msg(_) | clog1::Body::Coll(_)
+            clog1::Clog1Body::Raw(_) | clog1::Clog1Body::Msg(_) | clog1::Clog1Body::Coll(_)
         );
         if is_event && record.header.time < last {
             let what = format!("time {} s after {last} s", record.header.time);
@@ -129,11 +129,11 @@ pub fn check_clog1(bytes: &[u8], findings: &mut Findings) {
         let what = "the file ends without an ENDLOG record";
         findings.error("end of the log", bytes.len() as u64, what);
     }
-    check_drawables(clog1::Source::new(bytes), findings);
+    check_drawables(clog1::Clog1Source::new(bytes), findings);
 }
 
 /// SLOG-1.
-pub fn check_slog1(bytes: &[u8], findings: &mut Findings) {
+pub fn check_slog1(bytes: &[u8], findings: &mut CheckFindings) {
     let reader = match Slog1Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return findings.unreadable(error),
@@ -234,7 +234,7 @@ pub fn check_slog1(bytes: &[u8], findings: &mut Findings) {
 }
 
 /// Pajé.
-pub fn check_paje(trace: Trace<'_>, findings: &mut Findings) {
+pub fn check_paje(trace: PajeTrace<'_>, findings: &mut CheckFindings) {
     let mut simulator = Simulator::default();
     {
         let mut reader = PajeReader::new(&trace);
@@ -262,11 +262,11 @@ pub fn check_paje(trace: Trace<'_>, findings: &mut Findings) {
             format!("{error} ({count} times)"),
         );
     }
-    check_drawables(paje::Source::new(trace), findings);
+    check_drawables(paje::PajeSource::new(trace), findings);
 }
 
 /// Block files.
-pub fn check_blocks(input: &Input, findings: &mut Findings) {
+pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
     let table = match wrappers::table() {
         Ok(table) => table,
         Err(error) => return findings.unreadable(error),
@@ -334,7 +334,7 @@ pub fn check_blocks(input: &Input, findings: &mut Findings) {
             }
             if record.is_operation() {
                 if blockfile::operation::kind(record.function).is_none()
-                    || blockfile::operation::Operation::decode(record.payload).is_none()
+                    || blockfile::operation::OperationRecord::decode(record.payload).is_none()
                 {
                     let what = format!("operation {:#x} cannot be decoded", record.function);
                     findings.error_at("operation", place, what);

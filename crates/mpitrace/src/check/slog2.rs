@@ -1,15 +1,15 @@
 //! SLOG2: pointers, the directory, every node with its drawables and previews, the summaries, the views.
 
-use super::findings::Findings;
+use super::findings::CheckFindings;
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
-use crate::trace_files::input::Input;
+use crate::terminal::progress::TaskProgress;
+use crate::trace_files::input::OpenedInput;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use trace_formats::slog2::{
-    Annotated, Category, DirEntry, Drawable, FileBlockPtr, HEADER_SIZE, Layout, Node, Primitive,
-    Reader, Shadow, TreeNodeId, Vertex, preview_index,
+    Annotated, Category, DirEntry, FileBlockPtr, HEADER_SIZE, NodeDrawable, NodeShadow, Primitive,
+    Slog2Layout, Slog2Node, Slog2Reader, TreeNodeId, Vertex, preview_index,
 };
 use trace_model::{TimeBBox, Topology};
 
@@ -17,9 +17,9 @@ use trace_model::{TimeBBox, Topology};
 const MAX_RATIO_DEVIATION: f64 = 1e-3;
 
 /// A file, and if it is an annotation file also what it makes together with its CLOG2 file.
-pub fn check(path: &Path, bytes: &[u8], findings: &mut Findings) {
+pub fn check(path: &Path, bytes: &[u8], findings: &mut CheckFindings) {
     check_tree(bytes, findings);
-    let reader = Reader::new(bytes);
+    let reader = Slog2Reader::new(bytes);
     let companion = reader.and_then(|reader| Annotated::companion_of(&reader));
     let Ok(Some(companion)) = companion else {
         return;
@@ -30,15 +30,15 @@ pub fn check(path: &Path, bytes: &[u8], findings: &mut Findings) {
             format!("{name}, which has the drawables, is not beside it: they are not checked");
         return findings.warning_at("companion", "annotations", what);
     }
-    match Input::open(path) {
+    match OpenedInput::open(path) {
         Ok(whole) => check_tree(&whole, findings),
         Err(Failure::Data(message) | Failure::Call(message)) => findings.unreadable(message),
         Err(Failure::ClosedPipe) => {}
     }
 }
 
-fn check_tree(bytes: &[u8], findings: &mut Findings) {
-    let reader = match Reader::new(bytes) {
+fn check_tree(bytes: &[u8], findings: &mut CheckFindings) {
+    let reader = match Slog2Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return findings.unreadable(error),
     };
@@ -59,7 +59,7 @@ fn check_tree(bytes: &[u8], findings: &mut Findings) {
             findings.error_at("category twice", "category map", what);
         }
     }
-    let mut tree = Tree {
+    let mut tree = CheckedTree {
         reader: &reader,
         categories,
         lines,
@@ -71,7 +71,7 @@ fn check_tree(bytes: &[u8], findings: &mut Findings) {
     };
     // From the leaves up, so that what is below a node is known when it comes.
     let mut done = 0;
-    let progress = Progress::bytes(
+    let progress = TaskProgress::bytes(
         "checking",
         reader.directory().node_bytes(),
         tree.findings.quiet,
@@ -95,7 +95,7 @@ fn end(ptr: FileBlockPtr) -> i64 {
 }
 
 /// The parts of the file: where they are, and that readers' buffers hold them.
-fn parts(bytes: &[u8], reader: &Reader<'_>, findings: &mut Findings) {
+fn parts(bytes: &[u8], reader: &Slog2Reader<'_>, findings: &mut CheckFindings) {
     let header = reader.header();
     if header.children_per_node < 2 {
         let found = header.children_per_node;
@@ -182,7 +182,7 @@ fn parts(bytes: &[u8], reader: &Reader<'_>, findings: &mut Findings) {
 }
 
 /// The order of the directory, and what bounds and places of nodes say about each other. False if levels cannot be told.
-fn directory(reader: &Reader<'_>, findings: &mut Findings) -> bool {
+fn directory(reader: &Slog2Reader<'_>, findings: &mut CheckFindings) -> bool {
     let directory = reader.directory();
     let children = i32::from(reader.header().children_per_node.max(2));
     let mut is_ordered = true;
@@ -273,7 +273,7 @@ fn parent(id: TreeNodeId, children: i32) -> Option<TreeNodeId> {
 }
 
 /// The lines that each view names.
-fn views(reader: &Reader<'_>, findings: &mut Findings) -> Vec<(String, HashSet<i32>)> {
+fn views(reader: &Slog2Reader<'_>, findings: &mut CheckFindings) -> Vec<(String, HashSet<i32>)> {
     let mut found = Vec::new();
     for map in reader.line_id_maps() {
         let title = format!("view {:?}", map.title);
@@ -303,8 +303,8 @@ fn views(reader: &Reader<'_>, findings: &mut Findings) -> Vec<(String, HashSet<i
     found
 }
 
-struct Tree<'r, 'a, 'f> {
-    reader: &'r Reader<'a>,
+struct CheckedTree<'r, 'a, 'f> {
+    reader: &'r Slog2Reader<'a>,
     categories: HashMap<i32, &'r Category>,
     lines: Vec<(String, HashSet<i32>)>,
     /// Drawables by category, and their durations.
@@ -313,10 +313,10 @@ struct Tree<'r, 'a, 'f> {
     /// Drawables in each subtree.
     below: HashMap<TreeNodeId, i64>,
     is_annotation: bool,
-    findings: &'f mut Findings,
+    findings: &'f mut CheckFindings,
 }
 
-impl Tree<'_, '_, '_> {
+impl CheckedTree<'_, '_, '_> {
     fn node(&mut self, entry: DirEntry) {
         let node = match self.reader.node(entry.ptr) {
             Ok(node) => node,
@@ -336,7 +336,7 @@ impl Tree<'_, '_, '_> {
             self.findings.error_at("a node's own bounds", &name, what);
         }
         for (drawables, is_nestable) in [(&node.nestless, false), (&node.nestable, true)] {
-            let mut before: Option<&Drawable<'_>> = None;
+            let mut before: Option<&NodeDrawable<'_>> = None;
             for drawable in drawables {
                 self.drawable(&name, &node, drawable, is_nestable);
                 if before.is_some_and(|before| compare(before, drawable).is_gt()) {
@@ -348,7 +348,7 @@ impl Tree<'_, '_, '_> {
             }
         }
         // Previews stand for what composites are made of.
-        let parts = |drawable: &Drawable<'_>| drawable.primitives().len() as i64;
+        let parts = |drawable: &NodeDrawable<'_>| drawable.primitives().len() as i64;
         let mut below: i64 = node.nestless.iter().chain(&node.nestable).map(parts).sum();
         let children = i32::from(self.reader.header().children_per_node.max(2));
         let first = entry.id.xpos.saturating_mul(children);
@@ -398,8 +398,8 @@ impl Tree<'_, '_, '_> {
     fn drawable(
         &mut self,
         place: &str,
-        node: &Node<'_>,
-        drawable: &Drawable<'_>,
+        node: &Slog2Node<'_>,
+        drawable: &NodeDrawable<'_>,
         is_nestable: bool,
     ) {
         let bounds = drawable.bounds();
@@ -432,8 +432,8 @@ impl Tree<'_, '_, '_> {
                 .warning_at("drawable behind its node", place, what);
         }
         match drawable {
-            Drawable::Primitive(primitive) => self.primitive(place, primitive, is_nestable),
-            Drawable::Composite(composite) => {
+            NodeDrawable::Primitive(primitive) => self.primitive(place, primitive, is_nestable),
+            NodeDrawable::Composite(composite) => {
                 if !self.categories.contains_key(&index) {
                     let what = format!("category {index} is not in the category map");
                     self.findings.error_at("unknown category", place, what);
@@ -519,7 +519,7 @@ impl Tree<'_, '_, '_> {
         }
     }
 
-    fn shadow(&mut self, place: &str, shadow: &Shadow<'_>, is_nestable: bool) {
+    fn shadow(&mut self, place: &str, shadow: &NodeShadow<'_>, is_nestable: bool) {
         let primitive = &shadow.primitive;
         self.lines_known(place, primitive);
         let vertices = primitive.vertices().len();
@@ -556,7 +556,7 @@ impl Tree<'_, '_, '_> {
             }
             before = weight.ratios.inclusive;
         }
-        if self.reader.layout() == Layout::V206 && sum != shadow.count {
+        if self.reader.layout() == Slog2Layout::V206 && sum != shadow.count {
             let what = format!(
                 "a preview of {} drawables with weights for {sum}",
                 shadow.count
@@ -568,7 +568,7 @@ impl Tree<'_, '_, '_> {
     /// The counts and ratios of the category map. slog2filter adds them to those of its input, so that they are all twice
     /// as large or more.
     fn summaries(&mut self) {
-        if self.reader.layout() != Layout::V206 {
+        if self.reader.layout() != Slog2Layout::V206 {
             return;
         }
         let real = self.reader.categories().iter().filter(|c| c.index >= 0);
@@ -613,13 +613,13 @@ impl Tree<'_, '_, '_> {
 }
 
 /// By start, then the longer one first, category, lines (`spec/slog2.md` section 8.6).
-fn compare(a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+fn compare(a: &NodeDrawable<'_>, b: &NodeDrawable<'_>) -> Ordering {
     let (x, y) = (a.bounds(), b.bounds());
     let times = x
         .earliest
         .total_cmp(&y.earliest)
         .then(y.latest.total_cmp(&x.latest));
-    let key = |d: &Drawable<'_>| (d.category(), d.first().line, d.last().line);
+    let key = |d: &NodeDrawable<'_>| (d.category(), d.first().line, d.last().line);
     times.then_with(|| key(a).cmp(&key(b)))
 }
 

@@ -4,21 +4,22 @@ pub mod png;
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use crate::trace_files::losses::report_losses_of_picture;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use crate::trace_files::time_window::{TimePosition, in_log, time_position};
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{Error, Reader, TimeBBox};
+use trace_formats::slog2::{Error, Slog2Reader, TimeBBox};
 use trace_model::Line;
 use viewer_core::{
-    Content, ContentRequest, NamedTimelines, Picture, PictureStyle, Theme, TimelineSelection,
+    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, TimelineSelection,
+    WindowContent,
 };
 
 /// Draw a picture of a trace
@@ -128,7 +129,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let inputs = [&arguments.trace];
     arguments.overwrite.allow(&arguments.output, &inputs)?;
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = TraceInput::open(&arguments.trace)?;
     if trace.format == Format::Slog2 {
         let lines = None;
         return draw(arguments, kind, trace.name(), trace.bytes(), lines);
@@ -142,7 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let lines = source.definitions().lines.clone();
     let losses = target.write(source.as_ref(), arguments.quiet)?;
     report_losses_of_picture(losses, trace.name());
-    let input = Input::open_raw(&path)?;
+    let input = OpenedInput::open_raw(&path)?;
     draw(arguments, kind, trace.name(), &input, Some(lines))
 }
 
@@ -155,7 +156,7 @@ fn draw(
     lines: Option<Vec<Line>>,
 ) -> Result<(), Failure> {
     let failed = |error: Error| Failure::in_file(error, name);
-    let reader = Reader::new(bytes).map_err(failed)?;
+    let reader = Slog2Reader::new(bytes).map_err(failed)?;
     let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
     let window = window(arguments, log)?;
     let mut rows = match &lines {
@@ -177,7 +178,7 @@ fn draw(
         width: arguments.size.map_or(1600, |(width, _)| width),
         ..ContentRequest::default()
     };
-    let content = Content::read(&reader, rows, window, &wanted).map_err(failed)?;
+    let content = WindowContent::read(&reader, rows, window, &wanted).map_err(failed)?;
     if content.kinds.is_empty() && !wanted.categories.is_empty() {
         return Err(Failure::Call(format!(
             "--categories takes none of the {} categories of {}",
@@ -195,7 +196,7 @@ fn draw(
         },
         title: title.to_string_lossy().into_owned(),
     };
-    let picture = Picture::new(&content, &look);
+    let picture = PictureLayout::new(&content, &look);
     let svg = viewer_core::svg::write(&picture);
     if !arguments.quiet {
         for note in &picture.notes {

@@ -2,15 +2,15 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
+use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::target::Target;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::Version;
 use trace_formats::dumpi::write::FileWriter;
 use trace_model::PendingFile;
@@ -27,7 +27,7 @@ pub fn file(
         let message = "a .bin file is of one rank; give the run's .meta file to choose among them";
         return Err(Failure::Call(message.into()));
     }
-    let bytes = Input::open(input)?;
+    let bytes = OpenedInput::open(input)?;
     let origin = first_time(&bytes);
     let filter = arguments.dumpi.filter(selection, origin.unwrap_or(0))?;
     let target = Target::new(output, Some(Format::Dumpi), &arguments.tree)?;
@@ -60,7 +60,7 @@ pub fn run(
     let without = output.with_extension("");
     let is_meta = output.extension().is_some_and(|ending| ending == "meta");
     let output = if is_meta { without.as_path() } else { output };
-    let text = Input::open(input)?;
+    let text = OpenedInput::open(input)?;
     let meta = Meta::parse(&text).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
     let files = meta.rank_files(input);
     let there: Vec<(u32, &Path)> = files.iter().collect();
@@ -73,11 +73,11 @@ pub fn run(
     let written: Vec<PathBuf> = written.chain([meta_path(output)]).collect();
     let read: Vec<&Path> = there.iter().map(|&(_, path)| path).chain([input]).collect();
     arguments.overwrite.allow_all(&written, &read)?;
-    let progress = Progress::bytes(&name.to_string(), there.len() as u64, arguments.quiet);
+    let progress = TaskProgress::bytes(&name.to_string(), there.len() as u64, arguments.quiet);
     let mut origin = None;
     if !selection.windows.is_empty() {
         for (_, path) in &there {
-            let first = first_time(&Input::open(path)?);
+            let first = first_time(&OpenedInput::open(path)?);
             origin = [origin, first].into_iter().flatten().min();
         }
     }
@@ -90,7 +90,7 @@ pub fn run(
     for (done, &(rank, path)) in (1u64..).zip(&there) {
         if is_kept(rank) {
             let copied = copy(
-                &Input::open(path)?,
+                &OpenedInput::open(path)?,
                 path,
                 &filter,
                 &bin_path(output, rank, 4),
@@ -128,8 +128,8 @@ fn first_time(bytes: &[u8]) -> Option<i64> {
 }
 
 /// Opens a file; one that was never completed as far as it goes.
-fn open(bytes: &[u8]) -> Result<Reader<'_>, trace_formats::dumpi::Error> {
-    Reader::open(bytes).or_else(|error| Reader::salvage(bytes).map_err(|_| error))
+fn open(bytes: &[u8]) -> Result<DumpiReader<'_>, trace_formats::dumpi::DumpiError> {
+    DumpiReader::open(bytes).or_else(|error| DumpiReader::salvage(bytes).map_err(|_| error))
 }
 
 fn copy(
@@ -140,7 +140,7 @@ fn copy(
 ) -> Result<Copied, Failure> {
     let bad = |error| Failure::file(input, error);
     let failed = |error| Failure::file(output, error);
-    let complete = Reader::open(bytes);
+    let complete = DumpiReader::open(bytes);
     let reader = match &complete {
         Ok(reader) => reader.clone(),
         Err(_) => open(bytes).map_err(bad)?,

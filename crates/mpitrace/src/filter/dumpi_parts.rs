@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::path::PathBuf;
-use transform::{Choice, DumpiFilter, Selection};
+use transform::{DumpiFilter, PropertySelection, Selection};
 
 const HEADING: &str = "DUMPI, as dumpi2dumpi";
 
@@ -54,10 +54,10 @@ pub struct PartArguments {
 
 /// -f, -F, -m and -M in the order in which they were given.
 #[derive(Clone, Debug, Default)]
-struct Rules(Vec<Rule>);
+struct Rules(Vec<TimeRule>);
 
 #[derive(Clone, Debug)]
-enum Rule {
+enum TimeRule {
     All(bool),
     One(String, bool),
 }
@@ -100,7 +100,7 @@ impl FromArgMatches for Rules {
                 let at = matches
                     .indices_of(id)
                     .and_then(|mut indices| indices.next_back());
-                rules.push((at.unwrap_or(0), Rule::All(keep)));
+                rules.push((at.unwrap_or(0), TimeRule::All(keep)));
             }
         }
         for (id, keep) in [("with-mpi", true), ("without-mpi", false)] {
@@ -109,7 +109,7 @@ impl FromArgMatches for Rules {
             rules.extend(
                 indices
                     .zip(names)
-                    .map(|(at, name)| (at, Rule::One(name.clone(), keep))),
+                    .map(|(at, name)| (at, TimeRule::One(name.clone(), keep))),
             );
         }
         rules.sort_by_key(|(at, _)| *at);
@@ -126,10 +126,10 @@ impl PartArguments {
     /// The first option that was given and means nothing for other formats.
     pub fn given(&self) -> Option<&'static str> {
         let rules = self.rules.0.first().map(|rule| match rule {
-            Rule::All(true) => "--output-mpi",
-            Rule::All(false) => "--skip-mpi",
-            Rule::One(_, true) => "--with-mpi",
-            Rule::One(_, false) => "--without-mpi",
+            TimeRule::All(true) => "--output-mpi",
+            TimeRule::All(false) => "--skip-mpi",
+            TimeRule::One(_, true) => "--with-mpi",
+            TimeRule::One(_, false) => "--without-mpi",
         });
         let flags = [
             (self.output_wall_time, "--output-wall-time"),
@@ -157,7 +157,7 @@ impl PartArguments {
             statuses: !self.skip_statuses && !original,
             threads: selection.threads.clone(),
             comms: selection.comms.clone(),
-            windows: Choice {
+            windows: PropertySelection {
                 keep: times(&selection.windows.keep, origin),
                 remove: times(&selection.windows.remove, origin),
             },
@@ -167,8 +167,8 @@ impl PartArguments {
         };
         for rule in &self.rules.0 {
             match rule {
-                Rule::All(keep) => filter.functions.set_mpi(*keep),
-                Rule::One(name, keep) => filter
+                TimeRule::All(keep) => filter.functions.set_mpi(*keep),
+                TimeRule::One(name, keep) => filter
                     .functions
                     .set(name, *keep)
                     .map_err(|error| Failure::Call(error.to_string()))?,

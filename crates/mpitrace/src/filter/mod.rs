@@ -8,15 +8,15 @@ mod selection;
 pub use arguments::Arguments;
 
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
+use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::report_losses;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use std::ffi::OsStr;
 use std::path::Path;
 use trace_formats::clog2::{Endian, Writer};
-use trace_formats::slog2::{ErrorKind, Reader};
+use trace_formats::slog2::{Slog2ErrorKind, Slog2Reader};
 use transform::{Clog2Filter, Filtered, Selection, Slog2Filter};
 
 /// Copies one rank's DUMPI file, with everything in it.
@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return dumpi::run(arguments, &selection, input, output);
     }
     arguments.overwrite.allow(output, &[input])?;
-    let trace = Trace::open(input)?;
+    let trace = TraceInput::open(input)?;
     // A new file without a telling name is of the format of the old one.
     let to = to.unwrap_or(trace.format);
     if trace.format == Format::Dumpi && to == Format::Dumpi {
@@ -92,17 +92,17 @@ fn files(arguments: &Arguments) -> Result<(&Path, &Path), Failure> {
 fn slog2(
     arguments: &Arguments,
     selection: Selection,
-    trace: &Trace,
+    trace: &TraceInput,
     target: &Target,
 ) -> Result<(), Failure> {
     let bad = |error: trace_formats::slog2::Error| {
         let file = match error.kind {
-            ErrorKind::Io(_) => &target.path,
+            Slog2ErrorKind::Io(_) => &target.path,
             _ => trace.name(),
         };
         Failure::in_file(error, file)
     };
-    let reader = Reader::new(trace.bytes()).map_err(bad)?;
+    let reader = Slog2Reader::new(trace.bytes()).map_err(bad)?;
     let shape = crate::trace_files::edited::shape(trace)?;
     let lines = reader
         .line_id_maps()
@@ -113,12 +113,12 @@ fn slog2(
         tree: Some(target.tree.options(lines as u64, shape)),
         like_original: arguments.as_slog2filter,
     };
-    let progress = Progress::drawables(&target.path.display().to_string(), arguments.quiet);
+    let progress = TaskProgress::drawables(&target.path.display().to_string(), arguments.quiet);
     let rebuilt = target.fill(|out| {
         let (out, rebuilt) = filter
             .run(&reader, out, || progress.step())
             .map_err(|error| match error.kind {
-                ErrorKind::NoDrawables => Failure::Data(format!(
+                Slog2ErrorKind::NoDrawables => Failure::Data(format!(
                     "{}: nothing of it is selected",
                     trace.name().display()
                 )),
@@ -132,8 +132,8 @@ fn slog2(
 }
 
 /// True for what MPE calls merged: big-endian, and of all ranks.
-fn is_merged(trace: &Trace) -> bool {
-    trace_formats::clog2::Reader::new(trace.bytes()).is_ok_and(|reader| {
+fn is_merged(trace: &TraceInput) -> bool {
+    trace_formats::clog2::Clog2Reader::new(trace.bytes()).is_ok_and(|reader| {
         let preamble = reader.preamble();
         preamble.is_finalized && preamble.endian == Endian::Big
     })
@@ -142,7 +142,7 @@ fn is_merged(trace: &Trace) -> bool {
 fn clog2(
     arguments: &Arguments,
     selection: &Selection,
-    trace: &Trace,
+    trace: &TraceInput,
     target: &Target,
 ) -> Result<(), Failure> {
     let bad = |error: trace_formats::clog2::Error| {

@@ -1,7 +1,7 @@
 //! The options that say what to keep and what to remove.
 
 use crate::failure::Failure;
-use transform::{CategoryPattern, Choice, Numbers, Selection};
+use transform::{CategoryPattern, NumberRanges, PropertySelection, Selection};
 
 const KEEP: &str = "Keep only";
 const REMOVE: &str = "Remove";
@@ -14,16 +14,16 @@ pub struct SelectionArguments {
     category: Vec<String>,
     /// Drawables on timelines of these ranks in MPI_COMM_WORLD, such as 0,4-7,12-. An arrow needs both ends there
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
-    rank: Vec<Numbers>,
+    rank: Vec<NumberRanges>,
     /// Drawables on timelines of these threads
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
-    thread: Vec<Numbers>,
+    thread: Vec<NumberRanges>,
     /// Drawables on timelines of these communicators, by their number in the trace
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
-    comm: Vec<Numbers>,
+    comm: Vec<NumberRanges>,
     /// Drawables with one of these CallIDs, decimal or hexadecimal (0x)
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
-    callid: Vec<Numbers>,
+    callid: Vec<NumberRanges>,
     /// Drawables that overlap the time from T0 to T1, in seconds (DUMPI: since the first call of the run)
     #[arg(long, num_args = 2, value_names = ["T0", "T1"], help_heading = KEEP, allow_negative_numbers = true)]
     window: Vec<f64>,
@@ -32,16 +32,16 @@ pub struct SelectionArguments {
     no_category: Vec<String>,
     /// Ranks, as in --rank. An arrow needs one end there
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
-    no_rank: Vec<Numbers>,
+    no_rank: Vec<NumberRanges>,
     /// Threads, as in --thread
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
-    no_thread: Vec<Numbers>,
+    no_thread: Vec<NumberRanges>,
     /// Communicators, as in --comm
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
-    no_comm: Vec<Numbers>,
+    no_comm: Vec<NumberRanges>,
     /// CallIDs, as in --callid
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
-    no_callid: Vec<Numbers>,
+    no_callid: Vec<NumberRanges>,
     /// Time windows, as in --window
     #[arg(long, num_args = 2, value_names = ["T0", "T1"], help_heading = REMOVE, allow_negative_numbers = true)]
     no_window: Vec<f64>,
@@ -57,7 +57,7 @@ impl SelectionArguments {
             texts.iter().map(|text| text.as_str().into()).collect()
         };
         Ok(Selection {
-            categories: Choice {
+            categories: PropertySelection {
                 keep: patterns(&self.category),
                 remove: patterns(&self.no_category),
             },
@@ -65,7 +65,7 @@ impl SelectionArguments {
             threads: choice(&self.thread, &self.no_thread),
             comms: choice(&self.comm, &self.no_comm),
             call_ids: choice(&self.callid, &self.no_callid),
-            windows: Choice {
+            windows: PropertySelection {
                 keep: windows(&self.window)?,
                 remove: windows(&self.no_window)?,
             },
@@ -74,8 +74,8 @@ impl SelectionArguments {
     }
 }
 
-fn choice(keep: &[Numbers], remove: &[Numbers]) -> Choice<Numbers> {
-    Choice {
+fn choice(keep: &[NumberRanges], remove: &[NumberRanges]) -> PropertySelection<NumberRanges> {
+    PropertySelection {
         keep: keep.to_vec(),
         remove: remove.to_vec(),
     }

@@ -1,10 +1,10 @@
 //! Block files: whose they are, how the run ended, what was lost, how clocks differ.
 
-use super::report::{Report, object};
+use super::report::{InfoReport, object};
 use crate::block_files::machine_clock::notes;
 use crate::block_files::snapshot;
-use crate::block_files::source::Source;
-use crate::trace_files::input::Input;
+use crate::block_files::source::BlockFileInput;
+use crate::trace_files::input::OpenedInput;
 use blockfile::define::{Definition, Sync};
 use blockfile::file::File;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn syncs(file: &File<'_>) -> Vec<Sync> {
     syncs
 }
 
-pub fn describe(path: &Path, input: &Input, report: &mut Report) {
+pub fn describe(path: &Path, input: &OpenedInput, report: &mut InfoReport) {
     let table = match wrappers::table() {
         Ok(table) => table,
         Err(error) => return report.problem(error),
@@ -35,7 +35,7 @@ pub fn describe(path: &Path, input: &Input, report: &mut Report) {
     let file = input.blocks().map_err(|error| error.to_string());
     let source = match file.and_then(|file| {
         let running = snapshot::is_writing(file.info().pid, path);
-        Source::new(path, file, running, &table, notes.as_ref())
+        BlockFileInput::new(path, file, running, &table, notes.as_ref())
     }) {
         Ok(source) => source,
         Err(error) => return report.problem(error),

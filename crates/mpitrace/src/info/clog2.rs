@@ -1,11 +1,11 @@
 //! CLOG2 files: the preamble, the records by type, clock corrections, communicators; then what they make as drawables.
 
 use super::drawables;
-use super::report::{Report, object};
+use super::report::{InfoReport, object};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::clog2::{
-    Body, Endian, Reader, Source, VERSION, late_messages, msg_etype, rectype,
+    Body, Clog2Reader, Clog2Source, Endian, VERSION, late_messages, msg_etype, rectype,
     unmatched_endpoints as unmatched_endpoints_of,
 };
 
@@ -27,8 +27,8 @@ fn name(body: &Body) -> &'static str {
     }
 }
 
-pub fn describe(bytes: &[u8], report: &mut Report) {
-    let reader = match Reader::new(bytes) {
+pub fn describe(bytes: &[u8], report: &mut InfoReport) {
+    let reader = match Clog2Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return report.problem(error),
     };
@@ -103,7 +103,7 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
         Err(error) => report.problem(error),
     }
     if report.problems.is_empty() || preamble.comm_table_offset == 0 {
-        match Source::of(reader) {
+        match Clog2Source::of(reader) {
             Ok(source) => drawables::describe(&source, report),
             Err(error) => report.problem(error),
         }

@@ -1,13 +1,13 @@
 //! What any trace has that can be read as drawables.
 
-use super::report::{Report, object};
-use crate::terminal::progress::Progress;
+use super::report::{InfoReport, object};
+use crate::terminal::progress::TaskProgress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_model::{Definitions, Drawable, Line, Source, Topology};
 
 /// Ranks, threads and hosts of some lines.
-pub fn describe_lines<'l>(lines: impl Iterator<Item = &'l Line>, report: &mut Report) {
+pub fn describe_lines<'l>(lines: impl Iterator<Item = &'l Line>, report: &mut InfoReport) {
     let (mut ranks, mut threads) = (BTreeSet::new(), BTreeSet::new());
     let (mut hosts, mut names) = (BTreeSet::new(), BTreeSet::new());
     let mut count = 0u64;
@@ -30,7 +30,7 @@ pub fn describe_lines<'l>(lines: impl Iterator<Item = &'l Line>, report: &mut Re
 }
 
 /// Counts of drawables by kind.
-pub fn describe_kinds(counts: [u64; 3], report: &mut Report) {
+pub fn describe_kinds(counts: [u64; 3], report: &mut InfoReport) {
     let [events, states, arrows] = counts;
     report.put("drawables", events + states + arrows);
     report.put("states", states);
@@ -53,7 +53,7 @@ pub fn category(definitions: &Definitions, index: i32, count: u64) -> Value {
 
 /// Reads everything once: how many drawables of which category, when and on how many lines. Says what could not be read
 /// as drawables.
-pub fn describe(source: &dyn Source, report: &mut Report) {
+pub fn describe(source: &dyn Source, report: &mut InfoReport) {
     let definitions = source.definitions();
     if !definitions.program.is_empty() {
         report.put("program", definitions.program.clone());
@@ -62,7 +62,7 @@ pub fn describe(source: &dyn Source, report: &mut Report) {
     let mut counts: BTreeMap<i32, u64> = BTreeMap::new();
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut lines = BTreeSet::new();
-    let progress = Progress::drawables("reading", report.quiet);
+    let progress = TaskProgress::drawables("reading", report.quiet);
     let read = source.for_each(&mut |drawable: &Drawable<'_>| {
         progress.step();
         kinds[match drawable.topology {

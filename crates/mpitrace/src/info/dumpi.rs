@@ -1,23 +1,23 @@
 //! DUMPI: a run by its `.meta` file, or the file of one rank.
 
 use super::drawables;
-use super::report::{Report, object};
+use super::report::{InfoReport, object};
 use crate::trace_files::dumpi_run::{is_call, missing, ranks_named};
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use trace_formats::dumpi::Source;
-use trace_formats::dumpi::from_text::{Options, from_text};
+use trace_formats::dumpi::DumpiSource;
+use trace_formats::dumpi::from_text::{FromTextOptions, from_text};
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
 use trace_formats::dumpi::meta::Meta;
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::{FOOTER_ENTRIES, Mask};
-use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::value::FieldValue;
 
 /// Calls of a file, and what it takes to sum up several.
 #[derive(Default)]
-struct Calls {
+struct DumpiCalls {
     records: u64,
     by_function: BTreeMap<u16, (&'static str, u64)>,
     threads: BTreeSet<u16>,
@@ -30,9 +30,9 @@ struct Calls {
     unfinished: BTreeMap<String, u64>,
 }
 
-impl Calls {
-    fn of(reader: &Reader<'_>, report: &mut Report) -> Self {
-        let mut calls = Calls::default();
+impl DumpiCalls {
+    fn of(reader: &DumpiReader<'_>, report: &mut InfoReport) -> Self {
+        let mut calls = DumpiCalls::default();
         // Regions entered and not left, by thread and key.
         let mut open: BTreeMap<(u16, u64), u64> = BTreeMap::new();
         for record in reader.records() {
@@ -54,7 +54,7 @@ impl Calls {
             let (first, last) = calls.span.unwrap_or((start, stop));
             calls.span = Some((first.min(start), last.max(stop)));
             for (_, arg) in record.args() {
-                if let (FUNCTION_ENTER | FUNCTION_EXIT, Arg::U64(key)) = (function.id, arg) {
+                if let (FUNCTION_ENTER | FUNCTION_EXIT, FieldValue::U64(key)) = (function.id, arg) {
                     let open = open.entry((record.thread, key)).or_default();
                     *open = match function.id {
                         FUNCTION_ENTER => *open + 1,
@@ -79,7 +79,7 @@ impl Calls {
     }
 
     /// Counts apart what stands as a region and is a call that never returned.
-    fn take_unfinished(&mut self, reader: &Reader<'_>, open: &BTreeMap<(u16, u64), u64>) {
+    fn take_unfinished(&mut self, reader: &DumpiReader<'_>, open: &BTreeMap<(u16, u64), u64>) {
         let labels = reader.trailer().map(|trailer| trailer.address_labels);
         for (&(_, key), &count) in open {
             let mut labels = labels.iter().flatten();
@@ -97,7 +97,7 @@ impl Calls {
         self.by_function.retain(|_, (_, count)| *count > 0);
     }
 
-    fn join(&mut self, other: &Calls) {
+    fn join(&mut self, other: &DumpiCalls) {
         self.records += other.records;
         self.masks |= other.masks;
         self.ignored += other.ignored;
@@ -110,7 +110,7 @@ impl Calls {
         }
     }
 
-    fn put(&self, report: &mut Report) {
+    fn put(&self, report: &mut InfoReport) {
         report.put("calls", self.records);
         report.put("calls_unfinished", self.unfinished.values().sum::<u64>());
         report.put("calls_ignored", self.ignored);
@@ -146,13 +146,13 @@ impl Calls {
 }
 
 /// Opens a file; one that was never completed as far as it goes.
-fn open<'a>(bytes: &'a [u8], report: &mut Report) -> Option<Reader<'a>> {
-    let error = match Reader::open(bytes) {
+fn open<'a>(bytes: &'a [u8], report: &mut InfoReport) -> Option<DumpiReader<'a>> {
+    let error = match DumpiReader::open(bytes) {
         Ok(reader) => return Some(reader),
         Err(error) => error,
     };
     report.problem(error);
-    Reader::salvage(bytes).ok()
+    DumpiReader::salvage(bytes).ok()
 }
 
 fn seconds(ns: i64) -> f64 {
@@ -160,7 +160,7 @@ fn seconds(ns: i64) -> f64 {
 }
 
 /// One rank's file.
-pub fn describe(bytes: &[u8], report: &mut Report) {
+pub fn describe(bytes: &[u8], report: &mut InfoReport) {
     let Some(reader) = open(bytes, report) else {
         return;
     };
@@ -211,7 +211,7 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
         }
         Err(error) => report.problem(error),
     }
-    let calls = Calls::of(&reader, report);
+    let calls = DumpiCalls::of(&reader, report);
     if let Some((from, to)) = calls.span {
         report.span(seconds(from), seconds(to));
     }
@@ -219,15 +219,15 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
 }
 
 /// The text of dumpi2ascii: what the file says that it makes.
-pub fn describe_text(bytes: &[u8], report: &mut Report) {
-    match from_text(bytes, Vec::new(), &Options::default()) {
+pub fn describe_text(bytes: &[u8], report: &mut InfoReport) {
+    match from_text(bytes, Vec::new(), &FromTextOptions::default()) {
         Ok((made, _)) => describe(&made, report),
         Err(error) => report.problem(error),
     }
 }
 
 /// A run.
-pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
+pub fn describe_run(path: &Path, bytes: &[u8], report: &mut InfoReport) {
     let meta = match Meta::parse(bytes) {
         Ok(meta) => meta,
         Err(error) => return report.problem(error),
@@ -242,10 +242,10 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
     if files.is_empty() {
         return report.problem("none of the .bin files is there");
     }
-    let mut all = Calls::default();
+    let mut all = DumpiCalls::default();
     let mut rows = Vec::new();
     let mut hosts = BTreeSet::new();
-    let mut inputs: Vec<(u32, Input)> = Vec::new();
+    let mut inputs: Vec<(u32, OpenedInput)> = Vec::new();
     for gap in files.gaps() {
         report.problem(missing(gap));
     }
@@ -254,16 +254,16 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
         report.put("not_traced", absent);
     }
     for (rank, file) in files.iter() {
-        let input = match Input::open(file) {
+        let input = match OpenedInput::open(file) {
             Ok(input) => input,
             Err(_) => {
                 report.problem(format!("{}: cannot be opened", file.display()));
                 continue;
             }
         };
-        let mut own = Report::default();
+        let mut own = InfoReport::default();
         if let Some(reader) = open(&input, &mut own) {
-            let calls = Calls::of(&reader, &mut own);
+            let calls = DumpiCalls::of(&reader, &mut own);
             let host = reader.header().map_or(String::new(), |header| {
                 String::from_utf8_lossy(&header.hostname).into_owned()
             });
@@ -295,7 +295,7 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
             .iter()
             .map(|(rank, input)| (*rank, &**input))
             .collect();
-        match Source::new(meta.numprocs, &ranks) {
+        match DumpiSource::new(meta.numprocs, &ranks) {
             Ok(source) => drawables::describe(&source, report),
             Err((_, error)) => report.problem(error),
         }

@@ -1,12 +1,12 @@
 //! ALOG, CLOG-1, SLOG-1 and Pajé: what their headers and definitions tell.
 
 use super::drawables;
-use super::report::{Report, object};
+use super::report::{InfoReport, object};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::clog2::Endian;
-use trace_formats::paje::{Reader as PajeReader, Simulator, Trace};
-use trace_formats::slog1::{Reader as Slog1Reader, Sector};
+use trace_formats::paje::{PajeReader, PajeTrace, Simulator};
+use trace_formats::slog1::{Sector, Slog1Reader};
 use trace_formats::{alog, clog1, paje};
 
 fn text(bytes: &[u8]) -> String {
@@ -14,8 +14,8 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// ALOG.
-pub fn describe_alog(bytes: &[u8], report: &mut Report) {
-    let (source, damage) = alog::Source::salvaged(bytes);
+pub fn describe_alog(bytes: &[u8], report: &mut InfoReport) {
+    let (source, damage) = alog::AlogSource::salvaged(bytes);
     let header = source.header();
     if !header.creator.is_empty() {
         report.put("creator", text(&header.creator));
@@ -38,10 +38,10 @@ pub fn describe_alog(bytes: &[u8], report: &mut Report) {
         .map(|(number, name)| object([("process", (*number).into()), ("name", text(name).into())]));
     report.put("processes_named", processes.collect::<Vec<_>>());
     let (mut events, mut comments) = (0u64, 0u64);
-    for line in alog::Reader::new(bytes).lines().map_while(Result::ok) {
+    for line in alog::AlogReader::new(bytes).lines().map_while(Result::ok) {
         match line.content {
-            alog::Content::Event(_) => events += 1,
-            alog::Content::Comment(_) => comments += 1,
+            alog::LineContent::Event(_) => events += 1,
+            alog::LineContent::Comment(_) => comments += 1,
         }
     }
     report.put("event_lines", events);
@@ -53,8 +53,8 @@ pub fn describe_alog(bytes: &[u8], report: &mut Report) {
 }
 
 /// CLOG-1.
-pub fn describe_clog1(bytes: &[u8], report: &mut Report) {
-    let reader = match clog1::Reader::new(bytes) {
+pub fn describe_clog1(bytes: &[u8], report: &mut InfoReport) {
+    let reader = match clog1::Clog1Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return report.problem(error),
     };
@@ -71,20 +71,20 @@ pub fn describe_clog1(bytes: &[u8], report: &mut Report) {
     let mut records: BTreeMap<&str, u64> = BTreeMap::new();
     let mut shifts = Vec::new();
     for record in reader.records().map_while(Result::ok) {
-        use clog1::Body;
+        use clog1::Clog1Body;
         let name = match record.body {
-            Body::EndLog => "endlog",
-            Body::EndBlock => "endblock",
-            Body::Undefined => "undefined",
-            Body::Raw(_) => "raw",
-            Body::Msg(_) => "msg",
-            Body::Coll(_) => "coll",
-            Body::Comm(_) => "comm",
-            Body::EventDef(_) => "edef",
-            Body::StateDef(_) => "sdef",
-            Body::SrcLoc(_) => "loc",
-            Body::Other { .. } => "other",
-            Body::Shift(shift) => {
+            Clog1Body::EndLog => "endlog",
+            Clog1Body::EndBlock => "endblock",
+            Clog1Body::Undefined => "undefined",
+            Clog1Body::Raw(_) => "raw",
+            Clog1Body::Msg(_) => "msg",
+            Clog1Body::Coll(_) => "coll",
+            Clog1Body::Comm(_) => "comm",
+            Clog1Body::EventDef(_) => "edef",
+            Clog1Body::StateDef(_) => "sdef",
+            Clog1Body::SrcLoc(_) => "loc",
+            Clog1Body::Other { .. } => "other",
+            Clog1Body::Shift(shift) => {
                 shifts.push(object([
                     ("rank", record.header.rank.into()),
                     ("shift_s", (shift + 0.0).into()),
@@ -100,7 +100,7 @@ pub fn describe_clog1(bytes: &[u8], report: &mut Report) {
         Value::Object(counts.map(|(n, c)| (n.to_owned(), c.into())).collect()),
     );
     report.put("clock_shifts", shifts);
-    let (source, damage) = clog1::Source::salvaged(reader);
+    let (source, damage) = clog1::Clog1Source::salvaged(reader);
     drawables::describe(&source, report);
     if let Some(damage) = damage {
         report.problem(damage);
@@ -108,7 +108,7 @@ pub fn describe_clog1(bytes: &[u8], report: &mut Report) {
 }
 
 /// SLOG-1.
-pub fn describe_slog1(bytes: &[u8], report: &mut Report) {
+pub fn describe_slog1(bytes: &[u8], report: &mut InfoReport) {
     let reader = match Slog1Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return report.problem(error),
@@ -201,7 +201,7 @@ pub fn describe_slog1(bytes: &[u8], report: &mut Report) {
 }
 
 /// Pajé.
-pub fn describe_paje(trace: Trace<'_>, report: &mut Report) {
+pub fn describe_paje(trace: PajeTrace<'_>, report: &mut InfoReport) {
     let mut reader = PajeReader::new(&trace);
     let mut simulator = Simulator::default();
     let mut events: BTreeMap<String, u64> = BTreeMap::new();
@@ -243,7 +243,7 @@ pub fn describe_paje(trace: Trace<'_>, report: &mut Report) {
         ));
     }
     if report.problems.is_empty() {
-        match paje::Source::new(trace) {
+        match paje::PajeSource::new(trace) {
             Ok(source) => drawables::describe(&source, report),
             Err(error) => report.problem(error),
         }

@@ -11,8 +11,8 @@ mod slog2;
 use crate::failure::Failure;
 use crate::trace_files::dumpi_run::is_meta;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
-use report::Report;
+use crate::trace_files::input::{OpenedInput, shown};
+use report::InfoReport;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -75,14 +75,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn describe(path: &Path, quiet: bool) -> Report {
-    let mut report = Report {
+fn describe(path: &Path, quiet: bool) -> InfoReport {
+    let mut report = InfoReport {
         quiet,
-        ..Report::default()
+        ..InfoReport::default()
     };
     report.put("file", shown(path).display().to_string());
     // An annotation file is told of as it is, without what its CLOG2 file holds.
-    let input = match Input::open_raw(path) {
+    let input = match OpenedInput::open_raw(path) {
         Ok(input) => input,
         Err(Failure::Data(message) | Failure::Call(message)) => {
             report.problem(message);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// What is known of a file, and what is wrong with it.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct InfoReport {
     pub facts: Map<String, Value>,
     /// What is missing or cannot be read.
     pub problems: Vec<String>,
@@ -13,7 +13,7 @@ pub struct Report {
     pub quiet: bool,
 }
 
-impl Report {
+impl InfoReport {
     /// Puts a fact. A later value of the same name replaces the earlier one.
     pub fn put(&mut self, name: &str, value: impl Into<Value>) {
         self.facts.insert(name.to_owned(), value.into());
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn as_text_and_as_json() {
-        let mut report = Report::default();
+        let mut report = InfoReport::default();
         report.put("format", "X");
         report.put("is_whole", true);
         report.span(0.5, 2.0);
@@ -192,7 +192,7 @@ mod tests {
         report.put("categories", vec![row("Send", 3), row("Receive", 12)]);
         report.problem("byte 7: the end is missing");
         report.maybe("nothing", None::<u64>);
-        let json = Report {
+        let json = InfoReport {
             facts: report.facts.clone(),
             problems: report.problems.clone(),
             quiet: true,

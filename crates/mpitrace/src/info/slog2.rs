@@ -1,13 +1,13 @@
 //! SLOG2 files: what header, categories, views and directory tell; of the tree only the directory is read.
 
 use super::drawables::{describe_kinds, describe_lines};
-use super::report::{Report, object};
+use super::report::{InfoReport, object};
 use serde_json::Value;
-use trace_formats::slog2::{Annotated, Error, Layout, Reader, Salvage, lines_of_views};
+use trace_formats::slog2::{Annotated, Error, Salvage, Slog2Layout, Slog2Reader, lines_of_views};
 use trace_model::Topology;
 
-pub fn describe(bytes: &[u8], report: &mut Report) {
-    let reader = match Reader::new(bytes) {
+pub fn describe(bytes: &[u8], report: &mut InfoReport) {
+    let reader = match Slog2Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return describe_rest(bytes, &error, report),
     };
@@ -53,7 +53,7 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
     }
 
     let real = reader.categories().iter().filter(|c| c.index >= 0);
-    if reader.layout() == Layout::V206 {
+    if reader.layout() == Slog2Layout::V206 {
         let mut kinds = [0u64; 3];
         for category in real.clone() {
             let kind = match category.topology {
@@ -87,7 +87,7 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
             ("name", category.name.to_str().into()),
             ("kind", category.topology.name().to_lowercase().into()),
         ]);
-        if let (Layout::V206, Value::Object(row)) = (reader.layout(), &mut row) {
+        if let (Slog2Layout::V206, Value::Object(row)) = (reader.layout(), &mut row) {
             let summary = category.summary;
             row.insert("count".into(), summary.count.into());
             row.insert("inclusive".into(), summary.inclusive.into());
@@ -99,7 +99,7 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
 }
 
 /// A file whose end is missing: its nodes stand in front.
-fn describe_rest(bytes: &[u8], error: &Error, report: &mut Report) {
+fn describe_rest(bytes: &[u8], error: &Error, report: &mut InfoReport) {
     let Ok(mut nodes) = Salvage::new(bytes) else {
         return report.problem(error);
     };

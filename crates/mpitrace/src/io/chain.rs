@@ -2,7 +2,7 @@
 
 use super::names;
 use crate::terminal::units::{bytes, counted, time};
-use analysis::io::chain::{Chain, Link};
+use analysis::io::chain::{CallChain, CausedOperation};
 use analysis::io::{Doing, duration, moved};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ const MAX_NAMED_CALLS: usize = 8;
 const SIDE_BY_SIDE: usize = 40;
 
 /// For people.
-pub fn text(chain: &Chain) -> String {
+pub fn text(chain: &CallChain) -> String {
     let mut out = String::new();
     head(chain, &mut out);
     if chain.links.is_empty() {
@@ -28,7 +28,7 @@ pub fn text(chain: &Chain) -> String {
 }
 
 /// When the call began; of calls that are no data accesses when its first operation did.
-fn zero(chain: &Chain) -> i64 {
+fn zero(chain: &CallChain) -> i64 {
     let first = chain
         .top
         .iter()
@@ -37,7 +37,7 @@ fn zero(chain: &Chain) -> i64 {
     begun.or(first.min()).unwrap_or(0)
 }
 
-fn head(chain: &Chain, out: &mut String) {
+fn head(chain: &CallChain, out: &mut String) {
     let id = names::callid(chain.call);
     let Some(made) = &chain.made else {
         let _ = writeln!(out, "CallID {id}: an MPI call that is no data access");
@@ -91,7 +91,7 @@ fn more(count: usize, shown: usize) -> String {
     }
 }
 
-fn tree(chain: &Chain, nodes: &[usize], indent: &str, out: &mut String) {
+fn tree(chain: &CallChain, nodes: &[usize], indent: &str, out: &mut String) {
     let half = SIDE_BY_SIDE / 2;
     let is_long = nodes.len() > SIDE_BY_SIDE;
     for (position, &nth) in nodes.iter().enumerate() {
@@ -122,7 +122,7 @@ fn moment(ns: u64) -> String {
     }
 }
 
-fn line(chain: &Chain, link: &Link) -> String {
+fn line(chain: &CallChain, link: &CausedOperation) -> String {
     let operation = &link.operation;
     let record = &operation.record;
     let lane = operation.place.lane;
@@ -208,7 +208,7 @@ fn line(chain: &Chain, link: &Link) -> String {
 }
 
 /// For programs.
-pub fn json(chain: &Chain) -> Value {
+pub fn json(chain: &CallChain) -> Value {
     let made = chain.made.as_ref().map(|made| {
         json!({
             "function": made.name,
@@ -232,7 +232,7 @@ pub fn json(chain: &Chain) -> Value {
     })
 }
 
-fn nodes(chain: &Chain, positions: &[usize]) -> Value {
+fn nodes(chain: &CallChain, positions: &[usize]) -> Value {
     let node = |&nth: &usize| {
         let link = &chain.links[nth];
         let operation = &link.operation;

@@ -1,6 +1,6 @@
 //! What there is in a trace to choose from by `--rank` and `--file`.
 
-use io_attribution::{Actor, Fact};
+use io_attribution::{Actor, AttributionRecord};
 use std::collections::BTreeSet;
 
 /// Files that are named where none is meant.
@@ -15,11 +15,11 @@ pub struct RanksAndFiles {
 
 impl RanksAndFiles {
     /// Takes the next fact.
-    pub fn see(&mut self, fact: &Fact) {
+    pub fn see(&mut self, fact: &AttributionRecord) {
         let actor = match fact {
-            Fact::Call(call) => call.place.lane.actor,
-            Fact::Operation(operation) => operation.place.lane.actor,
-            Fact::File(file) => {
+            AttributionRecord::Call(call) => call.place.lane.actor,
+            AttributionRecord::Operation(operation) => operation.place.lane.actor,
+            AttributionRecord::File(file) => {
                 self.files.insert(file.name.clone());
                 return;
             }

@@ -1,29 +1,31 @@
 //! Where the facts come from: block files, whose operations are attributed, or a trace into which they were drawn.
 
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
+use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
-use crate::trace_files::trace::Trace;
-use analysis::io::Options;
+use crate::trace_files::trace::TraceInput;
+use analysis::io::IoReportOptions;
 use blockfile::file::File;
-use io_attribution::{Actor, AttributionTotals, Fact, facts_by_time, join_files};
+use io_attribution::{
+    Actor, AttributionRecord, AttributionTotals, attribute_files, read_attribution_by_time,
+};
 use trace_model::Stop;
 
 /// The facts of a trace, to be gone through as often as needed.
-pub struct Facts {
-    trace: Trace,
+pub struct AttributionInput {
+    trace: TraceInput,
     quiet: bool,
 }
 
-impl Facts {
+impl AttributionInput {
     /// Of an opened trace.
     ///
     /// # Errors
     /// If it is of a format that holds no facts about I/O.
-    pub fn new(trace: Trace, quiet: bool) -> Result<Self, Failure> {
+    pub fn new(trace: TraceInput, quiet: bool) -> Result<Self, Failure> {
         if matches!(trace.format, Format::Blocks | Format::Slog2) {
-            return Ok(Facts { trace, quiet });
+            return Ok(AttributionInput { trace, quiet });
         }
         Err(Failure::Call(format!(
             "{} is a {} file; what is known of I/O is in the SLOG2 file of the run and in block files",
@@ -33,7 +35,7 @@ impl Facts {
     }
 
     /// The trace.
-    pub fn trace(&self) -> &Trace {
+    pub fn trace(&self) -> &TraceInput {
         &self.trace
     }
 
@@ -44,13 +46,13 @@ impl Facts {
         }
         let mut found = None;
         self.for_each(|fact| {
-            if let (None, Fact::Call(call)) = (found, fact)
+            if let (None, AttributionRecord::Call(call)) = (found, fact)
                 && let Actor::Rank(rank @ 1..) = call.place.lane.actor
             {
                 found = (1..64).find(|bits| call.call >> bits == u64::from(rank));
             }
         })?;
-        Ok(found.unwrap_or(Options::default().counter_bits))
+        Ok(found.unwrap_or(IoReportOptions::default().counter_bits))
     }
 
     fn blocks(&self) -> Result<Vec<File<'_>>, Failure> {
@@ -68,22 +70,22 @@ impl Facts {
     /// Gives all facts to `put`, and returns the totals of the attribution, where there was one.
     pub fn for_each(
         &self,
-        mut put: impl FnMut(&Fact),
+        mut put: impl FnMut(&AttributionRecord),
     ) -> Result<Option<AttributionTotals>, Failure> {
         let name = self.trace.name().display().to_string();
-        let progress = Progress::drawables(&name, self.quiet);
-        let mut put = |fact: &Fact| -> Result<(), Stop> {
+        let progress = TaskProgress::drawables(&name, self.quiet);
+        let mut put = |fact: &AttributionRecord| -> Result<(), Stop> {
             progress.step();
             put(fact);
             Ok(())
         };
         if self.trace.format == Format::Blocks {
             let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
-            let totals = join_files(&self.blocks()?, &table, &mut put);
+            let totals = attribute_files(&self.blocks()?, &table, &mut put);
             return totals.map(Some).map_err(failure);
         }
         let source = self.trace.source()?;
-        facts_by_time(&*source, &mut put).map_err(failure)?;
+        read_attribution_by_time(&*source, &mut put).map_err(failure)?;
         Ok(None)
     }
 }

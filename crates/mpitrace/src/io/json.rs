@@ -2,9 +2,9 @@
 
 use super::findings;
 use super::names;
-use super::tables::TableName;
+use super::tables::IoTable;
 use crate::failure::Failure;
-use analysis::io::Report;
+use analysis::io::IoReport;
 use clap::ValueEnum;
 use io_attribution::AttributionTotals;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub fn write(out: &mut impl Write, value: &Value) -> Result<(), Failure> {
 }
 
 /// All of a report.
-pub fn report(report: &Report, totals: Option<&AttributionTotals>) -> Value {
+pub fn report(report: &IoReport, totals: Option<&AttributionTotals>) -> Value {
     let mut object = Map::new();
     let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
     let time = |ns: i64| ns as f64 / 1e9;
@@ -74,7 +74,7 @@ pub fn report(report: &Report, totals: Option<&AttributionTotals>) -> Value {
     }
     let found = report.findings();
     put("findings", found.iter().map(findings::json).collect());
-    for name in TableName::value_variants() {
+    for name in IoTable::value_variants() {
         let table = name.table(report);
         put(table.name, table.json());
     }

@@ -10,12 +10,12 @@ mod tables;
 mod text;
 
 use crate::failure::Failure;
-use crate::terminal::table::{Cells, Width};
-use crate::trace_files::trace::Trace;
+use crate::terminal::table::{CellStyle, Width};
+use crate::trace_files::trace::TraceInput;
 use analysis::io::chain::Search;
-use analysis::io::{Collector, Options};
+use analysis::io::{IoReportCollector, IoReportOptions};
 use choice::RanksAndFiles;
-use facts::Facts;
+use facts::AttributionInput;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -58,9 +58,9 @@ pub struct Arguments {
     json: bool,
     /// Print one table as CSV; times in seconds
     #[arg(long, value_enum, value_name = "TABLE")]
-    csv: Option<tables::TableName>,
+    csv: Option<tables::IoTable>,
     #[command(flatten)]
-    cells: Cells,
+    cells: CellStyle,
     /// Do not show progress
     #[arg(short, long)]
     quiet: bool,
@@ -78,7 +78,7 @@ fn callid(text: &str) -> Result<u64, String> {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let facts = Facts::new(Trace::open_all(&arguments.files)?, arguments.quiet)?;
+    let facts = AttributionInput::new(TraceInput::open_all(&arguments.files)?, arguments.quiet)?;
     let mut out = BufWriter::new(crate::terminal::stdout());
     let failed = |error: io::Error| Failure::output("stdout", &error);
     if let Some(call) = arguments.call {
@@ -101,13 +101,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         return out.flush().map_err(failed);
     }
-    let mut collector = Collector::new(Options {
+    let mut collector = IoReportCollector::new(IoReportOptions {
         slowest: arguments.top,
         rank: arguments.rank,
         file: arguments.file.clone(),
         counter_bits: match arguments.rank {
             Some(_) => facts.counter_bits()?,
-            None => Options::default().counter_bits,
+            None => IoReportOptions::default().counter_bits,
         },
     });
     let mut choice = RanksAndFiles::default();

@@ -1,6 +1,6 @@
 //! What actors, kinds of operations and stages are called.
 
-use analysis::io::{Doing, KindKey, Stage, Who};
+use analysis::io::{Doing, KindKey, OperationOwner, Stage};
 use blockfile::operation::{self as op, Layer};
 use io_attribution::{Actor, FileRole, OpenedFile, Precision};
 
@@ -19,12 +19,12 @@ pub fn actor(actor: Actor) -> String {
     }
 }
 
-pub fn who(who: Who) -> &'static str {
+pub fn who(who: OperationOwner) -> &'static str {
     match who {
-        Who::Rank => "rank",
-        Who::FrontEnd => "server",
-        Who::DataServer => "data server",
-        Who::Device => "device",
+        OperationOwner::Rank => "rank",
+        OperationOwner::FrontEnd => "server",
+        OperationOwner::DataServer => "data server",
+        OperationOwner::Device => "device",
     }
 }
 
@@ -42,10 +42,10 @@ pub fn kind_of(key: KindKey) -> String {
         return format!("{} ({})", kind(key.kind), file_of(key.role));
     }
     match key.who {
-        Who::FrontEnd | Who::DataServer if is_libc => {
+        OperationOwner::FrontEnd | OperationOwner::DataServer if is_libc => {
             format!("{} ({})", kind(key.kind), who(key.who))
         }
-        Who::DataServer => format!("{} (data server)", kind(key.kind)),
+        OperationOwner::DataServer => format!("{} (data server)", kind(key.kind)),
         _ => kind(key.kind),
     }
 }
@@ -63,13 +63,13 @@ pub fn doing(doing: Doing) -> &'static str {
 
 pub fn stage(stage: Stage) -> &'static str {
     match (stage.who, stage.layer) {
-        (Who::Rank, _) => "libc calls of ranks",
-        (Who::Device, _) => "device",
+        (OperationOwner::Rank, _) => "libc calls of ranks",
+        (OperationOwner::Device, _) => "device",
         (_, Layer::Request) => "requests at the server",
-        (Who::FrontEnd, Layer::Stripe) => "pieces that the server passed on",
+        (OperationOwner::FrontEnd, Layer::Stripe) => "pieces that the server passed on",
         (_, Layer::Stripe) => "pieces at data servers",
-        (Who::FrontEnd, _) => "disk calls of the server",
-        (Who::DataServer, _) => "disk calls of data servers",
+        (OperationOwner::FrontEnd, _) => "disk calls of the server",
+        (OperationOwner::DataServer, _) => "disk calls of data servers",
     }
 }
 

@@ -1,14 +1,14 @@
 //! The report as tables: one for each question.
 
 use super::names;
-use crate::terminal::table::{Cell, Table};
-use analysis::io::{Access, Cache, Caused, Report, Sizes, Work};
+use crate::terminal::table::{TableCell, TextTable};
+use analysis::io::{AccessTotals, Cache, CausedKind, IoReport, Sizes, WorkTotals};
 use analysis::stats::Histogram;
 use clap::ValueEnum;
 
 /// Tables that can be had as CSV; JSON has all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TableName {
+pub enum IoTable {
     /// MPI-IO functions: calls, bytes, operations, time
     Functions,
     /// Calls, bytes, operations and time by file
@@ -41,55 +41,55 @@ pub enum TableName {
     Exactness,
 }
 
-impl TableName {
+impl IoTable {
     /// The table of this name.
-    pub fn table(self, report: &Report) -> Table {
+    pub fn table(self, report: &IoReport) -> TextTable {
         match self {
-            TableName::Functions => functions(report),
-            TableName::Files => files(report),
-            TableName::Ranks => ranks(report),
-            TableName::PerCall => per_call(report),
-            TableName::Operations => operations(report),
-            TableName::CallSizes => call_sizes(report),
-            TableName::TransferSizes => transfer_sizes(report),
-            TableName::Aggregators => aggregators(report),
-            TableName::Waits => waits(report),
-            TableName::WaitedFor => waited_for(report),
-            TableName::Cache => cache(report),
-            TableName::Slowest => slowest(report),
-            TableName::Servers => servers(report),
-            TableName::Devices => devices(report),
-            TableName::Exactness => exactness(report),
+            IoTable::Functions => functions(report),
+            IoTable::Files => files(report),
+            IoTable::Ranks => ranks(report),
+            IoTable::PerCall => per_call(report),
+            IoTable::Operations => operations(report),
+            IoTable::CallSizes => call_sizes(report),
+            IoTable::TransferSizes => transfer_sizes(report),
+            IoTable::Aggregators => aggregators(report),
+            IoTable::Waits => waits(report),
+            IoTable::WaitedFor => waited_for(report),
+            IoTable::Cache => cache(report),
+            IoTable::Slowest => slowest(report),
+            IoTable::Servers => servers(report),
+            IoTable::Devices => devices(report),
+            IoTable::Exactness => exactness(report),
         }
     }
 }
 
-fn text(text: impl Into<String>) -> Cell {
-    Cell::Text(text.into())
+fn text(text: impl Into<String>) -> TableCell {
+    TableCell::Text(text.into())
 }
 
-fn time(value: Option<f64>) -> Cell {
-    value.map_or(Cell::None, |ns| Cell::Time(ns as u64))
+fn time(value: Option<f64>) -> TableCell {
+    value.map_or(TableCell::None, |ns| TableCell::Time(ns as u64))
 }
 
-fn real(value: Option<f64>) -> Cell {
-    Cell::optional(value, Cell::Real)
+fn real(value: Option<f64>) -> TableCell {
+    TableCell::optional(value, TableCell::Real)
 }
 
-fn whole(value: Option<f64>) -> Cell {
-    value.map_or(Cell::None, |value| Cell::Count(value as u64))
+fn whole(value: Option<f64>) -> TableCell {
+    value.map_or(TableCell::None, |value| TableCell::Count(value as u64))
 }
 
 fn mean(sum: u64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum as f64 / count as f64)
 }
 
-fn percentile(durations: &Histogram, percent: f64) -> Cell {
+fn percentile(durations: &Histogram, percent: f64) -> TableCell {
     time(durations.percentile(percent))
 }
 
-fn share(part: u64, of: u64) -> Cell {
-    Cell::optional(mean(part, of), Cell::Share)
+fn share(part: u64, of: u64) -> TableCell {
+    TableCell::optional(mean(part, of), TableCell::Share)
 }
 
 const ACCESS: [&str; 33] = [
@@ -129,38 +129,38 @@ const ACCESS: [&str; 33] = [
 ];
 
 /// The cells of [`ACCESS`].
-fn access(row: &Access) -> Vec<Cell> {
+fn access(row: &AccessTotals) -> Vec<TableCell> {
     let (calls, times) = (row.calls, row.times);
     let per_call = |percent| whole(row.caused.percentile(percent, calls));
     vec![
-        Cell::Count(calls),
-        Cell::Bytes(row.asked),
-        Cell::Bytes(row.carried),
-        Cell::Bytes(row.hole_bytes_read),
-        Cell::Bytes(row.hole_bytes_written),
-        Cell::Bytes(row.moved()),
+        TableCell::Count(calls),
+        TableCell::Bytes(row.asked),
+        TableCell::Bytes(row.carried),
+        TableCell::Bytes(row.hole_bytes_read),
+        TableCell::Bytes(row.hole_bytes_written),
+        TableCell::Bytes(row.moved()),
         real(row.amplification()),
-        Cell::Count(row.modifying),
-        Cell::Count(row.operations),
-        Cell::Count(row.transfers),
+        TableCell::Count(row.modifying),
+        TableCell::Count(row.operations),
+        TableCell::Count(row.transfers),
         real(row.caused.mean(calls)),
         per_call(50.0),
         per_call(90.0),
         per_call(99.0),
-        Cell::Count(row.caused.most),
-        Cell::Time(row.ns),
+        TableCell::Count(row.caused.most),
+        TableCell::Time(row.ns),
         time(mean(row.ns, calls)),
         percentile(&row.durations, 50.0),
         percentile(&row.durations, 99.0),
         time(row.durations.max()),
-        Cell::Time(times.transfer),
-        Cell::Time(times.lock),
-        Cell::Time(times.sync),
-        Cell::Time(times.open),
-        Cell::Time(times.other),
-        Cell::Time(times.outstanding),
-        Cell::Count(row.deferred),
-        Cell::Time(row.pending),
+        TableCell::Time(times.transfer),
+        TableCell::Time(times.lock),
+        TableCell::Time(times.sync),
+        TableCell::Time(times.open),
+        TableCell::Time(times.other),
+        TableCell::Time(times.outstanding),
+        TableCell::Count(row.deferred),
+        TableCell::Time(row.pending),
         share(times.transfer, row.ns),
         share(times.lock, row.ns),
         share(times.sync, row.ns),
@@ -173,28 +173,28 @@ fn access(row: &Access) -> Vec<Cell> {
 fn accesses(
     name: &'static str,
     keys: &[&'static str],
-    rows: impl Iterator<Item = (Vec<Cell>, Vec<Cell>)>,
-) -> Table {
-    let mut table = Table::new(name, &[keys, &ACCESS].concat());
+    rows: impl Iterator<Item = (Vec<TableCell>, Vec<TableCell>)>,
+) -> TextTable {
+    let mut table = TextTable::new(name, &[keys, &ACCESS].concat());
     table.rows = rows.map(|(key, cells)| [key, cells].concat()).collect();
     table
 }
 
-fn functions(report: &Report) -> Table {
+fn functions(report: &IoReport) -> TextTable {
     let rows = by_time(report).into_iter();
     let rows = rows.map(|(name, row)| (vec![text(name)], access(row)));
     accesses("functions", &["function"], rows)
 }
 
 /// The functions, those in which most time was spent first.
-fn by_time(report: &Report) -> Vec<(&String, &Access)> {
+fn by_time(report: &IoReport) -> Vec<(&String, &AccessTotals)> {
     let mut rows: Vec<_> = report.functions.iter().collect();
     rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.ns));
     rows
 }
 
-fn files(report: &Report) -> Table {
-    let row = |(&(number, writes), row): (&(u32, bool), &Access)| {
+fn files(report: &IoReport) -> TextTable {
+    let row = |(&(number, writes), row): (&(u32, bool), &AccessTotals)| {
         let file = report.files.get(&number);
         let key = vec![
             text(names::file(file, number)),
@@ -206,13 +206,13 @@ fn files(report: &Report) -> Table {
     accesses("files", &["file", "direction"], rows)
 }
 
-fn ranks(report: &Report) -> Table {
+fn ranks(report: &IoReport) -> TextTable {
     let rows = report.by_rank.iter();
-    let rows = rows.map(|(&rank, row)| (vec![Cell::Count(rank.into())], access(row)));
+    let rows = rows.map(|(&rank, row)| (vec![TableCell::Count(rank.into())], access(row)));
     accesses("ranks", &["rank"], rows)
 }
 
-fn per_call(report: &Report) -> Table {
+fn per_call(report: &IoReport) -> TextTable {
     let columns = [
         "function",
         "operation",
@@ -225,7 +225,7 @@ fn per_call(report: &Report) -> Table {
         "p99",
         "max",
     ];
-    let mut table = Table::new("per_call", &columns);
+    let mut table = TextTable::new("per_call", &columns);
     for (name, row) in by_time(report) {
         let all = (String::from("all calls into libc"), &row.caused);
         let kinds = row.kinds.iter();
@@ -235,21 +235,21 @@ fn per_call(report: &Report) -> Table {
             table.rows.push(vec![
                 text(name),
                 text(kind),
-                Cell::Count(row.calls),
-                Cell::Count(per_call.causing),
-                Cell::Count(per_call.operations),
+                TableCell::Count(row.calls),
+                TableCell::Count(per_call.causing),
+                TableCell::Count(per_call.operations),
                 real(per_call.mean(row.calls)),
                 percentile(50.0),
                 percentile(90.0),
                 percentile(99.0),
-                Cell::Count(per_call.most),
+                TableCell::Count(per_call.most),
             ]);
         }
     }
     table
 }
 
-fn operations(report: &Report) -> Table {
+fn operations(report: &IoReport) -> TextTable {
     let columns = [
         "by",
         "operation",
@@ -266,31 +266,31 @@ fn operations(report: &Report) -> Table {
         "failed",
         "short",
     ];
-    let mut table = Table::new("operations", &columns);
+    let mut table = TextTable::new("operations", &columns);
     table.rare = vec!["carried_calls", "p99_s", "mean_s"];
     for (&key, row) in &report.kinds {
         table.rows.push(vec![
             text(names::who(key.who)),
             text(names::kind_of(key)),
-            Cell::Count(row.count),
-            Cell::Bytes(row.bytes),
-            Cell::Bytes(row.hole_bytes),
-            Cell::Time(row.ns),
+            TableCell::Count(row.count),
+            TableCell::Bytes(row.bytes),
+            TableCell::Bytes(row.hole_bytes),
+            TableCell::Time(row.ns),
             time(mean(row.ns, row.count)),
             percentile(&row.durations, 99.0),
             time(row.durations.max()),
-            Cell::Count(row.carried_calls),
-            Cell::Count(row.without_call),
-            Cell::Count(row.outstanding),
-            Cell::Count(row.failed),
-            Cell::Count(row.short),
+            TableCell::Count(row.carried_calls),
+            TableCell::Count(row.without_call),
+            TableCell::Count(row.outstanding),
+            TableCell::Count(row.failed),
+            TableCell::Count(row.short),
         ]);
     }
     table
 }
 
 /// Reads and writes side by side.
-fn sizes(name: &'static str, reads: &Sizes, writes: &Sizes) -> Table {
+fn sizes(name: &'static str, reads: &Sizes, writes: &Sizes) -> TextTable {
     let columns = [
         "from_bytes",
         "to_bytes",
@@ -299,7 +299,7 @@ fn sizes(name: &'static str, reads: &Sizes, writes: &Sizes) -> Table {
         "writes",
         "written_bytes",
     ];
-    let mut table = Table::new(name, &columns);
+    let mut table = TextTable::new(name, &columns);
     let mut classes = std::collections::BTreeMap::new();
     for class in reads.classes() {
         classes.entry((class.low, class.high)).or_insert([None; 2])[0] = Some(class.volume);
@@ -308,33 +308,36 @@ fn sizes(name: &'static str, reads: &Sizes, writes: &Sizes) -> Table {
         classes.entry((class.low, class.high)).or_insert([None; 2])[1] = Some(class.volume);
     }
     for ((low, high), volumes) in classes {
-        let mut row = vec![Cell::Bytes(low), Cell::Bytes(high)];
+        let mut row = vec![TableCell::Bytes(low), TableCell::Bytes(high)];
         for volume in volumes.map(Option::unwrap_or_default) {
-            row.extend([Cell::Count(volume.count), Cell::Bytes(volume.bytes)]);
+            row.extend([
+                TableCell::Count(volume.count),
+                TableCell::Bytes(volume.bytes),
+            ]);
         }
         table.rows.push(row);
     }
     table
 }
 
-fn call_sizes(report: &Report) -> Table {
+fn call_sizes(report: &IoReport) -> TextTable {
     sizes("call_sizes", &report.reads.sizes, &report.writes.sizes)
 }
 
-fn transfer_sizes(report: &Report) -> Table {
+fn transfer_sizes(report: &IoReport) -> TextTable {
     sizes("transfer_sizes", &report.read_sizes, &report.write_sizes)
 }
 
-fn aggregators(report: &Report) -> Table {
+fn aggregators(report: &IoReport) -> TextTable {
     let columns = ["rank", "serves", "transfers", "moved_bytes"];
-    let mut table = Table::new("aggregators", &columns);
+    let mut table = TextTable::new("aggregators", &columns);
     for (&rank, aggregator) in &report.aggregators {
         for (&owner, volume) in &aggregator.serves {
             table.rows.push(vec![
-                Cell::Count(rank.into()),
-                Cell::Count(owner.into()),
-                Cell::Count(volume.count),
-                Cell::Bytes(volume.bytes),
+                TableCell::Count(rank.into()),
+                TableCell::Count(owner.into()),
+                TableCell::Count(volume.count),
+                TableCell::Bytes(volume.bytes),
             ]);
         }
     }
@@ -342,7 +345,7 @@ fn aggregators(report: &Report) -> Table {
 }
 
 /// Aggregators in short: one row each.
-pub fn aggregator_summary(report: &Report) -> Table {
+pub fn aggregator_summary(report: &IoReport) -> TextTable {
     let columns = [
         "rank",
         "ranks served",
@@ -350,59 +353,59 @@ pub fn aggregator_summary(report: &Report) -> Table {
         "for_them_bytes",
         "for_itself_bytes",
     ];
-    let mut table = Table::new("aggregator_summary", &columns);
+    let mut table = TextTable::new("aggregator_summary", &columns);
     for (&rank, aggregator) in &report.aggregators {
         let transfers = aggregator.serves.values().map(|volume| volume.count).sum();
         table.rows.push(vec![
-            Cell::Count(rank.into()),
-            Cell::Count(aggregator.serves.len() as u64),
-            Cell::Count(transfers),
-            Cell::Bytes(aggregator.served_bytes()),
-            Cell::Bytes(aggregator.own_bytes),
+            TableCell::Count(rank.into()),
+            TableCell::Count(aggregator.serves.len() as u64),
+            TableCell::Count(transfers),
+            TableCell::Bytes(aggregator.served_bytes()),
+            TableCell::Bytes(aggregator.own_bytes),
         ]);
     }
     table
 }
 
-fn waits(report: &Report) -> Table {
+fn waits(report: &IoReport) -> TextTable {
     let columns = [
         "rank", "calls", "time_s", "own_s", "others_s", "late_s", "rest_s", "own", "others",
         "late", "rest",
     ];
-    let mut table = Table::new("waits", &columns);
+    let mut table = TextTable::new("waits", &columns);
     for (&rank, row) in &report.collectives.ranks {
         let waits = row.waits;
         let all = waits.all();
         let parts = [waits.own, waits.others, waits.late, waits.rest];
         let mut cells = vec![
-            Cell::Count(rank.into()),
-            Cell::Count(row.calls),
-            Cell::Time(all),
+            TableCell::Count(rank.into()),
+            TableCell::Count(row.calls),
+            TableCell::Time(all),
         ];
-        cells.extend(parts.map(Cell::Time));
+        cells.extend(parts.map(TableCell::Time));
         cells.extend(parts.map(|part| share(part, all)));
         table.rows.push(cells);
     }
     table
 }
 
-fn waited_for(report: &Report) -> Table {
+fn waited_for(report: &IoReport) -> TextTable {
     let columns = ["rank", "waited_for", "operations", "waited_s"];
-    let mut table = Table::new("waited_for", &columns);
+    let mut table = TextTable::new("waited_for", &columns);
     for (&(rank, other), waited) in &report.collectives.waited_for {
         for (&doing, &ns) in waited {
             table.rows.push(vec![
-                Cell::Count(rank.into()),
-                Cell::Count(other.into()),
+                TableCell::Count(rank.into()),
+                TableCell::Count(other.into()),
                 text(names::doing(doing)),
-                Cell::Time(ns),
+                TableCell::Time(ns),
             ]);
         }
     }
     table
 }
 
-fn cache(report: &Report) -> Table {
+fn cache(report: &IoReport) -> TextTable {
     let columns = [
         "direction",
         "transfers",
@@ -412,16 +415,16 @@ fn cache(report: &Report) -> Table {
         "cached_bytes",
         "cached_share",
     ];
-    let mut table = Table::new("cache", &columns);
+    let mut table = TextTable::new("cache", &columns);
     let mut row = |direction: &str, cache: &Cache| {
         if cache.transfers > 0 {
             table.rows.push(vec![
                 text(direction),
-                Cell::Count(cache.transfers),
-                Cell::Bytes(cache.bytes),
-                Cell::Bytes(cache.sectors.saturating_mul(512)),
-                Cell::Count(cache.cached),
-                Cell::Bytes(cache.cached_bytes),
+                TableCell::Count(cache.transfers),
+                TableCell::Bytes(cache.bytes),
+                TableCell::Bytes(cache.sectors.saturating_mul(512)),
+                TableCell::Count(cache.cached),
+                TableCell::Bytes(cache.cached_bytes),
                 share(cache.cached, cache.transfers),
             ]);
         }
@@ -431,7 +434,7 @@ fn cache(report: &Report) -> Table {
     table
 }
 
-fn slowest(report: &Report) -> Table {
+fn slowest(report: &IoReport) -> TextTable {
     let columns = [
         "callid",
         "function",
@@ -446,12 +449,12 @@ fn slowest(report: &Report) -> Table {
         "operations_s",
         "longest_s",
     ];
-    let mut table = Table::new("slowest", &columns);
+    let mut table = TextTable::new("slowest", &columns);
     for slow in &report.slowest {
         let made = &slow.made;
         let rank = match made.place.lane.actor {
-            io_attribution::Actor::Rank(rank) => Cell::Count(rank.into()),
-            _ => Cell::None,
+            io_attribution::Actor::Rank(rank) => TableCell::Count(rank.into()),
+            _ => TableCell::None,
         };
         let begin = u64::try_from(made.place.ns.saturating_sub(report.zero)).unwrap_or(0);
         let call = vec![
@@ -459,13 +462,13 @@ fn slowest(report: &Report) -> Table {
             text(&*made.name),
             rank,
             text(names::file(report.files.get(&made.file), made.file)),
-            Cell::Bytes(made.bytes),
-            Cell::Time(begin),
-            Cell::Time(made.duration()),
+            TableCell::Bytes(made.bytes),
+            TableCell::Time(begin),
+            TableCell::Time(made.duration()),
         ];
         if slow.caused.is_empty() {
             let mut row = call.clone();
-            row.resize(columns.len(), Cell::None);
+            row.resize(columns.len(), TableCell::None);
             table.rows.push(row);
         }
         for caused in &slow.caused {
@@ -478,24 +481,24 @@ fn slowest(report: &Report) -> Table {
 }
 
 /// Operation, count, bytes, time, longest.
-pub fn caused_cells(caused: &Caused) -> Vec<Cell> {
+pub fn caused_cells(caused: &CausedKind) -> Vec<TableCell> {
     vec![
         text(names::kind_of(caused.key)),
-        Cell::Count(caused.operations),
-        Cell::Bytes(caused.bytes),
-        Cell::Time(caused.ns),
-        Cell::Time(caused.longest),
+        TableCell::Count(caused.operations),
+        TableCell::Bytes(caused.bytes),
+        TableCell::Time(caused.ns),
+        TableCell::Time(caused.longest),
     ]
 }
 
-fn work(by: &str, what: &str, work: &Work) -> Option<Vec<Cell>> {
+fn work(by: &str, what: &str, work: &WorkTotals) -> Option<Vec<TableCell>> {
     (work.volume.count > 0).then(|| {
         vec![
             text(by),
             text(what),
-            Cell::Count(work.volume.count),
-            Cell::Bytes(work.volume.bytes),
-            Cell::Time(work.ns),
+            TableCell::Count(work.volume.count),
+            TableCell::Bytes(work.volume.bytes),
+            TableCell::Time(work.ns),
             time(mean(work.ns, work.volume.count)),
             percentile(&work.durations, 50.0),
             percentile(&work.durations, 99.0),
@@ -516,8 +519,8 @@ const WORK: [&str; 9] = [
     "max_s",
 ];
 
-fn servers(report: &Report) -> Table {
-    let mut table = Table::new("servers", &WORK);
+fn servers(report: &IoReport) -> TextTable {
+    let mut table = TextTable::new("servers", &WORK);
     for (&actor, row) in &report.below.servers {
         let by = names::actor(actor);
         let all = [
@@ -537,8 +540,8 @@ fn servers(report: &Report) -> Table {
     table
 }
 
-fn devices(report: &Report) -> Table {
-    let mut table = Table::new("devices", &WORK);
+fn devices(report: &IoReport) -> TextTable {
+    let mut table = TextTable::new("devices", &WORK);
     for (&number, row) in &report.below.devices {
         let by = format!("device {number}");
         let all = [
@@ -554,7 +557,7 @@ fn devices(report: &Report) -> Table {
     table
 }
 
-fn exactness(report: &Report) -> Table {
+fn exactness(report: &IoReport) -> TextTable {
     let columns = [
         "stage",
         "transfers",
@@ -569,20 +572,20 @@ fn exactness(report: &Report) -> Table {
         "unknown_bytes",
         "settled_share",
     ];
-    let mut table = Table::new("exactness", &columns);
+    let mut table = TextTable::new("exactness", &columns);
     for (&stage, row) in &report.attribution {
         table.rows.push(vec![
             text(names::stage(stage)),
-            Cell::Count(row.transfers),
-            Cell::Count(row.settled),
-            Cell::Bytes(row.moved),
-            Cell::Bytes(row.hole_bytes),
-            Cell::Bytes(row.exact),
-            Cell::Bytes(row.page),
-            Cell::Bytes(row.bounding_extent),
-            Cell::Bytes(row.ambiguous),
-            Cell::Bytes(row.may_carry),
-            Cell::Bytes(row.unattributed),
+            TableCell::Count(row.transfers),
+            TableCell::Count(row.settled),
+            TableCell::Bytes(row.moved),
+            TableCell::Bytes(row.hole_bytes),
+            TableCell::Bytes(row.exact),
+            TableCell::Bytes(row.page),
+            TableCell::Bytes(row.bounding_extent),
+            TableCell::Bytes(row.ambiguous),
+            TableCell::Bytes(row.may_carry),
+            TableCell::Bytes(row.unattributed),
             share(row.settled, row.transfers),
         ]);
     }

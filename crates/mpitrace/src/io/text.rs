@@ -1,10 +1,10 @@
 //! The report for people.
 
-use super::tables::{self, TableName};
+use super::tables::{self, IoTable};
 use super::{findings, names};
-use crate::terminal::table::{Cell, Table, Width};
+use crate::terminal::table::{TableCell, TextTable, Width};
 use crate::terminal::units::{bytes, counted, time};
-use analysis::io::{Access, Doing, Report, Slow};
+use analysis::io::{AccessTotals, Doing, IoReport, Slow};
 use io_attribution::{Actor, AttributionTotals, FileRole};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_TABLE_ROWS: usize = 20;
 
 /// All of a report, its tables of lines of at most `width` characters.
-pub fn report(report: &Report, totals: Option<&AttributionTotals>, width: Width) -> String {
-    let mut out = Text {
+pub fn report(report: &IoReport, totals: Option<&AttributionTotals>, width: Width) -> String {
+    let mut out = ReportText {
         text: String::new(),
         width,
     };
@@ -36,12 +36,12 @@ pub fn report(report: &Report, totals: Option<&AttributionTotals>, width: Width)
 }
 
 /// Text with headings.
-struct Text {
+struct ReportText {
     text: String,
     width: Width,
 }
 
-impl Text {
+impl ReportText {
     fn head(&mut self, title: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -77,7 +77,7 @@ impl Text {
     }
 
     /// The first rows of a table, and how many there are more.
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &TextTable) {
         let mut shown = table.clone();
         shown.rows.truncate(MAX_TABLE_ROWS);
         self.text.push_str(&shown.fitted(self.width));
@@ -91,7 +91,7 @@ impl Text {
     }
 }
 
-fn summary(out: &mut Text, report: &Report) {
+fn summary(out: &mut ReportText, report: &IoReport) {
     let span = report.span.map_or(0, |(first, last)| last.abs_diff(first));
     let data = report.files.values();
     let data = data.filter(|file| file.role == FileRole::Data).count();
@@ -138,7 +138,7 @@ fn summary(out: &mut Text, report: &Report) {
     ));
 }
 
-fn accesses(out: &mut Text, report: &Report) {
+fn accesses(out: &mut ReportText, report: &IoReport) {
     if report.functions.is_empty() {
         return;
     }
@@ -151,16 +151,16 @@ fn accesses(out: &mut Text, report: &Report) {
         "hole_read_bytes",
         "hole_written_bytes",
     ];
-    let by = |name: TableName, keys: &[&'static str]| {
+    let by = |name: IoTable, keys: &[&'static str]| {
         let table = name.table(report).select(&[keys, &columns].concat());
         table.without_empty(&["hole_read_bytes", "hole_written_bytes"])
     };
-    out.table(&by(TableName::Functions, &["function"]));
+    out.table(&by(IoTable::Functions, &["function"]));
     out.line("");
-    out.table(&by(TableName::Files, &["file", "direction"]));
+    out.table(&by(IoTable::Files, &["file", "direction"]));
     if report.by_rank.len() > 1 {
         out.line("");
-        out.table(&by(TableName::Ranks, &["rank"]));
+        out.table(&by(IoTable::Ranks, &["rank"]));
     }
     let modifying = &report.writes;
     if modifying.modifying > 0 {
@@ -174,7 +174,7 @@ fn accesses(out: &mut Text, report: &Report) {
     }
 
     out.head("Operations per call");
-    out.table(&indented(&TableName::PerCall.table(report)));
+    out.table(&indented(&IoTable::PerCall.table(report)));
 
     out.head("Time of the calls, and of their own rank's operations in it");
     let columns = [
@@ -190,14 +190,14 @@ fn accesses(out: &mut Text, report: &Report) {
         "in_others",
         "elsewhere",
     ];
-    let table = TableName::Functions.table(report).select(&columns);
+    let table = IoTable::Functions.table(report).select(&columns);
     out.table(&table.without_empty(&["in_locks", "in_others"]));
     out.line("elsewhere: none of its rank's own operations ran: exchange between ranks, waiting, copying.");
 
     out.head("Sizes");
     out.line("Calls by bytes asked for:");
-    out.table(&TableName::CallSizes.table(report));
-    let transfers = TableName::TransferSizes.table(report);
+    out.table(&IoTable::CallSizes.table(report));
+    let transfers = IoTable::TransferSizes.table(report);
     if !transfers.rows.is_empty() {
         out.line("\nTransfers of ranks by bytes moved:");
         out.table(&transfers);
@@ -205,18 +205,18 @@ fn accesses(out: &mut Text, report: &Report) {
 }
 
 /// The function only in its first row, kinds under it; of functions whose operations are all of one kind in one row.
-fn indented(table: &Table) -> Table {
-    let mut shown = Table::new(table.name, &table.columns);
+fn indented(table: &TextTable) -> TextTable {
+    let mut shown = TextTable::new(table.name, &table.columns);
     shown.columns[0] = "function / operation";
     shown.columns.remove(1);
     for rows in table.rows.chunk_by(|a, b| a[0] == b[0]) {
         for (nth, row) in rows.iter().enumerate() {
             let mut row = row.clone();
             let kind = row.remove(1);
-            if let (Cell::Text(kind), Cell::Text(function)) = (kind, &mut row[0]) {
+            if let (TableCell::Text(kind), TableCell::Text(function)) = (kind, &mut row[0]) {
                 match (nth, rows) {
                     (0, [_, only]) => {
-                        if let Cell::Text(only) = &only[1] {
+                        if let TableCell::Text(only) = &only[1] {
                             function.push_str(&format!(": {only}"));
                         }
                     }
@@ -224,7 +224,7 @@ fn indented(table: &Table) -> Table {
                     (1, [_, _]) => continue,
                     _ => {
                         *function = format!("  {kind}");
-                        row[1] = Cell::None;
+                        row[1] = TableCell::None;
                     }
                 }
             }
@@ -234,7 +234,7 @@ fn indented(table: &Table) -> Table {
     shown
 }
 
-fn operations(out: &mut Text, report: &Report) {
+fn operations(out: &mut ReportText, report: &IoReport) {
     if report.kinds.is_empty() {
         return;
     }
@@ -252,7 +252,7 @@ fn operations(out: &mut Text, report: &Report) {
         "failed",
         "short",
     ];
-    let mut table = TableName::Operations.table(report).select(&columns);
+    let mut table = IoTable::Operations.table(report).select(&columns);
     let has_servers = report.kinds.keys().any(|key| !key.is_of_rank());
     if !has_servers {
         table = table.select(&columns[1..]);
@@ -294,7 +294,7 @@ fn operations(out: &mut Text, report: &Report) {
     }
 }
 
-fn collectives(out: &mut Text, report: &Report) {
+fn collectives(out: &mut ReportText, report: &IoReport) {
     if !report.aggregators.is_empty() {
         out.head("Aggregators: ranks that moved data of others");
         out.table(&tables::aggregator_summary(report));
@@ -310,7 +310,7 @@ fn collectives(out: &mut Text, report: &Report) {
     ));
     out.line("to come (late), else the rest: exchange between the ranks.");
     let columns = ["rank", "calls", "time_s", "own", "others", "late", "rest"];
-    out.table(&TableName::Waits.table(report).select(&columns));
+    out.table(&IoTable::Waits.table(report).select(&columns));
     let mut longest: Vec<_> = collectives
         .waited_for
         .iter()
@@ -336,14 +336,14 @@ fn collectives(out: &mut Text, report: &Report) {
     }
 }
 
-fn cache_and_deferred(out: &mut Text, report: &Report) {
-    let cache = TableName::Cache.table(report);
+fn cache_and_deferred(out: &mut ReportText, report: &IoReport) {
+    let cache = IoTable::Cache.table(report);
     if !cache.rows.is_empty() {
         out.head("Disk or page cache");
         out.table(&cache);
         out.line("cached: reads without a sector from the device, writes to pages that were dirty already.");
     }
-    let deferred: BTreeMap<&String, &Access> = report
+    let deferred: BTreeMap<&String, &AccessTotals> = report
         .functions
         .iter()
         .filter(|(_, row)| row.deferred > 0 || row.times.outstanding > 0)
@@ -360,16 +360,16 @@ fn cache_and_deferred(out: &mut Text, report: &Report) {
         "pending_s",
         "outstanding_s",
     ];
-    let mut table = TableName::Functions.table(report).select(&columns);
+    let mut table = IoTable::Functions.table(report).select(&columns);
     table.rows.retain(|row| match &row[0] {
-        Cell::Text(name) => deferred.contains_key(name),
+        TableCell::Text(name) => deferred.contains_key(name),
         _ => false,
     });
     out.table(&table);
     out.line("pending: from the return of the call to its completion; outstanding: asynchronous\noperations added up, though they overlap.");
 }
 
-fn slowest(out: &mut Text, report: &Report) {
+fn slowest(out: &mut ReportText, report: &IoReport) {
     if report.slowest.is_empty() {
         return;
     }
@@ -380,7 +380,7 @@ fn slowest(out: &mut Text, report: &Report) {
     out.line("All of one call, down to the disk: --call CALLID");
 }
 
-fn slow_call(out: &mut Text, report: &Report, slow: &Slow) {
+fn slow_call(out: &mut ReportText, report: &IoReport, slow: &Slow) {
     let made = &slow.made;
     let begin = time(made.place.ns.abs_diff(report.zero));
     let file = names::file(report.files.get(&made.file), made.file);
@@ -427,11 +427,11 @@ fn slow_call(out: &mut Text, report: &Report, slow: &Slow) {
     }
 }
 
-fn below(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>) {
+fn below(out: &mut ReportText, report: &IoReport, totals: Option<&AttributionTotals>) {
     let below = &report.below;
     if !below.servers.is_empty() {
         out.head("I/O servers");
-        out.table(&TableName::Servers.table(report));
+        out.table(&IoTable::Servers.table(report));
         if let Some(requests) = below.requests_per_transfer() {
             out.line(&format!(
                 "{requests:.2} requests to read or write for each transfer of a rank"
@@ -451,7 +451,7 @@ fn below(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>) {
     }
     if !below.devices.is_empty() {
         out.head("Block devices");
-        out.table(&TableName::Devices.table(report));
+        out.table(&IoTable::Devices.table(report));
         for (number, device) in &below.devices {
             let kernel = device.by_kernel;
             out.line(&format!(
@@ -482,15 +482,15 @@ fn below(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>) {
     }
 }
 
-fn exactness(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>) {
+fn exactness(out: &mut ReportText, report: &IoReport, totals: Option<&AttributionTotals>) {
     if report.attribution.is_empty() {
         return;
     }
     out.head("How exact this is");
-    let mut table = TableName::Exactness.table(report);
-    type Part = fn(&analysis::io::Attribution) -> u64;
-    let any = |part: Part| report.attribution.values().any(|a| part(a) > 0);
-    let rare: [(&str, Part); 4] = [
+    let mut table = IoTable::Exactness.table(report);
+    type ByteCount = fn(&analysis::io::Attribution) -> u64;
+    let any = |part: ByteCount| report.attribution.values().any(|a| part(a) > 0);
+    let rare: [(&str, ByteCount); 4] = [
         ("page_bytes", |a| a.page),
         ("bounding_extent_bytes", |a| a.bounding_extent),
         ("ambiguous_bytes", |a| a.ambiguous),

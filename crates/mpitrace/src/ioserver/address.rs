@@ -59,24 +59,24 @@ pub fn expect_own(user: u32) -> io::Result<()> {
 
 /// A connection.
 #[derive(Debug)]
-pub enum Stream {
+pub enum ServerStream {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
 /// Takes connections.
 #[derive(Debug)]
-pub enum Listener {
+pub enum ServerListener {
     Unix(UnixListener),
     Tcp(TcpListener),
 }
 
-impl Stream {
+impl ServerStream {
     /// Connects to a data server.
-    pub fn connect(address: &Address) -> io::Result<Stream> {
+    pub fn connect(address: &Address) -> io::Result<ServerStream> {
         let stream = match address {
-            Address::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
-            Address::Tcp(place) => Stream::Tcp(TcpStream::connect(place)?),
+            Address::Unix(path) => ServerStream::Unix(UnixStream::connect(path)?),
+            Address::Tcp(place) => ServerStream::Tcp(TcpStream::connect(place)?),
         };
         stream.set_patience(ANSWER_TIMEOUT)?;
         Ok(stream)
@@ -85,11 +85,11 @@ impl Stream {
     /// Reading gives up after `read`, writing after [`ANSWER_TIMEOUT`]; small messages are sent at once.
     fn set_patience(&self, read: Duration) -> io::Result<()> {
         match self {
-            Stream::Unix(stream) => {
+            ServerStream::Unix(stream) => {
                 stream.set_read_timeout(Some(read))?;
                 stream.set_write_timeout(Some(ANSWER_TIMEOUT))
             }
-            Stream::Tcp(stream) => {
+            ServerStream::Tcp(stream) => {
                 stream.set_nodelay(true)?;
                 stream.set_read_timeout(Some(read))?;
                 stream.set_write_timeout(Some(ANSWER_TIMEOUT))
@@ -100,16 +100,16 @@ impl Stream {
     /// The user at the other end, if that is on this host and known.
     pub fn user(&self) -> io::Result<Option<u32>> {
         match self {
-            Stream::Unix(stream) => Ok(Some(socket_peercred(stream)?.uid.as_raw())),
-            Stream::Tcp(_) => Ok(None),
+            ServerStream::Unix(stream) => Ok(Some(socket_peercred(stream)?.uid.as_raw())),
+            ServerStream::Tcp(_) => Ok(None),
         }
     }
 
     /// A second handle of the connection.
-    pub fn try_clone(&self) -> io::Result<Stream> {
+    pub fn try_clone(&self) -> io::Result<ServerStream> {
         Ok(match self {
-            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
-            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+            ServerStream::Unix(stream) => ServerStream::Unix(stream.try_clone()?),
+            ServerStream::Tcp(stream) => ServerStream::Tcp(stream.try_clone()?),
         })
     }
 
@@ -117,64 +117,64 @@ impl Stream {
     pub fn close(&self) {
         // It may have ended already.
         drop(match self {
-            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
-            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            ServerStream::Unix(stream) => stream.shutdown(Shutdown::Both),
+            ServerStream::Tcp(stream) => stream.shutdown(Shutdown::Both),
         });
     }
 }
 
-impl Listener {
+impl ServerListener {
     /// Listens there.
-    pub fn bind(address: &Address) -> io::Result<Listener> {
+    pub fn bind(address: &Address) -> io::Result<ServerListener> {
         Ok(match address {
-            Address::Unix(path) => Listener::Unix(UnixListener::bind(path)?),
-            Address::Tcp(place) => Listener::Tcp(TcpListener::bind(place)?),
+            Address::Unix(path) => ServerListener::Unix(UnixListener::bind(path)?),
+            Address::Tcp(place) => ServerListener::Tcp(TcpListener::bind(place)?),
         })
     }
 
     /// Where it listens: with the port that the system chose for port 0.
     pub fn address(&self, asked: &Address) -> Address {
         match self {
-            Listener::Tcp(listener) => match listener.local_addr() {
+            ServerListener::Tcp(listener) => match listener.local_addr() {
                 Ok(local) => Address::Tcp(local.to_string()),
                 Err(_) => asked.clone(),
             },
-            Listener::Unix(_) => asked.clone(),
+            ServerListener::Unix(_) => asked.clone(),
         }
     }
 
     /// The next connection. Reading from it gives up after each [`POLL_INTERVAL`].
-    pub fn accept(&self) -> io::Result<Stream> {
+    pub fn accept(&self) -> io::Result<ServerStream> {
         let stream = match self {
-            Listener::Unix(listener) => Stream::Unix(listener.accept()?.0),
-            Listener::Tcp(listener) => Stream::Tcp(listener.accept()?.0),
+            ServerListener::Unix(listener) => ServerStream::Unix(listener.accept()?.0),
+            ServerListener::Tcp(listener) => ServerStream::Tcp(listener.accept()?.0),
         };
         stream.set_patience(POLL_INTERVAL)?;
         Ok(stream)
     }
 }
 
-impl Read for Stream {
+impl Read for ServerStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(stream) => stream.read(buffer),
-            Stream::Tcp(stream) => stream.read(buffer),
+            ServerStream::Unix(stream) => stream.read(buffer),
+            ServerStream::Tcp(stream) => stream.read(buffer),
         }
     }
 }
 
-impl Write for Stream {
+impl Write for ServerStream {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(stream) => stream.write(data),
-            Stream::Tcp(stream) => stream.write(data),
+            ServerStream::Unix(stream) => stream.write(data),
+            ServerStream::Tcp(stream) => stream.write(data),
         }
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         match self {
-            Stream::Unix(stream) => stream.write_vectored(parts),
-            Stream::Tcp(stream) => stream.write_vectored(parts),
+            ServerStream::Unix(stream) => stream.write_vectored(parts),
+            ServerStream::Tcp(stream) => stream.write_vectored(parts),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Clocks of data servers on other hosts, compared with that of the front end: times in their traces can then be brought
 //! together with those of the ranks. Done on each connection that leads to a host, when it is made.
 
-use super::address::Stream;
-use super::recording::Recorder;
-use super::wire::{self, Action, Question};
+use super::address::ServerStream;
+use super::recording::RequestRecorder;
+use super::wire::{self, ServerAction, ServerQuestion};
 use blockfile::define::{Definition, Sync};
 use blockfile::machine::{boot_id, now};
 use std::io;
@@ -11,8 +11,8 @@ use std::io;
 /// Readings of which the one with the shortest way counts.
 const READINGS: usize = 8;
 
-fn question(action: Action) -> Question {
-    Question {
+fn question(action: ServerAction) -> ServerQuestion {
+    ServerQuestion {
         action,
         flags: 0,
         call: None,
@@ -26,13 +26,13 @@ fn question(action: Action) -> Question {
 }
 
 /// What the server's clock says, in ns.
-pub fn read(stream: &mut Stream) -> io::Result<u64> {
-    wire::ask(stream, &question(Action::Clock), &[])?;
+pub fn read(stream: &mut ServerStream) -> io::Result<u64> {
+    wire::ask(stream, &question(ServerAction::Clock), &[])?;
     Ok(wire::answered(stream, &mut [])?? as u64)
 }
 
 /// Compares the clocks and tells the server the result.
-pub fn compare(stream: &mut Stream) -> io::Result<()> {
+pub fn compare(stream: &mut ServerStream) -> io::Result<()> {
     let mut best: Option<Sync> = None;
     for _ in 0..READINGS {
         let asked = now();
@@ -47,11 +47,11 @@ pub fn compare(stream: &mut Stream) -> io::Result<()> {
         }
     }
     let Sync { ticks, shift, gap } = best.unwrap_or_default();
-    let result = Question {
+    let result = ServerQuestion {
         offset: ticks,
         local: shift as u64,
         size: gap,
-        ..question(Action::Shift)
+        ..question(ServerAction::Shift)
     };
     wire::ask(stream, &result, boot_id().as_bytes())?;
     wire::answered(stream, &mut [])??;
@@ -59,7 +59,7 @@ pub fn compare(stream: &mut Stream) -> io::Result<()> {
 }
 
 /// Records the result that `question` tells, if the asker's kernel, which has named itself in `boot`, is another one.
-pub fn note(question: &Question, boot: &[u8], recorder: &Recorder) {
+pub fn note(question: &ServerQuestion, boot: &[u8], recorder: &RequestRecorder) {
     if boot != boot_id().as_bytes() {
         recorder.define(&Definition::Sync(Sync {
             ticks: question.offset,
@@ -72,7 +72,7 @@ pub fn note(question: &Question, boot: &[u8], recorder: &Recorder) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockfile::define::Server;
+    use blockfile::define::ServerDefinition;
     use blockfile::writer::BlockFileWriter;
     use std::os::unix::net::UnixStream;
 
@@ -80,21 +80,21 @@ mod tests {
     fn a_shift_is_recorded_for_another_kernel_only() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("blocks");
-        let writer = BlockFileWriter::create(&path, Server::default()).unwrap();
-        let recorder = Recorder::new(Some(writer), None);
+        let writer = BlockFileWriter::create(&path, ServerDefinition::default()).unwrap();
+        let recorder = RequestRecorder::new(Some(writer), None);
         let (front, server) = UnixStream::pair().unwrap();
-        let (mut front, mut server) = (Stream::Unix(front), Stream::Unix(server));
+        let (mut front, mut server) = (ServerStream::Unix(front), ServerStream::Unix(server));
         // The server's clock is a second behind: this machine may have started a short time ago.
         let behind = 1_000_000_000;
         let asker = std::thread::spawn(move || compare(&mut front).unwrap());
         let mut data = Vec::new();
         for _ in 0..READINGS {
             let asked = wire::question(&mut server, &mut data).unwrap().unwrap();
-            assert_eq!(asked.action, Action::Clock);
+            assert_eq!(asked.action, ServerAction::Clock);
             wire::answer(&mut server, Ok((now() - behind) as usize), &[]).unwrap();
         }
         let told = wire::question(&mut server, &mut data).unwrap().unwrap();
-        assert_eq!(told.action, Action::Shift);
+        assert_eq!(told.action, ServerAction::Shift);
         wire::answer(&mut server, Ok(0), &[]).unwrap();
         asker.join().unwrap();
         note(&told, &data, &recorder);

@@ -2,7 +2,7 @@
 //! answer.
 
 use super::recording::Result;
-use super::requests::{Change, Server, symlink};
+use super::requests::{FileChange, FileSystem, symlink};
 use blockfile::operation;
 use fuser::{
     AccessFlags, BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
@@ -41,7 +41,7 @@ macro_rules! answer {
     };
 }
 
-impl Server {
+impl FileSystem {
     fn open_flags(&self) -> FopenFlags {
         match (self.is_direct, self.is_parallel) {
             (true, false) => FopenFlags::FOPEN_DIRECT_IO,
@@ -66,17 +66,17 @@ fn none<T>(_: &T) -> i64 {
 }
 
 /// The server as the crate calls it.
-pub struct Requests(pub Arc<Server>);
+pub struct FuseRequests(pub Arc<FileSystem>);
 
-impl Deref for Requests {
-    type Target = Server;
+impl Deref for FuseRequests {
+    type Target = FileSystem;
 
-    fn deref(&self) -> &Server {
+    fn deref(&self) -> &FileSystem {
         &self.0
     }
 }
 
-impl Filesystem for Requests {
+impl Filesystem for FuseRequests {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let _nearest = config.set_max_write(self.max_write);
         let _nearest = config.set_max_background(BACKGROUND);
@@ -131,7 +131,7 @@ impl Filesystem for Requests {
         if let Some(size) = size {
             work = work.range(0, size);
         }
-        let change = Change {
+        let change = FileChange {
             mode,
             uid,
             gid,
@@ -211,7 +211,7 @@ impl Filesystem for Requests {
         reply: ReplyEntry,
     ) {
         let work = self.begin(operation::REQUEST_OTHER, request, inode);
-        let result = Server::link(self, inode, parent, name);
+        let result = FileSystem::link(self, inode, parent, name);
         work.end(&result, none);
         answer!(reply, result, attr => reply.entry(&believed(&attr), &attr, GENERATION));
     }
@@ -242,14 +242,14 @@ impl Filesystem for Requests {
     ) {
         let work = self.begin(operation::REQUEST_RENAME, request, parent);
         let flags = fs::RenameFlags::from_bits_retain(flags.bits());
-        let result = Server::rename(self, &work, (parent, name), (new_parent, new_name), flags);
+        let result = FileSystem::rename(self, &work, (parent, name), (new_parent, new_name), flags);
         work.end(&result, none);
         answer!(reply, result, () => reply.ok());
     }
 
     fn open(&self, request: &Request, inode: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
         let work = self.begin(operation::REQUEST_OPEN, request, inode);
-        let result = Server::open(self, &work, inode, flags.0);
+        let result = FileSystem::open(self, &work, inode, flags.0);
         work.end(&result, none);
         answer!(reply, result, handle => reply.opened(handle, self.open_flags()));
     }
@@ -265,7 +265,7 @@ impl Filesystem for Requests {
         reply: ReplyCreate,
     ) {
         let mut work = self.begin(operation::REQUEST_CREATE, request, parent);
-        let result = Server::create(self, &work, request, (parent, name), mode, flags);
+        let result = FileSystem::create(self, &work, request, (parent, name), mode, flags);
         if let Ok((attr, _)) = &result {
             work.request.inode = attr.ino.0;
         }
@@ -344,7 +344,7 @@ impl Filesystem for Requests {
         reply: ReplyEmpty,
     ) {
         let work = self.begin(operation::REQUEST_RELEASE, request, inode);
-        let result = Server::release(self, &work, handle);
+        let result = FileSystem::release(self, &work, handle);
         work.end(&result, none);
         answer!(reply, result, () => reply.ok());
     }

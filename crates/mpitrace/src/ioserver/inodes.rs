@@ -1,8 +1,8 @@
 //! The files that the kernel knows, by the numbers that it asks with. Each is held by a descriptor that stands for the inode
 //! itself, so that renaming and removing names does not matter.
 
-use super::recording::{Recorder, Result};
-use blockfile::define::{Definition, OpenFile};
+use super::recording::{RequestRecorder, Result};
+use blockfile::define::{Definition, OpenFileDefinition};
 use fuser::{FileAttr, FileType, INodeNo};
 use parking_lot::Mutex;
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
@@ -22,7 +22,7 @@ pub const ROOT: u64 = 1;
 const FIRST_SUBSTITUTE_INODE: u64 = 1 << 63;
 
 /// A file that the kernel knows.
-pub struct Node {
+pub struct KnownFile {
     /// Number of the file in requests, and `st_ino` for programs: that of the inode in the store wherever possible.
     pub number: u64,
     /// Device and inode in the store.
@@ -51,7 +51,7 @@ pub struct Inodes {
 }
 
 struct InodeTable {
-    by_number: HashMap<u64, (Arc<Node>, u64)>,
+    by_number: HashMap<u64, (Arc<KnownFile>, u64)>,
     by_key: HashMap<(u64, u64), u64>,
     odd: u64,
 }
@@ -66,7 +66,7 @@ impl Inodes {
         let place = fs::open(base, flags, Mode::empty())?;
         let stat = fs::fstat(&place)?;
         let key = (stat.st_dev, stat.st_ino);
-        let root = Node::new(ROOT, key, place);
+        let root = KnownFile::new(ROOT, key, place);
         Ok(Inodes {
             base: base.to_owned(),
             mount: mount.to_owned(),
@@ -81,21 +81,21 @@ impl Inodes {
     }
 
     /// The file with this number.
-    pub fn get(&self, number: INodeNo) -> Result<Arc<Node>> {
+    pub fn get(&self, number: INodeNo) -> Result<Arc<KnownFile>> {
         let known = self.known.lock();
         let found = known.by_number.get(&number.0);
         found.map(|(node, _)| Arc::clone(node)).ok_or(Errno::STALE)
     }
 
     /// The file with this key, if the kernel knows it.
-    pub fn find(&self, key: (u64, u64)) -> Option<Arc<Node>> {
+    pub fn find(&self, key: (u64, u64)) -> Option<Arc<KnownFile>> {
         let known = self.known.lock();
         let number = known.by_key.get(&key)?;
         Some(Arc::clone(&known.by_number.get(number)?.0))
     }
 
     /// The file of this name in a directory, which the kernel will know one time more.
-    pub fn look_up(&self, parent: &Node, name: &OsStr) -> Result<(Arc<Node>, Stat)> {
+    pub fn look_up(&self, parent: &KnownFile, name: &OsStr) -> Result<(Arc<KnownFile>, Stat)> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let place = fs::openat(&parent.place, name, flags, Mode::empty())?;
         let stat = fs::fstat(&place)?;
@@ -116,7 +116,7 @@ impl Inodes {
         } else {
             stat.st_ino
         };
-        let node = Arc::new(Node::new(number, key, place));
+        let node = Arc::new(KnownFile::new(number, key, place));
         known.by_key.insert(key, number);
         known.by_number.insert(number, (Arc::clone(&node), 1));
         Ok((node, stat))
@@ -137,7 +137,7 @@ impl Inodes {
     }
 
     /// Records what the file is called now, in the store and in the mount, if that is not known.
-    pub fn name(&self, node: &Node, flags: i32, recorder: &Recorder) {
+    pub fn name(&self, node: &KnownFile, flags: i32, recorder: &RequestRecorder) {
         if node.named.swap(true, Relaxed) {
             return;
         }
@@ -145,7 +145,7 @@ impl Inodes {
             return;
         };
         let file = |device, inode, path: &Path| {
-            Definition::File(OpenFile {
+            Definition::File(OpenFileDefinition {
                 fd: -1,
                 flags,
                 device,
@@ -166,9 +166,9 @@ impl Inodes {
     }
 }
 
-impl Node {
-    fn new(number: u64, key: (u64, u64), place: OwnedFd) -> Node {
-        Node {
+impl KnownFile {
+    fn new(number: u64, key: (u64, u64), place: OwnedFd) -> KnownFile {
+        KnownFile {
             number,
             key,
             place,
@@ -237,7 +237,7 @@ impl Node {
     }
 }
 
-impl AsFd for Node {
+impl AsFd for KnownFile {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.place.as_fd()
     }

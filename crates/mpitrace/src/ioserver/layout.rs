@@ -3,7 +3,7 @@
 
 /// Number of servers and size of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct StripeLayout {
     /// Servers; at least 1.
     pub servers: u64,
     /// Bytes of a stripe; at least 1.
@@ -23,7 +23,7 @@ pub struct StripePiece {
     pub length: u64,
 }
 
-impl Layout {
+impl StripeLayout {
     /// The pieces of `length` bytes from `offset` on, in the order of the file.
     pub fn pieces(self, offset: u64, length: u64) -> impl Iterator<Item = StripePiece> {
         let end = offset.saturating_add(length);
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn every_byte_is_at_one_place() {
         for (servers, stripe) in [(1, 4), (2, 1), (3, 4), (4, 3), (3, 7)] {
-            let layout = Layout { servers, stripe };
+            let layout = StripeLayout { servers, stripe };
             let mut parts = vec![0; servers as usize];
             for offset in 0..100 {
                 let pieces: Vec<StripePiece> = layout.pieces(offset, 1).collect();

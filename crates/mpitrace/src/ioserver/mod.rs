@@ -24,16 +24,16 @@ pub mod wire;
 use crate::failure::Failure;
 use crate::system::absolute;
 use crate::terminal::units;
-use blockfile::define::{Role, Server as Named};
+use blockfile::define::{ServerDefinition as Named, ServerKind};
 use clap::ValueEnum;
-use recording::Recorder;
+use recording::RequestRecorder;
 use secret::Secret;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How programs reach the server's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
+pub enum ServerMode {
     /// Each read and write of a program is one request of the same size, at once
     Direct,
     /// Through the page cache: writes are requests at once, cut at pages; reads come from the cache, which reads ahead
@@ -60,7 +60,7 @@ pub struct Arguments {
     mount: PathBuf,
     /// How programs reach the files
     #[arg(long, value_enum, default_value = "direct")]
-    mode: Mode,
+    mode: ServerMode,
     /// Maximum size of a write request in bytes; the kernel may allow less (usually 1 MB)
     #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = bytes)]
     max_write: u64,
@@ -134,15 +134,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (store, children) = store(arguments, &mut place, trace.as_deref())?;
     let name = place.mount.display().to_string();
     let server = Named {
-        role: Role::FrontEnd,
+        role: ServerKind::FrontEnd,
         number: 0,
         name,
     };
-    let recorder = Arc::new(Recorder::create(trace.as_deref(), server, Some(tids))?);
+    let recorder = Arc::new(RequestRecorder::create(
+        trace.as_deref(),
+        server,
+        Some(tids),
+    )?);
     let inodes = inodes::Inodes::new(&place.base, &place.mount)
         .map_err(|e| Failure::file(&place.base, std::io::Error::from(e)))?;
-    let mut server = requests::Server::new(inodes, store, Arc::clone(&recorder));
-    server.is_direct = arguments.mode == Mode::Direct;
+    let mut server = requests::FileSystem::new(inodes, store, Arc::clone(&recorder));
+    server.is_direct = arguments.mode == ServerMode::Direct;
     server.is_parallel = arguments.parallel;
     server.max_write = u32::try_from(arguments.max_write).unwrap_or(u32::MAX);
     let ready =
@@ -171,12 +175,12 @@ fn store(
     arguments: &Arguments,
     place: &mut mount::MountPoint,
     trace: Option<&Path>,
-) -> Result<(Box<dyn store::Store>, Option<servers::Servers>), Failure> {
+) -> Result<(Box<dyn store::FileStore>, Option<servers::Servers>), Failure> {
     let count = arguments
         .servers
         .unwrap_or(arguments.data_servers.len() as u32);
     if count == 0 {
-        return Ok((Box::new(store::Plain), None));
+        return Ok((Box::new(store::PlainDirectory), None));
     }
     let stripe = arguments.stripe;
     if stripe > wire::MAX_DATA_BYTES as u64 {
@@ -184,7 +188,7 @@ fn store(
             "a stripe of {stripe} bytes is too large"
         )));
     }
-    let layout = layout::Layout {
+    let layout = layout::StripeLayout {
         servers: u64::from(count),
         stripe,
     };

@@ -1,7 +1,7 @@
 //! Mounting, serving until the end, and the end: by unmounting, or by a signal.
 
-use super::filesystem::Requests;
-use super::requests::Server;
+use super::filesystem::FuseRequests;
+use super::requests::FileSystem;
 use crate::failure::Failure;
 use crate::system::signals::Signals;
 use fuser::{Config, MountOption, Session, SessionACL};
@@ -91,7 +91,7 @@ pub fn ignore_file_size_limit() {
 
 /// Mounts `server`, says so by `ready`, and serves until the file system is unmounted or a signal comes.
 pub fn serve(
-    server: Arc<Server>,
+    server: Arc<FileSystem>,
     place: &MountPoint,
     threads: usize,
     signals: Signals,
@@ -111,7 +111,7 @@ pub fn serve(
     if rustix::process::geteuid().is_root() {
         config.acl = SessionACL::All;
     }
-    let mut session = Session::new(Requests(Arc::clone(&server)), &place.mount, &config)
+    let mut session = Session::new(FuseRequests(Arc::clone(&server)), &place.mount, &config)
         .map_err(|e| Failure::Data(format!("{}: {}", place.mount.display(), refused(&e))))?;
     let mut unmounter = session.unmount_callable();
     let recorder = Arc::clone(&server.recorder);

@@ -1,7 +1,7 @@
 //! What a data server has of each file: one file in its store, named by the number of the file at the front end.
 
-use super::recording::{Result, Work};
-use blockfile::define::{Definition, OpenFile};
+use super::recording::{RequestWork, Result};
+use blockfile::define::{Definition, OpenFileDefinition};
 use blockfile::operation;
 use parking_lot::Mutex;
 use rustix::fs::{self, Mode, OFlags};
@@ -46,7 +46,7 @@ impl Objects {
     }
 
     /// The part of file `number`, if there is one.
-    pub fn get(&self, work: &Work<'_>, number: u64) -> Result<Option<Arc<Object>>> {
+    pub fn get(&self, work: &RequestWork<'_>, number: u64) -> Result<Option<Arc<Object>>> {
         match self.object(work, number, OFlags::empty()) {
             Ok(object) => Ok(Some(object)),
             Err(Errno::NOENT) => Ok(None),
@@ -55,11 +55,11 @@ impl Objects {
     }
 
     /// The part of file `number`, made if there is none.
-    pub fn get_or_make(&self, work: &Work<'_>, number: u64) -> Result<Arc<Object>> {
+    pub fn get_or_make(&self, work: &RequestWork<'_>, number: u64) -> Result<Arc<Object>> {
         self.object(work, number, OFlags::CREATE)
     }
 
-    fn object(&self, work: &Work<'_>, number: u64, flags: OFlags) -> Result<Arc<Object>> {
+    fn object(&self, work: &RequestWork<'_>, number: u64, flags: OFlags) -> Result<Arc<Object>> {
         let mut open = self.open.lock();
         if let Some(object) = open.get(&number) {
             return Ok(Arc::clone(object));
@@ -82,13 +82,14 @@ impl Objects {
             }
             return Err(Errno::PERM);
         }
-        work.recorder().define(&Definition::File(OpenFile {
-            fd: fd.as_raw_fd(),
-            flags: flags.bits() as i32,
-            device: stat.st_dev,
-            inode: stat.st_ino,
-            path: path.to_string_lossy().into_owned(),
-        }));
+        work.recorder()
+            .define(&Definition::File(OpenFileDefinition {
+                fd: fd.as_raw_fd(),
+                flags: flags.bits() as i32,
+                device: stat.st_dev,
+                inode: stat.st_ino,
+                path: path.to_string_lossy().into_owned(),
+            }));
         if open.len() >= MAX_OPEN_FILES {
             open.retain(|_, object| Arc::strong_count(object) > 1);
         }
@@ -99,13 +100,13 @@ impl Objects {
     }
 
     /// Nobody has the file open.
-    pub fn close(&self, work: &Work<'_>, number: u64) -> Result<()> {
+    pub fn close(&self, work: &RequestWork<'_>, number: u64) -> Result<()> {
         let object = self.open.lock().remove(&number);
         close(work, object)
     }
 
     /// Removes the part of file `number`.
-    pub fn remove(&self, work: &Work<'_>, number: u64) -> Result<()> {
+    pub fn remove(&self, work: &RequestWork<'_>, number: u64) -> Result<()> {
         // Nobody may open it again before its name is gone: the number may soon be that of another file.
         let mut open = self.open.lock();
         let object = open.remove(&number);
@@ -123,7 +124,7 @@ impl Objects {
     }
 }
 
-fn close(work: &Work<'_>, object: Option<Arc<Object>>) -> Result<()> {
+fn close(work: &RequestWork<'_>, object: Option<Arc<Object>>) -> Result<()> {
     let Some(object) = object else {
         return Ok(());
     };

@@ -4,9 +4,9 @@
 
 use super::tids::Tids;
 use crate::failure::Failure;
-use blockfile::define::{Definition, Server};
+use blockfile::define::{Definition, ServerDefinition};
 use blockfile::machine::now;
-use blockfile::operation::{self, Operation, Request};
+use blockfile::operation::{self, OperationRecord, ServerRequest};
 use blockfile::writer::{BlockFileWriter, ThreadWriter};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ use std::path::Path;
 pub type Result<T> = std::result::Result<T, Errno>;
 
 /// What a process records. It is one per process, because threads keep their place in its file.
-pub struct Recorder {
+pub struct RequestRecorder {
     file: Option<BlockFileWriter>,
     tids: Option<Tids>,
 }
@@ -26,32 +26,32 @@ thread_local! {
     static WRITER: RefCell<Option<ThreadWriter>> = const { RefCell::new(None) };
 }
 
-impl Recorder {
+impl RequestRecorder {
     /// Records the work of `server` to a new block file at `trace`, or nowhere, with the CallIDs that `tids` tells.
     ///
     /// # Errors
     /// When the file exists already or cannot be made.
     pub fn create(
         trace: Option<&Path>,
-        server: Server,
+        server: ServerDefinition,
         tids: Option<Tids>,
-    ) -> std::result::Result<Recorder, Failure> {
+    ) -> std::result::Result<RequestRecorder, Failure> {
         let file = match trace {
             None => None,
             Some(path) => {
                 Some(BlockFileWriter::create(path, server).map_err(|e| Failure::file(path, e))?)
             }
         };
-        Ok(Recorder::new(file, tids))
+        Ok(RequestRecorder::new(file, tids))
     }
 
     /// Records to `file`, if there is one, with the CallIDs that `tids` tells.
-    pub fn new(file: Option<BlockFileWriter>, tids: Option<Tids>) -> Recorder {
-        Recorder { file, tids }
+    pub fn new(file: Option<BlockFileWriter>, tids: Option<Tids>) -> RequestRecorder {
+        RequestRecorder { file, tids }
     }
 
     /// Begins work on a request of thread `tid` that has just arrived.
-    pub fn request(&self, kind: u16, unique: u64, inode: u64, tid: u32) -> Work<'_> {
+    pub fn request(&self, kind: u16, unique: u64, inode: u64, tid: u32) -> RequestWork<'_> {
         // A request of the kernel itself, such as the last close, is in nobody's call.
         let call = match (&self.tids, tid) {
             (Some(tids), 1..) => tids.call_of(tid),
@@ -68,13 +68,13 @@ impl Recorder {
         inode: u64,
         tid: u32,
         call: Option<u64>,
-    ) -> Work<'_> {
+    ) -> RequestWork<'_> {
         let now = now();
-        Work {
+        RequestWork {
             recorder: self,
             kind,
             call,
-            request: Request {
+            request: ServerRequest {
                 unique,
                 inode,
                 tid,
@@ -111,20 +111,20 @@ impl Recorder {
 }
 
 /// Work on one request.
-pub struct Work<'r> {
-    recorder: &'r Recorder,
+pub struct RequestWork<'r> {
+    recorder: &'r RequestRecorder,
     kind: u16,
     /// CallID of the MPI call it is done for.
     pub call: Option<u64>,
     /// Where it came from.
-    pub request: Request,
+    pub request: ServerRequest,
     /// Offset in the file, -1 where there is none.
     pub offset: i64,
     /// Bytes asked for, or the new size; -1 where there are none.
     pub size: i64,
 }
 
-impl Work<'_> {
+impl RequestWork<'_> {
     /// The range of the file it is about.
     pub fn range(mut self, offset: u64, size: u64) -> Self {
         self.offset = offset as i64;
@@ -133,7 +133,7 @@ impl Work<'_> {
     }
 
     /// Who records it.
-    pub fn recorder(&self) -> &Recorder {
+    pub fn recorder(&self) -> &RequestRecorder {
         self.recorder
     }
 
@@ -148,11 +148,11 @@ impl Work<'_> {
     ) -> Result<T> {
         let start = now();
         let result = call();
-        let operation = Operation {
+        let operation = OperationRecord {
             fd: fd.map_or(-1, |fd| fd.as_raw_fd() as RawFd),
             offset,
             size,
-            request: Some(Request {
+            request: Some(ServerRequest {
                 inode,
                 ..self.request
             }),
@@ -176,7 +176,7 @@ impl Work<'_> {
 
     /// Records a piece of the work that was done elsewhere and took from `start` until now.
     pub fn piece(&self, kind: u16, start: u64, (offset, size): (i64, i64), result: &Result<i64>) {
-        let operation = Operation {
+        let operation = OperationRecord {
             offset,
             size,
             ..self.operation()
@@ -190,14 +190,14 @@ impl Work<'_> {
         self.put(self.kind, self.request.arrived, self.operation(), &result);
     }
 
-    fn operation(&self) -> Operation {
-        Operation {
+    fn operation(&self) -> OperationRecord {
+        OperationRecord {
             fd: -1,
             offset: self.offset,
             size: self.size,
             call: self.call,
             request: Some(self.request),
-            ..Operation::default()
+            ..OperationRecord::default()
         }
     }
 
@@ -205,7 +205,7 @@ impl Work<'_> {
         &self,
         kind: u16,
         start: u64,
-        operation: Operation,
+        operation: OperationRecord,
         result: &Result<T>,
     ) {
         if self.recorder.file.is_none() {
@@ -216,7 +216,7 @@ impl Work<'_> {
             Ok(value) => (value.moved(), 0),
             Err(errno) => (-1, errno.raw_os_error()),
         };
-        let operation = Operation {
+        let operation = OperationRecord {
             result,
             ..operation
         };

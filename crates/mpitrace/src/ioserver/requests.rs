@@ -1,9 +1,9 @@
 //! What is done for each request of the kernel: names and attributes in the directory, contents in the store.
 
-use super::inodes::{Inodes, Node};
+use super::inodes::{Inodes, KnownFile};
 use super::privileges;
-use super::recording::{Recorder, Result, Work};
-use super::store::{OpenFile, Store};
+use super::recording::{RequestRecorder, RequestWork, Result};
+use super::store::{FileStore, OpenFile};
 use blockfile::operation;
 use fuser::{FileAttr, FileHandle, FileType, INodeNo, Request, TimeOrNow};
 use parking_lot::{Mutex, MutexGuard, RwLock};
@@ -31,35 +31,35 @@ const NOT_OURS: i32 = libc::O_CREAT
     | libc::O_NONBLOCK;
 
 /// The file system.
-pub struct Server {
+pub struct FileSystem {
     pub inodes: Inodes,
-    pub store: Box<dyn Store>,
-    pub recorder: Arc<Recorder>,
+    pub store: Box<dyn FileStore>,
+    pub recorder: Arc<RequestRecorder>,
     /// Whether programs bypass the page cache.
     pub is_direct: bool,
     /// Whether writes to one file may be under way at the same time.
     pub is_parallel: bool,
     /// Most bytes of a write request; the kernel may allow less.
     pub max_write: u32,
-    handles: Handles,
+    handles: OpenHandles,
 }
 
 #[derive(Default)]
-struct Handles {
+struct OpenHandles {
     next: AtomicU64,
     files: RwLock<HashMap<u64, Arc<OpenFile>>>,
-    directories: RwLock<HashMap<u64, Arc<Directory>>>,
+    directories: RwLock<HashMap<u64, Arc<OpenDirectory>>>,
 }
 
 /// An open directory, as it was when it was last read from its beginning.
-pub struct Directory {
-    node: Arc<Node>,
-    entries: Mutex<Vec<Entry>>,
+pub struct OpenDirectory {
+    node: Arc<KnownFile>,
+    entries: Mutex<Vec<DirectoryEntry>>,
 }
 
 /// A name in a directory.
 #[derive(Clone)]
-pub struct Entry {
+pub struct DirectoryEntry {
     pub inode: u64,
     pub kind: FileType,
     pub name: OsString,
@@ -67,7 +67,7 @@ pub struct Entry {
 
 /// What is to be changed of a file.
 #[derive(Default)]
-pub struct Change {
+pub struct FileChange {
     pub mode: Option<u32>,
     pub uid: Option<u32>,
     pub gid: Option<u32>,
@@ -77,27 +77,31 @@ pub struct Change {
     pub handle: Option<FileHandle>,
 }
 
-impl Server {
-    pub fn new(inodes: Inodes, store: Box<dyn Store>, recorder: Arc<Recorder>) -> Server {
-        Server {
+impl FileSystem {
+    pub fn new(
+        inodes: Inodes,
+        store: Box<dyn FileStore>,
+        recorder: Arc<RequestRecorder>,
+    ) -> FileSystem {
+        FileSystem {
             inodes,
             store,
             recorder,
             is_direct: true,
             is_parallel: false,
             max_write: 1 << 20,
-            handles: Handles::default(),
+            handles: OpenHandles::default(),
         }
     }
 
     /// Begins work on a request.
-    pub fn begin(&self, kind: u16, request: &Request, inode: INodeNo) -> Work<'_> {
+    pub fn begin(&self, kind: u16, request: &Request, inode: INodeNo) -> RequestWork<'_> {
         privileges::act_for(request.uid(), request.gid());
         let unique = request.unique().0;
         self.recorder.request(kind, unique, inode.0, request.pid())
     }
 
-    fn attributes(&self, node: &Node, stat: &Stat) -> FileAttr {
+    fn attributes(&self, node: &KnownFile, stat: &Stat) -> FileAttr {
         let mut attributes = node.attributes(stat);
         if !self.store.is_local() && attributes.kind == FileType::RegularFile {
             attributes.blocks = attributes.size.div_ceil(512);
@@ -115,7 +119,12 @@ impl Server {
         Ok(self.attributes(&node, &node.stat()?))
     }
 
-    pub fn set(&self, work: &Work<'_>, inode: INodeNo, change: &Change) -> Result<FileAttr> {
+    pub fn set(
+        &self,
+        work: &RequestWork<'_>,
+        inode: INodeNo,
+        change: &FileChange,
+    ) -> Result<FileAttr> {
         let node = self.inodes.get(inode)?;
         let link = node.link();
         if let Some(mode) = change.mode {
@@ -152,7 +161,7 @@ impl Server {
         request: &Request,
         parent: INodeNo,
         name: &OsStr,
-        make: impl FnOnce(&Node) -> Result<()>,
+        make: impl FnOnce(&KnownFile) -> Result<()>,
     ) -> Result<FileAttr> {
         let parent = self.inodes.get(parent)?;
         make(&parent)?;
@@ -163,7 +172,7 @@ impl Server {
 
     pub fn make_node(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         request: &Request,
         parent: INodeNo,
         name: &OsStr,
@@ -191,7 +200,7 @@ impl Server {
         Ok(self.attributes(&node, &stat))
     }
 
-    pub fn remove(&self, work: &Work<'_>, parent: INodeNo, name: &OsStr) -> Result<()> {
+    pub fn remove(&self, work: &RequestWork<'_>, parent: INodeNo, name: &OsStr) -> Result<()> {
         let parent = self.inodes.get(parent)?;
         let held = hold(&parent, name)?;
         let stat = fs::fstat(&held)?;
@@ -209,13 +218,14 @@ impl Server {
 
     pub fn rename(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         (from, name): (INodeNo, &OsStr),
         (to, new_name): (INodeNo, &OsStr),
         flags: RenameFlags,
     ) -> Result<()> {
         let (from, to) = (self.inodes.get(from)?, self.inodes.get(to)?);
-        let stat = |parent: &Node, name| fs::statat(&parent.place, name, AtFlags::SYMLINK_NOFOLLOW);
+        let stat =
+            |parent: &KnownFile, name| fs::statat(&parent.place, name, AtFlags::SYMLINK_NOFOLLOW);
         let moved = stat(&from, name)?;
         let held = hold(&to, new_name).ok();
         let replaced = held.as_ref().and_then(|held| fs::fstat(held).ok());
@@ -235,7 +245,7 @@ impl Server {
     }
 
     /// A file had these attributes and has lost a name since. What cannot be removed stays behind unseen.
-    fn has_lost_name(&self, work: &Work<'_>, stat: &Stat) {
+    fn has_lost_name(&self, work: &RequestWork<'_>, stat: &Stat) {
         if fs::FileType::from_raw_mode(stat.st_mode) != fs::FileType::RegularFile
             || stat.st_nlink > 1
         {
@@ -249,7 +259,7 @@ impl Server {
         }
     }
 
-    pub fn open(&self, work: &Work<'_>, inode: INodeNo, flags: i32) -> Result<FileHandle> {
+    pub fn open(&self, work: &RequestWork<'_>, inode: INodeNo, flags: i32) -> Result<FileHandle> {
         let node = self.inodes.get(inode)?;
         let ours = OFlags::from_bits_retain((flags & !NOT_OURS) as u32);
         let range = (-1, -1);
@@ -259,7 +269,7 @@ impl Server {
 
     pub fn create(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         request: &Request,
         (parent, name): (INodeNo, &OsStr),
         mode: u32,
@@ -299,8 +309,8 @@ impl Server {
 
     fn opened(
         &self,
-        work: &Work<'_>,
-        node: Arc<Node>,
+        work: &RequestWork<'_>,
+        node: Arc<KnownFile>,
         fd: OwnedFd,
         flags: i32,
         is_new: bool,
@@ -318,7 +328,7 @@ impl Server {
         Ok(FileHandle(number))
     }
 
-    fn notify_store(&self, work: &Work<'_>, node: &Node, is_new: bool) -> Result<()> {
+    fn notify_store(&self, work: &RequestWork<'_>, node: &KnownFile, is_new: bool) -> Result<()> {
         if self.store.is_local() {
             return Ok(());
         }
@@ -334,7 +344,7 @@ impl Server {
         files.get(&handle.0).map(Arc::clone).ok_or(Errno::BADF)
     }
 
-    pub fn release(&self, work: &Work<'_>, handle: FileHandle) -> Result<()> {
+    pub fn release(&self, work: &RequestWork<'_>, handle: FileHandle) -> Result<()> {
         let removed = self.handles.files.write().remove(&handle.0);
         let file = removed.ok_or(Errno::BADF)?;
         let node = Arc::clone(&file.node);
@@ -359,7 +369,7 @@ impl Server {
 
     pub fn allocate(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         handle: FileHandle,
         mode: i32,
         at: u64,
@@ -371,7 +381,7 @@ impl Server {
     }
 
     pub fn open_directory(&self, inode: INodeNo) -> Result<FileHandle> {
-        let directory = Arc::new(Directory {
+        let directory = Arc::new(OpenDirectory {
             node: self.inodes.get(inode)?,
             entries: Mutex::new(Vec::new()),
         });
@@ -385,7 +395,7 @@ impl Server {
     }
 
     /// The names of a directory from `first` on.
-    pub fn read_directory(&self, handle: FileHandle, first: u64) -> Result<Vec<Entry>> {
+    pub fn read_directory(&self, handle: FileHandle, first: u64) -> Result<Vec<DirectoryEntry>> {
         let directory = {
             let directories = self.handles.directories.read();
             directories
@@ -406,8 +416,8 @@ impl Server {
     }
 }
 
-fn entries_of(node: &Node) -> Result<Vec<Entry>> {
-    let own = |name: &str| Entry {
+fn entries_of(node: &KnownFile) -> Result<Vec<DirectoryEntry>> {
+    let own = |name: &str| DirectoryEntry {
         inode: node.number,
         kind: FileType::Directory,
         name: name.into(),
@@ -418,7 +428,7 @@ fn entries_of(node: &Node) -> Result<Vec<Entry>> {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {
-            entries.push(Entry {
+            entries.push(DirectoryEntry {
                 inode: entry.ino(),
                 kind: super::inodes::file_type(entry.file_type().as_raw_mode()),
                 name: OsStr::from_bytes(name).to_owned(),
@@ -429,18 +439,18 @@ fn entries_of(node: &Node) -> Result<Vec<Entry>> {
 }
 
 /// How many have a file open, held until the guard goes.
-fn count<'n>(work: &Work<'_>, node: &'n Node) -> MutexGuard<'n, usize> {
+fn count<'n>(work: &RequestWork<'_>, node: &'n KnownFile) -> MutexGuard<'n, usize> {
     work.wait(|| node.open.try_lock(), || node.open.lock())
 }
 
 /// The inode of a name. As long as it is held, its number is not used again.
-fn hold(parent: &Node, name: &OsStr) -> Result<OwnedFd> {
+fn hold(parent: &KnownFile, name: &OsStr) -> Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     fs::openat(&parent.place, name, flags, Mode::empty())
 }
 
 /// Gives a new name to the user who asked for it, where this process is somebody else.
-fn give(parent: &Node, name: &OsStr, request: &Request) -> Result<()> {
+fn give(parent: &KnownFile, name: &OsStr, request: &Request) -> Result<()> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
     }
@@ -489,6 +499,6 @@ fn timespec(at: SystemTime) -> Timespec {
 }
 
 /// Makes a symbolic link.
-pub fn symlink(parent: &Node, name: &OsStr, target: &Path) -> Result<()> {
+pub fn symlink(parent: &KnownFile, name: &OsStr, target: &Path) -> Result<()> {
     fs::symlinkat(target, &parent.place, name)
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use super::address::{Address, LISTENING};
-use super::layout::Layout;
+use super::layout::StripeLayout;
 use super::secret::Secret;
 use crate::failure::Failure;
 use std::fs;
@@ -45,7 +45,7 @@ impl std::str::FromStr for Listen {
 
 /// Prepares the directory `base` for this layout, or takes it as it is if it has been prepared so. Gives the directory of
 /// names.
-pub fn prepare(base: &Path, layout: Layout) -> Result<PathBuf, Failure> {
+pub fn prepare(base: &Path, layout: StripeLayout) -> Result<PathBuf, Failure> {
     let description = base.join("stripe");
     let names = base.join("names");
     let ours = format!("servers {}\nstripe {}\n", layout.servers, layout.stripe);

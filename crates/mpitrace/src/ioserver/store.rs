@@ -1,8 +1,8 @@
 //! Where the bytes of files are: in the directory itself, or at data servers. Names and attributes are always in the
 //! directory.
 
-use super::inodes::Node;
-use super::recording::{Result, Work};
+use super::inodes::KnownFile;
+use super::recording::{RequestWork, Result};
 use blockfile::operation;
 use rustix::fs::{self, FallocateFlags};
 use rustix::io::{self, Errno};
@@ -13,56 +13,75 @@ use std::sync::Arc;
 /// A file that a program has open.
 pub struct OpenFile {
     /// The file.
-    pub node: Arc<Node>,
+    pub node: Arc<KnownFile>,
     /// Descriptor of the file in the directory.
     pub fd: OwnedFd,
 }
 
 /// Contents of files.
-pub trait Store: Send + Sync {
+pub trait FileStore: Send + Sync {
     /// A file that nobody had open has been opened. `seen` are device and name by which programs know it; `is_new` says that
     /// it was made, and is empty.
-    fn opened(&self, work: &Work<'_>, node: &Node, seen: (u64, &Path), is_new: bool) -> Result<()>;
+    fn opened(
+        &self,
+        work: &RequestWork<'_>,
+        node: &KnownFile,
+        seen: (u64, &Path),
+        is_new: bool,
+    ) -> Result<()>;
     /// Reads to the end of `buffer` or of the file. Gives the bytes read.
-    fn read(&self, work: &Work<'_>, file: &OpenFile, buffer: &mut [u8], at: u64) -> Result<usize>;
+    fn read(
+        &self,
+        work: &RequestWork<'_>,
+        file: &OpenFile,
+        buffer: &mut [u8],
+        at: u64,
+    ) -> Result<usize>;
     /// Writes all of `data`. Gives the bytes written.
-    fn write(&self, work: &Work<'_>, file: &OpenFile, data: &[u8], at: u64) -> Result<usize>;
+    fn write(&self, work: &RequestWork<'_>, file: &OpenFile, data: &[u8], at: u64)
+    -> Result<usize>;
     /// Makes the file longer or shorter. `file` is there when a program has it open for that.
     fn resize(
         &self,
-        work: &Work<'_>,
-        node: &Node,
+        work: &RequestWork<'_>,
+        node: &KnownFile,
         file: Option<&OpenFile>,
         size: u64,
     ) -> Result<()>;
     /// Does what fallocate(2) does.
     fn allocate(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         file: &OpenFile,
         mode: FallocateFlags,
         at: u64,
         length: u64,
     ) -> Result<()>;
     /// Brings what was written to the disk.
-    fn sync(&self, work: &Work<'_>, file: &OpenFile, data_only: bool) -> Result<()>;
+    fn sync(&self, work: &RequestWork<'_>, file: &OpenFile, data_only: bool) -> Result<()>;
     /// Nobody has the file open any more.
-    fn closed(&self, work: &Work<'_>, node: &Node) -> Result<()>;
+    fn closed(&self, work: &RequestWork<'_>, node: &KnownFile) -> Result<()>;
     /// The file has no name, and nobody has it open. `inode` is that in the directory.
-    fn removed(&self, work: &Work<'_>, inode: u64) -> Result<()>;
+    fn removed(&self, work: &RequestWork<'_>, inode: u64) -> Result<()>;
     /// Whether the file in the directory has the contents, and so tells how much of the disk they take.
     fn is_local(&self) -> bool;
 }
 
 /// The directory itself.
-pub struct Plain;
+pub struct PlainDirectory;
 
-impl Store for Plain {
-    fn opened(&self, _: &Work<'_>, _: &Node, _: (u64, &Path), _: bool) -> Result<()> {
+impl FileStore for PlainDirectory {
+    fn opened(&self, _: &RequestWork<'_>, _: &KnownFile, _: (u64, &Path), _: bool) -> Result<()> {
         Ok(())
     }
 
-    fn read(&self, work: &Work<'_>, file: &OpenFile, buffer: &mut [u8], at: u64) -> Result<usize> {
+    fn read(
+        &self,
+        work: &RequestWork<'_>,
+        file: &OpenFile,
+        buffer: &mut [u8],
+        at: u64,
+    ) -> Result<usize> {
         let range = (at as i64, buffer.len() as i64);
         let (inode, fd) = (file.node.key.1, Some(&file.fd as _));
         // Less than was asked for is the end of the file.
@@ -71,7 +90,13 @@ impl Store for Plain {
         })
     }
 
-    fn write(&self, work: &Work<'_>, file: &OpenFile, data: &[u8], at: u64) -> Result<usize> {
+    fn write(
+        &self,
+        work: &RequestWork<'_>,
+        file: &OpenFile,
+        data: &[u8],
+        at: u64,
+    ) -> Result<usize> {
         let mut done = 0;
         while done < data.len() {
             let (offset, rest) = (at + done as u64, &data[done..]);
@@ -92,8 +117,8 @@ impl Store for Plain {
 
     fn resize(
         &self,
-        work: &Work<'_>,
-        node: &Node,
+        work: &RequestWork<'_>,
+        node: &KnownFile,
         file: Option<&OpenFile>,
         size: u64,
     ) -> Result<()> {
@@ -102,7 +127,7 @@ impl Store for Plain {
 
     fn allocate(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         file: &OpenFile,
         mode: FallocateFlags,
         at: u64,
@@ -115,15 +140,15 @@ impl Store for Plain {
         })
     }
 
-    fn sync(&self, work: &Work<'_>, file: &OpenFile, data_only: bool) -> Result<()> {
+    fn sync(&self, work: &RequestWork<'_>, file: &OpenFile, data_only: bool) -> Result<()> {
         sync_here(work, file, data_only)
     }
 
-    fn closed(&self, _: &Work<'_>, _: &Node) -> Result<()> {
+    fn closed(&self, _: &RequestWork<'_>, _: &KnownFile) -> Result<()> {
         Ok(())
     }
 
-    fn removed(&self, _: &Work<'_>, _: u64) -> Result<()> {
+    fn removed(&self, _: &RequestWork<'_>, _: u64) -> Result<()> {
         Ok(())
     }
 
@@ -133,7 +158,12 @@ impl Store for Plain {
 }
 
 /// Gives the file in the directory this size.
-pub fn resize_here(work: &Work<'_>, node: &Node, file: Option<&OpenFile>, size: u64) -> Result<()> {
+pub fn resize_here(
+    work: &RequestWork<'_>,
+    node: &KnownFile,
+    file: Option<&OpenFile>,
+    size: u64,
+) -> Result<()> {
     let range = (0, size as i64);
     let inode = node.key.1;
     match file {
@@ -154,7 +184,7 @@ pub fn resize_here(work: &Work<'_>, node: &Node, file: Option<&OpenFile>, size: 
 }
 
 /// Brings the file in the directory to the disk.
-pub fn sync_here(work: &Work<'_>, file: &OpenFile, data_only: bool) -> Result<()> {
+pub fn sync_here(work: &RequestWork<'_>, file: &OpenFile, data_only: bool) -> Result<()> {
     let (inode, fd) = (file.node.key.1, Some(&file.fd as _));
     let range = (-1, -1);
     if data_only {

@@ -3,14 +3,14 @@
 //! Each thread of the front end has a connection of its own to each server, so that a server works on as many pieces at a
 //! time as there are requests. A server that does not answer makes the request fail with EIO.
 
-use super::address::{Address, Stream, expect_own};
+use super::address::{Address, ServerStream, expect_own};
 use super::clocks;
-use super::inodes::Node;
-use super::layout::{Layout, StripePiece};
-use super::recording::{Result, Work};
+use super::inodes::KnownFile;
+use super::layout::{StripeLayout, StripePiece};
+use super::recording::{RequestWork, Result};
 use super::secret::Secret;
-use super::store::{OpenFile, Store, resize_here, sync_here};
-use super::wire::{self, Action, DATA_ONLY, NEW, Question};
+use super::store::{FileStore, OpenFile, resize_here, sync_here};
+use super::wire::{self, DATA_ONLY, NEW, ServerAction, ServerQuestion};
 use crate::failure::Failure;
 use blockfile::machine::now;
 use blockfile::operation::{STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE};
@@ -30,11 +30,11 @@ const MAX_PIECES_IN_FLIGHT: usize = 16;
 
 /// Files at data servers.
 pub struct Striped {
-    layout: Layout,
-    servers: Vec<Server>,
+    layout: StripeLayout,
+    servers: Vec<StripeServer>,
 }
 
-struct Server {
+struct StripeServer {
     address: Address,
     /// What a server that is connected to by TCP must have, and is shown.
     secret: Option<Arc<Secret>>,
@@ -43,13 +43,13 @@ struct Server {
 }
 
 thread_local! {
-    static CONNECTIONS: RefCell<Vec<Option<Stream>>> = const { RefCell::new(Vec::new()) };
+    static CONNECTIONS: RefCell<Vec<Option<ServerStream>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// One question to one server.
-struct Task {
+struct ServerTask {
     server: usize,
-    question: Question,
+    question: ServerQuestion,
     /// Where in the buffer the bytes are that go with it or come back.
     place: Range<usize>,
 }
@@ -63,12 +63,12 @@ enum Buffer<'b> {
 impl Striped {
     /// Over these servers, in their order; those that are connected to by TCP have the secret.
     pub fn new(addresses: Vec<Address>, secret: Option<Secret>, stripe: u64) -> Striped {
-        let layout = Layout {
+        let layout = StripeLayout {
             servers: addresses.len() as u64,
             stripe,
         };
         let secret = secret.map(Arc::new);
-        let server = |address| Server {
+        let server = |address| StripeServer {
             address,
             secret: secret.clone(),
             is_lost: AtomicBool::new(false),
@@ -103,8 +103,8 @@ impl Striped {
         Ok(())
     }
 
-    fn question(work: &Work<'_>, inode: u64, action: Action) -> Question {
-        Question {
+    fn question(work: &RequestWork<'_>, inode: u64, action: ServerAction) -> ServerQuestion {
+        ServerQuestion {
             action,
             flags: 0,
             call: work.call,
@@ -120,36 +120,36 @@ impl Striped {
     /// Asks every server what `question` makes of its number; `None` passes it over.
     fn ask_all(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         kind: u16,
         data: &[u8],
-        question: impl Fn(usize) -> Option<Question>,
+        question: impl Fn(usize) -> Option<ServerQuestion>,
     ) -> Result<()> {
         let task = |server| {
-            Some(Task {
+            Some(ServerTask {
                 server,
                 question: question(server)?,
                 place: 0..data.len(),
             })
         };
-        let tasks: Vec<Task> = (0..self.servers.len()).filter_map(task).collect();
+        let tasks: Vec<ServerTask> = (0..self.servers.len()).filter_map(task).collect();
         self.run(work, kind, &tasks, Buffer::Send(data))
     }
 
     /// Moves a range of a file.
     fn transfer(
         &self,
-        work: &Work<'_>,
-        node: &Node,
-        action: Action,
+        work: &RequestWork<'_>,
+        node: &KnownFile,
+        action: ServerAction,
         (at, length): (u64, usize),
         buffer: Buffer<'_>,
     ) -> Result<()> {
         let task = |piece: StripePiece| {
             let begin = (piece.offset - at) as usize;
-            Task {
+            ServerTask {
                 server: piece.server,
-                question: Question {
+                question: ServerQuestion {
                     offset: piece.offset,
                     local: piece.local,
                     size: piece.length,
@@ -158,19 +158,25 @@ impl Striped {
                 place: begin..begin + piece.length as usize,
             }
         };
-        let tasks: Vec<Task> = self.layout.pieces(at, length as u64).map(task).collect();
+        let tasks: Vec<ServerTask> = self.layout.pieces(at, length as u64).map(task).collect();
         let kind = match action {
-            Action::Read => STRIPE_READ,
+            ServerAction::Read => STRIPE_READ,
             _ => STRIPE_WRITE,
         };
         self.run(work, kind, &tasks, buffer)
     }
 
     /// Sends the tasks and waits for all answers; the first error is that of all.
-    fn run(&self, work: &Work<'_>, kind: u16, tasks: &[Task], buffer: Buffer<'_>) -> Result<()> {
+    fn run(
+        &self,
+        work: &RequestWork<'_>,
+        kind: u16,
+        tasks: &[ServerTask],
+        buffer: Buffer<'_>,
+    ) -> Result<()> {
         CONNECTIONS.with_borrow_mut(|connections| {
             connections.resize_with(self.servers.len(), || None);
-            let mut exchange = Exchange {
+            let mut exchange = TasksUnderWay {
                 servers: &self.servers,
                 work,
                 kind,
@@ -193,7 +199,10 @@ impl Striped {
     }
 
     /// The size of a file, held until the guard goes.
-    fn size<'n>(work: &Work<'_>, node: &'n Node) -> Result<(MutexGuard<'n, Option<u64>>, u64)> {
+    fn size<'n>(
+        work: &RequestWork<'_>,
+        node: &'n KnownFile,
+    ) -> Result<(MutexGuard<'n, Option<u64>>, u64)> {
         let mut guard = work.wait(|| node.size.try_lock(), || node.size.lock());
         let size = match *guard {
             Some(size) => size,
@@ -203,32 +212,32 @@ impl Striped {
     }
 
     /// What is behind `size` at the servers goes.
-    fn cut(&self, work: &Work<'_>, node: &Node, size: u64) -> Result<()> {
+    fn cut(&self, work: &RequestWork<'_>, node: &KnownFile, size: u64) -> Result<()> {
         self.ask_all(work, STRIPE_RESIZE, &[], |server| {
-            Some(Question {
+            Some(ServerQuestion {
                 offset: 0,
                 local: self.layout.local_size(server, size),
                 size,
-                ..Self::question(work, node.key.1, Action::Cut)
+                ..Self::question(work, node.key.1, ServerAction::Cut)
             })
         })
     }
 }
 
 /// Tasks under way.
-struct Exchange<'e, 'b> {
-    servers: &'e [Server],
-    work: &'e Work<'e>,
+struct TasksUnderWay<'e, 'b> {
+    servers: &'e [StripeServer],
+    work: &'e RequestWork<'e>,
     kind: u16,
     buffer: Buffer<'b>,
-    connections: &'e mut [Option<Stream>],
+    connections: &'e mut [Option<ServerStream>],
     /// What each server has been sent and has not answered, and when it was sent.
-    waiting: Vec<VecDeque<(&'e Task, u64)>>,
+    waiting: Vec<VecDeque<(&'e ServerTask, u64)>>,
     outcome: Result<()>,
 }
 
-impl<'e> Exchange<'e, '_> {
-    fn send(&mut self, task: &'e Task) {
+impl<'e> TasksUnderWay<'e, '_> {
+    fn send(&mut self, task: &'e ServerTask) {
         let start = now();
         let data = match &self.buffer {
             Buffer::Send(data) => data.get(task.place.clone()).unwrap_or_default(),
@@ -296,9 +305,9 @@ impl<'e> Exchange<'e, '_> {
     }
 }
 
-impl Server {
-    fn connect(&self) -> std::io::Result<Stream> {
-        let mut stream = Stream::connect(&self.address)?;
+impl StripeServer {
+    fn connect(&self) -> std::io::Result<ServerStream> {
+        let mut stream = ServerStream::connect(&self.address)?;
         if let Some(user) = stream.user()? {
             expect_own(user)?;
         } else if let Some(secret) = &self.secret {
@@ -319,20 +328,32 @@ impl Server {
     }
 }
 
-impl Store for Striped {
-    fn opened(&self, work: &Work<'_>, node: &Node, seen: (u64, &Path), is_new: bool) -> Result<()> {
+impl FileStore for Striped {
+    fn opened(
+        &self,
+        work: &RequestWork<'_>,
+        node: &KnownFile,
+        seen: (u64, &Path),
+        is_new: bool,
+    ) -> Result<()> {
         let (device, path) = seen;
         let name = path.as_os_str().as_encoded_bytes();
         self.ask_all(work, STRIPE_OTHER, name, |_| {
-            Some(Question {
+            Some(ServerQuestion {
                 flags: if is_new { NEW } else { 0 },
                 size: device,
-                ..Self::question(work, node.key.1, Action::Open)
+                ..Self::question(work, node.key.1, ServerAction::Open)
             })
         })
     }
 
-    fn read(&self, work: &Work<'_>, file: &OpenFile, buffer: &mut [u8], at: u64) -> Result<usize> {
+    fn read(
+        &self,
+        work: &RequestWork<'_>,
+        file: &OpenFile,
+        buffer: &mut [u8],
+        at: u64,
+    ) -> Result<usize> {
         let (_, size) = Self::size(work, &file.node)?;
         let there = size.saturating_sub(at).min(buffer.len() as u64) as usize;
         let buffer = &mut buffer[..there];
@@ -340,17 +361,23 @@ impl Store for Striped {
         self.transfer(
             work,
             &file.node,
-            Action::Read,
+            ServerAction::Read,
             range,
             Buffer::Receive(buffer),
         )?;
         Ok(there)
     }
 
-    fn write(&self, work: &Work<'_>, file: &OpenFile, data: &[u8], at: u64) -> Result<usize> {
+    fn write(
+        &self,
+        work: &RequestWork<'_>,
+        file: &OpenFile,
+        data: &[u8],
+        at: u64,
+    ) -> Result<usize> {
         let node = &file.node;
         let range = (at, data.len());
-        let written = self.transfer(work, node, Action::Write, range, Buffer::Send(data));
+        let written = self.transfer(work, node, ServerAction::Write, range, Buffer::Send(data));
         let (mut guard, size) = Self::size(work, node)?;
         if let Err(e) = written {
             // Some servers may have got theirs, which must not appear when the file grows.
@@ -372,8 +399,8 @@ impl Store for Striped {
 
     fn resize(
         &self,
-        work: &Work<'_>,
-        node: &Node,
+        work: &RequestWork<'_>,
+        node: &KnownFile,
         file: Option<&OpenFile>,
         size: u64,
     ) -> Result<()> {
@@ -388,7 +415,7 @@ impl Store for Striped {
 
     fn allocate(
         &self,
-        work: &Work<'_>,
+        work: &RequestWork<'_>,
         file: &OpenFile,
         mode: FallocateFlags,
         at: u64,
@@ -406,12 +433,12 @@ impl Store for Striped {
         self.ask_all(work, STRIPE_RESIZE, &[], |server| {
             let local = self.layout.local_size(server, at);
             let length = self.layout.local_size(server, end) - local;
-            (length > 0).then(|| Question {
+            (length > 0).then(|| ServerQuestion {
                 flags: mode.bits() as u16,
                 offset: at,
                 local,
                 size: length,
-                ..Self::question(work, node.key.1, Action::Allocate)
+                ..Self::question(work, node.key.1, ServerAction::Allocate)
             })
         })?;
         if end > size && !mode.contains(FallocateFlags::KEEP_SIZE) {
@@ -421,25 +448,25 @@ impl Store for Striped {
         Ok(())
     }
 
-    fn sync(&self, work: &Work<'_>, file: &OpenFile, data_only: bool) -> Result<()> {
+    fn sync(&self, work: &RequestWork<'_>, file: &OpenFile, data_only: bool) -> Result<()> {
         self.ask_all(work, STRIPE_SYNC, &[], |_| {
-            Some(Question {
+            Some(ServerQuestion {
                 flags: if data_only { DATA_ONLY } else { 0 },
-                ..Self::question(work, file.node.key.1, Action::Sync)
+                ..Self::question(work, file.node.key.1, ServerAction::Sync)
             })
         })?;
         sync_here(work, file, data_only)
     }
 
-    fn closed(&self, work: &Work<'_>, node: &Node) -> Result<()> {
+    fn closed(&self, work: &RequestWork<'_>, node: &KnownFile) -> Result<()> {
         self.ask_all(work, STRIPE_OTHER, &[], |_| {
-            Some(Self::question(work, node.key.1, Action::Close))
+            Some(Self::question(work, node.key.1, ServerAction::Close))
         })
     }
 
-    fn removed(&self, work: &Work<'_>, inode: u64) -> Result<()> {
+    fn removed(&self, work: &RequestWork<'_>, inode: u64) -> Result<()> {
         self.ask_all(work, STRIPE_OTHER, &[], |_| {
-            Some(Self::question(work, inode, Action::Remove))
+            Some(Self::question(work, inode, ServerAction::Remove))
         })
     }
 

@@ -1,7 +1,7 @@
 //! The table in shared memory by which ranks tell in which MPI call each of their threads is ([`blockfile::tids`]). The server
 //! makes it; ranks find it through the environment variable TRACE_TIDS.
 
-use blockfile::tids::{self, SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE};
+use blockfile::tids::{self, SLOTS, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, TidSlot};
 use memmap2::{Mmap, MmapOptions};
 use rustix::fs::{MemfdFlags, SealFlags, fchmod, fcntl_add_seals, memfd_create};
 use std::fs::File;
@@ -62,11 +62,11 @@ impl Tids {
         tids::call_of(self.slots(), tid).filter(|&call| call != 0)
     }
 
-    fn slots(&self) -> &[Slot] {
+    fn slots(&self) -> &[TidSlot] {
         // SAFETY: the mapping has room for header and slots, begins at a page, and slots consist of atomics that may have
         // any value.
         unsafe {
-            let first = self.map.as_ptr().add(TIDS_HEADER).cast::<Slot>();
+            let first = self.map.as_ptr().add(TIDS_HEADER).cast::<TidSlot>();
             std::slice::from_raw_parts(first, SLOTS)
         }
     }
@@ -109,7 +109,7 @@ mod tests {
         let map = unsafe { MmapOptions::new().len(TIDS_SIZE).map_mut(&file).unwrap() };
         // SAFETY: as in `slots`.
         let slots = unsafe {
-            std::slice::from_raw_parts(map.as_ptr().add(TIDS_HEADER).cast::<Slot>(), SLOTS)
+            std::slice::from_raw_parts(map.as_ptr().add(TIDS_HEADER).cast::<TidSlot>(), SLOTS)
         };
         tids::claim(slots, 4711).unwrap().call.store(77, Relaxed);
         assert_eq!(server.call_of(4711), Some(77));

@@ -1,7 +1,7 @@
 //! What a client costs that only connects to a data server: connections are limited in number, and one that has not shown
 //! that it may ask is one of few and short-lived.
 
-use super::address::Stream;
+use super::address::ServerStream;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Visitors {
     count: AtomicUsize,
     next: AtomicU64,
     refused: AtomicUsize,
-    strangers: Mutex<VecDeque<(u64, Stream)>>,
+    strangers: Mutex<VecDeque<(u64, ServerStream)>>,
 }
 
 /// A connection to a server; it counts until this is dropped.
@@ -32,7 +32,7 @@ pub struct Visitor {
 
 impl Visitors {
     /// Counts a new connection; `None` when there are too many.
-    pub fn add(self: &Arc<Self>, stream: &Stream) -> Option<Visitor> {
+    pub fn add(self: &Arc<Self>, stream: &ServerStream) -> Option<Visitor> {
         let visitor = Visitor {
             visitors: Arc::clone(self),
             number: self.next.fetch_add(1, Relaxed),
@@ -97,14 +97,14 @@ mod tests {
             theirs
                 .set_read_timeout(Some(Duration::from_millis(10)))
                 .unwrap();
-            let ours = Stream::Unix(ours);
+            let ours = ServerStream::Unix(ours);
             let visitor = visitors.add(&ours).unwrap();
             if number == 0 {
                 visitor.is_let_in();
             }
             ends.push((ours, theirs, visitor));
         }
-        let is_closed = |number: usize, ends: &mut Vec<(Stream, UnixStream, Visitor)>| {
+        let is_closed = |number: usize, ends: &mut Vec<(ServerStream, UnixStream, Visitor)>| {
             matches!(ends[number].1.read(&mut [0]), Ok(0))
         };
         let closed: Vec<bool> = (0..4).map(|number| is_closed(number, &mut ends)).collect();
@@ -118,7 +118,7 @@ mod tests {
     fn there_is_a_most() {
         let visitors = Arc::new(Visitors::default());
         let (ours, _theirs) = UnixStream::pair().unwrap();
-        let ours = Stream::Unix(ours);
+        let ours = ServerStream::Unix(ours);
         let mut all: Vec<Visitor> = Vec::new();
         for _ in 0..MAX_CONNECTIONS {
             let visitor = visitors.add(&ours).unwrap();

@@ -32,7 +32,7 @@ pub const DATA_ONLY: u16 = 2;
 /// What a data server is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Action {
+pub enum ServerAction {
     /// A file is opened; its name is behind, size is the device by which programs know it. [`NEW`]
     Open = 1,
     /// Read.
@@ -56,9 +56,9 @@ pub enum Action {
     Shift = 10,
 }
 
-impl Action {
-    fn from_number(number: u16) -> Option<Action> {
-        use Action::*;
+impl ServerAction {
+    fn from_number(number: u16) -> Option<ServerAction> {
+        use ServerAction::*;
         let all = [
             Open, Read, Write, Cut, Allocate, Sync, Close, Remove, Clock, Shift,
         ];
@@ -68,9 +68,9 @@ impl Action {
 
 /// A question, without the bytes behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct ServerQuestion {
     /// What to do.
-    pub action: Action,
+    pub action: ServerAction,
     /// More about it.
     pub flags: u16,
     /// CallID of the MPI call it is done for.
@@ -94,7 +94,7 @@ fn bad(what: &str) -> io::Error {
 }
 
 /// Sends a question with `data` behind it.
-pub fn ask(stream: &mut impl Write, question: &Question, data: &[u8]) -> io::Result<()> {
+pub fn ask(stream: &mut impl Write, question: &ServerQuestion, data: &[u8]) -> io::Result<()> {
     let mut head = Vec::with_capacity(QUESTION_SIZE);
     head.extend_from_slice(&QUESTION.to_le_bytes());
     head.extend_from_slice(&(question.action as u16).to_le_bytes());
@@ -152,7 +152,7 @@ fn is_waiting(e: &io::Error) -> bool {
 }
 
 /// The next question, with what is behind it in `data`; `None` when the asker has gone.
-pub fn question(stream: &mut impl Read, data: &mut Vec<u8>) -> io::Result<Option<Question>> {
+pub fn question(stream: &mut impl Read, data: &mut Vec<u8>) -> io::Result<Option<ServerQuestion>> {
     question_within(QUESTION_TIMEOUT, stream, data)
 }
 
@@ -160,7 +160,7 @@ fn question_within(
     patience: Duration,
     stream: &mut impl Read,
     data: &mut Vec<u8>,
-) -> io::Result<Option<Question>> {
+) -> io::Result<Option<ServerQuestion>> {
     data.clear();
     data.shrink_to(KEPT_BUFFER_BYTES);
     let mut head = [0; QUESTION_SIZE];
@@ -182,7 +182,8 @@ fn question_within(
         return Err(bad("no question of an mpitrace ioserver"));
     }
     let behind = word(60) as usize;
-    if behind > MAX_DATA_BYTES || long(48) > MAX_DATA_BYTES as u64 && half(4) == Action::Read as u16
+    if behind > MAX_DATA_BYTES
+        || long(48) > MAX_DATA_BYTES as u64 && half(4) == ServerAction::Read as u16
     {
         return Err(bad("a question that is too large"));
     }
@@ -191,8 +192,8 @@ fn question_within(
         data.resize(behind.min(there + there.max(READ_STEP_BYTES)), 0);
         until.read(stream, &mut data[there..])?;
     }
-    Ok(Some(Question {
-        action: Action::from_number(half(4)).ok_or_else(|| bad("an unknown question"))?,
+    Ok(Some(ServerQuestion {
+        action: ServerAction::from_number(half(4)).ok_or_else(|| bad("an unknown question"))?,
         flags: half(6),
         call: Some(long(8)).filter(|&call| call != u64::MAX),
         unique: long(16),
@@ -252,20 +253,20 @@ fn send(stream: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::address::Stream;
+    use super::super::address::ServerStream;
     use super::*;
     use std::os::unix::net::UnixStream;
 
-    fn pair() -> (Stream, Stream) {
+    fn pair() -> (ServerStream, ServerStream) {
         let (a, b) = UnixStream::pair().unwrap();
-        (Stream::Unix(a), Stream::Unix(b))
+        (ServerStream::Unix(a), ServerStream::Unix(b))
     }
 
     #[test]
     fn questions_and_answers_come_back() {
         let (mut front, mut server) = pair();
-        let question = Question {
-            action: Action::Write,
+        let question = ServerQuestion {
+            action: ServerAction::Write,
             flags: 3,
             call: Some(7 << 40 | 9),
             unique: 11,
@@ -277,7 +278,7 @@ mod tests {
         };
         let mut data = Vec::new();
         for call in [Some(1), None] {
-            let question = Question { call, ..question };
+            let question = ServerQuestion { call, ..question };
             ask(&mut front, &question, b"abc").unwrap();
             let got = super::question(&mut server, &mut data).unwrap();
             assert_eq!((got, &data[..]), (Some(question), &b"abc"[..]));
@@ -307,14 +308,14 @@ mod tests {
         assert!(answered(&mut front, &mut [0; 4]).is_err());
         // One that takes too long, of which no more room is made for than has come.
         let (mut front, mut server) = pair();
-        let Stream::Unix(slow) = &server else {
+        let ServerStream::Unix(slow) = &server else {
             panic!("a pair of Unix sockets");
         };
         slow.set_read_timeout(Some(Duration::from_millis(5)))
             .unwrap();
         let mut head = [0; QUESTION_SIZE];
         head[..4].copy_from_slice(&QUESTION.to_le_bytes());
-        head[4] = Action::Write as u8;
+        head[4] = ServerAction::Write as u8;
         head[60..].copy_from_slice(&(MAX_DATA_BYTES as u32).to_le_bytes());
         front.write_all(&head).unwrap();
         front.write_all(&[7; 1000]).unwrap();

@@ -6,11 +6,11 @@ mod worlds;
 pub use arguments::Arguments;
 
 use crate::failure::Failure;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::path::Path;
-use trace_formats::clog2::{Reader, Writer, join, joined_preamble};
+use trace_formats::clog2::{Clog2Reader, Writer, join, joined_preamble};
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -24,11 +24,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.overwrite.allow(output, paths)?;
     let mut inputs = Vec::new();
     for path in paths {
-        inputs.push(Input::open(path)?);
+        inputs.push(OpenedInput::open(path)?);
     }
     let mut readers = Vec::new();
     for (path, input) in paths.iter().zip(&inputs) {
-        let reader = Reader::new(input);
+        let reader = Clog2Reader::new(input);
         readers.push(reader.map_err(|e| Failure::in_file(e, shown(path)))?);
     }
     if arguments.worlds {
@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         &TreeArguments::default(),
     )?;
     let failed = |error: trace_formats::clog2::Error| match &error.kind {
-        trace_formats::clog2::ErrorKind::Io(io) => Failure::output(output.display(), io),
+        trace_formats::clog2::Clog2ErrorKind::Io(io) => Failure::output(output.display(), io),
         _ => Failure::Data(error.to_string()),
     };
     let joined = target.place(|path: &Path| {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{
-    Body, Reader, Record, Together, Worlds, WorldsError, Writer, comm_etype,
+    Body, Clog2Reader, JoinedLogs, Record, Worlds, WorldsError, Writer, comm_etype,
 };
 use trace_formats::slog2::{self, ConvertOptions, FromClog2, Options};
 use trace_model::PendingFile;
@@ -19,7 +19,7 @@ pub fn join(
     arguments: &Arguments,
     output: &Path,
     paths: &[PathBuf],
-    readers: &[Reader<'_>],
+    readers: &[Clog2Reader<'_>],
 ) -> Result<(), Failure> {
     let name = |i: usize| shown(&paths[i]).display();
     let worlds = Worlds::new(readers).map_err(|error| {
@@ -78,9 +78,9 @@ pub fn join(
     Ok(())
 }
 
-fn clog2(worlds: Worlds<'_>, path: &Path) -> Result<Together, Failure> {
+fn clog2(worlds: Worlds<'_>, path: &Path) -> Result<JoinedLogs, Failure> {
     let failed = |error: trace_formats::clog2::Error| match &error.kind {
-        trace_formats::clog2::ErrorKind::Io(io) => Failure::output(path.display(), io),
+        trace_formats::clog2::Clog2ErrorKind::Io(io) => Failure::output(path.display(), io),
         _ => Failure::Data(error.to_string()),
     };
     let (preamble, table) = (worlds.preamble().clone(), worlds.table().clone());
@@ -95,7 +95,7 @@ fn slog2(
     path: &Path,
     arguments: &Arguments,
     names: &[String],
-) -> Result<Together, Failure> {
+) -> Result<JoinedLogs, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::file(path, error);
     let preamble = worlds.preamble().clone();
     let lines = u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count);

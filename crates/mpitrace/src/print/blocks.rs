@@ -9,14 +9,14 @@
 
 use super::Arguments;
 use super::definitions::describe;
-use super::values::{Values, one};
+use super::values::{CallValues, one};
 use crate::block_files::machine_clock;
 use crate::failure::Failure;
-use crate::trace_files::input::{Input, shown};
-use blockfile::args::Args;
+use crate::trace_files::input::{OpenedInput, shown};
+use blockfile::args::ArgValues;
 use blockfile::define::{self, Definition};
 use blockfile::file::File;
-use blockfile::operation::{self, Operation};
+use blockfile::operation::{self, OperationRecord};
 use blockfile::record::Record;
 use blockfile::user::{Event, Kind, What};
 use std::fmt::Write as _;
@@ -27,7 +27,11 @@ use unify::scan::Scan;
 use unify::timeline::Timeline;
 use wrappers::Table;
 
-pub fn print(input: &Input, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+pub fn print(
+    input: &OpenedInput,
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
     let bad = |what: String| Failure::Data(format!("{name}: {what}"));
     let table = wrappers::table().map_err(|error| bad(error.to_string()))?;
@@ -42,7 +46,7 @@ pub fn print(input: &Input, arguments: &Arguments, out: &mut impl Write) -> Resu
         let (process, readings) = machine_clock::introduction(&file);
         notes.complete(&mut completed, &process, &readings);
     }
-    let text = Text::new(&file, &table, Scan::new(&completed));
+    let text = BlockFileText::new(&file, &table, Scan::new(&completed));
     text.print(out)
         .map_err(|error| Failure::output("stdout", &error))?;
     match &file.damage()[..] {
@@ -54,16 +58,16 @@ pub fn print(input: &Input, arguments: &Arguments, out: &mut impl Write) -> Resu
     }
 }
 
-struct Text<'f, 'a, 't> {
+struct BlockFileText<'f, 'a, 't> {
     file: &'f File<'a>,
     table: &'t Table,
     scan: Scan,
     zero: i64,
 }
 
-impl<'f, 'a, 't> Text<'f, 'a, 't> {
+impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
     fn new(file: &'f File<'a>, table: &'t Table, scan: Scan) -> Self {
-        Text {
+        BlockFileText {
             file,
             table,
             zero: scan.first_ns().unwrap_or(0),
@@ -184,7 +188,7 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
             self.call_id(record.call)
         );
         let kind = operation::kind(record.function);
-        match (kind, Operation::decode(record.payload)) {
+        match (kind, OperationRecord::decode(record.payload)) {
             (Some(kind), Some(o)) => {
                 let _ = write!(
                     line,
@@ -258,9 +262,9 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
             self.name(record.function, library)
         );
         if let Some(function) = self.table.functions.get(usize::from(record.function)) {
-            match Args::decode(function, self.file.info().family, record.payload) {
+            match ArgValues::decode(function, self.file.info().family, record.payload) {
                 Some(args) => {
-                    let _ = write!(line, "{}", Values::new(function, &args, library));
+                    let _ = write!(line, "{}", CallValues::new(function, &args, library));
                 }
                 None => line.push_str("damaged"),
             }

@@ -4,10 +4,10 @@ use super::Arguments;
 use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
-use trace_formats::clog2::{Reader, java, print};
+use trace_formats::clog2::{Clog2Reader, java, print};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let printed = Reader::new(input).and_then(|reader| {
+    let printed = Clog2Reader::new(input).and_then(|reader| {
         if arguments.java {
             java::print(&reader, out)
         } else {

@@ -1,8 +1,8 @@
 //! Definitions of a block file in words.
 
 use super::values::one;
-use blockfile::define::{Comm, Definition};
-use blockfile::runs::Run;
+use blockfile::define::{CommDefinition, Definition};
+use blockfile::runs::EvenRun;
 use std::fmt::{self, Write as _};
 
 /// Appends a definition to a line.
@@ -155,7 +155,7 @@ fn about_calls(line: &mut String, definition: &Definition) -> fmt::Result {
     }
 }
 
-fn write_comm(line: &mut String, comm: &Comm) -> std::fmt::Result {
+fn write_comm(line: &mut String, comm: &CommDefinition) -> std::fmt::Result {
     write!(
         line,
         "communicator {:#x} ({:?}, {:?} {:#x}): rank {} of {}",
@@ -197,7 +197,7 @@ fn ranks(all: &[i32]) -> String {
 }
 
 /// Pieces as OFFSET+LENGTH, and runs of them with how many there are and how far apart.
-fn runs(runs: &[Run]) -> String {
+fn runs(runs: &[EvenRun]) -> String {
     let mut text = String::new();
     for (nth, run) in runs.iter().enumerate() {
         let comma = if nth == 0 { "" } else { ", " };

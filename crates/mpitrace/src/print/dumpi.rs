@@ -5,16 +5,16 @@ use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::dumpi::print::{PrintError, Sections, Zone, print as print_sections};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
     let bad = |error: &dyn std::fmt::Display| Failure::Data(format!("{name}: {error}"));
     // Of a file that was never completed (a killed run) the calls that are whole are shown, then the error.
-    let (reader, incomplete) = match Reader::open(input) {
+    let (reader, incomplete) = match DumpiReader::open(input) {
         Ok(reader) => (reader, None),
         Err(error) => (
-            Reader::salvage(input).map_err(|_| bad(&error))?,
+            DumpiReader::salvage(input).map_err(|_| bad(&error))?,
             Some(error),
         ),
     };

@@ -22,7 +22,7 @@ pub fn print_alog(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let checked = alog::check(&alog::Reader::new(input));
+    let checked = alog::check(&alog::AlogReader::new(input));
     out.write_all(input)
         .map_err(|error| Failure::output("stdout", &error))?;
     checked

@@ -15,13 +15,13 @@ pub use arguments::Arguments;
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use std::io::{BufWriter, Write};
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
-    let input = Input::open(&arguments.file)?;
+    let input = OpenedInput::open(&arguments.file)?;
     let format = Format::known(&input, &arguments.file)?;
     if let Some(option) = arguments.misplaced(format) {
         return Err(Failure::Call(format!(

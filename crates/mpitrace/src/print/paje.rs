@@ -4,11 +4,11 @@ use super::Arguments;
 use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
-use trace_formats::paje::{PrintOptions, print as print_trace};
+use trace_formats::paje::{PajePrintOptions, print as print_trace};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let trace = crate::trace_files::paje::trace(input, &arguments.file);
-    let options = PrintOptions {
+    let options = PajePrintOptions {
         user_defined: arguments.user_defined,
         ignore_incomplete_links: arguments.ignore_incomplete_links,
         precision: arguments.float_precision.map_or(6, usize::from),

@@ -5,14 +5,14 @@ use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::slog2::{
-    Error, Order, PrintOptions, PrintedDrawables, PrintedParts, Reader, RecursiveOptions,
-    print as print_list, print_recursively,
+    Error, PrintOrder, PrintedDrawables, PrintedParts, RecursiveOptions, Slog2PrintOptions,
+    Slog2Reader, print as print_list, print_recursively,
 };
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let window = (arguments.ts.unwrap_or(0.0), arguments.tf.unwrap_or(1.0));
     let failed = |error: Error| Failure::in_file_or_output(error, shown(&arguments.file), "stdout");
-    let reader = Reader::new(input).map_err(failed)?;
+    let reader = Slog2Reader::new(input).map_err(failed)?;
     if arguments.recursive {
         let (lowest_depth, merged) = (arguments.depth.unwrap_or(0), arguments.merged);
         return print_recursively(
@@ -28,7 +28,7 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
     }
     let has_order = arguments.is || arguments.ds || arguments.ie || arguments.de;
     let parts = parts(arguments);
-    let options = PrintOptions {
+    let options = Slog2PrintOptions {
         parts,
         drawables: parts == PrintedParts::All || has_order || arguments.state || arguments.a,
         kinds: match (arguments.state, arguments.a) {
@@ -54,14 +54,14 @@ fn parts(arguments: &Arguments) -> PrintedParts {
     }
 }
 
-fn order(arguments: &Arguments) -> Order {
+fn order(arguments: &Arguments) -> PrintOrder {
     if arguments.ds {
-        Order::DecreasingStart
+        PrintOrder::DecreasingStart
     } else if arguments.ie {
-        Order::IncreasingEnd
+        PrintOrder::IncreasingEnd
     } else if arguments.de {
-        Order::DecreasingEnd
+        PrintOrder::DecreasingEnd
     } else {
-        Order::IncreasingStart
+        PrintOrder::IncreasingStart
     }
 }

@@ -1,23 +1,23 @@
 //! Arguments of a recorded call by name, `count=1, datatype=MPI_INT, …`. Those that were not recorded (buffers, outputs of a
 //! call that failed) are left out.
 
-use blockfile::args::{Args, Array, Value};
+use blockfile::args::{ArgValue, ArgValues, Array};
 use blockfile::encode::Status;
 use std::fmt::{self, Display, Formatter};
 use unify::library::Library;
-use wrappers::{Carrier, Elem, Function, Kind, Param};
+use wrappers::{Carrier, ElementForm, Function, Kind, Param};
 
 /// The arguments of one call.
-pub struct Values<'v> {
+pub struct CallValues<'v> {
     function: &'v Function,
-    args: &'v Args<'v>,
+    args: &'v ArgValues<'v>,
     library: &'v Library,
 }
 
-impl<'v> Values<'v> {
+impl<'v> CallValues<'v> {
     /// Of a call of `function`; `library` has the names of handles and constants.
-    pub fn new(function: &'v Function, args: &'v Args<'v>, library: &'v Library) -> Self {
-        Values {
+    pub fn new(function: &'v Function, args: &'v ArgValues<'v>, library: &'v Library) -> Self {
+        CallValues {
             function,
             args,
             library,
@@ -25,11 +25,11 @@ impl<'v> Values<'v> {
     }
 }
 
-impl Display for Values<'_> {
+impl Display for CallValues<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut comma = "";
         for (param, value) in self.function.params.iter().zip(self.args.values()) {
-            if matches!(value, Value::Absent) {
+            if matches!(value, ArgValue::Absent) {
                 continue;
             }
             write!(f, "{comma}{}=", param.name)?;
@@ -40,22 +40,22 @@ impl Display for Values<'_> {
     }
 }
 
-impl Values<'_> {
-    fn value(&self, f: &mut Formatter<'_>, param: &Param, value: &Value<'_>) -> fmt::Result {
+impl CallValues<'_> {
+    fn value(&self, f: &mut Formatter<'_>, param: &Param, value: &ArgValue<'_>) -> fmt::Result {
         match value {
-            Value::Absent => Ok(()),
-            Value::Int(v) => self.int(f, param.kind, *v),
-            Value::InOut(before, after) => {
+            ArgValue::Absent => Ok(()),
+            ArgValue::Int(v) => self.int(f, param.kind, *v),
+            ArgValue::InOut(before, after) => {
                 self.int(f, param.kind, *before)?;
                 f.write_str("->")?;
                 self.int(f, param.kind, *after)
             }
-            Value::Double(v) => write!(f, "{v}"),
-            Value::Handle(handle) => self.handle(f, param.kind, *handle),
-            Value::Status(status) => write_status(f, *status),
-            Value::Text(text) => f.write_str(&one(*text)),
-            Value::Array(array) => self.array(f, param, *array),
-            Value::ArrayInOut(before, after) => {
+            ArgValue::Double(v) => write!(f, "{v}"),
+            ArgValue::Handle(handle) => self.handle(f, param.kind, *handle),
+            ArgValue::Status(status) => write_status(f, *status),
+            ArgValue::Text(text) => f.write_str(&one(*text)),
+            ArgValue::Array(array) => self.array(f, param, *array),
+            ArgValue::ArrayInOut(before, after) => {
                 self.array(f, param, *before)?;
                 f.write_str("->")?;
                 self.array(f, param, *after)
@@ -74,25 +74,25 @@ impl Values<'_> {
         let comma = |f: &mut Formatter<'_>, i: usize| f.write_str(if i > 0 { ", " } else { "" });
         f.write_str("[")?;
         match elem {
-            Elem::Status => {
+            ElementForm::Status => {
                 for (i, status) in array.statuses().enumerate() {
                     comma(f, i)?;
                     write_status(f, status)?;
                 }
             }
-            Elem::Text => {
+            ElementForm::Text => {
                 for (i, text) in array.texts().enumerate() {
                     comma(f, i)?;
                     f.write_str(&one(text))?;
                 }
             }
-            Elem::I32 | Elem::I64 => {
+            ElementForm::I32 | ElementForm::I64 => {
                 for (i, v) in array.ints().enumerate() {
                     comma(f, i)?;
                     self.int(f, param.kind, v)?;
                 }
             }
-            Elem::Handle | Elem::Pointer => {
+            ElementForm::Handle | ElementForm::Pointer => {
                 for (i, v) in array.ints().enumerate() {
                     comma(f, i)?;
                     self.handle(f, param.kind, v as u64)?;

@@ -10,12 +10,12 @@ pub use arguments::{Arguments, OutputFormat};
 
 use crate::block_files::folders;
 use crate::block_files::found::{self, ENDING};
-use crate::block_files::groups::{self, Group};
+use crate::block_files::groups::{self, RunFiles};
 use crate::block_files::machine_clock;
 use crate::block_files::snapshot;
-use crate::block_files::source::Source;
+use crate::block_files::source::BlockFileInput;
 use crate::failure::Failure;
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -41,7 +41,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let file = input
             .blocks()
             .map_err(|error| format!("{}: {error}", path.display()));
-        match file.and_then(|file| Source::new(path, file, *running, &table, notes.as_ref())) {
+        match file
+            .and_then(|file| BlockFileInput::new(path, file, *running, &table, notes.as_ref()))
+        {
             Ok(source) => sources.push(source),
             Err(message) => complaints.push(message),
         }
@@ -98,8 +100,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// A block file, or a copy of what is in it if a process is still writing to it, and whether that is so.
-fn open(path: &Path) -> Result<(Input, bool), Failure> {
-    let input = Input::open_regular(path)?;
+fn open(path: &Path) -> Result<(OpenedInput, bool), Failure> {
+    let input = OpenedInput::open_regular(path)?;
     // A file that cannot be read is told of where it is read.
     let Ok(file) = input.blocks() else {
         return Ok((input, false));
@@ -144,7 +146,7 @@ fn block_files(inputs: &[PathBuf], any_owner: bool) -> Result<BTreeSet<PathBuf>,
 }
 
 /// For `--count`: a line for each process in the form of the recorder's setting `counts`.
-fn counts(group: &Group<'_>, table: &Table) -> String {
+fn counts(group: &RunFiles<'_>, table: &Table) -> String {
     let mut text = String::new();
     for source in &group.sources {
         let scan = unify::scan::Scan::new(&source.file);
@@ -167,7 +169,7 @@ fn counts(group: &Group<'_>, table: &Table) -> String {
 }
 
 /// A line for each process.
-fn ends(group: &Group<'_>, table: &Table) -> String {
+fn ends(group: &RunFiles<'_>, table: &Table) -> String {
     let mut text = String::new();
     for source in &group.sources {
         let scan = unify::scan::Scan::new(&source.file);
@@ -196,9 +198,9 @@ fn ends(group: &Group<'_>, table: &Table) -> String {
 }
 
 /// What is to be said of ranks whose block files are not here.
-fn missing(group: &Group<'_>) -> Option<String> {
+fn missing(group: &RunFiles<'_>) -> Option<String> {
     let missing = Some(group.missing()).filter(|missing| !missing.is_empty())?;
-    let why = match group.sources.iter().all(Source::reached_finalize) {
+    let why = match group.sources.iter().all(BlockFileInput::reached_finalize) {
         // Each removes its own when rank 0 has the trace.
         true => {
             "all others reached MPI_Finalize, so that the trace of the run may be there and whole, and what is here be left over"
@@ -212,7 +214,7 @@ fn missing(group: &Group<'_>) -> Option<String> {
 }
 
 /// Removes the block files of processes that have ended. Gives what could not be removed.
-fn remove(group: &Group<'_>) -> Vec<String> {
+fn remove(group: &RunFiles<'_>) -> Vec<String> {
     let ended = group.sources.iter().filter(|source| !source.running);
     let removed = ended.map(|source| (source.path, fs::remove_file(source.path)));
     let failed = |(path, result): (&Path, io::Result<()>)| {

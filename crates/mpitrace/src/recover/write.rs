@@ -1,8 +1,8 @@
 //! The files of one run, made as at MPI_Finalize.
 
 use super::{Arguments, OutputFormat};
-use crate::block_files::groups::{Group, stamp};
-use crate::block_files::source::Source;
+use crate::block_files::groups::{RunFiles, stamp};
+use crate::block_files::source::BlockFileInput;
 use crate::trace_files::shape::{Leaf, TreeArguments};
 use blockfile::file::File;
 use merge::dumpi;
@@ -37,7 +37,7 @@ fn with_size(path: &Path, bytes: u64) -> String {
 }
 
 /// The block files of a run: those of its ranks, then those of its servers.
-fn block_files<'g>(group: &Group<'g>) -> Vec<File<'g>> {
+fn block_files<'g>(group: &RunFiles<'g>) -> Vec<File<'g>> {
     let ranks = group.sources.iter().map(|source| &source.file);
     ranks.chain(&group.servers).cloned().collect()
 }
@@ -69,7 +69,7 @@ fn demangled(name: &str) -> Option<String> {
 }
 
 /// Writes all files of a run.
-pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
+pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
     let merge = match Merge::new(&files, table, merge_options()) {
@@ -116,7 +116,7 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Recover
 
 /// Writes the SLOG2 file of a run, and nothing else, to `base` with its ending; a file of that name is replaced.
 pub fn slog2(
-    group: &Group<'_>,
+    group: &RunFiles<'_>,
     table: &Table,
     base: &Path,
 ) -> Result<RecoveredFiles, local::Error> {
@@ -141,7 +141,7 @@ pub fn slog2(
 struct MergeableRun<'r> {
     files: &'r [File<'r>],
     merge: &'r Merge<'r, 'r, 'r>,
-    group: &'r Group<'r>,
+    group: &'r RunFiles<'r>,
     table: &'r Table,
 }
 
@@ -158,7 +158,7 @@ impl MergeableRun<'_> {
         let (merge, group) = (self.merge, self.group);
         // As many ranks as a merged file can have, whatever a damaged header says.
         let ranks = merge.scans().map(Scan::ranks).max().unwrap_or(0);
-        let ranked = |source: &'_ Source<'_>| u32::try_from(source.info.rank).ok();
+        let ranked = |source: &'_ BlockFileInput<'_>| u32::try_from(source.info.rank).ok();
         let sources = || group.sources.iter().filter_map(|s| Some((ranked(s)?, s)));
         let hosts = sources().map(|(rank, s)| (rank, s.process.host.as_str()));
         let (hosts, nodes) = numbered(hosts, ranks);
@@ -228,7 +228,7 @@ impl MergeableRun<'_> {
 
 /// DUMPI: a file for each rank and the metafile.
 fn per_rank(
-    group: &Group<'_>,
+    group: &RunFiles<'_>,
     merge: &Merge<'_, '_, '_>,
     table: &Table,
     directory: &Path,

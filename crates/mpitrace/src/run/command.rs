@@ -9,7 +9,7 @@ const PRELOAD: &str = "LD_PRELOAD";
 
 /// What to execute.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct RunPlan {
     pub argv: Vec<OsString>,
     /// Variables to set for `argv[0]`; only used without a launcher, which must not load the library itself.
     pub env: Vec<(OsString, OsString)>,
@@ -23,7 +23,7 @@ pub fn plan(
     launch: &Launch,
     library: &OsStr,
     settings: &[(OsString, OsString)],
-) -> Result<Plan, Failure> {
+) -> Result<RunPlan, Failure> {
     plan_with(
         argv,
         launch,
@@ -39,7 +39,7 @@ fn plan_with(
     library: &OsStr,
     settings: &[(OsString, OsString)],
     inherited: Option<&OsStr>,
-) -> Result<Plan, Failure> {
+) -> Result<RunPlan, Failure> {
     let mut argv = argv.to_vec();
     let mut variables = vec![(
         OsString::from(PRELOAD),
@@ -47,7 +47,7 @@ fn plan_with(
     )];
     variables.extend_from_slice(settings);
     if launch.kind == LauncherKind::None {
-        return Ok(Plan {
+        return Ok(RunPlan {
             argv,
             env: variables,
         });
@@ -98,7 +98,7 @@ fn plan_with(
             }
         }
     }
-    Ok(Plan {
+    Ok(RunPlan {
         argv,
         env: Vec::new(),
     })
@@ -180,7 +180,7 @@ fn assignment(name: &OsStr, value: &OsStr) -> OsString {
     text
 }
 
-impl Plan {
+impl RunPlan {
     /// The command for a shell.
     pub fn shell(&self) -> String {
         let mut words: Vec<String> = Vec::new();

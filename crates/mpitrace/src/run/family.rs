@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 /// An MPI ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Family {
+pub enum AbiFamily {
     /// MPICH, Intel MPI, MVAPICH.
     Mpich,
     /// Open MPI.
@@ -20,40 +20,40 @@ pub enum Family {
     Abi,
 }
 
-impl Family {
-    pub const ALL: [Family; 3] = [Family::Mpich, Family::Openmpi, Family::Abi];
+impl AbiFamily {
+    pub const ALL: [AbiFamily; 3] = [AbiFamily::Mpich, AbiFamily::Openmpi, AbiFamily::Abi];
 
     /// The word for it: in a library's own words, in `--mpi`, and its usual folder under `lib/`.
     pub fn word(self) -> &'static str {
         match self {
-            Family::Mpich => "mpich",
-            Family::Openmpi => "openmpi",
-            Family::Abi => "abi",
+            AbiFamily::Mpich => "mpich",
+            AbiFamily::Openmpi => "openmpi",
+            AbiFamily::Abi => "abi",
         }
     }
 
     /// The family with this word.
-    pub fn of_word(word: &[u8]) -> Option<Family> {
-        let is = |family: &Family| family.word().as_bytes() == word;
-        Family::ALL.into_iter().find(is)
+    pub fn of_word(word: &[u8]) -> Option<AbiFamily> {
+        let is = |family: &AbiFamily| family.word().as_bytes() == word;
+        AbiFamily::ALL.into_iter().find(is)
     }
 
     /// Names of its MPI libraries, the usual ones.
     fn libraries(self) -> &'static [&'static str] {
         match self {
-            Family::Mpich => &["libmpich.so.12", "libmpi.so.12"],
-            Family::Openmpi => &["libmpi.so.40"],
-            Family::Abi => &["libmpi_abi.so.1"],
+            AbiFamily::Mpich => &["libmpich.so.12", "libmpi.so.12"],
+            AbiFamily::Openmpi => &["libmpi.so.40"],
+            AbiFamily::Abi => &["libmpi_abi.so.1"],
         }
     }
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for AbiFamily {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Family::Mpich => "MPICH",
-            Family::Openmpi => "Open MPI",
-            Family::Abi => "the standard ABI of MPI 5",
+            AbiFamily::Mpich => "MPICH",
+            AbiFamily::Openmpi => "Open MPI",
+            AbiFamily::Abi => "the standard ABI of MPI 5",
         })
     }
 }
@@ -62,7 +62,7 @@ impl fmt::Display for Family {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredMpi {
     /// ABI of the MPI library.
-    pub family: Family,
+    pub family: AbiFamily,
     /// File of the MPI library, where that is known.
     pub library: Option<PathBuf>,
     /// Reason for the user: `as ring loads libmpi.so.12`.
@@ -189,9 +189,9 @@ impl ProgramLibraries {
         // As mpi4py reads it.
         let word = named.replace([' ', '-', '_'], "").to_lowercase();
         let family = match word.as_str() {
-            "mpich" | "impi" => Family::Mpich,
-            "openmpi" => Family::Openmpi,
-            "mpiabi" => Family::Abi,
+            "mpich" | "impi" => AbiFamily::Mpich,
+            "openmpi" => AbiFamily::Openmpi,
+            "mpiabi" => AbiFamily::Abi,
             _ => return None,
         };
         Some(RequiredMpi {
@@ -206,7 +206,7 @@ impl ProgramLibraries {
         let mut warnings = Vec::new();
         match (&self.loads, launch_family(launch)) {
             // Whose library the standard ABI is, its name does not tell.
-            (Some((_, wanted)), Some(_)) if wanted.family == Family::Abi => {}
+            (Some((_, wanted)), Some(_)) if wanted.family == AbiFamily::Abi => {}
             (Some((program, wanted)), Some(launcher)) if wanted.family != launcher => warnings.push(format!(
                 "warning: {program} uses {}, but the launcher is that of {launcher}; each process may run alone",
                 wanted.family
@@ -239,16 +239,16 @@ fn variable(argv: &[OsString], wanted: &str) -> Option<String> {
         .filter(|value| !value.is_empty())
 }
 
-fn launch_family(launch: &Launch) -> Option<Family> {
+fn launch_family(launch: &Launch) -> Option<AbiFamily> {
     match launch.kind {
-        LauncherKind::Hydra => Some(Family::Mpich),
-        LauncherKind::OpenMpi => Some(Family::Openmpi),
+        LauncherKind::Hydra => Some(AbiFamily::Mpich),
+        LauncherKind::OpenMpi => Some(AbiFamily::Openmpi),
         LauncherKind::Other | LauncherKind::None => None,
     }
 }
 
 /// The MPI library that belongs to a launcher: in the `lib` beside its `bin`, else where the system has it.
-fn of_launcher(launcher: &OsStr, family: Family) -> Option<PathBuf> {
+fn of_launcher(launcher: &OsStr, family: AbiFamily) -> Option<PathBuf> {
     let file = executable(launcher)?;
     let file = file.canonicalize().unwrap_or(file);
     let above = file.parent()?.parent()?;
@@ -261,7 +261,7 @@ fn of_launcher(launcher: &OsStr, family: Family) -> Option<PathBuf> {
 }
 
 /// Where the cache of the dynamic loader has a library of this family.
-fn system(family: Family) -> Option<PathBuf> {
+fn system(family: AbiFamily) -> Option<PathBuf> {
     let run = |program: &str| {
         let mut command = Command::new(program);
         command.arg("-p").env_remove("LD_PRELOAD");
@@ -326,10 +326,10 @@ fn parse_ldd(text: &str) -> Vec<(String, Option<String>)> {
 }
 
 /// The family a library belongs to, if it is one of MPI.
-fn family_of(library: &str, path: Option<&str>) -> Option<Family> {
+fn family_of(library: &str, path: Option<&str>) -> Option<AbiFamily> {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| library.starts_with(prefix));
     if starts(&["libmpi_abi.", "libmpifort_abi."]) {
-        Some(Family::Abi)
+        Some(AbiFamily::Abi)
     } else if starts(&[
         "libmpich.",
         "libmpichfort.",
@@ -338,7 +338,7 @@ fn family_of(library: &str, path: Option<&str>) -> Option<Family> {
         "libmpifort.so.12",
         "libmpicxx.so.12",
     ]) {
-        Some(Family::Mpich)
+        Some(AbiFamily::Mpich)
     } else if starts(&[
         "libmpi.so.40",
         "libmpi_mpifh.",
@@ -347,13 +347,13 @@ fn family_of(library: &str, path: Option<&str>) -> Option<Family> {
         "libopen-rte.",
         "libopen-pal.",
     ]) {
-        Some(Family::Openmpi)
+        Some(AbiFamily::Openmpi)
     } else if starts(&["libmpi.so"]) {
         // Another number than those in use today: only Open MPI has this object.
         let is_open_mpi = has_name(Path::new(path?), "ompi_mpi_comm_world")?;
         Some(match is_open_mpi {
-            true => Family::Openmpi,
-            false => Family::Mpich,
+            true => AbiFamily::Openmpi,
+            false => AbiFamily::Mpich,
         })
     } else {
         None
@@ -389,11 +389,14 @@ mod tests {
 
     #[test]
     fn library_names_tell_the_family() {
-        assert_eq!(family_of("libmpich.so.12", None), Some(Family::Mpich));
-        assert_eq!(family_of("libmpi.so.12", None), Some(Family::Mpich));
-        assert_eq!(family_of("libmpi.so.40", None), Some(Family::Openmpi));
-        assert_eq!(family_of("libmpi_mpifh.so.40", None), Some(Family::Openmpi));
-        assert_eq!(family_of("libmpi_abi.so.1", None), Some(Family::Abi));
+        assert_eq!(family_of("libmpich.so.12", None), Some(AbiFamily::Mpich));
+        assert_eq!(family_of("libmpi.so.12", None), Some(AbiFamily::Mpich));
+        assert_eq!(family_of("libmpi.so.40", None), Some(AbiFamily::Openmpi));
+        assert_eq!(
+            family_of("libmpi_mpifh.so.40", None),
+            Some(AbiFamily::Openmpi)
+        );
+        assert_eq!(family_of("libmpi_abi.so.1", None), Some(AbiFamily::Abi));
         assert_eq!(family_of("libc.so.6", None), None);
     }
 

@@ -4,12 +4,12 @@
 //! those of the ranks are kept, in a directory of our own, and the SLOG2 file is made again from all of them.
 
 use crate::blk;
-use crate::block_files::groups::{self, Group};
+use crate::block_files::groups::{self, RunFiles};
 use crate::block_files::machine_clock;
-use crate::block_files::source::Source;
+use crate::block_files::source::BlockFileInput;
 use crate::failure::Failure;
 use crate::recover::write;
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -65,22 +65,22 @@ impl IoArguments {
 }
 
 /// What runs beside the program.
-pub struct Session {
+pub struct RunIoSession {
     folder: TempDir,
     server: Option<Child>,
-    device: Option<blk::Session>,
+    device: Option<blk::BlkSession>,
     keep: bool,
 }
 
-impl Session {
+impl RunIoSession {
     /// Starts servers and followers.
-    pub fn start(arguments: &IoArguments) -> Result<Session, Failure> {
+    pub fn start(arguments: &IoArguments) -> Result<RunIoSession, Failure> {
         let base = std::env::var_os("TRACE_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
         let folder = tempfile::Builder::new()
             .prefix("mpitrace-io.")
             .tempdir_in(&base)
             .map_err(|e| Failure::file(base, e))?;
-        let mut session = Session {
+        let mut session = RunIoSession {
             folder,
             server: None,
             device: None,
@@ -101,13 +101,13 @@ impl Session {
                 path if path.is_empty() => usual(),
                 _ => path.clone(),
             });
-            let options = blk::Options {
+            let options = blk::SessionOptions {
                 paths: named.collect(),
                 output: session.folder.path().join("device.blocks"),
                 state: session.folder.path().join("device.state"),
                 with_parent: true,
             };
-            session.device = Some(blk::Session::start(&options)?);
+            session.device = Some(blk::BlkSession::start(&options)?);
         }
         Ok(session)
     }
@@ -247,7 +247,7 @@ impl Session {
         for entry in fs::read_dir(self.folder.path()).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             if path.extension() == Some(OsStr::new("blocks")) {
-                let input = Input::open_regular(&path)?;
+                let input = OpenedInput::open_regular(&path)?;
                 inputs.push((path, input));
             }
         }
@@ -258,7 +258,9 @@ impl Session {
             let file = input
                 .blocks()
                 .map_err(|error| format!("{}: {error}", path.display()));
-            match file.and_then(|file| Source::new(path, file, false, &table, notes.as_ref())) {
+            match file
+                .and_then(|file| BlockFileInput::new(path, file, false, &table, notes.as_ref()))
+            {
                 Ok(source) => sources.push(source),
                 Err(message) => complaints.push(message),
             }
@@ -285,14 +287,14 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for RunIoSession {
     fn drop(&mut self) {
         self.stop_server();
     }
 }
 
 /// The name that the recorder gave the run's files, or, if it did not come so far, one of the program's.
-fn base(group: &Group<'_>) -> PathBuf {
+fn base(group: &RunFiles<'_>) -> PathBuf {
     let given = group
         .sources
         .iter()

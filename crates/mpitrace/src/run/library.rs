@@ -1,6 +1,6 @@
 //! Where libtrace.so is, and which of several fits.
 
-use super::family::{Family, RequiredMpi, has_name};
+use super::family::{AbiFamily, RequiredMpi, has_name};
 use crate::failure::Failure;
 use regex::bytes::Regex;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ const NAME: &str = "libtrace.so";
 
 /// A recorder, as it says itself what it was built for; a library that says nothing is not ours, or of an early version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Recorder {
+struct RecorderLibrary {
     path: PathBuf,
-    built_for: Option<(Family, u8)>,
+    built_for: Option<(AbiFamily, u8)>,
 }
 
 /// Finds the library for a program's MPI, or any if that is not known; always an absolute path.
@@ -42,11 +42,11 @@ pub fn find(given: Option<&Path>, wanted: Option<&RequiredMpi>) -> Result<PathBu
             }
             None => {
                 // Builds for several and no way to choose: the wrong one would refuse to record.
-                let of = |recorder: &Recorder| recorder.built_for.map(|(family, _)| family);
+                let of = |recorder: &RecorderLibrary| recorder.built_for.map(|(family, _)| family);
                 if there.iter().any(|other| of(other) != of(&there[0])) {
                     return wrong(format!(
                         "cannot tell which MPI the program uses; say --mpi {}",
-                        Family::ALL.map(Family::word).join(", --mpi ")
+                        AbiFamily::ALL.map(AbiFamily::word).join(", --mpi ")
                     ));
                 }
                 if let Some(best) = best(&there, None) {
@@ -94,7 +94,7 @@ fn own_folders() -> Vec<PathBuf> {
 }
 
 /// The recorders in a folder and in the folders in it, in order of their paths.
-fn recorders(folder: &Path) -> Vec<Recorder> {
+fn recorders(folder: &Path) -> Vec<RecorderLibrary> {
     let below = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<PathBuf> = below
         .filter_map(|entry| Some(entry.ok()?.path().join(NAME)))
@@ -102,36 +102,36 @@ fn recorders(folder: &Path) -> Vec<Recorder> {
     paths.sort();
     paths.insert(0, folder.join(NAME));
     paths.retain(|path| path.is_file());
-    paths.into_iter().map(Recorder::read).collect()
+    paths.into_iter().map(RecorderLibrary::read).collect()
 }
 
-impl Recorder {
+impl RecorderLibrary {
     /// What the library says of itself (`trace_abi` in the recorder's `api.rs`); of one that says nothing, the name of its
     /// folder may be the word of a family.
-    fn read(path: PathBuf) -> Recorder {
+    fn read(path: PathBuf) -> RecorderLibrary {
         let said = || {
             let bytes = std::fs::read(&path).ok()?;
             let words = Regex::new(r"(?-u)libtrace abi=([a-z]+) generation=([0-9])\x00").ok()?;
             let found = words.captures(&bytes)?;
-            Some((Family::of_word(&found[1])?, found[2][0] - b'0'))
+            Some((AbiFamily::of_word(&found[1])?, found[2][0] - b'0'))
         };
         let by_folder = || {
             let folder = path.parent()?.file_name()?;
-            Some((Family::of_word(folder.as_encoded_bytes())?, 0))
+            Some((AbiFamily::of_word(folder.as_encoded_bytes())?, 0))
         };
         let built_for = said().or_else(by_folder);
-        Recorder { path, built_for }
+        RecorderLibrary { path, built_for }
     }
 
-    fn fits(&self, family: Family) -> bool {
+    fn fits(&self, family: AbiFamily) -> bool {
         self.built_for.is_none_or(|(built, _)| built == family)
     }
 }
 
 /// The recorder whose functions are those of a library of this generation; else one that knows more, whose further functions
 /// no program of this library calls; else the newest. One that does not say what it is goes last.
-fn best(recorders: &[Recorder], generation: Option<u8>) -> Option<&Recorder> {
-    let distance = |recorder: &&Recorder| {
+fn best(recorders: &[RecorderLibrary], generation: Option<u8>) -> Option<&RecorderLibrary> {
+    let distance = |recorder: &&RecorderLibrary| {
         let Some((_, built)) = recorder.built_for else {
             return (2, 0);
         };
@@ -156,7 +156,7 @@ fn generation_of(library: &Path) -> Option<u8> {
 
 /// A library that the user names.
 fn fitting(path: &Path, wanted: Option<&RequiredMpi>) -> Result<PathBuf, Failure> {
-    let recorder = Recorder::read(path.to_path_buf());
+    let recorder = RecorderLibrary::read(path.to_path_buf());
     match (recorder.built_for, wanted) {
         (Some((built, _)), Some(wanted)) if built != wanted.family => Err(Failure::Call(format!(
             "{}: built for {built}, but the program needs one for {}, {}",
@@ -198,7 +198,7 @@ mod tests {
         folder
     }
 
-    fn wanted(family: Family, library: Option<PathBuf>) -> RequiredMpi {
+    fn wanted(family: AbiFamily, library: Option<PathBuf>) -> RequiredMpi {
         RequiredMpi {
             family,
             library,
@@ -237,12 +237,12 @@ mod tests {
         let new = mpi("new", "…\0MPI_Session_init\0MPI_Abi_get_version\0…");
         let oldest = mpi("oldest", "…\0MPI_Send\0…");
         for (wanted, expected) in [
-            (wanted(Family::Mpich, old), "a"),
-            (wanted(Family::Mpich, new), "b"),
-            (wanted(Family::Mpich, oldest), "a"),
-            (wanted(Family::Mpich, None), "b"),
-            (wanted(Family::Openmpi, None), "c"),
-            (wanted(Family::Abi, None), "d"),
+            (wanted(AbiFamily::Mpich, old), "a"),
+            (wanted(AbiFamily::Mpich, new), "b"),
+            (wanted(AbiFamily::Mpich, oldest), "a"),
+            (wanted(AbiFamily::Mpich, None), "b"),
+            (wanted(AbiFamily::Openmpi, None), "c"),
+            (wanted(AbiFamily::Abi, None), "d"),
         ] {
             assert_eq!(found(path, Some(&wanted)).as_deref(), Ok(expected));
         }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_library_of_another_abi_is_not_taken() {
         let lib = folder(&[("x", "libtrace abi=openmpi generation=3")]);
-        let mpich = wanted(Family::Mpich, None);
+        let mpich = wanted(AbiFamily::Mpich, None);
         let why = found(lib.path(), Some(&mpich)).expect_err("none fits");
         assert!(
             why.contains("MPICH") && why.contains("as the test says"),

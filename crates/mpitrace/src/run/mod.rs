@@ -11,9 +11,9 @@ mod multi_prog;
 mod supervise;
 
 use crate::failure::Failure;
-use command::Plan;
-use family::{Family, RequiredMpi};
-use io::{IoArguments, Session};
+use command::RunPlan;
+use family::{AbiFamily, RequiredMpi};
+use io::{IoArguments, RunIoSession};
 use launcher::{Launch, LauncherKind};
 use left::EarlierBlockFiles;
 use std::ffi::{OsStr, OsString};
@@ -37,7 +37,7 @@ pub struct Arguments {
     lib: Option<PathBuf>,
     /// MPI that the program uses. Needed only if the libraries of the program do not show it
     #[arg(long, value_name = "FAMILY")]
-    mpi: Option<Family>,
+    mpi: Option<AbiFamily>,
     /// Settings file of the recorder (TRACE_CONF)
     #[arg(long, value_name = "FILE")]
     conf: Option<PathBuf>,
@@ -111,17 +111,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => say(&format!("preloading {}", library.display())),
     }
     let session = match arguments.io.has_work() && !arguments.dry_run {
-        true => Some(Session::start(&arguments.io)?),
+        true => Some(RunIoSession::start(&arguments.io)?),
         false => None,
     };
-    let of_session = session.as_ref().map(Session::settings);
+    let of_session = session.as_ref().map(RunIoSession::settings);
     let settings = settings(arguments, of_session.unwrap_or_default(), &launch)?;
     let plan = command::plan(&arguments.command, &launch, library.as_os_str(), &settings)?;
     if arguments.dry_run {
         println!("{}", plan.shell());
         return Ok(());
     }
-    let Plan { argv, env } = plan;
+    let RunPlan { argv, env } = plan;
     let (program, rest) = argv
         .split_first()
         .ok_or_else(|| Failure::Call("no command".into()))?;

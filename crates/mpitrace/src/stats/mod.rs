@@ -4,21 +4,21 @@ mod dumpi;
 mod tables;
 
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
-use crate::terminal::table::{Cells, Table, Width};
+use crate::terminal::progress::TaskProgress;
+use crate::terminal::table::{CellStyle, TextTable, Width};
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::time_window::{TimePosition, in_log};
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
 use analysis::stats;
-use analysis::stats::{Histogram, Nesting, Options, Statistics};
+use analysis::stats::{Histogram, Nesting, Statistics, StatisticsOptions};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use tables::Tables;
+use tables::StatisticsTables;
 use trace_formats::slog2;
 use trace_model::{Definitions, TimeBBox};
 
@@ -45,7 +45,7 @@ pub struct Arguments {
     window: Option<Vec<f64>>,
     /// Table to print; rank,category and thread,category are tables, too [default: a summary; JSON has all tables]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "BY")]
-    by: Vec<TableName>,
+    by: Vec<StatisticsTable>,
     /// Output format
     #[arg(long, value_enum, default_value_t = TableFormat::Table, value_name = "FORM")]
     format: TableFormat,
@@ -53,7 +53,7 @@ pub struct Arguments {
     #[arg(long)]
     wide: bool,
     #[command(flatten)]
-    cells: Cells,
+    cells: CellStyle,
     /// Which states nest in each other
     #[arg(long, value_enum, default_value_t = NestingChoice::Line, value_name = "WHERE")]
     nesting: NestingChoice,
@@ -67,12 +67,12 @@ pub struct Arguments {
         conflicts_with_all = ["window", "by", "format", "nesting"])]
     dumpistats: Option<PathBuf>,
     #[command(flatten)]
-    tables: dumpi::Options,
+    tables: dumpi::DumpistatsOptions,
 }
 
 /// Tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TableName {
+enum StatisticsTable {
     /// Count, time and distribution of durations of each category
     Category,
     /// Time in and out of states, and messages, of each rank
@@ -124,8 +124,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let window = arguments.window()?;
     let wanted = arguments.wanted()?;
-    let trace = Trace::open_all(&arguments.files)?;
-    let options = Options {
+    let trace = TraceInput::open_all(&arguments.files)?;
+    let options = StatisticsOptions {
         window,
         nesting: match arguments.nesting {
             NestingChoice::Line => Nesting::Line,
@@ -135,7 +135,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (found, definitions, losses) = if let (Format::Slog2, Some(window)) = (trace.format, window)
     {
         let bad = |error: slog2::Error| Failure::in_file(error, trace.name());
-        let reader = slog2::Reader::new(trace.bytes()).map_err(bad)?;
+        let reader = slog2::Slog2Reader::new(trace.bytes()).map_err(bad)?;
         let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
         let (from, to) = (window.earliest, window.latest);
         in_log(TimePosition::Seconds(from), TimePosition::Seconds(to), log)?;
@@ -147,7 +147,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (found, definitions, losses)
     } else {
         let source = trace.source()?;
-        let progress = Progress::drawables(&trace.name().display().to_string(), arguments.quiet);
+        let progress =
+            TaskProgress::drawables(&trace.name().display().to_string(), arguments.quiet);
         let counted = CountingSource {
             source: &*source,
             progress: &progress,
@@ -155,7 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (found, losses) = stats::collect(&counted, options).map_err(failure)?;
         (found, source.definitions().clone(), losses)
     };
-    let tables = Tables {
+    let tables = StatisticsTables {
         found: &found,
         definitions: &definitions,
     };
@@ -207,7 +208,7 @@ enum TableChoice {
 }
 
 impl TableChoice {
-    fn table(self, tables: &Tables<'_>) -> Table {
+    fn table(self, tables: &StatisticsTables<'_>) -> TextTable {
         match self {
             TableChoice::Category => tables.by_category(),
             TableChoice::Row { threads } => tables.by_row(threads),
@@ -237,7 +238,7 @@ impl Arguments {
     }
 
     fn wanted(&self) -> Result<Option<TableChoice>, Failure> {
-        use TableName::{Callid, Category, Pair, Rank, Size, Thread};
+        use StatisticsTable::{Callid, Category, Pair, Rank, Size, Thread};
         Ok(Some(match self.by[..] {
             [] => return Ok(None),
             [Category] => TableChoice::Category,
@@ -257,7 +258,7 @@ impl Arguments {
 }
 
 /// The most important of all tables, for people.
-fn summary(tables: &Tables<'_>, width: Width) -> String {
+fn summary(tables: &StatisticsTables<'_>, width: Width) -> String {
     let found = tables.found;
     let messages = &found.messages;
     let mut text = format!(
@@ -316,7 +317,7 @@ fn summary(tables: &Tables<'_>, width: Width) -> String {
 }
 
 /// Everything, as JSON.
-fn all(tables: &Tables<'_>) -> Value {
+fn all(tables: &StatisticsTables<'_>) -> Value {
     let found = tables.found;
     let (messages, callids) = (&found.messages, &found.callids);
     let is_empty = found.drawables == 0;

@@ -1,7 +1,7 @@
 //! Statistics as tables.
 
-use crate::terminal::table::{Cell, Table};
-use analysis::stats::{CategoryStatistics, Statistics, Tally};
+use crate::terminal::table::{TableCell, TextTable};
+use analysis::stats::{CategoryStatistics, DrawableTally, Statistics};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use trace_model::{Definitions, Topology};
@@ -31,20 +31,20 @@ const RARE: [&str; 9] = [
 const DURATIONS: [&str; 5] = ["total_s", "exclusive_s", "mean_s", "min_s", "max_s"];
 
 /// Makes tables of statistics.
-pub struct Tables<'a> {
+pub struct StatisticsTables<'a> {
     pub found: &'a Statistics,
     pub definitions: &'a Definitions,
 }
 
-impl Tables<'_> {
-    fn share(&self, seconds: f64) -> Cell {
+impl StatisticsTables<'_> {
+    fn share(&self, seconds: f64) -> TableCell {
         let whole = self.found.thread_seconds();
-        Cell::optional((whole > 0.0).then(|| seconds / whole), Cell::Share)
+        TableCell::optional((whole > 0.0).then(|| seconds / whole), TableCell::Share)
     }
 
-    fn name(&self, index: i32) -> Cell {
+    fn name(&self, index: i32) -> TableCell {
         let name = self.definitions.category(index).map(|c| &c.name);
-        Cell::Text(match name {
+        TableCell::Text(match name {
             Some(name) if !name.is_empty() => name.to_str().into_owned(),
             _ => format!("category {index}"),
         })
@@ -58,14 +58,14 @@ impl Tables<'_> {
     }
 
     /// States by exclusive time, then arrows and events by their number.
-    pub fn by_category(&self) -> Table {
+    pub fn by_category(&self) -> TextTable {
         let mut columns = vec!["category", "kind", "count"];
         let [total, exclusive, mean, min, max] = DURATIONS;
         columns.extend([total, exclusive, mean, min]);
         columns.extend(PERCENTILES.map(|(_, column)| column));
         columns.extend([max, "inclusive", "exclusive"]);
         columns.extend(self.counter_columns());
-        let mut table = Table::new("categories", &columns);
+        let mut table = TextTable::new("categories", &columns);
         table.rare = self.counter_columns().collect();
         table.rare.extend(RARE);
         let mut categories: Vec<&CategoryStatistics> = self.found.categories.iter().collect();
@@ -81,11 +81,11 @@ impl Tables<'_> {
             let tally = &category.tally;
             let mut row = vec![
                 self.name(category.index),
-                Cell::Text(category.topology.name().to_lowercase()),
-                Cell::Count(tally.count),
+                TableCell::Text(category.topology.name().to_lowercase()),
+                TableCell::Count(tally.count),
             ];
             if category.topology == Topology::Event {
-                row.resize(table.columns.len(), Cell::None);
+                row.resize(table.columns.len(), TableCell::None);
                 table.rows.push(row);
                 continue;
             }
@@ -93,7 +93,7 @@ impl Tables<'_> {
             row.extend([total, exclusive, mean, min]);
             let percentiles = PERCENTILES.iter();
             row.extend(percentiles.map(|&(percent, _)| {
-                Cell::optional(category.durations.percentile(percent), Cell::Seconds)
+                TableCell::optional(category.durations.percentile(percent), TableCell::Seconds)
             }));
             row.push(max);
             let is_state = category.topology == Topology::State;
@@ -101,7 +101,7 @@ impl Tables<'_> {
                 row.push(if is_state {
                     self.share(seconds)
                 } else {
-                    Cell::None
+                    TableCell::None
                 });
             }
             row.extend(counts(&category.counters));
@@ -111,7 +111,7 @@ impl Tables<'_> {
     }
 
     /// Time in states and out of them, and messages.
-    pub fn by_row(&self, threads: bool) -> Table {
+    pub fn by_row(&self, threads: bool) -> TextTable {
         let mut columns = row_columns(threads);
         columns.extend([
             "states",
@@ -123,7 +123,7 @@ impl Tables<'_> {
             "received",
             "received_bytes",
         ]);
-        let mut table = Table::new(if threads { "threads" } else { "ranks" }, &columns);
+        let mut table = TextTable::new(if threads { "threads" } else { "ranks" }, &columns);
         table.rare = vec!["outside_s", "sent_bytes", "received_bytes"];
         let joined = self.found.rows_by_rank();
         let rows = if threads { &self.found.rows } else { &joined };
@@ -146,14 +146,14 @@ impl Tables<'_> {
             let whole = self.found.span() * lines as f64;
             let mut cells = row_cells(row.rank, row.thread, threads);
             cells.extend([
-                Cell::Count(states),
-                Cell::Seconds(row.covered),
-                Cell::optional((whole > 0.0).then(|| row.covered / whole), Cell::Share),
-                Cell::Seconds(whole - row.covered),
-                Cell::Count(row.sent.count),
-                Cell::Count(row.sent.bytes),
-                Cell::Count(row.received.count),
-                Cell::Count(row.received.bytes),
+                TableCell::Count(states),
+                TableCell::Seconds(row.covered),
+                TableCell::optional((whole > 0.0).then(|| row.covered / whole), TableCell::Share),
+                TableCell::Seconds(whole - row.covered),
+                TableCell::Count(row.sent.count),
+                TableCell::Count(row.sent.bytes),
+                TableCell::Count(row.received.count),
+                TableCell::Count(row.received.bytes),
             ]);
             table.rows.push(cells);
         }
@@ -161,7 +161,7 @@ impl Tables<'_> {
     }
 
     /// Every category on every rank or thread.
-    pub fn by_cell(&self, threads: bool) -> Table {
+    pub fn by_cell(&self, threads: bool) -> TextTable {
         let mut columns = row_columns(threads);
         columns.extend(["category", "kind", "count"]);
         columns.extend(DURATIONS);
@@ -171,7 +171,7 @@ impl Tables<'_> {
         } else {
             "ranks_by_category"
         };
-        let mut table = Table::new(name, &columns);
+        let mut table = TextTable::new(name, &columns);
         table.rare = self.counter_columns().collect();
         table.rare.extend(RARE);
         let joined = self.found.cells_by_rank();
@@ -182,8 +182,8 @@ impl Tables<'_> {
             let mut row = row_cells(cell.rank, cell.thread, threads);
             row.extend([
                 self.name(cell.category),
-                Cell::Text(kind),
-                Cell::Count(cell.tally.count),
+                TableCell::Text(kind),
+                TableCell::Count(cell.tally.count),
             ]);
             row.extend(durations(&cell.tally, topology));
             row.extend(counts(&cell.counters));
@@ -193,39 +193,39 @@ impl Tables<'_> {
     }
 
     /// The communication matrix, without its empty cells.
-    pub fn by_pair(&self) -> Table {
+    pub fn by_pair(&self) -> TextTable {
         let columns = ["from", "to", "messages", "bytes", "mean_bytes"];
-        let mut table = Table::new("pairs", &columns);
+        let mut table = TextTable::new("pairs", &columns);
         for pair in &self.found.messages.by_pair {
             let mean = pair.volume.bytes as f64 / pair.volume.count as f64;
             table.rows.push(vec![
-                Cell::Number(pair.from.into()),
-                Cell::Number(pair.to.into()),
-                Cell::Count(pair.volume.count),
-                Cell::Count(pair.volume.bytes),
-                Cell::Real(mean),
+                TableCell::Number(pair.from.into()),
+                TableCell::Number(pair.to.into()),
+                TableCell::Count(pair.volume.count),
+                TableCell::Count(pair.volume.bytes),
+                TableCell::Real(mean),
             ]);
         }
         table
     }
 
     /// Messages by powers of two of their size.
-    pub fn by_size(&self) -> Table {
+    pub fn by_size(&self) -> TextTable {
         let columns = ["from_bytes", "to_bytes", "messages", "bytes"];
-        let mut table = Table::new("sizes", &columns);
+        let mut table = TextTable::new("sizes", &columns);
         for class in &self.found.messages.by_size {
             table.rows.push(vec![
-                Cell::Count(class.low),
-                Cell::Count(class.high),
-                Cell::Count(class.volume.count),
-                Cell::Count(class.volume.bytes),
+                TableCell::Count(class.low),
+                TableCell::Count(class.high),
+                TableCell::Count(class.volume.count),
+                TableCell::Count(class.volume.bytes),
             ]);
         }
         table
     }
 
     /// What calls brought about: for each category of calls all its operations, then those of each category.
-    pub fn by_callid(&self) -> Table {
+    pub fn by_callid(&self) -> TextTable {
         let columns = [
             "call",
             "operation",
@@ -236,32 +236,32 @@ impl Tables<'_> {
             "per_causing_call",
             "most",
         ];
-        let mut table = Table::new("callids", &columns);
+        let mut table = TextTable::new("callids", &columns);
         table.rare = vec!["per_call", "most", "calls"];
         for (&call, caused) in &self.found.callids.by_call {
             let ratio = |of: u64, to: u64| {
-                Cell::optional((to > 0).then(|| of as f64 / to as f64), Cell::Real)
+                TableCell::optional((to > 0).then(|| of as f64 / to as f64), TableCell::Real)
             };
             table.rows.push(vec![
                 self.name(call),
-                Cell::Text("all".to_owned()),
-                Cell::Count(caused.calls),
-                Cell::Count(caused.causing),
-                Cell::Count(caused.operations),
+                TableCell::Text("all".to_owned()),
+                TableCell::Count(caused.calls),
+                TableCell::Count(caused.causing),
+                TableCell::Count(caused.operations),
                 ratio(caused.operations, caused.calls),
                 ratio(caused.operations, caused.causing),
-                Cell::Count(caused.most),
+                TableCell::Count(caused.most),
             ]);
             for (&operation, &count) in &caused.by_operation {
                 table.rows.push(vec![
                     self.name(call),
                     self.name(operation),
-                    Cell::Count(caused.calls),
-                    Cell::None,
-                    Cell::Count(count),
+                    TableCell::Count(caused.calls),
+                    TableCell::None,
+                    TableCell::Count(count),
                     ratio(count, caused.calls),
                     ratio(count, caused.causing),
-                    Cell::None,
+                    TableCell::None,
                 ]);
             }
         }
@@ -270,8 +270,9 @@ impl Tables<'_> {
 }
 
 /// What stands in the columns of performance counters.
-fn counts(sums: &[Option<u64>]) -> impl Iterator<Item = Cell> + '_ {
-    sums.iter().map(|sum| sum.map_or(Cell::None, Cell::Count))
+fn counts(sums: &[Option<u64>]) -> impl Iterator<Item = TableCell> + '_ {
+    sums.iter()
+        .map(|sum| sum.map_or(TableCell::None, TableCell::Count))
 }
 
 fn rank_of(topology: Topology) -> u8 {
@@ -290,26 +291,26 @@ fn row_columns(threads: bool) -> Vec<&'static str> {
 }
 
 /// The first cells of their rows.
-fn row_cells(rank: i32, thread: i32, threads: bool) -> Vec<Cell> {
-    let mut cells = vec![Cell::Number(rank.into())];
-    cells.extend(threads.then_some(Cell::Number(thread.into())));
+fn row_cells(rank: i32, thread: i32, threads: bool) -> Vec<TableCell> {
+    let mut cells = vec![TableCell::Number(rank.into())];
+    cells.extend(threads.then_some(TableCell::Number(thread.into())));
     cells
 }
 
 /// What stands in the columns of [`DURATIONS`].
-fn durations(tally: &Tally, topology: Option<Topology>) -> [Cell; 5] {
+fn durations(tally: &DrawableTally, topology: Option<Topology>) -> [TableCell; 5] {
     if topology == Some(Topology::Event) {
-        return [const { Cell::None }; 5];
+        return [const { TableCell::None }; 5];
     }
     let exclusive = match topology {
-        Some(Topology::State) => Cell::Seconds(tally.exclusive),
-        _ => Cell::None,
+        Some(Topology::State) => TableCell::Seconds(tally.exclusive),
+        _ => TableCell::None,
     };
     [
-        Cell::Seconds(tally.total),
+        TableCell::Seconds(tally.total),
         exclusive,
-        Cell::optional(tally.mean(), Cell::Seconds),
-        Cell::Seconds(tally.min),
-        Cell::Seconds(tally.max),
+        TableCell::optional(tally.mean(), TableCell::Seconds),
+        TableCell::Seconds(tally.min),
+        TableCell::Seconds(tally.max),
     ]
 }

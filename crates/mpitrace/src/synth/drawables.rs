@@ -1,15 +1,16 @@
 //! The timeline as drawables, in order of start or end.
 
-use super::timeline::{CHECKPOINT_BYTES, Shape, Span, Timeline};
+use super::timeline::{CHECKPOINT_BYTES, SynthSize, SynthTimeline, TimeSpan};
 use std::cell::Cell;
 use trace_model::{
-    Category, Color, Definitions, Drawable, Line, Losses, Order, Source, Stop, Topology, Vertex,
+    Category, Color, Definitions, Drawable, DrawableOrder, Line, Losses, Source, Stop, Topology,
+    Vertex,
 };
 
 /// What drawables are of: numbers of their categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum DrawableKind {
+enum SynthCategory {
     Message,
     Iteration,
     Compute,
@@ -29,9 +30,9 @@ enum DrawableKind {
     Written,
 }
 
-use DrawableKind as K;
+use SynthCategory as K;
 
-const KINDS: [(DrawableKind, &str, Topology, u32, &str); 17] = [
+const KINDS: [(SynthCategory, &str, Topology, u32, &str); 17] = [
     (K::Message, "message", Topology::Arrow, 0xffffff, ""),
     (
         K::Iteration,
@@ -131,15 +132,15 @@ const KINDS: [(DrawableKind, &str, Topology, u32, &str); 17] = [
 
 /// A trace that is made anew each time it is read.
 pub struct Synthetic {
-    shape: Shape,
-    order: Order,
+    shape: SynthSize,
+    order: DrawableOrder,
     definitions: Definitions,
     count: Cell<u64>,
 }
 
 impl Synthetic {
     /// The trace of this shape, in this order.
-    pub fn new(shape: Shape, order: Order) -> Self {
+    pub fn new(shape: SynthSize, order: DrawableOrder) -> Self {
         let categories =
             (0..).zip(KINDS).map(
                 |(index, (_, name, topology, color, format))| match topology {
@@ -185,7 +186,7 @@ impl Source for Synthetic {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.order
     }
 
@@ -193,10 +194,10 @@ impl Source for Synthetic {
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
-        let mut timeline = Timeline::new(self.shape);
+        let mut timeline = SynthTimeline::new(self.shape);
         let mut batch = Batch::new(self.order);
         for (rank, start) in (0..).zip(timeline.iterations()) {
-            batch.state(K::Init, rank, start.whole, Info::call(rank, 0));
+            batch.state(K::Init, rank, start.whole, SynthInfo::call(rank, 0));
         }
         while timeline.advance() {
             // Nothing that is still to come starts before the first of these iterations, or ends before it.
@@ -208,7 +209,12 @@ impl Source for Synthetic {
             batch.add(&timeline);
         }
         for (rank, span) in (0..).zip(timeline.finalize()) {
-            batch.state(K::Finalize, rank, span, Info::call(rank, u64::MAX >> 24));
+            batch.state(
+                K::Finalize,
+                rank,
+                span,
+                SynthInfo::call(rank, u64::MAX >> 24),
+            );
         }
         batch.give(u64::MAX, put)?;
         self.count.set(batch.given);
@@ -218,13 +224,13 @@ impl Source for Synthetic {
 
 /// Up to 24 bytes of info.
 #[derive(Clone, Copy)]
-struct Info {
+struct SynthInfo {
     bytes: [u8; 24],
     length: u8,
 }
 
-impl Info {
-    const NONE: Info = Info {
+impl SynthInfo {
+    const NONE: SynthInfo = SynthInfo {
         bytes: [0; 24],
         length: 0,
     };
@@ -232,7 +238,7 @@ impl Info {
     /// The CallID of a rank's call: rank in the high 24 bits, number in the low 40.
     fn call(rank: u32, number: u64) -> Self {
         let id = u64::from(rank) << 40 | (number & (u64::MAX >> 24));
-        Info::NONE.long(id)
+        SynthInfo::NONE.long(id)
     }
 
     fn long(mut self, value: u64) -> Self {
@@ -252,15 +258,15 @@ impl Info {
 
 #[derive(Clone, Copy)]
 struct PendingDrawable {
-    kind: DrawableKind,
-    info: Info,
+    kind: SynthCategory,
+    info: SynthInfo,
     from: (u64, u32),
     to: (u64, u32),
 }
 
 /// Drawables that are not given yet.
 struct Batch {
-    order: Order,
+    order: DrawableOrder,
     items: Vec<PendingDrawable>,
     /// Keys and places of the items.
     sorted: Vec<(u64, u64, u32)>,
@@ -270,7 +276,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn new(order: Order) -> Self {
+    fn new(order: DrawableOrder) -> Self {
         Batch {
             order,
             items: Vec::new(),
@@ -280,7 +286,7 @@ impl Batch {
         }
     }
 
-    fn state(&mut self, kind: DrawableKind, rank: u32, span: Span, info: Info) {
+    fn state(&mut self, kind: SynthCategory, rank: u32, span: TimeSpan, info: SynthInfo) {
         self.items.push(PendingDrawable {
             kind,
             info,
@@ -290,7 +296,7 @@ impl Batch {
     }
 
     /// Adds the iteration of all ranks.
-    fn add(&mut self, timeline: &Timeline) {
+    fn add(&mut self, timeline: &SynthTimeline) {
         let step = timeline.number();
         for (rank, iteration) in (0..).zip(timeline.iterations()) {
             let neighbours = timeline.neighbours(rank);
@@ -299,11 +305,11 @@ impl Batch {
             let mut number = 16 * step;
             let mut id = || {
                 number += 1;
-                Info::call(rank, number)
+                SynthInfo::call(rank, number)
             };
-            let numbered = Info::NONE.int(step as u32);
+            let numbered = SynthInfo::NONE.int(step as u32);
             self.state(K::Iteration, rank, iteration.whole, numbered);
-            self.state(K::Compute, rank, iteration.compute, Info::NONE);
+            self.state(K::Compute, rank, iteration.compute, SynthInfo::NONE);
             for (which, (from, span)) in neighbours.into_iter().zip(iteration.receives).enumerate()
             {
                 let bytes = timeline.sizes(from)[1 - which];
@@ -315,7 +321,7 @@ impl Batch {
                 let received = timeline.iterations()[to as usize].wait.end;
                 self.items.push(PendingDrawable {
                     kind: K::Message,
-                    info: Info::NONE.int(which).int(bytes),
+                    info: SynthInfo::NONE.int(which).int(bytes),
                     from: (span.start + 200, rank),
                     // A little before MPI_Waitall ends, one after the other.
                     to: (received - 100 - 50 * u64::from(which), to),
@@ -347,7 +353,7 @@ impl Batch {
             self.state(
                 K::Written,
                 rank,
-                Span {
+                TimeSpan {
                     start: written,
                     end: written,
                 },
@@ -368,7 +374,7 @@ impl Batch {
             let (start, end) = (item.from.0.min(item.to.0), item.from.0.max(item.to.0));
             // Of those with an equal first key the other one decides, the larger first.
             let (key, other) = match self.order {
-                Order::End => (end, start),
+                DrawableOrder::End => (end, start),
                 _ => (start, end),
             };
             if key < before {
@@ -404,16 +410,16 @@ impl Batch {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use trace_model::{Value, info_values, message};
+    use trace_model::{InfoValue, info_values, message};
 
     #[derive(Clone, Debug, PartialEq)]
-    struct Drawn {
+    struct SynthDrawable {
         category: i32,
         info: Vec<u8>,
         vertices: Vec<(f64, i32)>,
     }
 
-    impl Drawn {
+    impl SynthDrawable {
         fn span(&self) -> (f64, f64) {
             let times = self.vertices.iter().map(|vertex| vertex.0);
             (
@@ -423,8 +429,8 @@ mod tests {
         }
     }
 
-    fn drawn(ranks: u32, drawables: u64, order: Order) -> (Synthetic, Vec<Drawn>) {
-        let shape = Shape {
+    fn drawn(ranks: u32, drawables: u64, order: DrawableOrder) -> (Synthetic, Vec<SynthDrawable>) {
+        let shape = SynthSize {
             ranks,
             drawables,
             seed: 7,
@@ -432,7 +438,7 @@ mod tests {
         let source = Synthetic::new(shape, order);
         let mut drawn = Vec::new();
         let mut put = |drawable: &Drawable<'_>| {
-            drawn.push(Drawn {
+            drawn.push(SynthDrawable {
                 category: drawable.category,
                 info: drawable.info.to_vec(),
                 vertices: drawable.vertices.iter().map(|v| (v.time, v.line)).collect(),
@@ -445,12 +451,12 @@ mod tests {
 
     #[test]
     fn either_order_is_kept_and_holds_the_same() {
-        let (source, mut by_end) = drawn(33, 20_000, Order::End);
+        let (source, mut by_end) = drawn(33, 20_000, DrawableOrder::End);
         assert_eq!(source.count(), by_end.len() as u64);
         assert!((20_000..20_000 + 33 * 24).contains(&by_end.len()));
-        let (_, mut by_start) = drawn(33, 20_000, Order::Start);
+        let (_, mut by_start) = drawn(33, 20_000, DrawableOrder::Start);
         let ordered = |a: (f64, f64), b: (f64, f64)| a.0 < b.0 || (a.0 == b.0 && a.1 >= b.1);
-        let ends = |d: &Drawn| (d.span().1, d.span().0);
+        let ends = |d: &SynthDrawable| (d.span().1, d.span().0);
         assert!(by_end.is_sorted_by(|a, b| ordered(ends(a), ends(b))));
         assert!(by_start.is_sorted_by(|a, b| ordered(a.span(), b.span())));
         for list in [&mut by_end, &mut by_start] {
@@ -471,18 +477,19 @@ mod tests {
     #[test]
     fn what_is_drawn_fits_together() {
         for ranks in [1, 2, 5] {
-            let (source, drawn) = drawn(ranks, 1_500, Order::Start);
-            let category = |d: &Drawn| source.definitions.category(d.category).expect("defined");
-            let name = |d: &Drawn| category(d).name.to_str().into_owned();
-            let integers = |d: &Drawn| -> Vec<i64> {
+            let (source, drawn) = drawn(ranks, 1_500, DrawableOrder::Start);
+            let category =
+                |d: &SynthDrawable| source.definitions.category(d.category).expect("defined");
+            let name = |d: &SynthDrawable| category(d).name.to_str().into_owned();
+            let integers = |d: &SynthDrawable| -> Vec<i64> {
                 let values = info_values(category(d), &d.info).map(|(_, value)| match value {
-                    Value::Integer(number) => number,
-                    Value::Hex(number) => number as i64,
+                    InfoValue::Integer(number) => number,
+                    InfoValue::Hex(number) => number as i64,
                     other => panic!("{other:?}"),
                 });
                 values.collect()
             };
-            let mut stacks: BTreeMap<i32, Vec<&Drawn>> = BTreeMap::new();
+            let mut stacks: BTreeMap<i32, Vec<&SynthDrawable>> = BTreeMap::new();
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
             for state in drawn
                 .iter()
@@ -517,7 +524,7 @@ mod tests {
                     .find(|d| d.span().0 <= time && time <= d.span().1)
                     .cloned()
             };
-            let arrows: Vec<&Drawn> = drawn.iter().filter(|d| d.category == 0).collect();
+            let arrows: Vec<&SynthDrawable> = drawn.iter().filter(|d| d.category == 0).collect();
             assert_eq!(arrows.len() as u32, 2 * iterations);
             for arrow in arrows {
                 let [(sent, from), (received, to)] = arrow.vertices[..] else {

@@ -1,6 +1,6 @@
 //! The timeline as the calls of DUMPI files, one for each rank.
 
-use super::timeline::{CHECKPOINT_BYTES, Iteration, Shape, Span, Timeline};
+use super::timeline::{CHECKPOINT_BYTES, Iteration, SynthSize, SynthTimeline, TimeSpan};
 use crate::failure::Failure;
 use crate::trace_files::overwrite::Overwrite;
 use std::ffi::OsStr;
@@ -10,8 +10,8 @@ use std::path::Path;
 use trace_formats::dumpi::ids;
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
 use trace_formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
-use trace_formats::dumpi::value::Status;
-use trace_formats::dumpi::write::{Call, FileWriter, LIBDUMPI, RecordHead, WriteError};
+use trace_formats::dumpi::value::DumpiStatus;
+use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordBuilder, RecordHead, WriteError};
 use trace_model::PendingFile;
 
 /// Files that are written at a time; for more ranks the timeline is made several times.
@@ -33,7 +33,7 @@ const SIZES: [i32; 28] = [
 ];
 
 /// Writes `output`, the .meta file, and the .bin files beside it. Returns the number of calls.
-pub fn write(shape: &Shape, output: &Path, overwrite: Overwrite) -> Result<u64, Failure> {
+pub fn write(shape: &SynthSize, output: &Path, overwrite: Overwrite) -> Result<u64, Failure> {
     if output == OsStr::new("-") {
         let message = "a DUMPI trace is many files: it needs a name".into();
         return Err(Failure::Call(message));
@@ -73,14 +73,14 @@ pub fn write(shape: &Shape, output: &Path, overwrite: Overwrite) -> Result<u64, 
 }
 
 fn write_ranks(
-    shape: &Shape,
+    shape: &SynthSize,
     prefix: &Path,
     ranks: std::ops::Range<u32>,
 ) -> Result<u64, WriteError> {
-    let mut timeline = Timeline::new(*shape);
+    let mut timeline = SynthTimeline::new(*shape);
     let mut files = Vec::new();
     for rank in ranks {
-        files.push(Rank::create(shape, prefix, rank, &timeline)?);
+        files.push(RankOutput::create(shape, prefix, rank, &timeline)?);
     }
     while timeline.advance() {
         for file in &mut files {
@@ -101,25 +101,25 @@ fn write_ranks(
 }
 
 /// A rank's file.
-struct Rank {
+struct RankOutput {
     file: FileWriter,
     rank: u32,
     footer: Footer,
     calls: u64,
 }
 
-impl Rank {
+impl RankOutput {
     fn create(
-        shape: &Shape,
+        shape: &SynthSize,
         prefix: &Path,
         rank: u32,
-        timeline: &Timeline,
+        timeline: &SynthTimeline,
     ) -> Result<Self, WriteError> {
         let offsets = Offsets {
             cpu: 0,
             wall: START_EPOCH_SECONDS as i32,
         };
-        let mut new = Rank {
+        let mut new = RankOutput {
             file: FileWriter::create(&bin_path(prefix, rank, 4), offsets)?,
             rank,
             footer: Footer::default(),
@@ -127,15 +127,15 @@ impl Rank {
         };
         let init = timeline.iterations()[rank as usize].whole;
         // MPI_Init, and in what is left of that time two calls that ask.
-        let size = Span {
+        let size = TimeSpan {
             start: init.end - 400,
             end: init.end - 300,
         };
-        let number = Span {
+        let number = TimeSpan {
             start: init.end - 200,
             end: init.end - 100,
         };
-        let init = Span {
+        let init = TimeSpan {
             start: init.start,
             end: init.end - 500,
         };
@@ -154,8 +154,8 @@ impl Rank {
     fn call(
         &mut self,
         id: u16,
-        span: Span,
-        arguments: impl FnOnce(&mut Call<'_, PendingFile>),
+        span: TimeSpan,
+        arguments: impl FnOnce(&mut RecordBuilder<'_, PendingFile>),
     ) -> Result<(), WriteError> {
         let ns = |time| START_EPOCH_SECONDS * 1_000_000_000 + time;
         let head = RecordHead {
@@ -173,7 +173,7 @@ impl Rank {
         Ok(())
     }
 
-    fn iteration(&mut self, timeline: &Timeline) -> Result<(), WriteError> {
+    fn iteration(&mut self, timeline: &SynthTimeline) -> Result<(), WriteError> {
         let rank = self.rank;
         let iteration: &Iteration = &timeline.iterations()[rank as usize];
         let neighbours = timeline.neighbours(rank).map(|rank| rank as i32);
@@ -204,13 +204,18 @@ impl Rank {
             })?;
         }
         self.call(ids::WAITALL, iteration.wait, |call| {
-            let done = [0, 1].map(|which: usize| Status {
+            let done = [0, 1].map(|which: usize| DumpiStatus {
                 bytes: received[which],
                 source: neighbours[which],
                 tag: 1 - which as i32,
-                ..Status::default()
+                ..DumpiStatus::default()
             });
-            let statuses = [done[0], done[1], Status::default(), Status::default()];
+            let statuses = [
+                done[0],
+                done[1],
+                DumpiStatus::default(),
+                DumpiStatus::default(),
+            ];
             call.int(4).ints(REQUEST..REQUEST + 4).statuses(statuses);
         })?;
         self.call(ids::ALLREDUCE, iteration.reduce, |call| {
@@ -227,9 +232,9 @@ impl Rank {
                 .handle(1);
         })?;
         self.call(ids::FILE_WRITE_AT_ALL, checkpoint.write, |call| {
-            let status = Status {
+            let status = DumpiStatus {
                 bytes: CHECKPOINT_BYTES as i32,
-                ..Status::default()
+                ..DumpiStatus::default()
             };
             call.handle(1)
                 .i64(i64::from(rank) * CHECKPOINT_BYTES as i64);
@@ -242,7 +247,7 @@ impl Rank {
         })
     }
 
-    fn finish(mut self, span: Span) -> Result<u64, WriteError> {
+    fn finish(mut self, span: TimeSpan) -> Result<u64, WriteError> {
         self.call(ids::FINALIZE, span, |_| {})?;
         let trailer = Trailer {
             header: Header {

@@ -15,8 +15,8 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use drawables::Synthetic;
 use std::path::{Path, PathBuf};
-use timeline::Shape;
-use trace_model::{Order, Source};
+use timeline::SynthSize;
+use trace_model::{DrawableOrder, Source};
 
 /// Make a synthetic trace
 ///
@@ -58,7 +58,7 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let target = Target::new(&arguments.output, arguments.to, &arguments.tree)?;
-    let shape = Shape {
+    let shape = SynthSize {
         ranks: arguments.ranks,
         drawables: arguments.drawables,
         seed: arguments.seed,
@@ -72,8 +72,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             arguments.overwrite.allow::<&Path>(&arguments.output, &[])?;
             // In the order that the format is written in, nothing has to be sorted.
             let order = match format {
-                Format::Slog2 => Order::End,
-                _ => Order::Start,
+                Format::Slog2 => DrawableOrder::End,
+                _ => DrawableOrder::Start,
             };
             let source = Synthetic::new(shape, order);
             let losses = target.write(&source as &dyn Source, arguments.quiet)?;

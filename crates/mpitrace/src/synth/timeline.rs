@@ -4,7 +4,7 @@
 
 /// Size and seed of the trace to make.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct SynthSize {
     /// Number of processes.
     pub ranks: u32,
     /// Minimum number of drawables.
@@ -28,16 +28,16 @@ const INIT_NS: u64 = 3_000_000;
 
 /// From when to when.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Span {
+pub struct TimeSpan {
     /// Start.
     pub start: u64,
     /// End.
     pub end: u64,
 }
 
-impl Span {
+impl TimeSpan {
     fn after(start: u64, length: u64) -> Self {
-        Span {
+        TimeSpan {
             start,
             end: start + length,
         }
@@ -48,17 +48,17 @@ impl Span {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Iteration {
     /// All of it.
-    pub whole: Span,
+    pub whole: TimeSpan,
     /// Computing.
-    pub compute: Span,
+    pub compute: TimeSpan,
     /// Both MPI_Irecv.
-    pub receives: [Span; 2],
+    pub receives: [TimeSpan; 2],
     /// Both MPI_Isend.
-    pub sends: [Span; 2],
+    pub sends: [TimeSpan; 2],
     /// MPI_Waitall.
-    pub wait: Span,
+    pub wait: TimeSpan,
     /// MPI_Allreduce.
-    pub reduce: Span,
+    pub reduce: TimeSpan,
     /// The checkpoint at its end.
     pub checkpoint: Option<Checkpoint>,
 }
@@ -67,22 +67,22 @@ pub struct Iteration {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checkpoint {
     /// All of it.
-    pub whole: Span,
+    pub whole: TimeSpan,
     /// MPI_File_open, and the system's open in it.
-    pub open: [Span; 2],
+    pub open: [TimeSpan; 2],
     /// MPI_File_write_at_all.
-    pub write: Span,
+    pub write: TimeSpan,
     /// The system's writes in it.
-    pub writes: [Span; 4],
+    pub writes: [TimeSpan; 4],
     /// How many of them there are.
     pub pieces: usize,
     /// MPI_File_close, and the system's close in it.
-    pub close: [Span; 2],
+    pub close: [TimeSpan; 2],
 }
 
 /// All ranks, from MPI_Init to the end.
-pub struct Timeline {
-    shape: Shape,
+pub struct SynthTimeline {
+    shape: SynthSize,
     /// Thousandths of the computing time that each rank takes longer.
     imbalance: Vec<u16>,
     /// The iteration that was made last.
@@ -91,9 +91,9 @@ pub struct Timeline {
     drawables: u64,
 }
 
-impl Timeline {
+impl SynthTimeline {
     /// Before the first iteration.
-    pub fn new(shape: Shape) -> Self {
+    pub fn new(shape: SynthSize) -> Self {
         let late = random(shape.seed, u64::MAX, 0) % u64::from(shape.ranks);
         let imbalance = (0..u64::from(shape.ranks)).map(|rank| match rank == late {
             true => 600,
@@ -101,10 +101,10 @@ impl Timeline {
         });
         let imbalance = imbalance.collect();
         let start = |rank: u64| Iteration {
-            whole: Span::after(0, INIT_NS + random(shape.seed, rank, 1 << 40) % 2_000),
+            whole: TimeSpan::after(0, INIT_NS + random(shape.seed, rank, 1 << 40) % 2_000),
             ..Iteration::default()
         };
-        Timeline {
+        SynthTimeline {
             imbalance,
             iterations: (0..u64::from(shape.ranks)).map(start).collect(),
             number: 0,
@@ -125,10 +125,10 @@ impl Timeline {
     }
 
     /// When each rank is in MPI_Finalize, once the iterations are over.
-    pub fn finalize(&self) -> impl Iterator<Item = Span> + '_ {
+    pub fn finalize(&self) -> impl Iterator<Item = TimeSpan> + '_ {
         let ends = self.iterations.iter().map(|iteration| iteration.whole.end);
         let last = ends.clone().max().unwrap_or(0) + 1_000_000;
-        ends.zip(0..).map(move |(end, rank)| Span {
+        ends.zip(0..).map(move |(end, rank)| TimeSpan {
             start: end + 1_000,
             end: last + random(self.shape.seed, rank, 1 << 41) % 5_000,
         })
@@ -171,18 +171,18 @@ impl Timeline {
         for (rank, (iteration, &imbalance)) in
             (0..).zip(self.iterations.iter_mut().zip(&self.imbalance))
         {
-            let mut dice = Dice(random(self.shape.seed, rank, self.number));
+            let mut dice = RandomNumbers(random(self.shape.seed, rank, self.number));
             let start = iteration.whole.end + 1_000;
             let length = COMPUTE_NS * (950 + u64::from(imbalance) + dice.below(100)) / 1000;
-            let compute = Span::after(start + 200, length);
+            let compute = TimeSpan::after(start + 200, length);
             let mut at = compute.end;
             let mut call = |length| {
-                let span = Span::after(at + 150 + dice.below(64), length + dice.below(512));
+                let span = TimeSpan::after(at + 150 + dice.below(64), length + dice.below(512));
                 at = span.end;
                 span
             };
             *iteration = Iteration {
-                whole: Span::after(start, 0),
+                whole: TimeSpan::after(start, 0),
                 compute,
                 receives: [call(600), call(500)],
                 sends: [call(1_500), call(1_300)],
@@ -215,8 +215,8 @@ impl Timeline {
         let hops = u64::from(u32::BITS - self.shape.ranks.leading_zeros());
         let released = last + 1_000 + 2_500 * hops;
         for (rank, iteration) in (0..).zip(&mut self.iterations) {
-            let mut dice = Dice(random(self.shape.seed, rank, self.number | 1 << 43));
-            iteration.reduce = Span {
+            let mut dice = RandomNumbers(random(self.shape.seed, rank, self.number | 1 << 43));
+            iteration.reduce = TimeSpan {
                 start: iteration.wait.end + 200 + dice.below(128),
                 end: released + dice.below(2_000),
             };
@@ -228,18 +228,18 @@ impl Timeline {
     fn checkpoint(&mut self) {
         let mut last = 0;
         for (rank, iteration) in (0..).zip(&mut self.iterations) {
-            let mut dice = Dice(random(self.shape.seed, rank, self.number | 1 << 44));
+            let mut dice = RandomNumbers(random(self.shape.seed, rank, self.number | 1 << 44));
             let start = iteration.reduce.end + 1_000;
-            let inside = Span::after(start + 5_000, 15_000 + dice.below(10_000));
-            let open = Span {
+            let inside = TimeSpan::after(start + 5_000, 15_000 + dice.below(10_000));
+            let open = TimeSpan {
                 start: start + 500,
                 end: inside.end + 10_000 + dice.below(1_000),
             };
             let pieces = 1 + dice.below(4) as usize;
-            let mut writes = [Span::default(); 4];
+            let mut writes = [TimeSpan::default(); 4];
             let mut at = open.end + 10_000;
             for piece in &mut writes[..pieces] {
-                *piece = Span::after(
+                *piece = TimeSpan::after(
                     at + dice.below(2_000),
                     30_000 + dice.below(200_000) / pieces as u64,
                 );
@@ -247,22 +247,22 @@ impl Timeline {
             }
             last = last.max(at);
             iteration.checkpoint = Some(Checkpoint {
-                whole: Span::after(start, 0),
+                whole: TimeSpan::after(start, 0),
                 open: [open, inside],
-                write: Span::after(open.end + 1_000, 0),
+                write: TimeSpan::after(open.end + 1_000, 0),
                 writes,
                 pieces,
-                close: [Span::default(); 2],
+                close: [TimeSpan::default(); 2],
             });
         }
         for (rank, iteration) in (0..).zip(&mut self.iterations) {
             let Some(checkpoint) = &mut iteration.checkpoint else {
                 continue;
             };
-            let mut dice = Dice(random(self.shape.seed, rank, self.number | 1 << 45));
+            let mut dice = RandomNumbers(random(self.shape.seed, rank, self.number | 1 << 45));
             checkpoint.write.end = last + 2_000 + dice.below(1_000);
-            let inside = Span::after(checkpoint.write.end + 3_000, 4_000 + dice.below(8_000));
-            let close = Span {
+            let inside = TimeSpan::after(checkpoint.write.end + 3_000, 4_000 + dice.below(8_000));
+            let close = TimeSpan {
                 start: checkpoint.write.end + 1_000,
                 end: inside.end + 2_000,
             };
@@ -283,9 +283,9 @@ impl Iteration {
 }
 
 /// A few random numbers out of one.
-struct Dice(u64);
+struct RandomNumbers(u64);
 
-impl Dice {
+impl RandomNumbers {
     /// A number below `bound`, which is far smaller than 2^32.
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = mix(self.0.wrapping_add(0x9e37_79b9_7f4a_7c15));

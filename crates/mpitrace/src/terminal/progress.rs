@@ -10,7 +10,7 @@ const SHOW_AFTER: Duration = Duration::from_secs(1);
 const STEPS_BETWEEN_CLOCK_READS: u64 = 1 << 12;
 
 /// Progress of one piece of work. The bar goes when this is dropped.
-pub struct Progress {
+pub struct TaskProgress {
     bar: ProgressBar,
     quiet: bool,
     begun: Instant,
@@ -18,17 +18,17 @@ pub struct Progress {
     steps: Cell<u64>,
 }
 
-impl Progress {
+impl TaskProgress {
     /// Of work that is done after `total` bytes.
     pub fn bytes(what: &str, total: u64, quiet: bool) -> Self {
         let style = "{msg} {wide_bar} {bytes}/{total_bytes} {eta}";
-        Progress::new(ProgressBar::new(total), style, what, quiet)
+        TaskProgress::new(ProgressBar::new(total), style, what, quiet)
     }
 
     /// Of work whose end is not known.
     pub fn drawables(what: &str, quiet: bool) -> Self {
         let style = "{spinner} {msg}: {human_pos} drawables, {per_sec}";
-        Progress::new(ProgressBar::no_length(), style, what, quiet)
+        TaskProgress::new(ProgressBar::no_length(), style, what, quiet)
     }
 
     fn new(bar: ProgressBar, style: &str, what: &str, quiet: bool) -> Self {
@@ -37,7 +37,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
         }
-        Progress {
+        TaskProgress {
             bar,
             quiet,
             begun: Instant::now(),
@@ -73,7 +73,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for TaskProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -8,7 +8,7 @@ use std::io::Write;
 
 /// A value of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum TableCell {
     Text(String),
     Count(u64),
     /// A number that may be negative, such as a rank.
@@ -27,52 +27,54 @@ pub enum Cell {
     None,
 }
 
-impl Cell {
+impl TableCell {
     /// `make` of a value that may not be there.
-    pub fn optional(value: Option<f64>, make: fn(f64) -> Cell) -> Cell {
-        value.map_or(Cell::None, make)
+    pub fn optional(value: Option<f64>, make: fn(f64) -> TableCell) -> TableCell {
+        value.map_or(TableCell::None, make)
     }
 
     /// For people: three digits and a unit, shares in percent.
     fn shown(&self) -> String {
         match self {
-            Cell::Text(text) => terminal::clean(text)
+            TableCell::Text(text) => terminal::clean(text)
                 .replace('\n', "\\n")
                 .replace('\t', " "),
-            Cell::Count(count) => count.to_string(),
-            Cell::Number(number) => number.to_string(),
-            Cell::Seconds(seconds) => units::seconds(*seconds),
-            Cell::Share(share) => format!("{:.2}%", 100.0 * share),
-            Cell::Real(number) => format!("{number:.2}"),
-            Cell::Bytes(bytes) => units::bytes(*bytes),
-            Cell::Time(ns) => units::time(*ns),
-            Cell::None => "-".to_owned(),
+            TableCell::Count(count) => count.to_string(),
+            TableCell::Number(number) => number.to_string(),
+            TableCell::Seconds(seconds) => units::seconds(*seconds),
+            TableCell::Share(share) => format!("{:.2}%", 100.0 * share),
+            TableCell::Real(number) => format!("{number:.2}"),
+            TableCell::Bytes(bytes) => units::bytes(*bytes),
+            TableCell::Time(ns) => units::time(*ns),
+            TableCell::None => "-".to_owned(),
         }
     }
 
     /// For programs: every digit.
     fn exact(&self) -> String {
         match self {
-            Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => number.to_string(),
-            Cell::Bytes(bytes) => bytes.to_string(),
-            Cell::Time(ns) => seconds(*ns).to_string(),
-            Cell::None => String::new(),
-            Cell::Text(text) => text.clone(),
+            TableCell::Seconds(number) | TableCell::Share(number) | TableCell::Real(number) => {
+                number.to_string()
+            }
+            TableCell::Bytes(bytes) => bytes.to_string(),
+            TableCell::Time(ns) => seconds(*ns).to_string(),
+            TableCell::None => String::new(),
+            TableCell::Text(text) => text.clone(),
             _ => self.shown(),
         }
     }
 
     fn json(&self) -> Value {
         match self {
-            Cell::Text(text) => Value::from(text.as_str()),
-            Cell::Count(count) | Cell::Bytes(count) => Value::from(*count),
-            Cell::Time(ns) => Value::from(seconds(*ns)),
-            Cell::Number(number) => Value::from(*number),
+            TableCell::Text(text) => Value::from(text.as_str()),
+            TableCell::Count(count) | TableCell::Bytes(count) => Value::from(*count),
+            TableCell::Time(ns) => Value::from(seconds(*ns)),
+            TableCell::Number(number) => Value::from(*number),
             // What is no number has no JSON; it becomes null.
-            Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => {
+            TableCell::Seconds(number) | TableCell::Share(number) | TableCell::Real(number) => {
                 Value::from(*number)
             }
-            Cell::None => Value::Null,
+            TableCell::None => Value::Null,
         }
     }
 }
@@ -100,18 +102,18 @@ impl Width {
 
 /// How cells of CSV are written.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub struct Cells {
+pub struct CellStyle {
     /// Leave CSV texts that begin with = + - @ as they are. By default they get a leading apostrophe, so that no
     /// spreadsheet takes a name for a formula
     #[arg(long)]
     raw_cells: bool,
 }
 
-impl Cells {
-    fn of(self, cell: &Cell) -> String {
+impl CellStyle {
+    fn of(self, cell: &TableCell) -> String {
         let text = cell.exact();
-        let is_formula =
-            matches!(cell, Cell::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        let is_formula = matches!(cell, TableCell::Text(_))
+            && text.starts_with(['=', '+', '-', '@', '\t', '\r']);
         match is_formula && !self.raw_cells {
             true => format!("'{text}"),
             false => text,
@@ -121,18 +123,18 @@ impl Cells {
 
 /// Rows of values under named columns.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct TextTable {
     /// A word for it, its key in JSON.
     pub name: &'static str,
     pub columns: Vec<&'static str>,
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
     /// Columns that are left out where there is no room for all, the first of them first.
     pub rare: Vec<&'static str>,
 }
 
-impl Table {
+impl TextTable {
     pub fn new(name: &'static str, columns: &[&'static str]) -> Self {
-        Table {
+        TextTable {
             name,
             columns: columns.to_vec(),
             rows: Vec::new(),
@@ -141,11 +143,11 @@ impl Table {
     }
 
     /// A copy of the table with only these columns, which it must have.
-    pub fn select(&self, columns: &[&'static str]) -> Table {
+    pub fn select(&self, columns: &[&'static str]) -> TextTable {
         let place = |name: &&str| self.columns.iter().position(|column| column == name);
         let places: Vec<usize> = columns.iter().filter_map(place).collect();
-        let row = |row: &Vec<Cell>| places.iter().map(|&nth| row[nth].clone()).collect();
-        Table {
+        let row = |row: &Vec<TableCell>| places.iter().map(|&nth| row[nth].clone()).collect();
+        TextTable {
             name: self.name,
             columns: places.iter().map(|&nth| self.columns[nth]).collect(),
             rows: self.rows.iter().map(row).collect(),
@@ -154,13 +156,17 @@ impl Table {
     }
 
     /// A copy of the table without those of `columns` that are empty: no value, or zeros only.
-    pub fn without_empty(&self, columns: &[&str]) -> Table {
-        let is_nothing = |cell: &Cell| match cell {
-            Cell::Count(count) | Cell::Bytes(count) | Cell::Time(count) => *count == 0,
-            Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => *number == 0.0,
-            Cell::Text(text) => text.is_empty(),
-            Cell::Number(number) => *number == 0,
-            Cell::None => true,
+    pub fn without_empty(&self, columns: &[&str]) -> TextTable {
+        let is_nothing = |cell: &TableCell| match cell {
+            TableCell::Count(count) | TableCell::Bytes(count) | TableCell::Time(count) => {
+                *count == 0
+            }
+            TableCell::Seconds(number) | TableCell::Share(number) | TableCell::Real(number) => {
+                *number == 0.0
+            }
+            TableCell::Text(text) => text.is_empty(),
+            TableCell::Number(number) => *number == 0,
+            TableCell::None => true,
         };
         let is_empty = |nth: usize| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
@@ -176,8 +182,12 @@ impl Table {
     fn titles(&self) -> Vec<String> {
         let title = |(nth, name): (usize, &&'static str)| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
-            let has_units =
-                cells.any(|cell| matches!(cell, Cell::Bytes(_) | Cell::Time(_) | Cell::Seconds(_)));
+            let has_units = cells.any(|cell| {
+                matches!(
+                    cell,
+                    TableCell::Bytes(_) | TableCell::Time(_) | TableCell::Seconds(_)
+                )
+            });
             let plain = name.strip_suffix("_bytes").or(name.strip_suffix("_s"));
             let title = plain.filter(|_| has_units).unwrap_or(name);
             if has_units {
@@ -197,7 +207,7 @@ impl Table {
         titles
     }
 
-    /// As text of at most `width` characters, as far as that can be had by leaving out columns that are [`Table::rare`]: a last
+    /// As text of at most `width` characters, as far as that can be had by leaving out columns that are [`TextTable::rare`]: a last
     /// line tells which.
     pub fn fitted(&self, width: Width) -> String {
         let mut shown = self.clone();
@@ -228,7 +238,7 @@ impl Table {
         let rows: Vec<Vec<String>> = self
             .rows
             .iter()
-            .map(|row| row.iter().map(Cell::shown).collect())
+            .map(|row| row.iter().map(TableCell::shown).collect())
             .collect();
         let width = |nth: usize| {
             let cells = rows.iter().filter_map(|row| row.get(nth));
@@ -238,7 +248,7 @@ impl Table {
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         let is_text = |nth: usize| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
-            cells.any(|cell| matches!(cell, Cell::Text(_)))
+            cells.any(|cell| matches!(cell, TableCell::Text(_)))
         };
         let left: Vec<bool> = (0..self.columns.len()).map(is_text).collect();
         let mut out = String::new();
@@ -263,7 +273,7 @@ impl Table {
 
     /// Writes it with its head; numbers in full, in seconds and parts of 1. A text that a spreadsheet would take for a formula has an
     /// apostrophe in front, unless cells are to be as they are.
-    pub fn csv(&self, out: &mut impl Write, cells: Cells) -> Result<(), Failure> {
+    pub fn csv(&self, out: &mut impl Write, cells: CellStyle) -> Result<(), Failure> {
         let mut writer = csv::Writer::from_writer(out);
         let failed = |error: csv::Error| match error.into_kind() {
             csv::ErrorKind::Io(error) => Failure::output("stdout", &error),
@@ -282,7 +292,7 @@ impl Table {
 
     /// An array with an object for each row.
     pub fn json(&self) -> Value {
-        let object = |row: &Vec<Cell>| {
+        let object = |row: &Vec<TableCell>| {
             let pairs = self.columns.iter().zip(row);
             let pairs = pairs.map(|(column, cell)| (column.to_string(), cell.json()));
             Value::Object(pairs.collect::<Map<_, _>>())
@@ -297,11 +307,13 @@ mod tests {
 
     #[test]
     fn units_are_for_people() {
-        let mut table = Table::new("things", &["name", "asked_bytes", "mean_s"]);
-        let name = Cell::Text("a".to_owned());
-        table
-            .rows
-            .push(vec![name, Cell::Bytes(1536), Cell::Time(1_500_000)]);
+        let mut table = TextTable::new("things", &["name", "asked_bytes", "mean_s"]);
+        let name = TableCell::Text("a".to_owned());
+        table.rows.push(vec![
+            name,
+            TableCell::Bytes(1536),
+            TableCell::Time(1_500_000),
+        ]);
         assert_eq!(
             table.text(),
             "name     asked     mean\na     1.50 KiB  1.50 ms\n"
@@ -315,14 +327,14 @@ mod tests {
 
     #[test]
     fn names_are_no_formulas_and_no_lines() {
-        let mut table = Table::new("things", &["name", "number"]);
+        let mut table = TextTable::new("things", &["name", "number"]);
         for name in ["=1+1", "@x", "-a", "a=b", "two\nlines\x1b[2J"] {
-            let cells = vec![Cell::Text(name.to_owned()), Cell::Number(-5)];
+            let cells = vec![TableCell::Text(name.to_owned()), TableCell::Number(-5)];
             table.rows.push(cells);
         }
         let csv = |raw_cells| {
             let mut out = Vec::new();
-            table.csv(&mut out, Cells { raw_cells }).unwrap();
+            table.csv(&mut out, CellStyle { raw_cells }).unwrap();
             String::from_utf8(out).unwrap()
         };
         let rest = "a=b,-5\n\"two\nlines\x1b[2J\",-5\n";
@@ -340,10 +352,12 @@ mod tests {
 
     #[test]
     fn a_table_fits_by_what_is_left_out() {
-        let mut table = Table::new("things", &["name", "mean_s", "p99_s", "max_s"]);
+        let mut table = TextTable::new("things", &["name", "mean_s", "p99_s", "max_s"]);
         table.rare = vec!["p99_s", "mean_s"];
-        let times = [1, 2, 3].map(Cell::Time);
-        let row = [Cell::Text("a name".to_owned())].into_iter().chain(times);
+        let times = [1, 2, 3].map(TableCell::Time);
+        let row = [TableCell::Text("a name".to_owned())]
+            .into_iter()
+            .chain(times);
         table.rows.push(row.collect());
         let all = "name    mean   p99   max\na name  1 ns  2 ns  3 ns\n";
         assert_eq!(table.fitted(Width(usize::MAX)), all);
@@ -356,13 +370,18 @@ mod tests {
 
     #[test]
     fn three_ways_to_show_a_table() {
-        let mut table = Table::new("things", &["name", "count", "total_s", "share"]);
+        let mut table = TextTable::new("things", &["name", "count", "total_s", "share"]);
         let row = |name: &str, count, seconds| {
-            let name = Cell::Text(name.to_owned());
-            vec![name, Cell::Count(count), seconds, Cell::Share(0.125)]
+            let name = TableCell::Text(name.to_owned());
+            vec![
+                name,
+                TableCell::Count(count),
+                seconds,
+                TableCell::Share(0.125),
+            ]
         };
-        table.rows.push(row("a, \"b\"", 7, Cell::Seconds(0.1)));
-        table.rows.push(row("long name", 12345, Cell::None));
+        table.rows.push(row("a, \"b\"", 7, TableCell::Seconds(0.1)));
+        table.rows.push(row("long name", 12345, TableCell::None));
         assert_eq!(
             table.text(),
             "name       count   total   share\n\
@@ -370,7 +389,7 @@ mod tests {
              long name  12345       -  12.50%\n"
         );
         let mut csv = Vec::new();
-        table.csv(&mut csv, Cells::default()).unwrap();
+        table.csv(&mut csv, CellStyle::default()).unwrap();
         assert_eq!(
             String::from_utf8(csv).unwrap(),
             "name,count,total_s,share\n\"a, \"\"b\"\"\",7,0.1,0.125\nlong name,12345,,0.125\n"

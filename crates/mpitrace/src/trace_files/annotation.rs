@@ -2,34 +2,34 @@
 //! together.
 
 use crate::failure::Failure;
-use crate::trace_files::input::{Input, map, shown};
+use crate::trace_files::input::{OpenedInput, map, shown};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{Annotated, ConvertError, Reader};
+use trace_formats::slog2::{Annotated, ConvertError, Slog2Reader};
 
-impl Input {
+impl OpenedInput {
     /// Opens `path`; `-` is stdin. An annotation file is opened with its CLOG2 file, as the SLOG2 file that both make.
     ///
     /// # Errors
     /// When the file, or the CLOG2 file of an annotation file, cannot be read.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        complete(path, Input::open_raw(path)?)
+        complete(path, OpenedInput::open_raw(path)?)
     }
 }
 
 /// Whether this is an annotation file, which stands for more than itself.
 pub fn is_annotation(input: &[u8]) -> bool {
-    let tree = Reader::recognises(input).then(|| Reader::new(input));
+    let tree = Slog2Reader::recognises(input).then(|| Slog2Reader::new(input));
     let companion = tree.and_then(|tree| Annotated::companion_of(&tree.ok()?).ok()?);
     companion.is_some()
 }
 
 /// The CLOG2 file that this annotation file, at `path`, is read with; none if it is no annotation file or names none.
 pub fn companion(path: &Path, input: &[u8]) -> Option<PathBuf> {
-    if !Reader::recognises(input) {
+    if !Slog2Reader::recognises(input) {
         return None;
     }
-    let companion = Annotated::companion_of(&Reader::new(input).ok()?).ok()??;
+    let companion = Annotated::companion_of(&Slog2Reader::new(input).ok()?).ok()??;
     let clog2 = PathBuf::from(companion.name.to_str().as_ref());
     clog2.file_name().map(|name| path.with_file_name(name))
 }
@@ -37,13 +37,13 @@ pub fn companion(path: &Path, input: &[u8]) -> Option<PathBuf> {
 /// What a file of this content stands for: itself, or, if it is an annotation file, the full SLOG2 file.
 ///
 /// That one is made in a temporary file, so memory does not grow with it.
-pub fn complete(path: &Path, input: Input) -> Result<Input, Failure> {
-    if !Reader::recognises(&input) {
+pub fn complete(path: &Path, input: OpenedInput) -> Result<OpenedInput, Failure> {
+    if !Slog2Reader::recognises(&input) {
         return Ok(input);
     }
     let name = shown(path);
     // Damage is for the command to find, in its own words.
-    let companion = Reader::new(&input).and_then(|tree| Annotated::companion_of(&tree));
+    let companion = Slog2Reader::new(&input).and_then(|tree| Annotated::companion_of(&tree));
     let Ok(Some(companion)) = companion else {
         return Ok(input);
     };
@@ -52,7 +52,7 @@ pub fn complete(path: &Path, input: Input) -> Result<Input, Failure> {
         let message = "it names no CLOG2 file that it belongs to";
         return Err(Failure::Data(format!("{}: {message}", name.display())));
     };
-    let records = Input::open_regular(&clog2).map_err(|failure| match failure {
+    let records = OpenedInput::open_regular(&clog2).map_err(|failure| match failure {
         Failure::Data(message) => Failure::Data(format!(
             "{}: an annotation file, which needs its CLOG2 file beside it: {message}",
             name.display()
@@ -68,7 +68,7 @@ pub fn complete(path: &Path, input: Input) -> Result<Input, Failure> {
             }
         })
     };
-    let full = || -> io::Result<Result<Input, ConvertError>> {
+    let full = || -> io::Result<Result<OpenedInput, ConvertError>> {
         let file = tempfile::tempfile()?;
         let out = BufWriter::with_capacity(1 << 18, file);
         let written = Annotated::new(&input, &records).and_then(|both| both.expand(out));

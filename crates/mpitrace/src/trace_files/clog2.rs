@@ -2,17 +2,17 @@
 
 use crate::failure::Failure;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use trace_formats::clog2::{
-    Endian, Error, ErrorKind, Reader, Writer, join, joined_preamble, repair,
+    Clog2ErrorKind, Clog2Reader, Endian, Error, Writer, join, joined_preamble, repair,
 };
 use trace_model::Losses;
 
 /// Writes a CLOG2 file again: as it is, or, if it is the local file of a rank or other blocks are asked for, merged.
-pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
+pub fn convert(trace: &TraceInput, target: &Target) -> Result<Losses, Failure> {
     let name = trace.name();
     let bad = |error: Error| Failure::in_file_or_output(error, name, target.path.display());
-    let reader = Reader::new(trace.bytes()).map_err(bad)?;
+    let reader = Clog2Reader::new(trace.bytes()).map_err(bad)?;
     let preamble = reader.preamble().clone();
     let is_merged = preamble.is_finalized && preamble.endian == Endian::Big;
     target.place(|path| {
@@ -23,7 +23,7 @@ pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
                 // The walk over its records says what is wrong.
                 let damage = done.damage.into_iter().next();
                 let damage = damage.or_else(|| reader.comm_table().err());
-                let kind = ErrorKind::NoEndLog;
+                let kind = Clog2ErrorKind::NoEndLog;
                 return Err(bad(damage.unwrap_or_else(|| Error::new(0, kind))));
             }
             return Ok(Losses::default());

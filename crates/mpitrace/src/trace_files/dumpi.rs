@@ -4,17 +4,17 @@ use crate::failure::Failure;
 use crate::trace_files::dumpi_run::rank_of;
 use crate::trace_files::input::shown;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use std::path::Path;
-use trace_formats::dumpi::Source;
-use trace_formats::dumpi::from_text::{FromTextError, Options, Zone, from_text};
+use trace_formats::dumpi::DumpiSource;
+use trace_formats::dumpi::from_text::{FromTextError, FromTextOptions, Zone, from_text};
 use trace_formats::dumpi::print::{PrintError, Sections, print};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_model::PendingFile;
 use trace_model::{Definitions, Drawable, Losses, Stop};
 
 /// A run as drawables.
-pub fn source(trace: &Trace) -> Result<Box<dyn trace_model::Source + '_>, Failure> {
+pub fn source(trace: &TraceInput) -> Result<Box<dyn trace_model::Source + '_>, Failure> {
     let mut files: Vec<(u32, usize)> = Vec::new();
     for (nth, (path, _)) in trace.files.iter().enumerate() {
         let rank = rank_of(path).filter(|rank| files.iter().all(|(other, _)| other != rank));
@@ -26,7 +26,7 @@ pub fn source(trace: &Trace) -> Result<Box<dyn trace_model::Source + '_>, Failur
         .iter()
         .map(|&(rank, nth)| (rank, &*trace.files[nth].1))
         .collect();
-    match Source::new(trace.processes, &ranks) {
+    match DumpiSource::new(trace.processes, &ranks) {
         Ok(source) => Ok(Box::new(source)),
         Err((nth, error)) => {
             let path = &trace.files[files[nth].1].0;
@@ -36,13 +36,13 @@ pub fn source(trace: &Trace) -> Result<Box<dyn trace_model::Source + '_>, Failur
 }
 
 /// The text of one rank as drawables: those of the file that it makes.
-pub fn text_source(trace: &Trace) -> Result<Box<dyn trace_model::Source>, Failure> {
+pub fn text_source(trace: &TraceInput) -> Result<Box<dyn trace_model::Source>, Failure> {
     let name = trace.name();
     let made = from_text(trace.bytes(), Vec::new(), &options(false));
     let (bytes, made) = made.map_err(|error| bad(name, name, error))?;
     let rank = rank_of(name).filter(|rank| *rank < 1 << 24).unwrap_or(0);
     let source =
-        Source::new(0, &[(rank, &bytes)]).map_err(|(_, error)| Failure::file(name, error))?;
+        DumpiSource::new(0, &[(rank, &bytes)]).map_err(|(_, error)| Failure::file(name, error))?;
     Ok(Box::new(TextSource {
         definitions: trace_model::Source::definitions(&source).clone(),
         losses: made.losses,
@@ -68,15 +68,16 @@ impl trace_model::Source for TextSource {
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
-        let source = Source::new(0, &[(self.rank, &self.bytes)]).map_err(|(_, error)| error)?;
+        let source =
+            DumpiSource::new(0, &[(self.rank, &self.bytes)]).map_err(|(_, error)| error)?;
         let mut losses = source.for_each(put)?;
         losses.merge(&self.losses);
         Ok(losses)
     }
 }
 
-fn options(as_ascii2dumpi: bool) -> Options {
-    Options {
+fn options(as_ascii2dumpi: bool) -> FromTextOptions {
+    FromTextOptions {
         zone: Zone::Local,
         as_ascii2dumpi,
     }
@@ -91,7 +92,7 @@ fn bad(input: &Path, output: &Path, error: FromTextError) -> Failure {
 
 /// The text of dumpi2ascii, all sections, back to a file.
 pub fn text_to_file(
-    trace: &Trace,
+    trace: &TraceInput,
     target: &Target,
     as_ascii2dumpi: bool,
 ) -> Result<Losses, Failure> {
@@ -106,13 +107,13 @@ pub fn text_to_file(
 }
 
 /// A file as the text of dumpi2ascii, all sections.
-pub fn file_to_text(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
+pub fn file_to_text(trace: &TraceInput, target: &Target) -> Result<Losses, Failure> {
     let name = trace.name().display();
     if trace.files.len() > 1 {
         let message = format!("{name} and others: a DUMPI text is that of one rank");
         return Err(Failure::Call(message));
     }
-    let reader = Reader::open(trace.bytes());
+    let reader = DumpiReader::open(trace.bytes());
     let reader = reader.map_err(|error| Failure::Data(format!("{name}: {error}")))?;
     let failed = |error: std::io::Error| Failure::output(target.path.display(), &error);
     target.place(|path| {

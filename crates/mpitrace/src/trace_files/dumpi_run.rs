@@ -1,13 +1,13 @@
 //! The files of a DUMPI run: its metafile, the `.bin` files of its ranks, and the names of calls.
 
 use crate::failure::Failure;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use std::path::{Path, PathBuf};
 use trace_formats::dumpi::MAGIC;
 use trace_formats::dumpi::meta::Meta;
 
 /// Whether an input is a `.bin` file.
-pub fn is_file(input: &Input) -> bool {
+pub fn is_file(input: &OpenedInput) -> bool {
     input.starts_with(&MAGIC)
 }
 

@@ -1,18 +1,18 @@
 //! What the commands that make traces out of traces share: reading with views, and writing with views.
 
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
+use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
-use trace_formats::slog2::{LineIdMap, Options, Reader};
+use trace_formats::slog2::{LineIdMap, Options, Slog2Reader};
 use trace_model::{Losses, Source};
 use transform::{usual_views, write_slog2};
 
 /// The views of a trace: its own if it is SLOG2, else those that it would be converted with.
-pub fn views(trace: &Trace, source: &dyn Source) -> Result<Vec<LineIdMap>, Failure> {
+pub fn views(trace: &TraceInput, source: &dyn Source) -> Result<Vec<LineIdMap>, Failure> {
     Ok(match slog2_reader(trace)? {
         Some(reader) => reader.line_id_maps().to_vec(),
         None => usual_views(&source.definitions().lines),
@@ -20,7 +20,7 @@ pub fn views(trace: &Trace, source: &dyn Source) -> Result<Vec<LineIdMap>, Failu
 }
 
 /// The shape of the trees of a trace: its own if it is SLOG2.
-pub fn shape(trace: &Trace) -> Result<Options, Failure> {
+pub fn shape(trace: &TraceInput) -> Result<Options, Failure> {
     Ok(
         slog2_reader(trace)?.map_or_else(Options::default, |reader| Options {
             children_per_node: reader.header().children_per_node,
@@ -29,11 +29,11 @@ pub fn shape(trace: &Trace) -> Result<Options, Failure> {
     )
 }
 
-fn slog2_reader(trace: &Trace) -> Result<Option<Reader<'_>>, Failure> {
+fn slog2_reader(trace: &TraceInput) -> Result<Option<Slog2Reader<'_>>, Failure> {
     if trace.format != Format::Slog2 {
         return Ok(None);
     }
-    let reader = Reader::new(trace.bytes());
+    let reader = Slog2Reader::new(trace.bytes());
     reader
         .map(Some)
         .map_err(|error| Failure::in_file(error, trace.name()))
@@ -50,7 +50,7 @@ pub fn write(
     if target.format != Format::Slog2 {
         return target.write(source, quiet);
     }
-    let progress = Progress::drawables(&target.path.display().to_string(), quiet);
+    let progress = TaskProgress::drawables(&target.path.display().to_string(), quiet);
     let counted = CountingSource {
         source,
         progress: &progress,

@@ -32,9 +32,9 @@ pub enum Format {
 impl Format {
     /// What these bytes are.
     pub fn of(input: &[u8]) -> Option<Self> {
-        if trace_formats::clog2::Reader::recognises(input) {
+        if trace_formats::clog2::Clog2Reader::recognises(input) {
             Some(Format::Clog2)
-        } else if trace_formats::slog2::Reader::recognises(input) {
+        } else if trace_formats::slog2::Slog2Reader::recognises(input) {
             Some(Format::Slog2)
         } else if input.starts_with(&trace_formats::dumpi::MAGIC) {
             Some(Format::Dumpi)
@@ -42,11 +42,11 @@ impl Format {
             Some(Format::Blocks)
         } else if trace_formats::clog1::recognises(input) {
             Some(Format::Clog1)
-        } else if trace_formats::slog1::Reader::recognises(input) {
+        } else if trace_formats::slog1::Slog1Reader::recognises(input) {
             Some(Format::Slog1)
         } else if !begins_with_a_line(input) {
             None
-        } else if trace_formats::paje::Trace::recognises(input) {
+        } else if trace_formats::paje::PajeTrace::recognises(input) {
             Some(Format::Paje)
         } else if crate::trace_files::dumpi_run::is_meta(input) {
             Some(Format::Dumpi)

@@ -15,20 +15,20 @@ use std::thread;
 use std::time::Duration;
 
 /// All bytes of a file: mapped where that is possible, since a trace may be larger than memory.
-pub enum Input {
+pub enum OpenedInput {
     /// With the parts of the file that are no holes, ascending.
     Mapped(Mmap, Vec<Range<usize>>),
     Read(Vec<u8>),
 }
 
-impl Input {
+impl OpenedInput {
     /// The bytes of `path` as they are.
     pub fn open_raw(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::file(shown(path), error);
         let mut bytes = Vec::new();
         if path == OsStr::new("-") {
             io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-            return Ok(Input::Read(bytes));
+            return Ok(OpenedInput::Read(bytes));
         }
         let mut file = open_pipe_or_file(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
@@ -41,17 +41,17 @@ impl Input {
             return Err(Failure::Data(format!("{}: {what}", shown(path).display())));
         }
         file.read_to_end(&mut bytes).map_err(failed)?;
-        Ok(Input::Read(bytes))
+        Ok(OpenedInput::Read(bytes))
     }
 }
 
-impl Input {
+impl OpenedInput {
     /// The bytes of a file that has to be a regular one: a block file, or what another file names. Nothing else is waited for.
     pub fn open_regular(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::file(path, error);
         let file = trace_model::files::open_regular(path).map_err(failed)?;
         match file.metadata().map_err(failed)?.len() {
-            0 => Ok(Input::Read(Vec::new())),
+            0 => Ok(OpenedInput::Read(Vec::new())),
             _ => map(&file).map_err(failed),
         }
     }
@@ -80,11 +80,11 @@ fn open_pipe_or_file(path: &Path) -> io::Result<File> {
 }
 
 /// Maps a file that has content.
-pub fn map(file: &File) -> io::Result<Input> {
+pub fn map(file: &File) -> io::Result<OpenedInput> {
     let data = data(file)?;
     // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS; the
     // readers never write through it nor rely on two reads giving the same bytes for memory safety.
-    Ok(Input::Mapped(unsafe { Mmap::map(file) }?, data))
+    Ok(OpenedInput::Mapped(unsafe { Mmap::map(file) }?, data))
 }
 
 /// The parts of a file that are no holes, ascending; one for all of a file that has none.
@@ -114,10 +114,10 @@ fn data(file: &File) -> io::Result<Vec<Range<usize>>> {
     Ok(parts)
 }
 
-impl Input {
+impl OpenedInput {
     /// Gives back the memory of a part of a mapped file that will not be read again soon. It can be read all the same.
     pub fn release(&self, part: Range<usize>) {
-        if let Input::Mapped(map, _) = self
+        if let OpenedInput::Mapped(map, _) = self
             && part.end <= map.len()
             && !part.is_empty()
         {
@@ -131,7 +131,7 @@ impl Input {
     }
 }
 
-impl Input {
+impl OpenedInput {
     /// As a block file; of a mapped one, walks give back the memory of what they have left behind.
     ///
     /// # Errors
@@ -139,19 +139,19 @@ impl Input {
     pub fn blocks(&self) -> Result<blockfile::file::File<'_>, blockfile::file::Error> {
         match self {
             // SAFETY: whole files are mapped, shared, and nobody writes through a map that is for reading.
-            Input::Mapped(map, data) => unsafe { blockfile::file::File::mapped(map, data) },
-            Input::Read(bytes) => blockfile::file::File::new(bytes),
+            OpenedInput::Mapped(map, data) => unsafe { blockfile::file::File::mapped(map, data) },
+            OpenedInput::Read(bytes) => blockfile::file::File::new(bytes),
         }
     }
 }
 
-impl Deref for Input {
+impl Deref for OpenedInput {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Input::Mapped(map, _) => map,
-            Input::Read(bytes) => bytes,
+            OpenedInput::Mapped(map, _) => map,
+            OpenedInput::Read(bytes) => bytes,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The check before a command writes a file: it must not be an input, nor exist already without `--force`.
 
 use crate::failure::Failure;
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use crate::trace_files::{annotation, dumpi_run};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -90,7 +90,7 @@ impl Overwrite {
 /// The files that an input names and that are read with it: the CLOG2 file of an annotation, the files of a run's ranks.
 /// None where the input cannot be read, which the command says when it opens it.
 fn read_with(input: &Path) -> Vec<PathBuf> {
-    let Ok(bytes) = Input::open_regular(input) else {
+    let Ok(bytes) = OpenedInput::open_regular(input) else {
         return Vec::new();
     };
     if dumpi_run::is_meta(&bytes) {

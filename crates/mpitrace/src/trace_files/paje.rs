@@ -1,15 +1,15 @@
 //! Pajé traces with the files that they name in PajeTraceFile.
 
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use trace_formats::paje::Trace;
+use trace_formats::paje::PajeTrace;
 
 /// A trace with the files that it names, and those that these name. They are looked for beside the file that names them;
 /// what is not there the reader counts.
-pub fn trace<'a>(input: &'a [u8], path: &Path) -> Trace<'a> {
-    let mut trace = Trace::new(input);
+pub fn trace<'a>(input: &'a [u8], path: &Path) -> PajeTrace<'a> {
+    let mut trace = PajeTrace::new(input);
     // Where each part is.
     let mut paths = vec![path.to_path_buf()];
     let mut real = vec![path.canonicalize().unwrap_or_default()];
@@ -23,7 +23,7 @@ pub fn trace<'a>(input: &'a [u8], path: &Path) -> Trace<'a> {
             };
             let number = match real.iter().position(|known| *known == found) {
                 Some(number) => number,
-                None => match Input::open(&found) {
+                None => match OpenedInput::open(&found) {
                     Ok(input) => {
                         paths.push(path);
                         real.push(found);

@@ -62,8 +62,8 @@ pub struct FrameArguments {
 
 impl FrameArguments {
     /// The options of the writer.
-    pub fn options(&self) -> slog1::Options {
-        slog1::Options {
+    pub fn options(&self) -> slog1::Slog1Options {
+        slog1::Slog1Options {
             frame_size: self.frame.map(i32::unsigned_abs),
             frames_per_directory: self.frames,
         }

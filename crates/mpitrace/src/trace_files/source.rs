@@ -3,27 +3,27 @@
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::shown;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use crate::trace_files::{dumpi, mpe1};
 use std::path::Path;
 use trace_formats::{alog, clog2, paje, slog1, slog2};
 use trace_model::Source;
 use trace_model::{Fault, FaultKind};
 
-impl Trace {
+impl TraceInput {
     /// The trace as drawables.
     pub fn source(&self) -> Result<Box<dyn Source + '_>, Failure> {
         let (bytes, name) = (self.bytes(), self.name());
         match self.format {
-            Format::Slog2 => opened(slog2::Source::new(bytes), name),
+            Format::Slog2 => opened(slog2::Slog2Source::new(bytes), name),
             Format::Paje => opened(
-                paje::Source::new(crate::trace_files::paje::trace(bytes, name)),
+                paje::PajeSource::new(crate::trace_files::paje::trace(bytes, name)),
                 name,
             ),
-            Format::Alog => opened(alog::Source::new(bytes), name),
+            Format::Alog => opened(alog::AlogSource::new(bytes), name),
             Format::Clog1 => Ok(Box::new(mpe1::source(bytes, name)?)),
-            Format::Clog2 => opened(clog2::Source::new(bytes), name),
-            Format::Slog1 => opened(slog1::Source::new(bytes), name),
+            Format::Clog2 => opened(clog2::Clog2Source::new(bytes), name),
+            Format::Slog1 => opened(slog1::Slog1Source::new(bytes), name),
             Format::Dumpi => dumpi::source(self),
             Format::DumpiText => dumpi::text_source(self),
             Format::Blocks => blocks_source(self),
@@ -43,7 +43,7 @@ fn opened<'a, K: FaultKind>(
 }
 
 /// The block files of a run as drawables.
-fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
+fn blocks_source(trace: &TraceInput) -> Result<Box<dyn Source + '_>, Failure> {
     let mut files = Vec::new();
     for (path, input) in &trace.files {
         let file = input.blocks();
@@ -55,7 +55,7 @@ fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
         recover: true,
         ..merge::local::Options::default()
     };
-    let source = merge::Source::new(files, table, options);
+    let source = merge::BlockFilesSource::new(files, table, options);
     match source {
         Ok(source) => Ok(Box::new(source)),
         Err(error) => {

@@ -14,7 +14,7 @@ use trace_model::PendingFile;
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// A file that is being written.
-pub type Output = BufWriter<PendingFile>;
+pub type OutputFile = BufWriter<PendingFile>;
 
 /// A file to be written, with its format and the options of the formats.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct Target {
     /// ALOG as MPE writes it.
     pub mpe: bool,
     /// Names of fields in a Pajé trace.
-    pub dialect: paje::Dialect,
+    pub dialect: paje::FieldDialect,
     /// Frames of an SLOG-1 file.
     pub frames: FrameArguments,
 }
@@ -48,7 +48,7 @@ impl Target {
             tree: tree.clone(),
             block_size: None,
             mpe: false,
-            dialect: paje::Dialect::New,
+            dialect: paje::FieldDialect::New,
             frames: FrameArguments::default(),
         };
         target.allow(tree.given(), Format::Slog2)?;
@@ -70,7 +70,7 @@ impl Target {
     /// Has `write` fill the file through a buffer, which it gives back with what it has to tell.
     pub fn fill<T>(
         &self,
-        write: impl FnOnce(Output) -> Result<(Output, T), Failure>,
+        write: impl FnOnce(OutputFile) -> Result<(OutputFile, T), Failure>,
     ) -> Result<T, Failure> {
         self.place(|path| {
             let failed = |error: io::Error| Failure::output(self.path.display(), &error);

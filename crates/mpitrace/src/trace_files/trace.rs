@@ -4,23 +4,23 @@ use crate::block_files::found;
 use crate::failure::Failure;
 use crate::trace_files::dumpi_run;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use std::path::{Path, PathBuf};
 
 /// One or more files that make up a trace.
-pub struct Trace {
+pub struct TraceInput {
     /// Their names and bytes.
-    pub files: Vec<(PathBuf, Input)>,
+    pub files: Vec<(PathBuf, OpenedInput)>,
     /// Of the first one, which all share.
     pub format: Format,
     /// Number of processes of the run, where something tells; else 0.
     pub processes: u32,
 }
 
-impl Trace {
+impl TraceInput {
     /// Opens a file; `-` is stdin.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        Trace::open_all(std::slice::from_ref(&path.to_path_buf()))
+        TraceInput::open_all(std::slice::from_ref(&path.to_path_buf()))
     }
 
     /// Opens the files of one trace: several block files, or the .bin files of a run; of other formats only one.
@@ -29,7 +29,7 @@ impl Trace {
         let mut format = None;
         let mut processes = 0;
         for path in &with_folders(paths)? {
-            let input = Input::open(path)?;
+            let input = OpenedInput::open(path)?;
             let found = Format::known(&input, path)?;
             let first = *format.get_or_insert(found);
             if found != first {
@@ -43,7 +43,7 @@ impl Trace {
                 let (ranks, size) = dumpi_run::files_of_meta(path, &input)?;
                 processes = processes.max(size);
                 for path in ranks {
-                    let input = Input::open_regular(&path)?;
+                    let input = OpenedInput::open_regular(&path)?;
                     files.push((path, input));
                 }
                 continue;
@@ -61,7 +61,7 @@ impl Trace {
                 files.len()
             )));
         }
-        Ok(Trace {
+        Ok(TraceInput {
             files,
             format,
             processes,

@@ -1,14 +1,14 @@
 //! Writing drawables to a file of any format.
 
 use crate::failure::Failure;
-use crate::terminal::progress::Progress;
+use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::target::Target;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use trace_formats::{alog, clog1, clog2, paje, slog1, slog2};
-use trace_model::{Definitions, Drawable, Losses, Order, Sink, Source, Stop};
+use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Sink, Source, Stop};
 use trace_model::{Fault, FaultKind};
 
 impl Target {
@@ -18,27 +18,27 @@ impl Target {
             Format::Slog2 => {
                 let lines = definitions.lines.len() as u64;
                 let options = self.tree.options(lines, slog2::Options::default());
-                created(slog2::Sink::create(path, definitions, options), path)
+                created(slog2::Slog2Sink::create(path, definitions, options), path)
             }
             Format::Paje => {
                 let dialect = self.dialect;
                 let options = paje::WriteOptions { dialect };
-                created(paje::Sink::create(path, definitions, options), path)
+                created(paje::PajeSink::create(path, definitions, options), path)
             }
             Format::Alog => {
                 let (is_mpe, creator) = (self.mpe, None);
-                let options = alog::Options { is_mpe, creator };
-                created(alog::Sink::create(path, definitions, options), path)
+                let options = alog::AlogOptions { is_mpe, creator };
+                created(alog::AlogSink::create(path, definitions, options), path)
             }
-            Format::Clog1 => created(clog1::Sink::create(path, definitions), path),
+            Format::Clog1 => created(clog1::Clog1Sink::create(path, definitions), path),
             Format::Clog2 => {
                 let mut options = clog2::SinkOptions::default();
                 options.block_size = self.block_size.unwrap_or(options.block_size);
-                created(clog2::Sink::create(path, definitions, options), path)
+                created(clog2::Clog2Sink::create(path, definitions, options), path)
             }
             Format::Slog1 => {
                 let options = self.frames.options();
-                created(slog1::Sink::create(path, definitions, options), path)
+                created(slog1::Slog1Sink::create(path, definitions, options), path)
             }
             Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
                 "{}: a {} file holds the calls with all their arguments, which drawables do not have",
@@ -50,7 +50,7 @@ impl Target {
 
     /// Makes the file of `source`, and says what was lost.
     pub fn write(&self, source: &dyn Source, quiet: bool) -> Result<Losses, Failure> {
-        let progress = Progress::drawables(&self.path.display().to_string(), quiet);
+        let progress = TaskProgress::drawables(&self.path.display().to_string(), quiet);
         let counted = CountingSource {
             source,
             progress: &progress,
@@ -81,7 +81,7 @@ struct FileNamingSink<S> {
 }
 
 impl<S: Sink> Sink for FileNamingSink<S> {
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.sink.order()
     }
 
@@ -129,7 +129,7 @@ pub struct CountingSource<'a> {
     /// The source.
     pub source: &'a dyn Source,
     /// Where they are counted.
-    pub progress: &'a Progress,
+    pub progress: &'a TaskProgress,
 }
 
 impl Source for CountingSource<'_> {
@@ -137,7 +137,7 @@ impl Source for CountingSource<'_> {
         self.source.definitions()
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.source.order()
     }
 

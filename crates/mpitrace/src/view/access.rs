@@ -19,7 +19,7 @@ const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
 pub type Refused = (StatusCode, String);
 
 /// What requests are held against.
-pub struct Access {
+pub struct AccessRules {
     /// What the page has to know; none where a proxy asks who somebody is.
     token: Option<String>,
     /// Name and value of the cookie, as a browser sends them.
@@ -28,12 +28,12 @@ pub struct Access {
     hosts: Vec<String>,
 }
 
-impl Access {
+impl AccessRules {
     /// Makes up a token, unless a proxy logs users in. Cookies are the same for all ports of a host, so `place`, a port for
     /// instance, goes into the name, and something random, because through ssh servers of two machines can be behind one.
     pub fn new(place: &str, hosts: Vec<String>, is_proxied: bool) -> std::io::Result<Self> {
         let name = format!("mpitrace-{place}-{}", random::digits::<4>()?);
-        Ok(Access {
+        Ok(AccessRules {
             token: if is_proxied {
                 None
             } else {
@@ -195,9 +195,9 @@ fn same(given: &str, right: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn access(hosts: &[&str]) -> Access {
+    fn access(hosts: &[&str]) -> AccessRules {
         let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-        Access::new("1", hosts, false).unwrap()
+        AccessRules::new("1", hosts, false).unwrap()
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -208,7 +208,7 @@ mod tests {
         headers
     }
 
-    fn admits(access: &Access, pairs: &[(&'static str, &str)]) -> bool {
+    fn admits(access: &AccessRules, pairs: &[(&'static str, &str)]) -> bool {
         let uri = Uri::from_static("/t/0/meta");
         access.check_origin(&uri, &headers(pairs), false).is_ok()
     }

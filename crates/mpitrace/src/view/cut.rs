@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 use trace_formats::slog2::{
-    Builder, Depth, Drawable, Error, Options, Reader, Shadow, TimeBBox, Topologies, Visit,
-    in_order_of_insertion,
+    Depth, Error, NodeDrawable, NodeShadow, Options, Slog2Reader, TimeBBox, Topologies,
+    TreeBuilder, Visit, in_order_of_insertion,
 };
 use viewer_core::ApiError;
 
@@ -13,7 +13,7 @@ const MAX_DRAWABLES: usize = 500_000;
 const MAX_READ_BYTES: u64 = 1 << 30;
 
 /// The drawables that overlap a window, with all categories and line maps.
-pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, ApiError> {
+pub fn cut(reader: &Slog2Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, ApiError> {
     let too_much = || {
         ApiError::too_large(format!(
             "there are more than {MAX_DRAWABLES} drawables in the window, too many for a page: zoom in"
@@ -25,7 +25,7 @@ pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, ApiError> {
     if bytes.fold(0, u64::saturating_add) > MAX_READ_BYTES {
         return Err(too_much());
     }
-    let mut found = Found {
+    let mut found = FoundDrawables {
         drawables: Vec::new(),
         has_more: false,
     };
@@ -34,23 +34,23 @@ pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, ApiError> {
         return Err(too_much());
     }
     // In which a tree is built.
-    let ends = |drawable: &Drawable<'_>| drawable.bounds().latest;
+    let ends = |drawable: &NodeDrawable<'_>| drawable.bounds().latest;
     found.drawables.sort_by(|a, b| ends(a).total_cmp(&ends(b)));
     build(reader, &found.drawables).map_err(|error| match error.kind {
-        trace_formats::slog2::ErrorKind::NoDrawables => {
+        trace_formats::slog2::Slog2ErrorKind::NoDrawables => {
             ApiError::not_found("there is nothing in this window")
         }
         _ => error.into(),
     })
 }
 
-fn build(reader: &Reader<'_>, drawables: &[Drawable<'_>]) -> Result<Vec<u8>, Error> {
+fn build(reader: &Slog2Reader<'_>, drawables: &[NodeDrawable<'_>]) -> Result<Vec<u8>, Error> {
     let lines = reader.lines().len() as u64;
     let options = Options {
         leaf_byte_size: Options::leaf_for(lines),
         ..Options::default()
     };
-    let mut builder = Builder::new(Cursor::new(Vec::new()), options)?;
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options)?;
     let topologies = Topologies::new(reader.categories());
     for drawable in drawables {
         builder.add_read(drawable, &topologies)?;
@@ -61,13 +61,13 @@ fn build(reader: &Reader<'_>, drawables: &[Drawable<'_>]) -> Result<Vec<u8>, Err
     Ok(out.into_inner())
 }
 
-struct Found<'a> {
-    drawables: Vec<Drawable<'a>>,
+struct FoundDrawables<'a> {
+    drawables: Vec<NodeDrawable<'a>>,
     has_more: bool,
 }
 
-impl<'a> Visit<'a> for Found<'a> {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+impl<'a> Visit<'a> for FoundDrawables<'a> {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         if self.drawables.len() < MAX_DRAWABLES {
             self.drawables.push(drawable);
         } else {
@@ -75,7 +75,7 @@ impl<'a> Visit<'a> for Found<'a> {
         }
     }
 
-    fn shadow(&mut self, _: Shadow<'a>) {}
+    fn shadow(&mut self, _: NodeShadow<'a>) {}
 }
 
 #[cfg(test)]
@@ -87,14 +87,14 @@ mod tests {
     fn a_part_has_what_the_window_has() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
         let file = std::fs::read(data.join("slog2/sample.slog2")).unwrap();
-        let whole = Reader::new(&file).unwrap();
+        let whole = Slog2Reader::new(&file).unwrap();
         let bounds = whole.root().unwrap().bounds;
         let at = |part: f64| bounds.earliest + part * (bounds.latest - bounds.earliest);
         let window = TimeBBox {
             earliest: at(0.4),
             latest: at(0.5),
         };
-        let listed = |reader: &Reader<'_>, window| {
+        let listed = |reader: &Slog2Reader<'_>, window| {
             let found = reader.window(window, Depth::Lowest(0)).unwrap();
             let drawables = found.drawables.iter();
             drawables
@@ -105,7 +105,7 @@ mod tests {
         assert!(!expected.is_empty());
         let part = cut(&whole, window).unwrap();
         assert!(part.len() < file.len());
-        let part = Reader::new(&part).unwrap();
+        let part = Slog2Reader::new(&part).unwrap();
         assert_eq!(listed(&part, part.root().unwrap().bounds), expected);
         assert_eq!(part.lines(), whole.lines());
         let none = TimeBBox {

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Files and folders that go when the command ends.
 #[derive(Clone, Default)]
-pub struct Ending(Arc<State>);
+pub struct Ending(Arc<EndingState>);
 
 #[derive(Default)]
-struct State {
+struct EndingState {
     paths: Mutex<Vec<PathBuf>>,
     is_serving: AtomicBool,
 }

@@ -1,15 +1,15 @@
 //! What is taken away from the viewer: a window as a picture, as `mpitrace draw` makes it, or as a page of its own.
 
 use super::assets::Assets;
-use super::opened::Opened;
+use super::opened::OpenedTrace;
 use super::page;
 use crate::draw::png;
 use crate::failure::Failure;
 use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 use viewer_core::{
-    Answer, AnswerBody, ApiError, Content, ContentRequest, NamedTimelines, Picture, PictureStyle,
-    Query, Theme,
+    Answer, AnswerBody, ApiError, ApiQuery, ContentRequest, NamedTimelines, PictureLayout,
+    PictureStyle, Theme, WindowContent,
 };
 
 /// How the names of exports begin.
@@ -29,12 +29,12 @@ pub fn is_export(question: &str) -> bool {
 /// Makes an export: `export.svg`, `export.png` or `export.html`, of the window `t0` to `t1` and the timelines `y0` to `y1` of the
 /// layout `rows`, without the kinds `hide`; pictures `w` pixels wide and `h` high, `theme=dark` or light.
 pub fn export(
-    trace: &Opened,
+    trace: &OpenedTrace,
     question: &str,
     assets: &Assets,
     cancel: &dyn Fn() -> bool,
 ) -> Result<Answer, ApiError> {
-    let query = Query::parse(question)?;
+    let query = ApiQuery::parse(question)?;
     let _turn = turn(cancel)?;
     match query.route.strip_prefix(PREFIX) {
         Some("svg") => {
@@ -92,8 +92,8 @@ fn failed(failure: Failure) -> ApiError {
 
 /// The picture as text, and its size in pixels.
 fn svg(
-    trace: &Opened,
-    query: &Query,
+    trace: &OpenedTrace,
+    query: &ApiQuery,
     cancel: &dyn Fn() -> bool,
 ) -> Result<(String, (f64, f64)), ApiError> {
     let viewer = &trace.viewer;
@@ -105,7 +105,7 @@ fn svg(
         bytes: viewer.limits().tree_bytes,
     };
     let timelines = timelines(trace, query, cancel)?;
-    let content = Content::read(viewer.trace().reader(), timelines, window, &wanted)?;
+    let content = WindowContent::read(viewer.trace().reader(), timelines, window, &wanted)?;
     if cancel() {
         return Err(ApiError::cancelled());
     }
@@ -118,14 +118,14 @@ fn svg(
         },
         title: trace.name.clone(),
     };
-    let picture = Picture::new(&content, &look);
+    let picture = PictureLayout::new(&content, &look);
     Ok((
         viewer_core::svg::write(&picture),
         (picture.width, picture.height),
     ))
 }
 
-fn size(query: &Query) -> Result<(u32, Option<u32>), ApiError> {
+fn size(query: &ApiQuery) -> Result<(u32, Option<u32>), ApiError> {
     let width = query.number("w", 1600)?;
     let height = query.number("h", 0_u32)?;
     let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_ARROWS);
@@ -141,7 +141,7 @@ fn size(query: &Query) -> Result<(u32, Option<u32>), ApiError> {
 }
 
 /// Names of the kinds that are shown; none for all.
-fn visible(trace: &Opened, query: &Query) -> Result<Vec<String>, ApiError> {
+fn visible(trace: &OpenedTrace, query: &ApiQuery) -> Result<Vec<String>, ApiError> {
     let hidden = trace.viewer.hidden(query)?;
     if !hidden.contains(&true) {
         return Ok(Vec::new());
@@ -159,8 +159,8 @@ fn visible(trace: &Opened, query: &Query) -> Result<Vec<String>, ApiError> {
 
 /// The timelines of the page's layout that are on the screen.
 fn timelines(
-    trace: &Opened,
-    query: &Query,
+    trace: &OpenedTrace,
+    query: &ApiQuery,
     cancel: &dyn Fn() -> bool,
 ) -> Result<NamedTimelines, ApiError> {
     let layout = trace.viewer.layout(query, cancel)?;

@@ -1,10 +1,10 @@
-//! Connections: HTTP/1.1 on the loopback interface or a socket in the file system, each request given to [`Site`].
+//! Connections: HTTP/1.1 on the loopback interface or a socket in the file system, each request given to [`ViewSite`].
 //!
 //! One thread waits for all connections. What takes time is done by [`WORKERS`] others, further requests wait in a row. Of
 //! a connection that its client has closed the request is dropped, and with it what is worked on for it.
 
-use super::limits::{AnswerLimits, Guest, Impatient, Strangers};
-use super::site::Site;
+use super::limits::{ConnectionLimits, Guest, Impatient, Strangers};
+use super::site::ViewSite;
 use super::workers::WORKERS;
 use crate::failure::Failure;
 use http_body_util::{BodyExt, Full, Limited};
@@ -37,18 +37,18 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Where requests come in.
-pub enum Listener {
+pub enum HttpListener {
     Port(std::net::TcpListener),
     Socket(std::os::unix::net::UnixListener),
 }
 
-impl Listener {
+impl HttpListener {
     /// On the loopback interface; port 0 is any that is free.
     pub fn port(port: u16) -> Result<Self, Failure> {
         let failed = |error| Failure::Data(format!("port {port}: {error}"));
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Listener::Port(listener))
+        Ok(HttpListener::Port(listener))
     }
 
     /// On a socket that only this user can connect to. One that a server has left behind is replaced.
@@ -66,20 +66,24 @@ impl Listener {
         rustix::process::umask(before);
         let listener = listener.map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Listener::Socket(listener))
+        Ok(HttpListener::Socket(listener))
     }
 
     /// The port's address.
     pub fn address(&self) -> Option<SocketAddr> {
         match self {
-            Listener::Port(listener) => listener.local_addr().ok(),
-            Listener::Socket(_) => None,
+            HttpListener::Port(listener) => listener.local_addr().ok(),
+            HttpListener::Socket(_) => None,
         }
     }
 }
 
 /// Answers requests, until nobody has asked for as long as `idle` says.
-pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Result<(), Failure> {
+pub fn serve(
+    site: Arc<ViewSite>,
+    listener: HttpListener,
+    idle: Option<Duration>,
+) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Data(format!("the server: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -89,11 +93,11 @@ pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Res
         .map_err(failed)?;
     let result = runtime.block_on(async {
         let accepting = match listener {
-            Listener::Port(listener) => {
+            HttpListener::Port(listener) => {
                 let listener = TcpListener::from_std(listener)?;
                 tokio::spawn(accept(
                     Arc::clone(&site),
-                    AnswerLimits::default(),
+                    ConnectionLimits::default(),
                     async move || {
                         let (stream, _) = listener.accept().await?;
                         // An answer is written at once, so that nothing is gained by waiting for more of it.
@@ -102,11 +106,11 @@ pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Res
                     },
                 ))
             }
-            Listener::Socket(listener) => {
+            HttpListener::Socket(listener) => {
                 let listener = UnixListener::from_std(listener)?;
                 tokio::spawn(accept(
                     Arc::clone(&site),
-                    AnswerLimits::default(),
+                    ConnectionLimits::default(),
                     async move || Ok(listener.accept().await?.0),
                 ))
             }
@@ -122,7 +126,7 @@ pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Res
     result.map_err(failed)
 }
 
-async fn until_idle(site: &Site, idle: Duration) {
+async fn until_idle(site: &ViewSite, idle: Duration) {
     while let Some(left) = idle
         .checked_sub(site.unasked())
         .filter(|left| !left.is_zero())
@@ -132,8 +136,8 @@ async fn until_idle(site: &Site, idle: Duration) {
 }
 
 async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    site: Arc<Site>,
-    limits: AnswerLimits,
+    site: Arc<ViewSite>,
+    limits: ConnectionLimits,
     next: impl AsyncFn() -> std::io::Result<S>,
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -175,7 +179,7 @@ async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 }
 
 async fn respond(
-    site: Arc<Site>,
+    site: Arc<ViewSite>,
     guest: &Guest,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
@@ -190,5 +194,5 @@ async fn respond(
     if site.is_let_in(&head) {
         guest.is_let_in();
     }
-    Ok(Site::respond(site, &head, &posted).await)
+    Ok(ViewSite::respond(site, &head, &posted).await)
 }

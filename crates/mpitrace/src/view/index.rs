@@ -3,17 +3,17 @@
 //! these traces say exactly, unless that was kept, too.
 
 use super::mapped::Mapped;
-use super::opened::Opened;
-use super::store::{Kept, Store};
+use super::opened::OpenedTrace;
+use super::store::{CacheFolder, CachedTrace};
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use viewer_core::Viewer;
 use viewer_core::index::{
-    Aggregated, Aggregation, Index, IndexBuilder, IndexIdentity, IndexShape, ReadProgress,
+    Aggregated, Aggregation, IndexBuilder, IndexIdentity, IndexShape, OverviewIndex, ReadProgress,
     StateBatch, join_halves,
 };
-use viewer_core::summary::Summary;
+use viewer_core::summary::TraceSummary;
 
 /// Batches that are on their way from those who read to those who take, and back: so many that none of the three threads waits
 /// for another one that has just lost its processor.
@@ -24,7 +24,7 @@ const LATER: i32 = 10;
 const LAST: i32 = 19;
 
 /// Finds what was kept, and makes what is missing, one index after the other.
-pub fn begin(traces: &mut [Opened]) {
+pub fn begin(traces: &mut [OpenedTrace]) {
     let mut large = Vec::new();
     for trace in traces.iter_mut() {
         let store = trace.store.take();
@@ -85,14 +85,14 @@ pub fn begin(traces: &mut [Opened]) {
                 bins: 1,
                 ..IndexShape::of(viewer.trace())
             };
-            let totals = make(viewer, mapped, shape, &|_| {}).and_then(Index::into_totals);
+            let totals = make(viewer, mapped, shape, &|_| {}).and_then(OverviewIndex::into_totals);
             let Some(totals) = totals else {
                 continue;
             };
             index.set_totals(totals);
             // Where no index can be kept, the next one who looks has to wait again, no more.
             if let Some(store) = store {
-                let (identity, kept) = (identity(viewer), Kept::Index);
+                let (identity, kept) = (identity(viewer), CachedTrace::Index);
                 drop(store.write(kept, &|out| {
                     index.write(identity, |part| out.write_all(part))
                 }));
@@ -107,7 +107,7 @@ pub fn begin(traces: &mut [Opened]) {
             if let (Ok(summary), Some(store)) = (summary, store)
                 && let Ok(text) = serde_json::to_vec(&*summary)
             {
-                drop(store.write(Kept::Summary, &|out| out.write_all(&text)));
+                drop(store.write(CachedTrace::Summary, &|out| out.write_all(&text)));
             }
         }
     };
@@ -127,7 +127,7 @@ fn make(
     mapped: &Mapped,
     shape: IndexShape,
     progress: &dyn Fn(ReadProgress),
-) -> Option<Index<'static>> {
+) -> Option<OverviewIndex<'static>> {
     let builder = IndexBuilder::new(viewer.trace(), shape).ok()?;
     let (mut reading, [upper, lower]) = builder.parts();
     thread::scope(|scope| {
@@ -196,17 +196,20 @@ impl<'s> Taker<'s> {
 }
 
 /// The index that was kept, which stays in its file: what is never looked at takes no memory.
-fn kept(viewer: &Viewer<'_>, store: &Store) -> Option<(Index<'static>, &'static Mapped)> {
-    let (file, path, bytes) = store.find(Kept::Index)?;
+fn kept(
+    viewer: &Viewer<'_>,
+    store: &CacheFolder,
+) -> Option<(OverviewIndex<'static>, &'static Mapped)> {
+    let (file, path, bytes) = store.find(CachedTrace::Index)?;
     // It stays as long as the trace, which is until the process ends.
     let mapped: &'static Mapped = Box::leak(Box::new(Mapped::of(file, &path).ok()?));
-    let index = Index::decode(mapped.get(bytes)?, identity(viewer), viewer.trace())?;
+    let index = OverviewIndex::decode(mapped.get(bytes)?, identity(viewer), viewer.trace())?;
     Some((index, mapped))
 }
 
 /// The summary that was kept.
-fn kept_summary(store: &Store) -> Option<Summary> {
-    let (file, _, at) = store.find(Kept::Summary)?;
+fn kept_summary(store: &CacheFolder) -> Option<TraceSummary> {
+    let (file, _, at) = store.find(CachedTrace::Summary)?;
     let mut text = Vec::new();
     file.take(at.len() as u64).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()

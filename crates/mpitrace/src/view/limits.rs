@@ -15,7 +15,7 @@ use tokio::time::{Instant, Sleep};
 
 /// Limits of connections.
 #[derive(Clone, Copy, Debug)]
-pub struct AnswerLimits {
+pub struct ConnectionLimits {
     /// Connections at once that have not shown that they may ask: one more closes the oldest.
     pub strangers: usize,
     /// How long such a connection is kept.
@@ -24,9 +24,9 @@ pub struct AnswerLimits {
     pub unread: Duration,
 }
 
-impl Default for AnswerLimits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
-        AnswerLimits {
+        ConnectionLimits {
             strangers: 256,
             stranger: Duration::from_secs(10),
             unread: Duration::from_secs(60),
@@ -48,7 +48,7 @@ impl Guest {
     }
 
     /// Ends when the connection is to be closed: it is too old, or one too many, and has not shown that it may ask.
-    pub async fn is_unwanted(&self, limits: AnswerLimits) {
+    pub async fn is_unwanted(&self, limits: ConnectionLimits) {
         let too_old = tokio::time::timeout(limits.stranger, self.unwanted.notified()).await;
         if !self.is_known.load(Relaxed) {
             return;
@@ -66,7 +66,7 @@ pub struct Strangers {
 
 impl Strangers {
     /// Counts a new connection.
-    pub fn add(&self, limits: AnswerLimits) -> Arc<Guest> {
+    pub fn add(&self, limits: ConnectionLimits) -> Arc<Guest> {
         let guest = Arc::new(Guest::default());
         let mut waiting = self.waiting.lock();
         // Those that nobody else holds are closed.
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use tokio::net::UnixStream;
 
-    const LIMITS: AnswerLimits = AnswerLimits {
+    const LIMITS: ConnectionLimits = ConnectionLimits {
         strangers: 2,
         stranger: Duration::from_millis(50),
         unread: Duration::from_millis(50),
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn one_too_many_closes_the_oldest() {
         block_on(async {
-            let patient = AnswerLimits {
+            let patient = ConnectionLimits {
                 stranger: Duration::from_secs(3600),
                 ..LIMITS
             };

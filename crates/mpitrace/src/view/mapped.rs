@@ -4,7 +4,7 @@
 //! its place, and the trace is marked: whoever has computed something from it looks at [`Mapped::trouble`] before he tells it.
 
 use crate::failure::Failure;
-use crate::trace_files::input::Input;
+use crate::trace_files::input::OpenedInput;
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Deref;
@@ -37,7 +37,7 @@ static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut())
 
 /// The bytes of a trace, until the process ends.
 pub struct Mapped {
-    bytes: Input,
+    bytes: OpenedInput,
     /// What is mapped: the mark that is set if the file is too short, the file, and its state when it was opened.
     file: Option<(&'static Region, File, Identity)>,
     path: PathBuf,
@@ -70,7 +70,7 @@ impl Mapped {
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() || metadata.len() == 0 {
-            return Ok(Mapped::read(path, Input::open_raw(path)?));
+            return Ok(Mapped::read(path, OpenedInput::open_raw(path)?));
         }
         Mapped::of(file, path)
     }
@@ -92,7 +92,7 @@ impl Mapped {
     }
 
     /// Bytes that nobody else can change.
-    pub fn read(path: &Path, bytes: Input) -> Self {
+    pub fn read(path: &Path, bytes: OpenedInput) -> Self {
         Mapped {
             bytes,
             file: None,

@@ -22,12 +22,12 @@ mod workers;
 
 use crate::failure::Failure;
 use crate::system::signals::Signals;
-use access::Access;
+use access::AccessRules;
 use assets::Assets;
 use clap::ValueEnum;
 use ending::Ending;
-use http::Listener;
-use site::Site;
+use http::HttpListener;
+use site::ViewSite;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -160,18 +160,18 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
     // A wrong port or socket is an error before time is spent on the traces.
     let listener = match &arguments.socket {
         Some(path) => {
-            let listener = Listener::socket(path)?;
+            let listener = HttpListener::socket(path)?;
             ending.removes(path);
             listener
         }
-        None => Listener::port(arguments.port.unwrap_or(0))?,
+        None => HttpListener::port(arguments.port.unwrap_or(0))?,
     };
     let mut traces = opened::open(&arguments.traces, arguments.quiet, ending)?;
     let port = listener.address().map(|address| address.port());
     let place = port.map_or("socket".into(), |port| port.to_string());
     let is_proxied = arguments.auth == Auth::Proxy;
     let hosts = arguments.allow_host.clone();
-    let access = Access::new(&place, hosts, is_proxied).map_err(failed)?;
+    let access = AccessRules::new(&place, hosts, is_proxied).map_err(failed)?;
     let base = &arguments.base_path;
     // Behind a socket there is no address of its own; through ssh it becomes a port of the user's machine.
     let name = port.map_or(format!("localhost:{}", browser::SOCKET_PORT), |port| {
@@ -189,7 +189,7 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
         None => Assets::BuiltIn,
     };
     index::begin(&mut traces);
-    let site = Site::new(access, base.clone(), traces, assets, is_remote);
+    let site = ViewSite::new(access, base.clone(), traces, assets, is_remote);
     ending.serving();
     if !arguments.no_open && port.is_some() && !is_proxied {
         browser::open(&address, signals, ending);

@@ -2,21 +2,21 @@
 
 use super::ending::Ending;
 use super::mapped::Mapped;
-use super::store::{Store, cache_folder};
+use super::store::{CacheFolder, cache_folder};
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::losses::report_losses_of_picture;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
-use crate::trace_files::trace::Trace;
+use crate::trace_files::trace::TraceInput;
 use crate::trace_files::{annotation, dumpi_run};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use viewer_core::{AnswerLimits, ApiError, Viewer};
 
 /// A trace that is shown.
-pub struct Opened {
+pub struct OpenedTrace {
     /// What it is called on the page.
     pub name: String,
     /// Bytes of the trace, mapped as long as the process runs.
@@ -24,12 +24,12 @@ pub struct Opened {
     /// What answers questions about it.
     pub viewer: &'static Viewer<'static>,
     /// Where its index is kept; a trace that was converted has no place.
-    pub store: Option<Store>,
+    pub store: Option<CacheFolder>,
     /// The bytes of the index that was kept, if there was one.
     pub index: Option<&'static Mapped>,
 }
 
-impl Opened {
+impl OpenedTrace {
     /// Why what was read must not be trusted any more.
     pub fn trouble(&self) -> Option<String> {
         let torn = self.index.filter(|index| index.is_torn());
@@ -38,7 +38,7 @@ impl Opened {
 }
 
 /// Opens the traces that these files make up.
-pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opened>, Failure> {
+pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<OpenedTrace>, Failure> {
     let mut opened = Vec::new();
     for files in traces(paths)? {
         let (mapped, is_own) = match slog2(&files)? {
@@ -53,8 +53,8 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
         let name = name.to_string_lossy().into_owned();
         let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;
         let reader = viewer.trace().reader();
-        let store = is_own.then(|| Store::of(path, reader, mapped, cache_folder()));
-        opened.push(Opened {
+        let store = is_own.then(|| CacheFolder::of(path, reader, mapped, cache_folder()));
+        opened.push(OpenedTrace {
             store: store.and_then(Result::ok),
             index: None,
             name,
@@ -73,7 +73,7 @@ fn traces(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
         let format = match path == OsStr::new("-") || path.is_dir() {
             true => None,
             false => {
-                let input = Input::open_raw(path)?;
+                let input = OpenedInput::open_raw(path)?;
                 let format = Format::known(&input, path)?;
                 let is_part = match format {
                     Format::Blocks => true,
@@ -102,19 +102,19 @@ fn slog2(files: &[PathBuf]) -> Result<Option<Mapped>, Failure> {
     if path == OsStr::new("-") || path.is_dir() {
         return Ok(None);
     }
-    let input = Input::open_raw(path)?;
+    let input = OpenedInput::open_raw(path)?;
     if Format::known(&input, path)? != Format::Slog2 {
         return Ok(None);
     }
     match annotation::is_annotation(&input) {
         false => Mapped::open(path).map(Some),
-        true => Ok(Some(Mapped::read(path, Input::open(path)?))),
+        true => Ok(Some(Mapped::read(path, OpenedInput::open(path)?))),
     }
 }
 
 /// The trace as a temporary SLOG2 file, which has no name any more when it is open.
 fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, Failure> {
-    let trace = Trace::open_all(files)?;
+    let trace = TraceInput::open_all(files)?;
     let folder = tempfile::tempdir();
     let folder = folder.map_err(|error| Failure::output("temporary folder", &error))?;
     let folder_path = folder.path().to_path_buf();
@@ -123,7 +123,7 @@ fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, 
     let target = Target::new(&path, Some(Format::Slog2), &TreeArguments::default())?;
     let losses = target.write(trace.source()?.as_ref(), quiet)?;
     report_losses_of_picture(losses, trace.name());
-    let input = Input::open_raw(&path)?;
+    let input = OpenedInput::open_raw(&path)?;
     // What is mapped stays without its name.
     drop(folder);
     ending.forgets(&folder_path);

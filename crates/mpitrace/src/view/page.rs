@@ -3,9 +3,9 @@
 
 use super::assets::Assets;
 use super::cut::cut;
-use super::opened::Opened;
+use super::opened::OpenedTrace;
 use std::fmt::Write;
-use viewer_core::{ApiError, Query};
+use viewer_core::{ApiError, ApiQuery};
 
 /// Bytes of the trace in a page.
 const MAX_PAGE_BYTES: usize = 20 << 20;
@@ -15,8 +15,8 @@ const LOADER: &str = include_str!("page.js");
 
 /// Makes the page of a window. `state` is what stands behind the # of the page that it is made from, so that it opens alike.
 pub fn page(
-    trace: &Opened,
-    query: &Query,
+    trace: &OpenedTrace,
+    query: &ApiQuery,
     assets: &Assets,
     cancel: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, ApiError> {

@@ -1,9 +1,9 @@
 //! What there is under which address: the page, the login, and for each trace the answers of [`viewer_core::Viewer`] and the exports.
 
-use super::access::{Access, Refused, check_method};
+use super::access::{AccessRules, Refused, check_method};
 use super::assets::{self, Asset, Assets};
 use super::export;
-use super::opened::Opened;
+use super::opened::OpenedTrace;
 use super::workers::work;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,7 +17,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use viewer_core::{Answer, AnswerBody, ApiError, Query, TracesAnswer};
+use viewer_core::{Answer, AnswerBody, ApiError, ApiQuery, TracesAnswer};
 
 /// Time for an answer that can be given in part, and says so.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -44,11 +44,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
     img-src 'self' blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ";
 
 /// All there is to ask for.
-pub struct Site {
-    access: Access,
+pub struct ViewSite {
+    access: AccessRules,
     /// The path below which everything is; begins and ends with a slash.
     base: String,
-    traces: Vec<Opened>,
+    traces: Vec<OpenedTrace>,
     assets: Assets,
     /// Whether answers go over a network, so that it is worth making them smaller.
     is_remote: bool,
@@ -58,12 +58,12 @@ pub struct Site {
 }
 
 /// An answer that has not been sent, and the memory that it was granted.
-struct Held {
+struct HeldAnswer {
     body: Vec<u8>,
     _memory: OwnedSemaphorePermit,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for HeldAnswer {
     fn as_ref(&self) -> &[u8] {
         &self.body
     }
@@ -71,7 +71,7 @@ impl AsRef<[u8]> for Held {
 
 /// What an address means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place<'a> {
+enum Address<'a> {
     Page,
     Login,
     Traces,
@@ -80,35 +80,35 @@ enum Place<'a> {
     Asset(&'a str),
 }
 
-impl<'a> Place<'a> {
+impl<'a> Address<'a> {
     /// The address that a path without its base means.
     fn of(path: &'a str) -> Self {
         match path {
-            "" | "index.html" => return Place::Page,
-            "login" => return Place::Login,
-            "traces" => return Place::Traces,
+            "" | "index.html" => return Address::Page,
+            "login" => return Address::Login,
+            "traces" => return Address::Traces,
             _ => {}
         }
         let trace = path
             .strip_prefix("t/")
             .and_then(|rest| rest.split_once('/'));
         let trace = trace.and_then(|(number, route)| Some((number.parse().ok()?, route)));
-        trace.map_or(Place::Asset(path), |(number, route)| {
-            Place::Trace(number, route)
+        trace.map_or(Address::Asset(path), |(number, route)| {
+            Address::Trace(number, route)
         })
     }
 }
 
-impl Site {
+impl ViewSite {
     /// Everything below `base`, which begins and ends with a slash.
     pub fn new(
-        access: Access,
+        access: AccessRules,
         base: String,
-        traces: Vec<Opened>,
+        traces: Vec<OpenedTrace>,
         assets: Assets,
         is_remote: bool,
     ) -> Self {
-        Site {
+        ViewSite {
             access,
             base,
             traces,
@@ -130,46 +130,50 @@ impl Site {
     }
 
     /// Answers a request; `posted` is its body.
-    pub async fn respond(site: Arc<Site>, head: &Parts, posted: &[u8]) -> Response<Full<Bytes>> {
-        let answered = Site::answer(&site, head, posted).await;
+    pub async fn respond(
+        site: Arc<ViewSite>,
+        head: &Parts,
+        posted: &[u8],
+    ) -> Response<Full<Bytes>> {
+        let answered = ViewSite::answer(&site, head, posted).await;
         let mut response = answered.unwrap_or_else(|refused| error(&refused));
         site.add_headers(response.headers_mut());
         response
     }
 
     async fn answer(
-        site: &Arc<Site>,
+        site: &Arc<ViewSite>,
         head: &Parts,
         posted: &[u8],
     ) -> Result<Response<Full<Bytes>>, Refused> {
         let path = head.uri.path();
         // A proxy may have taken the base away.
         let inner = path.strip_prefix(&site.base).or(path.strip_prefix('/'));
-        let place = Place::of(inner.unwrap_or(path));
+        let place = Address::of(inner.unwrap_or(path));
         let is_bare = path.len() + 1 == site.base.len() && site.base.starts_with(path);
         site.access
-            .check_origin(&head.uri, &head.headers, is_bare || place == Place::Page)?;
+            .check_origin(&head.uri, &head.headers, is_bare || place == Address::Page)?;
         if is_bare {
             return Ok(moved(&site.base));
         }
         // Anybody may learn that something is not there: names of assets are no secret.
         let asset = match place {
-            Place::Page => Some(site.assets.get(assets::PAGE)),
-            Place::Asset(name) => Some(site.assets.get(name)),
+            Address::Page => Some(site.assets.get(assets::PAGE)),
+            Address::Asset(name) => Some(site.assets.get(name)),
             _ => None,
         };
         if let Some(None) = asset {
             let what = match place {
-                Place::Page => "the page is not there",
+                Address::Page => "the page is not there",
                 _ => "there is no such thing here",
             };
             return Err((StatusCode::NOT_FOUND, what.into()));
         }
-        check_method(&head.method, place == Place::Login)?;
+        check_method(&head.method, place == Address::Login)?;
         if let Some(Some(asset)) = asset {
             return Ok(site.asset(asset, &head.headers));
         }
-        if place == Place::Login {
+        if place == Address::Login {
             let cookie = site
                 .access
                 .log_in(&String::from_utf8_lossy(posted), &site.base)?;
@@ -181,8 +185,10 @@ impl Site {
         site.access.check_cookie(&head.headers)?;
         *site.asked.lock() = Instant::now();
         let (number, route) = match place {
-            Place::Trace(number, route) if number < site.traces.len() => (number, route.to_owned()),
-            Place::Traces => return site.traces_answer(&head.headers),
+            Address::Trace(number, route) if number < site.traces.len() => {
+                (number, route.to_owned())
+            }
+            Address::Traces => return site.traces_answer(&head.headers),
             _ => {
                 let what = format!("there are {} traces, numbered from 0", site.traces.len());
                 return Err((StatusCode::NOT_FOUND, what));
@@ -278,7 +284,7 @@ impl Site {
             AnswerBody::Text(mime) => mime,
         };
         let body = match memory {
-            Some(memory) => Bytes::from_owner(Held {
+            Some(memory) => Bytes::from_owner(HeldAnswer {
                 body: answer.body,
                 _memory: memory,
             }),
@@ -361,8 +367,8 @@ impl Site {
 const COUNTING: [&str; 5] = ["stats", "matrix", "sizes", "csv", "summary"];
 
 /// KiB that it takes to answer a question about a trace with so many lines; `reads` tells what is read for a picture.
-fn need(question: &str, lines: usize, reads: impl Fn(&Query) -> u64) -> u32 {
-    let need = match Query::parse(question) {
+fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {
+    let need = match ApiQuery::parse(question) {
         Ok(query) if query.route == "picture" => {
             let number = |key, otherwise| query.number(key, otherwise).unwrap_or(otherwise);
             // Inner nodes of the tree of labels may be rows, too.
@@ -464,18 +470,18 @@ mod tests {
     #[test]
     fn addresses() {
         for (path, place) in [
-            ("", Place::Page),
-            ("login", Place::Login),
-            ("traces", Place::Traces),
-            ("t/0/meta", Place::Trace(0, "meta")),
-            ("t/17/export.svg", Place::Trace(17, "export.svg")),
-            ("t/x/meta", Place::Asset("t/x/meta")),
-            ("t/-1/meta", Place::Asset("t/-1/meta")),
-            ("t/0", Place::Asset("t/0")),
-            ("main.js", Place::Asset("main.js")),
-            ("../main.js", Place::Asset("../main.js")),
+            ("", Address::Page),
+            ("login", Address::Login),
+            ("traces", Address::Traces),
+            ("t/0/meta", Address::Trace(0, "meta")),
+            ("t/17/export.svg", Address::Trace(17, "export.svg")),
+            ("t/x/meta", Address::Asset("t/x/meta")),
+            ("t/-1/meta", Address::Asset("t/-1/meta")),
+            ("t/0", Address::Asset("t/0")),
+            ("main.js", Address::Asset("main.js")),
+            ("../main.js", Address::Asset("../main.js")),
         ] {
-            assert_eq!(Place::of(path), place, "{path}");
+            assert_eq!(Address::of(path), place, "{path}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::Reader;
+use trace_formats::slog2::Slog2Reader;
 use trace_model::PendingFile;
 use trace_model::files;
 
@@ -17,7 +17,7 @@ const MAX_STORE_BYTES: u64 = 512 << 20;
 
 /// What is kept of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum CachedTrace {
     Index,
     Summary,
 }
@@ -25,20 +25,20 @@ pub enum Kept {
 /// How a file begins that is kept.
 type Magic = [u8; 8];
 
-impl Kept {
+impl CachedTrace {
     /// What the name of its file ends with.
     fn ending(self) -> &'static str {
         match self {
-            Kept::Index => "idx",
-            Kept::Summary => "sum",
+            CachedTrace::Index => "idx",
+            CachedTrace::Summary => "sum",
         }
     }
 
     /// How its file begins. What follows are the key and its bytes.
     fn magic(self) -> &'static Magic {
         match self {
-            Kept::Index => b"LTIDX\0\0\x01",
-            Kept::Summary => b"LTSUM\0\0\x01",
+            CachedTrace::Index => b"LTIDX\0\0\x01",
+            CachedTrace::Summary => b"LTSUM\0\0\x01",
         }
     }
 }
@@ -47,7 +47,7 @@ impl Kept {
 type Key = [u8; 32];
 
 /// Where what is kept of one trace is.
-pub struct Store {
+pub struct CacheFolder {
     key: Key,
     /// Whose the trace is.
     owner: u32,
@@ -55,11 +55,11 @@ pub struct Store {
     places: Vec<PathBuf>,
 }
 
-impl Store {
+impl CacheFolder {
     /// The store for the trace in this file. `cache` is the user's cache folder.
     pub fn of(
         path: &Path,
-        reader: &Reader<'_>,
+        reader: &Slog2Reader<'_>,
         file: &[u8],
         cache: Option<PathBuf>,
     ) -> io::Result<Self> {
@@ -85,14 +85,14 @@ impl Store {
         let whole = fnv(FNV, path.as_os_str().as_bytes());
         let cached = cache.map(|cache| cache.join("mpitrace").join(format!("{whole:016x}")));
         let places = [path].into_iter().chain(cached).collect();
-        Ok(Store {
+        Ok(CacheFolder {
             key,
             owner: metadata.uid(),
             places,
         })
     }
 
-    fn places(&self, kept: Kept) -> impl Iterator<Item = PathBuf> {
+    fn places(&self, kept: CachedTrace) -> impl Iterator<Item = PathBuf> {
         self.places.iter().map(move |place| {
             let mut path = place.clone().into_os_string();
             path.push(".");
@@ -102,7 +102,7 @@ impl Store {
     }
 
     /// The file of this, if it is kept of this trace, its name, and where in the file its bytes are, before which it is read on.
-    pub fn find(&self, kept: Kept) -> Option<(File, PathBuf, Range<usize>)> {
+    pub fn find(&self, kept: CachedTrace) -> Option<(File, PathBuf, Range<usize>)> {
         self.places(kept).find_map(|path| {
             let mut file = files::open_regular(&path).ok()?;
             let metadata = file.metadata().ok()?;
@@ -127,7 +127,7 @@ impl Store {
     /// Why it cannot be kept, in the last of the places.
     pub fn write(
         &self,
-        kept: Kept,
+        kept: CachedTrace,
         write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<PathBuf> {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
@@ -143,7 +143,7 @@ impl Store {
     fn write_to(
         &self,
         path: &Path,
-        kept: Kept,
+        kept: CachedTrace,
         write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
         makes_folder: bool,
     ) -> io::Result<()> {
@@ -165,7 +165,7 @@ impl Store {
 }
 
 /// Whether there is nothing under this name, or what we have kept there.
-fn is_replaceable(path: &Path, kept: Kept) -> bool {
+fn is_replaceable(path: &Path, kept: CachedTrace) -> bool {
     let mut magic = Magic::default();
     match files::open_regular(path) {
         Ok(mut file) => file.read_exact(&mut magic).is_ok() && &magic == kept.magic(),
@@ -203,16 +203,16 @@ mod tests {
         fs::read(data.join("slog2/sample.slog2")).unwrap()
     }
 
-    fn read(store: &Store) -> Option<Vec<u8>> {
-        let (mut file, path, bytes) = store.find(Kept::Index)?;
+    fn read(store: &CacheFolder) -> Option<Vec<u8>> {
+        let (mut file, path, bytes) = store.find(CachedTrace::Index)?;
         let mut rest = Vec::new();
         file.read_to_end(&mut rest).unwrap();
         assert_eq!(rest, fs::read(path).unwrap()[bytes]);
         Some(rest)
     }
 
-    fn write(store: &Store, index: &[u8]) -> io::Result<PathBuf> {
-        store.write(Kept::Index, &|out| out.write_all(index))
+    fn write(store: &CacheFolder, index: &[u8]) -> io::Result<PathBuf> {
+        store.write(CachedTrace::Index, &|out| out.write_all(index))
     }
 
     #[test]
@@ -221,8 +221,9 @@ mod tests {
         let path = folder.path().join("a.slog2");
         let bytes = sample();
         fs::write(&path, &bytes).unwrap();
-        let store =
-            |file: &[u8]| Store::of(&path, &Reader::new(&bytes).unwrap(), file, None).unwrap();
+        let store = |file: &[u8]| {
+            CacheFolder::of(&path, &Slog2Reader::new(&bytes).unwrap(), file, None).unwrap()
+        };
         assert!(read(&store(&bytes)).is_none());
         let place = folder.path().join("a.slog2.idx");
         assert_eq!(
@@ -232,9 +233,9 @@ mod tests {
         assert_eq!(read(&store(&bytes)).unwrap(), b"index");
         // Another thing
         let kept = store(&bytes);
-        assert!(kept.find(Kept::Summary).is_none());
-        (kept.write(Kept::Summary, &|out| out.write_all(b"summary"))).unwrap();
-        let (_, summary, at) = kept.find(Kept::Summary).unwrap();
+        assert!(kept.find(CachedTrace::Summary).is_none());
+        (kept.write(CachedTrace::Summary, &|out| out.write_all(b"summary"))).unwrap();
+        let (_, summary, at) = kept.find(CachedTrace::Summary).unwrap();
         assert_eq!(&fs::read(summary).unwrap()[at], b"summary");
         assert_eq!(read(&kept).unwrap(), b"index");
         // Another content
@@ -266,10 +267,10 @@ mod tests {
         let place = folder.path().join("a.slog2.idx");
         fs::write(&place, "somebody's notes").unwrap();
         let cache = folder.path().join("cache");
-        let reader = Reader::new(&bytes).unwrap();
-        let store = Store::of(&path, &reader, &bytes, None).unwrap();
+        let reader = Slog2Reader::new(&bytes).unwrap();
+        let store = CacheFolder::of(&path, &reader, &bytes, None).unwrap();
         assert!(write(&store, b"index").is_err());
-        let store = Store::of(&path, &reader, &bytes, Some(cache.clone())).unwrap();
+        let store = CacheFolder::of(&path, &reader, &bytes, Some(cache.clone())).unwrap();
         assert!(write(&store, b"index").unwrap().starts_with(&cache));
         assert_eq!(read(&store).unwrap(), b"index");
         assert_eq!(fs::read(&place).unwrap(), b"somebody's notes");
@@ -285,8 +286,8 @@ mod tests {
         for name in ["a.slog2", "b.slog2"] {
             fs::write(at(name), &bytes).unwrap();
         }
-        let reader = Reader::new(&bytes).unwrap();
-        let store = |name| Store::of(&at(name), &reader, &bytes, Some(at("cache"))).unwrap();
+        let reader = Slog2Reader::new(&bytes).unwrap();
+        let store = |name| CacheFolder::of(&at(name), &reader, &bytes, Some(at("cache"))).unwrap();
         let a = store("a.slog2");
         // Both have the same content, and differ in the time.
         let later = SystemTime::now() + Duration::from_secs(5);

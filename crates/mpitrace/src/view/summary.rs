@@ -1,16 +1,16 @@
 //! The summary as text, for terminals and logs.
 
-use super::opened::Opened;
+use super::opened::OpenedTrace;
 use crate::failure::Failure;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use viewer_core::summary::{FindingItem, Summary};
+use viewer_core::summary::{FindingItem, TraceSummary};
 
 /// Columns of the bar.
 const WIDTH: f64 = 40.0;
 
 /// Prints the summaries of the traces.
-pub fn print(traces: &[Opened]) -> Result<(), Failure> {
+pub fn print(traces: &[OpenedTrace]) -> Result<(), Failure> {
     let mut out = crate::terminal::stdout();
     for (nth, trace) in traces.iter().enumerate() {
         let summary = (trace.viewer)
@@ -24,7 +24,7 @@ pub fn print(traces: &[Opened]) -> Result<(), Failure> {
         .map_err(|error| Failure::output("stdout", &error))
 }
 
-fn text(summary: &Summary) -> String {
+fn text(summary: &TraceSummary) -> String {
     let mut text = String::new();
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut about = vec![plural(summary.ranks, "rank")];

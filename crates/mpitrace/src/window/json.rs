@@ -1,15 +1,15 @@
 //! A window as JSON: one object, written drawable by drawable.
 
-use super::view::View;
+use super::view::WindowView;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use trace_formats::slog2::{
-    Drawable, PREVIEW_ARROW, PREVIEW_EVENT, Primitive, Shadow, TimeBBox, Topology, Vertex,
+    NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, Primitive, TimeBBox, Topology, Vertex,
 };
-use trace_model::Value as Info;
+use trace_model::InfoValue as Info;
 
-pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
+pub fn write(view: &WindowView<'_>, out: &mut impl Write) -> io::Result<()> {
     let reading = view.window.reading;
     write!(
         out,
@@ -34,8 +34,8 @@ pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
         out,
         view.window.drawables.iter(),
         |drawable| match drawable {
-            Drawable::Primitive(primitive) => primitive_value(view, primitive),
-            Drawable::Composite(composite) => {
+            NodeDrawable::Primitive(primitive) => primitive_value(view, primitive),
+            NodeDrawable::Composite(composite) => {
                 let parts = composite
                     .primitives
                     .iter()
@@ -58,7 +58,7 @@ pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// The lines that something in the window is on.
-fn used_lines(view: &View<'_>) -> BTreeSet<i32> {
+fn used_lines(view: &WindowView<'_>) -> BTreeSet<i32> {
     let mut used = BTreeSet::new();
     for drawable in &view.window.drawables {
         let primitives = drawable.primitives();
@@ -104,7 +104,7 @@ fn ends(value: &mut Map<String, Value>, [first, last]: [Vertex; 2], is_arrow: bo
     }
 }
 
-fn primitive_value(view: &View<'_>, primitive: &Primitive<'_>) -> Value {
+fn primitive_value(view: &WindowView<'_>, primitive: &Primitive<'_>) -> Value {
     let (first, last) = (primitive.first(), primitive.last());
     let known = view.categories.get(&primitive.category).map(|c| c.topology);
     let (kind, is_arrow) = match (known, primitive.vertices().len()) {
@@ -131,7 +131,7 @@ fn primitive_value(view: &View<'_>, primitive: &Primitive<'_>) -> Value {
 }
 
 /// Values by key, without the punctuation that keys bring for text.
-fn info(view: &View<'_>, category: i32, info: &[u8]) -> Map<String, Value> {
+fn info(view: &WindowView<'_>, category: i32, info: &[u8]) -> Map<String, Value> {
     let mut map = Map::new();
     for (nth, (key, value)) in view.info(category, info).into_iter().enumerate() {
         let key = key.trim_matches(|c: char| c.is_whitespace() || ",;:=".contains(c));
@@ -150,7 +150,7 @@ fn info(view: &View<'_>, category: i32, info: &[u8]) -> Map<String, Value> {
     map
 }
 
-fn shadow_value(view: &View<'_>, shadow: &Shadow<'_>) -> Value {
+fn shadow_value(view: &WindowView<'_>, shadow: &NodeShadow<'_>) -> Value {
     let (first, last) = (shadow.primitive.first(), shadow.primitive.last());
     let kind = match shadow.primitive.category {
         PREVIEW_EVENT => "events",

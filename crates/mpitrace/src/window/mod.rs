@@ -5,12 +5,12 @@ mod text;
 mod view;
 
 use crate::failure::Failure;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::time_window::{TimePosition, in_log, time_position};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use trace_formats::slog2::{Depth, Error, Reader, TimeBBox};
-use view::View;
+use trace_formats::slog2::{Depth, Error, Slog2Reader, TimeBBox};
+use view::WindowView;
 
 /// Show the drawables in a time window of an SLOG2 file
 ///
@@ -45,13 +45,13 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.file);
-    let input = Input::open(&arguments.file)?;
+    let input = OpenedInput::open(&arguments.file)?;
     let failed = |error: Error| Failure::in_file(error, name);
-    let reader = Reader::new(&input).map_err(failed)?;
+    let reader = Slog2Reader::new(&input).map_err(failed)?;
     let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
     let window = in_log(arguments.from, arguments.to, log)?;
     let depth = (arguments.depth).map_or(Depth::screenful(reader.header()), Depth::Lowest);
-    let view = View {
+    let view = WindowView {
         log,
         window: reader.window(window, depth).map_err(failed)?,
         lines: reader.lines(),

@@ -1,11 +1,11 @@
 //! A window as lines of text.
 
-use super::view::View;
+use super::view::WindowView;
 use std::io::{self, Write};
-use trace_formats::slog2::{Drawable, Primitive, Shadow, Topology, Weight};
-use trace_model::Value;
+use trace_formats::slog2::{NodeDrawable, NodeShadow, Primitive, Topology, Weight};
+use trace_model::InfoValue;
 
-pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
+pub fn write(view: &WindowView<'_>, out: &mut impl Write) -> io::Result<()> {
     let (window, log, reading) = (view.window.bounds, view.log, view.window.reading);
     writeln!(
         out,
@@ -25,15 +25,15 @@ pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
         view.window.drawables.len(),
         view.window.shadows.len()
     )?;
-    let lines = Lines::of(view);
+    let lines = RowWriter::of(view);
     if !view.window.drawables.is_empty() {
         writeln!(out)?;
         lines.head(out, "kind", "category and info")?;
     }
     for drawable in &view.window.drawables {
         match drawable {
-            Drawable::Primitive(primitive) => lines.primitive(out, primitive, "")?,
-            Drawable::Composite(composite) => {
+            NodeDrawable::Primitive(primitive) => lines.primitive(out, primitive, "")?,
+            NodeDrawable::Composite(composite) => {
                 let bounds = composite.bounds;
                 let info = lines.text(composite.category, composite.info);
                 let of = [drawable.first().line, drawable.last().line];
@@ -70,19 +70,19 @@ fn seconds(time: f64) -> String {
 }
 
 /// Writes rows.
-struct Lines<'v, 'a> {
-    view: &'v View<'a>,
+struct RowWriter<'v, 'a> {
+    view: &'v WindowView<'a>,
     /// Characters of the longest time, of the longest name of a line or a pair of lines.
     widths: [usize; 2],
 }
 
-impl<'v, 'a> Lines<'v, 'a> {
-    fn of(view: &'v View<'a>) -> Self {
-        let bounds = view.window.drawables.iter().map(Drawable::bounds);
+impl<'v, 'a> RowWriter<'v, 'a> {
+    fn of(view: &'v WindowView<'a>) -> Self {
+        let bounds = view.window.drawables.iter().map(NodeDrawable::bounds);
         let bounds = bounds.chain(view.window.shadows.iter().map(|shadow| shadow.bounds));
         let times = bounds.flat_map(|bounds| [bounds.earliest, bounds.latest]);
         let time = times.map(|time| seconds(time).len()).max().unwrap_or(0);
-        let mut lines = Lines {
+        let mut lines = RowWriter {
             view,
             widths: [time.max("start".len()), "on".len()],
         };
@@ -160,10 +160,10 @@ impl<'v, 'a> Lines<'v, 'a> {
         for (key, value) in values {
             text.push_str(&key);
             match value {
-                Value::Text(bytes) => text.push_str(&String::from_utf8_lossy(bytes)),
-                Value::Integer(number) => text.push_str(&number.to_string()),
-                Value::Hex(number) => text.push_str(&format!("{number:x}")),
-                Value::Real(number) => text.push_str(&number.to_string()),
+                InfoValue::Text(bytes) => text.push_str(&String::from_utf8_lossy(bytes)),
+                InfoValue::Integer(number) => text.push_str(&number.to_string()),
+                InfoValue::Hex(number) => text.push_str(&format!("{number:x}")),
+                InfoValue::Real(number) => text.push_str(&number.to_string()),
             }
         }
         // A line of text stays one, whatever a program wrote into its info.
@@ -202,7 +202,7 @@ impl<'v, 'a> Lines<'v, 'a> {
         )
     }
 
-    fn shadow(&self, out: &mut impl Write, shadow: &Shadow<'_>) -> io::Result<()> {
+    fn shadow(&self, out: &mut impl Write, shadow: &NodeShadow<'_>) -> io::Result<()> {
         let (first, last) = (shadow.primitive.first(), shadow.primitive.last());
         let is_state = shadow.primitive.category == trace_formats::slog2::PREVIEW_STATE;
         let kind = match shadow.primitive.category {

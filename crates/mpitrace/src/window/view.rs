@@ -1,20 +1,20 @@
 //! What is shown of a window: its drawables with the names of their lines and categories.
 
 use std::collections::BTreeMap;
-use trace_formats::slog2::{Category, TimeBBox, Window};
-use trace_model::{Line, Value, info_values};
+use trace_formats::slog2::{Category, TimeBBox, WindowContents};
+use trace_model::{InfoValue, Line, info_values};
 
 /// A window and what the file says about what is in it.
-pub struct View<'a> {
+pub struct WindowView<'a> {
     pub log: TimeBBox,
-    pub window: Window<'a>,
+    pub window: WindowContents<'a>,
     pub lines: BTreeMap<i32, Line>,
     pub categories: BTreeMap<i32, &'a Category>,
     /// Of the root.
     pub depth: i16,
 }
 
-impl View<'_> {
+impl WindowView<'_> {
     pub fn category_name(&self, index: i32) -> String {
         match self.categories.get(&index) {
             Some(category) if !category.name.is_empty() => category.name.to_str().into_owned(),
@@ -23,7 +23,7 @@ impl View<'_> {
     }
 
     /// Keys and values as they stand in the info.
-    pub fn info<'i>(&'i self, category: i32, info: &'i [u8]) -> Vec<(String, Value<'i>)> {
+    pub fn info<'i>(&'i self, category: i32, info: &'i [u8]) -> Vec<(String, InfoValue<'i>)> {
         let Some(category) = self.categories.get(&category) else {
             return Vec::new();
         };

@@ -1,8 +1,8 @@
 //! `mpitrace blk` on file systems in files, behind loop devices: needs root, tracefs, loop devices and the mkfs of each file
 //! system, and says so where they are missing.
 
-use blockfile::define::{Definition, Role};
-use blockfile::operation::{self as op, Operation};
+use blockfile::define::{Definition, ServerKind};
+use blockfile::operation::{self as op, OperationRecord};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
@@ -174,7 +174,7 @@ fn nothing_left() {
 struct Transfer {
     kind: u16,
     time: u64,
-    operation: Operation,
+    operation: OperationRecord,
 }
 
 impl Transfer {
@@ -213,7 +213,7 @@ impl Trace {
                     trace.transfers.push(Transfer {
                         kind: record.function,
                         time: record.start,
-                        operation: Operation::decode(record.payload).unwrap(),
+                        operation: OperationRecord::decode(record.payload).unwrap(),
                     });
                     continue;
                 }
@@ -222,7 +222,7 @@ impl Trace {
                         trace.extents.push((record.start, file.inode, file.extents));
                     }
                     Definition::Server(server) => {
-                        assert_eq!(server.role, Role::Device);
+                        assert_eq!(server.role, ServerKind::Device);
                         trace.device = server.name;
                     }
                     _ => {}

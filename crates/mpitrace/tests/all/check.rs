@@ -112,7 +112,7 @@ struct Tree {
 impl Tree {
     fn sample() -> Self {
         let file = fs::read(data("slog2/sample.slog2")).expect("sample");
-        let reader = slog2::Reader::new(&file).expect("sample");
+        let reader = slog2::Slog2Reader::new(&file).expect("sample");
         let header = reader.header();
         let at = |ptr: slog2::FileBlockPtr| ptr.offset as usize;
         let (directory, categories, views) = (
@@ -143,7 +143,7 @@ impl Tree {
     /// Place of the first state of the last node that has one: kind, category, length of the info, info, number of
     /// vertices, vertices.
     fn state(&self) -> usize {
-        let reader = slog2::Reader::new(&self.file).expect("sample");
+        let reader = slog2::Slog2Reader::new(&self.file).expect("sample");
         let nodes = reader.directory().iter().rev();
         let mut nodes = nodes.map(|entry| reader.node(entry.ptr).expect("node"));
         let found = nodes
@@ -214,7 +214,7 @@ fn damage_to_a_tree() {
     );
 
     // The first preview in the root: primitive, bounds, count, weights.
-    let reader = slog2::Reader::new(file).expect("sample");
+    let reader = slog2::Slog2Reader::new(file).expect("sample");
     let root = reader.node(reader.header().tree_root).expect("root");
     let drawables = root.nestless.iter().chain(&root.nestable);
     let drawables: usize = drawables.map(|d| 1 + d.byte_size()).sum();
@@ -412,7 +412,7 @@ fn damage_to_calls() {
     let file = fs::read(data("dumpi/every-kind.bin")).expect("sample");
     let (code, found) = bench.check(&file);
     assert_eq!(code, Some(0), "{found:#}");
-    let reader = trace_formats::dumpi::read::Reader::open(&file).expect("sample");
+    let reader = trace_formats::dumpi::read::DumpiReader::open(&file).expect("sample");
     let index = reader.index();
     // Behind the mark of the footer the calls of function 0, MPI_Send.
     let called = index.footer as usize + 8;

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use test_support::golden;
 
 use trace_formats::slog2::{
-    Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
+    Category, Color, LineIdMap, NewDrawable, Options, Slog2Reader, Topology, TreeBuilder, Vertex,
 };
 
 fn mpitrace(arguments: &[&str]) -> Output {
@@ -78,7 +78,8 @@ fn write(path: &str, calls: &[(&str, u64, i32, f64, f64)]) {
     }
     let mut calls = calls.to_vec();
     calls.sort_by(|a, b| a.4.total_cmp(&b.4));
-    let mut builder = Builder::new(std::io::Cursor::new(Vec::new()), Options::default()).unwrap();
+    let mut builder =
+        TreeBuilder::new(std::io::Cursor::new(Vec::new()), Options::default()).unwrap();
     for (name, id, line, start, end) in calls {
         let vertex = |time| Vertex { time, line };
         builder
@@ -128,14 +129,14 @@ fn client_and_server(folder: &Folder) -> (String, String) {
 
 fn titles(path: &str) -> Vec<String> {
     let file = fs::read(path).unwrap();
-    let reader = Reader::new(&file).unwrap();
+    let reader = Slog2Reader::new(&file).unwrap();
     let maps = reader.line_id_maps().iter();
     maps.map(|map| map.title.to_str().into_owned()).collect()
 }
 
 fn counts(path: &str) -> Vec<(String, i64)> {
     let file = fs::read(path).unwrap();
-    let reader = Reader::new(&file).unwrap();
+    let reader = Slog2Reader::new(&file).unwrap();
     let real = reader.categories().iter().filter(|c| c.index >= 0);
     let mut counts: Vec<_> = real
         .map(|c| (c.name.to_str().into_owned(), c.summary.count))
@@ -186,7 +187,12 @@ fn shifts_of_merged_traces() {
     let out = folder.path("out.slog2");
     let end = |path: &str| {
         let file = fs::read(path).unwrap();
-        Reader::new(&file).unwrap().root().unwrap().bounds.latest
+        Slog2Reader::new(&file)
+            .unwrap()
+            .root()
+            .unwrap()
+            .bounds
+            .latest
     };
     ok(&["merge", "-q", &client, &server, &out, "--align", "none"]);
     assert!((end(&out) - 105.75).abs() < 0.01, "{}", end(&out));

@@ -4,7 +4,7 @@
 mod io_facts;
 
 use io_attribution::draw::Base;
-use io_attribution::{Drawer, Fact};
+use io_attribution::{AttributionRecord, Drawer};
 use io_facts::{id, served, two_phase};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ impl Source for Drawn {
 }
 
 /// An SLOG2 file with these facts, in a folder of its own.
-fn trace(facts: &[Fact]) -> (TempDir, PathBuf) {
+fn trace(facts: &[AttributionRecord]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.slog2");
     let mut drawn = Drawn::default();
@@ -86,7 +86,7 @@ fn trace(facts: &[Fact]) -> (TempDir, PathBuf) {
     let threads = (0..4).map(|rank| Line::of_thread(rank, rank, 0));
     drawn.definitions.lines = threads.chain(drawer.lines()).collect();
     let options = slog2::Options::default();
-    let sink = slog2::Sink::create(&path, drawn.definitions(), options).expect("starts");
+    let sink = slog2::Slog2Sink::create(&path, drawn.definitions(), options).expect("starts");
     trace_model::convert(&drawn, Box::new(sink)).expect("converts");
     (folder, path)
 }

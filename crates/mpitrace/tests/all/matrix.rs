@@ -8,7 +8,7 @@ use trace_formats::clog2::{
     Body, CommEvent, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
     StateDef, Writer, comm_etype, msg_etype,
 };
-use trace_formats::slog2::{Reader, Topology};
+use trace_formats::slog2::{Slog2Reader, Topology};
 
 /// Endings of the formats that hold drawables or events.
 const FORMATS: [&str; 6] = ["clog2", "slog2", "alog", "clog", "trace", "slog"];
@@ -115,7 +115,7 @@ type Contents = BTreeMap<(Topology, String), (u64, f64)>;
 
 fn contents(path: &Path) -> Contents {
     let bytes = std::fs::read(path).unwrap();
-    let reader = Reader::new(&bytes).unwrap();
+    let reader = Slog2Reader::new(&bytes).unwrap();
     let mut contents = Contents::new();
     for entry in reader.directory() {
         let node = reader.node(entry.ptr).unwrap();

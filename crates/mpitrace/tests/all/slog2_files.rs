@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use trace_formats::clog2::{
     Body, EventDef, FixedText, Preamble, Record, RecordHeader, StateDef, Writer,
 };
-use trace_formats::slog2::{Drawable, Layout, Reader, Walk, rewrite};
+use trace_formats::slog2::{DrawableWalk, NodeDrawable, Slog2Layout, Slog2Reader, rewrite};
 
 /// A folder of its own for a test, removed at the end.
 struct Folder(PathBuf);
@@ -149,8 +149,8 @@ fn updates_bring_2_0_5_to_2_0_6() {
     write_log(&folder.path("run.clog2"), 100);
     folder.fine("convert -q --leaf 2k run.clog2 new.slog2");
     let new = folder.read("new.slog2");
-    let reader = Reader::new(&new).unwrap();
-    let old = rewrite(&reader, Layout::V205, Cursor::new(Vec::new())).unwrap();
+    let reader = Slog2Reader::new(&new).unwrap();
+    let old = rewrite(&reader, Slog2Layout::V205, Cursor::new(Vec::new())).unwrap();
     fs::write(folder.path("old.slog2"), old.0.into_inner()).unwrap();
     let text = folder.fine("print old.slog2");
     assert!(text.windows(10).any(|part| part == b"SLOG 2.0.5"));
@@ -180,11 +180,11 @@ fn updates_bring_2_0_5_to_2_0_6() {
 
 /// Number of composites in a file, and of their parts.
 fn composites(file: &[u8]) -> (usize, usize) {
-    let reader = Reader::new(file).unwrap();
-    let drawables = Walk::new(&reader).map(|drawable| drawable.unwrap());
+    let reader = Slog2Reader::new(file).unwrap();
+    let drawables = DrawableWalk::new(&reader).map(|drawable| drawable.unwrap());
     drawables.fold((0, 0), |(wholes, parts), drawable| match drawable {
-        Drawable::Primitive(_) => (wholes, parts),
-        Drawable::Composite(composite) => (wholes + 1, parts + composite.primitives.len()),
+        NodeDrawable::Primitive(_) => (wholes, parts),
+        NodeDrawable::Composite(composite) => (wholes + 1, parts + composite.primitives.len()),
     })
 }
 
@@ -207,7 +207,7 @@ fn composites_are_put_together() {
     folder.fine("composite -q --by call-id run.clog2 calls.slog2");
     let calls = folder.read("calls.slog2");
     assert_eq!(composites(&calls), (50, 150));
-    let reader = Reader::new(&calls).unwrap();
+    let reader = Slog2Reader::new(&calls).unwrap();
     let whole = reader
         .categories()
         .iter()

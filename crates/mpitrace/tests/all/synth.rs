@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use trace_formats::dumpi::read::Reader;
-use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::read::DumpiReader;
+use trace_formats::dumpi::value::FieldValue;
 
 fn mpitrace(arguments: &[&str], folder: &Path) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
@@ -103,7 +103,7 @@ fn calls_of_dumpi_match() {
     let mut writes = 0;
     for rank in 0..5 {
         let bytes = fs::read(folder.path().join(format!("run-000{rank}.bin"))).expect("written");
-        let reader = Reader::open(&bytes).expect("good file");
+        let reader = DumpiReader::open(&bytes).expect("good file");
         let mut last = 0;
         let mut posted = Vec::new();
         for record in reader.records() {
@@ -112,16 +112,34 @@ fn calls_of_dumpi_match() {
                 record.wall.start.sec as u64 * 1_000_000_000 + record.wall.start.nsec as u64;
             assert!(start >= last);
             last = start;
-            let arguments: Vec<Arg> = record.args().map(|(_, argument)| argument).collect();
+            let arguments: Vec<FieldValue> = record.args().map(|(_, argument)| argument).collect();
             match (record.function.name, arguments.as_slice()) {
-                ("MPI_Isend", &[Arg::Int(count), _, Arg::Int(to), Arg::Int(tag), ..]) => {
+                (
+                    "MPI_Isend",
+                    &[
+                        FieldValue::Int(count),
+                        _,
+                        FieldValue::Int(to),
+                        FieldValue::Int(tag),
+                        ..,
+                    ],
+                ) => {
                     sent.entry((rank, to, tag)).or_default().push(count);
                 }
-                ("MPI_Irecv", &[Arg::Int(count), _, Arg::Int(from), Arg::Int(tag), ..]) => {
+                (
+                    "MPI_Irecv",
+                    &[
+                        FieldValue::Int(count),
+                        _,
+                        FieldValue::Int(from),
+                        FieldValue::Int(tag),
+                        ..,
+                    ],
+                ) => {
                     received.entry((from, rank, tag)).or_default().push(count);
                     posted.push((from, tag, 8 * count));
                 }
-                ("MPI_Waitall", [Arg::Int(4), _, Arg::Statuses(statuses)]) => {
+                ("MPI_Waitall", [FieldValue::Int(4), _, FieldValue::Statuses(statuses)]) => {
                     let told: Vec<_> = statuses
                         .iter()
                         .map(|s| (s.source, s.tag, s.bytes))
@@ -129,7 +147,7 @@ fn calls_of_dumpi_match() {
                     assert_eq!(told[..2], posted[..]);
                     posted.clear();
                 }
-                ("MPI_File_write_at_all", [_, Arg::I64(offset), ..]) => {
+                ("MPI_File_write_at_all", [_, FieldValue::I64(offset), ..]) => {
                     assert_eq!(*offset, i64::from(rank) << 20);
                     writes += 1;
                 }

@@ -6,12 +6,12 @@ use trace_model::fault::Fault;
 use trace_model::fault_kind;
 
 /// An error in an ALOG file: what was expected, at which byte and line, of which file.
-pub type Error = Fault<ErrorKind>;
+pub type AlogError = Fault<AlogErrorKind>;
 
-/// The kinds of [`Error`]. Lines count from 1.
+/// The kinds of [`AlogError`]. Lines count from 1.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ErrorKind {
+pub enum AlogErrorKind {
     /// A line does not begin with six numbers.
     Line {
         /// Line number, from 1.
@@ -46,10 +46,10 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for AlogErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::Line {
+            AlogErrorKind::Line {
                 line,
                 expected,
                 found,
@@ -57,27 +57,27 @@ impl fmt::Display for ErrorKind {
                 f,
                 "line {line}: {expected} expected, found {found:?}; a line is: type process task data cycle timestamp [string]"
             ),
-            ErrorKind::CutLine { line } => {
+            AlogErrorKind::CutLine { line } => {
                 write!(
                     f,
                     "line {line}: the file ends in the middle of it, expected a line feed"
                 )
             }
-            ErrorKind::NoStateName { line, found } => write!(
+            AlogErrorKind::NoStateName { line, found } => write!(
                 f,
                 "line {line}: a state (-13) without a name, expected \"COLOR[:BITMAP] NAME\", found {found:?}"
             ),
-            ErrorKind::MissingEvents { announced, found } => write!(
+            AlogErrorKind::MissingEvents { announced, found } => write!(
                 f,
                 "the file ends after {found} events, its -2 line announces {announced}"
             ),
-            ErrorKind::NoEvents => write!(
+            AlogErrorKind::NoEvents => write!(
                 f,
                 "the file ends without an event and without a -2 line that says how many there are"
             ),
-            ErrorKind::Io(error) => write!(f, "{error}"),
+            AlogErrorKind::Io(error) => write!(f, "{error}"),
         }
     }
 }
 
-fault_kind!(ErrorKind, whole_file: ErrorKind::Io(_));
+fault_kind!(AlogErrorKind, whole_file: AlogErrorKind::Io(_));

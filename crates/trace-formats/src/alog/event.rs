@@ -79,7 +79,7 @@ impl fmt::Display for Timestamp {
 
 /// A line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Event<'a> {
+pub struct AlogEvent<'a> {
     /// What happened; see [`etype`].
     pub etype: i32,
     /// Rank.
@@ -96,7 +96,7 @@ pub struct Event<'a> {
     pub rest: &'a [u8],
 }
 
-impl<'a> Event<'a> {
+impl<'a> AlogEvent<'a> {
     /// The text without the blanks before and behind it.
     pub fn text(&self) -> &'a [u8] {
         self.rest.trim_ascii()
@@ -109,14 +109,14 @@ impl<'a> Event<'a> {
 
     /// Reads a line without its line feed. The error says which number is wrong, and where it stands.
     pub fn parse(line: &'a [u8]) -> Result<Self, (&'static str, usize)> {
-        let mut words = Words { line, at: 0 };
+        let mut words = LineWords { line, at: 0 };
         let etype = words.int("the type, a whole number of 32 bits,")?;
         let process = words.int("the process, a whole number of 32 bits,")?;
         let task = words.int("the task, a whole number of 32 bits,")?;
         let data = words.int("the data, a whole number of 32 bits,")?;
         let cycle = words.int("the cycle, a whole number of 32 bits,")?;
         let time = words.time("the timestamp, a number,")?;
-        Ok(Event {
+        Ok(AlogEvent {
             etype,
             process,
             task,
@@ -129,7 +129,7 @@ impl<'a> Event<'a> {
 
     /// Writes the line with its line feed. What would end it early is replaced by a blank.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let Event {
+        let AlogEvent {
             etype,
             process,
             task,
@@ -149,12 +149,12 @@ impl<'a> Event<'a> {
     }
 }
 
-struct Words<'a> {
+struct LineWords<'a> {
     line: &'a [u8],
     at: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> LineWords<'a> {
     fn next(&mut self) -> &'a [u8] {
         let is_blank = |byte: &u8| byte.is_ascii_whitespace();
         let rest = &self.line[self.at..];

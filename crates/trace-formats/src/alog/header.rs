@@ -1,13 +1,13 @@
 //! What the lines of types -1 to -100 say about a file (`spec/alog.md` section 3).
 
-use super::error::{Error, ErrorKind};
-use super::event::{Event, etype};
-use super::read::{Content, Line, Reader, shown};
+use super::error::{AlogError, AlogErrorKind};
+use super::event::{AlogEvent, etype};
+use super::read::{AlogLine, AlogReader, LineContent, shown};
 use crate::mpe1::MAX_DEFINITIONS;
 
 /// What a file says about itself. The lines may stand anywhere in it; of each kind the first 65536 are taken.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Header {
+pub struct AlogHeader {
     /// Who wrote it, and when.
     pub creator: Vec<u8>,
     /// The number of events, processes, tasks and distinct event types, where the file says it.
@@ -19,7 +19,7 @@ pub struct Header {
     /// Event types and the printf formats of their texts.
     pub formats: Vec<(i32, Vec<u8>)>,
     /// States.
-    pub states: Vec<StateDef>,
+    pub states: Vec<AlogStateDef>,
     /// Tags of messages and `COLOR NAME`.
     pub messages: Vec<(i32, Vec<u8>)>,
     /// Names of processes.
@@ -28,7 +28,7 @@ pub struct Header {
 
 /// Definition of a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StateDef {
+pub struct AlogStateDef {
     /// Number of its start event.
     pub start: i32,
     /// Number of its end event.
@@ -41,7 +41,7 @@ pub struct StateDef {
     pub name: Vec<u8>,
 }
 
-impl StateDef {
+impl AlogStateDef {
     /// The colour, and after a colon the bitmap if there is one: `COLOR[:BITMAP]`.
     pub fn look(&self) -> Vec<u8> {
         let mut look = self.color.clone();
@@ -53,7 +53,7 @@ impl StateDef {
     }
 
     /// Reads a `-13` line: `COLOR[:BITMAP] NAME`. `None` if there is no name.
-    pub fn parse(event: &Event<'_>) -> Option<Self> {
+    pub fn parse(event: &AlogEvent<'_>) -> Option<Self> {
         let text = event.text();
         let blank = text.iter().position(u8::is_ascii_whitespace)?;
         let (look, name) = text.split_at(blank);
@@ -61,7 +61,7 @@ impl StateDef {
             Some(colon) => (&look[..colon], &look[colon + 1..]),
             None => (look, &[][..]),
         };
-        Some(StateDef {
+        Some(AlogStateDef {
             start: event.task,
             end: event.data,
             color: color.to_vec(),
@@ -71,13 +71,13 @@ impl StateDef {
     }
 }
 
-impl Header {
+impl AlogHeader {
     /// Takes a line; events are passed over.
     ///
     /// # Errors
     /// If it is a state without a name.
-    pub fn take(&mut self, line: &Line<'_>) -> Result<(), Error> {
-        let Content::Event(event) = line.content else {
+    pub fn take(&mut self, line: &AlogLine<'_>) -> Result<(), AlogError> {
+        let LineContent::Event(event) = line.content else {
             return Ok(());
         };
         let text = || event.text().to_vec();
@@ -93,12 +93,12 @@ impl Header {
             etype::MESSAGE_DEF => add(&mut self.messages, (event.data, text())),
             etype::PROCESS_NAME => add(&mut self.processes, (event.process, text())),
             etype::STATE_DEF => {
-                let state = StateDef::parse(&event).ok_or_else(|| {
-                    let kind = ErrorKind::NoStateName {
+                let state = AlogStateDef::parse(&event).ok_or_else(|| {
+                    let kind = AlogErrorKind::NoStateName {
                         line: line.number,
                         found: shown(event.text()),
                     };
-                    Error::new(line.offset, kind)
+                    AlogError::new(line.offset, kind)
                 })?;
                 add(&mut self.states, state);
             }
@@ -108,12 +108,12 @@ impl Header {
     }
 
     /// Seconds of an event, by the timer's roll-overs.
-    pub fn seconds(&self, event: &Event<'_>) -> f64 {
+    pub fn seconds(&self, event: &AlogEvent<'_>) -> f64 {
         seconds(self.micros(event))
     }
 
     /// Microseconds of an event, by the timer's roll-overs.
-    pub(crate) fn micros(&self, event: &Event<'_>) -> f64 {
+    pub(crate) fn micros(&self, event: &AlogEvent<'_>) -> f64 {
         event.time.micros() + f64::from(event.cycle) * self.rollover
     }
 }
@@ -139,8 +139,8 @@ pub(crate) fn seconds(micros: f64) -> f64 {
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(reader: &Reader<'_>) -> Result<Header, Error> {
-    let mut header = Header::default();
+pub fn check(reader: &AlogReader<'_>) -> Result<AlogHeader, AlogError> {
+    let mut header = AlogHeader::default();
     for line in reader.lines() {
         header.take(&line?)?;
     }

@@ -1,25 +1,25 @@
 //! Reads ALOG files that are in memory (or mapped), as upshot and nupshot do (`spec/alog.md` section 1).
 
-use super::error::{Error, ErrorKind};
-use super::event::{Event, etype};
+use super::error::{AlogError, AlogErrorKind};
+use super::event::{AlogEvent, etype};
 
 /// An ALOG file.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'a> {
+pub struct AlogReader<'a> {
     file: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AlogReader<'a> {
     /// A file, given all its bytes.
     pub fn new(file: &'a [u8]) -> Self {
-        Reader { file }
+        AlogReader { file }
     }
 
     /// The lines in the order of the file.
     ///
     /// Of a damaged file all lines before the damage come, then one error, then nothing.
-    pub fn lines(&self) -> Lines<'a> {
-        Lines {
+    pub fn lines(&self) -> AlogLines<'a> {
+        AlogLines {
             file: self.file,
             at: 0,
             number: 0,
@@ -40,11 +40,11 @@ const LOOK: usize = 16;
 /// too (PICL).
 pub fn recognises(file: &[u8]) -> bool {
     let mut headers = 0;
-    for line in Reader::new(file).lines().take(LOOK) {
+    for line in AlogReader::new(file).lines().take(LOOK) {
         match line.map(|line| line.content) {
-            Ok(Content::Event(event)) => headers += u64::from(event.is_header()),
-            Ok(Content::Comment(_)) => {}
-            Err(error) => return headers > 0 && !matches!(error.kind, ErrorKind::Line { .. }),
+            Ok(LineContent::Event(event)) => headers += u64::from(event.is_header()),
+            Ok(LineContent::Comment(_)) => {}
+            Err(error) => return headers > 0 && !matches!(error.kind, AlogErrorKind::Line { .. }),
         }
     }
     headers > 0
@@ -52,27 +52,27 @@ pub fn recognises(file: &[u8]) -> bool {
 
 /// A line and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line<'a> {
+pub struct AlogLine<'a> {
     /// Line number, from 1.
     pub number: u64,
     /// Where it begins, in bytes from the start of the file.
     pub offset: u64,
     /// Content of the line.
-    pub content: Content<'a>,
+    pub content: LineContent<'a>,
 }
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Content<'a> {
+pub enum LineContent<'a> {
     /// An event or a line that describes the file.
-    Event(Event<'a>),
+    Event(AlogEvent<'a>),
     /// A blank line or one that begins with `#`.
     Comment(&'a [u8]),
 }
 
-/// Iterator over the lines of a file; see [`Reader::lines`].
+/// Iterator over the lines of a file; see [`AlogReader::lines`].
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct AlogLines<'a> {
     file: &'a [u8],
     at: usize,
     number: u64,
@@ -88,26 +88,26 @@ pub struct Lines<'a> {
     done: bool,
 }
 
-impl<'a> Lines<'a> {
-    fn read(&mut self, bytes: &'a [u8]) -> Result<Line<'a>, Error> {
+impl<'a> AlogLines<'a> {
+    fn read(&mut self, bytes: &'a [u8]) -> Result<AlogLine<'a>, AlogError> {
         let offset = self.at as u64;
         self.number += 1;
         let Some(length) = bytes.iter().position(|&byte| byte == b'\n') else {
-            let kind = ErrorKind::CutLine { line: self.number };
-            return Err(Error::new(offset, kind));
+            let kind = AlogErrorKind::CutLine { line: self.number };
+            return Err(AlogError::new(offset, kind));
         };
         let line = &bytes[..length];
         self.at += length + 1;
         let content = match line.trim_ascii_start().first() {
-            None | Some(b'#') => Content::Comment(line),
+            None | Some(b'#') => LineContent::Comment(line),
             Some(_) => {
-                let event = Event::parse(line).map_err(|(expected, at)| {
-                    let kind = ErrorKind::Line {
+                let event = AlogEvent::parse(line).map_err(|(expected, at)| {
+                    let kind = AlogErrorKind::Line {
                         line: self.number,
                         expected,
                         found: shown(&line[at..]),
                     };
-                    Error::new(offset + at as u64, kind)
+                    AlogError::new(offset + at as u64, kind)
                 })?;
                 match event.etype {
                     _ if !event.is_header() => {
@@ -119,10 +119,10 @@ impl<'a> Lines<'a> {
                     etype::END => self.end = Some(event.time.micros()),
                     _ => {}
                 }
-                Content::Event(event)
+                LineContent::Event(event)
             }
         };
-        Ok(Line {
+        Ok(AlogLine {
             number: self.number,
             offset,
             content,
@@ -138,21 +138,21 @@ impl<'a> Lines<'a> {
     }
 
     /// What is wrong with a file of which all lines are well.
-    fn missing(&self) -> Option<Error> {
+    fn missing(&self) -> Option<AlogError> {
         let kind = match self.announced {
-            Some(announced) if self.is_cut(announced) => ErrorKind::MissingEvents {
+            Some(announced) if self.is_cut(announced) => AlogErrorKind::MissingEvents {
                 announced,
                 found: self.events,
             },
-            None if self.events == 0 => ErrorKind::NoEvents,
+            None if self.events == 0 => AlogErrorKind::NoEvents,
             _ => return None,
         };
-        Some(Error::new(self.at as u64, kind))
+        Some(AlogError::new(self.at as u64, kind))
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Result<Line<'a>, Error>;
+impl<'a> Iterator for AlogLines<'a> {
+    type Item = Result<AlogLine<'a>, AlogError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done {

@@ -1,7 +1,7 @@
 //! Makes an ALOG file of drawables from any source (`spec/alog.md` section 7).
 
-use super::error::Error;
-use super::event::{Event, Timestamp, etype};
+use super::error::AlogError;
+use super::event::{AlogEvent, Timestamp, etype};
 use crate::mpe1::{self, Book, Emitter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -9,11 +9,11 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
 use trace_model::PendingFile;
-use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
+use trace_model::{Complete, Definitions, Drawable, DrawableOrder, Losses, Stop};
 
 /// Options of the ALOG writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct AlogOptions {
     /// Whether to write as MPE does: the creator is `Me`, processes have no names, texts have at most 15 bytes.
     pub is_mpe: bool,
     /// Text of the first line, not with `is_mpe`; else it is the program and today's date.
@@ -24,16 +24,16 @@ pub struct Options {
 ///
 /// Times are microseconds, cut off, since the first event. The lines of the body go to a temporary file first, because
 /// the header counts them.
-pub struct Sink<W: Write> {
+pub struct AlogSink<W: Write> {
     emitter: Emitter,
-    lines: Lines,
+    lines: BodyLines,
     out: W,
     creator: String,
     names: BTreeMap<i32, String>,
     complete: Complete<W>,
 }
 
-impl Sink<BufWriter<PendingFile>> {
+impl AlogSink<BufWriter<PendingFile>> {
     /// Starts the file at `path`, which gets its name when it is complete.
     ///
     /// # Errors
@@ -41,20 +41,20 @@ impl Sink<BufWriter<PendingFile>> {
     pub fn create(
         path: impl AsRef<Path>,
         definitions: &Definitions,
-        options: Options,
-    ) -> Result<Self, Error> {
+        options: AlogOptions,
+    ) -> Result<Self, AlogError> {
         let path = path.as_ref().to_path_buf();
         let pending = PendingFile::create(&path);
-        let pending = pending.map_err(|error| Error::io(0, error).in_file(&path))?;
+        let pending = pending.map_err(|error| AlogError::io(0, error).in_file(&path))?;
         let out = BufWriter::with_capacity(1 << 16, pending);
-        Sink::new(out, definitions, options, |out| {
+        AlogSink::new(out, definitions, options, |out| {
             let done = PendingFile::persist_buffered(out);
-            Ok(done.map_err(|error| Error::io(0, error).in_file(path))?)
+            Ok(done.map_err(|error| AlogError::io(0, error).in_file(path))?)
         })
     }
 }
 
-impl<W: Write> Sink<W> {
+impl<W: Write> AlogSink<W> {
     /// Starts a file at the beginning of `out`. `complete` gets it when everything is written.
     ///
     /// # Errors
@@ -62,9 +62,9 @@ impl<W: Write> Sink<W> {
     pub fn new(
         out: W,
         definitions: &Definitions,
-        options: Options,
+        options: AlogOptions,
         complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, AlogError> {
         let longest = if options.is_mpe { 15 } else { usize::MAX };
         let mut emitter = Emitter::new(definitions, |_, _| true, longest);
         let book = &mut emitter.book;
@@ -86,9 +86,9 @@ impl<W: Write> Sink<W> {
             }
         }
         let threads: BTreeSet<i32> = book.places().map(|(_, thread)| thread).collect();
-        let body = tempfile::tempfile().map_err(|error| Error::io(0, error))?;
-        Ok(Sink {
-            lines: Lines {
+        let body = tempfile::tempfile().map_err(|error| AlogError::io(0, error))?;
+        Ok(AlogSink {
+            lines: BodyLines {
                 body: BufWriter::with_capacity(1 << 16, body),
                 first: None,
                 last: 0,
@@ -110,7 +110,7 @@ impl<W: Write> Sink<W> {
     }
 
     fn close(self) -> Result<Losses, Stop> {
-        let Sink {
+        let AlogSink {
             emitter,
             mut lines,
             mut out,
@@ -119,7 +119,7 @@ impl<W: Write> Sink<W> {
             complete,
         } = self;
         let book = emitter.finish(&mut |event| lines.put(event))?;
-        let failed = |error| Error::io(0, error);
+        let failed = |error| AlogError::io(0, error);
         header(&book, &lines, &creator, &names, &mut out).map_err(failed)?;
         let mut losses = book.losses;
         losses.add(
@@ -140,9 +140,9 @@ impl<W: Write> Sink<W> {
     }
 }
 
-impl<W: Write> trace_model::Sink for Sink<W> {
-    fn order(&self) -> Order {
-        Order::Start
+impl<W: Write> trace_model::Sink for AlogSink<W> {
+    fn order(&self) -> DrawableOrder {
+        DrawableOrder::Start
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
@@ -156,7 +156,7 @@ impl<W: Write> trace_model::Sink for Sink<W> {
 }
 
 /// The lines of the body, and what the header says of them.
-struct Lines {
+struct BodyLines {
     body: BufWriter<File>,
     /// Microseconds of the first event, which are taken off all others.
     first: Option<i64>,
@@ -172,8 +172,8 @@ struct Lines {
     cut: u64,
 }
 
-impl Lines {
-    fn put(&mut self, event: &mpe1::Event<'_>) -> Result<(), Stop> {
+impl BodyLines {
+    fn put(&mut self, event: &mpe1::Mpe1Event<'_>) -> Result<(), Stop> {
         // Cut off first, shifted afterwards, as clog2alog does.
         let micros = micros(event.time);
         let time = micros
@@ -194,7 +194,7 @@ impl Lines {
             b'\n' | b'\r' | 0 => b' ',
             byte => byte,
         }));
-        let line = Event {
+        let line = AlogEvent {
             etype: event.etype,
             process: event.rank,
             task: event.thread,
@@ -204,7 +204,7 @@ impl Lines {
             rest: &rest,
         };
         line.write(&mut self.body)
-            .map_err(|error| Error::io(0, error))?;
+            .map_err(|error| AlogError::io(0, error))?;
         self.count += 1;
         self.last = time;
         self.processes.insert(event.rank);
@@ -225,7 +225,7 @@ fn micros(seconds: f64) -> i64 {
 }
 
 /// Who made the file, and when.
-fn creator(definitions: &Definitions, options: Options) -> String {
+fn creator(definitions: &Definitions, options: AlogOptions) -> String {
     if options.is_mpe {
         return "Me".into();
     }
@@ -261,7 +261,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 /// The lines of the header, in the order of `clog2alog`, and behind them the names of processes.
 fn header(
     book: &Book,
-    lines: &Lines,
+    lines: &BodyLines,
     creator: &str,
     names: &BTreeMap<i32, String>,
     out: &mut impl Write,
@@ -275,7 +275,7 @@ fn header(
                     .map(|&byte| if byte < b' ' { b' ' } else { byte }),
             );
         }
-        let event = Event {
+        let event = AlogEvent {
             etype,
             process,
             task,

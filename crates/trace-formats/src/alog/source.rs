@@ -1,11 +1,11 @@
 //! An ALOG file as a source of drawables.
 
-use super::error::Error;
-use super::event::Event;
-use super::header::Header;
-use super::read::{Content, Reader};
-use crate::mpe1::{self, Pairing, Plan, State, Survey};
-use trace_model::{Definitions, Drawable, Losses, Order, Stop};
+use super::error::AlogError;
+use super::event::AlogEvent;
+use super::header::AlogHeader;
+use super::read::{AlogReader, LineContent};
+use crate::mpe1::{self, EventPairing, EventSurvey, ReadPlan, StateDefinition};
+use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Stop};
 
 /// An ALOG file that can be read as drawables: states by their start and end events, messages by -101 and -102, all
 /// other events as they are.
@@ -13,35 +13,35 @@ use trace_model::{Definitions, Drawable, Losses, Order, Stop};
 /// States pair with the latest start that is still open on their process, messages of a sender, receiver and tag in
 /// their order (`spec/alog.md` section 3). What has no partner is lost, and counted.
 #[derive(Debug)]
-pub struct Source<'a> {
-    reader: Reader<'a>,
-    header: Header,
-    plan: Plan,
+pub struct AlogSource<'a> {
+    reader: AlogReader<'a>,
+    header: AlogHeader,
+    plan: ReadPlan,
 }
 
-impl<'a> Source<'a> {
+impl<'a> AlogSource<'a> {
     /// Reads the whole file once for what it defines.
     ///
     /// # Errors
     /// The file is damaged, wherever.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        let (source, damage) = Source::salvaged(file);
+    pub fn new(file: &'a [u8]) -> Result<Self, AlogError> {
+        let (source, damage) = AlogSource::salvaged(file);
         damage.map_or(Ok(source), Err)
     }
 
     /// Source of a file that may be damaged: gives what stands before the damage, and the damage.
-    pub fn salvaged(file: &'a [u8]) -> (Self, Option<Error>) {
-        let reader = Reader::new(file);
-        let mut header = Header::default();
+    pub fn salvaged(file: &'a [u8]) -> (Self, Option<AlogError>) {
+        let reader = AlogReader::new(file);
+        let mut header = AlogHeader::default();
         let mut damage = None;
         for line in reader.lines() {
             // A state without a name is one without a definition; reading goes on.
             let taken = line.and_then(|line| header.take(&line));
             damage = damage.or(taken.err());
         }
-        let mut survey = Survey::new();
+        let mut survey = EventSurvey::new();
         for state in &header.states {
-            survey.define_state(State {
+            survey.define_state(StateDefinition {
                 start: state.start,
                 end: state.end,
                 look: state.look(),
@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
             creator => String::from_utf8_lossy(creator).into_owned(),
         };
         let plan = survey.plan(program, false, &header.processes);
-        let source = Source {
+        let source = AlogSource {
             reader,
             header,
             plan,
@@ -87,22 +87,22 @@ impl<'a> Source<'a> {
     }
 
     /// What the file says about itself.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &AlogHeader {
         &self.header
     }
 }
 
 /// The events of a file up to its end or its first damage.
-fn events<'a>(reader: &Reader<'a>) -> impl Iterator<Item = Event<'a>> + use<'a> {
+fn events<'a>(reader: &AlogReader<'a>) -> impl Iterator<Item = AlogEvent<'a>> + use<'a> {
     let lines = reader.lines().map_while(Result::ok);
     lines.filter_map(|line| match line.content {
-        Content::Event(event) if !event.is_header() => Some(event),
+        LineContent::Event(event) if !event.is_header() => Some(event),
         _ => None,
     })
 }
 
-fn plain<'a>(event: &Event<'a>, header: &Header) -> mpe1::Event<'a> {
-    mpe1::Event {
+fn plain<'a>(event: &AlogEvent<'a>, header: &AlogHeader) -> mpe1::Mpe1Event<'a> {
+    mpe1::Mpe1Event {
         time: header.seconds(event),
         rank: event.process,
         thread: event.task,
@@ -112,12 +112,12 @@ fn plain<'a>(event: &Event<'a>, header: &Header) -> mpe1::Event<'a> {
     }
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for AlogSource<'_> {
     fn definitions(&self) -> &Definitions {
         &self.plan.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.plan.order
     }
 
@@ -125,7 +125,7 @@ impl trace_model::Source for Source<'_> {
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
-        let mut pairing = Pairing::new(&self.plan);
+        let mut pairing = EventPairing::new(&self.plan);
         for event in events(&self.reader) {
             pairing.push(&plain(&event, &self.header), put)?;
         }

@@ -1,11 +1,11 @@
 //! Records from and to bytes.
 
-use super::error::{Error, ErrorKind};
-use super::header::{Ints, peek};
-use super::layout::Layout;
+use super::error::{Clog1Error, Clog1ErrorKind};
+use super::header::{HeaderInts, peek};
+use super::layout::Clog1Layout;
 use super::record::{
-    Body, Coll, Comm, EventDef, HEADER_SIZE, Msg, RawEvent, Record, RecordHeader, SrcLoc, StateDef,
-    rectype, words,
+    Clog1Body, Clog1Comm, Clog1EventDef, Clog1Msg, Clog1Record, Clog1RecordHeader, Clog1StateDef,
+    Coll, HEADER_SIZE, RawEvent, SrcLoc, rectype, words,
 };
 use crate::clog2::{Endian, FixedText};
 
@@ -22,41 +22,41 @@ fn text<const N: usize>(bytes: &[u8], at: usize) -> FixedText<N> {
     FixedText::from_bytes(get(bytes, at))
 }
 
-impl Record {
+impl Clog1Record {
     /// Reads the record at the front of `bytes`, which end where its block does.
     ///
     /// # Errors
     /// With offsets from the start of `bytes`.
-    pub fn decode(bytes: &[u8], layout: Layout) -> Result<Record, Error> {
+    pub fn decode(bytes: &[u8], layout: Clog1Layout) -> Result<Clog1Record, Clog1Error> {
         let endian = layout.endian;
         let Some(header) = peek(bytes, endian) else {
-            let kind = ErrorKind::Truncated {
+            let kind = Clog1ErrorKind::Truncated {
                 what: "record header",
                 expected: HEADER_SIZE,
                 found: bytes.len(),
             };
-            return Err(Error::new(0, kind));
+            return Err(Clog1Error::new(0, kind));
         };
         let known = words(header.rectype);
         let least = (HEADER_SIZE / 8) as i32;
         if known.map_or(header.length < least, |words| words != header.length) {
-            let kind = ErrorKind::Length {
+            let kind = Clog1ErrorKind::Length {
                 rectype: header.rectype,
                 expected: known.unwrap_or(least),
                 found: header.length,
             };
-            return Err(Error::new(12, kind));
+            return Err(Clog1Error::new(12, kind));
         }
         let Some(body) = bytes.get(HEADER_SIZE..header.size()) else {
-            let kind = ErrorKind::Truncated {
+            let kind = Clog1ErrorKind::Truncated {
                 what: "record",
                 expected: header.size(),
                 found: bytes.len(),
             };
-            return Err(Error::new(0, kind));
+            return Err(Clog1Error::new(0, kind));
         };
-        Ok(Record {
-            header: RecordHeader {
+        Ok(Clog1Record {
+            header: Clog1RecordHeader {
                 time: header.time,
                 rank: header.rank,
                 pad: get(bytes, 20),
@@ -66,7 +66,7 @@ impl Record {
     }
 
     /// Appends the bytes of this record to `to`.
-    pub fn encode(&self, layout: Layout, to: &mut Vec<u8>) {
+    pub fn encode(&self, layout: Clog1Layout, to: &mut Vec<u8>) {
         let mut out = Encoder {
             to,
             endian: layout.endian,
@@ -80,7 +80,7 @@ impl Record {
     }
 }
 
-fn decode_body(rectype: i32, body: &[u8], layout: Layout) -> Body {
+fn decode_body(rectype: i32, body: &[u8], layout: Clog1Layout) -> Clog1Body {
     let endian = layout.endian;
     let int = |at| body.get_int(at, endian).unwrap_or_default();
     // In the oldest files the bytes without meaning come last.
@@ -90,17 +90,17 @@ fn decode_body(rectype: i32, body: &[u8], layout: Layout) -> Body {
         (0, body.len().saturating_sub(4))
     };
     match rectype {
-        rectype::ENDLOG => Body::EndLog,
-        rectype::ENDBLOCK => Body::EndBlock,
-        rectype::UNDEF => Body::Undefined,
-        rectype::RAWEVENT => Body::Raw(RawEvent {
+        rectype::ENDLOG => Clog1Body::EndLog,
+        rectype::ENDBLOCK => Clog1Body::EndBlock,
+        rectype::UNDEF => Clog1Body::Undefined,
+        rectype::RAWEVENT => Clog1Body::Raw(RawEvent {
             etype: int(0),
             data: int(4),
             srcloc: int(8),
             pad: get(body, last_pad),
             text: text(body, 12 + shift),
         }),
-        rectype::MSGEVENT => Body::Msg(Msg {
+        rectype::MSGEVENT => Clog1Body::Msg(Clog1Msg {
             etype: int(0),
             tag: int(4),
             partner: int(8),
@@ -108,7 +108,7 @@ fn decode_body(rectype: i32, body: &[u8], layout: Layout) -> Body {
             size: int(16),
             srcloc: int(20),
         }),
-        rectype::COLLEVENT => Body::Coll(Coll {
+        rectype::COLLEVENT => Clog1Body::Coll(Coll {
             etype: int(0),
             root: int(4),
             comm: int(8),
@@ -116,18 +116,18 @@ fn decode_body(rectype: i32, body: &[u8], layout: Layout) -> Body {
             srcloc: int(16),
             pad: get(body, 20),
         }),
-        rectype::COMMEVENT => Body::Comm(Comm {
+        rectype::COMMEVENT => Clog1Body::Comm(Clog1Comm {
             etype: int(0),
             parent: int(4),
             comm: int(8),
             srcloc: int(12),
         }),
-        rectype::EVENTDEF => Body::EventDef(EventDef {
+        rectype::EVENTDEF => Clog1Body::EventDef(Clog1EventDef {
             etype: int(0),
             pad: get(body, 4),
             name: text(body, 8),
         }),
-        rectype::STATEDEF => Body::StateDef(StateDef {
+        rectype::STATEDEF => Clog1Body::StateDef(Clog1StateDef {
             state_id: int(0),
             start_etype: int(4),
             end_etype: int(8),
@@ -135,13 +135,13 @@ fn decode_body(rectype: i32, body: &[u8], layout: Layout) -> Body {
             color: text(body, 12 + shift),
             name: text(body, 36 + shift),
         }),
-        rectype::SRCLOC => Body::SrcLoc(SrcLoc {
+        rectype::SRCLOC => Clog1Body::SrcLoc(SrcLoc {
             srcloc: int(0),
             line: int(4),
             file: text(body, 8),
         }),
-        rectype::SHIFT => Body::Shift(body.get_double(0, endian).unwrap_or_default()),
-        rectype => Body::Other {
+        rectype::SHIFT => Clog1Body::Shift(body.get_double(0, endian).unwrap_or_default()),
+        rectype => Clog1Body::Other {
             rectype,
             bytes: body.to_vec(),
         },
@@ -192,14 +192,14 @@ impl Encoder<'_> {
     }
 }
 
-fn encode_body(body: &Body, layout: Layout, out: &mut Encoder<'_>) {
+fn encode_body(body: &Clog1Body, layout: Clog1Layout, out: &mut Encoder<'_>) {
     match body {
-        Body::EndLog | Body::EndBlock | Body::Undefined => {}
-        Body::Raw(raw) => {
+        Clog1Body::EndLog | Clog1Body::EndBlock | Clog1Body::Undefined => {}
+        Clog1Body::Raw(raw) => {
             out.ints(&[raw.etype, raw.data, raw.srcloc]);
             out.texts(&raw.pad, &[raw.text.field()], layout.is_padded);
         }
-        Body::Msg(msg) => out.ints(&[
+        Clog1Body::Msg(msg) => out.ints(&[
             msg.etype,
             msg.tag,
             msg.partner,
@@ -207,26 +207,26 @@ fn encode_body(body: &Body, layout: Layout, out: &mut Encoder<'_>) {
             msg.size,
             msg.srcloc,
         ]),
-        Body::Coll(coll) => {
+        Clog1Body::Coll(coll) => {
             out.ints(&[coll.etype, coll.root, coll.comm, coll.size, coll.srcloc]);
             out.bytes(&coll.pad);
         }
-        Body::Comm(comm) => out.ints(&[comm.etype, comm.parent, comm.comm, comm.srcloc]),
-        Body::EventDef(def) => {
+        Clog1Body::Comm(comm) => out.ints(&[comm.etype, comm.parent, comm.comm, comm.srcloc]),
+        Clog1Body::EventDef(def) => {
             out.int(def.etype);
             out.texts(&def.pad, &[def.name.field()], true);
         }
-        Body::StateDef(def) => {
+        Clog1Body::StateDef(def) => {
             out.ints(&[def.state_id, def.start_etype, def.end_etype]);
             let texts: [&[u8]; 2] = [def.color.field(), def.name.field()];
             out.texts(&def.pad, &texts, layout.is_padded);
         }
-        Body::SrcLoc(place) => {
+        Clog1Body::SrcLoc(place) => {
             out.ints(&[place.srcloc, place.line]);
             out.bytes(place.file.field());
         }
-        Body::Shift(shift) => out.double(*shift),
-        Body::Other { bytes, .. } => {
+        Clog1Body::Shift(shift) => out.double(*shift),
+        Clog1Body::Other { bytes, .. } => {
             out.bytes(bytes);
             let padding = bytes.len().next_multiple_of(8) - bytes.len();
             out.bytes(&[0; 8][..padding]);

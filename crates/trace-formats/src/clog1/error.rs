@@ -6,12 +6,12 @@ use trace_model::fault::{Fault, ends_in};
 use trace_model::fault_kind;
 
 /// An error in a CLOG-1 file: what was expected, at which byte, of which file.
-pub type Error = Fault<ErrorKind>;
+pub type Clog1Error = Fault<Clog1ErrorKind>;
 
-/// The kinds of [`Error`].
+/// The kinds of [`Clog1Error`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ErrorKind {
+pub enum Clog1ErrorKind {
     /// The bytes are not those of a CLOG-1 file, neither big- nor little-endian: no record header stands there.
     NotClog1,
     /// The file ends in the middle of something.
@@ -52,19 +52,19 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for Clog1ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::NotClog1 => write!(
+            Clog1ErrorKind::NotClog1 => write!(
                 f,
                 "not a CLOG-1 file: expected a record header with a type from -2 to 8 and its length"
             ),
-            ErrorKind::Truncated {
+            Clog1ErrorKind::Truncated {
                 what,
                 expected,
                 found,
             } => ends_in(f, what, expected, found),
-            ErrorKind::Length {
+            Clog1ErrorKind::Length {
                 rectype,
                 expected,
                 found,
@@ -72,18 +72,18 @@ impl fmt::Display for ErrorKind {
                 f,
                 "a record of type {rectype} says that it is {found} times 8 bytes long, expected {expected}"
             ),
-            ErrorKind::BlockOverrun { size, left } => write!(
+            Clog1ErrorKind::BlockOverrun { size, left } => write!(
                 f,
                 "a record of {size} bytes where {left} bytes of the block are left"
             ),
-            ErrorKind::NoEndLog => write!(f, "the blocks end without an ENDLOG record"),
-            ErrorKind::TooLarge { size, block_size } => write!(
+            Clog1ErrorKind::NoEndLog => write!(f, "the blocks end without an ENDLOG record"),
+            Clog1ErrorKind::TooLarge { size, block_size } => write!(
                 f,
                 "a record of {size} bytes does not fit in a block of {block_size} bytes"
             ),
-            ErrorKind::Io(error) => write!(f, "{error}"),
+            Clog1ErrorKind::Io(error) => write!(f, "{error}"),
         }
     }
 }
 
-fault_kind!(ErrorKind, whole_file: ErrorKind::Io(_));
+fault_kind!(Clog1ErrorKind, whole_file: Clog1ErrorKind::Io(_));

@@ -1,11 +1,13 @@
 //! ALOG to CLOG-1, event by event: what `clog2alog` makes of the result is the ALOG file again, if that is one of MPE's.
 
-use super::error::Error;
-use super::layout::Layout;
-use super::record::{Body, ENDLOG_TIME, EventDef, RawEvent, Record, RecordHeader, StateDef};
-use super::write::Writer;
+use super::error::Clog1Error;
+use super::layout::Clog1Layout;
+use super::record::{
+    Clog1Body, Clog1EventDef, Clog1Record, Clog1RecordHeader, Clog1StateDef, ENDLOG_TIME, RawEvent,
+};
+use super::write::Clog1Writer;
 use crate::ConversionError;
-use crate::alog::{self, Content, Header, Reader};
+use crate::alog::{self, AlogHeader, AlogReader, LineContent};
 use crate::clog2::FixedText;
 use std::io::Write;
 use trace_model::Losses;
@@ -14,17 +16,17 @@ use trace_model::Losses;
 const FIRST_STATE: i32 = 200;
 
 /// What stops [`from_alog`].
-pub type FromAlogError = ConversionError<alog::Error, Error>;
+pub type FromAlogError = ConversionError<alog::AlogError, Clog1Error>;
 
 /// Writes the events of an ALOG file as RAW records, behind its definitions of events and states. Gives `out` back, and
 /// says what was lost.
-pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), FromAlogError> {
-    let mut header = Header::default();
+pub fn from_alog<W: Write>(alog: &AlogReader<'_>, out: W) -> Result<(W, Losses), FromAlogError> {
+    let mut header = AlogHeader::default();
     let mut span: Option<(f64, f64)> = None;
     for line in alog.lines().map_while(Result::ok) {
         // What is wrong is said below, when all before it has been written.
         let _ = header.take(&line);
-        if let Content::Event(event) = line.content
+        if let LineContent::Event(event) = line.content
             && !event.is_header()
         {
             let (start, end) = span.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
@@ -33,8 +35,8 @@ pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), Fro
         }
     }
     let (start, end) = span.unwrap_or_default();
-    let mut log = Log {
-        writer: Writer::new(out, Layout::default()),
+    let mut log = ReadLog {
+        writer: Clog1Writer::new(out, Clog1Layout::default()),
         // The times of a log lie between 0 and that of ENDLOG; by that it is recognised.
         origin: if start < 0.0 || end >= 1e6 * ENDLOG_TIME {
             start
@@ -44,11 +46,11 @@ pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), Fro
         losses: Losses::default(),
     };
     log.define(&header, start)?;
-    let mut checked = Header::default();
+    let mut checked = AlogHeader::default();
     for line in alog.lines() {
         let line = line.map_err(FromAlogError::Input)?;
         checked.take(&line).map_err(FromAlogError::Input)?;
-        let Content::Event(event) = line.content else {
+        let LineContent::Event(event) = line.content else {
             continue;
         };
         if event.is_header() {
@@ -56,7 +58,7 @@ pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), Fro
         }
         log.losses
             .add("thread of an event", u64::from(event.task != 0));
-        let body = Body::Raw(RawEvent {
+        let body = Clog1Body::Raw(RawEvent {
             etype: event.etype,
             data: event.data,
             srcloc: 0,
@@ -84,23 +86,23 @@ pub fn from_alog<W: Write>(alog: &Reader<'_>, out: W) -> Result<(W, Losses), Fro
     );
     log.losses
         .add("name of a process", header.processes.len() as u64);
-    let Log { writer, losses, .. } = log;
+    let ReadLog { writer, losses, .. } = log;
     let out = writer.finish().map_err(FromAlogError::Output)?;
     Ok((out, losses))
 }
 
-struct Log<W: Write> {
-    writer: Writer<W>,
+struct ReadLog<W: Write> {
+    writer: Clog1Writer<W>,
     /// Microseconds that are taken off all times.
     origin: f64,
     losses: Losses,
 }
 
-impl<W: Write> Log<W> {
-    fn define(&mut self, header: &Header, micros: f64) -> Result<(), FromAlogError> {
+impl<W: Write> ReadLog<W> {
+    fn define(&mut self, header: &AlogHeader, micros: f64) -> Result<(), FromAlogError> {
         for (etype, name) in &header.events {
             let name = self.text(name);
-            let body = Body::EventDef(EventDef {
+            let body = Clog1Body::EventDef(Clog1EventDef {
                 etype: *etype,
                 pad: [0; 4],
                 name,
@@ -108,7 +110,7 @@ impl<W: Write> Log<W> {
             self.write(micros, 0, body)?;
         }
         for (nth, state) in header.states.iter().enumerate() {
-            let body = Body::StateDef(StateDef {
+            let body = Clog1Body::StateDef(Clog1StateDef {
                 state_id: FIRST_STATE.saturating_add(i32::try_from(nth).unwrap_or(i32::MAX)),
                 start_etype: state.start,
                 end_etype: state.end,
@@ -121,13 +123,13 @@ impl<W: Write> Log<W> {
         Ok(())
     }
 
-    fn write(&mut self, micros: f64, rank: i32, body: Body) -> Result<(), FromAlogError> {
-        let header = RecordHeader {
+    fn write(&mut self, micros: f64, rank: i32, body: Clog1Body) -> Result<(), FromAlogError> {
+        let header = Clog1RecordHeader {
             time: alog::seconds(micros - self.origin),
             rank,
             pad: [0; 4],
         };
-        let written = self.writer.write(&Record { header, body });
+        let written = self.writer.write(&Clog1Record { header, body });
         written.map_err(FromAlogError::Output)
     }
 

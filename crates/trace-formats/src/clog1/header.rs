@@ -4,12 +4,12 @@ use super::record::{HEADER_SIZE, words};
 use crate::clog2::Endian;
 
 /// Numbers out of bytes.
-pub(super) trait Ints {
+pub(super) trait HeaderInts {
     fn get_int(&self, at: usize, endian: Endian) -> Option<i32>;
     fn get_double(&self, at: usize, endian: Endian) -> Option<f64>;
 }
 
-impl Ints for [u8] {
+impl HeaderInts for [u8] {
     fn get_int(&self, at: usize, endian: Endian) -> Option<i32> {
         let bytes = *self.get(at..)?.first_chunk()?;
         Some(match endian {

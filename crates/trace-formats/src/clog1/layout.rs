@@ -1,14 +1,14 @@
 //! How the records of a file are laid out, found out from its bytes (`spec/clog1.md` sections 6 and 7).
 
-use super::error::{Error, ErrorKind};
-use super::header::{Ints, peek};
+use super::error::{Clog1Error, Clog1ErrorKind};
+use super::header::{HeaderInts, peek};
 use super::record::{HEADER_SIZE, rectype};
 use crate::clog2::Endian;
 use crate::slog2::Color;
 
 /// How the records of a file are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct Clog1Layout {
     /// Bytes of a block: 65536, or 1024 in files of MPICH 1.1.2 and older.
     pub block_size: usize,
     /// Whether RAW and STATEDEF records have four bytes without meaning before their texts, as all but the very oldest
@@ -18,9 +18,9 @@ pub struct Layout {
     pub endian: Endian,
 }
 
-impl Default for Layout {
+impl Default for Clog1Layout {
     fn default() -> Self {
-        Layout {
+        Clog1Layout {
             block_size: LARGE_BLOCK,
             is_padded: true,
             endian: Endian::Big,
@@ -35,18 +35,18 @@ const MAX_RANK: i32 = 1 << 20;
 /// Largest time in seconds that is believed: that of ENDLOG.
 const MAX_TIME: f64 = super::ENDLOG_TIME;
 
-impl Layout {
+impl Clog1Layout {
     /// Finds out how a file is laid out.
     ///
     /// # Errors
-    /// [`ErrorKind::NotClog1`] if it does not begin with the records of a CLOG-1 file; the offset says how far it does.
-    pub fn detect(file: &[u8]) -> Result<Self, Error> {
+    /// [`Clog1ErrorKind::NotClog1`] if it does not begin with the records of a CLOG-1 file; the offset says how far it does.
+    pub fn detect(file: &[u8]) -> Result<Self, Clog1Error> {
         let mut furthest = 0;
         for endian in [Endian::Big, Endian::Little] {
             match first_end(file, endian) {
                 Ok(end) => {
                     let block_size = block_size(file, endian, end);
-                    return Ok(Layout {
+                    return Ok(Clog1Layout {
                         block_size,
                         // The oldest files all have small blocks; elsewhere a pad may be anything, text too.
                         is_padded: block_size == LARGE_BLOCK || is_padded(file, endian),
@@ -56,13 +56,13 @@ impl Layout {
                 Err(at) => furthest = furthest.max(at),
             }
         }
-        Err(Error::new(furthest as u64, ErrorKind::NotClog1))
+        Err(Clog1Error::new(furthest as u64, Clog1ErrorKind::NotClog1))
     }
 }
 
 /// True if these bytes begin as a CLOG-1 file does: record headers up to the end of the first block (or of the bytes).
 pub fn recognises(file: &[u8]) -> bool {
-    Layout::detect(file).is_ok()
+    Clog1Layout::detect(file).is_ok()
 }
 
 /// Walks the first block: the place of its end record and its type, if the file does not end before. Or the place of

@@ -1,34 +1,34 @@
 //! The text of the original `clog_print`, byte for byte (`spec/clog1.md` section 8).
 
-use super::Reader;
-use super::error::Error;
-use super::record::{Body, Record, comm_etype};
-use crate::clog2::print::Fixed;
+use super::Clog1Reader;
+use super::error::Clog1Error;
+use super::record::{Clog1Body, Clog1Record, comm_etype};
+use crate::clog2::print::CFixed;
 use std::io::{self, Write};
 
 /// Prints a file as `clog_print` does.
 ///
 /// A damaged file is printed as far as it can be read before the error is given.
-pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+pub fn print(reader: &Clog1Reader<'_>, out: &mut impl Write) -> Result<(), Clog1Error> {
     for found in reader.raw_records() {
         let raw = found?;
-        record(out, &raw.record).map_err(|error| Error::new(raw.offset, error.into()))?;
+        record(out, &raw.record).map_err(|error| Clog1Error::new(raw.offset, error.into()))?;
     }
     Ok(())
 }
 
-fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
+fn record(out: &mut impl Write, record: &Clog1Record) -> io::Result<()> {
     let header = &record.header;
-    write!(out, "ts={} type=", Fixed(header.time))?;
+    write!(out, "ts={} type=", CFixed(header.time))?;
     match name(&record.body) {
         Some(name) => write!(out, "{name}")?,
         None => write!(out, "unknown({})", record.body.rectype())?,
     }
     write!(out, " len={}, pid={} ", record.size() / 8, header.rank)?;
     match &record.body {
-        Body::EndLog => write!(out, "end of log")?,
-        Body::EndBlock => write!(out, "end of block")?,
-        Body::Raw(raw) => {
+        Clog1Body::EndLog => write!(out, "end of log")?,
+        Clog1Body::EndBlock => write!(out, "end of block")?,
+        Clog1Body::Raw(raw) => {
             write!(
                 out,
                 "id={} data={} srcid={} desc=",
@@ -36,17 +36,17 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
             )?;
             out.write_all(raw.text.as_bytes())?;
         }
-        Body::Msg(msg) => write!(
+        Clog1Body::Msg(msg) => write!(
             out,
             "et=unk({}) tg={} prt={} cm={} sz={} loc={}",
             msg.etype, msg.tag, msg.partner, msg.comm, msg.size, msg.srcloc
         )?,
-        Body::Coll(coll) => write!(
+        Clog1Body::Coll(coll) => write!(
             out,
             "et=unk({}) root={} cm={} sz={}",
             coll.etype, coll.root, coll.comm, coll.size
         )?,
-        Body::Comm(comm) => {
+        Clog1Body::Comm(comm) => {
             match comm_name(comm.etype) {
                 Some(name) => write!(out, "et={name}")?,
                 None => write!(out, "et=unknown({})", comm.etype)?,
@@ -57,11 +57,11 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
                 comm.parent, comm.comm, comm.srcloc
             )?;
         }
-        Body::EventDef(def) => {
+        Clog1Body::EventDef(def) => {
             write!(out, "id={} desc=", def.etype)?;
             out.write_all(def.name.as_bytes())?;
         }
-        Body::StateDef(def) => {
+        Clog1Body::StateDef(def) => {
             write!(
                 out,
                 "id={} start={} end={} color=",
@@ -71,31 +71,31 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
             out.write_all(b" desc=")?;
             out.write_all(def.name.as_bytes())?;
         }
-        Body::SrcLoc(place) => {
+        Clog1Body::SrcLoc(place) => {
             write!(out, "srcid={} line={} file=", place.srcloc, place.line)?;
             out.write_all(place.file.as_bytes())?;
         }
-        Body::Shift(shift) => write!(out, "shift={}", Fixed(*shift))?,
-        Body::Undefined | Body::Other { .. } => write!(out, "unrecognized record type")?,
+        Clog1Body::Shift(shift) => write!(out, "shift={}", CFixed(*shift))?,
+        Clog1Body::Undefined | Clog1Body::Other { .. } => write!(out, "unrecognized record type")?,
     }
     out.write_all(b"\n")
 }
 
 /// The name of the record type, four characters wide.
-fn name(body: &Body) -> Option<&'static str> {
+fn name(body: &Clog1Body) -> Option<&'static str> {
     Some(match body {
-        Body::EndLog => "elog",
-        Body::EndBlock => "eblk",
-        Body::Undefined => "udef",
-        Body::Raw(_) => "raw ",
-        Body::Msg(_) => "msg ",
-        Body::Coll(_) => "coll",
-        Body::Comm(_) => "comm",
-        Body::EventDef(_) => "edef",
-        Body::StateDef(_) => "sdef",
-        Body::SrcLoc(_) => "loc ",
-        Body::Shift(_) => "shft",
-        Body::Other { .. } => return None,
+        Clog1Body::EndLog => "elog",
+        Clog1Body::EndBlock => "eblk",
+        Clog1Body::Undefined => "udef",
+        Clog1Body::Raw(_) => "raw ",
+        Clog1Body::Msg(_) => "msg ",
+        Clog1Body::Coll(_) => "coll",
+        Clog1Body::Comm(_) => "comm",
+        Clog1Body::EventDef(_) => "edef",
+        Clog1Body::StateDef(_) => "sdef",
+        Clog1Body::SrcLoc(_) => "loc ",
+        Clog1Body::Shift(_) => "shft",
+        Clog1Body::Other { .. } => return None,
     })
 }
 

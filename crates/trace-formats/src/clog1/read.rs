@@ -2,43 +2,43 @@
 //!
 //! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
 
-use super::error::{Error, ErrorKind};
-use super::layout::Layout;
-use super::record::{Body, HEADER_SIZE, Record};
+use super::error::{Clog1Error, Clog1ErrorKind};
+use super::layout::Clog1Layout;
+use super::record::{Clog1Body, Clog1Record, HEADER_SIZE};
 
 /// A CLOG-1 file.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'a> {
+pub struct Clog1Reader<'a> {
     file: &'a [u8],
-    layout: Layout,
+    layout: Clog1Layout,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Clog1Reader<'a> {
     /// Finds out how a file is laid out, given all its bytes.
     ///
     /// # Errors
     /// If it is no CLOG-1 file.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        Ok(Reader {
+    pub fn new(file: &'a [u8]) -> Result<Self, Clog1Error> {
+        Ok(Clog1Reader {
             file,
-            layout: Layout::detect(file)?,
+            layout: Clog1Layout::detect(file)?,
         })
     }
 
     /// A file whose layout is known.
-    pub fn with_layout(file: &'a [u8], layout: Layout) -> Self {
-        Reader { file, layout }
+    pub fn with_layout(file: &'a [u8], layout: Clog1Layout) -> Self {
+        Clog1Reader { file, layout }
     }
 
     /// How it is laid out.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> Clog1Layout {
         self.layout
     }
 
     /// The records in the order of the file, without ENDBLOCK and ENDLOG.
     ///
     /// Of a damaged file all records before the damage come, then one error, then nothing.
-    pub fn records(&self) -> impl Iterator<Item = Result<Record, Error>> + use<'a> {
+    pub fn records(&self) -> impl Iterator<Item = Result<Clog1Record, Clog1Error>> + use<'a> {
         self.raw_records().filter_map(|found| match found {
             Ok(raw) if raw.record.is_end() => None,
             Ok(raw) => Some(Ok(raw.record)),
@@ -48,8 +48,8 @@ impl<'a> Reader<'a> {
 
     /// The records in the order of the file, ENDBLOCK and ENDLOG included, with all that is needed to write the same
     /// bytes again.
-    pub fn raw_records(&self) -> RawRecords<'a> {
-        RawRecords {
+    pub fn raw_records(&self) -> RawClog1Records<'a> {
+        RawClog1Records {
             file: self.file,
             layout: self.layout,
             at: 0,
@@ -66,16 +66,16 @@ pub struct RawRecord<'a> {
     /// Where it is, in bytes from the start of the file.
     pub offset: u64,
     /// The record.
-    pub record: Record,
+    pub record: Clog1Record,
     /// The rest of the block behind an ENDBLOCK or ENDLOG record, which is without meaning.
     pub rest: &'a [u8],
 }
 
-/// Iterator over the records of a file; see [`Reader::raw_records`].
+/// Iterator over the records of a file; see [`Clog1Reader::raw_records`].
 #[derive(Clone, Debug)]
-pub struct RawRecords<'a> {
+pub struct RawClog1Records<'a> {
     file: &'a [u8],
-    layout: Layout,
+    layout: Clog1Layout,
     at: usize,
     block_end: usize,
     /// Whether the block before was the last one of a log.
@@ -83,26 +83,29 @@ pub struct RawRecords<'a> {
     done: bool,
 }
 
-impl<'a> RawRecords<'a> {
-    fn read(&mut self) -> Result<RawRecord<'a>, Error> {
+impl<'a> RawClog1Records<'a> {
+    fn read(&mut self) -> Result<RawRecord<'a>, Clog1Error> {
         if self.at >= self.file.len() {
-            return Err(Error::new(self.file.len() as u64, ErrorKind::NoEndLog));
+            return Err(Clog1Error::new(
+                self.file.len() as u64,
+                Clog1ErrorKind::NoEndLog,
+            ));
         }
         let offset = self.at as u64;
         let end = self.block_end.min(self.file.len());
         let block = self.file.get(self.at..end).unwrap_or_default();
-        let record = match Record::decode(block, self.layout) {
+        let record = match Clog1Record::decode(block, self.layout) {
             Ok(record) => record,
             // Too few bytes before the end of a whole block is not a short file but a wrong record.
             Err(error) if end == self.block_end => {
                 let kind = match error.kind {
-                    ErrorKind::Truncated { expected, .. } => ErrorKind::BlockOverrun {
+                    Clog1ErrorKind::Truncated { expected, .. } => Clog1ErrorKind::BlockOverrun {
                         size: expected,
                         left: block.len(),
                     },
                     kind => kind,
                 };
-                return Err(Error::new(offset + error.offset, kind));
+                return Err(Clog1Error::new(offset + error.offset, kind));
             }
             Err(error) => return Err(error.moved(offset)),
         };
@@ -115,7 +118,7 @@ impl<'a> RawRecords<'a> {
                 rest: &[],
             });
         }
-        self.is_ended = record.body == Body::EndLog;
+        self.is_ended = record.body == Clog1Body::EndLog;
         self.at = self.block_end;
         self.block_end = self.block_end.saturating_add(self.layout.block_size);
         Ok(RawRecord {
@@ -126,8 +129,8 @@ impl<'a> RawRecords<'a> {
     }
 }
 
-impl<'a> Iterator for RawRecords<'a> {
-    type Item = Result<RawRecord<'a>, Error>;
+impl<'a> Iterator for RawClog1Records<'a> {
+    type Item = Result<RawRecord<'a>, Clog1Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done {
@@ -140,12 +143,12 @@ impl<'a> Iterator for RawRecords<'a> {
             if missing == 0 {
                 return None;
             }
-            let kind = ErrorKind::Truncated {
+            let kind = Clog1ErrorKind::Truncated {
                 what: "block",
                 expected: block,
                 found: block.saturating_sub(missing),
             };
-            return Some(Err(Error::new(self.file.len() as u64, kind)));
+            return Some(Err(Clog1Error::new(self.file.len() as u64, kind)));
         }
         let result = self.read();
         self.done |= result.is_err();

@@ -27,7 +27,7 @@ pub mod rectype {
     pub const SHIFT: i32 = 8;
 }
 
-/// Values of [`Comm::etype`].
+/// Values of [`Clog1Comm::etype`].
 pub mod comm_etype {
     /// MPI_COMM_WORLD, at start.
     pub const INIT: i32 = 101;
@@ -46,9 +46,9 @@ pub mod comm_etype {
 /// Bytes without meaning that keep fields aligned. MPE leaves what was in memory there; a writer of ours puts zeros.
 pub type PadBytes = [u8; 4];
 
-/// The header of a record, without type and length, which the [`Body`] tells.
+/// The header of a record, without type and length, which the [`Clog1Body`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RecordHeader {
+pub struct Clog1RecordHeader {
     /// Seconds since MPE_Init_log on rank 0's clock.
     pub time: f64,
     /// Rank in MPI_COMM_WORLD.
@@ -76,7 +76,7 @@ pub struct RawEvent {
 
 /// MSG: one end of a message; MPE never writes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Msg {
+pub struct Clog1Msg {
     /// Number of the event.
     pub etype: i32,
     /// Tag.
@@ -110,7 +110,7 @@ pub struct Coll {
 
 /// COMM: a communicator was made or freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Comm {
+pub struct Clog1Comm {
     /// See [`comm_etype`].
     pub etype: i32,
     /// The communicator it was made of; -1 for MPI_COMM_WORLD.
@@ -123,7 +123,7 @@ pub struct Comm {
 
 /// EVENTDEF: describes a solo event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EventDef {
+pub struct Clog1EventDef {
     /// Number of the event.
     pub etype: i32,
     /// Without meaning.
@@ -134,7 +134,7 @@ pub struct EventDef {
 
 /// STATEDEF: describes a state, which lasts from its start event to its end event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StateDef {
+pub struct Clog1StateDef {
     /// Number of the state.
     pub state_id: i32,
     /// Number of the start event.
@@ -162,7 +162,7 @@ pub struct SrcLoc {
 
 /// What a record says, one variant per record type.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub enum Clog1Body {
     /// End of the log.
     EndLog,
     /// End of a block.
@@ -171,16 +171,16 @@ pub enum Body {
     Undefined,
     /// See [`RawEvent`].
     Raw(RawEvent),
-    /// See [`Msg`].
-    Msg(Msg),
+    /// See [`Clog1Msg`].
+    Msg(Clog1Msg),
     /// See [`Coll`].
     Coll(Coll),
-    /// See [`Comm`].
-    Comm(Comm),
-    /// See [`EventDef`].
-    EventDef(EventDef),
-    /// See [`StateDef`].
-    StateDef(StateDef),
+    /// See [`Clog1Comm`].
+    Comm(Clog1Comm),
+    /// See [`Clog1EventDef`].
+    EventDef(Clog1EventDef),
+    /// See [`Clog1StateDef`].
+    StateDef(Clog1StateDef),
     /// See [`SrcLoc`].
     SrcLoc(SrcLoc),
     /// The seconds that were added to the times of the record's rank.
@@ -194,47 +194,47 @@ pub enum Body {
     },
 }
 
-impl Body {
+impl Clog1Body {
     /// The record type.
     pub fn rectype(&self) -> i32 {
         match self {
-            Body::EndLog => rectype::ENDLOG,
-            Body::EndBlock => rectype::ENDBLOCK,
-            Body::Undefined => rectype::UNDEF,
-            Body::Raw(_) => rectype::RAWEVENT,
-            Body::Msg(_) => rectype::MSGEVENT,
-            Body::Coll(_) => rectype::COLLEVENT,
-            Body::Comm(_) => rectype::COMMEVENT,
-            Body::EventDef(_) => rectype::EVENTDEF,
-            Body::StateDef(_) => rectype::STATEDEF,
-            Body::SrcLoc(_) => rectype::SRCLOC,
-            Body::Shift(_) => rectype::SHIFT,
-            Body::Other { rectype, .. } => *rectype,
+            Clog1Body::EndLog => rectype::ENDLOG,
+            Clog1Body::EndBlock => rectype::ENDBLOCK,
+            Clog1Body::Undefined => rectype::UNDEF,
+            Clog1Body::Raw(_) => rectype::RAWEVENT,
+            Clog1Body::Msg(_) => rectype::MSGEVENT,
+            Clog1Body::Coll(_) => rectype::COLLEVENT,
+            Clog1Body::Comm(_) => rectype::COMMEVENT,
+            Clog1Body::EventDef(_) => rectype::EVENTDEF,
+            Clog1Body::StateDef(_) => rectype::STATEDEF,
+            Clog1Body::SrcLoc(_) => rectype::SRCLOC,
+            Clog1Body::Shift(_) => rectype::SHIFT,
+            Clog1Body::Other { rectype, .. } => *rectype,
         }
     }
 }
 
 /// A record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct Clog1Record {
     /// When and where.
-    pub header: RecordHeader,
+    pub header: Clog1RecordHeader,
     /// Content of the record.
-    pub body: Body,
+    pub body: Clog1Body,
 }
 
-impl Record {
+impl Clog1Record {
     /// Bytes in a file.
     pub fn size(&self) -> usize {
         match &self.body {
-            Body::Other { bytes, .. } => HEADER_SIZE + bytes.len().next_multiple_of(8),
+            Clog1Body::Other { bytes, .. } => HEADER_SIZE + bytes.len().next_multiple_of(8),
             body => words(body.rectype()).map_or(HEADER_SIZE, |words| 8 * words as usize),
         }
     }
 
     /// True for ENDBLOCK and ENDLOG.
     pub fn is_end(&self) -> bool {
-        matches!(self.body, Body::EndBlock | Body::EndLog)
+        matches!(self.body, Clog1Body::EndBlock | Clog1Body::EndLog)
     }
 }
 

@@ -1,17 +1,18 @@
 //! Makes a CLOG-1 file of drawables from any source (`spec/clog1.md` section 9).
 
-use super::error::Error;
-use super::layout::Layout;
+use super::error::Clog1Error;
+use super::layout::Clog1Layout;
 use super::record::{
-    Body, Comm, ENDLOG_TIME, EventDef, RawEvent, Record, RecordHeader, StateDef, comm_etype,
+    Clog1Body, Clog1Comm, Clog1EventDef, Clog1Record, Clog1RecordHeader, Clog1StateDef,
+    ENDLOG_TIME, RawEvent, comm_etype,
 };
-use super::write::Writer;
+use super::write::Clog1Writer;
 use crate::clog2::FixedText;
-use crate::mpe1::{Emitter, Event};
+use crate::mpe1::{Emitter, Mpe1Event};
 use std::io::Write;
 use std::path::Path;
 use trace_model::PendingFile;
-use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
+use trace_model::{Complete, Definitions, Drawable, DrawableOrder, Losses, Stop};
 
 /// The handle of MPI_COMM_WORLD: that of MPICH-1.
 const WORLD: i32 = 91;
@@ -24,29 +25,29 @@ const FIRST_STATE: i32 = 200;
 ///
 /// States are pairs of events, numbered as MPE numbers them; messages are events -101 and -102. The definitions come
 /// first.
-pub struct Sink<W: Write> {
+pub struct Clog1Sink<W: Write> {
     emitter: Emitter,
-    log: Log<W>,
+    log: RecordLog<W>,
     complete: Complete<W>,
 }
 
-impl Sink<PendingFile> {
+impl Clog1Sink<PendingFile> {
     /// Starts the file at `path`, which gets its name when it is complete.
     ///
     /// # Errors
     /// When it cannot be created.
-    pub fn create(path: impl AsRef<Path>, definitions: &Definitions) -> Result<Self, Error> {
+    pub fn create(path: impl AsRef<Path>, definitions: &Definitions) -> Result<Self, Clog1Error> {
         let path = path.as_ref().to_path_buf();
         let pending = PendingFile::create(&path);
-        let pending = pending.map_err(|error| Error::io(0, error).in_file(&path))?;
-        Ok(Sink::new(pending, definitions, |pending| {
+        let pending = pending.map_err(|error| Clog1Error::io(0, error).in_file(&path))?;
+        Ok(Clog1Sink::new(pending, definitions, |pending| {
             let done = pending.persist();
-            Ok(done.map_err(|error| Error::io(0, error).in_file(path))?)
+            Ok(done.map_err(|error| Clog1Error::io(0, error).in_file(path))?)
         }))
     }
 }
 
-impl<W: Write> Sink<W> {
+impl<W: Write> Clog1Sink<W> {
     /// Starts a file at the beginning of `out`. `complete` gets it when everything is written.
     pub fn new(
         out: W,
@@ -72,9 +73,9 @@ impl<W: Write> Sink<W> {
         let mut comms: Vec<(i32, i32)> = comms.collect();
         comms.sort_unstable_by_key(|&(rank, comm)| (comm != WORLD, comm, rank));
         comms.dedup();
-        Sink {
-            log: Log {
-                writer: Writer::new(out, Layout::default()),
+        Clog1Sink {
+            log: RecordLog {
+                writer: Clog1Writer::new(out, Clog1Layout::default()),
                 comms,
                 origin: None,
                 shifted: false,
@@ -99,7 +100,7 @@ impl<W: Write> Sink<W> {
     }
 
     fn close(self) -> Result<Losses, Stop> {
-        let Sink {
+        let Clog1Sink {
             emitter,
             mut log,
             complete,
@@ -132,9 +133,9 @@ fn may_keep(start: i32, end: i32) -> bool {
     }
 }
 
-impl<W: Write> trace_model::Sink for Sink<W> {
-    fn order(&self) -> Order {
-        Order::Start
+impl<W: Write> trace_model::Sink for Clog1Sink<W> {
+    fn order(&self) -> DrawableOrder {
+        DrawableOrder::Start
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
@@ -147,8 +148,8 @@ impl<W: Write> trace_model::Sink for Sink<W> {
 }
 
 /// The records.
-struct Log<W: Write> {
-    writer: Writer<W>,
+struct RecordLog<W: Write> {
+    writer: Clog1Writer<W>,
     /// Ranks and handles of the communicators they are in.
     comms: Vec<(i32, i32)>,
     /// What is taken off all times; set with the first.
@@ -157,7 +158,7 @@ struct Log<W: Write> {
     cut: u64,
 }
 
-impl<W: Write> Log<W> {
+impl<W: Write> RecordLog<W> {
     /// Writes communicators and definitions, at the time of the first event.
     fn begin(&mut self, first: f64, emitter: &Emitter) -> Result<(), Stop> {
         // The times of a log lie between 0 and that of ENDLOG; by that it is recognised.
@@ -166,7 +167,7 @@ impl<W: Write> Log<W> {
         let time = first;
         for (rank, comm) in std::mem::take(&mut self.comms) {
             let is_world = comm == WORLD;
-            let body = Body::Comm(Comm {
+            let body = Clog1Body::Comm(Clog1Comm {
                 etype: if is_world {
                     comm_etype::INIT
                 } else {
@@ -180,7 +181,7 @@ impl<W: Write> Log<W> {
         }
         for event in &emitter.book.events {
             let name = self.text(&event.name);
-            let body = Body::EventDef(EventDef {
+            let body = Clog1Body::EventDef(Clog1EventDef {
                 etype: event.etype,
                 pad: [0; 4],
                 name,
@@ -194,7 +195,7 @@ impl<W: Write> Log<W> {
                 _ => &state.name,
             };
             let name = self.text(name);
-            let body = Body::StateDef(StateDef {
+            let body = Clog1Body::StateDef(Clog1StateDef {
                 state_id: FIRST_STATE.saturating_add(nth as i32),
                 start_etype: state.start,
                 end_etype: state.end,
@@ -207,8 +208,8 @@ impl<W: Write> Log<W> {
         Ok(())
     }
 
-    fn put(&mut self, event: &Event<'_>) -> Result<(), Stop> {
-        let body = Body::Raw(RawEvent {
+    fn put(&mut self, event: &Mpe1Event<'_>) -> Result<(), Stop> {
+        let body = Clog1Body::Raw(RawEvent {
             etype: event.etype,
             data: event.data,
             srcloc: 0,
@@ -218,13 +219,13 @@ impl<W: Write> Log<W> {
         self.write(event.time, event.rank, body)
     }
 
-    fn write(&mut self, time: f64, rank: i32, body: Body) -> Result<(), Stop> {
-        let header = RecordHeader {
+    fn write(&mut self, time: f64, rank: i32, body: Clog1Body) -> Result<(), Stop> {
+        let header = Clog1RecordHeader {
             time: time - self.origin.unwrap_or(0.0),
             rank,
             pad: [0; 4],
         };
-        Ok(self.writer.write(&Record { header, body })?)
+        Ok(self.writer.write(&Clog1Record { header, body })?)
     }
 
     /// A text in its field, cut where it does not fit.

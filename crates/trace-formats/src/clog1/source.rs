@@ -1,33 +1,33 @@
 //! A CLOG-1 file as a source of drawables.
 
-use super::error::Error;
-use super::read::Reader;
-use super::record::{Body, Record};
-use crate::mpe1::{self, Event, Pairing, Plan, State, Survey};
+use super::error::Clog1Error;
+use super::read::Clog1Reader;
+use super::record::{Clog1Body, Clog1Record};
+use crate::mpe1::{self, EventPairing, EventSurvey, Mpe1Event, ReadPlan, StateDefinition};
 use std::io::Write;
-use trace_model::{Definitions, Drawable, Losses, Order, Stop};
+use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Stop};
 
-/// A CLOG-1 file that can be read as drawables: as [`crate::alog::Source`]. The states of MPE's wrappers have their
+/// A CLOG-1 file that can be read as drawables: as [`crate::alog::AlogSource`]. The states of MPE's wrappers have their
 /// names also where the definitions, which stand at the end, are missing.
 #[derive(Debug)]
-pub struct Source<'a> {
-    reader: Reader<'a>,
-    plan: Plan,
+pub struct Clog1Source<'a> {
+    reader: Clog1Reader<'a>,
+    plan: ReadPlan,
 }
 
-impl<'a> Source<'a> {
+impl<'a> Clog1Source<'a> {
     /// Reads the whole file once for what it defines.
     ///
     /// # Errors
     /// The file is damaged, wherever.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        let (source, damage) = Source::salvaged(Reader::new(file)?);
+    pub fn new(file: &'a [u8]) -> Result<Self, Clog1Error> {
+        let (source, damage) = Clog1Source::salvaged(Clog1Reader::new(file)?);
         damage.map_or(Ok(source), Err)
     }
 
     /// Source of a file that may be damaged: gives what stands before the damage, and the damage.
-    pub fn salvaged(reader: Reader<'a>) -> (Self, Option<Error>) {
-        let mut survey = Survey::new();
+    pub fn salvaged(reader: Clog1Reader<'a>) -> (Self, Option<Clog1Error>) {
+        let mut survey = EventSurvey::new();
         let mut scratch = Vec::new();
         let mut damage = None;
         for record in reader.records() {
@@ -43,42 +43,42 @@ impl<'a> Source<'a> {
                 continue;
             }
             match &record.body {
-                Body::StateDef(def) => survey.define_state(State {
+                Clog1Body::StateDef(def) => survey.define_state(StateDefinition {
                     start: def.start_etype,
                     end: def.end_etype,
                     look: def.color.as_bytes().to_vec(),
                     name: def.name.as_bytes().to_vec(),
                 }),
-                Body::EventDef(def) => survey.define_event(def.etype, def.name.as_bytes()),
+                Clog1Body::EventDef(def) => survey.define_event(def.etype, def.name.as_bytes()),
                 body => survey.losses.add(lost(body), 1),
             }
         }
         let plan = survey.plan(String::new(), true, &[]);
-        (Source { reader, plan }, damage)
+        (Clog1Source { reader, plan }, damage)
     }
 
     /// The file.
-    pub fn reader(&self) -> &Reader<'a> {
+    pub fn reader(&self) -> &Clog1Reader<'a> {
         &self.reader
     }
 }
 
 /// What is lost with a record that is neither event nor definition.
-fn lost(body: &Body) -> &'static str {
+fn lost(body: &Clog1Body) -> &'static str {
     match body {
-        Body::Comm(_) => "record of a communicator",
-        Body::SrcLoc(_) => "place in the source",
-        Body::Shift(_) => "shift of a clock",
+        Clog1Body::Comm(_) => "record of a communicator",
+        Clog1Body::SrcLoc(_) => "place in the source",
+        Clog1Body::Shift(_) => "shift of a clock",
         _ => "record of no known type",
     }
 }
 
 /// The event of a record, if it is one. `scratch` takes the text of a message record.
-fn event<'r>(record: &'r Record, scratch: &'r mut Vec<u8>) -> Option<Event<'r>> {
+fn event<'r>(record: &'r Clog1Record, scratch: &'r mut Vec<u8>) -> Option<Mpe1Event<'r>> {
     let header = &record.header;
     let (etype, data, text) = match &record.body {
-        Body::Raw(raw) => (raw.etype, raw.data, raw.text.as_bytes()),
-        Body::Msg(msg) => {
+        Clog1Body::Raw(raw) => (raw.etype, raw.data, raw.text.as_bytes()),
+        Clog1Body::Msg(msg) => {
             scratch.clear();
             if let mpe1::SEND | mpe1::RECEIVE = msg.etype {
                 // Writing to memory cannot fail.
@@ -86,10 +86,10 @@ fn event<'r>(record: &'r Record, scratch: &'r mut Vec<u8>) -> Option<Event<'r>> 
             }
             (msg.etype, msg.partner, scratch.as_slice())
         }
-        Body::Coll(coll) => (coll.etype, coll.root, &[][..]),
+        Clog1Body::Coll(coll) => (coll.etype, coll.root, &[][..]),
         _ => return None,
     };
-    Some(Event {
+    Some(Mpe1Event {
         time: header.time,
         rank: header.rank,
         thread: 0,
@@ -99,12 +99,12 @@ fn event<'r>(record: &'r Record, scratch: &'r mut Vec<u8>) -> Option<Event<'r>> 
     })
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for Clog1Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.plan.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.plan.order
     }
 
@@ -112,7 +112,7 @@ impl trace_model::Source for Source<'_> {
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
-        let mut pairing = Pairing::new(&self.plan);
+        let mut pairing = EventPairing::new(&self.plan);
         let mut scratch = Vec::new();
         for record in self.reader.records().map_while(Result::ok) {
             if let Some(event) = event(&record, &mut scratch) {

@@ -1,9 +1,9 @@
 //! Writes CLOG-1 files, streaming: one block in memory, whatever the size of the log.
 
-use super::error::{Error, ErrorKind};
-use super::layout::Layout;
+use super::error::{Clog1Error, Clog1ErrorKind};
+use super::layout::Clog1Layout;
 use super::read::RawRecord;
-use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
+use super::record::{Clog1Body, Clog1Record, Clog1RecordHeader, ENDLOG_TIME, HEADER_SIZE};
 use std::io::Write;
 
 /// A block is closed when fewer bytes than this, or just as many, are left (`spec/clog1.md` section 4).
@@ -14,9 +14,9 @@ const RESERVE: usize = 160;
 /// Blocks are closed where MPE closes them, so the same records give the same bytes. What is without meaning between
 /// the blocks is zero.
 #[derive(Debug)]
-pub struct Writer<W: Write> {
+pub struct Clog1Writer<W: Write> {
     out: W,
-    layout: Layout,
+    layout: Clog1Layout,
     block: Vec<u8>,
     /// Where the block goes, from the start of the file.
     offset: u64,
@@ -26,10 +26,10 @@ pub struct Writer<W: Write> {
     is_ended: bool,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> Clog1Writer<W> {
     /// Starts a file.
-    pub fn new(out: W, layout: Layout) -> Self {
-        Writer {
+    pub fn new(out: W, layout: Clog1Layout) -> Self {
+        Clog1Writer {
             out,
             layout,
             block: Vec::with_capacity(layout.block_size),
@@ -43,7 +43,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// When the block could not be written, or if it cannot hold the record.
-    pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+    pub fn write(&mut self, record: &Clog1Record) -> Result<(), Clog1Error> {
         if record.is_end() {
             return Ok(());
         }
@@ -58,8 +58,8 @@ impl<W: Write> Writer<W> {
     /// comes along.
     ///
     /// # Errors
-    /// As [`Writer::write`].
-    pub fn write_raw(&mut self, raw: &RawRecord<'_>) -> Result<(), Error> {
+    /// As [`Clog1Writer::write`].
+    pub fn write_raw(&mut self, raw: &RawRecord<'_>) -> Result<(), Clog1Error> {
         self.append(&raw.record, 0)?;
         if raw.record.is_end() {
             self.close_block(raw.rest)?;
@@ -71,19 +71,19 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// When the last block could not be written.
-    pub fn finish(mut self) -> Result<W, Error> {
+    pub fn finish(mut self) -> Result<W, Clog1Error> {
         if !self.is_ended {
-            self.append(&end_record(ENDLOG_TIME, Body::EndLog), 0)?;
+            self.append(&end_record(ENDLOG_TIME, Clog1Body::EndLog), 0)?;
             self.close_block(&[])?;
         }
         self.out
             .flush()
-            .map_err(|error| Error::io(self.offset, error))?;
+            .map_err(|error| Clog1Error::io(self.offset, error))?;
         Ok(self.out)
     }
 
     /// Puts a record into the block, or into the next one if that many bytes would not be left behind it.
-    fn append(&mut self, record: &Record, reserve: usize) -> Result<(), Error> {
+    fn append(&mut self, record: &Clog1Record, reserve: usize) -> Result<(), Clog1Error> {
         let size = record.size() + reserve;
         if self.block.len() + size > self.layout.block_size {
             if size > self.layout.block_size {
@@ -93,12 +93,12 @@ impl<W: Write> Writer<W> {
         }
         record.encode(self.layout, &mut self.block);
         self.time = record.header.time;
-        self.is_ended = record.body == Body::EndLog;
+        self.is_ended = record.body == Clog1Body::EndLog;
         Ok(())
     }
 
-    fn end_block(&mut self) -> Result<(), Error> {
-        let end = end_record(self.time, Body::EndBlock);
+    fn end_block(&mut self) -> Result<(), Clog1Error> {
+        let end = end_record(self.time, Clog1Body::EndBlock);
         if self.block.len() + end.size() > self.layout.block_size {
             return Err(self.too_large(&end));
         }
@@ -106,31 +106,31 @@ impl<W: Write> Writer<W> {
         self.close_block(&[])
     }
 
-    fn too_large(&self, record: &Record) -> Error {
-        let kind = ErrorKind::TooLarge {
+    fn too_large(&self, record: &Clog1Record) -> Clog1Error {
+        let kind = Clog1ErrorKind::TooLarge {
             size: record.size(),
             block_size: self.layout.block_size,
         };
-        Error::new(self.offset + self.block.len() as u64, kind)
+        Clog1Error::new(self.offset + self.block.len() as u64, kind)
     }
 
     /// Writes the block, its end filled with `rest` and zeros.
-    fn close_block(&mut self, rest: &[u8]) -> Result<(), Error> {
+    fn close_block(&mut self, rest: &[u8]) -> Result<(), Clog1Error> {
         self.block.extend_from_slice(rest);
         self.block.resize(self.layout.block_size, 0);
         self.out
             .write_all(&self.block)
-            .map_err(|error| Error::io(self.offset, error))?;
+            .map_err(|error| Clog1Error::io(self.offset, error))?;
         self.offset += self.block.len() as u64;
         self.block.clear();
         Ok(())
     }
 }
 
-fn end_record(time: f64, body: Body) -> Record {
-    let header = RecordHeader {
+fn end_record(time: f64, body: Clog1Body) -> Clog1Record {
+    let header = Clog1RecordHeader {
         time,
-        ..RecordHeader::default()
+        ..Clog1RecordHeader::default()
     };
-    Record { header, body }
+    Clog1Record { header, body }
 }

@@ -1,7 +1,7 @@
 //! Records as bytes (`spec/clog2.md` section 4): what files hold and what ranks send each other while they merge.
 
 use super::bytes::{Endian, get, get_f64, get_i32};
-use super::error::{Error, ErrorKind};
+use super::error::{Clog2ErrorKind, Error};
 use super::gid::Gid;
 use super::record::{
     Body, CommEvent, ConstDef, EventDef, HEADER_SIZE, Msg, Record, RecordHeader, StateDef, rectype,
@@ -118,7 +118,7 @@ impl Record {
             let found = bytes.len() as u64;
             Error::new(
                 0,
-                ErrorKind::Truncated {
+                Clog2ErrorKind::Truncated {
                     what,
                     expected: expected as u64,
                     found,
@@ -131,7 +131,7 @@ impl Record {
         let int = |at| get_i32(bytes, at, endian);
         let rectype = int(20);
         let Some(size) = record_size(rectype) else {
-            return Err(Error::new(20, ErrorKind::RecordType(rectype)));
+            return Err(Error::new(20, Clog2ErrorKind::RecordType(rectype)));
         };
         let Some(body) = bytes.get(HEADER_SIZE..size) else {
             return Err(truncated("record", size));

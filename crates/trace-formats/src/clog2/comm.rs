@@ -1,7 +1,7 @@
 //! Communicators: their global ids and the table at the end of a file (`spec/clog2.md` section 5).
 
 use super::bytes::{Endian, get_i32};
-use super::error::{Error, ErrorKind};
+use super::error::{Clog2ErrorKind, Error};
 use super::gid::Gid;
 use super::record::{CommEvent, comm_etype};
 use std::collections::HashMap;
@@ -176,7 +176,7 @@ impl CommTable {
             let found = bytes.len().saturating_sub(offset) as u64;
             Error::new(
                 offset as u64,
-                ErrorKind::Truncated {
+                Clog2ErrorKind::Truncated {
                     what,
                     expected,
                     found,
@@ -203,7 +203,7 @@ impl CommTable {
             let number = get_i32(rest, 4, endian);
             let Some(kind) = CommKind::from_number(number) else {
                 let offset = 4 + index * CommEntry::SIZE + 36;
-                return Err(Error::new(offset as u64, ErrorKind::CommKind(number)));
+                return Err(Error::new(offset as u64, Clog2ErrorKind::CommKind(number)));
             };
             entries.push(CommEntry {
                 gid: Gid::decode(*gid, endian),

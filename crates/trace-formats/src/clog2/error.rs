@@ -7,12 +7,12 @@ use trace_model::fault::{Fault, ends_in};
 use trace_model::fault_kind;
 
 /// An error in a CLOG2 file: what was expected, at which byte, of which file.
-pub type Error = Fault<ErrorKind>;
+pub type Error = Fault<Clog2ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ErrorKind {
+pub enum Clog2ErrorKind {
     /// The data end in the middle of something.
     Truncated {
         /// What stands there according to the format.
@@ -64,19 +64,19 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for Clog2ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::Truncated {
+            Clog2ErrorKind::Truncated {
                 what,
                 expected,
                 found,
             } => ends_in(f, what, expected, found),
-            ErrorKind::Version { found } => write!(
+            Clog2ErrorKind::Version { found } => write!(
                 f,
                 "not a CLOG2 file: version {found:?}, expected \"CLOG-02.44\""
             ),
-            ErrorKind::Preamble {
+            Clog2ErrorKind::Preamble {
                 field,
                 expected,
                 found,
@@ -86,31 +86,33 @@ impl fmt::Display for ErrorKind {
                     "preamble field {field}: expected {expected}, found {found:?}"
                 )
             }
-            ErrorKind::RecordType(found) => write!(f, "record type {found}, expected 0 to 11"),
-            ErrorKind::BlockOverrun { size, left } => {
+            Clog2ErrorKind::RecordType(found) => write!(f, "record type {found}, expected 0 to 11"),
+            Clog2ErrorKind::BlockOverrun { size, left } => {
                 write!(
                     f,
                     "a record of {size} bytes where {left} bytes of the block are left"
                 )
             }
-            ErrorKind::NoEndLog => write!(f, "the blocks end without an ENDLOG record"),
-            ErrorKind::NoCommTable => write!(
+            Clog2ErrorKind::NoEndLog => write!(f, "the blocks end without an ENDLOG record"),
+            Clog2ErrorKind::NoCommTable => write!(
                 f,
                 "commtable_fptr is 0: the file was not finished and has no communicator table"
             ),
-            ErrorKind::CommKind(found) => write!(f, "communicator kind {found}, expected -1 to 3"),
-            ErrorKind::LittleEndian => {
+            Clog2ErrorKind::CommKind(found) => {
+                write!(f, "communicator kind {found}, expected -1 to 3")
+            }
+            Clog2ErrorKind::LittleEndian => {
                 write!(f, "the file is little-endian, expected a merged file")
             }
-            ErrorKind::TooLarge { size, block_size } => {
+            Clog2ErrorKind::TooLarge { size, block_size } => {
                 write!(
                     f,
                     "a record of {size} bytes does not fit in a block of {block_size} bytes"
                 )
             }
-            ErrorKind::Io(error) => write!(f, "{error}"),
+            Clog2ErrorKind::Io(error) => write!(f, "{error}"),
         }
     }
 }
 
-fault_kind!(ErrorKind);
+fault_kind!(Clog2ErrorKind);

@@ -1,8 +1,8 @@
 //! The text of the Java `clog2print`: every record as it stands in the file, ENDBLOCK and ENDLOG included.
 
-use super::Reader;
+use super::Clog2Reader;
 use super::bytes::Endian;
-use super::error::{Error, ErrorKind};
+use super::error::{Clog2ErrorKind, Error};
 use super::preamble::{Preamble, VERSION};
 use super::print::comm_event_name;
 use super::record::{Body, Msg, Record, RecordHeader, msg_etype};
@@ -12,12 +12,12 @@ use std::io::{self, Write};
 
 /// Prints a file as the Java `clog2print` does.
 ///
-/// Like that tool it refuses little-endian files ([`ErrorKind::LittleEndian`]). Unlike it, it stops at ENDLOG, so a
+/// Like that tool it refuses little-endian files ([`Clog2ErrorKind::LittleEndian`]). Unlike it, it stops at ENDLOG, so a
 /// communicator table larger than a block is not taken for records (`spec/clog2.md` section 14). A damaged file is
 /// printed as far as it can be read before the error is given.
-pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+pub fn print(reader: &Clog2Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
     if reader.preamble().endian == Endian::Little {
-        return Err(Error::new(0, ErrorKind::LittleEndian));
+        return Err(Error::new(0, Clog2ErrorKind::LittleEndian));
     }
     preamble(out, reader.preamble()).map_err(|error| Error::io(0, error))?;
     let mut total = 0;
@@ -71,7 +71,7 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
         rank,
         thread,
     } = record.header;
-    let (time, rectype) = (Number(time), record.body.rectype());
+    let (time, rectype) = (JavaNumber(time), record.body.rectype());
     writeln!(
         out,
         "RecHeader[ time={time}, icomm={icomm}, rank={rank}, thread={thread}, rectype={rectype} ]"
@@ -85,17 +85,17 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
             def.state_id,
             def.start_etype,
             def.final_etype,
-            Text(&def.color),
-            Text(&def.name),
-            Text(&def.format)
+            JavaText(&def.color),
+            JavaText(&def.name),
+            JavaText(&def.format)
         ),
         Body::EventDef(def) => writeln!(
             out,
             "RecDefEvent[ etype={}, color={}, name={}, format={} ]",
             def.etype,
-            Text(&def.color),
-            Text(&def.name),
-            Text(&def.format)
+            JavaText(&def.color),
+            JavaText(&def.name),
+            JavaText(&def.format)
         ),
         Body::ConstDef(def) => {
             writeln!(
@@ -103,7 +103,7 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
                 "RecDefConst[ etype={}, value={}, name={} ]",
                 def.etype,
                 def.value,
-                Text(&def.name)
+                JavaText(&def.name)
             )
         }
         Body::Bare { etype } => writeln!(out, "RecBare[ etype={etype} ]"),
@@ -149,24 +149,24 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
                 out,
                 ", gcomm={}-{}-{processor} ]",
                 comm.gid.random(),
-                Number(comm.gid.time())
+                JavaNumber(comm.gid.time())
             )
         }
         Body::SrcLoc { srcloc, line, file } => {
             writeln!(
                 out,
                 "RecSrc[ srcloc={srcloc}, lineno={line}, filename={} ]",
-                Text(file)
+                JavaText(file)
             )
         }
-        Body::TimeShift { shift } => writeln!(out, "RecTshift[ timeshift={} ]", Number(*shift)),
+        Body::TimeShift { shift } => writeln!(out, "RecTshift[ timeshift={} ]", JavaNumber(*shift)),
     }
 }
 
 /// A text field; Java's reader makes an empty one `null`, and of others cuts blanks and control characters at both ends.
-struct Text<'a, const N: usize>(&'a FixedText<N>);
+struct JavaText<'a, const N: usize>(&'a FixedText<N>);
 
-impl<const N: usize> fmt::Display for Text<'_, N> {
+impl<const N: usize> fmt::Display for JavaText<'_, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_bytes() {
             [] => f.write_str("null"),
@@ -177,9 +177,9 @@ impl<const N: usize> fmt::Display for Text<'_, N> {
 
 /// A number as Java's `Double.toString` prints it: the shortest digits that identify it, at least one behind the point,
 /// with an exponent below 1e-3 and from 1e7 on.
-struct Number(f64);
+struct JavaNumber(f64);
 
-impl fmt::Display for Number {
+impl fmt::Display for JavaNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.0;
         let size = value.abs();

@@ -9,9 +9,9 @@ use super::error::Error;
 use super::gid::Gid;
 use super::merging::Merging;
 use super::preamble::Preamble;
-use super::read::{RawRecords, Reader};
+use super::read::{Clog2Reader, RawClog2Records};
 use super::record::{Body, Record};
-use super::write::{Layout, Writer};
+use super::write::{Clog2Layout, Writer};
 
 /// Result of joining CLOG2 files.
 #[derive(Debug, Default)]
@@ -26,8 +26,9 @@ pub struct Joined {
 
 /// The preamble of the joined file: that of the first input with records, with the largest world, thread count and block
 /// of all that have any.
-pub fn joined_preamble(inputs: &[Reader<'_>]) -> Preamble {
-    let has_records = |reader: &&Reader<'_>| reader.records().next().is_some_and(|r| r.is_ok());
+pub fn joined_preamble(inputs: &[Clog2Reader<'_>]) -> Preamble {
+    let has_records =
+        |reader: &&Clog2Reader<'_>| reader.records().next().is_some_and(|r| r.is_ok());
     let mut with_records = inputs.iter().filter(has_records);
     let first = with_records.next().or(inputs.first());
     let mut preamble = first.map_or_else(Preamble::default, |reader| reader.preamble().clone());
@@ -45,15 +46,15 @@ pub fn joined_preamble(inputs: &[Reader<'_>]) -> Preamble {
 /// # Errors
 /// Of the output only. Damaged inputs are taken as far as they go.
 pub fn join<W: Write + Seek>(
-    inputs: &[Reader<'_>],
+    inputs: &[Clog2Reader<'_>],
     writer: Writer<W>,
 ) -> Result<(W, Joined), Error> {
     let preamble = joined_preamble(inputs);
-    let mut writer = writer.with_layout(Layout::Joined, &preamble);
+    let mut writer = writer.with_layout(Clog2Layout::Joined, &preamble);
     let mut joined = Joined::default();
     let mut table = CommTable::default();
     let mut numbers = HashMap::new();
-    let mut streams: Vec<Stream<'_>> = Vec::with_capacity(inputs.len());
+    let mut streams: Vec<InputStream<'_>> = Vec::with_capacity(inputs.len());
     for (index, reader) in inputs.iter().enumerate() {
         let own = reader.comm_table().unwrap_or_else(|_| {
             joined.without_table.push(index);
@@ -64,7 +65,7 @@ pub fn join<W: Write + Seek>(
             (number(&mut table, &mut numbers, entry.gid), is_inter)
         });
         let merging = Merging::with_lids(reader.preamble(), lids);
-        streams.push(Stream::new(reader, merging));
+        streams.push(InputStream::new(reader, merging));
     }
     // The streams that have records left, by the time of their next.
     let mut order: Vec<usize> = (0..streams.len())
@@ -107,17 +108,17 @@ fn number(table: &mut CommTable, numbers: &mut HashMap<Gid, i32>, gid: Gid) -> i
 }
 
 /// The records of one input as they go into the joined file.
-struct Stream<'a> {
+struct InputStream<'a> {
     bytes: &'a [u8],
-    records: RawRecords<'a>,
+    records: RawClog2Records<'a>,
     merging: Merging,
     next: Option<(Record, [u8; 4])>,
     error: Option<Error>,
 }
 
-impl<'a> Stream<'a> {
-    fn new(reader: &Reader<'a>, merging: Merging) -> Self {
-        let mut stream = Stream {
+impl<'a> InputStream<'a> {
+    fn new(reader: &Clog2Reader<'a>, merging: Merging) -> Self {
+        let mut stream = InputStream {
             bytes: reader.bytes(),
             records: reader.raw_records(),
             merging,

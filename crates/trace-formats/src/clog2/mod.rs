@@ -1,15 +1,15 @@
 //! CLOG2 (`CLOG-02.44`), the event log of MPE2: big-endian records of start and end events, messages and communicators
 //! in fixed-size blocks, in order of time.
 //!
-//! * [`Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
+//! * [`Clog2Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
 //! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
 //!   what ranks exchange while they merge their logs.
-//! * [`Source`] gives a file as drawables, [`Sink`] makes one of drawables.
+//! * [`Clog2Source`] gives a file as drawables, [`Clog2Sink`] makes one of drawables.
 //! * [`Worlds`] puts the logs of several MPI_COMM_WORLDs together, [`join()`] any files as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
 //! * [`mod@print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
-//! use trace_formats::clog2::{Body, Preamble, Reader, Record, RecordHeader, Writer};
+//! use trace_formats::clog2::{Body, Preamble, Clog2Reader, Record, RecordHeader, Writer};
 //!
 //! let mut file = std::io::Cursor::new(Vec::new());
 //! let preamble = Preamble { block_size: 1024, ..Preamble::default() };
@@ -21,7 +21,7 @@
 //! writer.finish(&Default::default(), &preamble)?;
 //!
 //! let bytes = file.into_inner();
-//! let reader = Reader::new(&bytes)?;
+//! let reader = Clog2Reader::new(&bytes)?;
 //! let first = reader.records().next().unwrap()?;
 //! assert_eq!(first.body, Body::Bare { etype: 42 });
 //! # Ok::<(), trace_formats::clog2::Error>(())
@@ -53,22 +53,23 @@ mod write;
 pub use bytes::Endian;
 pub use codec::{peek_rectype, peek_size, peek_time};
 pub use comm::{CommEntry, CommKind, CommTable, UNKNOWN_LID};
-pub use error::{Error, ErrorKind};
+pub use error::{Clog2ErrorKind, Error};
 pub use gid::Gid;
 pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
-pub use read::{EncodedRecords, RawRecords, Reader, Records};
+pub use read::{Clog2Reader, Clog2Records, EncodedRecords, RawClog2Records};
 pub use record::{
-    Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, EventDef, HEADER_SIZE, MAX_RECORD_SIZE,
-    Msg, NESTED, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype, rectype,
+    Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, EventDef, FUNCTION_STATE_ETYPES,
+    HEADER_SIZE, MAX_RECORD_SIZE, Msg, Record, RecordHeader, StateDef, comm_etype, constdef_etype,
+    msg_etype, rectype,
 };
 pub use repair::{Repair, repair};
-pub use sink::{Sink, SinkOptions};
-pub use source::Source;
+pub use sink::{Clog2Sink, SinkOptions};
+pub use source::Clog2Source;
 pub use text::FixedText;
 pub(crate) use text::java_text;
 pub use worlds::{
-    Origin, Together, Worlds, WorldsError, across_border, crossing_gid, late_messages,
+    JoinedLogs, RunOrigin, Worlds, WorldsError, across_border, crossing_gid, late_messages,
     late_messages_name, remote_of, unmatched_endpoints, unmatched_endpoints_name,
 };
-pub use write::{Layout, Writer};
+pub use write::{Clog2Layout, Writer};

@@ -18,7 +18,7 @@ pub(super) struct NumberedPlace {
 
 /// What the file has for a category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Described {
+pub(super) enum DescribedCategory {
     /// Start and end event.
     State(i32, i32),
     /// An event.
@@ -29,7 +29,7 @@ pub(super) enum Described {
 
 /// A member of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Member {
+pub(super) struct CommMember {
     pub(super) comm: i32,
     pub(super) rank: i32,
     pub(super) world_rank: i32,
@@ -37,12 +37,12 @@ pub(super) struct Member {
 
 /// All numbers.
 #[derive(Debug)]
-pub(super) struct Numbering {
+pub(super) struct CategoryNumbering {
     places: HashMap<i32, NumberedPlace>,
     /// World rank by communicator and rank.
     members: BTreeMap<(i32, i32), i32>,
     threads: i32,
-    categories: HashMap<i32, Described>,
+    categories: HashMap<i32, DescribedCategory>,
     arrows: HashMap<i32, Category>,
     states: BTreeMap<i32, StateDef>,
     events: BTreeMap<i32, EventDef>,
@@ -57,10 +57,10 @@ const USER_STATES: i32 = 300;
 /// Communicators keep their numbers up to this one; each takes 40 bytes of the table.
 const MAX_COMMS: i32 = 1 << 16;
 
-impl Numbering {
+impl CategoryNumbering {
     /// Numbers everything that is defined; counts in `losses` what cannot be kept.
     pub(super) fn new(definitions: &Definitions, losses: &mut Losses) -> Self {
-        let mut numbering = Numbering {
+        let mut numbering = CategoryNumbering {
             places: HashMap::new(),
             members: BTreeMap::new(),
             threads: 1,
@@ -213,7 +213,7 @@ impl Numbering {
             };
             self.states.insert(start, definition);
             self.categories
-                .insert(category.index, Described::State(start, end));
+                .insert(category.index, DescribedCategory::State(start, end));
         } else {
             let definition = EventDef {
                 etype: start,
@@ -223,14 +223,15 @@ impl Numbering {
             };
             self.events.insert(start, definition);
             self.categories
-                .insert(category.index, Described::Event(start));
+                .insert(category.index, DescribedCategory::Event(start));
         }
     }
 
     fn add_arrow(&mut self, category: &Category, losses: &mut Losses) {
         let is_usual = category.name.to_str() == "message";
         losses.add("category of arrows, drawn as messages", (!is_usual).into());
-        self.categories.insert(category.index, Described::Message);
+        self.categories
+            .insert(category.index, DescribedCategory::Message);
         self.arrows.insert(category.index, category.clone());
     }
 
@@ -267,7 +268,7 @@ impl Numbering {
     }
 
     /// What the file has for a category; `None` if nothing is known of it.
-    pub(super) fn category(&self, index: i32) -> Option<Described> {
+    pub(super) fn category(&self, index: i32) -> Option<DescribedCategory> {
         self.categories.get(&index).copied()
     }
 
@@ -277,10 +278,10 @@ impl Numbering {
     }
 
     /// All members of all communicators, MPI_COMM_WORLD first.
-    pub(super) fn members(&self) -> impl Iterator<Item = Member> {
+    pub(super) fn members(&self) -> impl Iterator<Item = CommMember> {
         self.members
             .iter()
-            .map(|(&(comm, rank), &world_rank)| Member {
+            .map(|(&(comm, rank), &world_rank)| CommMember {
                 comm,
                 rank,
                 world_rank,
@@ -384,11 +385,11 @@ mod tests {
             (Event, None),
         ]);
         let mut losses = Losses::default();
-        let numbering = Numbering::new(&definitions, &mut losses);
+        let numbering = CategoryNumbering::new(&definitions, &mut losses);
         let found: Vec<_> = (0..9)
             .map(|index| numbering.category(index).unwrap())
             .collect();
-        use Described as D;
+        use DescribedCategory as D;
         assert_eq!(
             found,
             [
@@ -412,9 +413,15 @@ mod tests {
     fn functions_of_mpi_have_the_numbers_of_mpe() {
         let mut definitions = definitions(&[(Topology::State, None), (Topology::State, None)]);
         definitions.categories[1].name = "MPI_Barrier".into();
-        let numbering = Numbering::new(&definitions, &mut Losses::default());
-        assert_eq!(numbering.category(0), Some(Described::State(600, 601)));
-        assert_eq!(numbering.category(1), Some(Described::State(10, 11)));
+        let numbering = CategoryNumbering::new(&definitions, &mut Losses::default());
+        assert_eq!(
+            numbering.category(0),
+            Some(DescribedCategory::State(600, 601))
+        );
+        assert_eq!(
+            numbering.category(1),
+            Some(DescribedCategory::State(10, 11))
+        );
     }
 
     #[test]
@@ -437,7 +444,7 @@ mod tests {
             ..Definitions::default()
         };
         let mut losses = Losses::default();
-        let numbering = Numbering::new(&definitions, &mut losses);
+        let numbering = CategoryNumbering::new(&definitions, &mut losses);
         let place = |comm, rank, thread| Some(NumberedPlace { comm, rank, thread });
         assert_eq!(numbering.place(1), place(0, 0, 0));
         assert_eq!(numbering.place(5), place(3, 1, 1));

@@ -1,7 +1,7 @@
 //! The preamble: 1024 bytes of text in front of the blocks (`spec/clog2.md` section 2).
 
 use super::bytes::Endian;
-use super::error::{Error, ErrorKind};
+use super::error::{Clog2ErrorKind, Error};
 
 /// The version string this module reads and writes.
 pub const VERSION: &str = "CLOG-02.44";
@@ -84,11 +84,11 @@ impl Preamble {
         let version = strings.next();
         if version != Some(VERSION.as_bytes()) {
             let found = shown(version.unwrap_or(strings.bytes));
-            return Err(Error::new(0, ErrorKind::Version { found }));
+            return Err(Error::new(0, Clog2ErrorKind::Version { found }));
         }
         if file.len() < PREAMBLE_SIZE {
             let found = file.len() as u64;
-            let kind = ErrorKind::Truncated {
+            let kind = Clog2ErrorKind::Truncated {
                 what: "preamble",
                 expected: PREAMBLE_SIZE as u64,
                 found,
@@ -224,7 +224,7 @@ impl<'a> Strings<'a> {
     }
 
     fn bad(&self, field: &'static str, expected: &'static str, found: &str) -> Error {
-        let kind = ErrorKind::Preamble {
+        let kind = Clog2ErrorKind::Preamble {
             field,
             expected,
             found: shown(found.as_bytes()),

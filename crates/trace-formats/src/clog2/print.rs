@@ -4,7 +4,7 @@
 //! file are shifted to root's clock. So the partner's communicator of a message is lost on intercommunicators of merged
 //! files (`spec/clog2.md` section 14); [`super::java`] shows it as it is.
 
-use super::Reader;
+use super::Clog2Reader;
 use super::bytes::Endian;
 use super::comm::{CommEntry, CommKind};
 use super::error::Error;
@@ -23,7 +23,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 ///
 /// A damaged file is printed as far as it can be read before the error is given. A file without a communicator table
 /// is printed with the communicator numbers of its records as they are.
-pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+pub fn print(reader: &Clog2Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
     let mut line = Vec::with_capacity(BUFFER_BYTES + 1024);
     preamble(&mut line, reader.preamble()).map_err(|error| Error::io(0, error))?;
     let table = reader.comm_table();
@@ -127,7 +127,7 @@ fn comm_entry(out: &mut Vec<u8>, entry: &CommEntry) -> io::Result<()> {
 
 /// `%d-%f-%s` of the three parts.
 fn gid(out: &mut Vec<u8>, gid: &Gid) -> io::Result<()> {
-    write!(out, "{}-{}-", gid.random(), Fixed(gid.time()))?;
+    write!(out, "{}-{}-", gid.random(), CFixed(gid.time()))?;
     out.write_all(gid.processor())
 }
 
@@ -242,7 +242,7 @@ fn ints(out: &mut Vec<u8>, fields: &[(&str, i32)]) {
     }
 }
 
-/// A number as C's `%f` prints it: [`Fixed`], faster.
+/// A number as C's `%f` prints it: [`CFixed`], faster.
 #[inline]
 fn fixed(out: &mut Vec<u8>, value: f64) {
     /// Up to here the product is exact to a thousandth.
@@ -256,7 +256,7 @@ fn fixed(out: &mut Vec<u8>, value: f64) {
         || value.is_sign_negative()
     {
         // Writing to a Vec cannot fail.
-        let _ = write!(out, "{}", Fixed(value));
+        let _ = write!(out, "{}", CFixed(value));
         return;
     }
     let millionths = whole as u64 + u64::from(rest > 0.5);
@@ -289,9 +289,9 @@ pub(super) fn comm_event_name(etype: i32) -> Option<&'static str> {
 }
 
 /// A number as C's `%f` prints it.
-pub(crate) struct Fixed(pub(crate) f64);
+pub(crate) struct CFixed(pub(crate) f64);
 
-impl fmt::Display for Fixed {
+impl fmt::Display for CFixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0.is_sign_negative() { "-" } else { "" };
         if self.0.is_nan() {
@@ -328,21 +328,21 @@ mod tests {
             (f64::INFINITY, "inf"),
         ] {
             assert_eq!(quick(value), text);
-            assert_eq!(Fixed(value).to_string(), text);
+            assert_eq!(CFixed(value).to_string(), text);
         }
     }
 
     proptest! {
         #[test]
         fn both_ways_give_the_same(value in prop_oneof![any::<f64>(), 0.0..1e3, 0.0..1e9, 0.0..1e-3]) {
-            prop_assert_eq!(quick(value), Fixed(value).to_string());
+            prop_assert_eq!(quick(value), CFixed(value).to_string());
         }
 
         #[test]
         fn both_ways_give_the_same_near_halves(millionths in 0u64..1 << 40, off in -3i64..4) {
             let half = (millionths as f64 + 0.5) / 1e6;
             let value = f64::from_bits((half.to_bits() as i64 + off) as u64);
-            prop_assert_eq!(quick(value), Fixed(value).to_string());
+            prop_assert_eq!(quick(value), CFixed(value).to_string());
         }
     }
 }

@@ -5,21 +5,21 @@
 use super::bytes::Endian;
 use super::codec::{peek_rectype, peek_size};
 use super::comm::CommTable;
-use super::error::{Error, ErrorKind};
+use super::error::{Clog2ErrorKind, Error};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
 use super::record::{Body, HEADER_SIZE, Record, rectype};
 
 /// A CLOG2 file.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct Clog2Reader<'a> {
     file: &'a [u8],
     preamble: Preamble,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Clog2Reader<'a> {
     /// Reads the preamble of a file, given all its bytes.
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        Ok(Reader {
+        Ok(Clog2Reader {
             file,
             preamble: Preamble::decode(file)?,
         })
@@ -37,18 +37,18 @@ impl<'a> Reader<'a> {
 
     /// The communicator table at the end of the file.
     ///
-    /// A file that was not finished has none ([`ErrorKind::NoCommTable`]); its records can be read all the same.
+    /// A file that was not finished has none ([`Clog2ErrorKind::NoCommTable`]); its records can be read all the same.
     pub fn comm_table(&self) -> Result<CommTable, Error> {
         let offset = self.preamble.comm_table_offset;
         if offset == 0 {
-            return Err(Error::new(0, ErrorKind::NoCommTable));
+            return Err(Error::new(0, Clog2ErrorKind::NoCommTable));
         }
         let table = usize::try_from(offset)
             .ok()
             .and_then(|at| self.file.get(at..))
             .unwrap_or_default();
         if table.is_empty() {
-            let kind = ErrorKind::Truncated {
+            let kind = Clog2ErrorKind::Truncated {
                 what: "communicator table count",
                 expected: 4,
                 found: 0,
@@ -61,8 +61,8 @@ impl<'a> Reader<'a> {
     /// The records in the order of the file, without ENDBLOCK and ENDLOG.
     ///
     /// Of a damaged file all records before the damage come, then one error, then nothing.
-    pub fn records(&self) -> Records<'a> {
-        Records {
+    pub fn records(&self) -> Clog2Records<'a> {
+        Clog2Records {
             raw: self.raw_records(),
         }
     }
@@ -96,11 +96,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The records of each block, ENDBLOCK and ENDLOG included, so that damage in one does not hide the next.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = RawRecords<'a>> + use<'a> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = RawClog2Records<'a>> + use<'a> {
         let all = self.raw_records();
         let step = all.block_size.max(HEADER_SIZE);
         let starts = (all.at..all.blocks.len()).step_by(step);
-        starts.map(move |at| RawRecords {
+        starts.map(move |at| RawClog2Records {
             at,
             block_end: at.saturating_add(step),
             only_one: true,
@@ -109,13 +109,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The records in the order of the file, ENDBLOCK and ENDLOG included, each with its byte offset.
-    pub fn raw_records(&self) -> RawRecords<'a> {
+    pub fn raw_records(&self) -> RawClog2Records<'a> {
         // The table ends the blocks; without one (or with an offset behind a cut-off end) the file's end does.
         let end = match usize::try_from(self.preamble.comm_table_offset) {
             Ok(offset) if offset >= PREAMBLE_SIZE && offset <= self.file.len() => offset,
             _ => self.file.len(),
         };
-        RawRecords {
+        RawClog2Records {
             blocks: self.file.get(..end).unwrap_or_default(),
             block_size: self.preamble.block_size as usize,
             endian: self.preamble.endian,
@@ -127,13 +127,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Iterator over the records of a file; see [`Reader::records`].
+/// Iterator over the records of a file; see [`Clog2Reader::records`].
 #[derive(Clone, Debug)]
-pub struct Records<'a> {
-    raw: RawRecords<'a>,
+pub struct Clog2Records<'a> {
+    raw: RawClog2Records<'a>,
 }
 
-impl Iterator for Records<'_> {
+impl Iterator for Clog2Records<'_> {
     type Item = Result<Record, Error>;
 
     #[inline]
@@ -154,9 +154,9 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Iterator over the records of a file and their offsets; see [`Reader::raw_records`].
+/// Iterator over the records of a file and their offsets; see [`Clog2Reader::raw_records`].
 #[derive(Clone, Debug)]
-pub struct RawRecords<'a> {
+pub struct RawClog2Records<'a> {
     /// The file up to the end of its blocks.
     blocks: &'a [u8],
     block_size: usize,
@@ -168,7 +168,7 @@ pub struct RawRecords<'a> {
     done: bool,
 }
 
-impl RawRecords<'_> {
+impl RawClog2Records<'_> {
     /// Where the block ends that is being read, or the file if it is cut off before.
     pub(super) fn block_end(&self) -> usize {
         self.block_end.min(self.blocks.len())
@@ -177,17 +177,17 @@ impl RawRecords<'_> {
     fn read(&mut self) -> Result<(u64, Record), Error> {
         let offset = self.at as u64;
         if self.at >= self.blocks.len() {
-            return Err(Error::new(offset, ErrorKind::NoEndLog));
+            return Err(Error::new(offset, Clog2ErrorKind::NoEndLog));
         }
         let end = self.block_end.min(self.blocks.len());
         let record = match Record::decode(&self.blocks[self.at..end], self.endian) {
             Ok(record) => record,
             // Too few bytes before the end of a whole block is not a short file but a wrong record.
             Err(Error {
-                kind: ErrorKind::Truncated { expected, .. },
+                kind: Clog2ErrorKind::Truncated { expected, .. },
                 ..
             }) if end == self.block_end => {
-                let kind = ErrorKind::BlockOverrun {
+                let kind = Clog2ErrorKind::BlockOverrun {
                     size: expected as usize,
                     left: end.saturating_sub(self.at),
                 };
@@ -208,7 +208,7 @@ impl RawRecords<'_> {
     }
 }
 
-impl Iterator for RawRecords<'_> {
+impl Iterator for RawClog2Records<'_> {
     type Item = Result<(u64, Record), Error>;
 
     #[inline]
@@ -231,10 +231,10 @@ impl Iterator for RawRecords<'_> {
     }
 }
 
-/// Iterator over the encoded records of a big-endian file; see [`Reader::encoded_records`].
+/// Iterator over the encoded records of a big-endian file; see [`Clog2Reader::encoded_records`].
 #[derive(Clone, Debug)]
 pub struct EncodedRecords<'a> {
-    raw: RawRecords<'a>,
+    raw: RawClog2Records<'a>,
 }
 
 impl<'a> Iterator for EncodedRecords<'a> {

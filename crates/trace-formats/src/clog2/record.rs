@@ -17,7 +17,7 @@ pub const ENDLOG_TIME: f64 = 1e8;
 
 /// Start events from here on are those of states that nest: an end event ends the state of its kind that began last on its line, where
 /// that of others ends the one that began first, as in the original converter. MPE gives out no such numbers.
-pub const NESTED: i32 = 1 << 30;
+pub const FUNCTION_STATE_ETYPES: i32 = 1 << 30;
 
 /// Record types (`spec/clog2.md` section 4.2).
 #[allow(missing_docs)]

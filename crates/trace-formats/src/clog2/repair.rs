@@ -3,10 +3,10 @@
 
 use std::io::{Seek, Write};
 
-use super::error::{Error, ErrorKind};
-use super::read::{RawRecords, Reader};
+use super::error::{Clog2ErrorKind, Error};
+use super::read::{Clog2Reader, RawClog2Records};
 use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
-use super::write::{Layout, Writer};
+use super::write::{Clog2Layout, Writer};
 
 /// What was done to a file.
 #[derive(Debug, Default)]
@@ -41,13 +41,13 @@ impl Repair {
 /// stays as it was.
 ///
 /// # Errors
-/// [`ErrorKind::NoEndLog`] if there is no record at all, else of the output only.
+/// [`Clog2ErrorKind::NoEndLog`] if there is no record at all, else of the output only.
 pub fn repair<W: Write + Seek>(
-    reader: &Reader<'_>,
+    reader: &Clog2Reader<'_>,
     writer: Writer<W>,
 ) -> Result<(W, Repair), Error> {
     let preamble = reader.preamble();
-    let mut writer = writer.with_layout(Layout::AsGiven, preamble);
+    let mut writer = writer.with_layout(Clog2Layout::AsGiven, preamble);
     let mut repair = Repair::default();
     let mut blocks = reader.blocks().peekable();
     while let Some(block) = blocks.next() {
@@ -78,7 +78,7 @@ pub fn repair<W: Write + Seek>(
     }
     if repair.records == 0 {
         let at = super::PREAMBLE_SIZE as u64;
-        return Err(Error::new(at, ErrorKind::NoEndLog));
+        return Err(Error::new(at, Clog2ErrorKind::NoEndLog));
     }
     let table = reader.comm_table().unwrap_or_else(|_| {
         repair.had_no_table = true;
@@ -89,7 +89,7 @@ pub fn repair<W: Write + Seek>(
 }
 
 /// What is sound in a block.
-struct Found {
+struct SoundRecords {
     /// Number of records but for the end mark.
     records: usize,
     /// Size of the records found, bytes.
@@ -99,8 +99,8 @@ struct Found {
     end_at: Option<usize>,
 }
 
-fn look(mut block: RawRecords<'_>, repair: &mut Repair) -> Found {
-    let mut found = Found {
+fn look(mut block: RawClog2Records<'_>, repair: &mut Repair) -> SoundRecords {
+    let mut found = SoundRecords {
         records: 0,
         size: 0,
         last: RecordHeader::default(),
@@ -133,7 +133,7 @@ fn look(mut block: RawRecords<'_>, repair: &mut Repair) -> Found {
     found
 }
 
-impl Found {
+impl SoundRecords {
     /// The record that closes the block.
     fn end(&self, is_last: bool, repair: &mut Repair) -> Record {
         if let Some(end) = self.end

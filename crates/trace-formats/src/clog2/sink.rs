@@ -8,14 +8,16 @@ use std::path::Path;
 use super::comm::{CommKind, CommTable};
 use super::error::Error;
 use super::gid::Gid;
-use super::numbering::{Described, NumberedPlace, Numbering};
+use super::numbering::{CategoryNumbering, DescribedCategory, NumberedPlace};
 use super::preamble::Preamble;
 use super::record::{
     Body, CARGO_SIZE, CommEvent, Msg, Record, RecordHeader, comm_etype, msg_etype,
 };
 use super::write::Writer;
 use trace_model::PendingFile;
-use trace_model::{Definitions, Drawable, Losses, Order, Point, PointKind, Points, Stop, message};
+use trace_model::{
+    Definitions, Drawable, DrawableOrder, DrawablePoint, Losses, PointKind, Points, Stop, message,
+};
 
 /// How to write a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +34,13 @@ impl Default for SinkOptions {
 
 /// A CLOG2 file in the making. Wants drawables by start time.
 #[derive(Debug)]
-pub struct Sink<W: Write + Seek> {
+pub struct Clog2Sink<W: Write + Seek> {
     points: Points,
     events: Events<W>,
     begun: bool,
 }
 
-impl Sink<BufWriter<PendingFile>> {
+impl Clog2Sink<BufWriter<PendingFile>> {
     /// Starts the file at `path`, which gets its name when it is complete.
     ///
     /// # Errors
@@ -55,19 +57,19 @@ impl Sink<BufWriter<PendingFile>> {
             out.flush()?;
             out.get_mut().complete()
         };
-        Sink::start(definitions, options, |preamble| {
+        Clog2Sink::start(definitions, options, |preamble| {
             Writer::start(out, preamble, Some(path.to_path_buf()), complete)
         })
     }
 }
 
-impl<W: Write + Seek> Sink<W> {
+impl<W: Write + Seek> Clog2Sink<W> {
     /// Starts a file in `out`, at its position 0.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn new(out: W, definitions: &Definitions, options: SinkOptions) -> Result<Self, Error> {
-        Sink::start(definitions, options, |preamble| Writer::new(out, preamble))
+        Clog2Sink::start(definitions, options, |preamble| Writer::new(out, preamble))
     }
 
     fn start(
@@ -76,13 +78,13 @@ impl<W: Write + Seek> Sink<W> {
         open: impl FnOnce(&Preamble) -> Result<Writer<W>, Error>,
     ) -> Result<Self, Error> {
         let mut losses = Losses::default();
-        let numbering = Numbering::new(definitions, &mut losses);
+        let numbering = CategoryNumbering::new(definitions, &mut losses);
         let preamble = Preamble {
             block_size: options.block_size.max(192),
             ..numbering.preamble()
         };
         let writer = open(&preamble)?;
-        Ok(Sink {
+        Ok(Clog2Sink {
             points: Points::default(),
             events: Events {
                 writer,
@@ -127,9 +129,9 @@ impl<W: Write + Seek> Sink<W> {
     }
 }
 
-impl<W: Write + Seek> trace_model::Sink for Sink<W> {
-    fn order(&self) -> Order {
-        Order::Start
+impl<W: Write + Seek> trace_model::Sink for Clog2Sink<W> {
+    fn order(&self) -> DrawableOrder {
+        DrawableOrder::Start
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
@@ -142,19 +144,19 @@ impl<W: Write + Seek> trace_model::Sink for Sink<W> {
 }
 
 /// What two ends of a message have in common for a reader: tag, and communicator and rank of either side.
-type Route = (i32, (i32, i32), (i32, i32));
+type MessageRoute = (i32, (i32, i32), (i32, i32));
 
 /// Writes points in time as records.
 #[derive(Debug)]
 struct Events<W: Write + Seek> {
     writer: Writer<W>,
     preamble: Preamble,
-    numbering: Numbering,
+    numbering: CategoryNumbering,
     losses: Losses,
     /// Numbers of the open drawables, by category and line: readers take the oldest for the next end.
     open_states: HashMap<(i32, i32), VecDeque<u64>>,
     /// Numbers of messages of which one end was written, and whether that end is the send.
-    open_messages: HashMap<Route, (bool, VecDeque<u64>)>,
+    open_messages: HashMap<MessageRoute, (bool, VecDeque<u64>)>,
 }
 
 impl<W: Write + Seek> Events<W> {
@@ -188,7 +190,7 @@ impl<W: Write + Seek> Events<W> {
         Ok(())
     }
 
-    fn put(&mut self, point: &Point) -> Result<(), Error> {
+    fn put(&mut self, point: &DrawablePoint) -> Result<(), Error> {
         // Both ends of a drawable come here, but it is one that is lost.
         let is_first = matches!(
             point.what,
@@ -206,16 +208,16 @@ impl<W: Write + Seek> Events<W> {
             return Ok(());
         };
         let body = match (described, point.what) {
-            (Described::State(start, _), PointKind::Enter) => {
+            (DescribedCategory::State(start, _), PointKind::Enter) => {
                 self.enter(point);
                 Body::Bare { etype: start }
             }
-            (Described::State(_, end), PointKind::Leave) => {
+            (DescribedCategory::State(_, end), PointKind::Leave) => {
                 self.leave(point);
                 self.event(end, &point.info)
             }
-            (Described::Event(etype), PointKind::At) => self.event(etype, &point.info),
-            (Described::Message, PointKind::Send | PointKind::Receive) => {
+            (DescribedCategory::Event(etype), PointKind::At) => self.event(etype, &point.info),
+            (DescribedCategory::Message, PointKind::Send | PointKind::Receive) => {
                 self.message(point, place, partner)
             }
             _ => {
@@ -233,12 +235,12 @@ impl<W: Write + Seek> Events<W> {
         self.writer.write(&Record { header, body })
     }
 
-    fn enter(&mut self, point: &Point) {
+    fn enter(&mut self, point: &DrawablePoint) {
         let open = self.open_states.entry((point.category, point.line));
         open.or_default().push_back(point.drawable);
     }
 
-    fn leave(&mut self, point: &Point) {
+    fn leave(&mut self, point: &DrawablePoint) {
         let Some(open) = self.open_states.get_mut(&(point.category, point.line)) else {
             return;
         };
@@ -265,7 +267,12 @@ impl<W: Write + Seek> Events<W> {
         Body::Cargo { etype, bytes }
     }
 
-    fn message(&mut self, point: &Point, place: NumberedPlace, partner: NumberedPlace) -> Body {
+    fn message(
+        &mut self,
+        point: &DrawablePoint,
+        place: NumberedPlace,
+        partner: NumberedPlace,
+    ) -> Body {
         let is_send = point.what == PointKind::Send;
         let category = self.numbering.arrow(point.category);
         let found = category.and_then(|category| message(category, &point.info));

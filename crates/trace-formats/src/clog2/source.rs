@@ -8,33 +8,33 @@ use std::collections::BTreeSet;
 use super::bytes::Endian;
 use super::error::Error;
 use super::merging::Merging;
-use super::read::Reader;
+use super::read::Clog2Reader;
 use super::record::Body;
 use crate::slog2::Drawing;
-use trace_model::{Definitions, Drawable, Line, Losses, Order, Stop};
+use trace_model::{Definitions, Drawable, DrawableOrder, Line, Losses, Stop};
 
 /// A CLOG2 file that can be read as drawables.
 #[derive(Debug)]
-pub struct Source<'a> {
-    reader: Reader<'a>,
+pub struct Clog2Source<'a> {
+    reader: Clog2Reader<'a>,
     definitions: Definitions,
-    order: Order,
+    order: DrawableOrder,
 }
 
-impl<'a> Source<'a> {
+impl<'a> Clog2Source<'a> {
     /// Reads all records once, for the definitions and to see whether drawables come in order.
     ///
     /// # Errors
     /// The file is damaged, wherever. [`mod@super::repair`] makes a sound file of what is left.
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        Source::of(Reader::new(file)?)
+        Clog2Source::of(Clog2Reader::new(file)?)
     }
 
     /// Source of a file that is open.
     ///
     /// # Errors
-    /// As [`Source::new`].
-    pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
+    /// As [`Clog2Source::new`].
+    pub fn of(reader: Clog2Reader<'a>) -> Result<Self, Error> {
         let mut lines = BTreeSet::new();
         let mut last_line = None;
         let mut before = (f64::NEG_INFINITY, f64::INFINITY);
@@ -68,7 +68,7 @@ impl<'a> Source<'a> {
         };
         let lines = lines.into_iter().map(place).collect();
         let (categories, etypes) = drawing.into_categories();
-        Ok(Source {
+        Ok(Clog2Source {
             reader,
             definitions: Definitions {
                 program: String::new(),
@@ -76,22 +76,26 @@ impl<'a> Source<'a> {
                 lines,
                 etypes,
             },
-            order: if ordered { Order::End } else { Order::Any },
+            order: if ordered {
+                DrawableOrder::End
+            } else {
+                DrawableOrder::Any
+            },
         })
     }
 
     /// The file.
-    pub fn reader(&self) -> &Reader<'a> {
+    pub fn reader(&self) -> &Clog2Reader<'a> {
         &self.reader
     }
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for Clog2Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.order
     }
 
@@ -124,7 +128,7 @@ impl From<Error> for Halt {
 
 /// Gives all drawables of a file to `put`.
 fn draw<E: From<Error>>(
-    reader: &Reader<'_>,
+    reader: &Clog2Reader<'_>,
     put: &mut impl FnMut(&Drawable<'_>) -> Result<(), E>,
 ) -> Result<Drawing, E> {
     let preamble = reader.preamble();

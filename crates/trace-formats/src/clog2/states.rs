@@ -3,7 +3,7 @@
 //! Functions for which MPE has a state keep its number, name and colour. All others get user states, numbered by the
 //! function table alone: every rank knows the numbers of all functions without asking.
 
-use super::{CARGO_SIZE, FixedText, NESTED, StateDef};
+use super::{CARGO_SIZE, FUNCTION_STATE_ETYPES, FixedText, StateDef};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wrappers::{Class, Function, Kind, Table};
@@ -15,8 +15,8 @@ pub const USER_STATES: i32 = 300;
 /// own.
 const ANNOTATION: i32 = 5000;
 /// Start event of the program's first function: far from what MPE gives out, so that there is room for any number of them. The end
-/// event is the next number. Converters nest states from [`NESTED`] on.
-const FUNCTIONS: i32 = NESTED;
+/// event is the next number. Converters nest states from [`FUNCTION_STATE_ETYPES`] on.
+const FUNCTIONS: i32 = FUNCTION_STATE_ETYPES;
 
 /// Info of a function that was not left when the run was killed.
 pub const UNFINISHED: [u8; CARGO_SIZE] = {

@@ -3,7 +3,7 @@
 use super::bytes::Endian;
 use super::codec::{peek_size, peek_time};
 use super::comm::CommTable;
-use super::error::{Error, ErrorKind};
+use super::error::{Clog2ErrorKind, Error};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
 use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,7 +15,7 @@ const RESERVE: usize = HEADER_SIZE;
 
 /// Whose files a [`Writer`] writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
+pub enum Clog2Layout {
     /// Files as MPE's merge writes them: big-endian and finalized. Blocks are closed where MPE closes them; ENDBLOCK and ENDLOG
     /// records are the writer's own, and those given to it are left out.
     #[default]
@@ -28,11 +28,11 @@ pub enum Layout {
     AsGiven,
 }
 
-/// Writes a file record by record. In the usual [`Layout`], the same records give the same bytes as in MPE's merge.
+/// Writes a file record by record. In the usual [`Clog2Layout`], the same records give the same bytes as in MPE's merge.
 #[derive(Debug)]
 pub struct Writer<W: Write + Seek> {
     out: W,
-    layout: Layout,
+    layout: Clog2Layout,
     endian: Endian,
     /// The bytes of the block, and those of earlier blocks behind them.
     block: Vec<u8>,
@@ -71,7 +71,7 @@ impl<W: Write + Seek> Writer<W> {
     ) -> Result<Self, Error> {
         let mut writer = Writer {
             out,
-            layout: Layout::Merged,
+            layout: Clog2Layout::Merged,
             endian: Endian::Big,
             block: Vec::new(),
             used: 0,
@@ -86,9 +86,9 @@ impl<W: Write + Seek> Writer<W> {
 
     /// Changes the layout of this writer; to be called before anything is written. `preamble` is the one of the start.
     #[must_use]
-    pub fn with_layout(mut self, layout: Layout, preamble: &Preamble) -> Self {
+    pub fn with_layout(mut self, layout: Clog2Layout, preamble: &Preamble) -> Self {
         self.layout = layout;
-        if layout == Layout::AsGiven {
+        if layout == Clog2Layout::AsGiven {
             self.endian = preamble.endian;
         }
         self
@@ -105,8 +105,8 @@ impl<W: Write + Seek> Writer<W> {
     pub fn write_padded(&mut self, record: &Record, pad: [u8; 4]) -> Result<(), Error> {
         if matches!(record.body, Body::EndBlock | Body::EndLog) {
             return match self.layout {
-                Layout::AsGiven => self.close_block(record),
-                Layout::Merged | Layout::Joined => Ok(()),
+                Clog2Layout::AsGiven => self.close_block(record),
+                Clog2Layout::Merged | Clog2Layout::Joined => Ok(()),
             };
         }
         let size = record.size();
@@ -120,7 +120,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Appends the ENDBLOCK or ENDLOG record that closes a block of a file that is written as given, and what stood behind
     /// it up to the end of the block, which has no meaning. In other layouts the writer closes blocks itself.
     pub fn write_end(&mut self, record: &Record, behind: &[u8]) -> Result<(), Error> {
-        if self.layout != Layout::AsGiven {
+        if self.layout != Clog2Layout::AsGiven {
             return Ok(());
         }
         self.put_end(record)?;
@@ -143,7 +143,7 @@ impl<W: Write + Seek> Writer<W> {
                 // Decoding it again says what is wrong.
                 return Err(match Record::decode(rest, Endian::Big) {
                     Err(error) => error.moved(at as u64),
-                    Ok(_) => Error::new(at as u64, ErrorKind::NoEndLog),
+                    Ok(_) => Error::new(at as u64, Clog2ErrorKind::NoEndLog),
                 });
             }
             if size > HEADER_SIZE {
@@ -175,7 +175,7 @@ impl<W: Write + Seek> Writer<W> {
     }
 
     fn close(mut self, comm_table: Option<&CommTable>, preamble: &Preamble) -> Result<W, Error> {
-        if self.layout != Layout::AsGiven {
+        if self.layout != Clog2Layout::AsGiven {
             self.close_block(&end_record(RecordHeader::default(), Body::EndLog))?;
         } else if self.used > 0 {
             // A block that nobody closed.
@@ -192,8 +192,8 @@ impl<W: Write + Seek> Writer<W> {
             block_size: self.block_size as u32,
             comm_table_offset: offset,
             ..match self.layout {
-                Layout::AsGiven => preamble.clone(),
-                Layout::Merged | Layout::Joined => finalized(preamble, offset),
+                Clog2Layout::AsGiven => preamble.clone(),
+                Clog2Layout::Merged | Clog2Layout::Joined => finalized(preamble, offset),
             }
         };
         let written = self
@@ -219,7 +219,7 @@ impl<W: Write + Seek> Writer<W> {
 
     /// Closes the block if a record of this size does not fit: MPE's rule, strictly less.
     fn make_room(&mut self, size: usize, next: &RecordHeader) -> Result<(), Error> {
-        let reserve = if self.layout == Layout::AsGiven {
+        let reserve = if self.layout == Clog2Layout::AsGiven {
             // The other rule may have been at work, but a record must fit.
             0
         } else {
@@ -228,7 +228,7 @@ impl<W: Write + Seek> Writer<W> {
         if self.used + size + reserve <= self.block_size {
             return Ok(());
         }
-        if self.layout == Layout::AsGiven || size + reserve > self.block_size {
+        if self.layout == Clog2Layout::AsGiven || size + reserve > self.block_size {
             return Err(self.too_large(size));
         }
         self.close_block(&end_record(*next, Body::EndBlock))
@@ -236,23 +236,23 @@ impl<W: Write + Seek> Writer<W> {
 
     fn too_large(&self, size: usize) -> Error {
         let block_size = self.block_size;
-        let kind = ErrorKind::TooLarge { size, block_size };
+        let kind = Clog2ErrorKind::TooLarge { size, block_size };
         self.named(Error::new(self.offset, kind))
     }
 
     fn close_block(&mut self, end: &Record) -> Result<(), Error> {
         let mut end = *end;
         match (self.layout, &end.body) {
-            (Layout::AsGiven, _) => {}
+            (Clog2Layout::AsGiven, _) => {}
             (_, Body::EndLog) => end.header.time = ENDLOG_TIME,
-            (Layout::Merged, _) => {
+            (Clog2Layout::Merged, _) => {
                 let time = end.header.time;
                 end.header = RecordHeader {
                     time,
                     ..RecordHeader::default()
                 };
             }
-            (Layout::Joined, _) => {}
+            (Clog2Layout::Joined, _) => {}
         }
         self.put_end(&end)?;
         self.write_block()
@@ -272,8 +272,8 @@ impl<W: Write + Seek> Writer<W> {
     fn write_block(&mut self) -> Result<(), Error> {
         let block = std::mem::take(&mut self.block);
         let filled = match self.layout {
-            Layout::Joined => block.len(),
-            Layout::Merged | Layout::AsGiven => self.used,
+            Clog2Layout::Joined => block.len(),
+            Clog2Layout::Merged | Clog2Layout::AsGiven => self.used,
         };
         let mut result = self.put(self.offset, &block[..filled]);
         // Piece by piece, since a block may be of a gigabyte.

@@ -2,21 +2,21 @@
 
 use std::io::Write;
 
-use super::cursor::Cursor;
-use super::dialect::{Dialect, Mask};
+use super::cursor::DumpiCursor;
+use super::dialect::{Mask, StreamDialect};
 use super::encode::{put_count, put_ints, put_list, put_string};
-use super::schema::{Field, Function};
+use super::schema::{DumpiField, DumpiFunction};
 use super::stream::{callable, measure};
-use super::types::{Clock, Record, Span};
-use super::value::{Arg, Status};
+use super::types::{ClockTime, DumpiRecord, Span};
+use super::value::{DumpiStatus, FieldValue};
 use super::write::{FLUSH_BYTES, RecordHead, WriteError, Writer};
 
 /// A record under construction. Every method appends one field, in stream order.
 #[derive(Debug)]
-pub struct Call<'w, W: Write> {
+pub struct RecordBuilder<'w, W: Write> {
     writer: &'w mut Writer<W>,
     id: u16,
-    function: Option<&'static Function>,
+    function: Option<&'static DumpiFunction>,
     mask: Mask,
     start: usize,
     args: usize,
@@ -25,14 +25,19 @@ pub struct Call<'w, W: Write> {
 
 impl<W: Write> Writer<W> {
     /// Begins a record. `counters` are (entry, return) values, at most 255, written if the mask says so. Without
-    /// [`Call::end`] the record is dropped.
+    /// [`RecordBuilder::end`] the record is dropped.
     #[inline]
-    pub fn call(&mut self, id: u16, head: &RecordHead, counters: &[(i64, i64)]) -> Call<'_, W> {
-        Call::begin(self, id, head, counters)
+    pub fn call(
+        &mut self,
+        id: u16,
+        head: &RecordHead,
+        counters: &[(i64, i64)],
+    ) -> RecordBuilder<'_, W> {
+        RecordBuilder::begin(self, id, head, counters)
     }
 
     /// Copies a record of another file, in the current layout.
-    pub fn record(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+    pub fn record(&mut self, record: &DumpiRecord<'_>) -> Result<(), WriteError> {
         let head = RecordHead {
             mask: record.mask,
             thread: record.thread,
@@ -48,7 +53,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-impl<'w, W: Write> Call<'w, W> {
+impl<'w, W: Write> RecordBuilder<'w, W> {
     /// Writes what stands in front of the arguments.
     #[inline]
     fn begin(
@@ -81,7 +86,7 @@ impl<'w, W: Write> Call<'w, W> {
             }
         }
         let args = b.len();
-        Call {
+        RecordBuilder {
             writer,
             id,
             function: callable(id),
@@ -176,7 +181,7 @@ impl<'w, W: Write> Call<'w, W> {
     /// Code stat, scalar or array: empty for an ignored or unavailable status. Writes nothing if the record's mask
     /// has no status bit.
     #[inline]
-    pub fn statuses(&mut self, statuses: impl IntoIterator<Item = Status>) -> &mut Self {
+    pub fn statuses(&mut self, statuses: impl IntoIterator<Item = DumpiStatus>) -> &mut Self {
         if self.mask.statuses() {
             self.list(statuses, |b, status| b.extend_from_slice(&status.encode()))
         } else {
@@ -185,26 +190,28 @@ impl<'w, W: Write> Call<'w, W> {
     }
 
     /// A value as the reader gives it.
-    pub fn arg(&mut self, field: &Field, arg: &Arg<'_>) -> &mut Self {
+    pub fn arg(&mut self, field: &DumpiField, arg: &FieldValue<'_>) -> &mut Self {
         match *arg {
-            Arg::Absent => self,
-            Arg::Int(v) => match field.code.width() {
+            FieldValue::Absent => self,
+            FieldValue::Int(v) => match field.code.width() {
                 4 => self.int(v),
                 2 => self.handle(v),
                 _ => self.code(v),
             },
-            Arg::I64(v) => self.i64(v),
-            Arg::U64(v) => self.u64(v),
-            Arg::Str(text) => self.string(text),
-            Arg::Ints(values) => self.ints(values.iter()),
-            Arg::Handles(numbers) => self.handles(numbers.iter().map(i32::from)),
-            Arg::Enums(values) => self.codes(values.iter().map(|v| i32::from(*v))),
-            Arg::Rows(rows) => self.list(rows.iter(), |b, row| {
+            FieldValue::I64(v) => self.i64(v),
+            FieldValue::U64(v) => self.u64(v),
+            FieldValue::Str(text) => self.string(text),
+            FieldValue::Ints(values) => self.ints(values.iter()),
+            FieldValue::Handles(numbers) => self.handles(numbers.iter().map(i32::from)),
+            FieldValue::Enums(values) => self.codes(values.iter().map(|v| i32::from(*v))),
+            FieldValue::Rows(rows) => self.list(rows.iter(), |b, row| {
                 put_list(b, row.iter(), |b, v| b.extend_from_slice(&v.to_be_bytes()))
             }),
-            Arg::Strs(texts) => self.strings(texts.iter()),
-            Arg::StrLists(lists) => self.string_lists(lists.iter().map(|texts| texts.iter())),
-            Arg::Statuses(statuses) => self.statuses(statuses.iter()),
+            FieldValue::Strs(texts) => self.strings(texts.iter()),
+            FieldValue::StrLists(lists) => {
+                self.string_lists(lists.iter().map(|texts| texts.iter()))
+            }
+            FieldValue::Statuses(statuses) => self.statuses(statuses.iter()),
         }
     }
 
@@ -213,8 +220,8 @@ impl<'w, W: Write> Call<'w, W> {
     pub fn end(mut self) -> Result<(), WriteError> {
         let function = self.function.ok_or(WriteError::UnknownFunction(self.id))?;
         let written = self.writer.buf.len() - self.args;
-        let args = Cursor::at(&self.writer.buf, self.args);
-        let needed = measure(function, self.mask, Dialect::CURRENT, args).ok();
+        let args = DumpiCursor::at(&self.writer.buf, self.args);
+        let needed = measure(function, self.mask, StreamDialect::CURRENT, args).ok();
         if needed != Some(written) {
             return Err(WriteError::Misfit {
                 function: function.name,
@@ -246,7 +253,7 @@ impl<'w, W: Write> Call<'w, W> {
     }
 }
 
-impl<W: Write> Drop for Call<'_, W> {
+impl<W: Write> Drop for RecordBuilder<'_, W> {
     fn drop(&mut self) {
         if !self.ended {
             self.writer.buf.truncate(self.start);
@@ -257,7 +264,7 @@ impl<W: Write> Drop for Call<'_, W> {
 /// Start and stop as the stream has them.
 pub(super) fn encode_span(span: Span, offset: i32) -> [u8; 12] {
     let mut out = [0; 12];
-    let mut put = |at: usize, clock: Clock| {
+    let mut put = |at: usize, clock: ClockTime| {
         out[at..at + 2].copy_from_slice(&(clock.sec.wrapping_sub(offset) as u16).to_be_bytes());
         out[at + 2..at + 6].copy_from_slice(&clock.nsec.to_be_bytes());
     };

@@ -11,17 +11,17 @@ mod creation;
 mod tests;
 
 pub use creation::{CommCreation, CommName, HandleNames, is_creation};
-use creation::{CreationKind, Group, Node};
+use creation::{CreationKind, GroupExpression, GroupNode};
 
-type Ranks = Rc<[u32]>;
+type WorldRanks = Rc<[u32]>;
 
 /// A communicator.
 #[derive(Debug)]
-struct Comm {
+struct Communicator {
     /// World ranks by rank in it; of an intercommunicator, those of one side.
-    local: Ranks,
+    local: WorldRanks,
     /// Ranks of the remote group of an intercommunicator.
-    remote: Option<Ranks>,
+    remote: Option<WorldRanks>,
     /// Name of the communicator in the records of each member.
     names: Vec<(u32, CommName)>,
     /// Size in each dimension of a Cartesian communicator.
@@ -31,7 +31,7 @@ struct Comm {
 /// All communicators of a run.
 #[derive(Debug)]
 pub struct Communicators {
-    list: Vec<Comm>,
+    list: Vec<Communicator>,
     /// By rank and number of the creation.
     made: Vec<Vec<Option<u32>>>,
     size: u32,
@@ -126,14 +126,14 @@ struct Resolution<'c> {
     /// By place and parent the creations, in order.
     children: HashMap<(usize, CommName), Vec<u32>>,
     /// Communicators whose children are to be looked at from this one on.
-    work: VecDeque<(Work, usize)>,
+    work: VecDeque<(PendingComm, usize)>,
     /// Halves of intercommunicators.
-    halves: Vec<Half>,
+    halves: Vec<IntercommSide>,
 }
 
 /// A communicator whose children are looked at.
 #[derive(Clone, Copy)]
-enum Work {
+enum PendingComm {
     World,
     /// MPI_COMM_SELF of the rank at this place.
     SelfComm(usize),
@@ -142,8 +142,8 @@ enum Work {
 }
 
 /// One side of an intercommunicator.
-struct Half {
-    ranks: Ranks,
+struct IntercommSide {
+    ranks: WorldRanks,
     leader: u32,
     remote_leader: u32,
     tag: i32,
@@ -164,8 +164,8 @@ impl<'c> Resolution<'c> {
             }
         }
         let places = creations.iter().map(|(rank, _)| *rank).zip(0..).collect();
-        let mut work = VecDeque::from([(Work::World, 0)]);
-        work.extend((0..creations.len()).map(|place| (Work::SelfComm(place), 0)));
+        let mut work = VecDeque::from([(PendingComm::World, 0)]);
+        work.extend((0..creations.len()).map(|place| (PendingComm::SelfComm(place), 0)));
         Resolution {
             comms,
             creations,
@@ -182,21 +182,21 @@ impl<'c> Resolution<'c> {
         let mut waits = 0;
         while let Some((work, from)) = self.work.pop_front() {
             let (members, sides, dims) = match work {
-                Work::World => {
+                PendingComm::World => {
                     // Every rank takes part, so every file is needed.
                     if self.comms.size as usize != self.creations.len() {
                         continue;
                     }
-                    let ranks: Ranks = (0..self.comms.size).collect();
+                    let ranks: WorldRanks = (0..self.comms.size).collect();
                     let names = ranks.iter().map(|&rank| (rank, CommName::World)).collect();
                     (names, (ranks, None), None)
                 }
-                Work::SelfComm(place) => {
+                PendingComm::SelfComm(place) => {
                     let rank = self.creations[place].0;
-                    let ranks: Ranks = Rc::new([rank]);
+                    let ranks: WorldRanks = Rc::new([rank]);
                     (vec![(rank, CommName::SelfComm)], (ranks, None), None)
                 }
-                Work::Listed(at) => {
+                PendingComm::Listed(at) => {
                     let comm = &self.comms.list[at];
                     let sides = (comm.local.clone(), comm.remote.clone());
                     (comm.names.clone(), sides, comm.dims.clone())
@@ -219,7 +219,7 @@ impl<'c> Resolution<'c> {
     fn look(
         &mut self,
         members: &[(u32, CommName)],
-        sides: &(Ranks, Option<Ranks>),
+        sides: &(WorldRanks, Option<WorldRanks>),
         dims: Option<&[usize]>,
         from: usize,
     ) -> Option<usize> {
@@ -231,8 +231,8 @@ impl<'c> Resolution<'c> {
                 events.push((rank, event));
             }
             match self.make(&events, sides, dims) {
-                Made::Wait => return Some(nth),
-                Made::Comms(comms) => {
+                CreatedComm::Wait => return Some(nth),
+                CreatedComm::Comms(comms) => {
                     for comm in comms {
                         self.add(comm);
                     }
@@ -242,7 +242,7 @@ impl<'c> Resolution<'c> {
         None
     }
 
-    fn add(&mut self, comm: Comm) {
+    fn add(&mut self, comm: Communicator) {
         // One without members (a grid of no processes) has no children to look for. And a damaged file may name the
         // communicator that a call makes as its parent, or make a circle of such names.
         let is_made = |&(rank, name): &(u32, CommName)| {
@@ -262,7 +262,7 @@ impl<'c> Resolution<'c> {
             }
         }
         self.comms.list.push(comm);
-        self.work.push_back((Work::Listed(at), 0));
+        self.work.push_back((PendingComm::Listed(at), 0));
     }
 
     fn creation(&self, (rank, event): (u32, u32)) -> Option<&'c CommCreation> {
@@ -274,10 +274,10 @@ impl<'c> Resolution<'c> {
     fn make(
         &mut self,
         events: &[(u32, u32)],
-        (local, remote): &(Ranks, Option<Ranks>),
+        (local, remote): &(WorldRanks, Option<WorldRanks>),
         dims: Option<&[usize]>,
-    ) -> Made {
-        let nothing = Made::Comms(Vec::new());
+    ) -> CreatedComm {
+        let nothing = CreatedComm::Comms(Vec::new());
         let calls: Option<Vec<&CommCreation>> =
             events.iter().map(|&event| self.creation(event)).collect();
         let Some(calls) = calls else {
@@ -293,15 +293,15 @@ impl<'c> Resolution<'c> {
             return nothing;
         }
         let made = |&(rank, event): &(u32, u32)| (rank, CommName::Made(event));
-        let comm = |events: &[(u32, u32)], dims| Comm {
+        let comm = |events: &[(u32, u32)], dims| Communicator {
             local: events.iter().map(|&(rank, _)| rank).collect(),
             remote: None,
             names: events.iter().map(made).collect(),
             dims,
         };
-        let one = |comm| Made::Comms(vec![comm]);
+        let one = |comm| CreatedComm::Comms(vec![comm]);
         match &first.kind {
-            CreationKind::Dup => one(Comm {
+            CreationKind::Dup => one(Communicator {
                 local: local.clone(),
                 remote: remote.clone(),
                 names: events.iter().map(made).collect(),
@@ -317,7 +317,7 @@ impl<'c> Resolution<'c> {
             _ if remote.is_some() => nothing,
             CreationKind::Split { .. } => {
                 let parts = split_events(events, &calls);
-                Made::Comms(parts.iter().map(|part| comm(part, None)).collect())
+                CreatedComm::Comms(parts.iter().map(|part| comm(part, None)).collect())
             }
             CreationKind::Create(_) => self.create(events, &calls, comm),
             CreationKind::Cart { dims, reorder } => {
@@ -349,7 +349,7 @@ impl<'c> Resolution<'c> {
                     let kept = dims.iter().zip(remain).filter(|(_, remains)| **remains);
                     let kept: Vec<usize> = kept.map(|(dim, _)| *dim).collect();
                     let parts = parts.iter().map(|part| comm(part, Some(kept.clone())));
-                    Made::Comms(parts.collect())
+                    CreatedComm::Comms(parts.collect())
                 }
                 _ => nothing,
             },
@@ -361,16 +361,16 @@ impl<'c> Resolution<'c> {
                     return nothing;
                 };
                 let Some(remote_leader) = self.remote_leader(leader) else {
-                    return Made::Wait;
+                    return CreatedComm::Wait;
                 };
-                let half = Half {
+                let half = IntercommSide {
                     ranks: local.clone(),
                     leader: leader.0,
                     remote_leader,
                     tag: *tag,
                     events: events.to_vec(),
                 };
-                Made::Comms(self.meet(half).into_iter().collect())
+                CreatedComm::Comms(self.meet(half).into_iter().collect())
             }
             CreationKind::Opaque => nothing,
         }
@@ -385,8 +385,8 @@ impl<'c> Resolution<'c> {
         &self,
         events: &[(u32, u32)],
         calls: &[&CommCreation],
-        comm: impl Fn(&[(u32, u32)], Option<Vec<usize>>) -> Comm,
-    ) -> Made {
+        comm: impl Fn(&[(u32, u32)], Option<Vec<usize>>) -> Communicator,
+    ) -> CreatedComm {
         let by_rank: HashMap<u32, u32> = events.iter().copied().collect();
         let mut made = Vec::new();
         let mut done: HashSet<u32> = HashSet::new();
@@ -402,7 +402,7 @@ impl<'c> Resolution<'c> {
             };
             let mut known = HashMap::new();
             match self.members(place, group, &mut known) {
-                Members::Wait => return Made::Wait,
+                Members::Wait => return CreatedComm::Wait,
                 Members::Unknown => {}
                 Members::Are(ranks) => {
                     let part: Option<Vec<_>> = ranks
@@ -416,20 +416,22 @@ impl<'c> Resolution<'c> {
                 }
             }
         }
-        Made::Comms(made)
+        CreatedComm::Comms(made)
     }
 
     /// The members of a group of the rank at `place`. `known` has what was found on the way, since groups share parts.
     fn members(
         &self,
         place: usize,
-        node: &Rc<Node>,
-        known: &mut HashMap<*const Node, Vec<u32>>,
+        node: &Rc<GroupNode>,
+        known: &mut HashMap<*const GroupNode, Vec<u32>>,
     ) -> Members {
         if let Some(ranks) = known.get(&Rc::as_ptr(node)) {
             return Members::Are(ranks.clone());
         }
-        let mut both = |a: &Rc<Node>, b: &Rc<Node>, join: fn(Vec<u32>, Vec<u32>) -> Vec<u32>| match (
+        let mut both = |a: &Rc<GroupNode>,
+                        b: &Rc<GroupNode>,
+                        join: fn(Vec<u32>, Vec<u32>) -> Vec<u32>| match (
             self.members(place, a, known),
             self.members(place, b, known),
         ) {
@@ -438,15 +440,17 @@ impl<'c> Resolution<'c> {
             _ => Members::Unknown,
         };
         let found = match &node.group {
-            Group::Empty => Members::Are(Vec::new()),
+            GroupExpression::Empty => Members::Are(Vec::new()),
             // A size that no files stand for may be any number.
-            Group::Of(CommName::World) if self.comms.size as usize != self.creations.len() => {
+            GroupExpression::Of(CommName::World)
+                if self.comms.size as usize != self.creations.len() =>
+            {
                 Members::Unknown
             }
-            Group::Of(CommName::World) => Members::Are((0..self.comms.size).collect()),
-            Group::Of(CommName::SelfComm) => Members::Are(vec![self.creations[place].0]),
-            Group::Of(CommName::Unknown) => Members::Unknown,
-            Group::Of(name @ CommName::Made(_)) => match self.comms.index(place, *name) {
+            GroupExpression::Of(CommName::World) => Members::Are((0..self.comms.size).collect()),
+            GroupExpression::Of(CommName::SelfComm) => Members::Are(vec![self.creations[place].0]),
+            GroupExpression::Of(CommName::Unknown) => Members::Unknown,
+            GroupExpression::Of(name @ CommName::Made(_)) => match self.comms.index(place, *name) {
                 None => Members::Wait,
                 Some(index) => {
                     let own = self.creations[place].0;
@@ -457,7 +461,7 @@ impl<'c> Resolution<'c> {
                     }
                 }
             },
-            Group::Ranks(of, ranks, excluded) => match self.members(place, of, known) {
+            GroupExpression::Ranks(of, ranks, excluded) => match self.members(place, of, known) {
                 Members::Are(all) => {
                     let at = |rank: &i32| usize::try_from(*rank).ok();
                     if *excluded {
@@ -472,17 +476,17 @@ impl<'c> Resolution<'c> {
                 }
                 other => other,
             },
-            Group::Union(a, b) => both(a, b, |mut a, b| {
+            GroupExpression::Union(a, b) => both(a, b, |mut a, b| {
                 let known: HashSet<u32> = a.iter().copied().collect();
                 a.extend(b.into_iter().filter(|rank| !known.contains(rank)));
                 a
             }),
-            Group::Intersection(a, b) => both(a, b, |mut a, b| {
+            GroupExpression::Intersection(a, b) => both(a, b, |mut a, b| {
                 let other: HashSet<u32> = b.into_iter().collect();
                 a.retain(|rank| other.contains(rank));
                 a
             }),
-            Group::Difference(a, b) => both(a, b, |mut a, b| {
+            GroupExpression::Difference(a, b) => both(a, b, |mut a, b| {
                 let other: HashSet<u32> = b.into_iter().collect();
                 a.retain(|rank| !other.contains(rank));
                 a
@@ -510,8 +514,8 @@ impl<'c> Resolution<'c> {
     }
 
     /// Puts a half to the other one, or lets it wait.
-    fn meet(&mut self, half: Half) -> Option<Comm> {
-        let fits = |other: &Half| {
+    fn meet(&mut self, half: IntercommSide) -> Option<Communicator> {
+        let fits = |other: &IntercommSide| {
             other.leader == half.remote_leader
                 && other.remote_leader == half.leader
                 && other.tag == half.tag
@@ -522,7 +526,7 @@ impl<'c> Resolution<'c> {
         };
         let other = self.halves.remove(at);
         let events = other.events.iter().chain(&half.events);
-        Some(Comm {
+        Some(Communicator {
             local: other.ranks,
             remote: Some(half.ranks),
             names: events
@@ -538,10 +542,10 @@ impl<'c> Resolution<'c> {
 fn merged_events(
     events: &[(u32, u32)],
     calls: &[&CommCreation],
-    local: &Ranks,
-    remote: &Ranks,
+    local: &WorldRanks,
+    remote: &WorldRanks,
 ) -> Option<Vec<(u32, u32)>> {
-    let high = |ranks: &Ranks| {
+    let high = |ranks: &WorldRanks| {
         let mut calls = events.iter().zip(calls);
         let (_, call) = calls.find(|((rank, _), _)| ranks.contains(rank))?;
         Some(matches!(call.kind, CreationKind::Merge { high: true }))
@@ -577,8 +581,8 @@ fn split_events(events: &[(u32, u32)], calls: &[&CommCreation]) -> Vec<Vec<(u32,
 }
 
 /// Communicator that a call made.
-enum Made {
-    Comms(Vec<Comm>),
+enum CreatedComm {
+    Comms(Vec<Communicator>),
     /// Something has to be known first.
     Wait,
 }

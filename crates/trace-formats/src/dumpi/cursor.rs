@@ -2,7 +2,7 @@
 
 /// A place in a byte slice. Every taking method returns `None`, and moves nothing, when too few bytes are left.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cursor<'a> {
+pub(super) struct DumpiCursor<'a> {
     bytes: &'a [u8],
     pos: usize,
 }
@@ -16,7 +16,7 @@ macro_rules! take {
     )*};
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> DumpiCursor<'a> {
     /// A cursor at `pos`, which may lie behind the end.
     pub fn at(bytes: &'a [u8], pos: usize) -> Self {
         Self { bytes, pos }

@@ -73,10 +73,10 @@ impl fmt::Display for Version {
 
 /// How the stream of an old version differs from the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialect(u8);
+pub(super) struct StreamDialect(u8);
 
-impl Dialect {
-    pub const CURRENT: Dialect = Dialect(0);
+impl StreamDialect {
+    pub const CURRENT: StreamDialect = StreamDialect(0);
     const INIT_WORD: u8 = 1;
     const NO_STATUS_TAG: u8 = 2;
     const ONE_COORD: u8 = 4;

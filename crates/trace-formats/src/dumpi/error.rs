@@ -4,11 +4,11 @@ use std::fmt;
 use trace_model::{Fault, FaultKind};
 
 /// An error in a DUMPI file: what was expected, at which byte, of which file.
-pub type Error = Fault<ErrorKind>;
+pub type DumpiError = Fault<DumpiErrorKind>;
 
-/// The kinds of [`Error`].
+/// The kinds of [`DumpiError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
+pub enum DumpiErrorKind {
     /// The eight bytes that begin every file are missing.
     NoMagic,
     /// None of the known index records ends the file: it was never completed, or cut off.
@@ -37,36 +37,36 @@ pub enum ErrorKind {
     NoFooter(u64),
 }
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for DumpiErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::NoMagic => write!(f, "not a DUMPI file: expected FF AA DD \"DUMPI\""),
-            ErrorKind::NoIndex => write!(
+            DumpiErrorKind::NoMagic => write!(f, "not a DUMPI file: expected FF AA DD \"DUMPI\""),
+            DumpiErrorKind::NoIndex => write!(
                 f,
                 "no index record at the end: the trace was not completed or is cut off"
             ),
-            ErrorKind::Outside { section, target } => {
+            DumpiErrorKind::Outside { section, target } => {
                 write!(
                     f,
                     "the index puts the {section} at byte {target}, outside the file"
                 )
             }
-            ErrorKind::Missing(section) => write!(f, "the index names no {section}"),
-            ErrorKind::Short(what) => write!(f, "the data end within the {what}"),
-            ErrorKind::ShortRecord { function, field } => {
+            DumpiErrorKind::Missing(section) => write!(f, "the index names no {section}"),
+            DumpiErrorKind::Short(what) => write!(f, "the data end within the {what}"),
+            DumpiErrorKind::ShortRecord { function, field } => {
                 write!(
                     f,
                     "the data end within a record of {function}, field {field}"
                 )
             }
-            ErrorKind::UnknownFunction(id) => {
+            DumpiErrorKind::UnknownFunction(id) => {
                 write!(f, "expected a function id of 0 to 293, found {id}")
             }
-            ErrorKind::NoFooter(mark) => {
+            DumpiErrorKind::NoFooter(mark) => {
                 write!(f, "expected the footer mark 0xF007FEE7, found {mark:#X}")
             }
         }
     }
 }
 
-impl FaultKind for ErrorKind {}
+impl FaultKind for DumpiErrorKind {}

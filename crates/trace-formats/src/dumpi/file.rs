@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
-use super::types::{Index, Offsets, Trailer};
+use super::types::{Offsets, SectionIndex, Trailer};
 use super::write::{FileSection, WriteError, Writer};
 use trace_model::PendingFile;
 
@@ -26,7 +26,11 @@ impl FileWriter {
     }
 
     /// Completes the file and gives it its name, in place of an older file of that name.
-    pub fn finish(self, trailer: &Trailer, layout: &[FileSection]) -> Result<Index, WriteError> {
+    pub fn finish(
+        self,
+        trailer: &Trailer,
+        layout: &[FileSection],
+    ) -> Result<SectionIndex, WriteError> {
         let (mut file, index) = self.writer.finish(trailer, layout)?;
         file.complete().map_err(|error| WriteError::File {
             path: file.path().to_owned(),

@@ -8,7 +8,7 @@ use super::table::FUNCTIONS;
 
 pub use super::ids::{FINALIZE, INIT, INIT_THREAD};
 pub use super::schema::{
-    Field, FieldCode, FieldMoment, FieldShape, Function, LibraryBinding, MAX_FIELDS,
+    DumpiField, DumpiFunction, FieldCode, FieldMoment, FieldShape, LibraryBinding, MAX_FIELDS,
 };
 
 /// The id that ends a stream of calls.
@@ -19,7 +19,7 @@ pub const ALL_FUNCTIONS: u16 = 290;
 pub const FUNCTION_ENTER: u16 = 291;
 /// The end of what [`FUNCTION_ENTER`] began.
 pub const FUNCTION_EXIT: u16 = 292;
-impl Function {
+impl DumpiFunction {
     /// The positions of the fields in the order dumpi2ascii shows them, where that is not the stream order
     /// (`spec/dumpi-tools.md` section 2.1).
     pub fn display_order(&self) -> Option<&'static [u8]> {
@@ -38,17 +38,17 @@ impl Function {
 
 /// The entry of a function id; `None` for [`END_OF_STREAM`] and beyond.
 #[inline]
-pub fn by_id(id: u16) -> Option<&'static Function> {
+pub fn by_id(id: u16) -> Option<&'static DumpiFunction> {
     FUNCTIONS.get(usize::from(id))
 }
 
 /// The entry with this exact name.
-pub fn by_name(name: &str) -> Option<&'static Function> {
+pub fn by_name(name: &str) -> Option<&'static DumpiFunction> {
     FUNCTIONS.iter().find(|f| f.name == name)
 }
 
 /// All entries in the order of their ids.
-pub fn all() -> &'static [Function] {
+pub fn all() -> &'static [DumpiFunction] {
     &FUNCTIONS
 }
 

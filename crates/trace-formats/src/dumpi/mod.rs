@@ -4,7 +4,7 @@
 //! * [`read`] opens a `.bin` and gives its records, borrowed from the bytes,
 //! * [`mod@write`] makes one, record by record,
 //! * [`mod@print`] shows one as the text of `dumpi2ascii`, [`from_text`] makes one of such a text,
-//! * [`Source`] gives the files of a run as drawables,
+//! * [`DumpiSource`] gives the files of a run as drawables,
 //! * [`meta`] reads and writes the `.meta` file and knows the file names of a run,
 //! * [`functions`] is the table of all function ids and their fields; [`types`] and [`value`] are what records hold.
 //!
@@ -13,9 +13,9 @@
 //!
 //! ```
 //! use trace_formats::dumpi::functions::by_name;
-//! use trace_formats::dumpi::read::Reader;
+//! use trace_formats::dumpi::read::DumpiReader;
 //! use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
-//! use trace_formats::dumpi::value::Arg;
+//! use trace_formats::dumpi::value::FieldValue;
 //! use trace_formats::dumpi::write::{RecordHead, LIBDUMPI, Writer};
 //!
 //! let mut writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 100 })?;
@@ -25,12 +25,12 @@
 //! call.end()?;
 //! let (bytes, _index) = writer.finish(&Trailer::default(), LIBDUMPI)?;
 //!
-//! let reader = Reader::open(&bytes)?;
+//! let reader = DumpiReader::open(&bytes)?;
 //! for record in reader.records() {
 //!     let record = record?;
 //!     assert_eq!(record.function.name, by_name("MPI_Comm_rank").unwrap().name);
 //!     assert_eq!(record.wall.stop.nsec, 9);
-//!     assert_eq!(record.args().map(|(_, arg)| arg).collect::<Vec<_>>(), [Arg::Int(2), Arg::Int(5)]);
+//!     assert_eq!(record.args().map(|(_, arg)| arg).collect::<Vec<_>>(), [FieldValue::Int(2), FieldValue::Int(5)]);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -60,9 +60,9 @@ pub mod types;
 pub mod value;
 pub mod write;
 
-pub use error::{Error, ErrorKind};
-pub use source::Source;
-pub use stream::Records;
+pub use error::{DumpiError, DumpiErrorKind};
+pub use source::DumpiSource;
+pub use stream::DumpiRecords;
 
 /// The bytes that begin a file, and as a u64 its index.
 pub const MAGIC: [u8; 8] = [0xFF, 0xAA, 0xDD, b'D', b'U', b'M', b'P', b'I'];

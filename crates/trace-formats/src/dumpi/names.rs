@@ -3,9 +3,9 @@
 use super::functions::FieldCode;
 
 /// Names of the numbers from 0 up, and of those beyond.
-struct Names(&'static [&'static str], &'static str);
+struct NumberNames(&'static [&'static str], &'static str);
 
-const DATATYPES: Names = Names(
+const DATATYPES: NumberNames = NumberNames(
     &[
         "MPI_DATATYPE_ERROR",
         "MPI_DATATYPE_NULL",
@@ -39,7 +39,7 @@ const DATATYPES: Names = Names(
     "user-defined-datatype",
 );
 
-const COMMS: Names = Names(
+const COMMS: NumberNames = NumberNames(
     &[
         "MPI_COMM_ERROR",
         "MPI_COMM_NULL",
@@ -48,14 +48,14 @@ const COMMS: Names = Names(
     ],
     "user-defined-comm",
 );
-const GROUPS: Names = Names(
+const GROUPS: NumberNames = NumberNames(
     &["MPI_GROUP_ERROR", "MPI_GROUP_NULL", "MPI_GROUP_EMPTY"],
     "user-defined-group",
 );
-const FILES: Names = Names(&["DUMPI_FILE_NULL"], "user-file");
-const WINDOWS: Names = Names(&["DUMPI_WIN_NULL"], "user-defined-win");
+const FILES: NumberNames = NumberNames(&["DUMPI_FILE_NULL"], "user-file");
+const WINDOWS: NumberNames = NumberNames(&["DUMPI_WIN_NULL"], "user-defined-win");
 
-const OPS: Names = Names(
+const OPS: NumberNames = NumberNames(
     &[
         "MPI_OP_ERROR",
         "MPI_MAX",
@@ -76,7 +76,7 @@ const OPS: Names = Names(
     "user-defined-op",
 );
 
-const KEYVALS: Names = Names(
+const KEYVALS: NumberNames = NumberNames(
     &[
         "MPI_TAG_UB",
         "MPI_HOST",
@@ -92,7 +92,7 @@ const KEYVALS: Names = Names(
     "user-defined-keyval",
 );
 
-const COMPARISONS: Names = Names(
+const COMPARISONS: NumberNames = NumberNames(
     &[
         "MPI_COMPARISON_ERROR",
         "MPI_IDENT",
@@ -103,7 +103,7 @@ const COMPARISONS: Names = Names(
     "undefined-comparison",
 );
 
-const TOPOLOGIES: Names = Names(
+const TOPOLOGIES: NumberNames = NumberNames(
     &[
         "DUMPI_TOPOLOGY_ERROR",
         "MPI_GRAPH",
@@ -113,7 +113,7 @@ const TOPOLOGIES: Names = Names(
     "DUMPI_TOPOLOGY_ERROR",
 );
 
-const COMBINERS: Names = Names(
+const COMBINERS: NumberNames = NumberNames(
     &[
         "MPI_COMBINER_ERROR",
         "MPI_COMBINER_NAMED",
@@ -138,7 +138,7 @@ const COMBINERS: Names = Names(
     "DUMPI_COMBINER_ERROR",
 );
 
-const DISTRIBUTIONS: Names = Names(
+const DISTRIBUTIONS: NumberNames = NumberNames(
     &[
         "DUMPI_DISTRIBUTION_ERROR",
         "MPI_DISTRIBUTE_BLOCK",
@@ -149,12 +149,12 @@ const DISTRIBUTIONS: Names = Names(
     "DUMPI_DISTRIBUTION_ERROR",
 );
 
-const ORDERS: Names = Names(
+const ORDERS: NumberNames = NumberNames(
     &["DUMPI_ORDERING_ERROR", "MPI_ORDER_C", "MPI_ORDER_FORTRAN"],
     "DUMPI_ORDERING_ERROR",
 );
 
-const THREAD_LEVELS: Names = Names(
+const THREAD_LEVELS: NumberNames = NumberNames(
     &[
         "DUMPI_THREADLEVEL_ERROR",
         "MPI_THREAD_SINGLE",
@@ -165,7 +165,7 @@ const THREAD_LEVELS: Names = Names(
     "DUMPI_THREADLEVEL_ERROR",
 );
 
-const TYPE_CLASSES: Names = Names(
+const TYPE_CLASSES: NumberNames = NumberNames(
     &[
         "DUMPI_TYPECLASS_ERROR",
         "MPI_TYPECLASS_REAL",
@@ -175,7 +175,7 @@ const TYPE_CLASSES: Names = Names(
     "DUMPI_TYPECLASS_ERROR",
 );
 
-const LOCKS: Names = Names(
+const LOCKS: NumberNames = NumberNames(
     &[
         "DUMPI_LOCKTYPE_ERROR",
         "MPI_LOCK_SHARED",
@@ -184,7 +184,7 @@ const LOCKS: Names = Names(
     "DUMPI_LOCKTYPE_ERROR",
 );
 
-const ORIGINS: Names = Names(
+const ORIGINS: NumberNames = NumberNames(
     &[
         "DUMPI_WHENCE_ERROR",
         "MPI_SEEK_SET",
@@ -194,7 +194,7 @@ const ORIGINS: Names = Names(
     "DUMPI_WHENCE_ERROR",
 );
 
-const MODES: Names = Names(
+const MODES: NumberNames = NumberNames(
     &[
         "DUMPI_FILEMODE_ERROR",
         "MPI_MODE_RDONLY",

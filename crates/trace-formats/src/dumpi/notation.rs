@@ -1,10 +1,10 @@
 //! Reads the notation of the function table, at compile time.
 
 use super::schema::{
-    Field, FieldCode, FieldMoment, FieldShape, Function, LibraryBinding, MAX_FIELDS,
+    DumpiField, DumpiFunction, FieldCode, FieldMoment, FieldShape, LibraryBinding, MAX_FIELDS,
 };
 
-const NO_FIELD: Field = Field {
+const NO_FIELD: DumpiField = DumpiField {
     name: "",
     code: FieldCode::Int,
     shape: FieldShape::One,
@@ -18,7 +18,7 @@ pub(super) const fn function(
     name: &'static str,
     binding: LibraryBinding,
     text: &'static str,
-) -> Function {
+) -> DumpiFunction {
     let mut fields = [NO_FIELD; MAX_FIELDS];
     let mut count = 0;
     let mut rest = text;
@@ -50,7 +50,7 @@ pub(super) const fn function(
         };
         i += 1;
     }
-    Function {
+    DumpiFunction {
         id,
         name,
         binding,
@@ -62,7 +62,12 @@ pub(super) const fn function(
 }
 
 /// Reads one field in the notation `name:code[…]*`.
-const fn field(word: &'static str, root_only: bool, before: &[Field], count: usize) -> Field {
+const fn field(
+    word: &'static str,
+    root_only: bool,
+    before: &[DumpiField],
+    count: usize,
+) -> DumpiField {
     let (name, kind) = split(word, b':');
     let (kind, moment) = match kind.as_bytes() {
         [.., b'*', b'?'] => (
@@ -88,7 +93,7 @@ const fn field(word: &'static str, root_only: bool, before: &[Field], count: usi
             FieldShape::Rows { bound }
         }
     };
-    Field {
+    DumpiField {
         name,
         code: self::code(kind_of),
         shape,
@@ -98,7 +103,7 @@ const fn field(word: &'static str, root_only: bool, before: &[Field], count: usi
 }
 
 /// The rank that is compared with `root`.
-const fn rank_field(fields: &[Field], count: usize) -> u8 {
+const fn rank_field(fields: &[DumpiField], count: usize) -> u8 {
     let mut i = 0;
     while i < count {
         if same(fields[i].name, "commrank") || same(fields[i].name, "oldcommrank") {
@@ -109,7 +114,7 @@ const fn rank_field(fields: &[Field], count: usize) -> u8 {
     panic!("root-only fields without a rank field")
 }
 
-const fn position(name: &str, fields: &[Field], count: usize) -> u8 {
+const fn position(name: &str, fields: &[DumpiField], count: usize) -> u8 {
     let mut i = 0;
     while i < count {
         if same(fields[i].name, name) {

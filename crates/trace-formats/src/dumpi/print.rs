@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::error::Error;
+use super::error::DumpiError;
 use super::functions::{self, FieldCode};
 use super::names;
-use super::read::Reader;
-use super::text::{Addresses, Labels, Text};
+use super::read::DumpiReader;
+use super::text::{Addresses, Labels, TextWriter};
 use super::time;
 use super::types::{AddressLabel, Keyval};
 use crate::ConversionError;
@@ -59,7 +59,7 @@ impl Sections {
 }
 
 /// Why a text ends early. What came before was printed.
-pub type PrintError = ConversionError<Error, io::Error>;
+pub type PrintError = ConversionError<DumpiError, io::Error>;
 
 impl From<io::Error> for PrintError {
     fn from(e: io::Error) -> Self {
@@ -67,20 +67,20 @@ impl From<io::Error> for PrintError {
     }
 }
 
-impl From<Error> for PrintError {
-    fn from(e: Error) -> Self {
+impl From<DumpiError> for PrintError {
+    fn from(e: DumpiError) -> Self {
         PrintError::Input(e)
     }
 }
 
 /// Prints parts of a file. Output goes out in large pieces, so `out` needs no buffer.
 pub fn print(
-    reader: &Reader<'_>,
+    reader: &DumpiReader<'_>,
     sections: Sections,
     zone: Zone,
     out: &mut impl Write,
 ) -> Result<(), PrintError> {
-    let mut text = Text {
+    let mut text = TextWriter {
         buf: Vec::with_capacity(BUFFER_BYTES + BUFFER_BYTES / 4),
     };
     let done = print_sections(reader, sections, zone, &mut text, out);
@@ -90,10 +90,10 @@ pub fn print(
 }
 
 fn print_sections(
-    reader: &Reader<'_>,
+    reader: &DumpiReader<'_>,
     sections: Sections,
     zone: Zone,
-    text: &mut Text,
+    text: &mut TextWriter,
     out: &mut impl Write,
 ) -> Result<(), PrintError> {
     if sections.header {
@@ -172,7 +172,7 @@ fn print_sections(
     Ok(())
 }
 
-fn header(text: &mut Text, reader: &Reader<'_>, zone: Zone) {
+fn header(text: &mut TextWriter, reader: &DumpiReader<'_>, zone: Zone) {
     let Some(h) = reader.header() else { return };
     text.str("version=")
         .number(h.version.major)
@@ -192,8 +192,8 @@ fn header(text: &mut Text, reader: &Reader<'_>, zone: Zone) {
     text.str("\nmeshdim=")
         .number(h.mesh_coords.len())
         .str("\nmeshsize=[");
-    text.joined(h.mesh_sizes.iter().copied(), Text::number_item);
+    text.joined(h.mesh_sizes.iter().copied(), TextWriter::number_item);
     text.str("]\nmeshcrd=[")
-        .joined(h.mesh_coords.iter().copied(), Text::number_item);
+        .joined(h.mesh_coords.iter().copied(), TextWriter::number_item);
     text.str("]\n");
 }

@@ -3,18 +3,18 @@
 //!
 //! Nothing here panics or allocates more than the file's own size, whatever the bytes.
 
-use super::cursor::Cursor;
-use super::dialect::Dialect;
-use super::error::{Error, ErrorKind};
-use super::stream::Records;
-use super::types::{AddressLabel, Footer, Header, Index, Keyval, Offsets, Trailer, Version};
+use super::cursor::DumpiCursor;
+use super::dialect::StreamDialect;
+use super::error::{DumpiError, DumpiErrorKind};
+use super::stream::DumpiRecords;
+use super::types::{AddressLabel, Footer, Header, Keyval, Offsets, SectionIndex, Trailer, Version};
 use super::{FOOTER_MARK, MAGIC};
 
 /// An opened file.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct DumpiReader<'a> {
     bytes: &'a [u8],
-    index: Index,
+    index: SectionIndex,
     header: Option<Header>,
     offsets: Offsets,
     /// The stream cannot go beyond this.
@@ -22,23 +22,23 @@ pub struct Reader<'a> {
     complete: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> DumpiReader<'a> {
     /// Opens a complete file: finds its index, of whatever version, and reads its header.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Error> {
+    pub fn open(bytes: &'a [u8]) -> Result<Self, DumpiError> {
         check_magic(bytes)?;
         let (index, end) = find_index(bytes)?;
         for (section, target) in named(&index) {
             if target != 0 && (target < MAGIC.len() as u64 || target > end as u64) {
-                return Err(Error::new(
+                return Err(DumpiError::new(
                     end as u64,
-                    ErrorKind::Outside { section, target },
+                    DumpiErrorKind::Outside { section, target },
                 ));
             }
         }
         if index.body == 0 {
-            return Err(Error::new(
+            return Err(DumpiError::new(
                 end as u64,
-                ErrorKind::Missing("stream of calls"),
+                DumpiErrorKind::Missing("stream of calls"),
             ));
         }
         let limit = named(&index)
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         let offsets = read_offsets(bytes, index.body as usize)?;
         let header = match index.header {
             0 => None,
-            at => Some(read_header(&mut Cursor::at(bytes, at as usize))?),
+            at => Some(read_header(&mut DumpiCursor::at(bytes, at as usize))?),
         };
         Ok(Self {
             bytes,
@@ -63,14 +63,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Opens a file that was never completed: the stream begins behind the magic and goes as far as there are
-    /// sound records. [`Reader::records`] then ends with an error that names the place where they stop, unless the
+    /// sound records. [`DumpiReader::records`] then ends with an error that names the place where they stop, unless the
     /// stream has its end mark; in that case the sections that follow it are found as well, as far as they are whole.
-    pub fn salvage(bytes: &'a [u8]) -> Result<Self, Error> {
+    pub fn salvage(bytes: &'a [u8]) -> Result<Self, DumpiError> {
         check_magic(bytes)?;
         let body = MAGIC.len();
-        let index = Index {
+        let index = SectionIndex {
             body: body as u64,
-            ..Index::default()
+            ..SectionIndex::default()
         };
         let offsets = read_offsets(bytes, body)?;
         let mut reader = Self {
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
 
     /// Looks for the sections in the order of the reference library.
     fn find_sections(&mut self, from: usize) {
-        let mut c = Cursor::at(self.bytes, from);
+        let mut c = DumpiCursor::at(self.bytes, from);
         let Ok(header) = read_header(&mut c) else {
             return;
         };
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the sections are.
-    pub fn index(&self) -> &Index {
+    pub fn index(&self) -> &SectionIndex {
         &self.index
     }
 
@@ -150,44 +150,44 @@ impl<'a> Reader<'a> {
     }
 
     /// The calls, in the order of completion.
-    pub fn records(&self) -> Records<'a> {
+    pub fn records(&self) -> DumpiRecords<'a> {
         let stream = self.bytes.get(..self.limit).unwrap_or(self.bytes);
-        Records::new(
+        DumpiRecords::new(
             stream,
             self.index.body as usize,
             self.offsets,
-            Dialect::of(self.version()),
+            StreamDialect::of(self.version()),
             self.complete,
         )
     }
 
     /// The call counts; `None` if the file has no such section, like the following.
-    pub fn footer(&self) -> Result<Option<Footer>, Error> {
+    pub fn footer(&self) -> Result<Option<Footer>, DumpiError> {
         self.section(self.index.footer, read_footer)
     }
 
     /// The free pairs of strings.
-    pub fn keyvals(&self) -> Result<Option<Vec<Keyval>>, Error> {
+    pub fn keyvals(&self) -> Result<Option<Vec<Keyval>>, DumpiError> {
         self.section(self.index.keyvals, read_pairs)
     }
 
     /// The names of the performance counters.
-    pub fn perf_labels(&self) -> Result<Option<Vec<Vec<u8>>>, Error> {
+    pub fn perf_labels(&self) -> Result<Option<Vec<Vec<u8>>>, DumpiError> {
         self.section(self.index.perf_labels, read_labels)
     }
 
     /// The size in bytes of each datatype number.
-    pub fn type_sizes(&self) -> Result<Option<Vec<i32>>, Error> {
+    pub fn type_sizes(&self) -> Result<Option<Vec<i32>>, DumpiError> {
         self.section(self.index.type_sizes, read_sizes)
     }
 
     /// The names of function addresses and annotations.
-    pub fn address_labels(&self) -> Result<Option<Vec<AddressLabel>>, Error> {
+    pub fn address_labels(&self) -> Result<Option<Vec<AddressLabel>>, DumpiError> {
         self.section(self.index.address_labels, read_addresses)
     }
 
     /// Everything behind the stream, absent sections empty.
-    pub fn trailer(&self) -> Result<Trailer, Error> {
+    pub fn trailer(&self) -> Result<Trailer, DumpiError> {
         Ok(Trailer {
             header: self.header.clone().unwrap_or_default(),
             footer: self.footer()?.unwrap_or_default(),
@@ -201,31 +201,31 @@ impl<'a> Reader<'a> {
     fn section<T>(
         &self,
         at: u64,
-        read: fn(&mut Cursor<'a>) -> Result<T, Error>,
-    ) -> Result<Option<T>, Error> {
+        read: fn(&mut DumpiCursor<'a>) -> Result<T, DumpiError>,
+    ) -> Result<Option<T>, DumpiError> {
         match at {
             0 => Ok(None),
-            at => read(&mut Cursor::at(self.bytes, at as usize)).map(Some),
+            at => read(&mut DumpiCursor::at(self.bytes, at as usize)).map(Some),
         }
     }
 }
 
-fn check_magic(bytes: &[u8]) -> Result<(), Error> {
+fn check_magic(bytes: &[u8]) -> Result<(), DumpiError> {
     if bytes.starts_with(&MAGIC) {
         Ok(())
     } else {
-        Err(Error::new(0, ErrorKind::NoMagic))
+        Err(DumpiError::new(0, DumpiErrorKind::NoMagic))
     }
 }
 
 /// The index and its own offset. Newer versions added words behind the magic: 8 since 0.6.6, before that 7, 6 and 5
 /// (`spec/dumpi.md` section 10).
-fn find_index(bytes: &[u8]) -> Result<(Index, usize), Error> {
+fn find_index(bytes: &[u8]) -> Result<(SectionIndex, usize), DumpiError> {
     for words in [8usize, 7, 6, 5] {
         let Some(start) = bytes.len().checked_sub(8 * words) else {
             continue;
         };
-        let mut c = Cursor::at(bytes, start);
+        let mut c = DumpiCursor::at(bytes, start);
         if start < MAGIC.len() || c.u64() != Some(u64::from_be_bytes(MAGIC)) {
             continue;
         }
@@ -236,7 +236,7 @@ fn find_index(bytes: &[u8]) -> Result<(Index, usize), Error> {
                 0
             }
         };
-        let index = Index {
+        let index = SectionIndex {
             type_sizes: word(8),
             address_labels: word(7),
             perf_labels: word(6),
@@ -251,10 +251,10 @@ fn find_index(bytes: &[u8]) -> Result<(Index, usize), Error> {
         }
         return Ok((index, start));
     }
-    Err(Error::new(bytes.len() as u64, ErrorKind::NoIndex))
+    Err(DumpiError::new(bytes.len() as u64, DumpiErrorKind::NoIndex))
 }
 
-fn named(index: &Index) -> [(&'static str, u64); 7] {
+fn named(index: &SectionIndex) -> [(&'static str, u64); 7] {
     [
         ("datatype sizes", index.type_sizes),
         ("address labels", index.address_labels),
@@ -266,24 +266,27 @@ fn named(index: &Index) -> [(&'static str, u64); 7] {
     ]
 }
 
-fn read_offsets(bytes: &[u8], at: usize) -> Result<Offsets, Error> {
-    let mut c = Cursor::at(bytes, at);
+fn read_offsets(bytes: &[u8], at: usize) -> Result<Offsets, DumpiError> {
+    let mut c = DumpiCursor::at(bytes, at);
     match (c.i32(), c.i32()) {
         (Some(cpu), Some(wall)) => Ok(Offsets { cpu, wall }),
-        _ => Err(Error::new(at as u64, ErrorKind::Short("time offsets"))),
+        _ => Err(DumpiError::new(
+            at as u64,
+            DumpiErrorKind::Short("time offsets"),
+        )),
     }
 }
 
 /// Turns a section that ends too early into an error at the place where that showed.
 fn whole<'a, T>(
-    c: &mut Cursor<'a>,
+    c: &mut DumpiCursor<'a>,
     name: &'static str,
-    read: impl FnOnce(&mut Cursor<'a>) -> Option<T>,
-) -> Result<T, Error> {
-    read(c).ok_or_else(|| Error::new(c.pos() as u64, ErrorKind::Short(name)))
+    read: impl FnOnce(&mut DumpiCursor<'a>) -> Option<T>,
+) -> Result<T, DumpiError> {
+    read(c).ok_or_else(|| DumpiError::new(c.pos() as u64, DumpiErrorKind::Short(name)))
 }
 
-fn read_header(c: &mut Cursor<'_>) -> Result<Header, Error> {
+fn read_header(c: &mut DumpiCursor<'_>) -> Result<Header, DumpiError> {
     whole(c, "header", |c| {
         let version = Version::new(c.u8()?, c.u8()?, c.u8()?);
         let starttime = c.u64()?;
@@ -313,11 +316,11 @@ fn read_header(c: &mut Cursor<'_>) -> Result<Header, Error> {
     })
 }
 
-fn read_footer(c: &mut Cursor<'_>) -> Result<Footer, Error> {
+fn read_footer(c: &mut DumpiCursor<'_>) -> Result<Footer, DumpiError> {
     let at = c.pos();
-    let mark = whole(c, "footer", Cursor::u64)?;
+    let mark = whole(c, "footer", DumpiCursor::u64)?;
     if mark != FOOTER_MARK {
-        return Err(Error::new(at as u64, ErrorKind::NoFooter(mark)));
+        return Err(DumpiError::new(at as u64, DumpiErrorKind::NoFooter(mark)));
     }
     whole(c, "footer", |c| {
         let mut footer = Footer::default();
@@ -328,7 +331,7 @@ fn read_footer(c: &mut Cursor<'_>) -> Result<Footer, Error> {
     })
 }
 
-fn read_pairs(c: &mut Cursor<'_>) -> Result<Vec<Keyval>, Error> {
+fn read_pairs(c: &mut DumpiCursor<'_>) -> Result<Vec<Keyval>, DumpiError> {
     whole(c, "keyval record", |c| {
         list(c, |c| {
             let key = c.short_string()?.to_vec();
@@ -340,17 +343,17 @@ fn read_pairs(c: &mut Cursor<'_>) -> Result<Vec<Keyval>, Error> {
     })
 }
 
-fn read_labels(c: &mut Cursor<'_>) -> Result<Vec<Vec<u8>>, Error> {
+fn read_labels(c: &mut DumpiCursor<'_>) -> Result<Vec<Vec<u8>>, DumpiError> {
     whole(c, "counter labels", |c| {
         list(c, |c| Some(c.short_string()?.to_vec()))
     })
 }
 
-fn read_sizes(c: &mut Cursor<'_>) -> Result<Vec<i32>, Error> {
+fn read_sizes(c: &mut DumpiCursor<'_>) -> Result<Vec<i32>, DumpiError> {
     whole(c, "datatype sizes", ints)
 }
 
-fn read_addresses(c: &mut Cursor<'_>) -> Result<Vec<AddressLabel>, Error> {
+fn read_addresses(c: &mut DumpiCursor<'_>) -> Result<Vec<AddressLabel>, DumpiError> {
     whole(c, "address labels", |c| {
         list(c, |c| {
             Some(AddressLabel {
@@ -361,7 +364,7 @@ fn read_addresses(c: &mut Cursor<'_>) -> Result<Vec<AddressLabel>, Error> {
     })
 }
 
-fn ints(c: &mut Cursor<'_>) -> Option<Vec<i32>> {
+fn ints(c: &mut DumpiCursor<'_>) -> Option<Vec<i32>> {
     Some(
         c.counted(4)?
             .as_chunks::<4>()
@@ -374,8 +377,8 @@ fn ints(c: &mut Cursor<'_>) -> Option<Vec<i32>> {
 
 /// A u32 count and that many elements. Memory grows with what is really there, not with the count.
 fn list<'a, T>(
-    c: &mut Cursor<'a>,
-    element: impl Fn(&mut Cursor<'a>) -> Option<T>,
+    c: &mut DumpiCursor<'a>,
+    element: impl Fn(&mut DumpiCursor<'a>) -> Option<T>,
 ) -> Option<Vec<T>> {
     let count = c.u32()?;
     let mut items = Vec::new();

@@ -118,7 +118,7 @@ pub enum FieldMoment {
 
 /// One field of a record.
 #[derive(Clone, Copy, Debug)]
-pub struct Field {
+pub struct DumpiField {
     /// Name as dumpi2ascii shows it.
     pub name: &'static str,
     /// Kind of value that the field holds.
@@ -146,14 +146,14 @@ pub enum LibraryBinding {
 
 /// One entry of the function table.
 #[derive(Debug)]
-pub struct Function {
+pub struct DumpiFunction {
     /// Position in the table and value in the stream.
     pub id: u16,
     /// The C name; `Function_enter` and `Function_exit` for the pseudo calls.
     pub name: &'static str,
     /// How the reference library gets hold of it.
     pub binding: LibraryBinding,
-    pub(super) fields: [Field; MAX_FIELDS],
+    pub(super) fields: [DumpiField; MAX_FIELDS],
     pub(super) count: u8,
     /// Positions of the fields with the caller's rank and the root, if the record depends on them.
     pub(super) root: Option<(u8, u8)>,
@@ -161,9 +161,9 @@ pub struct Function {
     pub(super) fixed: Option<u16>,
 }
 
-impl Function {
+impl DumpiFunction {
     /// The fields in stream order.
-    pub fn fields(&self) -> &[Field] {
+    pub fn fields(&self) -> &[DumpiField] {
         self.fields.get(..usize::from(self.count)).unwrap_or(&[])
     }
 }

@@ -1,32 +1,32 @@
-//! The stream of calls: one [`Record`] after the other, without allocation and without copying.
+//! The stream of calls: one [`DumpiRecord`] after the other, without allocation and without copying.
 
-use super::cursor::Cursor;
-use super::dialect::{Dialect, Mask};
-use super::error::{Error, ErrorKind};
-use super::functions::{self, END_OF_STREAM, FINALIZE, Function};
-use super::types::{Args, Clock, Counters, Offsets, Record, Span};
+use super::cursor::DumpiCursor;
+use super::dialect::{Mask, StreamDialect};
+use super::error::{DumpiError, DumpiErrorKind};
+use super::functions::{self, DumpiFunction, END_OF_STREAM, FINALIZE};
+use super::types::{CallCounters, ClockTime, DumpiRecord, FieldValues, Offsets, Span};
 
 /// Iterator over the calls of a file. After an error it ends.
 #[derive(Clone, Debug)]
-pub struct Records<'a> {
+pub struct DumpiRecords<'a> {
     /// The file up to the end of the stream.
     bytes: &'a [u8],
     pos: usize,
     offsets: Offsets,
-    dialect: Dialect,
+    dialect: StreamDialect,
     /// Whether the stream may end without its end mark, at the section that follows it.
     bounded: bool,
     finalized: bool,
     done: bool,
 }
 
-impl<'a> Records<'a> {
+impl<'a> DumpiRecords<'a> {
     /// Records from `body`, where the time offsets stand, to the end of `bytes`.
     pub(super) fn new(
         bytes: &'a [u8],
         body: usize,
         offsets: Offsets,
-        dialect: Dialect,
+        dialect: StreamDialect,
         bounded: bool,
     ) -> Self {
         Self {
@@ -45,27 +45,33 @@ impl<'a> Records<'a> {
         self.pos
     }
 
-    fn advance(&mut self) -> Result<Option<Record<'a>>, Error> {
+    fn advance(&mut self) -> Result<Option<DumpiRecord<'a>>, DumpiError> {
         let start = self.pos;
         if self.bounded && start >= self.bytes.len() {
             return Ok(None);
         }
-        let mut c = Cursor::at(self.bytes, start);
-        let short = |what| Error::new(start as u64, ErrorKind::Short(what));
+        let mut c = DumpiCursor::at(self.bytes, start);
+        let short = |what| DumpiError::new(start as u64, DumpiErrorKind::Short(what));
         let id = c.u16().ok_or_else(|| short("stream of calls"))?;
         if id == END_OF_STREAM || id == 0 && self.finalized {
             self.pos = c.pos();
             return Ok(None);
         }
         let Some(function) = callable(id) else {
-            return Err(Error::new(start as u64, ErrorKind::UnknownFunction(id)));
+            return Err(DumpiError::new(
+                start as u64,
+                DumpiErrorKind::UnknownFunction(id),
+            ));
         };
         let head = self.head(&mut c);
         let (mask, thread, cpu, wall, counters) = head.ok_or_else(|| short("head of a record"))?;
         let at = c.pos();
         let cut = |field| {
             let function = function.name;
-            Error::new(start as u64, ErrorKind::ShortRecord { function, field })
+            DumpiError::new(
+                start as u64,
+                DumpiErrorKind::ShortRecord { function, field },
+            )
         };
         let len = measure(function, mask, self.dialect, c).map_err(cut)?;
         let Some(args) = c.slice(len) else {
@@ -74,7 +80,7 @@ impl<'a> Records<'a> {
         };
         self.pos = at + len;
         self.finalized = id == FINALIZE;
-        Ok(Some(Record {
+        Ok(Some(DumpiRecord {
             offset: start as u64,
             function,
             mask,
@@ -89,7 +95,7 @@ impl<'a> Records<'a> {
 
     /// What stands between the function id and the arguments.
     #[inline]
-    fn head(&self, c: &mut Cursor<'a>) -> Option<(Mask, u16, Span, Span, Counters<'a>)> {
+    fn head(&self, c: &mut DumpiCursor<'a>) -> Option<(Mask, u16, Span, Span, CallCounters<'a>)> {
         let mask = Mask(c.u8()?);
         let thread = if mask.has(Mask::THREAD) { c.u16()? } else { 0 };
         let cpu = if mask.has(Mask::CPU) {
@@ -104,16 +110,16 @@ impl<'a> Records<'a> {
         };
         let counters = if mask.has(Mask::COUNTERS) {
             let count = c.u8()?;
-            Counters(c.slice(16 * usize::from(count))?)
+            CallCounters(c.slice(16 * usize::from(count))?)
         } else {
-            Counters(&[])
+            CallCounters(&[])
         };
         Some((mask, thread, cpu, wall, counters))
     }
 }
 
-impl<'a> Iterator for Records<'a> {
-    type Item = Result<Record<'a>, Error>;
+impl<'a> Iterator for DumpiRecords<'a> {
+    type Item = Result<DumpiRecord<'a>, DumpiError>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -126,11 +132,11 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-impl std::iter::FusedIterator for Records<'_> {}
+impl std::iter::FusedIterator for DumpiRecords<'_> {}
 
 /// The entry of an id that can stand in a stream.
 #[inline]
-pub(super) fn callable(id: u16) -> Option<&'static Function> {
+pub(super) fn callable(id: u16) -> Option<&'static DumpiFunction> {
     const PCONTROL: u16 = 128;
     if id == functions::ALL_FUNCTIONS || id == PCONTROL {
         return None;
@@ -139,8 +145,8 @@ pub(super) fn callable(id: u16) -> Option<&'static Function> {
 }
 
 #[inline]
-fn span(c: &mut Cursor<'_>, offset: i32) -> Option<Span> {
-    let clock = |b: &[u8; 6]| Clock {
+fn span(c: &mut DumpiCursor<'_>, offset: i32) -> Option<Span> {
+    let clock = |b: &[u8; 6]| ClockTime {
         sec: i32::from(u16::from_be_bytes([b[0], b[1]])).wrapping_add(offset),
         nsec: i32::from_be_bytes([b[2], b[3], b[4], b[5]]),
     };
@@ -157,10 +163,10 @@ fn span(c: &mut Cursor<'_>, offset: i32) -> Option<Span> {
 /// fixed size the caller still has to see whether they are there.
 #[inline]
 pub(super) fn measure(
-    function: &'static Function,
+    function: &'static DumpiFunction,
     mask: Mask,
-    dialect: Dialect,
-    c: Cursor<'_>,
+    dialect: StreamDialect,
+    c: DumpiCursor<'_>,
 ) -> Result<usize, &'static str> {
     match function.fixed {
         Some(fixed) => Ok(fixed.into()),
@@ -170,13 +176,13 @@ pub(super) fn measure(
 
 /// [`measure`] field by field.
 fn walk(
-    function: &'static Function,
+    function: &'static DumpiFunction,
     mask: Mask,
-    dialect: Dialect,
-    c: Cursor<'_>,
+    dialect: StreamDialect,
+    c: DumpiCursor<'_>,
 ) -> Result<usize, &'static str> {
     let start = c.pos();
-    let mut args = Args::new(function, mask, dialect, c);
+    let mut args = FieldValues::new(function, mask, dialect, c);
     while let Some(pulled) = args.pull() {
         pulled.map_err(|field| field.name)?;
     }

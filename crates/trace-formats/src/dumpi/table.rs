@@ -9,8 +9,8 @@
 //! * `?root{ … }` – present only in the records of the root rank.
 
 use super::notation::function;
-use super::schema::{Function, LibraryBinding};
+use super::schema::{DumpiFunction, LibraryBinding};
 
 /// All function ids that a table or a stream can name, in order; position = id.
-pub(super) static FUNCTIONS: [Function; 293] =
+pub(super) static FUNCTIONS: [DumpiFunction; 293] =
     include!(concat!(env!("OUT_DIR"), "/dumpi_functions.rs"));

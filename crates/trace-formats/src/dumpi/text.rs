@@ -1,9 +1,9 @@
 //! Records as text: see [`mod@super::print`].
 
-use super::functions::{self, Field, FieldCode, FieldShape, MAX_FIELDS};
+use super::functions::{self, DumpiField, FieldCode, FieldShape, MAX_FIELDS};
 use super::names::{self, ASSERTION_FLAGS};
-use super::types::{AddressLabel, Clock, Mask, Record};
-use super::value::{Arg, Status, Statuses, Strs};
+use super::types::{AddressLabel, ClockTime, DumpiRecord, Mask};
+use super::value::{DumpiStatus, FieldValue, Statuses, Strs};
 
 /// Names that stand outside the stream.
 pub(super) struct Labels {
@@ -30,11 +30,11 @@ impl Addresses {
 }
 
 /// Text under construction.
-pub(super) struct Text {
+pub(super) struct TextWriter {
     pub buf: Vec<u8>,
 }
 
-impl Text {
+impl TextWriter {
     #[inline]
     pub fn str(&mut self, s: &str) -> &mut Self {
         self.bytes(s.as_bytes())
@@ -51,7 +51,7 @@ impl Text {
         self.str(itoa::Buffer::new().format(n))
     }
 
-    /// For [`Text::joined`].
+    /// For [`TextWriter::joined`].
     pub fn number_item(&mut self, n: i32) {
         self.number(n);
     }
@@ -73,7 +73,7 @@ impl Text {
     }
 
     /// `%d.%09d`
-    fn clock(&mut self, clock: Clock) -> &mut Self {
+    fn clock(&mut self, clock: ClockTime) -> &mut Self {
         self.number(clock.sec);
         let mut digits = *b".000000000";
         match u32::try_from(clock.nsec) {
@@ -88,7 +88,7 @@ impl Text {
         }
     }
 
-    pub fn record(&mut self, record: &Record<'_>, labels: &Labels) {
+    pub fn record(&mut self, record: &DumpiRecord<'_>, labels: &Labels) {
         self.edge(
             record,
             " entering at walltime ",
@@ -106,7 +106,7 @@ impl Text {
         self.counters(record, labels, |(_, exit)| exit);
     }
 
-    fn edge(&mut self, record: &Record<'_>, what: &str, wall: Clock, cpu: Clock) {
+    fn edge(&mut self, record: &DumpiRecord<'_>, what: &str, wall: ClockTime, cpu: ClockTime) {
         self.str(record.function.name)
             .str(what)
             .clock(wall)
@@ -117,7 +117,12 @@ impl Text {
             .str(".\n");
     }
 
-    fn counters(&mut self, record: &Record<'_>, labels: &Labels, pick: impl Fn((i64, i64)) -> i64) {
+    fn counters(
+        &mut self,
+        record: &DumpiRecord<'_>,
+        labels: &Labels,
+        pick: impl Fn((i64, i64)) -> i64,
+    ) {
         if !record.mask.has(Mask::COUNTERS) || record.counters.is_empty() {
             return;
         }
@@ -129,9 +134,9 @@ impl Text {
         self.str("]\n");
     }
 
-    fn args(&mut self, record: &Record<'_>, labels: &Labels) {
+    fn args(&mut self, record: &DumpiRecord<'_>, labels: &Labels) {
         let fields = record.function.fields();
-        let mut args = [Arg::Absent; MAX_FIELDS];
+        let mut args = [FieldValue::Absent; MAX_FIELDS];
         for (place, (_, arg)) in args.iter_mut().zip(record.args()) {
             *place = arg;
         }
@@ -140,7 +145,7 @@ impl Text {
             if let (FieldShape::Array { bound } | FieldShape::Rows { bound }, Some(len)) =
                 (field.shape, stored(args[i]))
             {
-                args[usize::from(bound)] = Arg::Int(i32::try_from(len).unwrap_or(i32::MAX));
+                args[usize::from(bound)] = FieldValue::Int(i32::try_from(len).unwrap_or(i32::MAX));
             }
         }
         match record.function.display_order() {
@@ -153,9 +158,9 @@ impl Text {
 
     fn arg(
         &mut self,
-        record: &Record<'_>,
-        fields: &[Field],
-        args: &[Arg<'_>; MAX_FIELDS],
+        record: &DumpiRecord<'_>,
+        fields: &[DumpiField],
+        args: &[FieldValue<'_>; MAX_FIELDS],
         i: usize,
         labels: &Labels,
     ) {
@@ -179,28 +184,28 @@ impl Text {
 
     /// Type and name.
     #[inline]
-    fn declare(&mut self, field: &Field) -> &mut Self {
+    fn declare(&mut self, field: &DumpiField) -> &mut Self {
         self.str(names::c_type(field.code)).str(" ").str(field.name)
     }
 
-    fn one(&mut self, field: &Field, arg: Arg<'_>, labels: &Labels) {
+    fn one(&mut self, field: &DumpiField, arg: FieldValue<'_>, labels: &Labels) {
         self.declare(field).str("=");
         match field.code {
             FieldCode::Int => self.number(int(arg)),
-            FieldCode::I64 => self.number(if let Arg::I64(v) = arg { v } else { 0 }),
+            FieldCode::I64 => self.number(if let FieldValue::I64(v) = arg { v } else { 0 }),
             FieldCode::U64 => {
-                let key = if let Arg::U64(v) = arg { v } else { 0 };
+                let key = if let FieldValue::U64(v) = arg { v } else { 0 };
                 self.number(key)
                     .str(" (\"")
                     .bytes(labels.addresses.get(key))
                     .str("\")")
             }
             FieldCode::Str => match arg {
-                Arg::Str(s) => self.str("\"").bytes(s).str("\""),
+                FieldValue::Str(s) => self.str("\"").bytes(s).str("\""),
                 _ => self.str("\"(null)\""),
             },
             FieldCode::Stat => match arg {
-                Arg::Statuses(s) if !s.is_empty() => self.statuses(s),
+                FieldValue::Statuses(s) if !s.is_empty() => self.statuses(s),
                 _ => self.str("<IGNORED>"),
             },
             FieldCode::Req | FieldCode::IoReq => self.str("[").number(int(arg)).str("]"),
@@ -242,30 +247,30 @@ impl Text {
         self.str(")")
     }
 
-    fn array(&mut self, field: &Field, arg: Arg<'_>) {
+    fn array(&mut self, field: &DumpiField, arg: FieldValue<'_>) {
         match arg {
-            Arg::Ints(v) if !v.is_empty() => {
+            FieldValue::Ints(v) if !v.is_empty() => {
                 self.str("[").joined(v.iter(), Self::number_item).str("]")
             }
-            Arg::Handles(v) => self
+            FieldValue::Handles(v) => self
                 .str("[")
                 .joined(v.iter().map(i32::from), Self::number_item)
                 .str("]"),
-            Arg::Enums(v) => self
+            FieldValue::Enums(v) => self
                 .str("[")
                 .joined(v.iter().map(|v| i32::from(*v)), Self::number_item)
                 .str("]"),
-            Arg::Statuses(s) if !s.is_empty() => self.statuses(s),
-            Arg::Absent if field.code.width() < 4 => self.str("[]"),
+            FieldValue::Statuses(s) if !s.is_empty() => self.statuses(s),
+            FieldValue::Absent if field.code.width() < 4 => self.str("[]"),
             _ => self.str("<IGNORED>"),
         };
         self.str("\n");
     }
 
     /// The line break behind the last row is missing, so that the next line continues there.
-    fn rows(&mut self, arg: Arg<'_>) {
+    fn rows(&mut self, arg: FieldValue<'_>) {
         match arg {
-            Arg::Rows(rows) if !rows.is_empty() => {
+            FieldValue::Rows(rows) if !rows.is_empty() => {
                 self.str("[");
                 self.joined(rows.iter(), |text, row| {
                     text.str("[")
@@ -281,8 +286,8 @@ impl Text {
     }
 
     /// argv of MPI_Init, argv of MPI_Comm_spawn, commands of MPI_Comm_spawn_multiple: each in its own way.
-    fn list(&mut self, function: u16, field: &Field, arg: Arg<'_>) {
-        let texts = if let Arg::Strs(s) = arg {
+    fn list(&mut self, function: u16, field: &DumpiField, arg: FieldValue<'_>) {
+        let texts = if let FieldValue::Strs(s) = arg {
             Some(s)
         } else {
             None
@@ -310,8 +315,8 @@ impl Text {
         self.str("\n");
     }
 
-    fn lists(&mut self, field: &Field, arg: Arg<'_>) {
-        let lists = if let Arg::StrLists(l) = arg {
+    fn lists(&mut self, field: &DumpiField, arg: FieldValue<'_>) {
+        let lists = if let FieldValue::StrLists(l) = arg {
             Some(l)
         } else {
             None
@@ -343,7 +348,7 @@ impl Text {
         self.joined(
             statuses.iter(),
             |text,
-             Status {
+             DumpiStatus {
                  bytes,
                  source,
                  cancelled,
@@ -368,17 +373,17 @@ impl Text {
 }
 
 /// The number of a field; an absent one is 0.
-fn int(arg: Arg<'_>) -> i32 {
-    if let Arg::Int(v) = arg { v } else { 0 }
+fn int(arg: FieldValue<'_>) -> i32 {
+    if let FieldValue::Int(v) = arg { v } else { 0 }
 }
 
 /// Length of an array in the file, if it is there and its length replaces that of the bound.
-fn stored(arg: Arg<'_>) -> Option<usize> {
+fn stored(arg: FieldValue<'_>) -> Option<usize> {
     match arg {
-        Arg::Ints(v) => Some(v.len()),
-        Arg::Handles(v) => Some(v.len()),
-        Arg::Enums(v) => Some(v.len()),
-        Arg::Rows(v) => Some(v.len()),
+        FieldValue::Ints(v) => Some(v.len()),
+        FieldValue::Handles(v) => Some(v.len()),
+        FieldValue::Enums(v) => Some(v.len()),
+        FieldValue::Rows(v) => Some(v.len()),
         _ => None,
     }
 }

@@ -2,23 +2,23 @@
 
 use std::fmt;
 
-use super::cursor::Cursor;
-use super::dialect::Dialect;
-use super::schema::{Field, Function, MAX_FIELDS};
-use super::value::{self, Arg};
+use super::cursor::DumpiCursor;
+use super::dialect::StreamDialect;
+use super::schema::{DumpiField, DumpiFunction, MAX_FIELDS};
+use super::value::{self, FieldValue};
 
 pub use super::dialect::{Mask, Version};
 
 /// A point of one of the two clocks, the file's offset added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Clock {
+pub struct ClockTime {
     /// Seconds. The stream keeps 16 bits of them: after 18.2 hours they start again.
     pub sec: i32,
     /// Nanoseconds, 0 to 999 999 999 in a sound file.
     pub nsec: i32,
 }
 
-impl Clock {
+impl ClockTime {
     /// From nanoseconds since the clock's zero.
     pub fn from_ns(ns: u64) -> Self {
         Self {
@@ -37,17 +37,17 @@ impl Clock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Entry.
-    pub start: Clock,
+    pub start: ClockTime,
     /// Return.
-    pub stop: Clock,
+    pub stop: ClockTime,
 }
 
 impl Span {
     /// From nanoseconds since the clock's zero.
     pub fn from_ns(start: u64, stop: u64) -> Self {
         Self {
-            start: Clock::from_ns(start),
-            stop: Clock::from_ns(stop),
+            start: ClockTime::from_ns(start),
+            stop: ClockTime::from_ns(stop),
         }
     }
 }
@@ -63,11 +63,11 @@ pub struct Offsets {
 
 /// One recorded call, borrowed from the file.
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
+pub struct DumpiRecord<'a> {
     /// Byte offset of the record in the file.
     pub offset: u64,
     /// The function called.
-    pub function: &'static Function,
+    pub function: &'static DumpiFunction,
     /// Which parts the record has.
     pub mask: Mask,
     /// Number of the calling thread; 0 if not recorded.
@@ -77,25 +77,25 @@ pub struct Record<'a> {
     /// Wall times; zero if not recorded.
     pub wall: Span,
     /// Performance counters.
-    pub counters: Counters<'a>,
+    pub counters: CallCounters<'a>,
     pub(super) args: &'a [u8],
-    pub(super) dialect: Dialect,
+    pub(super) dialect: StreamDialect,
 }
 
-impl<'a> Record<'a> {
+impl<'a> DumpiRecord<'a> {
     /// The arguments in stream order, absent ones included.
-    pub fn args(&self) -> Args<'a> {
-        Args::new(
+    pub fn args(&self) -> FieldValues<'a> {
+        FieldValues::new(
             self.function,
             self.mask,
             self.dialect,
-            Cursor::at(self.args, 0),
+            DumpiCursor::at(self.args, 0),
         )
     }
 
     /// The arguments by position among the fields of the function; absent beyond the last field.
-    pub fn arg_array(&self) -> [Arg<'a>; MAX_FIELDS] {
-        let mut args = [Arg::Absent; MAX_FIELDS];
+    pub fn arg_array(&self) -> [FieldValue<'a>; MAX_FIELDS] {
+        let mut args = [FieldValue::Absent; MAX_FIELDS];
         for (place, (_, arg)) in args.iter_mut().zip(self.args()) {
             *place = arg;
         }
@@ -105,22 +105,22 @@ impl<'a> Record<'a> {
 
 /// The values of a record's fields, in stream order.
 #[derive(Clone, Debug)]
-pub struct Args<'a> {
-    cursor: Cursor<'a>,
-    function: &'static Function,
+pub struct FieldValues<'a> {
+    cursor: DumpiCursor<'a>,
+    function: &'static DumpiFunction,
     mask: Mask,
-    dialect: Dialect,
+    dialect: StreamDialect,
     next: usize,
     rank: i32,
     root: i32,
 }
 
-impl<'a> Args<'a> {
+impl<'a> FieldValues<'a> {
     pub(super) fn new(
-        function: &'static Function,
+        function: &'static DumpiFunction,
         mask: Mask,
-        dialect: Dialect,
-        cursor: Cursor<'a>,
+        dialect: StreamDialect,
+        cursor: DumpiCursor<'a>,
     ) -> Self {
         Self {
             cursor,
@@ -135,14 +135,16 @@ impl<'a> Args<'a> {
 
     /// The next field and its value; `Err` with the field if the bytes end within it.
     #[inline]
-    pub(super) fn pull(&mut self) -> Option<Result<(&'static Field, Arg<'a>), &'static Field>> {
+    pub(super) fn pull(
+        &mut self,
+    ) -> Option<Result<(&'static DumpiField, FieldValue<'a>), &'static DumpiField>> {
         let i = self.next;
         let field = self.function.fields().get(i)?;
         self.next += 1;
         if field.root_only && self.rank != self.root {
-            return Some(Ok((field, Arg::Absent)));
+            return Some(Ok((field, FieldValue::Absent)));
         }
-        let taken = if self.dialect == Dialect::CURRENT {
+        let taken = if self.dialect == StreamDialect::CURRENT {
             value::take(&mut self.cursor, field, self.mask, self.dialect)
         } else {
             self.take_old(i, field)
@@ -150,7 +152,7 @@ impl<'a> Args<'a> {
         let Some(arg) = taken else {
             return Some(Err(field));
         };
-        if let (Some((rank, root)), Arg::Int(v)) = (self.function.root, arg) {
+        if let (Some((rank, root)), FieldValue::Int(v)) = (self.function.root, arg) {
             if i == usize::from(rank) {
                 self.rank = v;
             } else if i == usize::from(root) {
@@ -161,7 +163,7 @@ impl<'a> Args<'a> {
     }
 
     #[cold]
-    fn take_old(&mut self, i: usize, field: &Field) -> Option<Arg<'a>> {
+    fn take_old(&mut self, i: usize, field: &DumpiField) -> Option<FieldValue<'a>> {
         if self.dialect.single(self.function.id, i) {
             return value::take_single(&mut self.cursor);
         }
@@ -177,8 +179,8 @@ impl<'a> Args<'a> {
     }
 }
 
-impl<'a> Iterator for Args<'a> {
-    type Item = (&'static Field, Arg<'a>);
+impl<'a> Iterator for FieldValues<'a> {
+    type Item = (&'static DumpiField, FieldValue<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.pull()?.ok()
@@ -187,9 +189,9 @@ impl<'a> Iterator for Args<'a> {
 
 /// Performance counter values at entry and return, in the order of the counter labels.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Counters<'a>(pub(super) &'a [u8]);
+pub struct CallCounters<'a>(pub(super) &'a [u8]);
 
-impl<'a> Counters<'a> {
+impl<'a> CallCounters<'a> {
     /// Number of counters.
     pub fn len(&self) -> usize {
         self.0.len() / 16
@@ -203,13 +205,13 @@ impl<'a> Counters<'a> {
     /// (entry, return) of each counter.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (i64, i64)> + use<'a> {
         self.0.as_chunks::<16>().0.iter().map(|pair| {
-            let mut c = Cursor::at(pair, 0);
+            let mut c = DumpiCursor::at(pair, 0);
             (c.i64().unwrap_or(0), c.i64().unwrap_or(0))
         })
     }
 }
 
-impl fmt::Debug for Counters<'_> {
+impl fmt::Debug for CallCounters<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
@@ -325,7 +327,7 @@ pub struct Trailer {
 
 /// Offsets of the sections, 0 = absent (`spec/dumpi.md` section 2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Index {
+pub struct SectionIndex {
     /// Datatype sizes.
     pub type_sizes: u64,
     /// Function addresses.

@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-use super::cursor::Cursor;
-use super::dialect::{Dialect, Mask, STATUS_BYTES};
-use super::schema::{Field, FieldCode, FieldShape};
+use super::cursor::DumpiCursor;
+use super::dialect::{Mask, STATUS_BYTES, StreamDialect};
+use super::schema::{DumpiField, FieldCode, FieldShape};
 
 /// The value of one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arg<'a> {
+pub enum FieldValue<'a> {
     /// A root-only field in the record of another rank.
     Absent,
     /// A number of any code of at most four bytes: integers, ranks, handle numbers (signed, as readers see them),
@@ -23,9 +23,9 @@ pub enum Arg<'a> {
     /// A string, without terminator; not necessarily UTF-8.
     Str(&'a [u8]),
     /// Several four-byte numbers.
-    Ints(Ints<'a>),
+    Ints(IntList<'a>),
     /// Several two-byte handle numbers.
-    Handles(Handles<'a>),
+    Handles(HandleList<'a>),
     /// Several one-byte enumeration values.
     Enums(&'a [u8]),
     /// Rows of three integers.
@@ -40,7 +40,7 @@ pub enum Arg<'a> {
 
 /// A status as recorded (`spec/dumpi.md` section 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct DumpiStatus {
     /// Bytes received.
     pub bytes: i32,
     /// MPI_SOURCE, translated: −1 ANY_SOURCE, −2 ROOT.
@@ -55,9 +55,9 @@ pub struct Status {
 
 /// A list of i32.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Ints<'a>(&'a [u8]);
+pub struct IntList<'a>(&'a [u8]);
 
-impl<'a> Ints<'a> {
+impl<'a> IntList<'a> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.0.len() / 4
@@ -80,9 +80,9 @@ impl<'a> Ints<'a> {
 
 /// A list of i16 handle numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Handles<'a>(&'a [u8]);
+pub struct HandleList<'a>(&'a [u8]);
 
-impl<'a> Handles<'a> {
+impl<'a> HandleList<'a> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.0.len() / 2
@@ -122,9 +122,9 @@ impl<'a> Rows<'a> {
     }
 
     /// The rows.
-    pub fn iter(&self) -> impl Iterator<Item = Ints<'a>> + use<'a> {
-        let mut cursor = Cursor::at(self.bytes, 0);
-        std::iter::from_fn(move || cursor.counted(4).map(Ints))
+    pub fn iter(&self) -> impl Iterator<Item = IntList<'a>> + use<'a> {
+        let mut cursor = DumpiCursor::at(self.bytes, 0);
+        std::iter::from_fn(move || cursor.counted(4).map(IntList))
     }
 }
 
@@ -148,7 +148,7 @@ impl<'a> Strs<'a> {
 
     /// The strings.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let mut cursor = Cursor::at(self.bytes, 0);
+        let mut cursor = DumpiCursor::at(self.bytes, 0);
         std::iter::from_fn(move || cursor.counted(1))
     }
 }
@@ -173,7 +173,7 @@ impl<'a> StrLists<'a> {
 
     /// The lists.
     pub fn iter(&self) -> impl Iterator<Item = Strs<'a>> + use<'a> {
-        let mut cursor = Cursor::at(self.bytes, 0);
+        let mut cursor = DumpiCursor::at(self.bytes, 0);
         std::iter::from_fn(move || strings(&mut cursor))
     }
 }
@@ -188,7 +188,7 @@ pub struct Statuses<'a> {
 impl<'a> Statuses<'a> {
     const NONE: Self = Self {
         bytes: &[],
-        width: Status::WIDTH as u8,
+        width: DumpiStatus::WIDTH as u8,
     };
 
     /// Number of statuses.
@@ -202,19 +202,19 @@ impl<'a> Statuses<'a> {
     }
 
     /// The statuses.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Status> + use<'a> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = DumpiStatus> + use<'a> {
         self.bytes
             .chunks_exact(usize::from(self.width))
-            .map(Status::decode)
+            .map(DumpiStatus::decode)
     }
 }
 
-impl Status {
+impl DumpiStatus {
     /// Bytes of a status in the stream.
     pub const WIDTH: usize = STATUS_BYTES;
 
     fn decode(bytes: &[u8]) -> Self {
-        let mut c = Cursor::at(bytes, 0);
+        let mut c = DumpiCursor::at(bytes, 0);
         Self {
             bytes: c.i32().unwrap_or(0),
             source: c.i32().unwrap_or(0),
@@ -238,67 +238,68 @@ impl Status {
 /// Takes the value of `field` off the stream; `None` if the bytes end within it.
 #[inline]
 pub(super) fn take<'a>(
-    c: &mut Cursor<'a>,
-    field: &Field,
+    c: &mut DumpiCursor<'a>,
+    field: &DumpiField,
     mask: Mask,
-    dialect: Dialect,
-) -> Option<Arg<'a>> {
+    dialect: StreamDialect,
+) -> Option<FieldValue<'a>> {
     use FieldCode::*;
     if field.code == Stat {
         if !mask.statuses() {
-            return Some(Arg::Statuses(Statuses::NONE));
+            return Some(FieldValue::Statuses(Statuses::NONE));
         }
         let width = dialect.status_width();
         return c.counted(width).map(|bytes| {
-            Arg::Statuses(Statuses {
+            FieldValue::Statuses(Statuses {
                 bytes,
                 width: width as u8,
             })
         });
     }
     match (field.shape, field.code) {
-        (FieldShape::One, Int | Src | Dst | Tag | Req | IoReq) => c.i32().map(Arg::Int),
+        (FieldShape::One, Int | Src | Dst | Tag | Req | IoReq) => c.i32().map(FieldValue::Int),
         (FieldShape::One, Comm | Dt | Grp | Eh | File | Info | Win | Kv) => {
-            c.i16().map(|v| Arg::Int(v.into()))
+            c.i16().map(|v| FieldValue::Int(v.into()))
         }
-        (FieldShape::One, Cmp | Order) => c.i8().map(|v| Arg::Int(v.into())),
-        (FieldShape::One, I64) => c.i64().map(Arg::I64),
-        (FieldShape::One, U64) => c.u64().map(Arg::U64),
-        (FieldShape::One, Str) => c.counted(1).map(Arg::Str),
-        (FieldShape::One, _) => c.u8().map(|v| Arg::Int(v.into())),
-        (FieldShape::List, _) => strings(c).map(Arg::Strs),
+        (FieldShape::One, Cmp | Order) => c.i8().map(|v| FieldValue::Int(v.into())),
+        (FieldShape::One, I64) => c.i64().map(FieldValue::I64),
+        (FieldShape::One, U64) => c.u64().map(FieldValue::U64),
+        (FieldShape::One, Str) => c.counted(1).map(FieldValue::Str),
+        (FieldShape::One, _) => c.u8().map(|v| FieldValue::Int(v.into())),
+        (FieldShape::List, _) => strings(c).map(FieldValue::Strs),
         (FieldShape::Lists, _) => nested(c, |c| strings(c).is_some())
-            .map(|(count, bytes)| Arg::StrLists(StrLists { count, bytes })),
+            .map(|(count, bytes)| FieldValue::StrLists(StrLists { count, bytes })),
         (FieldShape::Rows { .. }, _) => nested(c, |c| c.counted(4).is_some())
-            .map(|(count, bytes)| Arg::Rows(Rows { count, bytes })),
+            .map(|(count, bytes)| FieldValue::Rows(Rows { count, bytes })),
         (FieldShape::Array { .. }, code) => match code.width() {
-            4 => c.counted(4).map(|b| Arg::Ints(Ints(b))),
-            2 => c.counted(2).map(|b| Arg::Handles(Handles(b))),
-            width => c.counted(width).map(Arg::Enums),
+            4 => c.counted(4).map(|b| FieldValue::Ints(IntList(b))),
+            2 => c.counted(2).map(|b| FieldValue::Handles(HandleList(b))),
+            width => c.counted(width).map(FieldValue::Enums),
         },
     }
 }
 
 /// A lone i32 where newer versions have a counted array.
-pub(super) fn take_single<'a>(c: &mut Cursor<'a>) -> Option<Arg<'a>> {
-    c.slice(4).map(|b| Arg::Ints(Ints(b)))
+pub(super) fn take_single<'a>(c: &mut DumpiCursor<'a>) -> Option<FieldValue<'a>> {
+    c.slice(4).map(|b| FieldValue::Ints(IntList(b)))
 }
 
 /// The argument vector of MPI_Init before 0.6.2: a word of no use stands between the count and the strings.
-pub(super) fn take_old_argv<'a>(c: &mut Cursor<'a>) -> Option<Arg<'a>> {
+pub(super) fn take_old_argv<'a>(c: &mut DumpiCursor<'a>) -> Option<FieldValue<'a>> {
     let count = c.u32()?;
     c.u32()?;
-    elements(c, count, |c| c.counted(1).is_some()).map(|bytes| Arg::Strs(Strs { count, bytes }))
+    elements(c, count, |c| c.counted(1).is_some())
+        .map(|bytes| FieldValue::Strs(Strs { count, bytes }))
 }
 
-fn strings<'a>(c: &mut Cursor<'a>) -> Option<Strs<'a>> {
+fn strings<'a>(c: &mut DumpiCursor<'a>) -> Option<Strs<'a>> {
     nested(c, |c| c.counted(1).is_some()).map(|(count, bytes)| Strs { count, bytes })
 }
 
 /// A u32 count and that many elements.
 fn nested<'a>(
-    c: &mut Cursor<'a>,
-    element: impl FnMut(&mut Cursor<'a>) -> bool,
+    c: &mut DumpiCursor<'a>,
+    element: impl FnMut(&mut DumpiCursor<'a>) -> bool,
 ) -> Option<(u32, &'a [u8])> {
     let count = c.u32()?;
     elements(c, count, element).map(|bytes| (count, bytes))
@@ -306,9 +307,9 @@ fn nested<'a>(
 
 /// The bytes of `count` elements, each of at least four bytes, so that a false count ends at once.
 fn elements<'a>(
-    c: &mut Cursor<'a>,
+    c: &mut DumpiCursor<'a>,
     count: u32,
-    mut element: impl FnMut(&mut Cursor<'a>) -> bool,
+    mut element: impl FnMut(&mut DumpiCursor<'a>) -> bool,
 ) -> Option<&'a [u8]> {
     let start = c.pos();
     if count as usize > c.left() / 4 {
@@ -332,4 +333,4 @@ macro_rules! show_as_list {
     )*};
 }
 
-show_as_list!(Ints, Handles, Rows, Strs, StrLists, Statuses);
+show_as_list!(IntList, HandleList, Rows, Strs, StrLists, Statuses);

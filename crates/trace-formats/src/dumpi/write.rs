@@ -5,18 +5,18 @@
 //!
 //! ```
 //! # use trace_formats::dumpi::types::{Mask, Offsets, Span};
-//! # use trace_formats::dumpi::value::Status;
+//! # use trace_formats::dumpi::value::DumpiStatus;
 //! # use trace_formats::dumpi::write::{RecordHead, Writer};
 //! # let mut writer = Writer::new(Vec::new(), Offsets::default())?;
 //! let head = RecordHead { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(10, 20) };
 //! let mut call = writer.call(18, &head, &[]); // MPI_Waitall: count, requests, statuses
-//! call.int(2).ints([7, 8]).statuses([Status::default(); 2]);
+//! call.int(2).ints([7, 8]).statuses([DumpiStatus::default(); 2]);
 //! call.end()?;
 //! # Ok::<(), trace_formats::dumpi::write::WriteError>(())
 //! ```
 //!
 //! Records have no length of their own, so one that does not fit the function table would make the rest of the file
-//! unreadable. [`Call::end`] therefore measures what was written, and takes a record that does not fit back out.
+//! unreadable. [`RecordBuilder::end`] therefore measures what was written, and takes a record that does not fit back out.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -24,10 +24,10 @@ use std::path::PathBuf;
 
 use super::encode::{put_count, put_ints};
 use super::functions::END_OF_STREAM;
-use super::types::{Footer, Header, Index, Keyval, Mask, Offsets, Span, Trailer};
+use super::types::{Footer, Header, Keyval, Mask, Offsets, SectionIndex, Span, Trailer};
 use super::{FOOTER_MARK, MAGIC};
 
-pub use super::call::Call;
+pub use super::call::RecordBuilder;
 pub use super::file::FileWriter;
 
 /// Buffered bytes that are passed on at the end of a record.
@@ -209,11 +209,11 @@ impl<W: Write> Writer<W> {
         mut self,
         trailer: &Trailer,
         layout: &[FileSection],
-    ) -> Result<(W, Index), WriteError> {
+    ) -> Result<(W, SectionIndex), WriteError> {
         self.buf.extend_from_slice(&END_OF_STREAM.to_be_bytes());
-        let mut index = Index {
+        let mut index = SectionIndex {
             body: MAGIC.len() as u64,
-            ..Index::default()
+            ..SectionIndex::default()
         };
         for section in layout {
             let at = self.len();
@@ -259,7 +259,7 @@ impl<W: Write> Writer<W> {
             }
         }
         let magic = u64::from_be_bytes(MAGIC);
-        let Index {
+        let SectionIndex {
             type_sizes,
             address_labels,
             perf_labels,

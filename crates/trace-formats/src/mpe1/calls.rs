@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// A state of MPE's wrappers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct WrapperState {
     /// Name of the state: that of the MPI function in capitals, without `MPI_`.
     pub(crate) name: &'static str,
     /// Number of its start event; that of its end event is the next.
@@ -225,9 +225,9 @@ const CALLS: [(i32, &str); 178] = [
     (359, "FILE_SYNC"),
 ];
 
-fn call((start, name): (i32, &'static str)) -> Call {
+fn call((start, name): (i32, &'static str)) -> WrapperState {
     let look = LOOKS.iter().find(|(known, _)| *known == name);
-    Call {
+    WrapperState {
         name,
         start,
         look: look.map_or(PLAIN, |(_, look)| look),
@@ -235,12 +235,12 @@ fn call((start, name): (i32, &'static str)) -> Call {
 }
 
 /// The calls by their start events.
-pub(crate) fn by_start() -> HashMap<i32, Call> {
+pub(crate) fn by_start() -> HashMap<i32, WrapperState> {
     CALLS.iter().map(|&one| (one.0, call(one))).collect()
 }
 
 /// The call of this name, with or without `MPI_`, in any case.
-pub(crate) fn by_name(name: &str) -> Option<Call> {
+pub(crate) fn by_name(name: &str) -> Option<WrapperState> {
     let upper = name.to_ascii_uppercase();
     let short = upper.strip_prefix("MPI_").unwrap_or(&upper);
     let found = CALLS.iter().find(|(_, known)| *known == short);
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn names_are_found_as_mpi_has_them() {
-        let send = Call {
+        let send = WrapperState {
             name: "SEND",
             start: 161,
             look: "blue:gray3",

@@ -1,11 +1,11 @@
 //! Drawables to events.
 
 use super::numbers::{EventNumber, StateNumbers, number};
-use super::{Event, HashMap, RECEIVE, SEND, key};
+use super::{HashMap, Mpe1Event, RECEIVE, SEND, key};
 use std::io::Write;
 use trace_model::{
-    Category, Definitions, Drawable, Losses, Message, Point, PointKind, Points, Stop, Topology,
-    Value, info_values, message,
+    Category, Definitions, Drawable, DrawablePoint, InfoValue, Losses, MessageInfo, PointKind,
+    Points, Stop, Topology, info_values, message,
 };
 
 /// Takes drawables in order of start and gives their events in order of time.
@@ -25,7 +25,7 @@ pub(crate) struct Book {
     pub(crate) events: Vec<EventNumber>,
     /// Count of what the target format cannot hold.
     pub(crate) losses: Losses,
-    categories: HashMap<i32, Kind>,
+    categories: HashMap<i32, NumberedCategory>,
     places: HashMap<i32, (i32, i32)>,
     text: Vec<u8>,
     /// Bytes that a text may have.
@@ -33,13 +33,13 @@ pub(crate) struct Book {
 }
 
 #[derive(Debug)]
-struct Kind {
+struct NumberedCategory {
     category: Category,
     /// Start and end event; of an arrow the events of a message.
     etypes: (i32, i32),
 }
 
-type Put<'a> = &'a mut dyn FnMut(&Event<'_>) -> Result<(), Stop>;
+type EventOutput<'a> = &'a mut dyn FnMut(&Mpe1Event<'_>) -> Result<(), Stop>;
 
 impl Emitter {
     /// Numbers the categories: see [`number`]. Values that would make a text longer than `longest` are left out.
@@ -63,7 +63,7 @@ impl Emitter {
         );
         let categories = definitions.categories.iter().map(|category| {
             let etypes = etypes.get(&category.index).copied();
-            let kind = Kind {
+            let kind = NumberedCategory {
                 category: category.clone(),
                 etypes: etypes.unwrap_or((SEND, RECEIVE)),
             };
@@ -87,7 +87,11 @@ impl Emitter {
     ///
     /// # Errors
     /// The errors of `put`.
-    pub(crate) fn push(&mut self, drawable: &Drawable<'_>, put: Put<'_>) -> Result<(), Stop> {
+    pub(crate) fn push(
+        &mut self,
+        drawable: &Drawable<'_>,
+        put: EventOutput<'_>,
+    ) -> Result<(), Stop> {
         let Emitter { points, book } = self;
         if !book.accepts(drawable) {
             return Ok(());
@@ -99,7 +103,7 @@ impl Emitter {
     ///
     /// # Errors
     /// The errors of `put`.
-    pub(crate) fn finish(self, put: Put<'_>) -> Result<Book, Stop> {
+    pub(crate) fn finish(self, put: EventOutput<'_>) -> Result<Book, Stop> {
         let Emitter { points, mut book } = self;
         points.finish(&mut |point| book.event(point, put))?;
         Ok(book)
@@ -150,7 +154,7 @@ impl Book {
         false
     }
 
-    fn event(&mut self, point: &Point, put: Put<'_>) -> Result<(), Stop> {
+    fn event(&mut self, point: &DrawablePoint, put: EventOutput<'_>) -> Result<(), Stop> {
         let Some(kind) = self.categories.get(&point.category) else {
             return Ok(());
         };
@@ -164,7 +168,7 @@ impl Book {
                     self.losses
                         .add("arrow without tag and size, written as a message", 1);
                 }
-                let Message { tag, size } = found.unwrap_or_default();
+                let MessageInfo { tag, size } = found.unwrap_or_default();
                 // Writing to memory cannot fail.
                 let _ = write!(self.text, "{tag} {size}");
                 if self.text.len() > self.longest {
@@ -199,7 +203,7 @@ impl Book {
                 (if is_end { end } else { start }, data)
             }
         };
-        put(&Event {
+        put(&Mpe1Event {
             time: point.time,
             rank,
             thread,
@@ -227,10 +231,10 @@ fn values(category: &Category, info: &[u8], is_end: bool, text: &mut Vec<u8>) ->
     let mut data = 0;
     for (key, value) in info_values(category, info) {
         match value {
-            Value::Integer(number) if plain(&key.0) == data_key.as_bytes() => {
+            InfoValue::Integer(number) if plain(&key.0) == data_key.as_bytes() => {
                 data = i32::try_from(number).unwrap_or_default();
             }
-            Value::Text(found) if plain(&key.0) == text_key.as_bytes() => {
+            InfoValue::Text(found) if plain(&key.0) == text_key.as_bytes() => {
                 text.extend_from_slice(found);
             }
             _ => {}
@@ -255,12 +259,12 @@ fn describe(category: &Category, info: &[u8], longest: usize, text: &mut Vec<u8>
         text.extend_from_slice(if is_first { plain(&key.0) } else { &key.0 });
         // Writing to memory cannot fail.
         let _ = match value {
-            Value::Text(found) => text.write_all(found),
-            Value::Integer(number) => write!(text, "{number}"),
-            Value::Hex(number) => write!(text, "{number:x}"),
-            Value::Real(number) => write!(text, "{number}"),
+            InfoValue::Text(found) => text.write_all(found),
+            InfoValue::Integer(number) => write!(text, "{number}"),
+            InfoValue::Hex(number) => write!(text, "{number:x}"),
+            InfoValue::Real(number) => write!(text, "{number}"),
         };
-        if text.len() > longest && !matches!(value, Value::Text(_)) {
+        if text.len() > longest && !matches!(value, InfoValue::Text(_)) {
             text.truncate(before);
             left_out += 1;
         }

@@ -1,7 +1,7 @@
 //! What ALOG and CLOG-1 have in common: events with numbers, which definitions pair to states, and messages whose two
 //! ends are events -101 and -102 (`spec/alog.md` section 3).
 //!
-//! [`Survey`] and [`Pairing`] make drawables of events, in two passes: definitions may stand behind what they define.
+//! [`EventSurvey`] and [`EventPairing`] make drawables of events, in two passes: definitions may stand behind what they define.
 //! [`Emitter`] makes events of drawables.
 
 mod calls;
@@ -13,8 +13,8 @@ mod survey;
 
 pub(crate) use emit::Book;
 pub(crate) use emit::Emitter;
-pub(crate) use pairing::Pairing;
-pub(crate) use survey::{Plan, State, Survey};
+pub(crate) use pairing::EventPairing;
+pub(crate) use survey::{EventSurvey, ReadPlan, StateDefinition};
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -28,7 +28,7 @@ pub(crate) const RECEIVE: i32 = -102;
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Event<'a> {
+pub(crate) struct Mpe1Event<'a> {
     /// Seconds.
     pub(crate) time: f64,
     /// Rank in MPI_COMM_WORLD.
@@ -45,8 +45,8 @@ pub(crate) struct Event<'a> {
 
 /// One end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Envelope {
-    side: Side,
+struct MessageEnvelope {
+    side: MessageSide,
     sender: i32,
     receiver: i32,
     tag: i32,
@@ -54,25 +54,25 @@ struct Envelope {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum MessageSide {
     Send,
     Receive,
 }
 
-impl Event<'_> {
+impl Mpe1Event<'_> {
     /// The message that this is an end of. An event -101 or -102 whose text does not begin with a tag is a plain one, as
     /// p4 had them before there were messages.
-    fn envelope(&self) -> Option<Envelope> {
+    fn envelope(&self) -> Option<MessageEnvelope> {
         let (side, sender, receiver) = match self.etype {
-            SEND => (Side::Send, self.rank, self.data),
-            RECEIVE => (Side::Receive, self.data, self.rank),
+            SEND => (MessageSide::Send, self.rank, self.data),
+            RECEIVE => (MessageSide::Receive, self.data, self.rank),
             _ => return None,
         };
         let text = std::str::from_utf8(self.text).ok()?;
         let mut numbers = text.split_ascii_whitespace().map(str::parse);
         let tag = numbers.next()?.ok()?;
         let size = numbers.next().and_then(Result::ok).unwrap_or(0);
-        Some(Envelope {
+        Some(MessageEnvelope {
             side,
             sender,
             receiver,

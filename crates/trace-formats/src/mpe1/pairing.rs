@@ -1,41 +1,41 @@
 //! The second pass: events to drawables.
 
-use super::survey::{Plan, Role};
-use super::{CONSTANT, Envelope, Event, HashMap, LONGEST_TEXT, Side};
+use super::survey::{EventRole, ReadPlan};
+use super::{CONSTANT, HashMap, LONGEST_TEXT, MessageEnvelope, MessageSide, Mpe1Event};
 use std::collections::VecDeque;
 use trace_model::{Drawable, InfoWriter, Losses, Stop, Topology, Vertex};
 
 /// Pairs starts with ends and sends with receipts.
 #[derive(Debug)]
-pub(crate) struct Pairing<'a> {
-    plan: &'a Plan,
+pub(crate) struct EventPairing<'a> {
+    plan: &'a ReadPlan,
     /// By slot and line the states that are open, the latest one last.
-    open: HashMap<(usize, i32), Vec<Start>>,
+    open: HashMap<(usize, i32), Vec<OpenStart>>,
     /// By sender, receiver and tag the ends of messages that wait for the other, in order of the file.
-    waiting: HashMap<(i32, i32, i32), VecDeque<End>>,
+    waiting: HashMap<(i32, i32, i32), VecDeque<WaitingEndpoint>>,
     info: InfoWriter,
     losses: Losses,
 }
 
 #[derive(Debug)]
-struct Start {
+struct OpenStart {
     time: f64,
     data: i32,
     text: Box<[u8]>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct End {
-    side: Side,
+struct WaitingEndpoint {
+    side: MessageSide,
     vertex: Vertex,
     size: i32,
 }
 
-type Put<'a> = &'a mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>;
+type DrawableOutput<'a> = &'a mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>;
 
-impl<'a> Pairing<'a> {
-    pub(crate) fn new(plan: &'a Plan) -> Self {
-        Pairing {
+impl<'a> EventPairing<'a> {
+    pub(crate) fn new(plan: &'a ReadPlan) -> Self {
+        EventPairing {
             plan,
             open: HashMap::default(),
             waiting: HashMap::default(),
@@ -48,7 +48,11 @@ impl<'a> Pairing<'a> {
     ///
     /// # Errors
     /// The errors of `put`.
-    pub(crate) fn push(&mut self, event: &Event<'_>, put: Put<'_>) -> Result<(), Stop> {
+    pub(crate) fn push(
+        &mut self,
+        event: &Mpe1Event<'_>,
+        put: DrawableOutput<'_>,
+    ) -> Result<(), Stop> {
         if event.etype == CONSTANT {
             return Ok(());
         }
@@ -65,8 +69,8 @@ impl<'a> Pairing<'a> {
             return self.message(envelope, vertex, put);
         }
         match self.plan.roles.get(&event.etype).copied() {
-            Some(Role::Start(slot)) => {
-                let start = Start {
+            Some(EventRole::Start(slot)) => {
+                let start = OpenStart {
                     time: event.time,
                     data: event.data,
                     text: event.text.into(),
@@ -77,7 +81,7 @@ impl<'a> Pairing<'a> {
                     .push(start);
                 Ok(())
             }
-            Some(Role::End(slot)) => {
+            Some(EventRole::End(slot)) => {
                 let open = self.open.get_mut(&(slot, vertex.line));
                 let Some(start) = open.and_then(Vec::pop) else {
                     self.losses.add("end of a state without its start", 1);
@@ -91,7 +95,7 @@ impl<'a> Pairing<'a> {
                 let texts = [&start.text[..], event.text];
                 self.draw(Topology::State, slot, data, texts, &[first, vertex], put)
             }
-            Some(Role::Solo(slot)) => {
+            Some(EventRole::Solo(slot)) => {
                 let data = [event.data, 0];
                 let texts = [event.text, &[]];
                 self.draw(Topology::Event, slot, data, texts, &[vertex], put)
@@ -110,7 +114,7 @@ impl<'a> Pairing<'a> {
         data: [i32; 2],
         texts: [&[u8]; 2],
         vertices: &[Vertex],
-        put: Put<'_>,
+        put: DrawableOutput<'_>,
     ) -> Result<(), Stop> {
         let (category, values) = self.plan.slots[slot];
         self.info.clear();
@@ -139,15 +143,20 @@ impl<'a> Pairing<'a> {
         })
     }
 
-    fn message(&mut self, envelope: Envelope, vertex: Vertex, put: Put<'_>) -> Result<(), Stop> {
-        let Envelope {
+    fn message(
+        &mut self,
+        envelope: MessageEnvelope,
+        vertex: Vertex,
+        put: DrawableOutput<'_>,
+    ) -> Result<(), Stop> {
+        let MessageEnvelope {
             side,
             sender,
             receiver,
             tag,
             size,
         } = envelope;
-        let end = End { side, vertex, size };
+        let end = WaitingEndpoint { side, vertex, size };
         let waiting = self.waiting.entry((sender, receiver, tag)).or_default();
         let other = match waiting.front() {
             Some(first) if first.side != side => waiting.pop_front(),
@@ -158,8 +167,8 @@ impl<'a> Pairing<'a> {
             return Ok(());
         };
         let (send, receipt) = match side {
-            Side::Send => (end, other),
-            Side::Receive => (other, end),
+            MessageSide::Send => (end, other),
+            MessageSide::Receive => (other, end),
         };
         self.info.clear().int(tag).int(send.size);
         put(&Drawable {
@@ -178,8 +187,8 @@ impl<'a> Pairing<'a> {
         for end in self.waiting.values().flatten() {
             self.losses.add(
                 match end.side {
-                    Side::Send => "message without a receive",
-                    Side::Receive => "message without a send",
+                    MessageSide::Send => "message without a receive",
+                    MessageSide::Receive => "message without a send",
                 },
                 1,
             );

@@ -2,13 +2,13 @@
 
 use super::calls;
 use super::look;
-use super::{CONSTANT, Event, HashMap, MAX_DEFINITIONS, key};
+use super::{CONSTANT, HashMap, MAX_DEFINITIONS, Mpe1Event, key};
 use std::collections::BTreeMap;
-use trace_model::{Category, Color, Definitions, Line, Losses, Order, Text, Topology};
+use trace_model::{Category, Color, Definitions, DrawableOrder, Line, Losses, Text, Topology};
 
 /// Definition of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct StateDefinition {
     /// Number of its start event.
     pub(crate) start: i32,
     /// Number of its end event.
@@ -21,17 +21,17 @@ pub(crate) struct State {
 
 /// What the events of a number carry.
 #[derive(Clone, Copy, Debug, Default)]
-struct Use {
+struct EventUse {
     data: bool,
     text: bool,
 }
 
 /// What is collected in the first pass.
 #[derive(Debug)]
-pub(crate) struct Survey {
-    states: Vec<State>,
+pub(crate) struct EventSurvey {
+    states: Vec<StateDefinition>,
     events: BTreeMap<i32, Vec<u8>>,
-    uses: HashMap<i32, Use>,
+    uses: HashMap<i32, EventUse>,
     places: HashMap<(i32, i32), ()>,
     last_place: Option<(i32, i32)>,
     last_time: f64,
@@ -42,7 +42,7 @@ pub(crate) struct Survey {
 
 /// What an event of some number does.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Role {
+pub(super) enum EventRole {
     Start(usize),
     End(usize),
     Solo(usize),
@@ -50,29 +50,29 @@ pub(super) enum Role {
 
 /// Which values the drawables of a category carry: data and text of the start event, then of the end event.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Values {
+pub(super) struct CarriedValues {
     pub(super) data: [bool; 2],
     pub(super) text: [bool; 2],
 }
 
 /// Roles, lines and definitions: what the second pass needs.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ReadPlan {
     /// Categories and lines; category 0 is the message.
     pub(crate) definitions: Definitions,
     /// The order in which drawables come.
-    pub(crate) order: Order,
+    pub(crate) order: DrawableOrder,
     /// What is known to be lost.
     pub(crate) losses: Losses,
-    pub(super) roles: HashMap<i32, Role>,
+    pub(super) roles: HashMap<i32, EventRole>,
     /// Category index and values, by slot.
-    pub(super) slots: Vec<(i32, Values)>,
+    pub(super) slots: Vec<(i32, CarriedValues)>,
     pub(super) lines: HashMap<(i32, i32), i32>,
 }
 
-impl Survey {
+impl EventSurvey {
     pub(crate) fn new() -> Self {
-        Survey {
+        EventSurvey {
             states: Vec::new(),
             events: BTreeMap::new(),
             uses: HashMap::default(),
@@ -85,7 +85,7 @@ impl Survey {
     }
 
     /// Takes the definition of a state.
-    pub(crate) fn define_state(&mut self, state: State) {
+    pub(crate) fn define_state(&mut self, state: StateDefinition) {
         if self.states.len() < MAX_DEFINITIONS {
             self.states.push(state);
         } else {
@@ -103,7 +103,7 @@ impl Survey {
     }
 
     /// Takes an event.
-    pub(crate) fn see(&mut self, event: &Event<'_>) {
+    pub(crate) fn see(&mut self, event: &Mpe1Event<'_>) {
         if event.etype == CONSTANT {
             self.losses.add("constant of MPI", 1);
             return;
@@ -133,11 +133,11 @@ impl Survey {
         program: String,
         has_calls: bool,
         names: &[(i32, Vec<u8>)],
-    ) -> Plan {
+    ) -> ReadPlan {
         if has_calls {
             self.add_calls();
         }
-        let mut categories = Categories {
+        let mut categories = CategoryBuilder {
             list: vec![Category::message()],
             slots: Vec::new(),
             roles: HashMap::default(),
@@ -174,7 +174,7 @@ impl Survey {
             categories.add_event(etype, self.events.get(&etype), carried);
         }
         let (lines, numbers) = self.lines(names);
-        Plan {
+        ReadPlan {
             definitions: Definitions {
                 program,
                 categories: categories.list,
@@ -182,9 +182,9 @@ impl Survey {
                 etypes: categories.etypes,
             },
             order: if self.is_sorted {
-                Order::End
+                DrawableOrder::End
             } else {
-                Order::Any
+                DrawableOrder::Any
             },
             losses: self.losses,
             roles: categories.roles,
@@ -217,7 +217,7 @@ impl Survey {
             .collect();
         for start in starts {
             let call = calls[&start];
-            self.states.push(State {
+            self.states.push(StateDefinition {
                 start,
                 end: start + 1,
                 look: call.look.split(':').next().unwrap_or_default().into(),
@@ -255,20 +255,20 @@ impl Survey {
 /// Categories whose index is that of clogTOslog2: 0 is the message, then MPE's 180 calls, then 30 states of the user's.
 const FIRST_FREE: i32 = 1 + 180 + 30;
 
-struct Categories {
+struct CategoryBuilder {
     list: Vec<Category>,
-    slots: Vec<(i32, Values)>,
-    roles: HashMap<i32, Role>,
+    slots: Vec<(i32, CarriedValues)>,
+    roles: HashMap<i32, EventRole>,
     etypes: BTreeMap<i32, (i32, i32)>,
     /// Default colours that are in use.
     colors: usize,
     next: i32,
 }
 
-impl Categories {
+impl CategoryBuilder {
     /// False if a number of its is taken, or if it has only one.
-    fn add_state(&mut self, state: &State, uses: [Use; 2]) -> bool {
-        let State { start, end, .. } = *state;
+    fn add_state(&mut self, state: &StateDefinition, uses: [EventUse; 2]) -> bool {
+        let StateDefinition { start, end, .. } = *state;
         let is_taken = |etype| self.roles.contains_key(&etype);
         if start == end || is_taken(start) || is_taken(end) {
             return false;
@@ -285,9 +285,9 @@ impl Categories {
             None => Color::PINK,
         };
         let slot = self.slots.len();
-        self.roles.insert(start, Role::Start(slot));
-        self.roles.insert(end, Role::End(slot));
-        let values = Values {
+        self.roles.insert(start, EventRole::Start(slot));
+        self.roles.insert(end, EventRole::End(slot));
+        let values = CarriedValues {
             data: uses.map(|carried| carried.data),
             text: uses.map(|carried| carried.text),
         };
@@ -296,15 +296,15 @@ impl Categories {
         true
     }
 
-    fn add_event(&mut self, etype: i32, name: Option<&Vec<u8>>, carried: Use) {
+    fn add_event(&mut self, etype: i32, name: Option<&Vec<u8>>, carried: EventUse) {
         if self.roles.contains_key(&etype) {
             return;
         }
         let index = self.free_index();
         let name = self.name(name.map_or(&[], Vec::as_slice), etype, "event");
         let color = self.color();
-        self.roles.insert(etype, Role::Solo(self.slots.len()));
-        let values = Values {
+        self.roles.insert(etype, EventRole::Solo(self.slots.len()));
+        let values = CarriedValues {
             data: [carried.data, false],
             text: [carried.text, false],
         };
@@ -330,7 +330,7 @@ impl Categories {
         }
     }
 
-    fn push(&mut self, mut category: Category, values: Values) {
+    fn push(&mut self, mut category: Category, values: CarriedValues) {
         let parts = [
             (values.data[0], key::DATA, "d"),
             (values.data[1], key::END_DATA, "d"),

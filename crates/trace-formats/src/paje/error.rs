@@ -3,15 +3,15 @@
 use std::fmt;
 use std::io;
 
-use super::names::{EventName, Field};
+use super::names::{EventName, KnownField};
 use trace_model::{Fault, FaultKind};
 
 /// An error in a Pajé trace: what was expected, at which byte and line, of which file.
-pub type Error = Fault<ErrorKind>;
+pub type PajeError = Fault<PajeErrorKind>;
 
 /// A problem and the line it is on.
 #[derive(Debug)]
-pub struct ErrorKind {
+pub struct PajeErrorKind {
     /// Line of the file, from 1; 0 for what has no line.
     pub line: u64,
     /// The line is the last one and has no end: the file was cut there.
@@ -46,7 +46,7 @@ pub enum Problem {
     /// The type of a field is none.
     FieldType(String),
     /// A definition lacks a field that its event needs.
-    FieldMissing(EventName, Field),
+    FieldMissing(EventName, KnownField),
     /// The file ends inside a definition.
     OpenDefinition,
     /// An event without a definition.
@@ -61,7 +61,7 @@ pub enum Problem {
     /// A value that is not what its field needs.
     Value {
         /// The field.
-        field: Field,
+        field: KnownField,
         /// Kind of value that was expected.
         expected: &'static str,
         /// Text that was found.
@@ -70,7 +70,7 @@ pub enum Problem {
     /// A type or container that is not there (yet).
     Unknown {
         /// The field that names it.
-        field: Field,
+        field: KnownField,
         /// Name or alias of the type or container that is missing.
         name: String,
     },
@@ -84,21 +84,21 @@ pub enum Problem {
     /// A type of the wrong kind, or one that does not belong to the container's type.
     Mismatch {
         /// The field.
-        field: Field,
+        field: KnownField,
         /// Type that was expected.
         expected: String,
         /// Text that was found.
         found: String,
     },
     /// A rule of the format was broken that reading can go on without; printing tells it at the end.
-    Rule(Rule),
+    Rule(PajeRule),
     /// Reading or writing failed.
     Io(io::Error),
 }
 
 /// Rules of Pajé that a trace may break and still be read (`spec/paje.md` section 5): `pj_dump` stops at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
+pub enum PajeRule {
     /// An event earlier than what came before of its type on its container.
     TimeOrder,
     /// A PopState where there is no state.
@@ -117,23 +117,23 @@ pub enum Rule {
     ManyValues,
 }
 
-impl Rule {
+impl PajeRule {
     /// What it is, in the singular, for losses and messages.
     pub fn text(self) -> &'static str {
         match self {
-            Rule::TimeOrder => "event that comes too late in the file for its time",
-            Rule::EmptyStack => "PajePopState without a state",
-            Rule::NoValue => "addition to a variable without a value",
-            Rule::LinkValue => "link whose two ends differ in their value",
-            Rule::IncompleteLink => "link without its other end",
-            Rule::Color => "colour that is none",
-            Rule::ValueTaken => "value defined twice",
-            Rule::ManyValues => "line with more values than fields",
+            PajeRule::TimeOrder => "event that comes too late in the file for its time",
+            PajeRule::EmptyStack => "PajePopState without a state",
+            PajeRule::NoValue => "addition to a variable without a value",
+            PajeRule::LinkValue => "link whose two ends differ in their value",
+            PajeRule::IncompleteLink => "link without its other end",
+            PajeRule::Color => "colour that is none",
+            PajeRule::ValueTaken => "value defined twice",
+            PajeRule::ManyValues => "line with more values than fields",
         }
     }
 }
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for PajeErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
             write!(f, "line {}: ", self.line)?;
@@ -197,7 +197,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-impl FaultKind for ErrorKind {
+impl FaultKind for PajeErrorKind {
     fn has_place(&self) -> bool {
         !matches!(self.problem, Problem::Io(_))
     }
@@ -210,9 +210,9 @@ impl FaultKind for ErrorKind {
     }
 }
 
-impl From<io::Error> for ErrorKind {
+impl From<io::Error> for PajeErrorKind {
     fn from(error: io::Error) -> Self {
-        ErrorKind {
+        PajeErrorKind {
             line: 0,
             cut: false,
             problem: Problem::Io(error),

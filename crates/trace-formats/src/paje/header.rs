@@ -4,21 +4,21 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use super::names::{Dialect, EventName, Field};
-use trace_model::{Category, Losses, Topology, Value, info_values};
+use super::names::{EventName, FieldDialect, KnownField};
+use trace_model::{Category, InfoValue, Losses, Topology, info_values};
 
 use EventName as E;
-use Field as F;
+use KnownField as F;
 
 /// Fields with their types.
-type Fields = &'static [(Field, &'static str)];
+type TypedFields = &'static [(KnownField, &'static str)];
 
 /// Fields of the user's own with their types.
 type UserFields = Vec<(String, &'static str)>;
 
 /// The event definitions that every trace has. Those of PushState, StartLink and NewEvent have no fields of the user's
 /// own; with such there are more of them behind these.
-const EVENTS: [(u32, EventName, Fields); 17] = [
+const EVENTS: [(u32, EventName, TypedFields); 17] = [
     (
         0,
         E::DefineContainerType,
@@ -124,21 +124,21 @@ const EVENTS: [(u32, EventName, Fields); 17] = [
     (NEW, E::NewEvent, STATE),
 ];
 
-const VARIABLE: Fields = &[
+const VARIABLE: TypedFields = &[
     (F::Time, "date"),
     (F::Type, "string"),
     (F::Container, "string"),
     (F::Value, "double"),
 ];
 
-const STATE: Fields = &[
+const STATE: TypedFields = &[
     (F::Time, "date"),
     (F::Type, "string"),
     (F::Container, "string"),
     (F::Value, "string"),
 ];
 
-const START_LINK: Fields = &[
+const START_LINK: TypedFields = &[
     (F::Time, "date"),
     (F::Type, "string"),
     (F::Container, "string"),
@@ -156,7 +156,7 @@ const MAX_FIELDS: usize = 20 - 7;
 
 /// The event definition that begins drawables of a category.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct EventLayout {
     /// Number of the definition.
     pub number: u32,
     event: EventName,
@@ -170,14 +170,14 @@ pub struct Layout {
 
 /// The event definitions of all categories; those with the same fields share one.
 #[derive(Debug, Default)]
-pub struct Layouts {
+pub struct EventLayouts {
     known: HashMap<(Topology, UserFields), u32>,
-    more: Vec<Rc<Layout>>,
+    more: Vec<Rc<EventLayout>>,
 }
 
-impl Layouts {
+impl EventLayouts {
     /// The layout of a category.
-    pub fn add(&mut self, category: &Category, losses: &mut Losses) -> Rc<Layout> {
+    pub fn add(&mut self, category: &Category, losses: &mut Losses) -> Rc<EventLayout> {
         let (event, plain) = match category.topology {
             Topology::State => (E::PushState, PUSH),
             Topology::Arrow => (E::StartLink, START),
@@ -223,7 +223,7 @@ impl Layouts {
                 next
             });
         }
-        let layout = Rc::new(Layout {
+        let layout = Rc::new(EventLayout {
             number,
             event,
             fields,
@@ -251,12 +251,12 @@ fn field_name(key: &[u8], is_arrow: bool, nth: usize) -> String {
         "msg_size" if is_arrow => "Size".into(),
         "" => format!("Info{nth}"),
         // A name that has a meaning in the format, or may get one by dialect.
-        _ if Field::from_bytes(name.as_bytes()).is_some() => format!("User{name}"),
+        _ if KnownField::from_bytes(name.as_bytes()).is_some() => format!("User{name}"),
         _ => name,
     }
 }
 
-impl Layout {
+impl EventLayout {
     /// The values of an info behind the others of a line. An info that is too short has zeros at its end.
     pub fn values(
         &self,
@@ -274,10 +274,12 @@ impl Layout {
             let kind = self.fields.get(at).map_or("string", |(_, kind)| *kind);
             out.write_all(b" ")?;
             match (value, kind) {
-                (Some(Value::Integer(number)), _) => write!(out, "{number}")?,
-                (Some(Value::Hex(number)), _) => write!(out, "0x{number:x}")?,
-                (Some(Value::Real(number)), _) if number.is_finite() => write!(out, "{number:?}")?,
-                (Some(Value::Text(text)), _) => quoted(out, text)?,
+                (Some(InfoValue::Integer(number)), _) => write!(out, "{number}")?,
+                (Some(InfoValue::Hex(number)), _) => write!(out, "0x{number:x}")?,
+                (Some(InfoValue::Real(number)), _) if number.is_finite() => {
+                    write!(out, "{number:?}")?
+                }
+                (Some(InfoValue::Text(text)), _) => quoted(out, text)?,
                 (_, "string") => quoted(out, b"")?,
                 _ => out.write_all(b"0")?,
             }
@@ -307,9 +309,9 @@ pub fn quoted(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
 /// Writes definitions, types and values.
 pub fn write(
     out: &mut impl Write,
-    layouts: &Layouts,
+    layouts: &EventLayouts,
     categories: &[&Category],
-    dialect: Dialect,
+    dialect: FieldDialect,
 ) -> io::Result<()> {
     let definition =
         |out: &mut dyn Write, number: u32, event: EventName, more: &[(String, &str)]| {

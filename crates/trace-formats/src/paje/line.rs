@@ -10,14 +10,14 @@ pub const MAX_LINE: usize = 1 << 20;
 
 /// A value: where it stands in its line, without its quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Token {
+pub struct ValueSpan {
     /// Position of the first byte in the line.
     pub start: u32,
     /// The byte behind it.
     pub end: u32,
 }
 
-impl Token {
+impl ValueSpan {
     /// The bytes, of the line it was found on.
     pub fn of(self, line: &[u8]) -> &[u8] {
         line.get(self.start as usize..self.end as usize)
@@ -34,7 +34,7 @@ pub fn first_line(bytes: &[u8]) -> &[u8] {
 }
 
 /// Finds the values of a line; none on a blank line or a comment. A quote inside a word means nothing.
-pub fn split(line: &[u8], tokens: &mut Vec<Token>) -> Result<(), Problem> {
+pub fn split(line: &[u8], tokens: &mut Vec<ValueSpan>) -> Result<(), Problem> {
     tokens.clear();
     if line.len() > MAX_LINE {
         return Err(Problem::LongLine);
@@ -66,7 +66,7 @@ pub fn split(line: &[u8], tokens: &mut Vec<Token>) -> Result<(), Problem> {
             (at, end, end)
         };
         // A line is shorter than 1 MiB.
-        tokens.push(Token {
+        tokens.push(ValueSpan {
             start: start as u32,
             end: end as u32,
         });
@@ -87,7 +87,8 @@ mod tests {
     fn values(line: &str) -> Vec<String> {
         let mut tokens = Vec::new();
         split(line.as_bytes(), &mut tokens).expect("good line");
-        let text = |token: &Token| String::from_utf8_lossy(token.of(line.as_bytes())).into_owned();
+        let text =
+            |token: &ValueSpan| String::from_utf8_lossy(token.of(line.as_bytes())).into_owned();
         tokens.iter().map(text).collect()
     }
 

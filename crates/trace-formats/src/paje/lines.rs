@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::tables::{Container, Tables};
+use super::tables::{Container, PajeTables};
 use trace_model::Line;
 
 /// What the writer calls the node of a process whose host is not known.
@@ -11,7 +11,7 @@ pub const UNKNOWN_NODE: &str = "unknown node";
 /// The timelines of the containers that have one, by ascending id; and by container the id of its line.
 ///
 /// Rank and thread are read from the names where all containers have such names, else the containers are numbered.
-pub fn lines(tables: &Tables, used: &[bool]) -> (Vec<Line>, Vec<Option<i32>>) {
+pub fn lines(tables: &PajeTables, used: &[bool]) -> (Vec<Line>, Vec<Option<i32>>) {
     let count = tables.containers.len() as u32;
     let all = (0..count).filter(|&number| used.get(number as usize) == Some(&true));
     let mut found: Vec<(u32, Option<LinePlace>)> = all
@@ -50,7 +50,7 @@ pub fn lines(tables: &Tables, used: &[bool]) -> (Vec<Line>, Vec<Option<i32>>) {
 }
 
 /// By container the one that is the node it is on: itself or what is above it, of a type of that name.
-fn nodes(tables: &Tables) -> Vec<Option<u32>> {
+fn nodes(tables: &PajeTables) -> Vec<Option<u32>> {
     let is_node: Vec<bool> = tables
         .types
         .iter()
@@ -86,14 +86,14 @@ impl LinePlace {
     /// `Rank 3` and the like.
     fn of(container: &Container) -> Option<Self> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_lowercase();
-        let mut alias = Parser(text(&container.identifier));
+        let mut alias = LineParser(text(&container.identifier));
         let by_alias = alias.read("r", "t", "c");
         by_alias
             .filter(|place| {
                 container.name.starts_with(b"rank")
                     || place.alias().as_bytes() == &*container.identifier
             })
-            .or_else(|| Parser(text(&container.name)).read("rank", "thread", "comm"))
+            .or_else(|| LineParser(text(&container.name)).read("rank", "thread", "comm"))
     }
 
     /// The alias of its container.
@@ -116,9 +116,9 @@ impl LinePlace {
 }
 
 /// Reads words with a number behind each.
-struct Parser(String);
+struct LineParser(String);
 
-impl Parser {
+impl LineParser {
     /// Rank, then thread, then communicator, each behind its word; the last two may be left out. Nothing else.
     fn read(&mut self, rank: &str, thread: &str, comm: &str) -> Option<LinePlace> {
         self.0 = self

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// The field names that a writer uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// Names of format 1.2 (2012) and later: `Type`, `StartContainer`.
+pub enum FieldDialect {
+    /// Names of format 1.2 (2012) and later: `EntityType`, `StartContainer`.
     #[default]
     New,
     /// Names of the first report: `ContainerType`, `EntityType`, `SourceContainer`.
@@ -58,10 +58,10 @@ pub enum EventName {
 }
 
 use EventName as E;
-use Field as F;
+use KnownField as F;
 
 /// Every event that has a name, with the fields that it must have.
-const EVENTS: [(EventName, &str, &[Field]); 19] = [
+const EVENTS: [(EventName, &str, &[KnownField]); 19] = [
     (
         E::DefineContainerType,
         "PajeDefineContainerType",
@@ -181,7 +181,7 @@ impl EventName {
     }
 
     /// The fields it must have.
-    pub fn obligatory(self) -> &'static [Field] {
+    pub fn obligatory(self) -> &'static [KnownField] {
         let found = EVENTS.iter().find(|(event, _, _)| *event == self);
         found.map_or(&[], |(_, _, fields)| fields)
     }
@@ -197,7 +197,7 @@ impl fmt::Display for EventName {
 /// The fields whose meaning the format tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the documentation
-pub enum Field {
+pub enum KnownField {
     Event,
     Time,
     Name,
@@ -216,10 +216,10 @@ pub enum Field {
     Filename,
 }
 
-/// Number of [`Field`]s.
+/// Number of [`KnownField`]s.
 pub const FIELDS: usize = 16;
 
-const FIELD_NAMES: [(Field, &str); FIELDS] = [
+const FIELD_NAMES: [(KnownField, &str); FIELDS] = [
     (F::Event, "Event"),
     (F::Time, "Time"),
     (F::Name, "Name"),
@@ -238,7 +238,7 @@ const FIELD_NAMES: [(Field, &str); FIELDS] = [
     (F::Filename, "Filename"),
 ];
 
-const OLD_NAMES: [(Field, &str); 6] = [
+const OLD_NAMES: [(KnownField, &str); 6] = [
     (F::Type, "ContainerType"),
     (F::Type, "EntityType"),
     (F::StartContainerType, "SourceContainerType"),
@@ -247,7 +247,7 @@ const OLD_NAMES: [(Field, &str); 6] = [
     (F::EndContainer, "DestContainer"),
 ];
 
-impl Field {
+impl KnownField {
     /// The field of this name, in either dialect; `None` for a field of the user's own.
     pub fn from_bytes(name: &[u8]) -> Option<Self> {
         let all = FIELD_NAMES.iter().chain(&OLD_NAMES);
@@ -256,9 +256,9 @@ impl Field {
     }
 
     /// Name of the field in a definition of this event, in this dialect.
-    pub fn name(self, event: EventName, dialect: Dialect) -> &'static str {
+    pub fn name(self, event: EventName, dialect: FieldDialect) -> &'static str {
         let old = match (dialect, self, event) {
-            (Dialect::New, _, _) => None,
+            (FieldDialect::New, _, _) => None,
             (_, F::Type, E::DefineEntityValue) => Some("EntityType"),
             (
                 _,
@@ -280,9 +280,9 @@ impl Field {
     }
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for KnownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name(EventName::Other, Dialect::New))
+        f.write_str(self.name(EventName::Other, FieldDialect::New))
     }
 }
 

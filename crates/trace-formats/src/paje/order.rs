@@ -3,9 +3,9 @@
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use super::error::{Error, Rule};
+use super::error::{PajeError, PajeRule};
 use super::names::EventName;
-use super::read::{Definition, Event, EventPosition, Reader, Trace};
+use super::read::{EventDefinition, EventPosition, PajeEvent, PajeReader, PajeTrace};
 use super::simulate::{Entity, Simulator};
 use trace_model::Stop;
 
@@ -13,32 +13,33 @@ use trace_model::Stop;
 const PIECE: usize = 1 << 21;
 
 /// Takes what is over, with the state of things and the event definitions met so far.
-pub type Put<'p> = dyn FnMut(&Simulator, &[Rc<Definition>], &Entity) -> Result<(), Stop> + 'p;
+pub type EntitySink<'p> =
+    dyn FnMut(&Simulator, &[Rc<EventDefinition>], &Entity) -> Result<(), Stop> + 'p;
 
 /// What a way through a trace brought.
 #[derive(Debug)]
-pub struct Run {
+pub struct SimulationResult {
     /// The state at the end.
     pub simulator: Simulator,
     /// The event definitions, by their numbers in [`EventPosition`].
-    pub definitions: Vec<Rc<Definition>>,
+    pub definitions: Vec<Rc<EventDefinition>>,
     /// Error that ended the simulation early.
-    pub error: Option<Error>,
+    pub error: Option<PajeError>,
     /// Files that were named and are not there.
     pub missing_files: u64,
 }
 
-impl Run {
+impl SimulationResult {
     /// True if events of one type on one container stand in the file in another order than that of their times.
     pub fn is_disordered(&self) -> bool {
-        self.simulator.broken.contains_key(&Rule::TimeOrder)
+        self.simulator.broken.contains_key(&PajeRule::TimeOrder)
     }
 }
 
 /// Simulates the trace in the order of the file, and gives `put` what is over, with the definitions met so far. An
 /// error in the trace ends it early; so does one of `put`, which is returned.
-pub fn simulate(trace: &Trace<'_>, put: &mut Put<'_>) -> Result<Run, Stop> {
-    let mut reader = Reader::new(trace);
+pub fn simulate(trace: &PajeTrace<'_>, put: &mut EntitySink<'_>) -> Result<SimulationResult, Stop> {
+    let mut reader = PajeReader::new(trace);
     let mut simulator = Simulator::default();
     let mut over = Vec::new();
     let error = loop {
@@ -55,7 +56,7 @@ pub fn simulate(trace: &Trace<'_>, put: &mut Put<'_>) -> Result<Run, Stop> {
     };
     simulator.finish();
     give(&mut simulator, reader.definitions(), &mut over, put)?;
-    Ok(Run {
+    Ok(SimulationResult {
         simulator,
         definitions: reader.definitions().to_vec(),
         error,
@@ -65,11 +66,18 @@ pub fn simulate(trace: &Trace<'_>, put: &mut Put<'_>) -> Result<Run, Stop> {
 
 /// Simulates the trace in order of time; events at one time as they stand in the file. All definitions, and the containers, are
 /// made first.
-pub fn simulate_sorted(trace: &Trace<'_>, put: &mut Put<'_>) -> Result<Run, Stop> {
+pub fn simulate_sorted(
+    trace: &PajeTrace<'_>,
+    put: &mut EntitySink<'_>,
+) -> Result<SimulationResult, Stop> {
     sorted(trace, PIECE, put)
 }
 
-fn sorted(trace: &Trace<'_>, piece: usize, put: &mut Put<'_>) -> Result<Run, Stop> {
+fn sorted(
+    trace: &PajeTrace<'_>,
+    piece: usize,
+    put: &mut EntitySink<'_>,
+) -> Result<SimulationResult, Stop> {
     let mut simulator = Simulator::default();
     let mut tokens = Vec::new();
     let mut over = Vec::new();
@@ -77,7 +85,7 @@ fn sorted(trace: &Trace<'_>, piece: usize, put: &mut Put<'_>) -> Result<Run, Sto
     loop {
         // The first events behind those that were already given.
         let mut next = BinaryHeap::with_capacity(piece.min(1 << 12));
-        let mut reader = Reader::new(trace);
+        let mut reader = PajeReader::new(trace);
         let mut number = 0;
         let mut error = loop {
             let event = match reader.next() {
@@ -118,7 +126,7 @@ fn sorted(trace: &Trace<'_>, piece: usize, put: &mut Put<'_>) -> Result<Run, Sto
                 continue;
             };
             let mut stepped = Ok(());
-            let mut step = |event: &Event<'_>| stepped = simulator.step(event);
+            let mut step = |event: &PajeEvent<'_>| stepped = simulator.step(event);
             trace.event_at(key.place, definition, &mut tokens, &mut step)?;
             if let Err(wrong) = stepped {
                 error = Some(wrong);
@@ -129,7 +137,7 @@ fn sorted(trace: &Trace<'_>, piece: usize, put: &mut Put<'_>) -> Result<Run, Sto
         if whole || error.is_some() {
             simulator.finish();
             give(&mut simulator, definitions, &mut over, put)?;
-            return Ok(Run {
+            return Ok(SimulationResult {
                 simulator,
                 definitions: definitions.to_vec(),
                 error,
@@ -141,9 +149,9 @@ fn sorted(trace: &Trace<'_>, piece: usize, put: &mut Put<'_>) -> Result<Run, Sto
 
 fn give(
     simulator: &mut Simulator,
-    definitions: &[Rc<Definition>],
+    definitions: &[Rc<EventDefinition>],
     over: &mut Vec<Entity>,
-    put: &mut Put<'_>,
+    put: &mut EntitySink<'_>,
 ) -> Result<(), Stop> {
     over.extend(simulator.over());
     for entity in over.drain(..) {

@@ -11,18 +11,18 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
-use super::error::{Error, Rule};
-use super::names::Field;
+use super::error::{PajeError, PajeRule};
+use super::names::KnownField;
 use super::number::{fixed, general};
-use super::order::{Run, simulate, simulate_sorted};
-use super::read::{Definition, EventPosition, Trace};
-use super::simulate::{Body, Entity, Simulator};
-use super::tables::{Container, EntityKind, ROOT, Tables};
+use super::order::{SimulationResult, simulate, simulate_sorted};
+use super::read::{EventDefinition, EventPosition, PajeTrace};
+use super::simulate::{Entity, EntityBody, Simulator};
+use super::tables::{Container, EntityKind, PajeTables, ROOT};
 use trace_model::Stop;
 
 /// Options of the Paje printer.
 #[derive(Clone, Copy, Debug)]
-pub struct PrintOptions {
+pub struct PajePrintOptions {
     /// Show the fields of the user's own behind each line (`-u`).
     pub user_defined: bool,
     /// A link without its other end is no error (`-z`).
@@ -33,9 +33,9 @@ pub struct PrintOptions {
     pub header: bool,
 }
 
-impl Default for PrintOptions {
+impl Default for PajePrintOptions {
     fn default() -> Self {
-        PrintOptions {
+        PajePrintOptions {
             user_defined: false,
             ignore_incomplete_links: false,
             precision: 6,
@@ -48,7 +48,7 @@ impl Default for PrintOptions {
 #[derive(Debug, Default)]
 pub struct Printed {
     /// What is wrong with the trace; what came before was printed.
-    pub error: Option<Error>,
+    pub error: Option<PajeError>,
     /// Oddities of the trace, one a line.
     pub warnings: Vec<String>,
 }
@@ -58,8 +58,8 @@ pub struct Printed {
 /// # Errors
 /// The errors of `out`. What is wrong with the trace is told in [`Printed`].
 pub fn print(
-    trace: &Trace<'_>,
-    options: &PrintOptions,
+    trace: &PajeTrace<'_>,
+    options: &PajePrintOptions,
     out: &mut dyn Write,
 ) -> io::Result<Printed> {
     let mut printed = Printed::default();
@@ -71,7 +71,7 @@ pub fn print(
     })
     .map_err(unreachable)?;
     if run.is_disordered() && run.error.is_none() {
-        if let Some((count, first)) = run.simulator.broken.get(&Rule::TimeOrder) {
+        if let Some((count, first)) = run.simulator.broken.get(&PajeRule::TimeOrder) {
             let more = if *count > 1 { ", and more" } else { "" };
             printed
                 .warnings
@@ -84,7 +84,7 @@ pub fn print(
         })
         .map_err(unreachable)?;
     }
-    let mut printer = Printer {
+    let mut printer = TracePrinter {
         trace,
         options,
         tables: &run.simulator.tables,
@@ -102,7 +102,7 @@ pub fn print(
 }
 
 impl Printed {
-    fn finish(&mut self, run: Run, options: &PrintOptions) {
+    fn finish(&mut self, run: SimulationResult, options: &PajePrintOptions) {
         let Simulator {
             broken,
             on_destroyed,
@@ -112,9 +112,9 @@ impl Printed {
         self.error = run.error;
         for (rule, (count, first)) in broken {
             match rule {
-                Rule::IncompleteLink if options.ignore_incomplete_links => {}
-                Rule::TimeOrder => {}
-                Rule::ManyValues => self.warnings.push(format!("{count} x {first}")),
+                PajeRule::IncompleteLink if options.ignore_incomplete_links => {}
+                PajeRule::TimeOrder => {}
+                PajeRule::ManyValues => self.warnings.push(format!("{count} x {first}")),
                 _ if self.error.is_none() => self.error = Some(first),
                 _ => {}
             }
@@ -137,15 +137,15 @@ impl Printed {
 
 /// What was on a container for one type, in order.
 #[derive(Debug, Default)]
-struct Lane {
-    items: Vec<Item>,
-    links: Vec<Link>,
+struct PrintedLane {
+    items: Vec<LaneItem>,
+    links: Vec<PrintedLink>,
     /// The events that began and ended each, if the fields of the user's own are to be shown.
     places: Vec<[Option<EventPosition>; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Item {
+struct LaneItem {
     start: f64,
     end: f64,
     /// Value and level of a state; value of an event; bits of a variable's value; number of a link.
@@ -153,7 +153,7 @@ struct Item {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct PrintedLink {
     value: u32,
     ends: (u32, u32),
     begun: Option<EventPosition>,
@@ -161,7 +161,7 @@ struct Link {
 
 #[derive(Debug, Default)]
 struct Lanes {
-    lanes: HashMap<(u32, u32), Lane, RandomState>,
+    lanes: HashMap<(u32, u32), PrintedLane, RandomState>,
 }
 
 impl Lanes {
@@ -171,16 +171,16 @@ impl Lanes {
             .entry((entity.container, entity.kind))
             .or_default();
         let what = match entity.body {
-            Body::State { value, level } => u64::from(value) << 32 | u64::from(level),
-            Body::Event(value) => value.into(),
-            Body::Variable(value) => value.to_bits(),
-            Body::Link { value, ends, .. } => {
+            EntityBody::State { value, level } => u64::from(value) << 32 | u64::from(level),
+            EntityBody::Event(value) => value.into(),
+            EntityBody::Variable(value) => value.to_bits(),
+            EntityBody::Link { value, ends, .. } => {
                 let begun = entity.begun;
-                lane.links.push(Link { value, ends, begun });
+                lane.links.push(PrintedLink { value, ends, begun });
                 lane.links.len() as u64 - 1
             }
         };
-        let item = Item {
+        let item = LaneItem {
             start: entity.start,
             end: entity.end,
             what,
@@ -189,7 +189,7 @@ impl Lanes {
         put_at(&mut lane.items, at, item);
         if with_places {
             let mut places = [entity.begun, entity.ended];
-            if let Body::Link {
+            if let EntityBody::Link {
                 end_first: true, ..
             } = entity.body
             {
@@ -210,7 +210,7 @@ fn put_at<T: Clone + Default>(list: &mut Vec<T>, at: usize, value: T) {
 
 /// The part of a lane that the original shows of the whole trace: it looks by starts, with a binary search that the
 /// list need not be in order for.
-fn window(items: &[Item], start: f64, end: f64) -> &[Item] {
+fn window(items: &[LaneItem], start: f64, end: f64) -> &[LaneItem] {
     let bound = |time: f64| {
         let (mut first, mut length) = (0, items.len());
         while length > 0 {
@@ -229,17 +229,17 @@ fn window(items: &[Item], start: f64, end: f64) -> &[Item] {
     items.get(low..up).unwrap_or_default()
 }
 
-struct Printer<'p> {
-    trace: &'p Trace<'p>,
-    options: &'p PrintOptions,
-    tables: &'p Tables,
-    definitions: &'p [Rc<Definition>],
+struct TracePrinter<'p> {
+    trace: &'p PajeTrace<'p>,
+    options: &'p PajePrintOptions,
+    tables: &'p PajeTables,
+    definitions: &'p [Rc<EventDefinition>],
     lanes: &'p Lanes,
-    tokens: Vec<super::line::Token>,
+    tokens: Vec<super::line::ValueSpan>,
     out: &'p mut dyn Write,
 }
 
-impl Printer<'_> {
+impl TracePrinter<'_> {
     /// Goes through the containers in the order of the original: depth first, the last one by type and identifier first.
     fn walk(
         &mut self,
@@ -316,12 +316,13 @@ impl Printer<'_> {
         &mut self,
         number: u32,
         kind: u32,
-        lane: &Lane,
+        lane: &PrintedLane,
         start: f64,
         end: f64,
     ) -> io::Result<()> {
         let shown = window(&lane.items, start, end);
-        let first = (shown.as_ptr() as usize - lane.items.as_ptr() as usize) / size_of::<Item>();
+        let first =
+            (shown.as_ptr() as usize - lane.items.as_ptr() as usize) / size_of::<LaneItem>();
         for (nth, item) in shown.iter().enumerate() {
             self.item(number, kind, lane, item)?;
             let places = lane.places.get(first + nth);
@@ -330,7 +331,13 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn item(&mut self, number: u32, kind: u32, lane: &Lane, item: &Item) -> io::Result<()> {
+    fn item(
+        &mut self,
+        number: u32,
+        kind: u32,
+        lane: &PrintedLane,
+        item: &LaneItem,
+    ) -> io::Result<()> {
         let described = self.tables.type_of(kind);
         let precision = self.options.precision;
         self.head(described.kind, self.tables.container(number), kind)?;
@@ -372,7 +379,7 @@ impl Printer<'_> {
                 }
                 self.out.write_all(b", ")?;
                 self.at(link.begun, &mut |event, out| {
-                    out.write_all(event.field(Field::Key))
+                    out.write_all(event.field(KnownField::Key))
                 })
             }
         }
@@ -400,7 +407,7 @@ impl Printer<'_> {
     fn at(
         &mut self,
         place: Option<EventPosition>,
-        write: &mut dyn FnMut(&super::read::Event<'_>, &mut dyn Write) -> io::Result<()>,
+        write: &mut dyn FnMut(&super::read::PajeEvent<'_>, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         let Some(place) = place else {
             return Ok(());
@@ -410,7 +417,7 @@ impl Printer<'_> {
         };
         let mut written = Ok(());
         let out = &mut *self.out;
-        let mut use_event = |event: &super::read::Event<'_>| written = write(event, out);
+        let mut use_event = |event: &super::read::PajeEvent<'_>| written = write(event, out);
         let read = self
             .trace
             .event_at(place, definition, &mut self.tokens, &mut use_event);

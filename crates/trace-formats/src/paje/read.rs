@@ -6,25 +6,25 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
-use super::error::{Error, ErrorKind, Problem};
-use super::line::{self, Token};
-use super::names::{EventName, FIELDS, Field, FieldType};
+use super::error::{PajeError, PajeErrorKind, Problem};
+use super::line::{self, ValueSpan};
+use super::names::{EventName, FIELDS, FieldType, KnownField};
 use super::number;
 
 /// The bytes of a trace, and of the files that it names in `PajeTraceFile`.
-pub struct Trace<'a> {
-    parts: Vec<Part<'a>>,
+pub struct PajeTrace<'a> {
+    parts: Vec<TracePart<'a>>,
 }
 
-struct Part<'a> {
+struct TracePart<'a> {
     bytes: Box<dyn Deref<Target = [u8]> + 'a>,
     named: HashMap<Vec<u8>, usize>,
 }
 
-impl<'a> Trace<'a> {
+impl<'a> PajeTrace<'a> {
     /// A trace in one file.
     pub fn new(bytes: &'a [u8]) -> Self {
-        let mut trace = Trace { parts: Vec::new() };
+        let mut trace = PajeTrace { parts: Vec::new() };
         trace.add(bytes);
         trace
     }
@@ -32,7 +32,7 @@ impl<'a> Trace<'a> {
     /// Adds a file that one of the parts names; returns its number. Part 0 is the trace itself.
     pub fn add(&mut self, bytes: impl Deref<Target = [u8]> + 'a) -> usize {
         let (bytes, named) = (Box::new(bytes), HashMap::new());
-        self.parts.push(Part { bytes, named });
+        self.parts.push(TracePart { bytes, named });
         self.parts.len() - 1
     }
 
@@ -64,15 +64,15 @@ impl<'a> Trace<'a> {
     /// up to where the trace cannot be read.
     pub fn missing_files(&self) -> Vec<(usize, Vec<u8>)> {
         let mut missing = Vec::new();
-        let named = |part: &Part<'_>| part.bytes.windows(13).any(|w| w == b"PajeTraceFile");
+        let named = |part: &TracePart<'_>| part.bytes.windows(13).any(|w| w == b"PajeTraceFile");
         if !self.parts.iter().any(named) {
             return missing;
         }
-        let mut reader = Reader::new(self);
+        let mut reader = PajeReader::new(self);
         while let Ok(Some(event)) = reader.next() {
             if event.definition.event == EventName::TraceFile {
                 let part = event.place.part as usize;
-                let name = event.field(Field::Filename);
+                let name = event.field(KnownField::Filename);
                 if !self.parts[part].named.contains_key(name) {
                     missing.push((part, name.to_vec()));
                 }
@@ -88,15 +88,15 @@ impl<'a> Trace<'a> {
     pub fn event_at(
         &self,
         place: EventPosition,
-        definition: &Rc<Definition>,
-        tokens: &mut Vec<Token>,
-        use_event: &mut dyn FnMut(&Event<'_>),
-    ) -> Result<(), Error> {
+        definition: &Rc<EventDefinition>,
+        tokens: &mut Vec<ValueSpan>,
+        use_event: &mut dyn FnMut(&PajeEvent<'_>),
+    ) -> Result<(), PajeError> {
         let part = self.parts.get(place.part as usize);
         let from = usize::try_from(place.offset).unwrap_or(usize::MAX);
         let rest = part.and_then(|part| part.bytes.get(from..));
         let line = line::first_line(rest.unwrap_or_default());
-        let mut event = Event {
+        let mut event = PajeEvent {
             definition,
             place,
             number: 0,
@@ -124,7 +124,7 @@ pub struct EventPosition {
 
 /// An event definition.
 #[derive(Clone, Debug)]
-pub struct Definition {
+pub struct EventDefinition {
     /// The event.
     pub event: EventName,
     /// Name of the event as written.
@@ -141,14 +141,14 @@ pub struct FieldDefinition {
     /// Name of the field as written.
     pub name: Vec<u8>,
     /// What it is; `None` for a field of the user's own.
-    pub field: Option<Field>,
+    pub field: Option<KnownField>,
     /// Type of the field's values.
     pub kind: FieldType,
 }
 
 const NOWHERE: u8 = u8::MAX;
 
-impl Definition {
+impl EventDefinition {
     /// The fields of the user's own, with their places among the values.
     pub fn user_fields(&self) -> impl Iterator<Item = (usize, &FieldDefinition)> {
         let all = self.fields.iter().enumerate();
@@ -156,27 +156,27 @@ impl Definition {
     }
 
     /// True if it has this field.
-    pub fn has(&self, field: Field) -> bool {
+    pub fn has(&self, field: KnownField) -> bool {
         self.places[field as usize] != NOWHERE
     }
 }
 
 /// An event: a line of the second part of a trace.
 #[derive(Clone, Copy, Debug)]
-pub struct Event<'r> {
+pub struct PajeEvent<'r> {
     /// Definition of the event.
-    pub definition: &'r Rc<Definition>,
+    pub definition: &'r Rc<EventDefinition>,
     /// Where it stands.
     pub place: EventPosition,
     number: u64,
     cut: bool,
     line: &'r [u8],
-    tokens: &'r [Token],
+    tokens: &'r [ValueSpan],
 }
 
-impl<'r> Event<'r> {
+impl<'r> PajeEvent<'r> {
     /// The value of a field; empty if the definition has none such.
-    pub fn field(&self, field: Field) -> &'r [u8] {
+    pub fn field(&self, field: KnownField) -> &'r [u8] {
         match self.definition.places[field as usize] {
             NOWHERE => &[],
             at => self.value(usize::from(at)),
@@ -200,15 +200,15 @@ impl<'r> Event<'r> {
     ///
     /// # Errors
     /// What stands there is no number.
-    pub fn time(&self) -> Result<Option<f64>, Error> {
-        if !self.definition.has(Field::Time) {
+    pub fn time(&self) -> Result<Option<f64>, PajeError> {
+        if !self.definition.has(KnownField::Time) {
             return Ok(None);
         }
-        let text = self.field(Field::Time);
+        let text = self.field(KnownField::Time);
         match number::time(text) {
             Some(time) => Ok(Some(time)),
             None => Err(self.fault(Problem::Value {
-                field: Field::Time,
+                field: KnownField::Time,
                 expected: "a number of seconds",
                 found: shown(text),
             })),
@@ -216,13 +216,13 @@ impl<'r> Event<'r> {
     }
 
     /// An error about this event.
-    pub fn fault(&self, problem: Problem) -> Error {
+    pub fn fault(&self, problem: Problem) -> PajeError {
         fault(self.place.offset, self.number, self.cut, problem)
     }
 }
 
-fn fault(offset: u64, line: u64, cut: bool, problem: Problem) -> Error {
-    Error::new(offset, ErrorKind { line, cut, problem })
+fn fault(offset: u64, line: u64, cut: bool, problem: Problem) -> PajeError {
+    PajeError::new(offset, PajeErrorKind { line, cut, problem })
 }
 
 /// A value in a message, cut to 64 characters.
@@ -232,19 +232,19 @@ pub fn shown(value: &[u8]) -> String {
 }
 
 /// Reads the events of a trace one after the other. In memory are the event definitions.
-pub struct Reader<'t, 'a> {
-    trace: &'t Trace<'a>,
-    open: Vec<Open>,
+pub struct PajeReader<'t, 'a> {
+    trace: &'t PajeTrace<'a>,
+    open: Vec<OpenPart>,
     /// Parts that have been begun; none is read twice.
     begun: Vec<bool>,
-    definitions: Vec<Rc<Definition>>,
-    tokens: Vec<Token>,
+    definitions: Vec<Rc<EventDefinition>>,
+    tokens: Vec<ValueSpan>,
     missing_files: u64,
 }
 
 /// A part that is being read.
 #[derive(Debug)]
-struct Open {
+struct OpenPart {
     part: usize,
     offset: usize,
     /// Lines read.
@@ -254,18 +254,18 @@ struct Open {
     /// Definitions that stand in this file itself, whose numbers are taken.
     own: HashMap<Vec<u8>, (), RandomState>,
     /// The definition that is being read: its number as written.
-    defining: Option<(Vec<u8>, Definition)>,
+    defining: Option<(Vec<u8>, EventDefinition)>,
     started: bool,
 }
 
-impl<'t, 'a> Reader<'t, 'a> {
+impl<'t, 'a> PajeReader<'t, 'a> {
     /// At the beginning of the trace.
-    pub fn new(trace: &'t Trace<'a>) -> Self {
+    pub fn new(trace: &'t PajeTrace<'a>) -> Self {
         let mut begun = vec![false; trace.parts.len()];
         begun[0] = true;
-        Reader {
+        PajeReader {
             trace,
-            open: vec![Open::new(0, Rc::default())],
+            open: vec![OpenPart::new(0, Rc::default())],
             begun,
             definitions: Vec::new(),
             tokens: Vec::new(),
@@ -274,7 +274,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     /// The definitions met so far, by the numbers in [`EventPosition`].
-    pub fn definitions(&self) -> &[Rc<Definition>] {
+    pub fn definitions(&self) -> &[Rc<EventDefinition>] {
         &self.definitions
     }
 
@@ -288,7 +288,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     /// # Errors
     /// The line is no event, or its event has no definition or not enough values.
     #[allow(clippy::should_implement_trait)] // the event is lent
-    pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
+    pub fn next(&mut self) -> Result<Option<PajeEvent<'_>>, PajeError> {
         loop {
             let Some(open) = self.open.last_mut() else {
                 return Ok(None);
@@ -343,7 +343,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             if is_file {
                 self.enter(line, definition);
             }
-            return Ok(Some(Event {
+            return Ok(Some(PajeEvent {
                 definition: &self.definitions[definition as usize],
                 place: EventPosition {
                     // Files are counted by the caller's memory, definitions by lines of at least 16 bytes in files
@@ -362,7 +362,7 @@ impl<'t, 'a> Reader<'t, 'a> {
 
     /// Goes on in the file that a `PajeTraceFile` names.
     fn enter(&mut self, line: &[u8], definition: u32) {
-        let at = self.definitions[definition as usize].places[Field::Filename as usize];
+        let at = self.definitions[definition as usize].places[KnownField::Filename as usize];
         let token = self.tokens.get(usize::from(at) + 1).copied();
         let name = token.unwrap_or_default().of(line);
         let Some(open) = self.open.last() else {
@@ -373,7 +373,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             Some(&part) if !self.begun[part] => {
                 self.begun[part] = true;
                 let numbers = open.numbers.clone();
-                self.open.push(Open::new(part, numbers));
+                self.open.push(OpenPart::new(part, numbers));
             }
             Some(_) => {}
         }
@@ -394,7 +394,7 @@ impl<'t, 'a> Reader<'t, 'a> {
                         return Err(Problem::DefinitionTaken(shown(id)));
                     }
                     open.started = true;
-                    open.defining = Some((id.to_vec(), Definition::begin(name)));
+                    open.defining = Some((id.to_vec(), EventDefinition::begin(name)));
                     return Ok(());
                 }
                 _ if !open.started && open.part == 0 => Problem::NotPaje,
@@ -434,9 +434,9 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 }
 
-impl Open {
+impl OpenPart {
     fn new(part: usize, numbers: Rc<HashMap<Vec<u8>, u32, RandomState>>) -> Self {
-        Open {
+        OpenPart {
             part,
             offset: 0,
             line: 0,
@@ -448,9 +448,9 @@ impl Open {
     }
 }
 
-impl Definition {
+impl EventDefinition {
     fn begin(name: &[u8]) -> Self {
-        Definition {
+        EventDefinition {
             event: EventName::from_bytes(name),
             name: name.to_vec(),
             fields: Vec::new(),
@@ -466,7 +466,7 @@ impl Definition {
         if at + 1 >= line::MAX_VALUES {
             return Err(Problem::ManyValues);
         }
-        let field = Field::from_bytes(name);
+        let field = KnownField::from_bytes(name);
         if let Some(field) = field {
             let place = &mut self.places[field as usize];
             if *place != NOWHERE {
@@ -482,7 +482,7 @@ impl Definition {
 }
 
 /// The word behind the `%` of a line, with which it may be one or not, and what follows.
-pub fn definition_word<'l>(line: &'l [u8], tokens: &'l [Token]) -> (&'l [u8], &'l [Token]) {
+pub fn definition_word<'l>(line: &'l [u8], tokens: &'l [ValueSpan]) -> (&'l [u8], &'l [ValueSpan]) {
     match tokens {
         [first, rest @ ..] => match (first.of(line), rest) {
             (b"%", [word, rest @ ..]) => (word.of(line), rest),

@@ -2,19 +2,23 @@
 
 use std::io::Write;
 
-use super::error::{Error, ErrorKind, Problem};
-use super::line::{self, Token};
-use super::names::{Dialect, EventName, Field};
-use super::read::{Reader, Trace, definition_word};
+use super::error::{PajeError, PajeErrorKind, Problem};
+use super::line::{self, ValueSpan};
+use super::names::{EventName, FieldDialect, KnownField};
+use super::read::{PajeReader, PajeTrace, definition_word};
 
 /// Copies a trace: definitions, order of events, order of fields and blanks stay. With a dialect, the names of fields
 /// become those of it; nothing else differs.
 ///
 /// # Errors
 /// What is wrong with the trace, found while it is copied; and those of `out`.
-pub fn rewrite(bytes: &[u8], dialect: Option<Dialect>, out: &mut impl Write) -> Result<(), Error> {
-    let trace = Trace::new(bytes);
-    let mut reader = Reader::new(&trace);
+pub fn rewrite(
+    bytes: &[u8],
+    dialect: Option<FieldDialect>,
+    out: &mut impl Write,
+) -> Result<(), PajeError> {
+    let trace = PajeTrace::new(bytes);
+    let mut reader = PajeReader::new(&trace);
     while reader.next()?.is_some() {}
     let mut rest = bytes;
     let mut tokens = Vec::new();
@@ -24,9 +28,9 @@ pub fn rewrite(bytes: &[u8], dialect: Option<Dialect>, out: &mut impl Write) -> 
         let offset = (bytes.len() - rest.len()) as u64;
         rest = &rest[line.len()..];
         let failed = |problem| {
-            Error::new(
+            PajeError::new(
                 offset,
-                ErrorKind {
+                PajeErrorKind {
                     line: 0,
                     cut: false,
                     problem,
@@ -52,9 +56,9 @@ pub fn rewrite(bytes: &[u8], dialect: Option<Dialect>, out: &mut impl Write) -> 
 /// Where the name of a field stands on a line of a definition, and its name in this dialect.
 fn renamed(
     line: &[u8],
-    tokens: &[Token],
+    tokens: &[ValueSpan],
     event: &mut Option<EventName>,
-    dialect: Dialect,
+    dialect: FieldDialect,
 ) -> Option<((usize, usize), &'static str)> {
     let first = tokens.first()?.of(line);
     if first.first() != Some(&b'%') {
@@ -73,7 +77,7 @@ fn renamed(
             None
         }
         word => {
-            let field = Field::from_bytes(word)?;
+            let field = KnownField::from_bytes(word)?;
             let start = word.as_ptr() as usize - line.as_ptr() as usize;
             Some(((start, start + word.len()), field.name((*event)?, dialect)))
         }

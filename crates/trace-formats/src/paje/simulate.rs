@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::error::{Error, ErrorKind, Problem, Rule};
-use super::names::{EventName, Field};
+use super::error::{PajeError, PajeErrorKind, PajeRule, Problem};
+use super::names::{EventName, KnownField};
 use super::number;
-use super::read::{Event, EventPosition, shown};
-use super::tables::{self, EntityKind, ROOT, Tables};
+use super::read::{EventPosition, PajeEvent, shown};
+use super::tables::{self, EntityKind, PajeTables, ROOT};
 
 /// Something on a container that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,12 +28,12 @@ pub struct Entity {
     /// The event that ended it; of a link the end of it. A state that was not popped has none.
     pub ended: Option<EventPosition>,
     /// Data that depends on the kind of the entity.
-    pub body: Body,
+    pub body: EntityBody,
 }
 
 /// Kind of an entity, with its data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Body {
+pub enum EntityBody {
     /// A state.
     State {
         /// Number of the value in its type.
@@ -61,16 +61,16 @@ pub enum Body {
 #[derive(Debug, Default)]
 pub struct Simulator {
     /// Types, values and containers that the trace defined.
-    pub tables: Tables,
+    pub tables: PajeTables,
     /// Time of the last event that has one.
     pub last_time: f64,
     /// How often each rule was broken, and where first.
-    pub broken: BTreeMap<Rule, (u64, Error)>,
+    pub broken: BTreeMap<PajeRule, (u64, PajeError)>,
     /// Events on containers that were destroyed before, which mean nothing.
     pub on_destroyed: u64,
     /// Events of names that the format does not know and that have no time or no container.
     pub foreign: u64,
-    lanes: HashMap<(u32, u32), Lane, RandomState>,
+    lanes: HashMap<(u32, u32), ContainerLane, RandomState>,
     /// The lanes of each container.
     kinds_of: Vec<Vec<u32>>,
     foreign_types: HashMap<(Vec<u8>, u32), u32, RandomState>,
@@ -79,7 +79,7 @@ pub struct Simulator {
 
 /// What happens on a container for one type.
 #[derive(Debug, Default)]
-struct Lane {
+struct ContainerLane {
     /// Entities so far.
     count: u64,
     /// Start and end of the last of them; an end of -1 is open.
@@ -125,10 +125,10 @@ impl Simulator {
     ///
     /// # Errors
     /// It names what is not there, or does not fit to what it names.
-    pub fn step(&mut self, event: &Event<'_>) -> Result<(), Error> {
+    pub fn step(&mut self, event: &PajeEvent<'_>) -> Result<(), PajeError> {
         use EventName as E;
         if event.surplus() > 0 {
-            self.broke(Rule::ManyValues, event);
+            self.broke(PajeRule::ManyValues, event);
         }
         let time = event.time()?;
         if let Some(time) = time {
@@ -165,13 +165,13 @@ impl Simulator {
             }
         }
         if let Some(place) = first {
-            let kind = ErrorKind {
+            let kind = PajeErrorKind {
                 line: 0,
                 cut: false,
-                problem: Problem::Rule(Rule::IncompleteLink),
+                problem: Problem::Rule(PajeRule::IncompleteLink),
             };
-            let new = || (0, Error::new(place.offset, kind));
-            let broken = self.broken.entry(Rule::IncompleteLink);
+            let new = || (0, PajeError::new(place.offset, kind));
+            let broken = self.broken.entry(PajeRule::IncompleteLink);
             broken.or_insert_with(new).0 += links;
         }
         for number in 0..self.tables.containers.len() as u32 {
@@ -179,44 +179,44 @@ impl Simulator {
         }
     }
 
-    fn broke(&mut self, rule: Rule, event: &Event<'_>) {
+    fn broke(&mut self, rule: PajeRule, event: &PajeEvent<'_>) {
         let new = || (0, event.fault(Problem::Rule(rule)));
         self.broken.entry(rule).or_insert_with(new).0 += 1;
     }
 
-    fn color(&mut self, event: &Event<'_>) -> Option<crate::slog2::Color> {
-        if !event.definition.has(Field::Color) {
+    fn color(&mut self, event: &PajeEvent<'_>) -> Option<crate::slog2::Color> {
+        if !event.definition.has(KnownField::Color) {
             return None;
         }
-        let color = tables::color(event.field(Field::Color));
+        let color = tables::color(event.field(KnownField::Color));
         if color.is_none() {
-            self.broke(Rule::Color, event);
+            self.broke(PajeRule::Color, event);
         }
         color
     }
 
-    fn define(&mut self, event: &Event<'_>, kind: EntityKind) -> Result<(), Error> {
+    fn define(&mut self, event: &PajeEvent<'_>, kind: EntityKind) -> Result<(), PajeError> {
         let color = self.color(event);
         self.tables.define_type(event, kind, color)
     }
 
-    fn define_value(&mut self, event: &Event<'_>) -> Result<(), Error> {
+    fn define_value(&mut self, event: &PajeEvent<'_>) -> Result<(), PajeError> {
         let color = self.color(event);
-        let kind = self.tables.find_type(event, Field::Type)?;
+        let kind = self.tables.find_type(event, KnownField::Type)?;
         let (identifier, name) = tables::identity(event);
         let defined = &mut self.tables.types[kind as usize];
         if matches!(defined.kind, EntityKind::Container | EntityKind::Variable) {
             let expected = "a type of states, events or links".to_owned();
-            return Err(tables::mismatch(event, Field::Type, expected));
+            return Err(tables::mismatch(event, KnownField::Type, expected));
         }
         if defined.add_value(identifier, name, color).is_none() {
-            self.broke(Rule::ValueTaken, event);
+            self.broke(PajeRule::ValueTaken, event);
         }
         Ok(())
     }
 
     /// The lane, unless the container is destroyed; and notes the time on the container.
-    fn lane(&mut self, container: u32, kind: u32, time: f64) -> Option<&mut Lane> {
+    fn lane(&mut self, container: u32, kind: u32, time: f64) -> Option<&mut ContainerLane> {
         let destroyed = &mut self.tables.containers[container as usize];
         if destroyed.destroyed {
             self.on_destroyed += 1;
@@ -229,18 +229,25 @@ impl Simulator {
                 self.kinds_of.resize(at + 1, Vec::new());
             }
             self.kinds_of[at].push(kind);
-            Lane::default()
+            ContainerLane::default()
         }))
     }
 
-    fn new_event(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
+    fn new_event(&mut self, event: &PajeEvent<'_>, time: f64) -> Result<(), PajeError> {
         let (container, kind) = self.tables.find_lane(event, EntityKind::Event)?;
-        let value = self.tables.types[kind as usize].value(event.field(Field::Value));
+        let value = self.tables.types[kind as usize].value(event.field(KnownField::Value));
         self.put_event(event, container, kind, value, time);
         Ok(())
     }
 
-    fn put_event(&mut self, event: &Event<'_>, container: u32, kind: u32, value: u32, time: f64) {
+    fn put_event(
+        &mut self,
+        event: &PajeEvent<'_>,
+        container: u32,
+        kind: u32,
+        value: u32,
+        time: f64,
+    ) {
         let Some(lane) = self.lane(container, kind, time) else {
             return;
         };
@@ -253,24 +260,24 @@ impl Simulator {
             end: time,
             begun: Some(event.place),
             ended: None,
-            body: Body::Event(value),
+            body: EntityBody::Event(value),
         };
         self.over.push(entity);
         self.check_order(in_order, event);
     }
 
-    fn check_order(&mut self, in_order: bool, event: &Event<'_>) {
+    fn check_order(&mut self, in_order: bool, event: &PajeEvent<'_>) {
         if !in_order {
-            self.broke(Rule::TimeOrder, event);
+            self.broke(PajeRule::TimeOrder, event);
         }
     }
 
-    fn state(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
+    fn state(&mut self, event: &PajeEvent<'_>, time: f64) -> Result<(), PajeError> {
         let (container, kind) = self.tables.find_lane(event, EntityKind::State)?;
         let name = event.definition.event;
         let begins = matches!(name, EventName::SetState | EventName::PushState);
         let value = match begins {
-            true => self.tables.types[kind as usize].value(event.field(Field::Value)),
+            true => self.tables.types[kind as usize].value(event.field(KnownField::Value)),
             false => 0,
         };
         let Some(lane) = self.lane(container, kind, time) else {
@@ -282,7 +289,7 @@ impl Simulator {
         if name == EventName::PopState {
             match lane.states.pop() {
                 Some(state) => over.push(lane.end_state(state, time, Some(event.place))),
-                None => broken = Some(Rule::EmptyStack),
+                None => broken = Some(PajeRule::EmptyStack),
             }
         } else if name != EventName::PushState {
             while let Some(state) = lane.states.pop() {
@@ -310,9 +317,9 @@ impl Simulator {
         Ok(())
     }
 
-    fn variable(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
+    fn variable(&mut self, event: &PajeEvent<'_>, time: f64) -> Result<(), PajeError> {
         let (container, kind) = self.tables.find_lane(event, EntityKind::Variable)?;
-        let number = f64::from(number::leading_float(event.field(Field::Value)));
+        let number = f64::from(number::leading_float(event.field(KnownField::Value)));
         let name = event.definition.event;
         let Some(lane) = self.lane(container, kind, time) else {
             return Ok(());
@@ -349,17 +356,17 @@ impl Simulator {
         }
         self.check_order(in_order, event);
         if before.is_none() && name != EventName::SetVariable {
-            self.broke(Rule::NoValue, event);
+            self.broke(PajeRule::NoValue, event);
         }
         Ok(())
     }
 
-    fn link(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
+    fn link(&mut self, event: &PajeEvent<'_>, time: f64) -> Result<(), PajeError> {
         let (container, kind) = self.tables.find_lane(event, EntityKind::Link)?;
         let is_end = event.definition.event == EventName::EndLink;
         let (field, wanted) = match is_end {
-            false => (Field::StartContainer, self.tables.type_of(kind).ends.0),
-            true => (Field::EndContainer, self.tables.type_of(kind).ends.1),
+            false => (KnownField::StartContainer, self.tables.type_of(kind).ends.0),
+            true => (KnownField::EndContainer, self.tables.type_of(kind).ends.1),
         };
         let place = event.place;
         let here = self.tables.find_container(event, field)?;
@@ -368,8 +375,8 @@ impl Simulator {
             let expected = format!("a container of type {name:?}, as the link's type has it");
             return Err(tables::mismatch(event, field, expected));
         }
-        let value = self.tables.types[kind as usize].value(event.field(Field::Value));
-        let key = event.field(Field::Key);
+        let value = self.tables.types[kind as usize].value(event.field(KnownField::Value));
+        let key = event.field(KnownField::Key);
         let Some(lane) = self.lane(container, kind, time) else {
             return Ok(());
         };
@@ -389,7 +396,7 @@ impl Simulator {
             // A second start of a key takes the place of the first, which then has no end.
             let lost = lane.links.insert(key.into(), this);
             if lost.is_some() {
-                self.broke(Rule::IncompleteLink, event);
+                self.broke(PajeRule::IncompleteLink, event);
             }
             return Ok(());
         };
@@ -404,7 +411,7 @@ impl Simulator {
             end: end.time,
             begun: Some(start.place),
             ended: Some(end.place),
-            body: Body::Link {
+            body: EntityBody::Link {
                 value: start.value,
                 ends: (start.container, end.container),
                 end_first: other.is_end,
@@ -413,15 +420,19 @@ impl Simulator {
         self.over.push(entity);
         self.check_order(in_order, event);
         if start.value != end.value {
-            self.broke(Rule::LinkValue, event);
+            self.broke(PajeRule::LinkValue, event);
         }
         Ok(())
     }
 
-    fn foreign(&mut self, event: &Event<'_>) -> Result<(), Error> {
-        let known = event.definition.has(Field::Time) && event.definition.has(Field::Container);
+    fn foreign(&mut self, event: &PajeEvent<'_>) -> Result<(), PajeError> {
+        let known =
+            event.definition.has(KnownField::Time) && event.definition.has(KnownField::Container);
         let container = match known {
-            true => self.tables.find_container(event, Field::Container).ok(),
+            true => self
+                .tables
+                .find_container(event, KnownField::Container)
+                .ok(),
             false => None,
         };
         let (Some(container), Some(time)) = (container, event.time()?) else {
@@ -438,7 +449,7 @@ impl Simulator {
                 kind
             }
         };
-        let value = match event.field(Field::Value) {
+        let value = match event.field(KnownField::Value) {
             b"" => name,
             value => value,
         };
@@ -447,20 +458,20 @@ impl Simulator {
         Ok(())
     }
 
-    fn destroy_container(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
+    fn destroy_container(&mut self, event: &PajeEvent<'_>, time: f64) -> Result<(), PajeError> {
         let kind = self.tables.find_kind(event, EntityKind::Container)?;
-        let container = self.tables.find_container(event, Field::Name)?;
+        let container = self.tables.find_container(event, KnownField::Name)?;
         let found = self.tables.container(container);
         if found.kind != kind {
             let name = shown(&self.tables.type_of(found.kind).name);
             let expected = format!("{name:?}, the type of the container");
-            return Err(tables::mismatch(event, Field::Type, expected));
+            return Err(tables::mismatch(event, KnownField::Type, expected));
         }
         let in_order = time >= found.end;
         let links = self.destroy(container, time);
         self.check_order(in_order, event);
         for _ in 0..links {
-            self.broke(Rule::IncompleteLink, event);
+            self.broke(PajeRule::IncompleteLink, event);
         }
         Ok(())
     }
@@ -488,7 +499,7 @@ impl Simulator {
         links
     }
 
-    fn end_lane(&mut self, mut lane: Lane, container: u32, kind: u32, time: f64) {
+    fn end_lane(&mut self, mut lane: ContainerLane, container: u32, kind: u32, time: f64) {
         let mut put = |entity| {
             self.over.push(Entity {
                 container,
@@ -505,7 +516,7 @@ impl Simulator {
     }
 }
 
-impl Lane {
+impl ContainerLane {
     /// True if something may happen at this time, after what happened before.
     fn allows(&self, time: f64) -> bool {
         let later = |(start, end): (f64, f64)| start > time || (end != -1.0 && end > time);
@@ -534,7 +545,7 @@ impl Lane {
             end: time,
             begun: Some(state.begun),
             ended,
-            body: Body::State { value, level },
+            body: EntityBody::State { value, level },
         }
     }
 }
@@ -550,7 +561,7 @@ impl OpenVariable {
             end: time,
             begun: Some(self.begun),
             ended: None,
-            body: Body::Variable(self.value),
+            body: EntityBody::Variable(self.value),
         }
     }
 }

@@ -5,35 +5,36 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
-use super::error::{Error, Problem, Rule};
+use super::error::{PajeError, PajeRule, Problem};
 use super::lines;
 use super::names::FieldType;
-use super::order::{Put, Run, simulate, simulate_sorted};
-use super::read::{Definition, Event, Trace, shown};
-use super::simulate::{Body, Entity, Simulator};
-use super::tables::{EntityKind, Tables};
+use super::order::{EntitySink, SimulationResult, simulate, simulate_sorted};
+use super::read::{EventDefinition, PajeEvent, PajeTrace, shown};
+use super::simulate::{Entity, EntityBody, Simulator};
+use super::tables::{EntityKind, PajeTables};
 use trace_model::Fault;
 use trace_model::{
-    Category, Color, Definitions, Drawable, InfoWriter, Losses, Order, Stop, Topology, Vertex,
+    Category, Color, Definitions, Drawable, DrawableOrder, InfoWriter, Losses, Stop, Topology,
+    Vertex,
 };
 
 /// Reads a trace twice: once for its categories and lines, and once for its drawables.
-pub struct Source<'a> {
-    trace: Trace<'a>,
+pub struct PajeSource<'a> {
+    trace: PajeTrace<'a>,
     definitions: Definitions,
-    order: Order,
+    order: DrawableOrder,
     /// The events of the file are not in order of time.
     is_disordered: bool,
-    map: Map,
+    map: DrawableMap,
 }
 
 /// How the things of the trace become drawables.
 #[derive(Debug, Default)]
-struct Map {
+struct DrawableMap {
     /// By container the id of its line.
     lines: Vec<Option<i32>>,
     categories: HashMap<Key, i32, RandomState>,
-    own: Own,
+    own: OwnMarks,
 }
 
 /// Type, value and the user's own fields: what makes a category.
@@ -41,28 +42,28 @@ struct Map {
 struct Key {
     kind: u32,
     value: u32,
-    fields: Rc<Fields>,
+    fields: Rc<UserFields>,
 }
 
 /// Names and types of the user's own fields.
-type Fields = Vec<(Vec<u8>, char)>;
+type UserFields = Vec<(Vec<u8>, char)>;
 
 /// What the writer of this crate puts into a trace on its own account: it is no drawable, and no loss either.
 #[derive(Clone, Copy, Debug, Default)]
-struct Own {
+struct OwnMarks {
     /// Type and value of the state that is around everything.
     running: Option<(u32, u32)>,
     /// Type of the variable that adds up the messages.
     in_flight: Option<u32>,
 }
 
-impl Own {
-    fn find(tables: &Tables) -> Self {
-        let mut own = Own::default();
+impl OwnMarks {
+    fn find(tables: &PajeTables) -> Self {
+        let mut own = OwnMarks::default();
         for (number, kind) in (0..).zip(&tables.types) {
             match (&*kind.identifier, &*kind.name) {
                 (b"SM", b"MPI call") => {
-                    let running = |value: &super::tables::Value| *value.identifier == *b"rn";
+                    let running = |value: &super::tables::EntityValue| *value.identifier == *b"rn";
                     let value = kind.values.iter().position(running);
                     own.running = value.map(|value| (number, value as u32));
                 }
@@ -75,8 +76,8 @@ impl Own {
 
     fn includes(self, entity: &Entity) -> bool {
         match entity.body {
-            Body::State { value, .. } => self.running == Some((entity.kind, value)),
-            Body::Variable(_) => self.in_flight == Some(entity.kind),
+            EntityBody::State { value, .. } => self.running == Some((entity.kind, value)),
+            EntityBody::Variable(_) => self.in_flight == Some(entity.kind),
             _ => false,
         }
     }
@@ -89,13 +90,13 @@ struct Used {
     containers: Vec<bool>,
     /// End and start of the last drawable.
     last: Option<(f64, f64)>,
-    /// Drawables do not come in [`Order::End`].
+    /// Drawables do not come in [`DrawableOrder::End`].
     is_unordered: bool,
     fields: FieldCache,
 }
 
 impl Used {
-    fn add(&mut self, definitions: &[Rc<Definition>], entity: &Entity) {
+    fn add(&mut self, definitions: &[Rc<EventDefinition>], entity: &Entity) {
         let Some(value) = value(entity) else {
             return;
         };
@@ -118,12 +119,12 @@ impl Used {
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> PajeSource<'a> {
     /// Reads the trace for its definitions.
     ///
     /// # Errors
     /// What is wrong with the trace. If only the last line is, which was cut off, that is a loss.
-    pub fn new(trace: Trace<'a>) -> Result<Self, Error> {
+    pub fn new(trace: PajeTrace<'a>) -> Result<Self, PajeError> {
         let mut used = Used::default();
         let mut run = simulate(&trace, &mut |_, definitions, entity| {
             used.add(definitions, entity);
@@ -144,7 +145,7 @@ impl<'a> Source<'a> {
             return Err(error);
         }
         let tables = &run.simulator.tables;
-        let own = Own::find(tables);
+        let own = OwnMarks::find(tables);
         used.keys
             .retain(|key| own.running != Some((key.kind, key.value)));
         let (categories, numbers) = categories(tables, used.keys);
@@ -160,7 +161,7 @@ impl<'a> Source<'a> {
             (Some(&only), None) => tables.container(only).name.to_vec(),
             _ => Vec::new(),
         };
-        Ok(Source {
+        Ok(PajeSource {
             definitions: Definitions {
                 program: String::from_utf8_lossy(&program).into_owned(),
                 categories,
@@ -168,11 +169,11 @@ impl<'a> Source<'a> {
                 etypes: BTreeMap::new(),
             },
             order: match used.is_unordered {
-                false => Order::End,
-                true => Order::Any,
+                false => DrawableOrder::End,
+                true => DrawableOrder::Any,
             },
             is_disordered,
-            map: Map {
+            map: DrawableMap {
                 lines: by_container,
                 categories: numbers,
                 own,
@@ -181,7 +182,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    fn run(&self, put: &mut Put<'_>) -> Result<Run, Stop> {
+    fn run(&self, put: &mut EntitySink<'_>) -> Result<SimulationResult, Stop> {
         match self.is_disordered {
             true => simulate_sorted(&self.trace, put),
             false => simulate(&self.trace, put),
@@ -189,12 +190,12 @@ impl<'a> Source<'a> {
     }
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for PajeSource<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.order
     }
 
@@ -206,7 +207,7 @@ impl trace_model::Source for Source<'_> {
         let mut info = InfoWriter::default();
         let mut tokens = Vec::new();
         let mut cache = FieldCache::default();
-        let mut draw = |_: &Simulator, definitions: &[Rc<Definition>], entity: &Entity| {
+        let mut draw = |_: &Simulator, definitions: &[Rc<EventDefinition>], entity: &Entity| {
             if self.map.own.includes(entity) {
                 return Ok(());
             }
@@ -220,7 +221,7 @@ impl trace_model::Source for Source<'_> {
                 && let Some(place) = entity.begun
                 && let Some(definition) = definitions.get(place.definition as usize)
             {
-                let mut encode = |event: &Event<'_>| encode(event, &mut info, &mut losses);
+                let mut encode = |event: &PajeEvent<'_>| encode(event, &mut info, &mut losses);
                 self.trace
                     .event_at(place, definition, &mut tokens, &mut encode)?;
             }
@@ -263,7 +264,7 @@ impl trace_model::Source for Source<'_> {
             losses.add("line that was cut off at the end of the file", 1);
         }
         for (rule, (count, _)) in run.simulator.broken {
-            if rule != Rule::TimeOrder {
+            if rule != PajeRule::TimeOrder {
                 losses.add(rule.text(), count);
             }
         }
@@ -281,13 +282,13 @@ impl trace_model::Source for Source<'_> {
 }
 
 /// True for what a file that was cut off ends with.
-fn is_cut(error: &Error) -> bool {
+fn is_cut(error: &PajeError) -> bool {
     error.kind.cut && !matches!(error.kind.problem, Problem::NotPaje)
 }
 
 /// An error that only the system can cause: nothing else stops the first pass.
-fn other(stop: Stop) -> Error {
-    match stop.downcast::<Error>() {
+fn other(stop: Stop) -> PajeError {
+    match stop.downcast::<PajeError>() {
         Ok(error) => *error,
         Err(stop) => Fault::io(0, std::io::Error::other(stop.to_string())),
     }
@@ -296,15 +297,17 @@ fn other(stop: Stop) -> Error {
 /// The value of what becomes a drawable.
 fn value(entity: &Entity) -> Option<u32> {
     match entity.body {
-        Body::State { value, .. } | Body::Event(value) | Body::Link { value, .. } => Some(value),
-        Body::Variable(_) => None,
+        EntityBody::State { value, .. }
+        | EntityBody::Event(value)
+        | EntityBody::Link { value, .. } => Some(value),
+        EntityBody::Variable(_) => None,
     }
 }
 
 fn topology(entity: &Entity) -> Topology {
     match entity.body {
-        Body::State { .. } => Topology::State,
-        Body::Link { .. } => Topology::Arrow,
+        EntityBody::State { .. } => Topology::State,
+        EntityBody::Link { .. } => Topology::Arrow,
         _ => Topology::Event,
     }
 }
@@ -313,8 +316,8 @@ fn topology(entity: &Entity) -> Topology {
 fn vertices(entity: &Entity) -> impl Iterator<Item = (f64, u32)> {
     let container = entity.container;
     let (first, last) = match entity.body {
-        Body::State { .. } => (container, Some(container)),
-        Body::Link { ends, .. } => (ends.0, Some(ends.1)),
+        EntityBody::State { .. } => (container, Some(container)),
+        EntityBody::Link { ends, .. } => (ends.0, Some(ends.1)),
         _ => (container, None),
     };
     let last = last.map(|container| (entity.end, container));
@@ -324,13 +327,13 @@ fn vertices(entity: &Entity) -> impl Iterator<Item = (f64, u32)> {
 /// The user's own fields by definition.
 #[derive(Debug, Default)]
 struct FieldCache {
-    known: Vec<Option<Rc<Fields>>>,
-    none: Rc<Fields>,
+    known: Vec<Option<Rc<UserFields>>>,
+    none: Rc<UserFields>,
 }
 
 impl FieldCache {
     /// Fields of the event that began an entity.
-    fn of(&mut self, definitions: &[Rc<Definition>], entity: &Entity) -> Rc<Fields> {
+    fn of(&mut self, definitions: &[Rc<EventDefinition>], entity: &Entity) -> Rc<UserFields> {
         let Some(number) = entity.begun.map(|place| place.definition as usize) else {
             return self.none.clone();
         };
@@ -364,7 +367,7 @@ fn info_type(kind: FieldType, name: &[u8]) -> char {
     }
 }
 
-fn encode(event: &Event<'_>, info: &mut InfoWriter, losses: &mut Losses) {
+fn encode(event: &PajeEvent<'_>, info: &mut InfoWriter, losses: &mut Losses) {
     for (at, field) in event.definition.user_fields() {
         let bytes = event.value(at);
         let text = std::str::from_utf8(bytes).unwrap_or("").trim();
@@ -401,7 +404,7 @@ fn encode(event: &Event<'_>, info: &mut InfoWriter, losses: &mut Losses) {
 
 /// The categories: one for each type, value and set of the user's own fields.
 fn categories(
-    tables: &Tables,
+    tables: &PajeTables,
     keys: HashSet<Key>,
 ) -> (Vec<Category>, HashMap<Key, i32, RandomState>) {
     let mut keys: Vec<Key> = keys.into_iter().collect();
@@ -450,7 +453,7 @@ fn categories(
     (categories, numbers)
 }
 
-fn set_fields(category: &mut Category, fields: &Fields) {
+fn set_fields(category: &mut Category, fields: &UserFields) {
     let is_message = category.topology == Topology::Arrow;
     for (nth, (name, kind)) in fields.iter().enumerate() {
         let name: &[u8] = match &name[..] {

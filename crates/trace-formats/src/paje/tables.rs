@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::error::{Error, Problem};
-use super::names::Field;
-use super::read::{Event, EventPosition, shown};
+use super::error::{PajeError, Problem};
+use super::names::KnownField;
+use super::read::{EventPosition, PajeEvent, shown};
 use crate::slog2::Color;
 
 /// What the things of a type are.
@@ -33,11 +33,11 @@ impl EntityKind {
     }
 }
 
-type Names = HashMap<Box<[u8]>, u32, RandomState>;
+type NumbersByName = HashMap<Box<[u8]>, u32, RandomState>;
 
 /// A type of containers, states, events, variables or links.
 #[derive(Clone, Debug)]
-pub struct Type {
+pub struct EntityType {
     /// By what it is named: alias, else name.
     pub identifier: Box<[u8]>,
     /// Name of the type.
@@ -51,13 +51,13 @@ pub struct Type {
     /// Colour, where there is one.
     pub color: Option<Color>,
     /// Values that were defined or used.
-    pub values: Vec<Value>,
-    by_name: Names,
+    pub values: Vec<EntityValue>,
+    by_name: NumbersByName,
 }
 
 /// A value of a state, event or link.
 #[derive(Clone, Debug)]
-pub struct Value {
+pub struct EntityValue {
     /// By what it is named: alias, else name.
     pub identifier: Box<[u8]>,
     /// Name of the value.
@@ -94,24 +94,24 @@ pub const ROOT: u32 = 0;
 
 /// Types and containers, by number and by name.
 #[derive(Clone, Debug)]
-pub struct Tables {
+pub struct PajeTables {
     /// The types; the first is the root.
-    pub types: Vec<Type>,
+    pub types: Vec<EntityType>,
     /// The containers; the first is the root.
     pub containers: Vec<Container>,
-    types_by_name: Named,
-    containers_by_name: Named,
+    types_by_name: NameSpace,
+    containers_by_name: NameSpace,
 }
 
 /// Names of one name space. Names of things that have an alias count where nothing has them as its identifier: the
 /// first report allowed that.
 #[derive(Clone, Debug, Default)]
-struct Named {
-    identifiers: Names,
-    aliased: Names,
+struct NameSpace {
+    identifiers: NumbersByName,
+    aliased: NumbersByName,
 }
 
-impl Named {
+impl NameSpace {
     fn find(&self, name: &[u8]) -> Option<u32> {
         let name = if name == b"/" { b"0" } else { name };
         let found = self.identifiers.get(name);
@@ -126,9 +126,9 @@ impl Named {
     }
 }
 
-impl Type {
+impl EntityType {
     fn new(identifier: &[u8], name: &[u8], kind: EntityKind, parent: u32) -> Self {
-        Type {
+        EntityType {
             identifier: identifier.into(),
             name: name.into(),
             kind,
@@ -136,7 +136,7 @@ impl Type {
             ends: (ROOT, ROOT),
             color: None,
             values: Vec::new(),
-            by_name: Names::default(),
+            by_name: NumbersByName::default(),
         }
     }
 
@@ -166,7 +166,7 @@ impl Type {
             return None;
         }
         let number = self.values.len() as u32;
-        self.values.push(Value {
+        self.values.push(EntityValue {
             identifier: identifier.into(),
             name: name.into(),
             color,
@@ -177,10 +177,10 @@ impl Type {
     }
 }
 
-impl Default for Tables {
+impl Default for PajeTables {
     fn default() -> Self {
-        let mut tables = Tables {
-            types: vec![Type::new(b"0", b"0", EntityKind::Container, ROOT)],
+        let mut tables = PajeTables {
+            types: vec![EntityType::new(b"0", b"0", EntityKind::Container, ROOT)],
             containers: vec![Container {
                 identifier: (*b"0").into(),
                 name: (*b"0").into(),
@@ -192,8 +192,8 @@ impl Default for Tables {
                 created: None,
                 children: Vec::new(),
             }],
-            types_by_name: Named::default(),
-            containers_by_name: Named::default(),
+            types_by_name: NameSpace::default(),
+            containers_by_name: NameSpace::default(),
         };
         tables.types_by_name.insert(b"0", b"0", ROOT);
         tables.containers_by_name.insert(b"0", b"0", ROOT);
@@ -201,9 +201,9 @@ impl Default for Tables {
     }
 }
 
-impl Tables {
+impl PajeTables {
     /// A type by its number.
-    pub fn type_of(&self, number: u32) -> &Type {
+    pub fn type_of(&self, number: u32) -> &EntityType {
         &self.types[number as usize]
     }
 
@@ -213,58 +213,71 @@ impl Tables {
     }
 
     /// The type that a field of an event names.
-    pub fn find_type(&self, event: &Event<'_>, field: Field) -> Result<u32, Error> {
+    pub fn find_type(&self, event: &PajeEvent<'_>, field: KnownField) -> Result<u32, PajeError> {
         let name = event.field(field);
         let found = self.types_by_name.find(name);
         found.ok_or_else(|| unknown(event, field, name))
     }
 
-    /// The type that the event's `Type` names, which must be of this kind.
-    pub fn find_kind(&self, event: &Event<'_>, kind: EntityKind) -> Result<u32, Error> {
-        let number = self.find_type(event, Field::Type)?;
+    /// The type that the event's `EntityType` names, which must be of this kind.
+    pub fn find_kind(&self, event: &PajeEvent<'_>, kind: EntityKind) -> Result<u32, PajeError> {
+        let number = self.find_type(event, KnownField::Type)?;
         if self.type_of(number).kind != kind {
             let expected = format!("a type of kind {}", kind.name());
-            return Err(mismatch(event, Field::Type, expected));
+            return Err(mismatch(event, KnownField::Type, expected));
         }
         Ok(number)
     }
 
     /// The container that a field of an event names.
-    pub fn find_container(&self, event: &Event<'_>, field: Field) -> Result<u32, Error> {
+    pub fn find_container(
+        &self,
+        event: &PajeEvent<'_>,
+        field: KnownField,
+    ) -> Result<u32, PajeError> {
         let name = event.field(field);
         let found = self.containers_by_name.find(name);
         found.ok_or_else(|| unknown(event, field, name))
     }
 
     /// Container and type of an event, which must be of this kind and belong to the container's type.
-    pub fn find_lane(&self, event: &Event<'_>, kind: EntityKind) -> Result<(u32, u32), Error> {
-        let container = self.find_container(event, Field::Container)?;
+    pub fn find_lane(
+        &self,
+        event: &PajeEvent<'_>,
+        kind: EntityKind,
+    ) -> Result<(u32, u32), PajeError> {
+        let container = self.find_container(event, KnownField::Container)?;
         let number = self.find_kind(event, kind)?;
         self.check_parent(event, number, container)?;
         Ok((container, number))
     }
 
-    fn check_parent(&self, event: &Event<'_>, number: u32, container: u32) -> Result<(), Error> {
+    fn check_parent(
+        &self,
+        event: &PajeEvent<'_>,
+        number: u32,
+        container: u32,
+    ) -> Result<(), PajeError> {
         let parent = self.container(container).kind;
         if self.type_of(number).parent == parent && number != ROOT {
             return Ok(());
         }
         let name = String::from_utf8_lossy(&self.type_of(parent).name);
         let expected = format!("a type below {name:?}, the type of the container");
-        Err(mismatch(event, Field::Type, expected))
+        Err(mismatch(event, KnownField::Type, expected))
     }
 
     /// Makes a type.
     pub fn define_type(
         &mut self,
-        event: &Event<'_>,
+        event: &PajeEvent<'_>,
         kind: EntityKind,
         color: Option<Color>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), PajeError> {
         let parent = self.find_kind(event, EntityKind::Container)?;
         let ends = if kind == EntityKind::Link {
-            let start = self.find_type(event, Field::StartContainerType)?;
-            (start, self.find_type(event, Field::EndContainerType)?)
+            let start = self.find_type(event, KnownField::StartContainerType)?;
+            (start, self.find_type(event, KnownField::EndContainerType)?)
         } else {
             (ROOT, ROOT)
         };
@@ -275,7 +288,7 @@ impl Tables {
             return Err(taken(event, "type", identifier));
         }
         let number = self.types.len() as u32;
-        let mut new = Type::new(identifier, name, kind, parent);
+        let mut new = EntityType::new(identifier, name, kind, parent);
         new.ends = ends;
         new.color = color;
         self.types.push(new);
@@ -287,14 +300,14 @@ impl Tables {
     pub fn foreign_type(&mut self, name: &[u8], parent: u32) -> u32 {
         let number = self.types.len() as u32;
         self.types
-            .push(Type::new(name, name, EntityKind::Event, parent));
+            .push(EntityType::new(name, name, EntityKind::Event, parent));
         number
     }
 
     /// Makes a container.
-    pub fn create(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
+    pub fn create(&mut self, event: &PajeEvent<'_>, time: f64) -> Result<(), PajeError> {
         let kind = self.find_kind(event, EntityKind::Container)?;
-        let parent = self.find_container(event, Field::Container)?;
+        let parent = self.find_container(event, KnownField::Container)?;
         self.check_parent(event, kind, parent)?;
         let (identifier, name) = identity(event);
         if identifier == b"/" || self.containers_by_name.identifiers.contains_key(identifier) {
@@ -319,25 +332,25 @@ impl Tables {
 }
 
 /// Alias, else name; and name.
-pub fn identity<'r>(event: &Event<'r>) -> (&'r [u8], &'r [u8]) {
-    let name = event.field(Field::Name);
-    match event.field(Field::Alias) {
+pub fn identity<'r>(event: &PajeEvent<'r>) -> (&'r [u8], &'r [u8]) {
+    let name = event.field(KnownField::Name);
+    match event.field(KnownField::Alias) {
         b"" => (name, name),
         alias => (alias, name),
     }
 }
 
-fn unknown(event: &Event<'_>, field: Field, name: &[u8]) -> Error {
+fn unknown(event: &PajeEvent<'_>, field: KnownField, name: &[u8]) -> PajeError {
     let name = shown(name);
     event.fault(Problem::Unknown { field, name })
 }
 
-fn taken(event: &Event<'_>, what: &'static str, name: &[u8]) -> Error {
+fn taken(event: &PajeEvent<'_>, what: &'static str, name: &[u8]) -> PajeError {
     let name = shown(name);
     event.fault(Problem::Taken { what, name })
 }
 
-pub fn mismatch(event: &Event<'_>, field: Field, expected: String) -> Error {
+pub fn mismatch(event: &PajeEvent<'_>, field: KnownField, expected: String) -> PajeError {
     let found = shown(event.field(field));
     event.fault(Problem::Mismatch {
         field,

@@ -7,31 +7,31 @@ use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 
-use super::error::Error;
-use super::header::{self, Layout, Layouts, quoted};
+use super::error::PajeError;
+use super::header::{self, EventLayout, EventLayouts, quoted};
 use super::lines::{LinePlace, UNKNOWN_NODE};
-use super::names::Dialect;
+use super::names::FieldDialect;
 use trace_model::PendingFile;
 use trace_model::{
-    Category, Complete, Definitions, Drawable, Line, Losses, Order, Point, PointKind, Points, Stop,
-    Topology, message,
+    Category, Complete, Definitions, Drawable, DrawableOrder, DrawablePoint, Line, Losses,
+    PointKind, Points, Stop, Topology, message,
 };
 
 /// Options of the Paje writer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions {
     /// Names of fields.
-    pub dialect: Dialect,
+    pub dialect: FieldDialect,
 }
 
 /// A Pajé trace in the making. In memory are the lines, the categories and the drawables that are not over yet.
-pub struct Sink<W> {
+pub struct PajeSink<W> {
     points: Points,
-    writer: Writer<W>,
+    writer: EventLineWriter<W>,
     complete: Complete<W>,
 }
 
-impl Sink<BufWriter<PendingFile>> {
+impl PajeSink<BufWriter<PendingFile>> {
     /// Starts the file at `path`, which gets its name when it is complete.
     ///
     /// # Errors
@@ -40,21 +40,21 @@ impl Sink<BufWriter<PendingFile>> {
         path: impl AsRef<Path>,
         definitions: &Definitions,
         options: WriteOptions,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, PajeError> {
         let path = path.as_ref();
-        let failed = |error: io::Error| Error::io(0, error).in_file(path);
+        let failed = |error: io::Error| PajeError::io(0, error).in_file(path);
         let pending = PendingFile::create(path).map_err(failed)?;
         let out = BufWriter::with_capacity(1 << 18, pending);
         let named = path.to_path_buf();
-        Sink::new(out, definitions, options, |out| {
+        PajeSink::new(out, definitions, options, |out| {
             let done = PendingFile::persist_buffered(out);
-            done.map_err(|error| Error::io(0, error).in_file(named).into())
+            done.map_err(|error| PajeError::io(0, error).in_file(named).into())
         })
         .map_err(failed)
     }
 }
 
-impl<W: Write> Sink<W> {
+impl<W: Write> PajeSink<W> {
     /// Starts a trace at the beginning of `out`. `complete` gets it when everything is written.
     ///
     /// # Errors
@@ -65,17 +65,17 @@ impl<W: Write> Sink<W> {
         options: WriteOptions,
         complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
     ) -> io::Result<Self> {
-        Ok(Sink {
+        Ok(PajeSink {
             points: Points::default(),
-            writer: Writer::new(out, definitions, options)?,
+            writer: EventLineWriter::new(out, definitions, options)?,
             complete: Box::new(complete),
         })
     }
 }
 
-impl<W: Write> trace_model::Sink for Sink<W> {
-    fn order(&self) -> Order {
-        Order::Start
+impl<W: Write> trace_model::Sink for PajeSink<W> {
+    fn order(&self) -> DrawableOrder {
+        DrawableOrder::Start
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
@@ -88,7 +88,7 @@ impl<W: Write> trace_model::Sink for Sink<W> {
     }
 
     fn finish(self: Box<Self>) -> Result<Losses, Stop> {
-        let Sink {
+        let PajeSink {
             points,
             mut writer,
             complete,
@@ -100,9 +100,9 @@ impl<W: Write> trace_model::Sink for Sink<W> {
     }
 }
 
-struct Writer<W> {
+struct EventLineWriter<W> {
     out: W,
-    categories: HashMap<i32, Known, RandomState>,
+    categories: HashMap<i32, WrittenContainer, RandomState>,
     lines: HashMap<i32, Thread, RandomState>,
     /// Ids of the lines of each rank, by rank.
     ranks: BTreeMap<i32, Vec<i32>>,
@@ -116,9 +116,9 @@ struct Writer<W> {
     losses: Losses,
 }
 
-struct Known {
+struct WrittenContainer {
     category: Category,
-    layout: Rc<Layout>,
+    layout: Rc<EventLayout>,
 }
 
 /// A line, which becomes a container of type Thread.
@@ -130,7 +130,7 @@ struct Thread {
     states: Vec<(u64, i32, Rc<[u8]>)>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> EventLineWriter<W> {
     fn new(mut out: W, definitions: &Definitions, options: WriteOptions) -> io::Result<Self> {
         let real: Vec<&Category> = definitions
             .categories
@@ -138,15 +138,15 @@ impl<W: Write> Writer<W> {
             .filter(|category| category.index >= 0)
             .collect();
         let mut losses = Losses::default();
-        let mut layouts = Layouts::default();
+        let mut layouts = EventLayouts::default();
         let mut categories = HashMap::default();
         for &category in &real {
             let layout = layouts.add(category, &mut losses);
             let category = category.clone();
-            categories.insert(category.index, Known { category, layout });
+            categories.insert(category.index, WrittenContainer { category, layout });
         }
         header::write(&mut out, &layouts, &real, options.dialect)?;
-        let mut writer = Writer {
+        let mut writer = EventLineWriter {
             out,
             categories,
             lines: HashMap::default(),
@@ -287,7 +287,7 @@ impl<W: Write> Writer<W> {
         false
     }
 
-    fn point(&mut self, point: &Point) -> io::Result<()> {
+    fn point(&mut self, point: &DrawablePoint) -> io::Result<()> {
         // What comes after the first drawable may be earlier only by the error of adding.
         let time = (point.time + self.shift.unwrap_or(0.0)).max(self.last);
         self.last = time;
@@ -363,7 +363,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(b"\n")
     }
 
-    fn leave(&mut self, point: &Point, time: f64) -> io::Result<()> {
+    fn leave(&mut self, point: &DrawablePoint, time: f64) -> io::Result<()> {
         let Some(thread) = self.lines.get_mut(&point.line) else {
             return Ok(());
         };
@@ -389,7 +389,13 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds the bytes of a message to what its sender has on the way, or takes them off.
-    fn in_flight(&mut self, event: &str, point: &Point, sender: i32, time: f64) -> io::Result<()> {
+    fn in_flight(
+        &mut self,
+        event: &str,
+        point: &DrawablePoint,
+        sender: i32,
+        time: f64,
+    ) -> io::Result<()> {
         let known = self.categories.get(&point.category);
         let size = known.and_then(|known| message(&known.category, &point.info));
         let (Some(size), Some(sender)) = (size, self.lines.get(&sender)) else {

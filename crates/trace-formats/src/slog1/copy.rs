@@ -1,8 +1,8 @@
 //! Copies a file: everything that has a meaning is read and written, everything else carried over.
 
-use super::cursor::Cursor;
-use super::error::{Error, ErrorKind};
-use super::read::{Directory, Frame, Reader, Sector};
+use super::cursor::Slog1Cursor;
+use super::error::{Slog1Error, Slog1ErrorKind};
+use super::read::{FrameDirectory, Sector, Slog1Frame, Slog1Reader};
 use super::types::{Display, HEADER_SIZE};
 use std::io::Write;
 
@@ -11,19 +11,19 @@ use std::io::Write;
 ///
 /// Of an undamaged file of the original library the same bytes come out. It is the file that a program gets which reads
 /// with this crate what it is given, and changes nothing.
-pub fn copy(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
-    let mut parts: Vec<(u64, Part<'_>)> = vec![(0, Part::Header)];
+pub fn copy(reader: &Slog1Reader<'_>, out: &mut impl Write) -> Result<(), Slog1Error> {
+    let mut parts: Vec<(u64, FilePart<'_>)> = vec![(0, FilePart::Header)];
     let header = reader.header();
-    parts.push((header.preview, Part::Preview));
-    parts.push((header.threads, Part::Threads));
-    parts.push((header.profile, Part::Profile));
-    parts.push((header.definitions, Part::Definitions));
-    parts.push((header.statistics, Part::Statistics));
+    parts.push((header.preview, FilePart::Preview));
+    parts.push((header.threads, FilePart::Threads));
+    parts.push((header.profile, FilePart::Profile));
+    parts.push((header.definitions, FilePart::Definitions));
+    parts.push((header.statistics, FilePart::Statistics));
     // A file that was not finished lacks parts.
-    parts.retain(|(offset, part)| *offset != 0 || matches!(part, Part::Header));
+    parts.retain(|(offset, part)| *offset != 0 || matches!(part, FilePart::Header));
     for directory in reader.directories() {
         let directory = directory?;
-        parts.push((directory.offset, Part::Directory(directory)));
+        parts.push((directory.offset, FilePart::Directory(directory)));
     }
     // Frames are many and in order; they are taken from their iterator as their turn comes.
     parts.sort_by_key(|&(offset, _)| std::cmp::Reverse(offset));
@@ -56,7 +56,7 @@ pub fn copy(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
         };
         let between = reader.bytes().get(at as usize..offset as usize);
         let Some(between) = between else {
-            return Err(Error::new(offset, ErrorKind::Overlap));
+            return Err(Slog1Error::new(offset, Slog1ErrorKind::Overlap));
         };
         put(out, at, between)?;
         put(out, offset, &bytes)?;
@@ -67,34 +67,34 @@ pub fn copy(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
 }
 
 /// A part of a file that there is one of, or few.
-enum Part<'a> {
+enum FilePart<'a> {
     Header,
     Preview,
     Threads,
     Profile,
     Definitions,
-    Directory(Directory<'a>),
+    Directory(FrameDirectory<'a>),
     Statistics,
 }
 
-impl Part<'_> {
-    fn encode(&self, reader: &Reader<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+impl FilePart<'_> {
+    fn encode(&self, reader: &Slog1Reader<'_>, out: &mut Vec<u8>) -> Result<(), Slog1Error> {
         match self {
-            Part::Header => {
+            FilePart::Header => {
                 out.extend_from_slice(&reader.header().encode());
                 debug_assert_eq!(out.len(), HEADER_SIZE);
             }
-            Part::Preview => {
+            FilePart::Preview => {
                 let preview = reader.preview()?;
                 out.extend_from_slice(&(preview.len() as u32).to_be_bytes());
                 out.extend_from_slice(preview);
             }
-            Part::Threads => table(out, reader.threads()?, |thread, out| thread.encode(out))?,
-            Part::Profile => profile(reader, out)?,
-            Part::Definitions => {
+            FilePart::Threads => table(out, reader.threads()?, |thread, out| thread.encode(out))?,
+            FilePart::Profile => profile(reader, out)?,
+            FilePart::Definitions => {
                 table(out, reader.definitions()?, |entry, out| entry.encode(out))?;
             }
-            Part::Directory(directory) => {
+            FilePart::Directory(directory) => {
                 out.extend_from_slice(&directory.previous.to_be_bytes());
                 out.extend_from_slice(&directory.next.to_be_bytes());
                 out.extend_from_slice(&directory.used.to_be_bytes());
@@ -102,14 +102,14 @@ impl Part<'_> {
                     entry.encode(out);
                 }
             }
-            Part::Statistics => match reader.statistics() {
+            FilePart::Statistics => match reader.statistics() {
                 Ok(statistics) => {
                     statistics.encode_head(out);
                     for set in statistics.sets() {
                         set?.encode(out);
                     }
                 }
-                Err(error) if matches!(error.kind, ErrorKind::NoStatistics) => {}
+                Err(error) if matches!(error.kind, Slog1ErrorKind::NoStatistics) => {}
                 Err(error) => return Err(error),
             },
         }
@@ -120,9 +120,9 @@ impl Part<'_> {
 /// The number of entries, then the entries.
 fn table<T>(
     out: &mut Vec<u8>,
-    entries: impl Iterator<Item = Result<T, Error>>,
+    entries: impl Iterator<Item = Result<T, Slog1Error>>,
     encode: impl Fn(&T, &mut Vec<u8>),
-) -> Result<(), Error> {
+) -> Result<(), Slog1Error> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     let mut count = 0u32;
@@ -135,8 +135,8 @@ fn table<T>(
 }
 
 /// The display profile.
-fn profile(reader: &Reader<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-    let mut from = Cursor::new(reader.bytes(), reader.header().profile, "display profile");
+fn profile(reader: &Slog1Reader<'_>, out: &mut Vec<u8>) -> Result<(), Slog1Error> {
+    let mut from = Slog1Cursor::new(reader.bytes(), reader.header().profile, "display profile");
     let count = from.u32()?;
     out.extend_from_slice(&count.to_be_bytes());
     for _ in 0..count {
@@ -146,7 +146,7 @@ fn profile(reader: &Reader<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-fn encode_frame(frame: &Frame<'_, '_>, out: &mut Vec<u8>) -> Result<(), Error> {
+fn encode_frame(frame: &Slog1Frame<'_, '_>, out: &mut Vec<u8>) -> Result<(), Slog1Error> {
     frame.encode_header(out);
     for sector in Sector::ALL {
         for record in frame.records(sector) {
@@ -156,7 +156,7 @@ fn encode_frame(frame: &Frame<'_, '_>, out: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-fn put(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+fn put(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), Slog1Error> {
     out.write_all(bytes)
-        .map_err(|error| Error::io(offset, error))
+        .map_err(|error| Slog1Error::io(offset, error))
 }

@@ -7,12 +7,12 @@ use trace_model::fault::{Fault, ends_in};
 use trace_model::fault_kind;
 
 /// An error in an SLOG-1 file: what was expected, at which byte, of which file.
-pub type Error = Fault<ErrorKind>;
+pub type Slog1Error = Fault<Slog1ErrorKind>;
 
-/// The kinds of [`Error`].
+/// The kinds of [`Slog1Error`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ErrorKind {
+pub enum Slog1ErrorKind {
     /// The data end in the middle of something.
     Truncated {
         /// What stands there according to the format.
@@ -113,92 +113,94 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for Slog1ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::Truncated {
+            Slog1ErrorKind::Truncated {
                 what,
                 expected,
                 found,
             } => ends_in(f, what, expected, found),
-            ErrorKind::NotSlog1 => {
+            Slog1ErrorKind::NotSlog1 => {
                 write!(f, "not an SLOG-1 file: expected version 0.9 and its header")
             }
-            ErrorKind::NoPart(part) => write!(
+            Slog1ErrorKind::NoPart(part) => write!(
                 f,
                 "the header has no place of the {part}: the file was not finished"
             ),
-            ErrorKind::FrameSize(size) => {
+            Slog1ErrorKind::FrameSize(size) => {
                 write!(f, "frames of {size} bytes, expected at least 32")
             }
-            ErrorKind::Bebits(found) => write!(f, "bebits {found}, expected 0 to 3"),
-            ErrorKind::Number { field, found } => {
+            Slog1ErrorKind::Bebits(found) => write!(f, "bebits {found}, expected 0 to 3"),
+            Slog1ErrorKind::Number { field, found } => {
                 write!(
                     f,
                     "{field} of the display profile: expected a number, found {found:?}"
                 )
             }
-            ErrorKind::RecordType(found) => write!(f, "record type {found}, expected 0 to 255"),
-            ErrorKind::RecordSize { expected, found } => write!(
+            Slog1ErrorKind::RecordType(found) => {
+                write!(f, "record type {found}, expected 0 to 255")
+            }
+            Slog1ErrorKind::RecordSize { expected, found } => write!(
                 f,
                 "a record that states {found} bytes, its parts take {expected}"
             ),
-            ErrorKind::Undefined(key) => {
+            Slog1ErrorKind::Undefined(key) => {
                 write!(f, "a record of {key}, of which there is no definition")
             }
-            ErrorKind::SectorSize { expected, found } => write!(
+            Slog1ErrorKind::SectorSize { expected, found } => write!(
                 f,
                 "a sector of {expected} bytes whose records take {found} bytes"
             ),
-            ErrorKind::FrameOverrun { needed, size } => {
+            Slog1ErrorKind::FrameOverrun { needed, size } => {
                 write!(f, "a frame of {size} bytes whose parts take {needed} bytes")
             }
-            ErrorKind::DirectoryCount { used, entries } => write!(
+            Slog1ErrorKind::DirectoryCount { used, entries } => write!(
                 f,
                 "a frame directory of {entries} entries that uses {used} of them"
             ),
-            ErrorKind::Backward { what, expected } => write!(
+            Slog1ErrorKind::Backward { what, expected } => write!(
                 f,
                 "a {what} begins before the end of the one before it, expected byte {expected} or later"
             ),
-            ErrorKind::NoStatistics => write!(f, "the preview statistics are missing"),
-            ErrorKind::Bins { expected, found } => {
+            Slog1ErrorKind::NoStatistics => write!(f, "the preview statistics are missing"),
+            Slog1ErrorKind::Bins { expected, found } => {
                 write!(
                     f,
                     "a set of {found} bins in statistics of {expected} bins each"
                 )
             }
-            ErrorKind::Overlap => write!(f, "parts of the file lie in one another"),
-            ErrorKind::FrameFull { needed, size } => write!(
+            Slog1ErrorKind::Overlap => write!(f, "parts of the file lie in one another"),
+            Slog1ErrorKind::FrameFull { needed, size } => write!(
                 f,
                 "a frame of {size} bytes would have to hold {needed} bytes: frames must be larger"
             ),
-            ErrorKind::DirectoryFull(entries) => write!(
+            Slog1ErrorKind::DirectoryFull(entries) => write!(
                 f,
                 "the frame directory has {entries} entries, more frames are needed"
             ),
-            ErrorKind::Order { start, end } => write!(
+            Slog1ErrorKind::Order { start, end } => write!(
                 f,
                 "records out of order: a frame that begins at {start} s would end at {end} s"
             ),
-            ErrorKind::NotReserved(key) => {
+            Slog1ErrorKind::NotReserved(key) => {
                 write!(f, "a record of {key}, for which no room was reserved")
             }
-            ErrorKind::Duplicate(key) => write!(f, "two definitions of {key}"),
-            ErrorKind::LabelLength(label) => {
+            Slog1ErrorKind::Duplicate(key) => write!(f, "two definitions of {key}"),
+            Slog1ErrorKind::LabelLength(label) => {
                 write!(f, "argument label {label:?} is longer than 33 bytes")
             }
-            ErrorKind::Io(error) => write!(f, "{error}"),
+            Slog1ErrorKind::Io(error) => write!(f, "{error}"),
         }
     }
 }
 
 fault_kind!(
-    ErrorKind,
-    whole_file: ErrorKind::NoStatistics
-        | ErrorKind::DirectoryFull(_)
-        | ErrorKind::Order { .. }
-        | ErrorKind::NotReserved(_)
-        | ErrorKind::Duplicate(_)
-        | ErrorKind::LabelLength(_)
+    Slog1ErrorKind,
+    whole_file: Slog1ErrorKind::NoStatistics
+        | Slog1ErrorKind::DirectoryFull(_)
+        | Slog1ErrorKind::Order { .. }
+        | Slog1ErrorKind::NotReserved(_)
+        | Slog1ErrorKind::Duplicate(_)
+        | Slog1ErrorKind::LabelLength(_)
 );

@@ -1,11 +1,11 @@
 //! CLOG-1 to SLOG-1 as `clog2slog` does it, byte for byte (`spec/slog1.md` section 9).
 
-use super::error::{Error, ErrorKind};
+use super::error::{Slog1Error, Slog1ErrorKind};
 use super::key::RecordKey;
-use super::record::{ARROW, Arguments, Record, STATE, TaskId, WordArray};
-use super::types::{Display, FRAME_HEADER_SIZE, Thread};
-use super::write::{Layout, RecordKind, Tables, TimeOrder, Writer, Written};
-use crate::clog1::{self, Body, RawEvent, Reader, StateDef};
+use super::record::{ARROW, Arguments, STATE, Slog1Record, TaskId, WordArray};
+use super::types::{Display, FRAME_HEADER_SIZE, Slog1Thread};
+use super::write::{FileLayout, FileTables, RecordKind, Slog1Writer, TimeOrder, WrittenCounts};
+use crate::clog1::{self, Clog1Body, Clog1Reader, Clog1StateDef, RawEvent};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
@@ -30,7 +30,7 @@ const ARROW_SIZE: u64 = 41;
 
 /// What a file is to be like. What is not given is chosen, and chosen larger where that does not suffice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct Slog1Options {
     /// Bytes of a frame, 64 KiB if not given: `-f=KiB` of `clog2slog`.
     pub frame_size: Option<u32>,
     /// Entries of the frame directory: `-d=N` of `clog2slog`.
@@ -39,55 +39,55 @@ pub struct Options {
 
 /// What became of a CLOG-1 file.
 #[derive(Debug)]
-pub struct Conversion {
+pub struct Slog1Conversion {
     /// Counts of what was written.
-    pub written: Written,
+    pub written: WrittenCounts,
     /// What was left out. The original makes no file if a state ends that had not started; here it is counted.
     pub losses: Losses,
     /// Where a file ends before its end; the file was made of what is there.
-    pub cut: Option<clog1::Error>,
+    pub cut: Option<clog1::Clog1Error>,
 }
 
 /// What stops [`from_clog1`].
 #[derive(Debug)]
-pub enum FromClog1Error {
+pub enum Slog1FromClog1Error {
     /// The input is damaged.
-    Clog1(clog1::Error),
+    Clog1(clog1::Clog1Error),
     /// Events are part of two states.
-    Events(StateDef),
+    Events(Clog1StateDef),
     /// The output could not be written, or cannot hold what is in the input.
-    Slog1(Error),
+    Slog1(Slog1Error),
 }
 
-impl fmt::Display for FromClog1Error {
+impl fmt::Display for Slog1FromClog1Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FromClog1Error::Clog1(error) => error.fmt(f),
-            FromClog1Error::Events(state) => write!(
+            Slog1FromClog1Error::Clog1(error) => error.fmt(f),
+            Slog1FromClog1Error::Events(state) => write!(
                 f,
                 "state {} (events {} and {}): one of its events is that of another state",
                 String::from_utf8_lossy(state.name.as_bytes()),
                 state.start_etype,
                 state.end_etype
             ),
-            FromClog1Error::Slog1(error) => error.fmt(f),
+            Slog1FromClog1Error::Slog1(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for FromClog1Error {
+impl std::error::Error for Slog1FromClog1Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            FromClog1Error::Clog1(error) => Some(error),
-            FromClog1Error::Events(_) => None,
-            FromClog1Error::Slog1(error) => Some(error),
+            Slog1FromClog1Error::Clog1(error) => Some(error),
+            Slog1FromClog1Error::Events(_) => None,
+            Slog1FromClog1Error::Slog1(error) => Some(error),
         }
     }
 }
 
-impl From<Error> for FromClog1Error {
-    fn from(error: Error) -> Self {
-        FromClog1Error::Slog1(error)
+impl From<Slog1Error> for Slog1FromClog1Error {
+    fn from(error: Slog1Error) -> Self {
+        Slog1FromClog1Error::Slog1(error)
     }
 }
 
@@ -96,11 +96,11 @@ impl From<Error> for FromClog1Error {
 /// `create` makes the output; it is called again if the frames turn out to be too small or too few and their size or
 /// number was not given.
 pub fn from_clog1<W: Read + Write + Seek>(
-    clog: &Reader<'_>,
+    clog: &Clog1Reader<'_>,
     create: impl Fn() -> io::Result<W>,
-    options: &Options,
-) -> Result<(W, Conversion), FromClog1Error> {
-    let found = Summary::of(clog)?;
+    options: &Slog1Options,
+) -> Result<(W, Slog1Conversion), Slog1FromClog1Error> {
+    let found = Clog1Survey::of(clog)?;
     let mut frame_size = options.frame_size.unwrap_or(65536);
     let mut factor = 1;
     loop {
@@ -109,7 +109,7 @@ pub fn from_clog1<W: Read + Write + Seek>(
             .max(1);
         let estimate = found.events * ARROW_SIZE / room + 1;
         let frames = estimate.saturating_mul(factor);
-        let layout = Layout {
+        let layout = FileLayout {
             frame_size,
             frame_reserved: 0,
             frames_per_directory: match options.frames_per_directory {
@@ -120,15 +120,15 @@ pub fn from_clog1<W: Read + Write + Seek>(
             bins: 512,
             spare_entries: SPARE_ENTRIES,
         };
-        let out = create().map_err(|error| Error::io(0, error))?;
+        let out = create().map_err(|error| Slog1Error::io(0, error))?;
         match found.convert(clog, out, &layout) {
-            Err(FromClog1Error::Slog1(error)) => match error.kind {
-                ErrorKind::FrameFull { .. }
+            Err(Slog1FromClog1Error::Slog1(error)) => match error.kind {
+                Slog1ErrorKind::FrameFull { .. }
                     if options.frame_size.is_none() && frame_size < 1 << 30 =>
                 {
                     frame_size *= 2;
                 }
-                ErrorKind::DirectoryFull(_)
+                Slog1ErrorKind::DirectoryFull(_)
                     if options
                         .frames_per_directory
                         .is_none_or(|number| number == 0)
@@ -145,8 +145,8 @@ pub fn from_clog1<W: Read + Write + Seek>(
 
 /// What the first look at a file finds.
 #[derive(Debug, Default)]
-struct Summary {
-    states: Vec<StateDef>,
+struct Clog1Survey {
+    states: Vec<Clog1StateDef>,
     /// Index of the state that an event starts, and that it ends.
     starts: HashMap<i32, usize>,
     ends: HashMap<i32, usize>,
@@ -154,25 +154,25 @@ struct Summary {
     last_rank: i32,
 }
 
-impl Summary {
-    fn of(clog: &Reader<'_>) -> Result<Self, FromClog1Error> {
-        let mut found = Summary::default();
+impl Clog1Survey {
+    fn of(clog: &Clog1Reader<'_>) -> Result<Self, Slog1FromClog1Error> {
+        let mut found = Clog1Survey::default();
         for record in clog.records() {
             match record {
                 Ok(record) => match record.body {
-                    Body::Raw(_) => found.events += 1,
-                    Body::Comm(_) => found.last_rank = found.last_rank.max(record.header.rank),
-                    Body::StateDef(state) => found.define(state)?,
+                    Clog1Body::Raw(_) => found.events += 1,
+                    Clog1Body::Comm(_) => found.last_rank = found.last_rank.max(record.header.rank),
+                    Clog1Body::StateDef(state) => found.define(state)?,
                     _ => {}
                 },
                 Err(error) if is_cut(&error) => break,
-                Err(error) => return Err(FromClog1Error::Clog1(error)),
+                Err(error) => return Err(Slog1FromClog1Error::Clog1(error)),
             }
         }
         Ok(found)
     }
 
-    fn define(&mut self, state: StateDef) -> Result<(), FromClog1Error> {
+    fn define(&mut self, state: Clog1StateDef) -> Result<(), Slog1FromClog1Error> {
         let start = self.starts.get(&state.start_etype).copied();
         let end = self.ends.get(&state.end_etype).copied();
         match (start, end) {
@@ -183,12 +183,12 @@ impl Summary {
                 self.states.push(state);
             }
             (Some(nth), Some(other)) if nth == other => self.states[nth] = state,
-            _ => return Err(FromClog1Error::Events(state)),
+            _ => return Err(Slog1FromClog1Error::Events(state)),
         }
         Ok(())
     }
 
-    fn tables(&self) -> Tables {
+    fn tables(&self) -> FileTables {
         let kind = |intvltype, class: &str, label: &[u8], color: &[u8]| RecordKind {
             display: Display {
                 key: RecordKey::whole(intvltype),
@@ -208,12 +208,12 @@ impl Summary {
         kinds.push(kind(BACKWARD, "message", b"backward arrow", b"grey"));
         // Nodes are numbers of 16 bits.
         let last = self.last_rank.clamp(0, u16::MAX.into()) as u16;
-        let threads = (0..=last).map(|rank| Thread {
+        let threads = (0..=last).map(|rank| Slog1Thread {
             node: rank,
             application: rank.into(),
-            ..Thread::default()
+            ..Slog1Thread::default()
         });
-        Tables {
+        FileTables {
             preview: Vec::new(),
             threads: threads.collect(),
             kinds,
@@ -222,13 +222,13 @@ impl Summary {
 
     fn convert<W: Read + Write + Seek>(
         &self,
-        clog: &Reader<'_>,
+        clog: &Clog1Reader<'_>,
         out: W,
-        layout: &Layout,
-    ) -> Result<(W, Conversion), FromClog1Error> {
-        let mut matching = Matching {
+        layout: &FileLayout,
+    ) -> Result<(W, Slog1Conversion), Slog1FromClog1Error> {
+        let mut matching = MessageMatching {
             found: self,
-            writer: Writer::new(out, &self.tables(), layout)?,
+            writer: Slog1Writer::new(out, &self.tables(), layout)?,
             states: HashMap::new(),
             messages: HashMap::new(),
             losses: Losses::default(),
@@ -237,14 +237,14 @@ impl Summary {
         for record in clog.records() {
             match record {
                 Ok(record) => match &record.body {
-                    Body::Raw(raw) => {
+                    Clog1Body::Raw(raw) => {
                         matching.event(record.header.time, record.header.rank, raw)?;
                     }
-                    Body::StateDef(_) => {}
+                    Clog1Body::StateDef(_) => {}
                     body => matching.losses.add(lost(body), 1),
                 },
                 Err(error) if is_cut(&error) => cut = Some(error),
-                Err(error) => return Err(FromClog1Error::Clog1(error)),
+                Err(error) => return Err(Slog1FromClog1Error::Clog1(error)),
             }
         }
         let open = |lengths: &mut dyn Iterator<Item = usize>| lengths.sum::<usize>() as u64;
@@ -254,7 +254,7 @@ impl Summary {
         losses.add("start of a state without its end", open_states);
         losses.add("message without a send or without a receive", open_messages);
         let (out, written) = matching.writer.finish()?;
-        let conversion = Conversion {
+        let conversion = Slog1Conversion {
             written,
             losses,
             cut,
@@ -264,22 +264,22 @@ impl Summary {
 }
 
 /// What is lost with a record that is neither event nor description of a state.
-fn lost(body: &Body) -> &'static str {
+fn lost(body: &Clog1Body) -> &'static str {
     match body {
-        Body::EventDef(_) => "description of an event",
-        Body::Comm(_) => "record of a communicator",
-        Body::SrcLoc(_) => "place in the source",
-        Body::Shift(_) => "shift of a clock",
-        Body::Msg(_) | Body::Coll(_) => "message or collective in a record of its own",
+        Clog1Body::EventDef(_) => "description of an event",
+        Clog1Body::Comm(_) => "record of a communicator",
+        Clog1Body::SrcLoc(_) => "place in the source",
+        Clog1Body::Shift(_) => "shift of a clock",
+        Clog1Body::Msg(_) | Clog1Body::Coll(_) => "message or collective in a record of its own",
         _ => "record of no known type",
     }
 }
 
 /// Whether a file just ends too early.
-fn is_cut(error: &clog1::Error) -> bool {
+fn is_cut(error: &clog1::Clog1Error) -> bool {
     matches!(
         error.kind,
-        clog1::ErrorKind::NoEndLog | clog1::ErrorKind::Truncated { .. }
+        clog1::Clog1ErrorKind::NoEndLog | clog1::Clog1ErrorKind::Truncated { .. }
     )
 }
 
@@ -288,20 +288,20 @@ fn state_type(nth: usize) -> u16 {
 }
 
 /// One end of a message that waits for the other: its rank, the other's rank, and which end it is.
-type Waiting = (i32, i32, i32);
+type WaitingEnd = (i32, i32, i32);
 
 /// Puts starts and ends together.
-struct Matching<'s, W> {
-    found: &'s Summary,
-    writer: Writer<W>,
+struct MessageMatching<'s, W> {
+    found: &'s Clog1Survey,
+    writer: Slog1Writer<W>,
     /// By state and rank the times of starts.
     states: HashMap<(usize, i32), Vec<f64>>,
-    messages: HashMap<Waiting, VecDeque<f64>>,
+    messages: HashMap<WaitingEnd, VecDeque<f64>>,
     losses: Losses,
 }
 
-impl<W: Read + Write + Seek> Matching<'_, W> {
-    fn event(&mut self, time: f64, rank: i32, raw: &RawEvent) -> Result<(), Error> {
+impl<W: Read + Write + Seek> MessageMatching<'_, W> {
+    fn event(&mut self, time: f64, rank: i32, raw: &RawEvent) -> Result<(), Slog1Error> {
         if let Some(&state) = self.found.starts.get(&raw.etype) {
             self.states.entry((state, rank)).or_default().push(time);
             return self
@@ -328,7 +328,7 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
         self.put(kind, (start, time), rank, None)
     }
 
-    fn message(&mut self, time: f64, rank: i32, raw: &RawEvent) -> Result<(), Error> {
+    fn message(&mut self, time: f64, rank: i32, raw: &RawEvent) -> Result<(), Slog1Error> {
         if raw.data == PROC_NULL {
             self.losses.add("message to or from nobody", 1);
             return Ok(());
@@ -355,12 +355,12 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
         (start, end): (f64, f64),
         origin: i32,
         destination: Option<i32>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog1Error> {
         let task = |rank: i32| TaskId {
             node: rank as u16,
             ..TaskId::default()
         };
-        self.writer.write(&Record {
+        self.writer.write(&Slog1Record {
             rectype,
             key: RecordKey::whole(intvltype),
             start,

@@ -4,7 +4,7 @@
 //! What a name ends in tells what does not show in the number: `_hex` a number in hexadecimal, `_high` and `_low` the
 //! halves of one of 64 bits in hexadecimal, `_upper` and `_lower` those of one in decimal.
 
-use trace_model::{Category, Text, Value};
+use trace_model::{Category, InfoValue, Text};
 
 /// Bytes of the longest name.
 const LONGEST: usize = 33;
@@ -58,11 +58,11 @@ pub(super) fn names(category: &Category) -> Vec<Text> {
 }
 
 /// Appends the arguments of a value as big-endian bytes; false if it is of a type that arguments cannot hold.
-pub(super) fn push(kind: u8, value: Value<'_>, out: &mut Vec<u8>) -> bool {
+pub(super) fn push(kind: u8, value: InfoValue<'_>, out: &mut Vec<u8>) -> bool {
     let number = match value {
-        Value::Integer(number) => number as u64,
-        Value::Hex(number) => number,
-        Value::Text(_) | Value::Real(_) => return false,
+        InfoValue::Integer(number) => number as u64,
+        InfoValue::Hex(number) => number,
+        InfoValue::Text(_) | InfoValue::Real(_) => return false,
     };
     let bytes = number.to_be_bytes();
     out.extend_from_slice(&bytes[8 - 4 * endings(kind).len()..]);

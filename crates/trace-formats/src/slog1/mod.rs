@@ -1,9 +1,9 @@
 //! SLOG-1 (version 0.9), the log of Jumpshot-3: intervals in frames of a fixed size, each of which can be drawn without
 //! any other, because records that reach into a frame are repeated in it.
 //!
-//! * [`Reader`] finds tables, frames and statistics of a file in memory; of a frame, [`Frame::records`] gives the four
+//! * [`Slog1Reader`] finds tables, frames and statistics of a file in memory; of a frame, [`Slog1Frame::records`] gives the four
 //!   sectors.
-//! * [`Writer`] makes files as the original library does, byte for byte.
+//! * [`Slog1Writer`] makes files as the original library does, byte for byte.
 //! * [`from_clog1()`] does what `clog2slog` does, [`copy()`] reads a file and writes the same bytes.
 //! * [`print()`] gives the text of `slog_print`.
 //!
@@ -26,19 +26,25 @@ mod types;
 mod write;
 
 pub use copy::copy;
-pub use error::{Error, ErrorKind};
-pub use from_clog1::{BACKWARD, Conversion, FORWARD, FromClog1Error, Options, from_clog1};
+pub use error::{Slog1Error, Slog1ErrorKind};
+pub use from_clog1::{
+    BACKWARD, FORWARD, Slog1Conversion, Slog1FromClog1Error, Slog1Options, from_clog1,
+};
 pub use key::{Bebits, RecordKey};
 pub use print::print;
-pub use read::{Directories, Directory, Entries, Frame, Frames, Reader, Records, Sector};
+pub use read::{
+    Directories, FrameDirectory, FrameDirectoryEntries, Sector, SectorRecords, Slog1Frame,
+    Slog1Frames, Slog1Reader,
+};
 pub use record::{
-    ARROW, ARROW_VARIABLE, ArgumentGroups, Arguments, Record, STATE, STATE_VARIABLE, TaskId,
+    ARROW, ARROW_VARIABLE, ArgumentGroups, Arguments, STATE, STATE_VARIABLE, Slog1Record, TaskId,
     WordArray, is_arrow, is_variable,
 };
-pub use sink::Sink;
-pub use source::{Source, is_cut};
-pub use statistics::{Statistics, StatisticsSet};
+pub use sink::Slog1Sink;
+pub use source::{Slog1Source, is_cut};
+pub use statistics::{Slog1Statistics, StatisticsSet};
 pub use types::{
-    Definition, DirectoryEntry, Display, FRAME_HEADER_SIZE, HEADER_SIZE, Header, Thread,
+    DirectoryEntry, Display, FRAME_HEADER_SIZE, HEADER_SIZE, RecordDefinition, Slog1Header,
+    Slog1Thread,
 };
-pub use write::{Layout, RecordKind, Tables, TimeOrder, Writer, Written};
+pub use write::{FileLayout, FileTables, RecordKind, Slog1Writer, TimeOrder, WrittenCounts};

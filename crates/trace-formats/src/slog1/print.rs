@@ -1,8 +1,8 @@
 //! The text of `slog_print` (`spec/slog1.md` section 10).
 
-use super::error::{Error, ErrorKind};
-use super::read::{Reader, Sector};
-use super::record::{Record, TaskId};
+use super::error::{Slog1Error, Slog1ErrorKind};
+use super::read::{Sector, Slog1Reader};
+use super::record::{Slog1Record, TaskId};
 use super::types::Display;
 use std::fmt;
 use std::io::{self, Write};
@@ -13,9 +13,13 @@ use std::io::{self, Write};
 /// one without statistics, because it was cut off or not finished, everything else.
 ///
 /// # Errors
-/// What is wrong with the file, or [`ErrorKind::Io`] if the text could not be written.
-pub fn print(reader: &Reader<'_>, name: &[u8], out: &mut impl Write) -> Result<(), Error> {
-    Printer {
+/// What is wrong with the file, or [`Slog1ErrorKind::Io`] if the text could not be written.
+pub fn print(
+    reader: &Slog1Reader<'_>,
+    name: &[u8],
+    out: &mut impl Write,
+) -> Result<(), Slog1Error> {
+    Slog1Printer {
         reader,
         out,
         line: Vec::new(),
@@ -31,20 +35,20 @@ const SECTORS: [(Sector, &str); 4] = [
     (Sector::Outgoing, "---- The OUTGOING sector:\n"),
 ];
 
-struct Printer<'a, 'p, W: Write> {
-    reader: &'p Reader<'a>,
+struct Slog1Printer<'a, 'p, W: Write> {
+    reader: &'p Slog1Reader<'a>,
     out: &'p mut W,
     /// Line that is being put together.
     line: Vec<u8>,
 }
 
-impl<W: Write> Printer<'_, '_, W> {
-    fn all(&mut self, name: &[u8]) -> Result<(), Error> {
+impl<W: Write> Slog1Printer<'_, '_, W> {
+    fn all(&mut self, name: &[u8]) -> Result<(), Slog1Error> {
         self.text(&[b"argv[1] = _", name, b"_\n"])?;
         self.header()?;
         // They stand at the end of the file and are the first to be missing.
         let statistics = match self.statistics() {
-            Err(error) if matches!(error.kind, ErrorKind::Io(_)) => return Err(error),
+            Err(error) if matches!(error.kind, Slog1ErrorKind::Io(_)) => return Err(error),
             result => result,
         };
         let preview = self.reader.preview()?;
@@ -78,7 +82,7 @@ impl<W: Write> Printer<'_, '_, W> {
         statistics
     }
 
-    fn header(&mut self) -> Result<(), Error> {
+    fn header(&mut self) -> Result<(), Slog1Error> {
         let h = *self.reader.header();
         let (main, sub) = h.version;
         let flag = |value| if value { "TRUE" } else { "FALSE" };
@@ -112,11 +116,11 @@ impl<W: Write> Printer<'_, '_, W> {
         ))
     }
 
-    fn statistics(&mut self) -> Result<(), Error> {
+    fn statistics(&mut self) -> Result<(), Slog1Error> {
         self.text(&[b"Preview Statistics: \n"])?;
         let statistics = match self.reader.statistics() {
             Ok(statistics) => statistics,
-            Err(error) if matches!(error.kind, ErrorKind::NoStatistics) => {
+            Err(error) if matches!(error.kind, Slog1ErrorKind::NoStatistics) => {
                 // What the original says of a file whose second pass did not come to its end.
                 return self.text(&[
                     b"slog_pstat.c:SLOG_PSTAT_Print() - input pointer SLOG_pstat_t is NULL \n\n",
@@ -140,7 +144,7 @@ impl<W: Write> Printer<'_, '_, W> {
                 let end = if nth % 5 == 4 { "\n" } else { "" };
                 self.put(format_args!(
                     "{}, {end}",
-                    Fixed {
+                    CFixed {
                         value: bin,
                         width: 13,
                         digits: 2
@@ -152,7 +156,7 @@ impl<W: Write> Printer<'_, '_, W> {
         self.text(&[b"\n\n"])
     }
 
-    fn display(&mut self, entry: &Display) -> Result<(), Error> {
+    fn display(&mut self, entry: &Display) -> Result<(), Slog1Error> {
         let key = entry.key;
         self.put(format_args!("[ {}, ({}), ", key.intvltype, key.bebits))?;
         let (class, label, color) = (&entry.class.0, &entry.label.0, &entry.color.0);
@@ -167,7 +171,7 @@ impl<W: Write> Printer<'_, '_, W> {
         self.text(&[b" ]\n"])
     }
 
-    fn frames(&mut self) -> Result<(), Error> {
+    fn frames(&mut self) -> Result<(), Slog1Error> {
         let mut is_full = false;
         for (nth, directory) in self.reader.directories().enumerate() {
             let directory = directory?;
@@ -207,7 +211,7 @@ impl<W: Write> Printer<'_, '_, W> {
         self.text(&[b"Finish reading records :\n"])
     }
 
-    fn record(&mut self, nth: usize, record: &Record<'_>) -> Result<(), Error> {
+    fn record(&mut self, nth: usize, record: &Slog1Record<'_>) -> Result<(), Slog1Error> {
         let line = &mut self.line;
         line.clear();
         // Writing to a vector does not fail.
@@ -243,11 +247,11 @@ impl<W: Write> Printer<'_, '_, W> {
         self.out.write_all(line).map_err(written)
     }
 
-    fn put(&mut self, text: fmt::Arguments<'_>) -> Result<(), Error> {
+    fn put(&mut self, text: fmt::Arguments<'_>) -> Result<(), Slog1Error> {
         self.out.write_fmt(text).map_err(written)
     }
 
-    fn text(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
+    fn text(&mut self, parts: &[&[u8]]) -> Result<(), Slog1Error> {
         parts
             .iter()
             .try_for_each(|part| self.out.write_all(part))
@@ -255,8 +259,8 @@ impl<W: Write> Printer<'_, '_, W> {
     }
 }
 
-fn written(error: io::Error) -> Error {
-    Error::io(0, error)
+fn written(error: io::Error) -> Slog1Error {
+    Slog1Error::io(0, error)
 }
 
 /// `( node cpu thread )`.
@@ -277,7 +281,7 @@ impl fmt::Display for Time {
             return write!(f, "{whole:>3}.{fraction:017}");
         }
         let (value, width, digits) = (self.0, 21, 17);
-        Fixed {
+        CFixed {
             value,
             width,
             digits,
@@ -311,13 +315,13 @@ fn parts(value: f64) -> Option<(u64, u64)> {
 }
 
 /// A number as C's `%W.Df` prints it.
-struct Fixed {
+struct CFixed {
     value: f64,
     width: usize,
     digits: usize,
 }
 
-impl fmt::Display for Fixed {
+impl fmt::Display for CFixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, width, digits) = (self.value, self.width, self.digits);
         if value.is_nan() {

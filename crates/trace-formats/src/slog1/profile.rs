@@ -1,7 +1,7 @@
 //! The display profile: a table whose entries are text in fields of a fixed width (`spec/slog1.md` section 4).
 
-use super::cursor::Cursor;
-use super::error::{Error, ErrorKind};
+use super::cursor::Slog1Cursor;
+use super::error::{Slog1Error, Slog1ErrorKind};
 use super::key::{Bebits, RecordKey};
 use super::types::Display;
 use trace_model::Text;
@@ -13,16 +13,16 @@ const LONGEST: usize = FIELD - 2;
 
 impl Display {
     /// Reads the entry at the front of `from`.
-    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn decode(from: &mut Slog1Cursor<'_>) -> Result<Self, Slog1Error> {
         let intvltype = number(from, "intvltype", u16::MAX.into())? as u16;
         let at = from.offset();
         let code = number(from, "bebits", u8::MAX.into())? as u8;
         let bebits = Bebits::from_code(code);
         let key = RecordKey {
             intvltype,
-            bebits: bebits.ok_or_else(|| Error::new(at, ErrorKind::Bebits(code)))?,
+            bebits: bebits.ok_or_else(|| Slog1Error::new(at, Slog1ErrorKind::Bebits(code)))?,
         };
-        let mut text = || Ok::<_, Error>(Text(string(from.take(FIELD)?).to_vec()));
+        let mut text = || Ok::<_, Slog1Error>(Text(string(from.take(FIELD)?).to_vec()));
         let (class, label, color) = (text()?, text()?, text()?);
         let arguments = if number(from, "flag of argument labels", 1)? == 0 {
             None
@@ -30,7 +30,7 @@ impl Display {
             let count = number(from, "number of argument labels", u32::MAX)?;
             from.need(u64::from(count) * FIELD as u64)?;
             let labels = (0..count).map(|_| Ok(Text(string(from.take(FIELD)?).to_vec())));
-            Some(labels.collect::<Result<_, Error>>()?)
+            Some(labels.collect::<Result<_, Slog1Error>>()?)
         };
         // A line feed, which nobody looks at.
         from.take(1)?;
@@ -94,13 +94,13 @@ impl Display {
     }
 
     /// Fails for what an entry cannot hold.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), Slog1Error> {
         let mut labels = self.arguments.iter().flatten();
         match labels.find(|label| label.0.len() > LONGEST) {
             None => Ok(()),
-            Some(label) => Err(Error::new(
+            Some(label) => Err(Slog1Error::new(
                 0,
-                ErrorKind::LabelLength(label.to_str().into_owned()),
+                Slog1ErrorKind::LabelLength(label.to_str().into_owned()),
             )),
         }
     }
@@ -159,7 +159,7 @@ fn decimal(number: u32) -> [u8; FIELD] {
     field
 }
 
-fn number(from: &mut Cursor<'_>, name: &'static str, most: u32) -> Result<u32, Error> {
+fn number(from: &mut Slog1Cursor<'_>, name: &'static str, most: u32) -> Result<u32, Slog1Error> {
     let offset = from.offset();
     let text = string(from.take(FIELD)?).trim_ascii();
     let number = std::str::from_utf8(text)
@@ -167,6 +167,6 @@ fn number(from: &mut Cursor<'_>, name: &'static str, most: u32) -> Result<u32, E
         .and_then(|text| text.parse::<u32>().ok());
     number.filter(|&number| number <= most).ok_or_else(|| {
         let found = String::from_utf8_lossy(text).into_owned();
-        Error::new(offset, ErrorKind::Number { field: name, found })
+        Slog1Error::new(offset, Slog1ErrorKind::Number { field: name, found })
     })
 }

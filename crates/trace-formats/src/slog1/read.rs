@@ -2,36 +2,39 @@
 //!
 //! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
 
-use super::cursor::Cursor;
-use super::error::{Error, ErrorKind};
+use super::cursor::Slog1Cursor;
+use super::error::{Slog1Error, Slog1ErrorKind};
 use super::key::RecordKey;
-use super::record::Record;
-use super::statistics::Statistics;
+use super::record::Slog1Record;
+use super::statistics::Slog1Statistics;
 use super::types::{
-    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, Definition, DirectoryEntry, Display, ENTRY_SIZE,
-    FRAME_HEADER_SIZE, HEADER_SIZE, Header, THREAD_SIZE, Thread,
+    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, DirectoryEntry, Display, ENTRY_SIZE, FRAME_HEADER_SIZE,
+    HEADER_SIZE, RecordDefinition, Slog1Header, Slog1Thread, THREAD_SIZE,
 };
 use std::collections::HashMap;
 
 /// An SLOG-1 file.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct Slog1Reader<'a> {
     file: &'a [u8],
-    header: Header,
-    definitions: HashMap<RecordKey, Definition>,
+    header: Slog1Header,
+    definitions: HashMap<RecordKey, RecordDefinition>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Slog1Reader<'a> {
     /// Reads header and record definitions of a file, given all its bytes.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        let header = Header::decode(file)?;
+    pub fn new(file: &'a [u8]) -> Result<Self, Slog1Error> {
+        let header = Slog1Header::decode(file)?;
         if !begins_as_one(file) {
-            return Err(Error::new(0, ErrorKind::NotSlog1));
+            return Err(Slog1Error::new(0, Slog1ErrorKind::NotSlog1));
         }
         if (header.frame_size as usize) < FRAME_HEADER_SIZE {
-            return Err(Error::new(8, ErrorKind::FrameSize(header.frame_size)));
+            return Err(Slog1Error::new(
+                8,
+                Slog1ErrorKind::FrameSize(header.frame_size),
+            ));
         }
-        let mut reader = Reader {
+        let mut reader = Slog1Reader {
             file,
             header,
             definitions: HashMap::new(),
@@ -52,7 +55,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &Slog1Header {
         &self.header
     }
 
@@ -61,30 +64,39 @@ impl<'a> Reader<'a> {
         self.file
     }
 
-    fn part(&self, pointer: u64, at: u64, what: &'static str) -> Result<Cursor<'a>, Error> {
+    fn part(
+        &self,
+        pointer: u64,
+        at: u64,
+        what: &'static str,
+    ) -> Result<Slog1Cursor<'a>, Slog1Error> {
         if pointer == 0 {
-            return Err(Error::new(at, ErrorKind::NoPart(what)));
+            return Err(Slog1Error::new(at, Slog1ErrorKind::NoPart(what)));
         }
-        Ok(Cursor::new(self.file, pointer, what))
+        Ok(Slog1Cursor::new(self.file, pointer, what))
     }
 
     /// The preview, a text.
-    pub fn preview(&self) -> Result<&'a [u8], Error> {
+    pub fn preview(&self) -> Result<&'a [u8], Slog1Error> {
         let mut from = self.part(self.header.preview, 34, "preview")?;
         let size = from.u32()?;
         from.take(size as usize)
     }
 
     /// The thread table.
-    pub fn threads(&self) -> Result<impl Iterator<Item = Result<Thread, Error>> + use<'a>, Error> {
+    pub fn threads(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Slog1Thread, Slog1Error>> + use<'a>, Slog1Error> {
         let mut from = self.part(self.header.threads, 50, "thread table")?;
         let count = from.u32()?;
         from.need(u64::from(count) * THREAD_SIZE as u64)?;
-        Ok((0..count).map(move |_| Thread::decode(&mut from)))
+        Ok((0..count).map(move |_| Slog1Thread::decode(&mut from)))
     }
 
     /// The display profile, up to the first entry that is damaged.
-    pub fn profile(&self) -> Result<impl Iterator<Item = Result<Display, Error>> + use<'a>, Error> {
+    pub fn profile(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Display, Slog1Error>> + use<'a>, Slog1Error> {
         let mut from = self.part(self.header.profile, 42, "display profile")?;
         let mut left = from.u32()?;
         Ok(std::iter::from_fn(move || {
@@ -100,15 +112,16 @@ impl<'a> Reader<'a> {
     /// The record definitions.
     pub fn definitions(
         &self,
-    ) -> Result<impl Iterator<Item = Result<Definition, Error>> + use<'a>, Error> {
+    ) -> Result<impl Iterator<Item = Result<RecordDefinition, Slog1Error>> + use<'a>, Slog1Error>
+    {
         let mut from = self.part(self.header.definitions, 58, "record definition table")?;
         let count = from.u32()?;
         from.need(u64::from(count) * DEFINITION_SIZE as u64)?;
-        Ok((0..count).map(move |_| Definition::decode(&mut from)))
+        Ok((0..count).map(move |_| RecordDefinition::decode(&mut from)))
     }
 
     /// The definition of records of this key.
-    pub fn definition(&self, key: RecordKey) -> Option<Definition> {
+    pub fn definition(&self, key: RecordKey) -> Option<RecordDefinition> {
         self.definitions.get(&key).copied()
     }
 
@@ -123,11 +136,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The frames in order of time; after an error none come.
-    pub fn frames(&self) -> Frames<'a, '_> {
-        Frames {
+    pub fn frames(&self) -> Slog1Frames<'a, '_> {
+        Slog1Frames {
             reader: self,
             directories: self.directories(),
-            entries: Entries::default(),
+            entries: FrameDirectoryEntries::default(),
             index: 0,
             least: 0,
         }
@@ -136,9 +149,13 @@ impl<'a> Reader<'a> {
     /// The frame of a directory entry, the `index`th of the file.
     ///
     /// Of a frame that the file ends in, the records that are there can be read.
-    pub fn frame(&self, index: u64, entry: DirectoryEntry) -> Result<Frame<'a, '_>, Error> {
+    pub fn frame(
+        &self,
+        index: u64,
+        entry: DirectoryEntry,
+    ) -> Result<Slog1Frame<'a, '_>, Slog1Error> {
         let size = self.header.frame_size;
-        let mut from = Cursor::new(self.file, entry.offset, "frame");
+        let mut from = Slog1Cursor::new(self.file, entry.offset, "frame");
         from.need(FRAME_HEADER_SIZE as u64)?;
         let mut sizes = [(0, 0); 4];
         for sector in &mut sizes {
@@ -147,12 +164,12 @@ impl<'a> Reader<'a> {
         let used = sizes.iter().map(|&(bytes, _)| u64::from(bytes));
         let needed = FRAME_HEADER_SIZE as u64 + used.sum::<u64>();
         if needed > u64::from(size) {
-            return Err(Error::new(
+            return Err(Slog1Error::new(
                 entry.offset,
-                ErrorKind::FrameOverrun { needed, size },
+                Slog1ErrorKind::FrameOverrun { needed, size },
             ));
         }
-        Ok(Frame {
+        Ok(Slog1Frame {
             reader: self,
             index,
             entry,
@@ -164,11 +181,11 @@ impl<'a> Reader<'a> {
     /// The preview statistics.
     ///
     /// # Errors
-    /// [`ErrorKind::NoStatistics`] if there are no sets or no bins.
-    pub fn statistics(&self) -> Result<Statistics<'a>, Error> {
+    /// [`Slog1ErrorKind::NoStatistics`] if there are no sets or no bins.
+    pub fn statistics(&self) -> Result<Slog1Statistics<'a>, Slog1Error> {
         let from = self.part(self.header.statistics, 26, "preview statistics")?;
-        Statistics::decode(from)?
-            .ok_or_else(|| Error::new(self.header.statistics, ErrorKind::NoStatistics))
+        Slog1Statistics::decode(from)?
+            .ok_or_else(|| Slog1Error::new(self.header.statistics, Slog1ErrorKind::NoStatistics))
     }
 }
 
@@ -178,7 +195,7 @@ fn begins_as_one(file: &[u8]) -> bool {
 
 /// A frame directory.
 #[derive(Clone, Debug)]
-pub struct Directory<'a> {
+pub struct FrameDirectory<'a> {
     /// Where it is, in bytes from the start of the file.
     pub offset: u64,
     /// The directory before it, 0 for none.
@@ -187,22 +204,22 @@ pub struct Directory<'a> {
     pub next: u64,
     /// How many of its entries are used.
     pub used: u32,
-    entries: Cursor<'a>,
+    entries: Slog1Cursor<'a>,
 }
 
-impl<'a> Directory<'a> {
-    fn decode(file: &'a [u8], offset: u64, header: &Header) -> Result<Self, Error> {
-        let mut from = Cursor::new(file, offset, "frame directory");
+impl<'a> FrameDirectory<'a> {
+    fn decode(file: &'a [u8], offset: u64, header: &Slog1Header) -> Result<Self, Slog1Error> {
+        let mut from = Slog1Cursor::new(file, offset, "frame directory");
         let (previous, next, used) = (from.u64()?, from.u64()?, from.u32()?);
         let entries = header.frames_per_directory;
         if used > entries {
-            return Err(Error::new(
+            return Err(Slog1Error::new(
                 offset,
-                ErrorKind::DirectoryCount { used, entries },
+                Slog1ErrorKind::DirectoryCount { used, entries },
             ));
         }
         from.need(u64::from(used) * ENTRY_SIZE as u64)?;
-        Ok(Directory {
+        Ok(FrameDirectory {
             offset,
             previous,
             next,
@@ -212,8 +229,8 @@ impl<'a> Directory<'a> {
     }
 
     /// The entries that are used.
-    pub fn entries(&self) -> Entries<'a> {
-        Entries {
+    pub fn entries(&self) -> FrameDirectoryEntries<'a> {
+        FrameDirectoryEntries {
             from: Some(self.entries),
             left: self.used,
         }
@@ -222,12 +239,12 @@ impl<'a> Directory<'a> {
 
 /// Iterator over the entries of a directory.
 #[derive(Clone, Debug, Default)]
-pub struct Entries<'a> {
-    from: Option<Cursor<'a>>,
+pub struct FrameDirectoryEntries<'a> {
+    from: Option<Slog1Cursor<'a>>,
     left: u32,
 }
 
-impl Iterator for Entries<'_> {
+impl Iterator for FrameDirectoryEntries<'_> {
     type Item = DirectoryEntry;
 
     fn next(&mut self) -> Option<DirectoryEntry> {
@@ -238,31 +255,31 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// Iterator over the directories of a file; see [`Reader::directories`].
+/// Iterator over the directories of a file; see [`Slog1Reader::directories`].
 #[derive(Clone, Debug)]
 pub struct Directories<'a> {
     file: &'a [u8],
-    header: Header,
+    header: Slog1Header,
     next: Option<u64>,
     /// Where the next one may begin. A chain that could go back could go on for ever.
     least: u64,
 }
 
 impl<'a> Iterator for Directories<'a> {
-    type Item = Result<Directory<'a>, Error>;
+    type Item = Result<FrameDirectory<'a>, Slog1Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let offset = self.next.take()?;
         if offset == 0 {
-            let part = ErrorKind::NoPart("frame directory");
-            return Some(Err(Error::new(66, part)));
+            let part = Slog1ErrorKind::NoPart("frame directory");
+            return Some(Err(Slog1Error::new(66, part)));
         }
         if offset < self.least {
             let (what, expected) = ("frame directory", self.least);
-            let kind = ErrorKind::Backward { what, expected };
-            return Some(Err(Error::new(offset, kind)));
+            let kind = Slog1ErrorKind::Backward { what, expected };
+            return Some(Err(Slog1Error::new(offset, kind)));
         }
-        let directory = Directory::decode(self.file, offset, &self.header);
+        let directory = FrameDirectory::decode(self.file, offset, &self.header);
         if let Ok(directory) = &directory {
             self.next = Some(directory.next).filter(|&next| next != 0);
             let size = DIRECTORY_HEADER_SIZE as u64
@@ -273,27 +290,27 @@ impl<'a> Iterator for Directories<'a> {
     }
 }
 
-/// Iterator over the frames of a file; see [`Reader::frames`].
+/// Iterator over the frames of a file; see [`Slog1Reader::frames`].
 #[derive(Clone, Debug)]
-pub struct Frames<'a, 'r> {
-    reader: &'r Reader<'a>,
+pub struct Slog1Frames<'a, 'r> {
+    reader: &'r Slog1Reader<'a>,
     directories: Directories<'a>,
-    entries: Entries<'a>,
+    entries: FrameDirectoryEntries<'a>,
     index: u64,
     /// Where the next frame may begin. A frame that many entries share would be read very often.
     least: u64,
 }
 
-impl<'a, 'r> Frames<'a, 'r> {
-    fn stop<T>(&mut self, error: Error) -> Option<Result<T, Error>> {
+impl<'a, 'r> Slog1Frames<'a, 'r> {
+    fn stop<T>(&mut self, error: Slog1Error) -> Option<Result<T, Slog1Error>> {
         self.directories.next = None;
-        self.entries = Entries::default();
+        self.entries = FrameDirectoryEntries::default();
         Some(Err(error))
     }
 }
 
-impl<'a, 'r> Iterator for Frames<'a, 'r> {
-    type Item = Result<Frame<'a, 'r>, Error>;
+impl<'a, 'r> Iterator for Slog1Frames<'a, 'r> {
+    type Item = Result<Slog1Frame<'a, 'r>, Slog1Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let entry = loop {
@@ -307,8 +324,8 @@ impl<'a, 'r> Iterator for Frames<'a, 'r> {
         };
         if entry.offset < self.least {
             let (what, expected) = ("frame", self.least);
-            let kind = ErrorKind::Backward { what, expected };
-            return self.stop(Error::new(entry.offset, kind));
+            let kind = Slog1ErrorKind::Backward { what, expected };
+            return self.stop(Slog1Error::new(entry.offset, kind));
         }
         let size = u64::from(self.reader.header.frame_size);
         self.least = entry.offset.saturating_add(size);
@@ -346,36 +363,36 @@ impl Sector {
 
 /// A frame: the records of a stretch of time.
 #[derive(Clone, Debug)]
-pub struct Frame<'a, 'r> {
-    reader: &'r Reader<'a>,
+pub struct Slog1Frame<'a, 'r> {
+    reader: &'r Slog1Reader<'a>,
     /// 0, 1, 2 … in the order of the directories.
     pub index: u64,
     /// Where it is, in the file and in time.
     pub entry: DirectoryEntry,
     /// Bytes and number of records of each sector, in the order of the file.
     sizes: [(u32, u32); 4],
-    records: Cursor<'a>,
+    records: Slog1Cursor<'a>,
 }
 
-impl<'a, 'r> Frame<'a, 'r> {
+impl<'a, 'r> Slog1Frame<'a, 'r> {
     /// Number of records in a sector.
     pub fn count(&self, sector: Sector) -> u32 {
         self.sizes[sector as usize].1
     }
 
     /// The records of a sector; after an error none come.
-    pub fn records(&self, sector: Sector) -> Records<'a, 'r> {
+    pub fn records(&self, sector: Sector) -> SectorRecords<'a, 'r> {
         let before = &self.sizes[..sector as usize];
         let before: u64 = before.iter().map(|&(bytes, _)| u64::from(bytes)).sum();
         let (bytes, count) = self.sizes[sector as usize];
         let at = self.records.offset() + before;
-        let mut from = Cursor::new(self.reader.file, at, "record");
+        let mut from = Slog1Cursor::new(self.reader.file, at, "record");
         let is_cut = from.need(bytes.into()).is_err();
         if !is_cut {
             let whole = from.take(bytes as usize).unwrap_or_default();
-            from = Cursor::over(whole, at, "record");
+            from = Slog1Cursor::over(whole, at, "record");
         }
-        Records {
+        SectorRecords {
             reader: self.reader,
             from,
             bytes,
@@ -394,36 +411,36 @@ impl<'a, 'r> Frame<'a, 'r> {
     }
 }
 
-/// Iterator over the records of a sector; see [`Frame::records`].
+/// Iterator over the records of a sector; see [`Slog1Frame::records`].
 #[derive(Clone, Debug)]
-pub struct Records<'a, 'r> {
-    reader: &'r Reader<'a>,
-    from: Cursor<'a>,
+pub struct SectorRecords<'a, 'r> {
+    reader: &'r Slog1Reader<'a>,
+    from: Slog1Cursor<'a>,
     bytes: u32,
     left: Option<u32>,
     is_cut: bool,
     start: u64,
 }
 
-impl<'a> Records<'a, '_> {
-    fn step(&mut self) -> Option<Result<Record<'a>, Error>> {
+impl<'a> SectorRecords<'a, '_> {
+    fn step(&mut self) -> Option<Result<Slog1Record<'a>, Slog1Error>> {
         let Some(left) = self.left?.checked_sub(1) else {
             self.left = None;
             let found = self.from.offset() - self.start;
             let expected = u64::from(self.bytes);
-            let kind = ErrorKind::SectorSize { expected, found };
-            return (found != expected).then(|| Err(Error::new(self.start, kind)));
+            let kind = Slog1ErrorKind::SectorSize { expected, found };
+            return (found != expected).then(|| Err(Slog1Error::new(self.start, kind)));
         };
         self.left = Some(left);
-        match Record::decode(&mut self.from, |key| self.reader.definition(key)) {
+        match Slog1Record::decode(&mut self.from, |key| self.reader.definition(key)) {
             // Too few bytes of a whole sector is not a short file but a wrong record.
-            Err(Error {
-                kind: ErrorKind::Truncated { expected, .. },
+            Err(Slog1Error {
+                kind: Slog1ErrorKind::Truncated { expected, .. },
                 offset,
                 ..
-            }) if !self.is_cut => Some(Err(Error::new(
+            }) if !self.is_cut => Some(Err(Slog1Error::new(
                 offset,
-                ErrorKind::SectorSize {
+                Slog1ErrorKind::SectorSize {
                     expected: u64::from(self.bytes),
                     found: offset - self.start + expected,
                 },
@@ -433,8 +450,8 @@ impl<'a> Records<'a, '_> {
     }
 }
 
-impl<'a> Iterator for Records<'a, '_> {
-    type Item = Result<Record<'a>, Error>;
+impl<'a> Iterator for SectorRecords<'a, '_> {
+    type Item = Result<Slog1Record<'a>, Slog1Error>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,9 +1,9 @@
 //! Records as bytes (`spec/slog1.md` section 6).
 
-use super::cursor::Cursor;
-use super::error::{Error, ErrorKind};
+use super::cursor::Slog1Cursor;
+use super::error::{Slog1Error, Slog1ErrorKind};
 use super::key::RecordKey;
-use super::types::Definition;
+use super::types::RecordDefinition;
 
 /// First record type of states with the arguments of the definition table.
 pub const STATE: u16 = 64;
@@ -100,8 +100,8 @@ impl<'a> ArgumentGroups<'a> {
     ///
     /// # Errors
     /// If a group ends behind the last byte.
-    pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let mut from = Cursor::over(bytes, 0, "group of arguments");
+    pub fn new(bytes: &'a [u8]) -> Result<Self, Slog1Error> {
+        let mut from = Slog1Cursor::over(bytes, 0, "group of arguments");
         while !from.is_empty() {
             let count = from.u16()?;
             from.take(usize::from(count) * 4)?;
@@ -124,7 +124,7 @@ impl<'a> Iterator for ArgumentGroups<'a> {
 
 /// An interval: a state, or an arrow between two places.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Record<'a> {
+pub struct Slog1Record<'a> {
     /// How it is stored: [`STATE`] and the like. What stands beyond the first type of a kind has no known meaning.
     pub rectype: u16,
     /// Key of the record: its type and piece.
@@ -156,13 +156,13 @@ pub fn is_variable(rectype: u16) -> bool {
 }
 
 /// Bytes of a record of this type with this many associations and fixed arguments.
-pub(super) fn fixed_size(rectype: u16, definition: &Definition) -> usize {
+pub(super) fn fixed_size(rectype: u16, definition: &RecordDefinition) -> usize {
     let words = usize::from(definition.associations) + usize::from(definition.arguments);
     let destination = if is_arrow(rectype) { TASK_SIZE } else { 0 };
     STATE_SIZE + destination + 4 * words
 }
 
-impl<'a> Record<'a> {
+impl<'a> Slog1Record<'a> {
     /// Where it ends, in seconds: start and duration added up, as the original does.
     pub fn end(&self) -> f64 {
         self.start + self.duration
@@ -194,36 +194,36 @@ impl<'a> Record<'a> {
 
     /// Reads the record at the front of `from`.
     pub(super) fn decode(
-        from: &mut Cursor<'a>,
-        define: impl Fn(RecordKey) -> Option<Definition>,
-    ) -> Result<Self, Error> {
+        from: &mut Slog1Cursor<'a>,
+        define: impl Fn(RecordKey) -> Option<RecordDefinition>,
+    ) -> Result<Self, Slog1Error> {
         let offset = from.offset();
-        let fail = |kind| Err(Error::new(offset, kind));
+        let fail = |kind| Err(Slog1Error::new(offset, kind));
         from.need(STATE_SIZE as u64)?;
         let mut ahead = *from;
         let size = usize::from(ahead.u16()?);
         if size < STATE_SIZE {
             let expected = STATE_SIZE;
-            return fail(ErrorKind::RecordSize {
+            return fail(Slog1ErrorKind::RecordSize {
                 expected,
                 found: size,
             });
         }
-        let mut from = Cursor::over(from.take(size)?, offset, "record");
+        let mut from = Slog1Cursor::over(from.take(size)?, offset, "record");
         from.u16()?;
         let rectype = from.u16()?;
         if rectype > 255 {
-            return fail(ErrorKind::RecordType(rectype));
+            return fail(Slog1ErrorKind::RecordType(rectype));
         }
         let key = RecordKey::decode(&mut from)?;
         let Some(definition) = define(key) else {
-            return fail(ErrorKind::Undefined(key));
+            return fail(Slog1ErrorKind::Undefined(key));
         };
         let expected = if is_variable(rectype) {
             let arguments = 0;
             fixed_size(
                 rectype,
-                &Definition {
+                &RecordDefinition {
                     arguments,
                     ..definition
                 },
@@ -232,13 +232,13 @@ impl<'a> Record<'a> {
             fixed_size(rectype, &definition)
         };
         if size < expected || (size > expected && !is_variable(rectype)) {
-            return fail(ErrorKind::RecordSize {
+            return fail(Slog1ErrorKind::RecordSize {
                 expected,
                 found: size,
             });
         }
         let (start, duration) = (from.f64()?, from.f64()?);
-        let mut task = || -> Result<TaskId, Error> {
+        let mut task = || -> Result<TaskId, Slog1Error> {
             Ok(TaskId {
                 node: from.u16()?,
                 cpu: from.u8()?,
@@ -259,7 +259,7 @@ impl<'a> Record<'a> {
         } else {
             Arguments::Fixed(WordArray(from.rest()))
         };
-        Ok(Record {
+        Ok(Slog1Record {
             rectype,
             key,
             start,

@@ -1,15 +1,16 @@
 //! An SLOG-1 file as a source of drawables.
 
-use super::error::{Error, ErrorKind};
+use super::error::{Slog1Error, Slog1ErrorKind};
 use super::key::{Bebits, RecordKey};
 use super::labels;
-use super::read::{Frame, Reader, Records, Sector};
-use super::record::{Record, TaskId, is_arrow};
+use super::read::{Sector, SectorRecords, Slog1Frame, Slog1Reader};
+use super::record::{Slog1Record, TaskId, is_arrow};
 use super::types::Display;
 use crate::mpe1::look;
 use std::collections::{BTreeSet, HashMap};
 use trace_model::{
-    Category, Color, Definitions, Drawable, Line, Losses, Order, Stop, Text, Topology, Vertex,
+    Category, Color, Definitions, Drawable, DrawableOrder, Line, Losses, Stop, Text, Topology,
+    Vertex,
 };
 
 /// An SLOG-1 file that can be read as drawables: each interval once, however many frames repeat it.
@@ -18,14 +19,14 @@ use trace_model::{
 /// interval 65536, 131072 or 196608 more. Arrows go from the send to the receive, also those of messages that were
 /// received first, whose labels say "backward". Lines are the threads of the table by their place in it.
 #[derive(Debug)]
-pub struct Source<'a> {
-    reader: Reader<'a>,
+pub struct Slog1Source<'a> {
+    reader: Slog1Reader<'a>,
     definitions: Definitions,
     /// Category with which records are drawn, by their key.
     kinds: HashMap<RecordKey, RecordCategory>,
     /// Line of a node and thread.
     lines: HashMap<(u16, u32), i32>,
-    order: Order,
+    order: DrawableOrder,
     /// Frames before the damage.
     whole_frames: u64,
     losses: Losses,
@@ -40,24 +41,24 @@ struct RecordCategory {
     arguments: usize,
 }
 
-impl<'a> Source<'a> {
+impl<'a> Slog1Source<'a> {
     /// Reads the whole file once for what it defines.
     ///
     /// # Errors
     /// The file is damaged, wherever.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        let (source, damage) = Source::salvaged(Reader::new(file)?);
+    pub fn new(file: &'a [u8]) -> Result<Self, Slog1Error> {
+        let (source, damage) = Slog1Source::salvaged(Slog1Reader::new(file)?);
         damage.map_or(Ok(source), Err)
     }
 
     /// Source of a file that may be damaged: gives what stands before the damage, and the damage.
-    pub fn salvaged(reader: Reader<'a>) -> (Self, Option<Error>) {
-        let mut source = Source {
+    pub fn salvaged(reader: Slog1Reader<'a>) -> (Self, Option<Slog1Error>) {
+        let mut source = Slog1Source {
             reader,
             definitions: Definitions::default(),
             kinds: HashMap::new(),
             lines: HashMap::new(),
-            order: Order::Any,
+            order: DrawableOrder::Any,
             whole_frames: 0,
             losses: Losses::default(),
         };
@@ -66,11 +67,11 @@ impl<'a> Source<'a> {
     }
 
     /// The file.
-    pub fn reader(&self) -> &Reader<'a> {
+    pub fn reader(&self) -> &Slog1Reader<'a> {
         &self.reader
     }
 
-    fn survey(&mut self) -> Result<(), Error> {
+    fn survey(&mut self) -> Result<(), Slog1Error> {
         let header = *self.reader.header();
         let preview = self.reader.preview()?;
         self.losses
@@ -84,7 +85,7 @@ impl<'a> Source<'a> {
             self.add_line(thread.node, thread.thread, rank);
         }
         let mut arrows = BTreeSet::new();
-        let mut seen = Tally::new(header.by_start);
+        let mut seen = RecordTally::new(header.by_start);
         let damage = self
             .walk(&mut arrows, &mut seen)
             .and_then(|()| self.check_statistics());
@@ -111,9 +112,9 @@ impl<'a> Source<'a> {
             }
         }
         self.order = match (seen.is_sorted, header.by_start) {
-            (false, _) => Order::Any,
-            (true, true) => Order::Start,
-            (true, false) => Order::End,
+            (false, _) => DrawableOrder::Any,
+            (true, true) => DrawableOrder::Start,
+            (true, false) => DrawableOrder::End,
         };
         self.losses.add("instruction address", seen.addresses);
         self.losses.add("association of records", seen.associations);
@@ -122,12 +123,16 @@ impl<'a> Source<'a> {
     }
 
     /// Looks at every record.
-    fn walk(&mut self, arrows: &mut BTreeSet<RecordKey>, seen: &mut Tally) -> Result<(), Error> {
+    fn walk(
+        &mut self,
+        arrows: &mut BTreeSet<RecordKey>,
+        seen: &mut RecordTally,
+    ) -> Result<(), Slog1Error> {
         // Apart from the reader, which the frames borrow.
         let reader = self.reader.clone();
         for frame in reader.frames() {
             let frame = frame?;
-            for record in Merged::new(&frame, reader.header().by_start) {
+            for record in FrameRecords::new(&frame, reader.header().by_start) {
                 let record = record?;
                 if is_arrow(record.rectype) {
                     arrows.insert(record.key);
@@ -152,10 +157,10 @@ impl<'a> Source<'a> {
     }
 
     /// The statistics are not needed either; they are the end of a file, and what is cut off lacks them first.
-    fn check_statistics(&self) -> Result<(), Error> {
+    fn check_statistics(&self) -> Result<(), Slog1Error> {
         match self.reader.statistics() {
             Ok(statistics) => statistics.sets().try_for_each(|set| set.map(|_| ())),
-            Err(error) if matches!(error.kind, ErrorKind::NoStatistics) => Ok(()),
+            Err(error) if matches!(error.kind, Slog1ErrorKind::NoStatistics) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -200,7 +205,7 @@ impl<'a> Source<'a> {
 
     fn draw(
         &self,
-        record: &Record<'_>,
+        record: &Slog1Record<'_>,
         info: &mut Vec<u8>,
         losses: &mut Losses,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
@@ -249,12 +254,12 @@ impl<'a> Source<'a> {
     }
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for Slog1Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.order
     }
 
@@ -266,7 +271,7 @@ impl trace_model::Source for Source<'_> {
         let mut info = Vec::new();
         for frame in self.reader.frames().map_while(Result::ok) {
             let is_whole = frame.index < self.whole_frames;
-            for record in Merged::new(&frame, self.reader.header().by_start) {
+            for record in FrameRecords::new(&frame, self.reader.header().by_start) {
                 match record {
                     Ok(record) => self.draw(&record, &mut info, &mut losses, put)?,
                     Err(error) if is_whole => return Err(error.into()),
@@ -305,7 +310,7 @@ pub(super) fn contains(text: &[u8], word: &[u8]) -> bool {
 }
 
 /// What the first look at the records finds.
-struct Tally {
+struct RecordTally {
     keys: BTreeSet<RecordKey>,
     by_start: bool,
     is_sorted: bool,
@@ -315,9 +320,9 @@ struct Tally {
     processors: u64,
 }
 
-impl Tally {
+impl RecordTally {
     fn new(by_start: bool) -> Self {
-        Tally {
+        RecordTally {
             keys: BTreeSet::new(),
             by_start,
             is_sorted: true,
@@ -328,7 +333,7 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, record: &Record<'_>) {
+    fn add(&mut self, record: &Slog1Record<'_>) {
         self.keys.insert(record.key);
         let (start, end) = (record.start, record.end());
         let place = if self.by_start {
@@ -350,13 +355,16 @@ impl Tally {
 
 /// The real records of a frame in order of time: those of the current sector and those of the other sector that has no
 /// copies, which depends on the order of the file (`spec/slog1.md` section 6).
-struct Merged<'a, 'r> {
-    sources: [(Records<'a, 'r>, Option<Result<Record<'a>, Error>>); 2],
+struct FrameRecords<'a, 'r> {
+    sources: [(
+        SectorRecords<'a, 'r>,
+        Option<Result<Slog1Record<'a>, Slog1Error>>,
+    ); 2],
     by_start: bool,
 }
 
-impl<'a, 'r> Merged<'a, 'r> {
-    fn new(frame: &Frame<'a, 'r>, by_start: bool) -> Self {
+impl<'a, 'r> FrameRecords<'a, 'r> {
+    fn new(frame: &Slog1Frame<'a, 'r>, by_start: bool) -> Self {
         let other = if by_start {
             Sector::Outgoing
         } else {
@@ -367,7 +375,7 @@ impl<'a, 'r> Merged<'a, 'r> {
             let first = records.next();
             (records, first)
         });
-        Merged { sources, by_start }
+        FrameRecords { sources, by_start }
     }
 
     fn time(&self, nth: usize) -> Option<f64> {
@@ -381,8 +389,8 @@ impl<'a, 'r> Merged<'a, 'r> {
     }
 }
 
-impl<'a> Iterator for Merged<'a, '_> {
-    type Item = Result<Record<'a>, Error>;
+impl<'a> Iterator for FrameRecords<'a, '_> {
+    type Item = Result<Slog1Record<'a>, Slog1Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let nth = match (self.time(0), self.time(1)) {
@@ -397,9 +405,9 @@ impl<'a> Iterator for Merged<'a, '_> {
 }
 
 /// Whether an error means that a file just ends too early.
-pub fn is_cut(error: &Error) -> bool {
+pub fn is_cut(error: &Slog1Error) -> bool {
     matches!(
         error.kind,
-        ErrorKind::Truncated { .. } | ErrorKind::NoPart(_)
+        Slog1ErrorKind::Truncated { .. } | Slog1ErrorKind::NoPart(_)
     )
 }

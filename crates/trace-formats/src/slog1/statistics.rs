@@ -1,9 +1,9 @@
 //! Preview statistics: how much of each stretch of time is spent in each kind of interval (`spec/slog1.md` section 7).
 
-use super::cursor::Cursor;
-use super::error::Error;
+use super::cursor::Slog1Cursor;
+use super::error::Slog1Error;
 use super::profile;
-use super::record::Record;
+use super::record::Slog1Record;
 use std::collections::HashMap;
 
 /// Bytes of a label, its line feed included.
@@ -11,7 +11,7 @@ const LABEL: usize = 35;
 
 /// The statistics of a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Statistics<'a> {
+pub struct Slog1Statistics<'a> {
     /// Where the first bin begins, in seconds; −1 in files that have none.
     pub start: f64,
     /// Where the last bin ends, in seconds; −1 in files that have none.
@@ -20,7 +20,7 @@ pub struct Statistics<'a> {
     pub bins: u32,
     /// Number of sets.
     pub count: u32,
-    sets: Cursor<'a>,
+    sets: Slog1Cursor<'a>,
 }
 
 /// The bins of one kind of interval. Its values add up over records: a bin that two of them fill has 2.
@@ -35,14 +35,14 @@ pub struct StatisticsSet<'a> {
     bins: &'a [u8],
 }
 
-impl<'a> Statistics<'a> {
+impl<'a> Slog1Statistics<'a> {
     /// Reads the statistics at the front of `from`; `None` if there are no sets or no bins.
-    pub(super) fn decode(mut from: Cursor<'a>) -> Result<Option<Self>, Error> {
+    pub(super) fn decode(mut from: Slog1Cursor<'a>) -> Result<Option<Self>, Slog1Error> {
         let (count, bins) = (from.u32()?, from.u32()?);
         if count == 0 || bins == 0 {
             return Ok(None);
         }
-        Ok(Some(Statistics {
+        Ok(Some(Slog1Statistics {
             start: from.f64()?,
             end: from.f64()?,
             bins,
@@ -52,7 +52,7 @@ impl<'a> Statistics<'a> {
     }
 
     /// The sets, up to the first that is damaged.
-    pub fn sets(&self) -> impl Iterator<Item = Result<StatisticsSet<'a>, Error>> + use<'a> {
+    pub fn sets(&self) -> impl Iterator<Item = Result<StatisticsSet<'a>, Slog1Error>> + use<'a> {
         let mut from = self.sets;
         let mut left = self.count;
         std::iter::from_fn(move || {
@@ -84,7 +84,7 @@ fn encode_head(count: u32, bins: u32, start: f64, end: f64, out: &mut Vec<u8>) {
 }
 
 impl<'a> StatisticsSet<'a> {
-    fn decode(from: &mut Cursor<'a>) -> Result<Self, Error> {
+    fn decode(from: &mut Slog1Cursor<'a>) -> Result<Self, Slog1Error> {
         let (rectype, intvltype, size) = (from.u16()?, from.u16()?, from.u16()?);
         let label = from.take(size.into())?;
         let bins = from.u32()?;
@@ -123,33 +123,33 @@ impl<'a> StatisticsSet<'a> {
 
 /// Statistics that are being collected.
 #[derive(Debug)]
-pub(super) struct Collector {
+pub(super) struct StatisticsBuilder {
     start: f64,
     end: f64,
     width: f64,
     bins: usize,
-    sets: Vec<Bins>,
+    sets: Vec<TimeBins>,
     /// Index of the set of a type.
     of_type: HashMap<u16, usize>,
 }
 
 #[derive(Debug)]
-struct Bins {
+struct TimeBins {
     intvltype: u16,
     label: [u8; LABEL],
     bins: Vec<f64>,
 }
 
-impl Collector {
+impl StatisticsBuilder {
     /// Statistics with these bins and a set for each of these types and labels.
     pub(super) fn new<'a>(bins: u32, types: impl Iterator<Item = (u16, &'a [u8])>) -> Self {
-        let sets: Vec<Bins> = types
+        let sets: Vec<TimeBins> = types
             .map(|(intvltype, label)| {
                 // Twice, because the label comes from the profile, where it was put into a field before.
                 let mut label = profile::field(profile::string(&profile::field(label)));
                 label[LABEL - 1] = b'\n';
                 let bins = vec![0.0; bins as usize];
-                Bins {
+                TimeBins {
                     intvltype,
                     label,
                     bins,
@@ -160,7 +160,7 @@ impl Collector {
         for (nth, set) in sets.iter().enumerate() {
             of_type.entry(set.intvltype).or_insert(nth);
         }
-        Collector {
+        StatisticsBuilder {
             start: -1.0,
             end: -1.0,
             width: 0.0,
@@ -177,7 +177,7 @@ impl Collector {
     }
 
     /// Adds a record; the steps of the calculation are those of the original, so that the sums have the same bits.
-    pub(super) fn add(&mut self, record: &Record<'_>) {
+    pub(super) fn add(&mut self, record: &Slog1Record<'_>) {
         let set = self.of_type.get(&record.key.intvltype);
         let Some(set) = set.and_then(|&nth| self.sets.get_mut(nth)) else {
             return;

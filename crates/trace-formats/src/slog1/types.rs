@@ -1,8 +1,8 @@
 //! The small types of SLOG-1: keys of the tables, the header, threads, definitions, directory entries (`spec/slog1.md`
 //! sections 1, 3, 4 and 5).
 
-use super::cursor::Cursor;
-use super::error::{Error, ErrorKind};
+use super::cursor::Slog1Cursor;
+use super::error::{Slog1Error, Slog1ErrorKind};
 use super::key::{Bebits, RecordKey};
 use trace_model::Text;
 
@@ -20,14 +20,14 @@ pub(super) const DIRECTORY_HEADER_SIZE: usize = 20;
 pub(super) const ENTRY_SIZE: usize = 24;
 
 impl RecordKey {
-    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn decode(from: &mut Slog1Cursor<'_>) -> Result<Self, Slog1Error> {
         let intvltype = from.u16()?;
         let offset = from.offset();
         let code = from.u8()?;
         let bebits = Bebits::from_code(code);
         Ok(RecordKey {
             intvltype,
-            bebits: bebits.ok_or_else(|| Error::new(offset, ErrorKind::Bebits(code)))?,
+            bebits: bebits.ok_or_else(|| Slog1Error::new(offset, Slog1ErrorKind::Bebits(code)))?,
         })
     }
 }
@@ -35,7 +35,7 @@ impl RecordKey {
 /// The header of a file (`spec/slog1.md` section 3). Pointers are bytes from the start of the file, 0 where there is no
 /// such part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct Slog1Header {
     /// Main and sub version; 0 and 9.
     pub version: (u32, u32),
     /// Bytes of a frame.
@@ -64,11 +64,11 @@ pub struct Header {
     pub directory: u64,
 }
 
-impl Header {
-    pub(super) fn decode(file: &[u8]) -> Result<Self, Error> {
-        let mut from = Cursor::new(file, 0, "header");
+impl Slog1Header {
+    pub(super) fn decode(file: &[u8]) -> Result<Self, Slog1Error> {
+        let mut from = Slog1Cursor::new(file, 0, "header");
         from.need(HEADER_SIZE as u64)?;
-        Ok(Header {
+        Ok(Slog1Header {
             version: (from.u32()?, from.u32()?),
             frame_size: from.u32()?,
             frame_reserved: from.u32()?,
@@ -115,7 +115,7 @@ impl Header {
 
 /// A thread of a process (`spec/slog1.md` section 4). Records name it by node and number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Thread {
+pub struct Slog1Thread {
     /// Node; of an MPI program often the rank.
     pub node: u16,
     /// Number of the thread on the node.
@@ -128,9 +128,9 @@ pub struct Thread {
     pub application: u32,
 }
 
-impl Thread {
-    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
-        Ok(Thread {
+impl Slog1Thread {
+    pub(super) fn decode(from: &mut Slog1Cursor<'_>) -> Result<Self, Slog1Error> {
+        Ok(Slog1Thread {
             node: from.u16()?,
             thread: from.u32()?,
             process_id: from.u32()?,
@@ -169,7 +169,7 @@ pub struct Display {
 
 /// How many numbers records of a key carry: an entry of the record definitions (`spec/slog1.md` section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Definition {
+pub struct RecordDefinition {
     /// Key of the records that the definition is about.
     pub key: RecordKey,
     /// Associations.
@@ -178,9 +178,9 @@ pub struct Definition {
     pub arguments: u16,
 }
 
-impl Definition {
-    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
-        Ok(Definition {
+impl RecordDefinition {
+    pub(super) fn decode(from: &mut Slog1Cursor<'_>) -> Result<Self, Slog1Error> {
+        Ok(RecordDefinition {
             key: RecordKey::decode(from)?,
             associations: from.u16()?,
             arguments: from.u16()?,
@@ -214,7 +214,7 @@ impl DirectoryEntry {
         end: -1.0,
     };
 
-    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn decode(from: &mut Slog1Cursor<'_>) -> Result<Self, Slog1Error> {
         Ok(DirectoryEntry {
             offset: from.u64()?,
             start: from.f64()?,

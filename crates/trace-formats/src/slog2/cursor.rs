@@ -1,21 +1,21 @@
 //! Takes big-endian values from a part of a file, one after the other.
 
-use super::error::{Error, ErrorKind};
+use super::error::{Error, Slog2ErrorKind};
 use super::types::{FileBlockPtr, TreeNodeId};
 use trace_model::{Text, TimeBBox};
 
 /// A place in a part of a file. Every error names the byte offset in the whole file.
 #[derive(Clone, Debug)]
-pub(super) struct Cursor<'a> {
+pub(super) struct Slog2Cursor<'a> {
     part: &'a [u8],
     at: usize,
     /// Offset of the part in the file.
     base: u64,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> Slog2Cursor<'a> {
     pub(super) fn new(part: &'a [u8], base: u64) -> Self {
-        Cursor { part, at: 0, base }
+        Slog2Cursor { part, at: 0, base }
     }
 
     /// Offset in the file of the next byte.
@@ -39,7 +39,7 @@ impl<'a> Cursor<'a> {
         self.at += count.min(self.part.len() - self.at);
     }
 
-    pub(super) fn error(&self, kind: ErrorKind) -> Error {
+    pub(super) fn error(&self, kind: Slog2ErrorKind) -> Error {
         Error::new(self.offset(), kind)
     }
 
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn bytes(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], Error> {
         let rest = &self.part[self.at..];
         let Some(bytes) = rest.get(..count) else {
-            return Err(self.error(ErrorKind::Truncated {
+            return Err(self.error(Slog2ErrorKind::Truncated {
                 what,
                 expected: count as u64,
                 found: rest.len() as u64,
@@ -103,10 +103,10 @@ impl<'a> Cursor<'a> {
 
     fn check_count(&self, found: i32, least: usize, what: &'static str) -> Result<usize, Error> {
         let Ok(count) = usize::try_from(found) else {
-            return Err(self.error(ErrorKind::Count { what, found }));
+            return Err(self.error(Slog2ErrorKind::Count { what, found }));
         };
         if count > self.left() / least {
-            return Err(self.error(ErrorKind::Truncated {
+            return Err(self.error(Slog2ErrorKind::Truncated {
                 what,
                 expected: count as u64 * least as u64,
                 found: self.left() as u64,
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
             0 => Ok(()),
             left => {
                 let left = left as u64;
-                Err(self.error(ErrorKind::TrailingBytes { what, left }))
+                Err(self.error(Slog2ErrorKind::TrailingBytes { what, left }))
             }
         }
     }

@@ -3,8 +3,8 @@
 //! It has 34 bytes for each node, root first, then level by level downwards, from left to right in each. So whoever looks
 //! for a node, or for those of a stretch of time, finds them in place, and a file of any size opens at once.
 
-use super::cursor::Cursor;
-use super::error::{Error, ErrorKind};
+use super::cursor::Slog2Cursor;
+use super::error::{Error, Slog2ErrorKind};
 use super::types::{DirEntry, FileBlockPtr, TreeNodeId};
 use trace_model::TimeBBox;
 
@@ -13,21 +13,21 @@ const ENTRY_SIZE: usize = 34;
 
 /// The nodes of a tree, or some that follow each other in its directory.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Directory<'a> {
+pub struct NodeDirectory<'a> {
     entries: &'a [[u8; ENTRY_SIZE]],
     /// Offset of the first entry in the file.
     offset: u64,
 }
 
-impl<'a> Directory<'a> {
+impl<'a> NodeDirectory<'a> {
     /// Takes the part of the file that holds the directory. Nothing but its size is looked at.
-    pub(super) fn read(part: &mut Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn read(part: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
         let what = "tree directory";
         let count = part.count(ENTRY_SIZE, "tree directory entries")?;
         let offset = part.offset();
         let (entries, _) = part.bytes(count * ENTRY_SIZE, what)?.as_chunks();
         part.finish(what)?;
-        Ok(Directory { entries, offset })
+        Ok(NodeDirectory { entries, offset })
     }
 
     /// Number of nodes.
@@ -46,8 +46,8 @@ impl<'a> Directory<'a> {
     }
 
     /// The entries in the order of the file.
-    pub fn iter(&self) -> Entries<'a> {
-        Entries(self.entries.iter())
+    pub fn iter(&self) -> NodeDirectoryEntries<'a> {
+        NodeDirectoryEntries(self.entries.iter())
     }
 
     /// The entry of a node. A directory that is not in the order of the format is searched from end to end.
@@ -92,7 +92,7 @@ impl<'a> Directory<'a> {
     }
 
     fn slice(&self, start: usize, end: usize) -> Self {
-        Directory {
+        NodeDirectory {
             entries: &self.entries[start..end],
             offset: self.offset + (ENTRY_SIZE * start) as u64,
         }
@@ -107,7 +107,7 @@ impl<'a> Directory<'a> {
     /// The levels from the root's down to the leaves, of a tree whose nodes have this many children.
     ///
     /// # Errors
-    /// [`ErrorKind::DirectoryOrder`] if they do not follow each other as the format has it, which searching relies on.
+    /// [`Slog2ErrorKind::DirectoryOrder`] if they do not follow each other as the format has it, which searching relies on.
     /// Only their ends are looked at.
     pub(super) fn levels(&self, children: usize) -> Result<Vec<Self>, Error> {
         match self.full_levels(children) {
@@ -144,7 +144,10 @@ impl<'a> Directory<'a> {
             let level = rest.level(of_depth);
             if level.offset != rest.offset || !level.is_level(of_depth) {
                 let depth = of_depth;
-                return Err(Error::new(rest.offset, ErrorKind::DirectoryOrder { depth }));
+                return Err(Error::new(
+                    rest.offset,
+                    Slog2ErrorKind::DirectoryOrder { depth },
+                ));
             }
             levels.push(level);
             rest = rest.slice(level.len(), rest.len());
@@ -165,26 +168,26 @@ impl<'a> Directory<'a> {
     }
 }
 
-impl std::fmt::Debug for Directory<'_> {
+impl std::fmt::Debug for NodeDirectory<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl<'a> IntoIterator for Directory<'a> {
+impl<'a> IntoIterator for NodeDirectory<'a> {
     type Item = DirEntry;
-    type IntoIter = Entries<'a>;
+    type IntoIter = NodeDirectoryEntries<'a>;
 
-    fn into_iter(self) -> Entries<'a> {
+    fn into_iter(self) -> NodeDirectoryEntries<'a> {
         self.iter()
     }
 }
 
-/// The entries of a [`Directory`].
+/// The entries of a [`NodeDirectory`].
 #[derive(Clone, Debug)]
-pub struct Entries<'a>(std::slice::Iter<'a, [u8; ENTRY_SIZE]>);
+pub struct NodeDirectoryEntries<'a>(std::slice::Iter<'a, [u8; ENTRY_SIZE]>);
 
-impl Iterator for Entries<'_> {
+impl Iterator for NodeDirectoryEntries<'_> {
     type Item = DirEntry;
 
     fn next(&mut self) -> Option<DirEntry> {
@@ -196,13 +199,13 @@ impl Iterator for Entries<'_> {
     }
 }
 
-impl DoubleEndedIterator for Entries<'_> {
+impl DoubleEndedIterator for NodeDirectoryEntries<'_> {
     fn next_back(&mut self) -> Option<DirEntry> {
         self.0.next_back().map(decode)
     }
 }
 
-impl ExactSizeIterator for Entries<'_> {}
+impl ExactSizeIterator for NodeDirectoryEntries<'_> {}
 
 fn decode(entry: &[u8; ENTRY_SIZE]) -> DirEntry {
     let id = TreeNodeId {

@@ -3,11 +3,13 @@
 //!
 //! Texts and lists that would not fit the 16 bits of their lengths are cut; none that a log can hold is that long.
 
-use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, TreeNodeId};
+use super::types::{
+    DirEntry, FileBlockPtr, HEADER_SIZE, LineIdMap, Slog2Header, Slog2Layout, TreeNodeId,
+};
 use trace_model::{Category, Text, TimeBBox};
 
 /// Writes the header; 108 bytes with a version string of 10 characters.
-pub(super) fn header(header: &Header) -> Vec<u8> {
+pub(super) fn header(header: &Slog2Header) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEADER_SIZE);
     text(&mut out, &header.version);
     out.extend_from_slice(&header.children_per_node.to_be_bytes());
@@ -31,7 +33,7 @@ pub(super) fn header(header: &Header) -> Vec<u8> {
 /// Writes the category map, in the order given.
 pub(super) fn categories<'c>(
     categories: impl ExactSizeIterator<Item = &'c Category>,
-    layout: Layout,
+    layout: Slog2Layout,
 ) -> Vec<u8> {
     let mut out = Vec::new();
     write_count(&mut out, categories.len());
@@ -50,7 +52,7 @@ pub(super) fn categories<'c>(
         for id in short_list(&mut out, &category.method_ids) {
             out.extend_from_slice(&id.to_be_bytes());
         }
-        if layout == Layout::V206 {
+        if layout == Slog2Layout::V206 {
             write_f32(&mut out, category.summary.inclusive);
             write_f32(&mut out, category.summary.exclusive);
             out.extend_from_slice(&category.summary.count.to_be_bytes());

@@ -7,12 +7,12 @@ use trace_model::fault::Fault;
 use trace_model::fault_kind;
 
 /// An error in an SLOG2 file: what was expected, at which byte, of which file.
-pub type Error = Fault<ErrorKind>;
+pub type Error = Fault<Slog2ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ErrorKind {
+pub enum Slog2ErrorKind {
     /// The data end in the middle of something.
     Truncated {
         /// What stands there according to the format.
@@ -117,25 +117,27 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for Slog2ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::NotSlog2 => {
+            Slog2ErrorKind::NotSlog2 => {
                 write!(f, "not an SLOG2 file: it does not begin with \"SLOG 2\"")
             }
-            ErrorKind::Version { found } => {
+            Slog2ErrorKind::Version { found } => {
                 write!(
                     f,
                     "version {found:?}, expected \"SLOG 2.0.6\" or \"SLOG 2.0.5\""
                 )
             }
-            ErrorKind::NoDrawables => write!(f, "the log holds no drawable"),
-            ErrorKind::NoAnnotation => write!(
+            Slog2ErrorKind::NoDrawables => write!(f, "the log holds no drawable"),
+            Slog2ErrorKind::NoAnnotation => write!(
                 f,
                 "not an annotation file: nothing points to the CLOG2 file it was made of"
             ),
-            ErrorKind::LeafNotEmpty => write!(f, "a leaf with drawables, expected an empty one"),
-            ErrorKind::OtherClog2 {
+            Slog2ErrorKind::LeafNotEmpty => {
+                write!(f, "a leaf with drawables, expected an empty one")
+            }
+            Slog2ErrorKind::OtherClog2 {
                 what,
                 expected,
                 found,
@@ -143,62 +145,62 @@ impl fmt::Display for ErrorKind {
                 f,
                 "not the CLOG2 file that this annotation was made of: its {what} is {found}, expected {expected}"
             ),
-            ErrorKind::LeafRange { offset, length } => write!(
+            Slog2ErrorKind::LeafRange { offset, length } => write!(
                 f,
                 "records of a leaf: no {length} bytes at {offset} in the CLOG2 file"
             ),
-            ErrorKind::LeafRecords { found, most } => write!(
+            Slog2ErrorKind::LeafRecords { found, most } => write!(
                 f,
                 "records of leaves: {found} bytes, expected {most} at most"
             ),
-            ErrorKind::LeafPlaces => write!(f, "no record begins where this leaf names one"),
-            ErrorKind::Role(found) => {
+            Slog2ErrorKind::LeafPlaces => write!(f, "no record begins where this leaf names one"),
+            Slog2ErrorKind::Role(found) => {
                 write!(f, "meaning of an event number {found}, expected 0 to 2")
             }
-            ErrorKind::Truncated {
+            Slog2ErrorKind::Truncated {
                 what,
                 expected,
                 found,
             } => {
                 write!(f, "{what}: {expected} bytes expected, {found} left")
             }
-            ErrorKind::Count { what, found } => {
+            Slog2ErrorKind::Count { what, found } => {
                 write!(f, "number of {what} is {found}, expected 0 or more")
             }
-            ErrorKind::Topology(found) => write!(f, "topology {found}, expected 0 to 2"),
-            ErrorKind::DrawableKind(found) => {
+            Slog2ErrorKind::Topology(found) => write!(f, "topology {found}, expected 0 to 2"),
+            Slog2ErrorKind::DrawableKind(found) => {
                 write!(f, "kind of drawable {found}, expected 0 or 1")
             }
-            ErrorKind::Pointer { what, offset, size } => {
+            Slog2ErrorKind::Pointer { what, offset, size } => {
                 write!(f, "{what}: no {size} bytes at {offset} in this file")
             }
-            ErrorKind::Overlap { nodes } => {
+            Slog2ErrorKind::Overlap { nodes } => {
                 write!(f, "the nodes take {nodes} bytes, more than the file has")
             }
-            ErrorKind::DirectoryOrder { depth } => {
+            Slog2ErrorKind::DirectoryOrder { depth } => {
                 write!(
                     f,
                     "tree directory: the nodes of depth {depth} are not in order, \
                      expected depths from the root's down and in each 0, 1, 2 ..."
                 )
             }
-            ErrorKind::TrailingBytes { what, left } => {
+            Slog2ErrorKind::TrailingBytes { what, left } => {
                 write!(f, "{what}: {left} bytes left over at the end")
             }
-            ErrorKind::NoVertices => write!(f, "a drawable without vertices"),
-            ErrorKind::VertexCount { found } => {
+            Slog2ErrorKind::NoVertices => write!(f, "a drawable without vertices"),
+            Slog2ErrorKind::VertexCount { found } => {
                 write!(f, "a drawable with {found} vertices, expected 1 or 2")
             }
-            ErrorKind::TooLarge { what, size } => write!(f, "{what}: {size} is too large"),
-            ErrorKind::Io(error) => write!(f, "{error}"),
+            Slog2ErrorKind::TooLarge { what, size } => write!(f, "{what}: {size} is too large"),
+            Slog2ErrorKind::Io(error) => write!(f, "{error}"),
         }
     }
 }
 
 fault_kind!(
-    ErrorKind,
-    whole_file: ErrorKind::NotSlog2
-        | ErrorKind::Version { .. }
-        | ErrorKind::NoDrawables
-        | ErrorKind::NoAnnotation
+    Slog2ErrorKind,
+    whole_file: Slog2ErrorKind::NotSlog2
+        | Slog2ErrorKind::Version { .. }
+        | Slog2ErrorKind::NoDrawables
+        | Slog2ErrorKind::NoAnnotation
 );

@@ -1,14 +1,14 @@
 //! SLOG2 (`SLOG 2.0.6`), the log that viewers open at any time window: drawables (states, arrows, events) in a tree over
 //! time, with previews (shadows) in the inner nodes.
 //!
-//! * [`convert`](convert()) makes one from a CLOG2 file, [`FromClog2`] from a stream of CLOG2 records, [`Builder`] from drawables.
-//! * [`Reader`] reads one in place, node by node; [`Reader::window`] reads what is in a stretch of time and nothing else.
-//! * [`Source`] gives all drawables by start, for any other format; [`Sink`] makes a file of those of any other.
+//! * [`convert`](convert()) makes one from a CLOG2 file, [`FromClog2`] from a stream of CLOG2 records, [`TreeBuilder`] from drawables.
+//! * [`Slog2Reader`] reads one in place, node by node; [`Slog2Reader::window`] reads what is in a stretch of time and nothing else.
+//! * [`Slog2Source`] gives all drawables by start, for any other format; [`Slog2Sink`] makes a file of those of any other.
 //! * [`print()`], [`print_recursively`] and [`Navigator`] write the texts of the original's tools.
 //!
 //! ```
 //! use trace_formats::clog2::{Body, Preamble, Record, RecordHeader};
-//! use trace_formats::slog2::{FromClog2, Reader};
+//! use trace_formats::slog2::{FromClog2, Slog2Reader};
 //!
 //! let out = std::io::Cursor::new(Vec::new()); // or a PendingFile, with persist() at the end
 //! let mut converter = FromClog2::new(out, &Preamble::default(), Default::default())?;
@@ -20,7 +20,7 @@
 //! assert_eq!(conversion.drawables, 1);
 //!
 //! let file = out.into_inner();
-//! let reader = Reader::new(&file)?;
+//! let reader = Slog2Reader::new(&file)?;
 //! let root = reader.node(reader.header().tree_root)?;
 //! assert_eq!(root.nestable[0].bounds().duration(), 0.5);
 //! # Ok::<(), trace_formats::slog2::Error>(())
@@ -54,35 +54,37 @@ mod window;
 
 pub use annotation::{Annotated, Companion, annotate, annotate_with_progress};
 pub use convert::{
-    Conversion, ConvertError, ConvertOptions, Drawing, FromClog2, Warning, Warnings, WholeState,
-    convert, convert_with_progress,
+    ConvertError, ConvertOptions, Drawing, FromClog2, Slog2Conversion, Warning, Warnings,
+    WholeState, convert, convert_with_progress,
 };
-pub use directory::{Directory, Entries};
-pub use error::{Error, ErrorKind};
-pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
+pub use directory::{NodeDirectory, NodeDirectoryEntries};
+pub use error::{Error, Slog2ErrorKind};
+pub use node::{
+    Composite, NodeDrawable, NodeShadow, Primitive, ShadowBuffer, Slog2Node, Stub, Weight,
+};
 pub use ordered::{InOrder, VisitNode};
 pub use print::{
-    Navigator, Order, PrintOptions, PrintedDrawables, PrintedParts, RecursiveOptions, list, print,
-    print_recursively, time_window,
+    Navigator, PrintOrder, PrintedDrawables, PrintedParts, RecursiveOptions, Slog2PrintOptions,
+    list, print, print_recursively, time_window,
 };
-pub use read::Reader;
+pub use read::Slog2Reader;
 pub use rewrite::rewrite;
 pub use salvage::Salvage;
-pub use scan::{PlainDrawable, Scan, ScannedDrawable};
-pub use sink::Sink;
+pub use scan::{NodeScan, PlainDrawable, ScannedDrawable};
+pub use sink::Slog2Sink;
 pub use source::InModel;
-pub use source::Source;
+pub use source::Slog2Source;
 pub use trace_model::PendingFile;
 pub use trace_model::{
     Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,
     Text, TimeBBox, Topology, Vertex, preview_index,
 };
-pub use tree_builder::{Builder, NewComposite, Options, Tree};
+pub use tree_builder::{NewComposite, Options, TreeBuilder, WrittenTree};
 pub use types::{
-    DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, TreeNodeId, VERSION,
+    DirEntry, FileBlockPtr, HEADER_SIZE, LineIdMap, Slog2Header, Slog2Layout, TreeNodeId, VERSION,
     VERSION_2_0_5,
 };
 pub use update::{Topologies, in_order_of_insertion, update};
 pub use views::{lines as lines_of_views, node_view, program_view, views as views_of_lines};
-pub use walk::Walk;
-pub use window::{Depth, Reading, Visit, Window};
+pub use walk::DrawableWalk;
+pub use window::{Depth, Reading, Visit, WindowContents};

@@ -4,10 +4,10 @@
 
 use std::cmp::Ordering;
 
-use super::cursor::Cursor;
+use super::cursor::Slog2Cursor;
 use super::encode::{write_bounds, write_count, write_f32, write_node_id, write_ptr};
-use super::error::{Error, ErrorKind};
-use super::types::{FileBlockPtr, Layout, TreeNodeId};
+use super::error::{Error, Slog2ErrorKind};
+use super::types::{FileBlockPtr, Slog2Layout, TreeNodeId};
 use trace_model::{Ratios, TimeBBox, Vertex};
 
 /// Bytes of a vertex.
@@ -29,7 +29,7 @@ pub struct Primitive<'a> {
 }
 
 impl<'a> Primitive<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
         let category = cursor.i32("category index")?;
         let info = cursor.short_bytes("info")?;
         let count = cursor.short_count(VERTEX_SIZE, "vertices")?;
@@ -41,7 +41,7 @@ impl<'a> Primitive<'a> {
             bounds: TimeBBox::EMPTY,
         };
         if count == 0 {
-            return Err(cursor.error(ErrorKind::NoVertices));
+            return Err(cursor.error(Slog2ErrorKind::NoVertices));
         }
         for Vertex { time, .. } in primitive.vertices() {
             let earliest = time;
@@ -82,7 +82,7 @@ impl<'a> Primitive<'a> {
 }
 
 fn vertex(bytes: &[u8]) -> Vertex {
-    let mut cursor = Cursor::new(bytes, 0);
+    let mut cursor = Slog2Cursor::new(bytes, 0);
     Vertex {
         time: cursor.f64("vertex").unwrap_or_default(),
         line: cursor.i32("vertex").unwrap_or_default(),
@@ -103,7 +103,7 @@ pub struct Composite<'a> {
 }
 
 impl<'a> Composite<'a> {
-    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+    fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
         let category = cursor.i32("category index")?;
         let info = cursor.short_bytes("info")?;
         let count = cursor.short_count(PRIMITIVE_SIZE + VERTEX_SIZE, "primitives")?;
@@ -115,7 +115,7 @@ impl<'a> Composite<'a> {
             primitives.push(primitive);
         }
         if count == 0 {
-            return Err(cursor.error(ErrorKind::NoVertices));
+            return Err(cursor.error(Slog2ErrorKind::NoVertices));
         }
         Ok(Composite {
             category,
@@ -138,54 +138,54 @@ impl<'a> Composite<'a> {
 
 /// A real drawable, as opposed to a shadow.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Drawable<'a> {
+pub enum NodeDrawable<'a> {
     /// Kind 0.
     Primitive(Primitive<'a>),
     /// Kind 1.
     Composite(Composite<'a>),
 }
 
-impl<'a> Drawable<'a> {
+impl<'a> NodeDrawable<'a> {
     /// Bytes in a list of nodes, at least.
     pub(super) const LEAST_SIZE: usize = 1 + PRIMITIVE_SIZE + VERTEX_SIZE;
 
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
         match cursor.u8("kind of drawable")? {
-            0 => Primitive::read(cursor).map(Drawable::Primitive),
-            1 => Composite::read(cursor).map(Drawable::Composite),
-            kind => Err(cursor.error(ErrorKind::DrawableKind(kind))),
+            0 => Primitive::read(cursor).map(NodeDrawable::Primitive),
+            1 => Composite::read(cursor).map(NodeDrawable::Composite),
+            kind => Err(cursor.error(Slog2ErrorKind::DrawableKind(kind))),
         }
     }
 
     /// Index of its category.
     pub fn category(&self) -> i32 {
         match self {
-            Drawable::Primitive(primitive) => primitive.category,
-            Drawable::Composite(composite) => composite.category,
+            NodeDrawable::Primitive(primitive) => primitive.category,
+            NodeDrawable::Composite(composite) => composite.category,
         }
     }
 
     /// Values, laid out as the category's types say.
     pub fn info(&self) -> &'a [u8] {
         match self {
-            Drawable::Primitive(primitive) => primitive.info,
-            Drawable::Composite(composite) => composite.info,
+            NodeDrawable::Primitive(primitive) => primitive.info,
+            NodeDrawable::Composite(composite) => composite.info,
         }
     }
 
     /// The primitives that it is made of, which may be itself alone.
     pub fn primitives(&self) -> &[Primitive<'a>] {
         match self {
-            Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
-            Drawable::Composite(composite) => &composite.primitives,
+            NodeDrawable::Primitive(primitive) => std::slice::from_ref(primitive),
+            NodeDrawable::Composite(composite) => &composite.primitives,
         }
     }
 
     /// Stretch of time it takes.
     pub fn bounds(&self) -> TimeBBox {
         match self {
-            Drawable::Primitive(primitive) => primitive.bounds,
-            Drawable::Composite(composite) => composite.bounds,
+            NodeDrawable::Primitive(primitive) => primitive.bounds,
+            NodeDrawable::Composite(composite) => composite.bounds,
         }
     }
 
@@ -204,8 +204,8 @@ impl<'a> Drawable<'a> {
     /// Size of the composite in the file, bytes, without the byte for its kind.
     pub fn byte_size(&self) -> usize {
         match self {
-            Drawable::Primitive(primitive) => primitive.byte_size(),
-            Drawable::Composite(composite) => {
+            NodeDrawable::Primitive(primitive) => primitive.byte_size(),
+            NodeDrawable::Composite(composite) => {
                 let primitives = composite.primitives.iter().map(Primitive::byte_size);
                 PRIMITIVE_SIZE + composite.info.len() + primitives.sum::<usize>()
             }
@@ -214,11 +214,11 @@ impl<'a> Drawable<'a> {
 
     fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Drawable::Primitive(primitive) => {
+            NodeDrawable::Primitive(primitive) => {
                 out.push(0);
                 primitive.write(out);
             }
-            Drawable::Composite(composite) => {
+            NodeDrawable::Composite(composite) => {
                 out.push(1);
                 composite.write(out);
             }
@@ -237,22 +237,22 @@ pub struct Weight {
 
 impl Weight {
     /// Bytes of a weight.
-    fn size(layout: Layout) -> usize {
+    fn size(layout: Slog2Layout) -> usize {
         match layout {
-            Layout::V205 => 12,
-            Layout::V206 => 20,
+            Slog2Layout::V205 => 12,
+            Slog2Layout::V206 => 20,
         }
     }
 
-    fn read(cursor: &mut Cursor<'_>, layout: Layout) -> Result<Self, Error> {
+    fn read(cursor: &mut Slog2Cursor<'_>, layout: Slog2Layout) -> Result<Self, Error> {
         Ok(Weight {
             category: cursor.i32("category index")?,
             ratios: Ratios {
                 inclusive: cursor.f32("inclusive ratio")?,
                 exclusive: cursor.f32("exclusive ratio")?,
                 count: match layout {
-                    Layout::V205 => 0,
-                    Layout::V206 => cursor.i64("count")?,
+                    Slog2Layout::V205 => 0,
+                    Slog2Layout::V206 => cursor.i64("count")?,
                 },
             },
         })
@@ -262,7 +262,7 @@ impl Weight {
 /// A preview: stands for all drawables of one topology on one line, or between two, in a subtree (`spec/slog2.md`
 /// section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shadow<'a> {
+pub struct NodeShadow<'a> {
     /// Preview category, no info, and vertices at the average times of the real ones. Its bounds are those of the averages.
     pub primitive: Primitive<'a>,
     /// Bounds of all real drawables it stands for.
@@ -270,22 +270,22 @@ pub struct Shadow<'a> {
     /// Number of real drawables.
     pub count: i64,
     weights: &'a [u8],
-    layout: Layout,
+    layout: Slog2Layout,
 }
 
-impl<'a> Shadow<'a> {
+impl<'a> NodeShadow<'a> {
     /// Bytes behind the primitive, without the weights.
     const TAIL_SIZE: usize = 28;
     /// Bytes in a list, at least.
     pub(super) const LEAST_SIZE: usize = PRIMITIVE_SIZE + VERTEX_SIZE + Self::TAIL_SIZE;
 
-    pub(super) fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'a>, layout: Slog2Layout) -> Result<Self, Error> {
         let primitive = Primitive::read(cursor)?;
         let bounds = cursor.time_bbox("bounds of a shadow")?;
         let count = cursor.i64("number of real drawables")?;
         let weights = cursor.count(Weight::size(layout), "weights")?;
         let weights = cursor.bytes(weights * Weight::size(layout), "weights")?;
-        Ok(Shadow {
+        Ok(NodeShadow {
             primitive,
             bounds,
             count,
@@ -300,7 +300,7 @@ impl<'a> Shadow<'a> {
         self.weights
             .chunks_exact(Weight::size(layout))
             .map(move |bytes| {
-                Weight::read(&mut Cursor::new(bytes, 0), layout).unwrap_or(Weight {
+                Weight::read(&mut Slog2Cursor::new(bytes, 0), layout).unwrap_or(Weight {
                     category: 0,
                     ratios: Ratios::default(),
                 })
@@ -325,11 +325,11 @@ impl<'a> Shadow<'a> {
     }
 
     /// Size of the shadow in a file of this layout, bytes.
-    fn byte_size_as(&self, layout: Layout) -> usize {
+    fn byte_size_as(&self, layout: Slog2Layout) -> usize {
         self.primitive.byte_size() + Self::TAIL_SIZE + self.weights().len() * Weight::size(layout)
     }
 
-    fn write_as(&self, layout: Layout, out: &mut Vec<u8>) {
+    fn write_as(&self, layout: Slog2Layout, out: &mut Vec<u8>) {
         self.primitive.write(out);
         write_bounds(out, self.bounds);
         out.extend_from_slice(&self.count.to_be_bytes());
@@ -342,7 +342,7 @@ impl<'a> Shadow<'a> {
             out.extend_from_slice(&category.to_be_bytes());
             write_f32(out, ratios.inclusive);
             write_f32(out, ratios.exclusive);
-            if layout == Layout::V206 {
+            if layout == Slog2Layout::V206 {
                 out.extend_from_slice(&ratios.count.to_be_bytes());
             }
         }
@@ -364,7 +364,7 @@ impl Stub {
     /// Bytes of a stub.
     pub const SIZE: usize = 34;
 
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'_>) -> Result<Self, Error> {
         Ok(Stub {
             bounds: cursor.time_bbox("bounds of a node")?,
             id: cursor.node_id("node ID")?,
@@ -385,9 +385,9 @@ pub struct ShadowBuffer<'a> {
     /// Stub of the child.
     pub stub: Stub,
     /// Previews of arrows and events.
-    pub nestless: Vec<Shadow<'a>>,
+    pub nestless: Vec<NodeShadow<'a>>,
     /// Previews of states.
-    pub nestable: Vec<Shadow<'a>>,
+    pub nestable: Vec<NodeShadow<'a>>,
 }
 
 impl ShadowBuffer<'_> {
@@ -400,56 +400,56 @@ impl ShadowBuffer<'_> {
     /// Bytes in the file.
     pub fn byte_size(&self) -> usize {
         let shadows = self.nestless.iter().chain(&self.nestable);
-        Stub::SIZE + 8 + shadows.map(Shadow::byte_size).sum::<usize>()
+        Stub::SIZE + 8 + shadows.map(NodeShadow::byte_size).sum::<usize>()
     }
 }
 
 /// A node of the tree (`spec/slog2.md` section 5).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node<'a> {
+pub struct Slog2Node<'a> {
     /// Bounds, place in the tree, place in the file.
     pub stub: Stub,
     /// Arrows and events, in the order of `spec/slog2.md` section 8.6.
-    pub nestless: Vec<Drawable<'a>>,
+    pub nestless: Vec<NodeDrawable<'a>>,
     /// States, in the order of `spec/slog2.md` section 8.6.
-    pub nestable: Vec<Drawable<'a>>,
+    pub nestable: Vec<NodeDrawable<'a>>,
     /// Shadow buffers, one for each child.
     pub shadows: Vec<ShadowBuffer<'a>>,
 }
 
 /// Arrows and events, and states.
-pub(super) type Sides<'a> = (Vec<Drawable<'a>>, Vec<Drawable<'a>>);
+pub(super) type Sides<'a> = (Vec<NodeDrawable<'a>>, Vec<NodeDrawable<'a>>);
 
-impl<'a> Node<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
+impl<'a> Slog2Node<'a> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'a>, layout: Slog2Layout) -> Result<Self, Error> {
         let stub = Stub::read(cursor)?;
-        let (nestless, nestable) = Node::read_sides(cursor)?;
-        Ok(Node {
+        let (nestless, nestable) = Slog2Node::read_sides(cursor)?;
+        Ok(Slog2Node {
             stub,
             nestless,
             nestable,
             shadows: list(cursor, Stub::SIZE + 8, "shadow buffers", |cursor| {
-                let read = |cursor: &mut Cursor<'a>| Shadow::read(cursor, layout);
+                let read = |cursor: &mut Slog2Cursor<'a>| NodeShadow::read(cursor, layout);
                 Ok(ShadowBuffer {
                     stub: Stub::read(cursor)?,
-                    nestless: list(cursor, Shadow::LEAST_SIZE, "nestless shadows", read)?,
-                    nestable: list(cursor, Shadow::LEAST_SIZE, "nestable shadows", read)?,
+                    nestless: list(cursor, NodeShadow::LEAST_SIZE, "nestless shadows", read)?,
+                    nestable: list(cursor, NodeShadow::LEAST_SIZE, "nestable shadows", read)?,
                 })
             })?,
         })
     }
 
     /// Reads the drawables of a node and leaves its shadows alone.
-    pub(super) fn read_drawables(cursor: &mut Cursor<'a>) -> Result<Sides<'a>, Error> {
+    pub(super) fn read_drawables(cursor: &mut Slog2Cursor<'a>) -> Result<Sides<'a>, Error> {
         Stub::read(cursor)?;
-        Node::read_sides(cursor)
+        Slog2Node::read_sides(cursor)
     }
 
-    fn read_sides(cursor: &mut Cursor<'a>) -> Result<Sides<'a>, Error> {
-        let least = Drawable::LEAST_SIZE;
+    fn read_sides(cursor: &mut Slog2Cursor<'a>) -> Result<Sides<'a>, Error> {
+        let least = NodeDrawable::LEAST_SIZE;
         Ok((
-            list(cursor, least, "nestless drawables", Drawable::read)?,
-            list(cursor, least, "nestable drawables", Drawable::read)?,
+            list(cursor, least, "nestless drawables", NodeDrawable::read)?,
+            list(cursor, least, "nestable drawables", NodeDrawable::read)?,
         ))
     }
 
@@ -458,11 +458,11 @@ impl<'a> Node<'a> {
         let shadows = self.shadows.iter();
         let first = shadows.flat_map(|buffer| buffer.nestless.iter().chain(&buffer.nestable));
         let layout = first.map(|shadow| shadow.layout).next();
-        self.write_as(layout.unwrap_or(Layout::V206), out);
+        self.write_as(layout.unwrap_or(Slog2Layout::V206), out);
     }
 
     /// Appends its bytes as they stand in a file of this layout.
-    pub(super) fn write_as(&self, layout: Layout, out: &mut Vec<u8>) {
+    pub(super) fn write_as(&self, layout: Slog2Layout, out: &mut Vec<u8>) {
         self.stub.write(out);
         for drawables in [&self.nestless, &self.nestable] {
             write_count(out, drawables.len());
@@ -483,7 +483,7 @@ impl<'a> Node<'a> {
     }
 
     /// Size of the node in a file of this layout, bytes.
-    pub(super) fn byte_size_as(&self, layout: Layout) -> usize {
+    pub(super) fn byte_size_as(&self, layout: Slog2Layout) -> usize {
         let drawables = self.nestless.iter().chain(&self.nestable);
         let drawables = drawables.map(|drawable| 1 + drawable.byte_size());
         let buffers = self.shadows.iter().map(|buffer| {
@@ -496,10 +496,10 @@ impl<'a> Node<'a> {
 }
 
 fn list<'a, T>(
-    cursor: &mut Cursor<'a>,
+    cursor: &mut Slog2Cursor<'a>,
     least: usize,
     what: &'static str,
-    read: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
+    read: impl Fn(&mut Slog2Cursor<'a>) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
     let count = cursor.count(least, what)?;
     (0..count).map(|_| read(cursor)).collect()

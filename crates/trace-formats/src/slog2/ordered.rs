@@ -1,24 +1,24 @@
 //! The drawables of a window by start, in memory that does not grow with the window; and single nodes, for those who
 //! choose their own way through the tree.
 //!
-//! As in [`super::Source`] the lists of one node of each level are merged, here only of nodes that reach into the window and
+//! As in [`super::Slog2Source`] the lists of one node of each level are merged, here only of nodes that reach into the window and
 //! without a first look at the whole file. So it turns out on the way whether a file is in order; if it is not,
-//! [`Reader::window`] sorts.
+//! [`Slog2Reader::window`] sorts.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::ControlFlow;
 
-use super::cursor::Cursor;
-use super::directory::{Directory, Entries};
+use super::cursor::Slog2Cursor;
+use super::directory::{NodeDirectory, NodeDirectoryEntries};
 use super::error::Error;
-use super::node::{Drawable, Primitive, Shadow, Stub};
-use super::read::Reader;
+use super::node::{NodeDrawable, NodeShadow, Primitive, Stub};
+use super::read::Slog2Reader;
 use super::types::{DirEntry, FileBlockPtr};
 use trace_model::TimeBBox;
 
-/// How [`Reader::for_each_in_order`] came to its end.
+/// How [`Slog2Reader::for_each_in_order`] came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InOrder {
     /// All was handed on. So many composites were given as their primitives.
@@ -35,16 +35,16 @@ pub enum InOrder {
 /// Takes what is in a node, in the order of the file.
 pub trait VisitNode<'a> {
     /// Takes a drawable.
-    fn drawable(&mut self, drawable: Drawable<'a>);
+    fn drawable(&mut self, drawable: NodeDrawable<'a>);
 
     /// Says that the previews that follow are those of this child.
     fn child(&mut self, child: Stub);
 
     /// Takes a preview.
-    fn shadow(&mut self, shadow: Shadow<'a>);
+    fn shadow(&mut self, shadow: NodeShadow<'a>);
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Slog2Reader<'a> {
     /// Hands on all that is in a node, without collecting it.
     ///
     /// # Errors
@@ -57,28 +57,28 @@ impl<'a> Reader<'a> {
         let mut part = self.part(ptr, "tree node")?;
         Stub::read(&mut part)?;
         for what in ["nestless drawables", "nestable drawables"] {
-            for _ in 0..part.count(Drawable::LEAST_SIZE, what)? {
-                visit.drawable(Drawable::read(&mut part)?);
+            for _ in 0..part.count(NodeDrawable::LEAST_SIZE, what)? {
+                visit.drawable(NodeDrawable::read(&mut part)?);
             }
         }
         for _ in 0..part.count(Stub::SIZE + 8, "shadow buffers")? {
             visit.child(Stub::read(&mut part)?);
             for what in ["nestless shadows", "nestable shadows"] {
-                for _ in 0..part.count(Shadow::LEAST_SIZE, what)? {
-                    visit.shadow(Shadow::read(&mut part, self.layout())?);
+                for _ in 0..part.count(NodeShadow::LEAST_SIZE, what)? {
+                    visit.shadow(NodeShadow::read(&mut part, self.layout())?);
                 }
             }
         }
         part.finish("tree node")
     }
 
-    /// Bytes of all nodes that overlap a window: what [`Reader::for_each_in_order`] reads.
+    /// Bytes of all nodes that overlap a window: what [`Slog2Reader::for_each_in_order`] reads.
     ///
     /// # Errors
     /// The directory is damaged.
     pub fn bytes_in(&self, window: TimeBBox) -> Result<u64, Error> {
         let levels = self.levels_in(window)?;
-        let bytes = levels.iter().map(Directory::node_bytes);
+        let bytes = levels.iter().map(NodeDirectory::node_bytes);
         Ok(bytes.fold(0, u64::saturating_add))
     }
 
@@ -86,9 +86,9 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// The directory is damaged.
-    pub fn levels_in(&self, window: TimeBBox) -> Result<Vec<Directory<'a>>, Error> {
+    pub fn levels_in(&self, window: TimeBBox) -> Result<Vec<NodeDirectory<'a>>, Error> {
         let children = self.children();
-        let mut found: Vec<Directory<'a>> = Vec::new();
+        let mut found: Vec<NodeDirectory<'a>> = Vec::new();
         for level in self.directory().levels(children)? {
             let level = match found.last() {
                 Some(above) => level.below(above, children).overlapping(window),
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Gives the drawables that overlap a window by start, of those that start together the longer one first, the rest as
-    /// they stand in the file from the root downwards: the order of [`Reader::window`] before it looks at categories.
+    /// they stand in the file from the root downwards: the order of [`Slog2Reader::window`] before it looks at categories.
     /// Composites are given as their primitives, all of them.
     ///
     /// # Errors
@@ -110,16 +110,16 @@ impl<'a> Reader<'a> {
         window: TimeBBox,
         put: &mut dyn FnMut(&Primitive<'a>) -> ControlFlow<()>,
     ) -> Result<InOrder, Error> {
-        let mut merge = Merge::new(self, window)?;
+        let mut merge = NodeMerge::new(self, window)?;
         loop {
             match merge.next()? {
-                Next::Primitive(primitive) => {
+                NextItem::Primitive(primitive) => {
                     if put(&primitive).is_break() {
                         return Ok(InOrder::Stopped);
                     }
                 }
-                Next::Disordered => return Ok(InOrder::Disordered),
-                Next::End => {
+                NextItem::Disordered => return Ok(InOrder::Disordered),
+                NextItem::End => {
                     let composites = merge.composites;
                     return Ok(InOrder::Complete { composites });
                 }
@@ -158,15 +158,15 @@ impl Key {
 }
 
 /// The lists of nodes that are being read, by what they give next.
-struct Merge<'r, 'a> {
-    reader: &'r Reader<'a>,
+struct NodeMerge<'r, 'a> {
+    reader: &'r Slog2Reader<'a>,
     window: TimeBBox,
     /// By level from the root: the node that begins next, and those behind it.
-    levels: Vec<(Option<DirEntry>, Entries<'a>)>,
-    streams: Vec<Stream<'a>>,
+    levels: Vec<(Option<DirEntry>, NodeDirectoryEntries<'a>)>,
+    streams: Vec<NodeStream<'a>>,
     /// Streams at their end, whose places are used again.
     free: Vec<usize>,
-    heads: BinaryHeap<Reverse<Head>>,
+    heads: BinaryHeap<Reverse<NextKey>>,
     /// Lists begun so far.
     begun: u64,
     /// Bytes of nodes begun so far; in a damaged file nodes may overlap, so this is bounded.
@@ -174,7 +174,7 @@ struct Merge<'r, 'a> {
     composites: u64,
 }
 
-enum Next<'a> {
+enum NextItem<'a> {
     Primitive(Primitive<'a>),
     Disordered,
     End,
@@ -182,7 +182,7 @@ enum Next<'a> {
 
 /// What comes next. Of what comes at the same time, nodes first, then by level, then as lists were begun.
 #[derive(Clone, Copy, Debug)]
-struct Head {
+struct NextKey {
     key: Key,
     is_drawable: bool,
     level: usize,
@@ -191,39 +191,39 @@ struct Head {
     stream: usize,
 }
 
-impl Ord for Head {
+impl Ord for NextKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        let place = |head: &Head| (head.is_drawable, head.level, head.list);
+        let place = |head: &NextKey| (head.is_drawable, head.level, head.list);
         self.key
             .cmp(&other.key)
             .then_with(|| place(self).cmp(&place(other)))
     }
 }
 
-impl PartialOrd for Head {
+impl PartialOrd for NextKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Head {
+impl PartialEq for NextKey {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Head {}
+impl Eq for NextKey {}
 
 /// Drawables that were not handed on yet.
-struct Stream<'a> {
-    at_hand: Drawable<'a>,
-    rest: Rest<'a>,
+struct NodeStream<'a> {
+    at_hand: NodeDrawable<'a>,
+    rest: RemainingDrawables<'a>,
 }
 
-enum Rest<'a> {
+enum RemainingDrawables<'a> {
     /// So many drawables of a node from here; what comes before this is not in order.
     Node {
-        part: Cursor<'a>,
+        part: Slog2Cursor<'a>,
         left: usize,
         last: Key,
     },
@@ -231,43 +231,43 @@ enum Rest<'a> {
 }
 
 /// What a list gives.
-enum Given<'a> {
-    Drawable(Drawable<'a>),
+enum YieldedDrawable<'a> {
+    Drawable(NodeDrawable<'a>),
     Disordered,
     End,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> RemainingDrawables<'a> {
     #[inline]
-    fn next(&mut self, window: TimeBBox) -> Result<Given<'a>, Error> {
+    fn next(&mut self, window: TimeBBox) -> Result<YieldedDrawable<'a>, Error> {
         match self {
-            Rest::Node { part, left, last } => {
+            RemainingDrawables::Node { part, left, last } => {
                 while *left > 0 {
                     *left -= 1;
-                    let drawable = Drawable::read(part)?;
+                    let drawable = NodeDrawable::read(part)?;
                     let bounds = drawable.bounds();
                     let key = Key::of(bounds);
                     if last.cmp(&key).is_gt() {
-                        return Ok(Given::Disordered);
+                        return Ok(YieldedDrawable::Disordered);
                     }
                     *last = key;
                     if window.overlaps(bounds) {
-                        return Ok(Given::Drawable(drawable));
+                        return Ok(YieldedDrawable::Drawable(drawable));
                     }
                 }
-                Ok(Given::End)
+                Ok(YieldedDrawable::End)
             }
-            Rest::Composite(primitives) => Ok(match primitives.next() {
-                Some(primitive) => Given::Drawable(Drawable::Primitive(primitive)),
-                None => Given::End,
+            RemainingDrawables::Composite(primitives) => Ok(match primitives.next() {
+                Some(primitive) => YieldedDrawable::Drawable(NodeDrawable::Primitive(primitive)),
+                None => YieldedDrawable::End,
             }),
         }
     }
 }
 
-impl<'r, 'a> Merge<'r, 'a> {
-    fn new(reader: &'r Reader<'a>, window: TimeBBox) -> Result<Self, Error> {
-        let mut merge = Merge {
+impl<'r, 'a> NodeMerge<'r, 'a> {
+    fn new(reader: &'r Slog2Reader<'a>, window: TimeBBox) -> Result<Self, Error> {
+        let mut merge = NodeMerge {
             reader,
             window,
             levels: Vec::new(),
@@ -282,7 +282,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             let mut nodes = directory.iter();
             let first = nodes.next();
             if let Some(first) = first {
-                merge.heads.push(Reverse(Head {
+                merge.heads.push(Reverse(NextKey {
                     key: Key::before(first),
                     is_drawable: false,
                     level,
@@ -295,49 +295,49 @@ impl<'r, 'a> Merge<'r, 'a> {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<Next<'a>, Error> {
+    fn next(&mut self) -> Result<NextItem<'a>, Error> {
         loop {
             let Some(Reverse(head)) = self.heads.peek().copied() else {
-                return Ok(Next::End);
+                return Ok(NextItem::End);
             };
-            let Head { level, stream, .. } = head;
+            let NextKey { level, stream, .. } = head;
             if !head.is_drawable {
                 if !self.next_node(head)? {
-                    return Ok(Next::Disordered);
+                    return Ok(NextItem::Disordered);
                 }
                 continue;
             }
-            let Stream { at_hand, rest } = &mut self.streams[stream];
+            let NodeStream { at_hand, rest } = &mut self.streams[stream];
             let drawable = match rest.next(self.window)? {
-                Given::Drawable(next) => {
+                YieldedDrawable::Drawable(next) => {
                     let key = Key::of(next.bounds());
                     if let Some(mut top) = self.heads.peek_mut() {
                         top.0.key = key;
                     }
                     std::mem::replace(at_hand, next)
                 }
-                Given::Disordered => return Ok(Next::Disordered),
-                Given::End => {
+                YieldedDrawable::Disordered => return Ok(NextItem::Disordered),
+                YieldedDrawable::End => {
                     self.heads.pop();
                     self.free.push(stream);
                     at_hand.clone()
                 }
             };
             match drawable {
-                Drawable::Primitive(primitive) => return Ok(Next::Primitive(primitive)),
-                Drawable::Composite(composite) => {
+                NodeDrawable::Primitive(primitive) => return Ok(NextItem::Primitive(primitive)),
+                NodeDrawable::Composite(composite) => {
                     self.composites += 1;
                     let mut primitives = composite.primitives;
                     primitives.sort_by(|a, b| Key::of(a.bounds).cmp(&Key::of(b.bounds)));
                     // They start with their composite or later, so they cannot break the order.
-                    self.begin(Rest::Composite(primitives.into_iter()), level)?;
+                    self.begin(RemainingDrawables::Composite(primitives.into_iter()), level)?;
                 }
             }
         }
     }
 
     /// Begins the node that is next of a level; false if something there is not in order.
-    fn next_node(&mut self, head: Head) -> Result<bool, Error> {
+    fn next_node(&mut self, head: NextKey) -> Result<bool, Error> {
         let (next, behind) = &mut self.levels[head.level];
         let node = std::mem::replace(next, behind.next());
         if let Some(mut top) = self.heads.peek_mut() {
@@ -362,9 +362,9 @@ impl<'r, 'a> Merge<'r, 'a> {
         let mut part = self.reader.part(node.ptr, "tree node")?;
         Stub::read(&mut part)?;
         for what in ["nestless drawables", "nestable drawables"] {
-            let left = part.count(Drawable::LEAST_SIZE, what)?;
+            let left = part.count(NodeDrawable::LEAST_SIZE, what)?;
             let last = Key::before(node);
-            let list = Rest::Node {
+            let list = RemainingDrawables::Node {
                 part: part.clone(),
                 left,
                 last,
@@ -374,7 +374,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             }
             if what == "nestless drawables" {
                 for _ in 0..left {
-                    Drawable::read(&mut part)?;
+                    NodeDrawable::read(&mut part)?;
                 }
             }
         }
@@ -382,14 +382,14 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Adds a list to those that are merged.
-    fn begin(&mut self, mut rest: Rest<'a>, level: usize) -> Result<bool, Error> {
+    fn begin(&mut self, mut rest: RemainingDrawables<'a>, level: usize) -> Result<bool, Error> {
         let at_hand = match rest.next(self.window)? {
-            Given::Drawable(first) => first,
-            Given::Disordered => return Ok(false),
-            Given::End => return Ok(true),
+            YieldedDrawable::Drawable(first) => first,
+            YieldedDrawable::Disordered => return Ok(false),
+            YieldedDrawable::End => return Ok(true),
         };
         let key = Key::of(at_hand.bounds());
-        let begun = Stream { at_hand, rest };
+        let begun = NodeStream { at_hand, rest };
         let stream = match self.free.pop() {
             Some(stream) => {
                 self.streams[stream] = begun;
@@ -401,7 +401,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             }
         };
         self.begun += 1;
-        self.heads.push(Reverse(Head {
+        self.heads.push(Reverse(NextKey {
             key,
             is_drawable: true,
             level,

@@ -17,7 +17,7 @@ pub(super) struct Key(pub(super) u64, pub(super) u32);
 
 /// Where entries of a list are. The keys are in the list, or follow from what is there.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct EntryOffsets {
     /// Indices, each at the first vacant place from that of its hash on; at least half of them vacant.
     places: Vec<u32>,
     taken: usize,
@@ -27,10 +27,10 @@ pub(super) struct Places {
     factors: [u64; 2],
 }
 
-impl Default for Places {
+impl Default for EntryOffsets {
     fn default() -> Self {
         let random = RandomState::default();
-        Places {
+        EntryOffsets {
             places: vec![VACANT; SMALLEST],
             taken: 0,
             surplus: u64::BITS - SMALLEST.ilog2(),
@@ -39,7 +39,7 @@ impl Default for Places {
     }
 }
 
-impl Places {
+impl EntryOffsets {
     /// The upper bits of the products depend on all of the key.
     #[inline]
     fn hash(&self, key: Key) -> usize {

@@ -2,59 +2,63 @@
 //!
 //! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
 
-use super::cursor::Cursor;
-use super::directory::Directory;
-use super::error::{Error, ErrorKind};
-use super::node::Node;
+use super::cursor::Slog2Cursor;
+use super::directory::NodeDirectory;
+use super::error::{Error, Slog2ErrorKind};
+use super::node::Slog2Node;
 use super::types::{
-    DirEntry, FileBlockPtr, Header, Layout, LineIdMap, TreeNodeId, VERSION, VERSION_2_0_5,
+    DirEntry, FileBlockPtr, LineIdMap, Slog2Header, Slog2Layout, TreeNodeId, VERSION, VERSION_2_0_5,
 };
 use trace_model::{Category, Color, Ratios, Text, Topology};
 
 /// An SLOG2 file: header, categories and line maps are read; directory and nodes can be, where they stand.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct Slog2Reader<'a> {
     file: &'a [u8],
-    layout: Layout,
-    header: Header,
+    layout: Slog2Layout,
+    header: Slog2Header,
     categories: Vec<Category>,
     line_id_maps: Vec<LineIdMap>,
-    directory: Directory<'a>,
+    directory: NodeDirectory<'a>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Slog2Reader<'a> {
     /// Reads header, categories and line maps, given all bytes of a file; of the tree, no byte is touched.
     ///
-    /// A version other than 2.0.6 and 2.0.5 is refused with [`ErrorKind::Version`]; see [`Reader::with_layout`].
+    /// A version other than 2.0.6 and 2.0.5 is refused with [`Slog2ErrorKind::Version`]; see [`Slog2Reader::with_layout`].
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
         let header = read_header(file)?;
         let layout = match header.version.to_str().as_ref() {
-            VERSION => Layout::V206,
-            VERSION_2_0_5 => Layout::V205,
+            VERSION => Slog2Layout::V206,
+            VERSION_2_0_5 => Slog2Layout::V205,
             found => {
                 let found = found.chars().take(32).collect();
-                return Err(Error::new(0, ErrorKind::Version { found }));
+                return Err(Error::new(0, Slog2ErrorKind::Version { found }));
             }
         };
-        Reader::with_header(file, header, layout)
+        Slog2Reader::with_header(file, header, layout)
     }
 
     /// Reads a file of any version of SLOG2 as if it had this layout.
-    pub fn with_layout(file: &'a [u8], layout: Layout) -> Result<Self, Error> {
-        Reader::with_header(file, read_header(file)?, layout)
+    pub fn with_layout(file: &'a [u8], layout: Slog2Layout) -> Result<Self, Error> {
+        Slog2Reader::with_header(file, read_header(file)?, layout)
     }
 
-    fn with_header(file: &'a [u8], header: Header, layout: Layout) -> Result<Self, Error> {
-        let mut reader = Reader {
+    fn with_header(
+        file: &'a [u8],
+        header: Slog2Header,
+        layout: Slog2Layout,
+    ) -> Result<Self, Error> {
+        let mut reader = Slog2Reader {
             file,
             layout,
             header,
             categories: Vec::new(),
             line_id_maps: Vec::new(),
-            directory: Directory::default(),
+            directory: NodeDirectory::default(),
         };
         let mut part = reader.part(reader.header.tree_dir, "tree directory")?;
-        reader.directory = Directory::read(&mut part)?;
+        reader.directory = NodeDirectory::read(&mut part)?;
 
         let mut part = reader.part(reader.header.categories, "category map")?;
         let count = part.count(26, "categories")?;
@@ -79,12 +83,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &Slog2Header {
         &self.header
     }
 
     /// How categories and weights are laid out.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> Slog2Layout {
         self.layout
     }
 
@@ -104,15 +108,15 @@ impl<'a> Reader<'a> {
     }
 
     /// All nodes, the root first, then level by level downwards, from left to right in each.
-    pub fn directory(&self) -> Directory<'a> {
+    pub fn directory(&self) -> NodeDirectory<'a> {
         self.directory
     }
 
     /// Directory for callers that read all nodes: takes time and memory by their sizes, so these must be real.
     ///
     /// # Errors
-    /// [`ErrorKind::Overlap`] if together they are larger than the file.
-    pub fn whole_directory(&self) -> Result<Directory<'a>, Error> {
+    /// [`Slog2ErrorKind::Overlap`] if together they are larger than the file.
+    pub fn whole_directory(&self) -> Result<NodeDirectory<'a>, Error> {
         self.check_node_bytes(self.directory.node_bytes())?;
         Ok(self.directory)
     }
@@ -121,7 +125,7 @@ impl<'a> Reader<'a> {
     pub(super) fn check_node_bytes(&self, nodes: u64) -> Result<(), Error> {
         if nodes > self.file.len() as u64 {
             let at = u64::try_from(self.header.tree_dir.offset).unwrap_or(0);
-            return Err(Error::new(at, ErrorKind::Overlap { nodes }));
+            return Err(Error::new(at, Slog2ErrorKind::Overlap { nodes }));
         }
         Ok(())
     }
@@ -139,41 +143,45 @@ impl<'a> Reader<'a> {
     }
 
     /// The nodes of a level, from left to right.
-    pub fn level(&self, depth: i16) -> Directory<'a> {
+    pub fn level(&self, depth: i16) -> NodeDirectory<'a> {
         self.directory.level(depth)
     }
 
     /// Reads the node at this place.
-    pub fn node(&self, ptr: FileBlockPtr) -> Result<Node<'a>, Error> {
+    pub fn node(&self, ptr: FileBlockPtr) -> Result<Slog2Node<'a>, Error> {
         let mut part = self.part(ptr, "tree node")?;
-        let node = Node::read(&mut part, self.layout)?;
+        let node = Slog2Node::read(&mut part, self.layout)?;
         part.finish("tree node")?;
         Ok(node)
     }
 
-    pub(super) fn part(&self, ptr: FileBlockPtr, what: &'static str) -> Result<Cursor<'a>, Error> {
+    pub(super) fn part(
+        &self,
+        ptr: FileBlockPtr,
+        what: &'static str,
+    ) -> Result<Slog2Cursor<'a>, Error> {
         let range = usize::try_from(ptr.offset)
             .ok()
             .zip(usize::try_from(ptr.size).ok());
         range
             .and_then(|(offset, size)| self.file.get(offset..offset.checked_add(size)?))
-            .map(|part| Cursor::new(part, ptr.offset as u64))
+            .map(|part| Slog2Cursor::new(part, ptr.offset as u64))
             .ok_or_else(|| {
                 let FileBlockPtr { offset, size } = ptr;
                 let at = u64::try_from(offset).unwrap_or(0);
-                Error::new(at, ErrorKind::Pointer { what, offset, size })
+                Error::new(at, Slog2ErrorKind::Pointer { what, offset, size })
             })
     }
 }
 
-pub(super) fn read_header(file: &[u8]) -> Result<Header, Error> {
-    if !Reader::recognises(file) {
-        return Err(Error::new(0, ErrorKind::NotSlog2));
+pub(super) fn read_header(file: &[u8]) -> Result<Slog2Header, Error> {
+    if !Slog2Reader::recognises(file) {
+        return Err(Error::new(0, Slog2ErrorKind::NotSlog2));
     }
-    let mut cursor = Cursor::new(file, 0);
+    let mut cursor = Slog2Cursor::new(file, 0);
     let version = cursor.text("version")?;
-    let ptr = |cursor: &mut Cursor<'_>| cursor.file_block_ptr("header");
-    Ok(Header {
+    let ptr = |cursor: &mut Slog2Cursor<'_>| cursor.file_block_ptr("header");
+    Ok(Slog2Header {
         version,
         children_per_node: cursor.i16("header")?,
         leaf_byte_size: cursor.i32("header")?,
@@ -189,12 +197,12 @@ pub(super) fn read_header(file: &[u8]) -> Result<Header, Error> {
     })
 }
 
-fn read_category(part: &mut Cursor<'_>, layout: Layout) -> Result<Category, Error> {
+fn read_category(part: &mut Slog2Cursor<'_>, layout: Slog2Layout) -> Result<Category, Error> {
     let index = part.i32("category index")?;
     let name = part.text("category name")?;
     let topology = part.i32("topology")?;
     let Some(topology) = Topology::from_number(topology) else {
-        return Err(part.error(ErrorKind::Topology(topology)));
+        return Err(part.error(Slog2ErrorKind::Topology(topology)));
     };
     let color = Color(part.i32("colour")? as u32);
     let is_color_changeable = part.u8("colour")? != 0;
@@ -210,8 +218,8 @@ fn read_category(part: &mut Cursor<'_>, layout: Layout) -> Result<Category, Erro
         .map(|_| part.i32("method"))
         .collect::<Result<_, _>>()?;
     let summary = match layout {
-        Layout::V205 => Ratios::default(),
-        Layout::V206 => Ratios {
+        Slog2Layout::V205 => Ratios::default(),
+        Slog2Layout::V206 => Ratios {
             inclusive: part.f32("inclusive ratio")?,
             exclusive: part.f32("exclusive ratio")?,
             count: part.i64("count")?,
@@ -231,7 +239,7 @@ fn read_category(part: &mut Cursor<'_>, layout: Layout) -> Result<Category, Erro
     })
 }
 
-fn read_line_id_map(part: &mut Cursor<'_>) -> Result<LineIdMap, Error> {
+fn read_line_id_map(part: &mut Slog2Cursor<'_>) -> Result<LineIdMap, Error> {
     let title = part.text("title of a line ID map")?;
     let columns = part.count(2, "columns")?;
     let labels = (0..columns).map(|_| part.text("column label"));

@@ -3,11 +3,13 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use super::encode;
-use super::error::{Error, ErrorKind};
-use super::node::Node;
-use super::read::Reader;
+use super::error::{Error, Slog2ErrorKind};
+use super::node::Slog2Node;
+use super::read::Slog2Reader;
 use super::tree_builder::pointer;
-use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, VERSION, VERSION_2_0_5};
+use super::types::{
+    DirEntry, FileBlockPtr, HEADER_SIZE, Slog2Header, Slog2Layout, VERSION, VERSION_2_0_5,
+};
 use trace_model::hash::Map as HashMap;
 
 /// Writes everything that was read: the same bytes, but for what no pointer leads to.
@@ -18,10 +20,10 @@ use trace_model::hash::Map as HashMap;
 /// # Errors
 /// What is wrong with the nodes, and what of the output.
 pub fn rewrite<W: Write + Seek>(
-    reader: &Reader<'_>,
-    layout: Layout,
+    reader: &Slog2Reader<'_>,
+    layout: Slog2Layout,
     out: W,
-) -> Result<(W, Header), Error> {
+) -> Result<(W, Slog2Header), Error> {
     let mut nodes: Vec<DirEntry> = reader.whole_directory()?.iter().collect();
     nodes.sort_by_key(|entry| entry.ptr.offset);
     let mut relocation = Relocation::new(out, layout)?;
@@ -34,7 +36,7 @@ pub fn rewrite<W: Write + Seek>(
 /// Writes nodes one behind the other, with pointers to where they are now.
 pub(super) struct Relocation<W> {
     out: W,
-    layout: Layout,
+    layout: Slog2Layout,
     position: u64,
     largest: usize,
     /// Where nodes are now, by where they were.
@@ -45,7 +47,7 @@ pub(super) struct Relocation<W> {
 
 impl<W: Write + Seek> Relocation<W> {
     /// Starts a file at the beginning of `out`, which should be empty.
-    pub(super) fn new(out: W, layout: Layout) -> Result<Self, Error> {
+    pub(super) fn new(out: W, layout: Slog2Layout) -> Result<Self, Error> {
         let mut relocation = Relocation {
             out,
             layout,
@@ -60,7 +62,7 @@ impl<W: Write + Seek> Relocation<W> {
     }
 
     /// Writes the node that was at `from`. Its children must have come before, as they do in every file.
-    pub(super) fn put(&mut self, from: FileBlockPtr, mut node: Node<'_>) -> Result<(), Error> {
+    pub(super) fn put(&mut self, from: FileBlockPtr, mut node: Slog2Node<'_>) -> Result<(), Error> {
         let size = node.byte_size_as(self.layout);
         let ptr = pointer("tree node", self.position, size)?;
         node.stub.ptr = ptr;
@@ -70,7 +72,7 @@ impl<W: Write + Seek> Relocation<W> {
                 let FileBlockPtr { offset, size } = child;
                 let what = "child of a tree node";
                 let at = from.offset as u64;
-                Error::new(at, ErrorKind::Pointer { what, offset, size })
+                Error::new(at, Slog2ErrorKind::Pointer { what, offset, size })
             })?;
         }
         self.moved.insert(from.offset, ptr);
@@ -88,20 +90,20 @@ impl<W: Write + Seek> Relocation<W> {
     }
 
     /// Writes the rest of the file, and gives the output and the header.
-    pub(super) fn finish(mut self, reader: &Reader<'_>) -> Result<(W, Header), Error> {
+    pub(super) fn finish(mut self, reader: &Slog2Reader<'_>) -> Result<(W, Slog2Header), Error> {
         let from = reader.header();
         let root = self.moved.get(&from.tree_root.offset).copied();
-        let mut header = Header {
+        let mut header = Slog2Header {
             version: match self.layout {
-                Layout::V205 => VERSION_2_0_5,
-                Layout::V206 => VERSION,
+                Slog2Layout::V205 => VERSION_2_0_5,
+                Slog2Layout::V206 => VERSION,
             }
             .into(),
             children_per_node: from.children_per_node,
             leaf_byte_size: from.leaf_byte_size,
             max_depth: from.max_depth,
             tree_root: root.unwrap_or_default(),
-            ..Header::default()
+            ..Slog2Header::default()
         };
         let categories = encode::categories(reader.categories().iter(), self.layout);
         header.categories = self.part("category map", &categories)?;

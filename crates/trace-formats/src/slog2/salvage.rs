@@ -1,17 +1,17 @@
 //! What there is of a file that was cut off or never finished: its nodes stand one behind the other from the header on,
 //! each with its own place and size, so that they can be found without the directory at the end.
 
-use super::cursor::Cursor;
+use super::cursor::Slog2Cursor;
 use super::error::Error;
-use super::node::{Node, Stub};
+use super::node::{Slog2Node, Stub};
 use super::read::read_header;
-use super::types::{HEADER_SIZE, Header, Layout, VERSION_2_0_5};
+use super::types::{HEADER_SIZE, Slog2Header, Slog2Layout, VERSION_2_0_5};
 
 /// The beginning of a file.
 #[derive(Clone, Debug)]
 pub struct Salvage<'a> {
     file: &'a [u8],
-    header: Header,
+    header: Slog2Header,
     at: usize,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Salvage<'a> {
     }
 
     /// The header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &Slog2Header {
         &self.header
     }
 
@@ -38,19 +38,19 @@ impl<'a> Salvage<'a> {
         self.at as u64
     }
 
-    fn next_node(&mut self) -> Option<Node<'a>> {
+    fn next_node(&mut self) -> Option<Slog2Node<'a>> {
         let rest = self.file.get(self.at..)?;
-        let stub = Stub::read(&mut Cursor::new(rest, self.at as u64)).ok()?;
+        let stub = Stub::read(&mut Slog2Cursor::new(rest, self.at as u64)).ok()?;
         if usize::try_from(stub.ptr.offset).ok()? != self.at {
             return None;
         }
         let size = usize::try_from(stub.ptr.size).ok()?;
         let layout = match self.header.version.to_str().as_ref() {
-            VERSION_2_0_5 => Layout::V205,
-            _ => Layout::V206,
+            VERSION_2_0_5 => Slog2Layout::V205,
+            _ => Slog2Layout::V206,
         };
-        let mut part = Cursor::new(rest.get(..size)?, self.at as u64);
-        let node = Node::read(&mut part, layout).ok()?;
+        let mut part = Slog2Cursor::new(rest.get(..size)?, self.at as u64);
+        let node = Slog2Node::read(&mut part, layout).ok()?;
         part.finish("tree node").ok()?;
         self.at += size;
         Some(node)
@@ -59,9 +59,9 @@ impl<'a> Salvage<'a> {
 
 /// The nodes that are whole, in the order of the file.
 impl<'a> Iterator for Salvage<'a> {
-    type Item = Node<'a>;
+    type Item = Slog2Node<'a>;
 
-    fn next(&mut self) -> Option<Node<'a>> {
+    fn next(&mut self) -> Option<Slog2Node<'a>> {
         self.next_node()
     }
 }

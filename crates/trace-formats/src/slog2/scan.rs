@@ -1,10 +1,10 @@
 //! The drawables of a node one after the other, for those who go over a whole file: what most drawables are, with one or two
 //! vertices, is decoded in one go, and the previews behind them are not touched.
 
-use super::cursor::Cursor;
+use super::cursor::Slog2Cursor;
 use super::error::Error;
-use super::node::{Composite, Drawable, Primitive, Stub};
-use super::read::Reader;
+use super::node::{Composite, NodeDrawable, Primitive, Stub};
+use super::read::Slog2Reader;
 use super::types::FileBlockPtr;
 use trace_model::Vertex;
 
@@ -37,7 +37,7 @@ impl<'a> PlainDrawable<'a> {
     }
 }
 
-/// A drawable that a [`Scan`] came to.
+/// A drawable that a [`NodeScan`] came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScannedDrawable<'a> {
     /// A state, an arrow or an event.
@@ -48,22 +48,22 @@ pub enum ScannedDrawable<'a> {
 
 /// The drawables of a node: arrows and events by start, then states by start, longer ones first.
 #[derive(Clone, Debug)]
-pub struct Scan<'a> {
-    cursor: Cursor<'a>,
+pub struct NodeScan<'a> {
+    cursor: Slog2Cursor<'a>,
     left: usize,
     is_nestable: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Slog2Reader<'a> {
     /// The drawables of the node at this place.
     ///
     /// # Errors
     /// The place is not in the file, or no node begins there.
-    pub fn scan(&self, ptr: FileBlockPtr) -> Result<Scan<'a>, Error> {
+    pub fn scan(&self, ptr: FileBlockPtr) -> Result<NodeScan<'a>, Error> {
         let mut cursor = self.part(ptr, "tree node")?;
         Stub::read(&mut cursor)?;
-        let left = cursor.count(Drawable::LEAST_SIZE, "nestless drawables")?;
-        Ok(Scan {
+        let left = cursor.count(NodeDrawable::LEAST_SIZE, "nestless drawables")?;
+        Ok(NodeScan {
             cursor,
             left,
             is_nestable: false,
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'a> Scan<'a> {
+impl<'a> NodeScan<'a> {
     /// Bytes of the file before the next drawable.
     pub fn offset(&self) -> u64 {
         self.cursor.offset()
@@ -117,7 +117,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Hands on what is plain in the list up to the first that `take` does not want, which comes next; so does what is not plain.
-    /// Decodes in a loop of its own, which takes a third of the time of [`Scan::next`].
+    /// Decodes in a loop of its own, which takes a third of the time of [`NodeScan::next`].
     #[inline]
     pub fn for_plain(&mut self, mut take: impl FnMut(&PlainDrawable<'a>) -> bool) {
         let (mut rest, mut left) = (self.cursor.rest(), self.left);
@@ -137,7 +137,7 @@ impl<'a> Scan<'a> {
         if !self.is_nestable {
             self.is_nestable = true;
             let what = "nestable drawables";
-            self.left = self.cursor.count(Drawable::LEAST_SIZE, what)?;
+            self.left = self.cursor.count(NodeDrawable::LEAST_SIZE, what)?;
         }
         Ok(None)
     }
@@ -145,9 +145,11 @@ impl<'a> Scan<'a> {
     /// What is not plain, or damaged.
     #[cold]
     fn other(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
-        Ok(Some(match Drawable::read(&mut self.cursor)? {
-            Drawable::Primitive(primitive) => ScannedDrawable::Plain(PlainDrawable::of(&primitive)),
-            Drawable::Composite(composite) => ScannedDrawable::Composite(Box::new(composite)),
+        Ok(Some(match NodeDrawable::read(&mut self.cursor)? {
+            NodeDrawable::Primitive(primitive) => {
+                ScannedDrawable::Plain(PlainDrawable::of(&primitive))
+            }
+            NodeDrawable::Composite(composite) => ScannedDrawable::Composite(Box::new(composite)),
         }))
     }
 }
@@ -193,7 +195,7 @@ fn vertex(bytes: &[u8; 12]) -> Vertex {
 mod tests {
     use super::*;
     use crate::slog2::{
-        Builder, Category, Color, LineIdMap, NewComposite, NewDrawable, Options, Topology,
+        Category, Color, LineIdMap, NewComposite, NewDrawable, Options, Topology, TreeBuilder,
     };
     use std::io::Cursor as Bytes;
 
@@ -204,7 +206,7 @@ mod tests {
             leaf_byte_size: 200,
             ..Options::default()
         };
-        let mut builder = Builder::new(Bytes::new(Vec::new()), options).unwrap();
+        let mut builder = TreeBuilder::new(Bytes::new(Vec::new()), options).unwrap();
         for step in 0..40 {
             let time = f64::from(step);
             let state = [at(time, step % 3), at(time + 0.5, step % 3)];
@@ -241,7 +243,7 @@ mod tests {
         let category = Category::new(0, "x".into(), Topology::State, Color::WHITE);
         let (file, _) = tree.finish(&[category], &[map]).unwrap();
         let file = file.into_inner();
-        let reader = Reader::new(&file).unwrap();
+        let reader = Slog2Reader::new(&file).unwrap();
         let mut composites = 0;
         for entry in reader.directory() {
             let node = reader.node(entry.ptr).unwrap();
@@ -249,12 +251,15 @@ mod tests {
             for list in [&node.nestless, &node.nestable] {
                 for drawable in list {
                     match (scan.next().unwrap(), drawable) {
-                        (Some(ScannedDrawable::Plain(found)), Drawable::Primitive(expected)) => {
+                        (
+                            Some(ScannedDrawable::Plain(found)),
+                            NodeDrawable::Primitive(expected),
+                        ) => {
                             assert_eq!(found, PlainDrawable::of(expected));
                         }
                         (
                             Some(ScannedDrawable::Composite(found)),
-                            Drawable::Composite(expected),
+                            NodeDrawable::Composite(expected),
                         ) => {
                             assert_eq!(&*found, expected);
                             composites += 1;
@@ -272,7 +277,7 @@ mod tests {
         }
         assert_eq!(composites, 1);
         for cut in (entry_start(&reader)..file.len()).step_by(7) {
-            let Ok(reader) = Reader::new(&file[..cut]) else {
+            let Ok(reader) = Slog2Reader::new(&file[..cut]) else {
                 continue;
             };
             for entry in reader.directory() {
@@ -284,7 +289,7 @@ mod tests {
         }
     }
 
-    fn entry_start(reader: &Reader<'_>) -> usize {
+    fn entry_start(reader: &Slog2Reader<'_>) -> usize {
         let starts = reader.directory().iter().map(|entry| entry.ptr.offset);
         starts.min().unwrap() as usize
     }

@@ -3,17 +3,17 @@
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use super::error::{Error, ErrorKind};
-use super::tree_builder::{Builder, Options};
-use super::types::{Header, LineIdMap};
+use super::error::{Error, Slog2ErrorKind};
+use super::tree_builder::{Options, TreeBuilder};
+use super::types::{LineIdMap, Slog2Header};
 use super::views;
 use trace_model::PendingFile;
 use trace_model::{Category, Ratios, Topology};
-use trace_model::{Complete, Definitions, Drawable, Line, Losses, Order, Stop};
+use trace_model::{Complete, Definitions, Drawable, DrawableOrder, Line, Losses, Stop};
 
 /// An SLOG2 file in the making. Wants drawables by end time, as the original's tree builder does.
-pub struct Sink<W> {
-    builder: Builder<W>,
+pub struct Slog2Sink<W> {
+    builder: TreeBuilder<W>,
     categories: Vec<Category>,
     lines: Vec<Line>,
     views: Vec<LineIdMap>,
@@ -21,7 +21,7 @@ pub struct Sink<W> {
     complete: Complete<W>,
 }
 
-impl Sink<BufWriter<PendingFile>> {
+impl Slog2Sink<BufWriter<PendingFile>> {
     /// Starts the file at `path`, which gets its name when it is complete.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Sink<BufWriter<PendingFile>> {
         let pending = pending.map_err(|error| error.in_file(path))?;
         let out = BufWriter::with_capacity(1 << 18, pending);
         let named = path.to_path_buf();
-        Sink::new(out, definitions, options, |out| {
+        Slog2Sink::new(out, definitions, options, |out| {
             let done = PendingFile::persist_buffered(out);
             done.map_err(|error| Error::io(0, error).in_file(named).into())
         })
@@ -44,7 +44,7 @@ impl Sink<BufWriter<PendingFile>> {
     }
 }
 
-impl<W: Write + Seek> Sink<W> {
+impl<W: Write + Seek> Slog2Sink<W> {
     /// Starts a file at the beginning of `out`. `complete` gets it when everything is written.
     ///
     /// # Errors
@@ -62,8 +62,8 @@ impl<W: Write + Seek> Sink<W> {
             summary: Ratios::default(),
             ..category.clone()
         });
-        Ok(Sink {
-            builder: Builder::new(out, options)?,
+        Ok(Slog2Sink {
+            builder: TreeBuilder::new(out, options)?,
             categories: previews.into_iter().chain(real).collect(),
             lines: definitions.lines.clone(),
             views: Vec::new(),
@@ -90,12 +90,12 @@ impl<W: Write + Seek> Sink<W> {
     pub fn add(&mut self, drawable: &Drawable<'_>) -> Result<(), Error> {
         match self.builder.add(drawable) {
             Err(error) => match error.kind {
-                ErrorKind::VertexCount { .. } => {
+                Slog2ErrorKind::VertexCount { .. } => {
                     self.losses
                         .add("drawable with other than 1 or 2 vertices", 1);
                     Ok(())
                 }
-                ErrorKind::TooLarge { .. } if drawable.info.len() > i16::MAX as usize => {
+                Slog2ErrorKind::TooLarge { .. } if drawable.info.len() > i16::MAX as usize => {
                     self.losses
                         .add("drawable with an info above 32767 bytes", 1);
                     Ok(())
@@ -109,8 +109,8 @@ impl<W: Write + Seek> Sink<W> {
     /// Writes the rest of the file and completes it; gives its header and what it could not hold.
     ///
     /// # Errors
-    /// When it could not be written, and [`ErrorKind::NoDrawables`] if there was none.
-    pub fn close(self) -> Result<(Header, Losses), Stop> {
+    /// When it could not be written, and [`Slog2ErrorKind::NoDrawables`] if there was none.
+    pub fn close(self) -> Result<(Slog2Header, Losses), Stop> {
         let mut losses = self.losses;
         let tree = self.builder.close()?;
         let mut used = Vec::with_capacity(tree.lines().len());
@@ -145,9 +145,9 @@ impl<W: Write + Seek> Sink<W> {
     }
 }
 
-impl<W: Write + Seek> trace_model::Sink for Sink<W> {
-    fn order(&self) -> Order {
-        Order::End
+impl<W: Write + Seek> trace_model::Sink for Slog2Sink<W> {
+    fn order(&self) -> DrawableOrder {
+        DrawableOrder::End
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {

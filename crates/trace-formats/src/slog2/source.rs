@@ -9,51 +9,51 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::cursor::Cursor;
-use super::directory::{Directory, Entries};
+use super::cursor::Slog2Cursor;
+use super::directory::{NodeDirectory, NodeDirectoryEntries};
 use super::error::Error;
-use super::node::{Drawable, Primitive, Stub};
+use super::node::{NodeDrawable, Primitive, Stub};
 use super::ordered::Key;
-use super::read::Reader;
+use super::read::Slog2Reader;
 use super::types::DirEntry;
 use super::views;
 use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Topology, Vertex};
-use trace_model::{Definitions, Losses, Order, Stop};
+use trace_model::{Definitions, DrawableOrder, Losses, Stop};
 
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
 
 /// An SLOG2 file that can be read as drawables. Composites are given as their primitives.
 #[derive(Debug)]
-pub struct Source<'a> {
-    reader: Reader<'a>,
+pub struct Slog2Source<'a> {
+    reader: Slog2Reader<'a>,
     definitions: Definitions,
     primitives: InModel,
-    survey: Survey,
+    survey: NodeSurvey,
 }
 
-impl<'a> Source<'a> {
+impl<'a> Slog2Source<'a> {
     /// Reads definitions, and all nodes once, to find the lines they use and their order.
     ///
     /// # Errors
     /// The file is damaged, wherever.
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        Source::of(Reader::new(file)?)
+        Slog2Source::of(Slog2Reader::new(file)?)
     }
 
     /// Source of a file that is open.
     ///
     /// # Errors
-    /// As [`Source::new`].
-    pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
-        let survey = Survey::of(&reader)?;
+    /// As [`Slog2Source::new`].
+    pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Error> {
+        let survey = NodeSurvey::of(&reader)?;
         let mut lines = reader.lines();
         for &line in &survey.lines {
             lines.entry(line).or_insert_with(|| views::unnamed(line));
         }
         let real = reader.categories().iter().filter(|c| c.index >= 0);
         let categories: Vec<_> = real.cloned().collect();
-        Ok(Source {
+        Ok(Slog2Source {
             primitives: InModel::new(&categories),
             definitions: Definitions {
                 program: String::new(),
@@ -67,20 +67,20 @@ impl<'a> Source<'a> {
     }
 
     /// The file.
-    pub fn reader(&self) -> &Reader<'a> {
+    pub fn reader(&self) -> &Slog2Reader<'a> {
         &self.reader
     }
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for Slog2Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         match self.survey.ordered {
-            true => Order::Start,
-            false => Order::Any,
+            true => DrawableOrder::Start,
+            false => DrawableOrder::Any,
         }
     }
 
@@ -92,14 +92,14 @@ impl trace_model::Source for Source<'_> {
         let composites = self.survey.composites;
         losses.add("composite, given as its primitives", composites);
         if self.survey.ordered {
-            let mut merge = Merge::new(&self.reader)?;
+            let mut merge = LevelMerge::new(&self.reader)?;
             while let Some(primitive) = merge.next()? {
                 self.primitives.put(&primitive, &mut losses, &mut *put)?;
             }
             return Ok(losses);
         }
         for entry in self.reader.directory() {
-            let mut lists = Some(List::nestless(&self.reader, entry)?);
+            let mut lists = Some(PendingDrawables::nestless(&self.reader, entry)?);
             while let Some(mut list) = lists.take() {
                 while let Some(drawable) = list.next()? {
                     for primitive in drawable.primitives() {
@@ -162,7 +162,7 @@ impl InModel {
 
 /// What a first look at all nodes found.
 #[derive(Debug)]
-struct Survey {
+struct NodeSurvey {
     /// Whether the nodes can be merged level by level.
     ordered: bool,
     composites: u64,
@@ -170,11 +170,11 @@ struct Survey {
     lines: HashSet<i32>,
 }
 
-impl Survey {
-    fn of(reader: &Reader<'_>) -> Result<Self, Error> {
+impl NodeSurvey {
+    fn of(reader: &Slog2Reader<'_>) -> Result<Self, Error> {
         let directory = reader.whole_directory()?;
         let levels = directory.levels(reader.children());
-        let mut survey = Survey {
+        let mut survey = NodeSurvey {
             ordered: levels.is_ok(),
             composites: 0,
             lines: HashSet::default(),
@@ -185,8 +185,8 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Looks at the nodes of a level as [`Merge`] takes it, whatever depths a damaged directory has in the middle of it.
-    fn look_at(&mut self, reader: &Reader<'_>, level: Directory<'_>) -> Result<(), Error> {
+    /// Looks at the nodes of a level as [`LevelMerge`] takes it, whatever depths a damaged directory has in the middle of it.
+    fn look_at(&mut self, reader: &Slog2Reader<'_>, level: NodeDirectory<'_>) -> Result<(), Error> {
         let mut left = f64::NEG_INFINITY;
         // Neighbours are mostly on the same line, or on those of the drawable before.
         let mut last = [None; 2];
@@ -196,7 +196,7 @@ impl Survey {
                 self.ordered = false;
             }
             left = begins.start;
-            let mut lists = Some(List::nestless(reader, entry)?);
+            let mut lists = Some(PendingDrawables::nestless(reader, entry)?);
             while let Some(mut list) = lists.take() {
                 let mut previous = begins;
                 while let Some(drawable) = list.next()? {
@@ -212,7 +212,7 @@ impl Survey {
                             self.lines.extend(ends.into_iter().flatten());
                         }
                     };
-                    self.composites += u64::from(matches!(drawable, Drawable::Composite(_)));
+                    self.composites += u64::from(matches!(drawable, NodeDrawable::Composite(_)));
                     drawable.primitives().iter().for_each(note);
                 }
                 lists = list.behind()?;
@@ -224,10 +224,10 @@ impl Survey {
 
 /// Drawables that were not handed on yet.
 #[derive(Clone)]
-enum List<'a> {
+enum PendingDrawables<'a> {
     /// Drawables of a node: this many from here on.
     InFile {
-        part: Cursor<'a>,
+        part: Slog2Cursor<'a>,
         left: usize,
         what: &'static str,
     },
@@ -235,104 +235,106 @@ enum List<'a> {
     Composite(std::vec::IntoIter<Primitive<'a>>),
 }
 
-impl<'a> List<'a> {
+impl<'a> PendingDrawables<'a> {
     /// The arrows and events of a node.
-    fn nestless(reader: &Reader<'a>, entry: DirEntry) -> Result<Self, Error> {
+    fn nestless(reader: &Slog2Reader<'a>, entry: DirEntry) -> Result<Self, Error> {
         let mut part = reader.part(entry.ptr, "tree node")?;
         Stub::read(&mut part)?;
-        List::begin(part, "nestless drawables")
+        PendingDrawables::begin(part, "nestless drawables")
     }
 
-    fn begin(mut part: Cursor<'a>, what: &'static str) -> Result<Self, Error> {
-        let left = part.count(Drawable::LEAST_SIZE, what)?;
-        Ok(List::InFile { part, left, what })
+    fn begin(mut part: Slog2Cursor<'a>, what: &'static str) -> Result<Self, Error> {
+        let left = part.count(NodeDrawable::LEAST_SIZE, what)?;
+        Ok(PendingDrawables::InFile { part, left, what })
     }
 
     /// The list that stands behind this one, of which all was read: the states behind the arrows and events.
     fn behind(self) -> Result<Option<Self>, Error> {
         match self {
-            List::InFile {
+            PendingDrawables::InFile {
                 part,
                 what: "nestless drawables",
                 ..
-            } => List::begin(part, "nestable drawables").map(Some),
+            } => PendingDrawables::begin(part, "nestable drawables").map(Some),
             _ => Ok(None),
         }
     }
 
     fn of_composite(mut primitives: Vec<Primitive<'a>>) -> Self {
         primitives.sort_by(|a, b| Key::of(a.bounds).cmp(&Key::of(b.bounds)));
-        List::Composite(primitives.into_iter())
+        PendingDrawables::Composite(primitives.into_iter())
     }
 
     #[inline]
-    fn next(&mut self) -> Result<Option<Drawable<'a>>, Error> {
+    fn next(&mut self) -> Result<Option<NodeDrawable<'a>>, Error> {
         match self {
-            List::InFile { left: 0, .. } => Ok(None),
-            List::InFile { part, left, .. } => {
+            PendingDrawables::InFile { left: 0, .. } => Ok(None),
+            PendingDrawables::InFile { part, left, .. } => {
                 *left -= 1;
-                Drawable::read(part).map(Some)
+                NodeDrawable::read(part).map(Some)
             }
-            List::Composite(primitives) => Ok(primitives.next().map(Drawable::Primitive)),
+            PendingDrawables::Composite(primitives) => {
+                Ok(primitives.next().map(NodeDrawable::Primitive))
+            }
         }
     }
 }
 
 /// One node of each level, merged with those of the other levels.
-struct Merge<'r, 'a> {
-    reader: &'r Reader<'a>,
+struct LevelMerge<'r, 'a> {
+    reader: &'r Slog2Reader<'a>,
     /// By level from the root: the node that begins next, and those behind it.
-    levels: Vec<(Option<DirEntry>, Entries<'a>)>,
-    streams: Vec<Stream<'a>>,
+    levels: Vec<(Option<DirEntry>, NodeDirectoryEntries<'a>)>,
+    streams: Vec<ListStream<'a>>,
     /// Streams at their end, whose places are used again.
     free: Vec<usize>,
-    heads: BinaryHeap<Reverse<Head>>,
+    heads: BinaryHeap<Reverse<ListHead>>,
 }
 
-struct Stream<'a> {
-    at_hand: Option<Drawable<'a>>,
-    rest: List<'a>,
+struct ListStream<'a> {
+    at_hand: Option<NodeDrawable<'a>>,
+    rest: PendingDrawables<'a>,
 }
 
 /// Next drawable of a list, with its key.
 #[derive(Clone, Copy, Debug)]
-struct Head {
+struct ListHead {
     key: Key,
-    what: Next,
+    what: StreamKind,
 }
 
 /// What is at the same time comes in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Next {
+enum StreamKind {
     /// A node of this level begins.
     Node(usize),
     /// The drawable at hand of this stream.
     Drawable(usize),
 }
 
-impl Ord for Head {
+impl Ord for ListHead {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key.cmp(&other.key).then(self.what.cmp(&other.what))
     }
 }
 
-impl PartialOrd for Head {
+impl PartialOrd for ListHead {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Head {
+impl PartialEq for ListHead {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Head {}
+impl Eq for ListHead {}
 
-impl<'r, 'a> Merge<'r, 'a> {
-    fn new(reader: &'r Reader<'a>) -> Result<Self, Error> {
-        let mut merge = Merge {
+impl<'r, 'a> LevelMerge<'r, 'a> {
+    fn new(reader: &'r Slog2Reader<'a>) -> Result<Self, Error> {
+        let mut merge = LevelMerge {
             reader,
             levels: Vec::new(),
             streams: Vec::new(),
@@ -343,8 +345,8 @@ impl<'r, 'a> Merge<'r, 'a> {
             let mut nodes = level.iter();
             let first = nodes.next();
             if let Some(first) = first {
-                let (key, what) = (Key::before(first), Next::Node(merge.levels.len()));
-                merge.heads.push(Reverse(Head { key, what }));
+                let (key, what) = (Key::before(first), StreamKind::Node(merge.levels.len()));
+                merge.heads.push(Reverse(ListHead { key, what }));
             }
             merge.levels.push((first, nodes));
         }
@@ -358,7 +360,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                     return Ok(None);
                 };
                 match top.0.what {
-                    Next::Node(level) => {
+                    StreamKind::Node(level) => {
                         let (next, behind) = &mut self.levels[level];
                         let node = std::mem::replace(next, behind.next());
                         match next {
@@ -367,8 +369,8 @@ impl<'r, 'a> Merge<'r, 'a> {
                         }
                         (node, None)
                     }
-                    Next::Drawable(nth) => {
-                        let Stream { at_hand, rest } = &mut self.streams[nth];
+                    StreamKind::Drawable(nth) => {
+                        let ListStream { at_hand, rest } = &mut self.streams[nth];
                         let drawable = std::mem::replace(at_hand, rest.next()?);
                         match at_hand {
                             Some(next) => top.0.key = Key::of(next.bounds()),
@@ -382,7 +384,7 @@ impl<'r, 'a> Merge<'r, 'a> {
                 }
             };
             if let Some(node) = node {
-                let nestless = List::nestless(self.reader, node)?;
+                let nestless = PendingDrawables::nestless(self.reader, node)?;
                 let mut skipped = nestless.clone();
                 while skipped.next()?.is_some() {}
                 self.begin(nestless)?;
@@ -391,9 +393,9 @@ impl<'r, 'a> Merge<'r, 'a> {
                 }
             }
             match drawable {
-                Some(Drawable::Primitive(primitive)) => return Ok(Some(primitive)),
-                Some(Drawable::Composite(composite)) => {
-                    self.begin(List::of_composite(composite.primitives))?;
+                Some(NodeDrawable::Primitive(primitive)) => return Ok(Some(primitive)),
+                Some(NodeDrawable::Composite(composite)) => {
+                    self.begin(PendingDrawables::of_composite(composite.primitives))?;
                 }
                 None => {}
             }
@@ -401,13 +403,13 @@ impl<'r, 'a> Merge<'r, 'a> {
     }
 
     /// Adds a list to those that are merged.
-    fn begin(&mut self, mut rest: List<'a>) -> Result<(), Error> {
+    fn begin(&mut self, mut rest: PendingDrawables<'a>) -> Result<(), Error> {
         let Some(first) = rest.next()? else {
             return Ok(());
         };
         let key = Key::of(first.bounds());
         let at_hand = Some(first);
-        let stream = Stream { at_hand, rest };
+        let stream = ListStream { at_hand, rest };
         let nth = match self.free.pop() {
             Some(nth) => {
                 self.streams[nth] = stream;
@@ -418,8 +420,8 @@ impl<'r, 'a> Merge<'r, 'a> {
                 self.streams.len() - 1
             }
         };
-        let what = Next::Drawable(nth);
-        self.heads.push(Reverse(Head { key, what }));
+        let what = StreamKind::Drawable(nth);
+        self.heads.push(Reverse(ListHead { key, what }));
         Ok(())
     }
 }

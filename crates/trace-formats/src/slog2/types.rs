@@ -14,7 +14,7 @@ pub const HEADER_SIZE: usize = 108;
 
 /// How categories and weights are laid out, which the version string tells (`spec/slog2.md` section 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum Slog2Layout {
     /// `SLOG 2.0.5`: neither counts nor summaries.
     V205,
     /// `SLOG 2.0.6`.
@@ -122,7 +122,7 @@ pub struct DirEntry {
 
 /// The header of a file (`spec/slog2.md` section 3).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Header {
+pub struct Slog2Header {
     /// Version string, such as [`VERSION`].
     pub version: Text,
     /// Children of an inner node.
@@ -149,10 +149,10 @@ pub struct Header {
     pub postamble: FileBlockPtr,
 }
 
-impl Default for Header {
+impl Default for Slog2Header {
     fn default() -> Self {
         let null = FileBlockPtr::default();
-        Header {
+        Slog2Header {
             version: VERSION.into(),
             children_per_node: 2,
             leaf_byte_size: 65536,

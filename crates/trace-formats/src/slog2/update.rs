@@ -3,11 +3,11 @@
 use std::io::{Seek, Write};
 
 use super::error::Error;
-use super::node::{Drawable, Primitive};
-use super::read::Reader;
-use super::tree_builder::{Builder, NewComposite, Options};
-use super::types::Header;
-use super::walk::Walk;
+use super::node::{NodeDrawable, Primitive};
+use super::read::Slog2Reader;
+use super::tree_builder::{NewComposite, Options, TreeBuilder};
+use super::types::Slog2Header;
+use super::walk::DrawableWalk;
 use trace_model::Drawable as NewDrawable;
 use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Ratios, Topology, Vertex};
@@ -40,26 +40,26 @@ impl Topologies {
     }
 }
 
-impl<W: Write + Seek> Builder<W> {
+impl<W: Write + Seek> TreeBuilder<W> {
     /// Adds a drawable that was read from another file.
     ///
     /// # Errors
-    /// The errors of [`Builder::add`] and [`Builder::add_composite`].
+    /// The errors of [`TreeBuilder::add`] and [`TreeBuilder::add_composite`].
     pub fn add_read(
         &mut self,
-        drawable: &Drawable<'_>,
+        drawable: &NodeDrawable<'_>,
         topologies: &Topologies,
     ) -> Result<(), Error> {
         let vertices =
             |primitive: &Primitive<'_>| -> Vec<Vertex> { primitive.vertices().collect() };
         match drawable {
-            Drawable::Primitive(primitive) => self.add(&NewDrawable {
+            NodeDrawable::Primitive(primitive) => self.add(&NewDrawable {
                 topology: topologies.of(primitive),
                 category: primitive.category,
                 info: primitive.info,
                 vertices: &vertices(primitive),
             }),
-            Drawable::Composite(composite) => {
+            NodeDrawable::Composite(composite) => {
                 let corners: Vec<Vec<Vertex>> = composite.primitives.iter().map(vertices).collect();
                 let primitives = composite.primitives.iter().zip(&corners);
                 let primitives: Vec<NewDrawable<'_>> = primitives
@@ -86,15 +86,15 @@ impl<W: Write + Seek> Builder<W> {
 /// The original leaves out drawables that end where the log begins (`spec/slog2.md` section 9.2); here none is.
 ///
 /// # Errors
-/// What is wrong with the file, [`super::ErrorKind::NoDrawables`] if it holds none, and what of the output.
+/// What is wrong with the file, [`super::Slog2ErrorKind::NoDrawables`] if it holds none, and what of the output.
 pub fn update<W: Write + Seek>(
-    reader: &Reader<'_>,
+    reader: &Slog2Reader<'_>,
     options: Options,
     out: W,
-) -> Result<(W, Header, u64), Error> {
-    let mut builder = Builder::new(out, options)?;
+) -> Result<(W, Slog2Header, u64), Error> {
+    let mut builder = TreeBuilder::new(out, options)?;
     let topologies = Topologies::new(reader.categories());
-    for drawable in Walk::new(reader) {
+    for drawable in DrawableWalk::new(reader) {
         builder.add_read(&drawable?, &topologies)?;
     }
     let count = builder.count();
@@ -127,8 +127,8 @@ pub fn in_order_of_insertion(categories: &[Category]) -> Vec<Category> {
 }
 
 /// The shape of the tree of a file that was read.
-impl From<&Header> for Options {
-    fn from(header: &Header) -> Self {
+impl From<&Slog2Header> for Options {
+    fn from(header: &Slog2Header) -> Self {
         Options {
             children_per_node: header.children_per_node,
             leaf_byte_size: header.leaf_byte_size,

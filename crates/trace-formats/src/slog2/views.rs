@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::read::Reader;
+use super::read::Slog2Reader;
 use super::types::LineIdMap;
 use trace_model::{Line, columns_of_lane, lane_of, name_of_columns, named_lane};
 
@@ -98,7 +98,7 @@ pub fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
     lines
 }
 
-impl Reader<'_> {
+impl Slog2Reader<'_> {
     /// What the views tell of the lines, by id.
     pub fn lines(&self) -> BTreeMap<i32, Line> {
         lines(self.line_id_maps())

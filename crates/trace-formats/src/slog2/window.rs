@@ -3,13 +3,13 @@
 //! From the root downwards only the nodes that overlap the window are read, and of those above the lowest level only the
 //! drawables, not the previews. So time and bytes grow with what is shown, not with the file.
 
-use super::cursor::Cursor;
-use super::directory::Directory;
+use super::cursor::Slog2Cursor;
+use super::directory::NodeDirectory;
 use super::error::Error;
-use super::node::{Drawable, Shadow, Stub};
-use super::print::Order;
-use super::read::Reader;
-use super::types::{DirEntry, Header};
+use super::node::{NodeDrawable, NodeShadow, Stub};
+use super::print::PrintOrder;
+use super::read::Slog2Reader;
+use super::types::{DirEntry, Slog2Header};
 use trace_model::TimeBBox;
 
 /// How far down the tree to read. What lies deeper is shown by its previews.
@@ -24,7 +24,7 @@ pub enum Depth {
 impl Depth {
     /// Deep enough for a screen: thousands of drawables, or twice as many leaves as a window smaller than a leaf can touch,
     /// however large leaves are in this file.
-    pub fn screenful(header: &Header) -> Self {
+    pub fn screenful(header: &Slog2Header) -> Self {
         let leaf = u64::from(header.leaf_byte_size.max(0).unsigned_abs());
         Depth::Bytes((4 * leaf).max(1 << 20))
     }
@@ -44,10 +44,10 @@ pub struct Reading {
 /// Takes what is in a window, in the order of the file: from the root downwards, drawables of a level, then previews.
 pub trait Visit<'a> {
     /// Takes a drawable that overlaps the window.
-    fn drawable(&mut self, drawable: Drawable<'a>);
+    fn drawable(&mut self, drawable: NodeDrawable<'a>);
 
     /// Takes a preview that overlaps the window.
-    fn shadow(&mut self, shadow: Shadow<'a>);
+    fn shadow(&mut self, shadow: NodeShadow<'a>);
 
     /// Whether no more is wanted; asked before each node.
     fn is_over(&self) -> bool {
@@ -57,34 +57,34 @@ pub trait Visit<'a> {
 
 /// What is in a stretch of time.
 #[derive(Clone, Debug)]
-pub struct Window<'a> {
+pub struct WindowContents<'a> {
     /// The stretch of time that was asked for.
     pub bounds: TimeBBox,
     /// The drawables that overlap it, by start, of those that start together the longer one first.
-    pub drawables: Vec<Drawable<'a>>,
+    pub drawables: Vec<NodeDrawable<'a>>,
     /// Previews of what lies deeper, if it overlaps it, in the same order.
-    pub shadows: Vec<Shadow<'a>>,
+    pub shadows: Vec<NodeShadow<'a>>,
     /// Nodes and bytes that were read.
     pub reading: Reading,
 }
 
-impl<'a> Visit<'a> for Window<'a> {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+impl<'a> Visit<'a> for WindowContents<'a> {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         self.drawables.push(drawable);
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         self.shadows.push(shadow);
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Slog2Reader<'a> {
     /// What overlaps this stretch of time, in order.
     ///
     /// In a log with backward times drawables may end after the node they are in; those are missing in windows that
     /// begin behind its end, as in the original viewer.
-    pub fn window(&self, bounds: TimeBBox, depth: Depth) -> Result<Window<'a>, Error> {
-        let mut window = Window {
+    pub fn window(&self, bounds: TimeBBox, depth: Depth) -> Result<WindowContents<'a>, Error> {
+        let mut window = WindowContents {
             bounds,
             drawables: Vec::new(),
             shadows: Vec::new(),
@@ -92,9 +92,9 @@ impl<'a> Reader<'a> {
         };
         window.reading = self.visit_window(bounds, depth, &mut window)?;
         // Nodes are sorted in themselves, so this is a merge.
-        let order = Order::IncreasingStart;
+        let order = PrintOrder::IncreasingStart;
         window.drawables.sort_by(|a, b| order.compare(a, b));
-        window.shadows.sort_by(Shadow::compare);
+        window.shadows.sort_by(NodeShadow::compare);
         Ok(window)
     }
 
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
             }
             let below = levels.next();
             let below = below.map(|next| next.below(&level, children).overlapping(bounds));
-            let is_wanted = |below: &Directory<'_>| match depth {
+            let is_wanted = |below: &NodeDirectory<'_>| match depth {
                 Depth::Lowest(lowest) => depth_read > lowest,
                 Depth::Bytes(most) => reading.bytes.saturating_add(below.node_bytes()) <= most,
             };
@@ -157,14 +157,14 @@ impl<'a> Reader<'a> {
 
 /// Hands on the drawables of a node; the cursor then stands before its previews.
 fn drawables<'a>(
-    part: &mut Cursor<'a>,
+    part: &mut Slog2Cursor<'a>,
     window: TimeBBox,
     visit: &mut impl Visit<'a>,
 ) -> Result<(), Error> {
     Stub::read(part)?;
     for what in ["nestless drawables", "nestable drawables"] {
-        for _ in 0..part.count(Drawable::LEAST_SIZE, what)? {
-            let drawable = Drawable::read(part)?;
+        for _ in 0..part.count(NodeDrawable::LEAST_SIZE, what)? {
+            let drawable = NodeDrawable::read(part)?;
             if window.overlaps(drawable.bounds()) {
                 visit.drawable(drawable);
             }
@@ -175,16 +175,16 @@ fn drawables<'a>(
 
 /// Hands on the previews in a node.
 fn shadows<'a>(
-    part: &mut Cursor<'a>,
+    part: &mut Slog2Cursor<'a>,
     window: TimeBBox,
-    reader: &Reader<'a>,
+    reader: &Slog2Reader<'a>,
     visit: &mut impl Visit<'a>,
 ) -> Result<(), Error> {
     for _ in 0..part.count(Stub::SIZE + 8, "shadow buffers")? {
         Stub::read(part)?;
         for what in ["nestless shadows", "nestable shadows"] {
-            for _ in 0..part.count(Shadow::LEAST_SIZE, what)? {
-                let shadow = Shadow::read(part, reader.layout())?;
+            for _ in 0..part.count(NodeShadow::LEAST_SIZE, what)? {
+                let shadow = NodeShadow::read(part, reader.layout())?;
                 if window.overlaps(shadow.bounds) {
                     visit.shadow(shadow);
                 }

@@ -8,12 +8,12 @@ use trace_formats::alog::*;
 use trace_formats::clog1;
 
 /// The copy of a file by way of its lines, and what ended the reading.
-fn copied(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
+fn copied(file: &[u8]) -> (Vec<u8>, Result<(), AlogError>) {
     let mut copy = Vec::new();
-    for line in Reader::new(file).lines() {
+    for line in AlogReader::new(file).lines() {
         match line.map(|line| line.content) {
-            Ok(Content::Event(event)) => event.write(&mut copy).unwrap(),
-            Ok(Content::Comment(comment)) => {
+            Ok(LineContent::Event(event)) => event.write(&mut copy).unwrap(),
+            Ok(LineContent::Comment(comment)) => {
                 copy.extend_from_slice(comment);
                 copy.push(b'\n');
             }
@@ -30,7 +30,7 @@ fn files_are_copied_byte_for_byte() {
         result.unwrap();
         assert!(copy == file, "{name}");
         assert!(recognises(&file), "{name}");
-        check(&Reader::new(&file)).unwrap();
+        check(&AlogReader::new(&file)).unwrap();
     }
 }
 
@@ -38,12 +38,12 @@ fn files_are_copied_byte_for_byte() {
 #[test]
 fn files_count_their_events() {
     for (name, file) in alog_files() {
-        let reader = Reader::new(&file);
+        let reader = AlogReader::new(&file);
         let header = check(&reader).unwrap();
         let events: Vec<i32> = reader
             .lines()
             .filter_map(|line| match line.unwrap().content {
-                Content::Event(event) if !event.is_header() => Some(event.etype),
+                LineContent::Event(event) if !event.is_header() => Some(event.etype),
                 _ => None,
             })
             .collect();
@@ -58,7 +58,7 @@ fn files_count_their_events() {
 fn goldens_are_what_clog2alog_makes() {
     for (name, clog, expected) in clog1_and(|name| format!("alog/{name}_from_clog.alog")) {
         let mut made = Vec::new();
-        from_clog1(&clog1::Reader::new(&clog).unwrap(), &mut made).unwrap();
+        from_clog1(&clog1::Clog1Reader::new(&clog).unwrap(), &mut made).unwrap();
         assert!(made == expected, "{name}");
     }
 }
@@ -66,13 +66,13 @@ fn goldens_are_what_clog2alog_makes() {
 #[test]
 fn definitions_of_a_log_by_p4() {
     let file = std::fs::read(data("alog/p4.log")).unwrap();
-    let header = check(&Reader::new(&file)).unwrap();
+    let header = check(&AlogReader::new(&file)).unwrap();
     assert_eq!(header.creator, b"P4 Nov-24-26");
     assert_eq!(header.counts, [Some(24), Some(4), Some(1), Some(6)]);
     assert_eq!(header.rollover, 4294967295.0);
     assert_eq!(header.events[0], (1, b"Begin mesh".to_vec()));
     assert_eq!(header.formats.len(), 6);
-    let state = StateDef {
+    let state = AlogStateDef {
         start: 3,
         end: 4,
         color: b"red".to_vec(),
@@ -84,9 +84,9 @@ fn definitions_of_a_log_by_p4() {
 
 #[test]
 fn stored_files_stay_the_same() {
-    let clog = written(&small_log(), clog1::Layout::default());
+    let clog = written(&small_log(), clog1::Clog1Layout::default());
     let mut made = Vec::new();
-    from_clog1(&clog1::Reader::new(&clog).unwrap(), &mut made).unwrap();
+    from_clog1(&clog1::Clog1Reader::new(&clog).unwrap(), &mut made).unwrap();
     assert_stored("alog/small_from_clog.alog", &made);
     let (copy, result) = copied(&made);
     result.unwrap();
@@ -102,8 +102,8 @@ fn clog2alog_has_its_odd_times() {
         crate::legacy::raw(-0.5, 0, 11, 1, ""),
         crate::legacy::raw(1e6, 0, 12, 1, "x"),
     ];
-    let clog = written(&records, clog1::Layout::default());
-    let reader = clog1::Reader::with_layout(&clog, clog1::Layout::default());
+    let clog = written(&records, clog1::Clog1Layout::default());
+    let reader = clog1::Clog1Reader::with_layout(&clog, clog1::Clog1Layout::default());
     let mut made = Vec::new();
     from_clog1(&reader, &mut made).unwrap();
     let text = String::from_utf8(made).unwrap();
@@ -118,7 +118,7 @@ fn clog2alog_has_its_odd_times() {
         ]
     );
     assert_eq!(
-        check(&Reader::new(text.as_bytes())).unwrap().counts[0],
+        check(&AlogReader::new(text.as_bytes())).unwrap().counts[0],
         Some(4)
     );
 }
@@ -127,13 +127,13 @@ fn clog2alog_has_its_odd_times() {
 #[test]
 fn lines_are_read_with_tolerance() {
     let file = b"# made by hand\n\n  -11  0 0 0 0 4294967295   \n-13 0 1 2 0 0 light sky\n1\t0 0 7 1 12.5e3   two words  \n";
-    let reader = Reader::new(file);
+    let reader = AlogReader::new(file);
     let header = check(&reader).unwrap();
-    let events: Vec<Event<'_>> = reader
+    let events: Vec<AlogEvent<'_>> = reader
         .lines()
         .filter_map(|line| match line.unwrap().content {
-            Content::Event(event) => Some(event),
-            Content::Comment(_) => None,
+            LineContent::Event(event) => Some(event),
+            LineContent::Comment(_) => None,
         })
         .collect();
     assert_eq!(events.len(), 3);
@@ -147,7 +147,7 @@ fn lines_are_read_with_tolerance() {
 
 #[test]
 fn errors_name_line_place_and_expectation() {
-    let error = |file: &[u8]| check(&Reader::new(file)).unwrap_err().to_string();
+    let error = |file: &[u8]| check(&AlogReader::new(file)).unwrap_err().to_string();
     assert_eq!(
         error(b"-2 0 0 1 0 0\n11 0 zero 1 0 0 \n"),
         "byte 18: line 2: the task, a whole number of 32 bits, expected, found \"zero 1 0 0 \"; \
@@ -179,7 +179,7 @@ fn wrong_counts_are_told_from_missing_events() {
         let head = format!("-2 0 0 {announced} 0 0\n-3 0 0 2 0 0\n-7 0 0 0 0 500\n");
         format!("{head}11 0 0 1 0 0\n12 0 0 1 0 {last}\n")
     };
-    let check = |file: String| check(&Reader::new(file.as_bytes())).is_ok();
+    let check = |file: String| check(&AlogReader::new(file.as_bytes())).is_ok();
     assert!(check(file(2, 500)) && check(file(1, 400)) && check(file(6, 500)));
     assert!(!check(file(6, 499)) && !check(file(5, 500)) && !check(file(3, 500)));
 }
@@ -196,7 +196,7 @@ fn every_truncation_gives_the_lines_before_it_and_an_error() {
         assert_eq!(copy, file[..whole.map_or(0, |at| at + 1)]);
     }
     for length in clog1::HEADER_SIZE..clog.len() {
-        let reader = clog1::Reader::new(&clog[..length]).unwrap();
+        let reader = clog1::Clog1Reader::new(&clog[..length]).unwrap();
         assert!(from_clog1(&reader, &mut Vec::new()).is_err(), "{length}");
     }
 }
@@ -232,7 +232,7 @@ fn any_event() -> impl Strategy<Value = (i32, [i32; 4], Result<u64, f64>, Vec<u8
 }
 
 fn read_all(file: &[u8]) {
-    let _ = check(&Reader::new(file));
+    let _ = check(&AlogReader::new(file));
     let _ = copied(file);
     let _ = recognises(file);
 }
@@ -249,8 +249,8 @@ proptest! {
             rest.extend(text.iter().filter(|&&byte| byte != b'\n'));
             texts.push(rest);
         }
-        let made: Vec<Event<'_>> = events.iter().zip(&texts).map(|((etype, n, time, _), rest)| {
-            Event {
+        let made: Vec<AlogEvent<'_>> = events.iter().zip(&texts).map(|((etype, n, time, _), rest)| {
+            AlogEvent {
                 // Counts of events would have to be right.
                 etype: if *etype == etype::EVENTS { 1 } else { *etype },
                 process: n[0],
@@ -268,15 +268,15 @@ proptest! {
         for event in &made {
             event.write(&mut file).unwrap();
         }
-        let read: Result<Vec<_>, _> = Reader::new(&file).lines().collect();
-        let read: Vec<Content<'_>> = match read {
+        let read: Result<Vec<_>, _> = AlogReader::new(&file).lines().collect();
+        let read: Vec<LineContent<'_>> = match read {
             Ok(lines) => lines.iter().map(|line| line.content).collect(),
             Err(error) => {
-                prop_assert!(made.iter().all(Event::is_header), "{}", error);
+                prop_assert!(made.iter().all(AlogEvent::is_header), "{}", error);
                 return Ok(());
             }
         };
-        let expected: Vec<Content<'_>> = made.iter().map(|event| Content::Event(*event)).collect();
+        let expected: Vec<LineContent<'_>> = made.iter().map(|event| LineContent::Event(*event)).collect();
         prop_assert_eq!(read, expected);
         prop_assert_eq!(copied(&file).0, file);
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use trace_formats::clog1::*;
 use trace_formats::clog2::{Endian, FixedText};
 
-const SMALL: Layout = Layout {
+const SMALL: Clog1Layout = Clog1Layout {
     block_size: 1024,
     is_padded: true,
     endian: Endian::Big,
@@ -26,11 +26,11 @@ fn files_are_copied_byte_for_byte() {
 #[test]
 fn files_are_written_as_mpe_divides_them() {
     for (name, file) in clog1_files() {
-        let reader = Reader::new(&file).unwrap();
-        let records: Vec<Record> = reader.records().map(Result::unwrap).collect();
+        let reader = Clog1Reader::new(&file).unwrap();
+        let records: Vec<Clog1Record> = reader.records().map(Result::unwrap).collect();
         let again = written(&records, reader.layout());
         let ends = |file: &[u8]| -> Vec<(u64, i32, f64, i32)> {
-            let raw = Reader::with_layout(file, reader.layout()).raw_records();
+            let raw = Clog1Reader::with_layout(file, reader.layout()).raw_records();
             raw.map(Result::unwrap)
                 .map(|raw| {
                     let header = raw.record.header;
@@ -56,8 +56,8 @@ fn goldens_are_printed_as_clog_print_does() {
 #[test]
 fn the_oldest_layout_is_found_out() {
     let file = std::fs::read(data("clog1/early.clog")).unwrap();
-    let reader = Reader::new(&file).unwrap();
-    let expected = Layout {
+    let reader = Clog1Reader::new(&file).unwrap();
+    let expected = Clog1Layout {
         is_padded: false,
         ..SMALL
     };
@@ -65,7 +65,7 @@ fn the_oldest_layout_is_found_out() {
     let states: Vec<(String, String)> = reader
         .records()
         .filter_map(|record| match record.unwrap().body {
-            Body::StateDef(def) => Some((
+            Clog1Body::StateDef(def) => Some((
                 def.color.to_str().into_owned(),
                 def.name.to_str().into_owned(),
             )),
@@ -82,7 +82,7 @@ fn stored_files_stay_the_same() {
     let (text, result) = printed(&file);
     result.unwrap();
     assert_stored("clog1/small.txt", &text);
-    let early = Layout {
+    let early = Clog1Layout {
         is_padded: false,
         ..SMALL
     };
@@ -97,15 +97,15 @@ fn reading_gives_what_was_written_in_every_layout() {
                 if block_size == 65536 && !is_padded {
                     continue;
                 }
-                let layout = Layout {
+                let layout = Clog1Layout {
                     block_size,
                     is_padded,
                     endian,
                 };
                 let file = written(&small_log(), layout);
-                let reader = Reader::new(&file).unwrap();
+                let reader = Clog1Reader::new(&file).unwrap();
                 assert_eq!(reader.layout(), layout);
-                let read: Vec<Record> = reader.records().map(Result::unwrap).collect();
+                let read: Vec<Clog1Record> = reader.records().map(Result::unwrap).collect();
                 assert_eq!(read, small_log());
                 assert!(recognises(&file));
             }
@@ -115,7 +115,7 @@ fn reading_gives_what_was_written_in_every_layout() {
 
 #[test]
 fn an_empty_log_is_one_block_with_endlog() {
-    let file = written(&[], Layout::default());
+    let file = written(&[], Clog1Layout::default());
     assert_eq!(file.len(), 65536);
     let (text, result) = printed(&file);
     result.unwrap();
@@ -128,15 +128,15 @@ fn an_empty_log_is_one_block_with_endlog() {
 /// `spec/clog1.md` section 4: ENDBLOCK stands where fewer than 161 bytes are left.
 #[test]
 fn blocks_end_where_mpe_ends_them() {
-    let records: Vec<Record> = (0..40)
+    let records: Vec<Clog1Record> = (0..40)
         .map(|nth| raw(f64::from(nth), 0, 11, nth, ""))
         .collect();
     let file = written(&records, SMALL);
-    let ends: Vec<(u64, f64)> = Reader::new(&file)
+    let ends: Vec<(u64, f64)> = Clog1Reader::new(&file)
         .unwrap()
         .raw_records()
         .map(Result::unwrap)
-        .filter(|raw| raw.record.body == Body::EndBlock)
+        .filter(|raw| raw.record.body == Clog1Body::EndBlock)
         .map(|raw| (raw.offset, raw.record.header.time))
         .collect();
     // 16 records of 56 bytes: 896 + 160 >= 1024, and 15 of them: 840 + 160 < 1024.
@@ -145,7 +145,7 @@ fn blocks_end_where_mpe_ends_them() {
 
 #[test]
 fn unknown_types_are_passed_over_by_their_length() {
-    let other = Body::Other {
+    let other = Clog1Body::Other {
         rectype: 77,
         bytes: (0..40).collect(),
     };
@@ -154,9 +154,9 @@ fn unknown_types_are_passed_over_by_their_length() {
         record(1.5, 0, other),
         raw(2.0, 0, 12, 1, ""),
     ];
-    let file = written(&records, Layout::default());
-    let reader = Reader::with_layout(&file, Layout::default());
-    let read: Vec<Record> = reader.records().map(Result::unwrap).collect();
+    let file = written(&records, Clog1Layout::default());
+    let reader = Clog1Reader::with_layout(&file, Clog1Layout::default());
+    let read: Vec<Clog1Record> = reader.records().map(Result::unwrap).collect();
     assert_eq!(read, records);
     let mut text = Vec::new();
     print::print(&reader, &mut text).unwrap();
@@ -166,20 +166,23 @@ fn unknown_types_are_passed_over_by_their_length() {
 
 #[test]
 fn records_that_fit_no_block_are_refused() {
-    let other = Body::Other {
+    let other = Clog1Body::Other {
         rectype: 77,
         bytes: vec![0; 1000],
     };
-    let mut writer = Writer::new(Vec::new(), SMALL);
+    let mut writer = Clog1Writer::new(Vec::new(), SMALL);
     let error = writer.write(&record(1.0, 0, other)).unwrap_err();
-    assert!(matches!(error.kind, ErrorKind::TooLarge { .. }), "{error}");
+    assert!(
+        matches!(error.kind, Clog1ErrorKind::TooLarge { .. }),
+        "{error}"
+    );
 }
 
 #[test]
 fn every_truncation_gives_the_records_before_it_and_an_error() {
     let records = small_log();
     let file = written(&records, SMALL);
-    let ends: Vec<usize> = Reader::new(&file)
+    let ends: Vec<usize> = Clog1Reader::new(&file)
         .unwrap()
         .raw_records()
         .map(Result::unwrap)
@@ -192,8 +195,8 @@ fn every_truncation_gives_the_records_before_it_and_an_error() {
         let error = result.unwrap_err();
         assert!(error.offset as usize <= length, "{error}");
         assert_eq!(recognises(cut), length >= HEADER_SIZE, "{length}");
-        let reader = Reader::with_layout(cut, SMALL);
-        let read: Vec<Record> = reader.records().map_while(Result::ok).collect();
+        let reader = Clog1Reader::with_layout(cut, SMALL);
+        let read: Vec<Clog1Record> = reader.records().map_while(Result::ok).collect();
         let expected = ends.iter().filter(|&&end| end <= length).count();
         assert_eq!(read, records[..expected], "cut to {length} bytes");
     }
@@ -209,11 +212,11 @@ fn other_files_are_not_recognised() {
         b"-1 0 0 0 0 0 Me\n-2 0 0 1 0 0\n",
     ] {
         assert!(!recognises(other));
-        let error = Reader::new(other).unwrap_err();
-        assert!(matches!(error.kind, ErrorKind::NotClog1), "{error}");
+        let error = Clog1Reader::new(other).unwrap_err();
+        assert!(matches!(error.kind, Clog1ErrorKind::NotClog1), "{error}");
     }
     for (at, byte) in [(0, 0x7f), (11, 9), (15, 4), (16, 0x80)] {
-        let mut file = written(&small_log(), Layout::default());
+        let mut file = written(&small_log(), Clog1Layout::default());
         file[at] = byte;
         assert!(!recognises(&file), "byte {at}");
     }
@@ -228,7 +231,7 @@ fn errors_name_place_and_expectation() {
         error,
         "x.clog: byte 72: not a CLOG-1 file: expected a record header with a type from -2 to 8 and its length"
     );
-    let reader = Reader::with_layout(&file, SMALL);
+    let reader = Clog1Reader::with_layout(&file, SMALL);
     let error = reader.records().find_map(Result::err).unwrap().to_string();
     assert_eq!(
         error,
@@ -244,19 +247,19 @@ fn text<const N: usize>() -> impl Strategy<Value = FixedText<N>> {
     })
 }
 
-fn body() -> impl Strategy<Value = Body> {
+fn body() -> impl Strategy<Value = Clog1Body> {
     let ints = any::<[i32; 6]>();
     let pad = any::<[u8; 4]>();
     prop_oneof![
-        Just(Body::Undefined),
-        (ints, pad, text::<16>()).prop_map(|(n, pad, text)| Body::Raw(RawEvent {
+        Just(Clog1Body::Undefined),
+        (ints, pad, text::<16>()).prop_map(|(n, pad, text)| Clog1Body::Raw(RawEvent {
             etype: n[0],
             data: n[1],
             srcloc: n[2],
             pad,
             text,
         })),
-        ints.prop_map(|n| Body::Msg(Msg {
+        ints.prop_map(|n| Clog1Body::Msg(Clog1Msg {
             etype: n[0],
             tag: n[1],
             partner: n[2],
@@ -264,7 +267,7 @@ fn body() -> impl Strategy<Value = Body> {
             size: n[4],
             srcloc: n[5],
         })),
-        (ints, pad).prop_map(|(n, pad)| Body::Coll(Coll {
+        (ints, pad).prop_map(|(n, pad)| Clog1Body::Coll(Coll {
             etype: n[0],
             root: n[1],
             comm: n[2],
@@ -272,19 +275,19 @@ fn body() -> impl Strategy<Value = Body> {
             srcloc: n[4],
             pad,
         })),
-        ints.prop_map(|n| Body::Comm(Comm {
+        ints.prop_map(|n| Clog1Body::Comm(Clog1Comm {
             etype: n[0],
             parent: n[1],
             comm: n[2],
             srcloc: n[3],
         })),
-        (ints, pad, text::<16>()).prop_map(|(n, pad, name)| Body::EventDef(EventDef {
+        (ints, pad, text::<16>()).prop_map(|(n, pad, name)| Clog1Body::EventDef(Clog1EventDef {
             etype: n[0],
             pad,
             name,
         })),
         (ints, pad, text::<24>(), text::<16>()).prop_map(|(n, pad, color, name)| {
-            Body::StateDef(StateDef {
+            Clog1Body::StateDef(Clog1StateDef {
                 state_id: n[0],
                 start_etype: n[1],
                 end_etype: n[2],
@@ -293,16 +296,16 @@ fn body() -> impl Strategy<Value = Body> {
                 name,
             })
         }),
-        (ints, text::<40>()).prop_map(|(n, file)| Body::SrcLoc(SrcLoc {
+        (ints, text::<40>()).prop_map(|(n, file)| Clog1Body::SrcLoc(SrcLoc {
             srcloc: n[0],
             line: n[1],
             file,
         })),
         any::<f64>()
             .prop_filter("comparable", |shift| !shift.is_nan())
-            .prop_map(Body::Shift),
+            .prop_map(Clog1Body::Shift),
         (9i32..1000, prop::collection::vec(any::<u64>(), 0..20)).prop_map(|(rectype, words)| {
-            Body::Other {
+            Clog1Body::Other {
                 rectype,
                 bytes: words.iter().flat_map(|word| word.to_be_bytes()).collect(),
             }
@@ -310,18 +313,20 @@ fn body() -> impl Strategy<Value = Body> {
     ]
 }
 
-fn any_record() -> impl Strategy<Value = Record> {
-    (-1e6..1e6, any::<i32>(), any::<[u8; 4]>(), body()).prop_map(|(time, rank, pad, body)| Record {
-        header: RecordHeader { time, rank, pad },
-        body,
+fn any_record() -> impl Strategy<Value = Clog1Record> {
+    (-1e6..1e6, any::<i32>(), any::<[u8; 4]>(), body()).prop_map(|(time, rank, pad, body)| {
+        Clog1Record {
+            header: Clog1RecordHeader { time, rank, pad },
+            body,
+        }
     })
 }
 
 fn read_all(file: &[u8]) {
     let _ = printed(file);
     let _ = copied(file);
-    for layout in [SMALL, Layout::default()] {
-        let count = Reader::with_layout(file, layout).raw_records().count();
+    for layout in [SMALL, Clog1Layout::default()] {
+        let count = Clog1Reader::with_layout(file, layout).raw_records().count();
         assert!(count <= file.len() / HEADER_SIZE + 1);
     }
 }
@@ -334,17 +339,17 @@ proptest! {
         is_padded: bool,
         is_little: bool,
     ) {
-        let layout = Layout {
+        let layout = Clog1Layout {
             block_size: if is_small { 1024 } else { 65536 },
             is_padded,
             endian: if is_little { Endian::Little } else { Endian::Big },
         };
         let file = written(&records, layout);
         prop_assert_eq!(file.len() % layout.block_size, 0);
-        let reader = Reader::with_layout(&file, layout);
-        let read: Vec<Record> = reader.records().map(Result::unwrap).collect();
+        let reader = Clog1Reader::with_layout(&file, layout);
+        let read: Vec<Clog1Record> = reader.records().map(Result::unwrap).collect();
         prop_assert_eq!(&read, &records);
-        let mut writer = Writer::new(Vec::new(), layout);
+        let mut writer = Clog1Writer::new(Vec::new(), layout);
         for raw in reader.raw_records() {
             writer.write_raw(&raw.unwrap()).unwrap();
         }
@@ -376,7 +381,7 @@ proptest! {
             to[..4].copy_from_slice(&rectype.to_be_bytes());
             to[4..].copy_from_slice(&length.to_be_bytes());
         }
-        if let Ok(record) = Record::decode(&bytes, SMALL) {
+        if let Ok(record) = Clog1Record::decode(&bytes, SMALL) {
             let mut again = Vec::new();
             record.encode(SMALL, &mut again);
             prop_assert_eq!(&again[..], &bytes[..record.size()]);

@@ -74,16 +74,16 @@ pub fn assert_stored(name: &str, made: &[u8]) {
     assert!(stored == made, "{name} differs from what is made now");
 }
 
-pub fn record(time: f64, rank: i32, body: Body) -> Record {
-    let header = RecordHeader {
+pub fn record(time: f64, rank: i32, body: Clog1Body) -> Clog1Record {
+    let header = Clog1RecordHeader {
         time,
         rank,
         pad: [0; 4],
     };
-    Record { header, body }
+    Clog1Record { header, body }
 }
 
-pub fn raw(time: f64, rank: i32, etype: i32, data: i32, text: &str) -> Record {
+pub fn raw(time: f64, rank: i32, etype: i32, data: i32, text: &str) -> Clog1Record {
     let body = RawEvent {
         etype,
         data,
@@ -91,11 +91,11 @@ pub fn raw(time: f64, rank: i32, etype: i32, data: i32, text: &str) -> Record {
         pad: [0; 4],
         text: FixedText::new(text),
     };
-    record(time, rank, Body::Raw(body))
+    record(time, rank, Clog1Body::Raw(body))
 }
 
-pub fn state_def(id: i32, start: i32, color: &str, name: &str) -> Body {
-    Body::StateDef(StateDef {
+pub fn state_def(id: i32, start: i32, color: &str, name: &str) -> Clog1Body {
+    Clog1Body::StateDef(Clog1StateDef {
         state_id: id,
         start_etype: start,
         end_etype: start + 1,
@@ -107,19 +107,19 @@ pub fn state_def(id: i32, start: i32, color: &str, name: &str) -> Body {
 
 /// A log with every record type; two ranks, nested and overlapping states, messages in both orders, ends without a
 /// start and the other way round.
-pub fn small_log() -> Vec<Record> {
-    let place = Body::SrcLoc(SrcLoc {
+pub fn small_log() -> Vec<Clog1Record> {
+    let place = Clog1Body::SrcLoc(SrcLoc {
         srcloc: 901,
         line: 42,
         file: FixedText::new("program.c"),
     });
-    let init = Body::Comm(Comm {
+    let init = Clog1Body::Comm(Clog1Comm {
         etype: comm_etype::INIT,
         parent: -1,
         comm: 91,
         srcloc: 901,
     });
-    let coll = Body::Coll(Coll {
+    let coll = Clog1Body::Coll(Coll {
         etype: 13,
         root: 1,
         comm: 91,
@@ -127,7 +127,7 @@ pub fn small_log() -> Vec<Record> {
         srcloc: 901,
         pad: [0; 4],
     });
-    let msg = Body::Msg(Msg {
+    let msg = Clog1Body::Msg(Clog1Msg {
         etype: -101,
         tag: 7,
         partner: 1,
@@ -135,7 +135,7 @@ pub fn small_log() -> Vec<Record> {
         size: 1024,
         srcloc: 901,
     });
-    let event = Body::EventDef(EventDef {
+    let event = Clog1Body::EventDef(Clog1EventDef {
         etype: 520,
         pad: [0; 4],
         name: FixedText::new("Step"),
@@ -143,8 +143,8 @@ pub fn small_log() -> Vec<Record> {
     vec![
         record(0.25, 0, place),
         record(0.25, 0, init),
-        record(0.25, 1, Body::Shift(-0.125)),
-        record(0.25, 0, Body::Undefined),
+        record(0.25, 1, Clog1Body::Shift(-0.125)),
+        record(0.25, 0, Clog1Body::Undefined),
         raw(0.5, 0, -201, -1, "MPI_ANY_TAG"),
         record(0.5, 0, event),
         record(0.5, 0, state_def(200, 500, "blue:gray3", "Solve")),
@@ -168,8 +168,8 @@ pub fn small_log() -> Vec<Record> {
     ]
 }
 
-pub fn written(records: &[Record], layout: Layout) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new(), layout);
+pub fn written(records: &[Clog1Record], layout: Clog1Layout) -> Vec<u8> {
+    let mut writer = Clog1Writer::new(Vec::new(), layout);
     for record in records {
         writer.write(record).unwrap();
     }
@@ -177,12 +177,12 @@ pub fn written(records: &[Record], layout: Layout) -> Vec<u8> {
 }
 
 /// The copy of a file by way of its records, and what ended the reading.
-pub fn copied(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
-    let reader = match Reader::new(file) {
+pub fn copied(file: &[u8]) -> (Vec<u8>, Result<(), Clog1Error>) {
+    let reader = match Clog1Reader::new(file) {
         Ok(reader) => reader,
         Err(error) => return (Vec::new(), Err(error)),
     };
-    let mut writer = Writer::new(Vec::new(), reader.layout());
+    let mut writer = Clog1Writer::new(Vec::new(), reader.layout());
     for raw in reader.raw_records() {
         match raw {
             Ok(raw) => writer.write_raw(&raw).unwrap(),
@@ -192,8 +192,8 @@ pub fn copied(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
     (writer.finish().unwrap(), Ok(()))
 }
 
-pub fn printed(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
+pub fn printed(file: &[u8]) -> (Vec<u8>, Result<(), Clog1Error>) {
     let mut text = Vec::new();
-    let result = Reader::new(file).and_then(|reader| print::print(&reader, &mut text));
+    let result = Clog1Reader::new(file).and_then(|reader| print::print(&reader, &mut text));
     (text, result)
 }

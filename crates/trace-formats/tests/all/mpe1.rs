@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 use trace_formats::{alog, clog1};
 use trace_model::{
-    Category, Definitions, Drawable, Line, Losses, Order, Source as _, Topology, Vertex, convert,
-    info_values,
+    Category, Definitions, Drawable, DrawableOrder, Line, Losses, Source as _, Topology, Vertex,
+    convert, info_values,
 };
 
 /// A drawable in words: name, topology, info, then time and rank of each corner.
@@ -74,7 +74,7 @@ impl Drop for Temporary {
 
 fn to_clog1(source: &dyn trace_model::Source) -> (Vec<u8>, Losses) {
     let file = Temporary::new("x.clog");
-    let sink = clog1::Sink::create(&file.0, source.definitions()).unwrap();
+    let sink = clog1::Clog1Sink::create(&file.0, source.definitions()).unwrap();
     let losses = convert(source, Box::new(sink)).unwrap();
     (file.bytes(), losses)
 }
@@ -82,8 +82,8 @@ fn to_clog1(source: &dyn trace_model::Source) -> (Vec<u8>, Losses) {
 fn to_alog(source: &dyn trace_model::Source, is_mpe: bool) -> (Vec<u8>, Losses) {
     let file = Temporary::new("x.alog");
     let creator = Some("program 2026-11-20".to_string());
-    let options = alog::Options { is_mpe, creator };
-    let sink = alog::Sink::create(&file.0, source.definitions(), options).unwrap();
+    let options = alog::AlogOptions { is_mpe, creator };
+    let sink = alog::AlogSink::create(&file.0, source.definitions(), options).unwrap();
     let losses = convert(source, Box::new(sink)).unwrap();
     (file.bytes(), losses)
 }
@@ -92,8 +92,8 @@ fn to_alog(source: &dyn trace_model::Source, is_mpe: bool) -> (Vec<u8>, Losses) 
 #[test]
 fn events_are_paired() {
     use Topology::{Arrow, Event, State};
-    let file = written(&small_log(), clog1::Layout::default());
-    let source = clog1::Source::new(&file).unwrap();
+    let file = written(&small_log(), clog1::Clog1Layout::default());
+    let source = clog1::Clog1Source::new(&file).unwrap();
     let (drawables, losses) = shown(&source);
     let expected: Vec<Shown> = [
         ("Step", Event, "data=Integer(3), text=Text([116, 104, 105, 114, 100, 32, 115, 116, 101, 112])", vec![(1.25, 0)]),
@@ -107,7 +107,7 @@ fn events_are_paired() {
     .map(|(name, topology, info, corners)| (name.to_string(), topology, info.to_string(), corners))
     .to_vec();
     assert_eq!(drawables, expected);
-    assert_eq!(source.order(), Order::End);
+    assert_eq!(source.order(), DrawableOrder::End);
     let expected = [
         ("bitmap of a state", 2),
         ("constant of MPI", 1),
@@ -136,7 +136,7 @@ fn events_are_paired() {
 #[test]
 fn all_events_of_a_file_are_accounted_for() {
     for (name, file) in alog_files() {
-        let source = alog::Source::new(&file).unwrap();
+        let source = alog::AlogSource::new(&file).unwrap();
         let (drawables, losses) = shown(&source);
         let corners: u64 = drawables.iter().map(|shown| shown.3.len() as u64).sum();
         let lost: u64 = losses
@@ -156,8 +156,8 @@ fn all_events_of_a_file_are_accounted_for() {
 #[test]
 fn clog1_and_its_alog_have_the_same_drawables() {
     for (name, clog, text) in clog1_and(|name| format!("alog/{name}_from_clog.alog")) {
-        let of_clog = sorted(shown(&clog1::Source::new(&clog).unwrap()).0);
-        let of_text = sorted(shown(&alog::Source::new(&text).unwrap()).0);
+        let of_clog = sorted(shown(&clog1::Clog1Source::new(&clog).unwrap()).0);
+        let of_text = sorted(shown(&alog::AlogSource::new(&text).unwrap()).0);
         assert_eq!(of_clog.len(), of_text.len());
         let counts = |drawables: &[Shown]| {
             let mut counts = std::collections::BTreeMap::new();
@@ -185,16 +185,16 @@ fn alog_by_way_of_clog1_is_the_same() {
         {
             continue;
         }
-        let (clog, losses) = clog1::from_alog(&alog::Reader::new(&file), Vec::new()).unwrap();
+        let (clog, losses) = clog1::from_alog(&alog::AlogReader::new(&file), Vec::new()).unwrap();
         assert!(losses.is_empty(), "{losses}");
         let mut again = Vec::new();
-        alog::from_clog1(&clog1::Reader::new(&clog).unwrap(), &mut again).unwrap();
+        alog::from_clog1(&clog1::Clog1Reader::new(&clog).unwrap(), &mut again).unwrap();
         assert!(again == file, "{name}");
     }
     let file = std::fs::read(data("alog/small_from_clog.alog")).unwrap();
-    let (clog, _) = clog1::from_alog(&alog::Reader::new(&file), Vec::new()).unwrap();
+    let (clog, _) = clog1::from_alog(&alog::AlogReader::new(&file), Vec::new()).unwrap();
     let mut again = Vec::new();
-    alog::from_clog1(&clog1::Reader::new(&clog).unwrap(), &mut again).unwrap();
+    alog::from_clog1(&clog1::Clog1Reader::new(&clog).unwrap(), &mut again).unwrap();
     // Lines of messages and collectives in records of their own have no blank at the end.
     let plain = |file: &[u8]| {
         let text = String::from_utf8(file.to_vec()).unwrap();
@@ -212,7 +212,7 @@ fn drawables_survive_both_formats() {
         if name == "fpilog_profile.log" {
             continue;
         }
-        let source = alog::Source::new(&file).unwrap();
+        let source = alog::AlogSource::new(&file).unwrap();
         let (expected, _) = shown(&source);
         let start = expected
             .iter()
@@ -236,13 +236,13 @@ fn drawables_survive_both_formats() {
         };
         let (clog, losses) = to_clog1(&source);
         assert_eq!(losses.count("text cut to 15 bytes"), 0, "{name}: {losses}");
-        let by_clog = clog1::Source::new(&clog).unwrap();
+        let by_clog = clog1::Clog1Source::new(&clog).unwrap();
         assert_eq!(
             micros(shown(&by_clog).0, 0),
             micros(expected.clone(), 0),
             "{name}"
         );
-        assert_eq!(by_clog.order(), Order::End);
+        assert_eq!(by_clog.order(), DrawableOrder::End);
 
         let (text, losses) = to_alog(&source, false);
         assert_eq!(
@@ -250,8 +250,8 @@ fn drawables_survive_both_formats() {
             0,
             "{name}"
         );
-        alog::check(&alog::Reader::new(&text)).unwrap();
-        let by_text = alog::Source::new(&text).unwrap();
+        alog::check(&alog::AlogReader::new(&text)).unwrap();
+        let by_text = alog::AlogSource::new(&text).unwrap();
         assert_eq!(
             micros(shown(&by_text).0, 0),
             micros(expected, first),
@@ -346,7 +346,7 @@ impl trace_model::Source for Own {
 fn any_trace_becomes_clog1() {
     let (definitions, drawables) = own();
     let (file, losses) = to_clog1(&Own(definitions, drawables));
-    let reader = clog1::Reader::new(&file).unwrap();
+    let reader = clog1::Clog1Reader::new(&file).unwrap();
     let mut text = Vec::new();
     clog1::print::print(&reader, &mut text).unwrap();
     assert_stored("clog1/from_drawables.txt", &text);
@@ -374,7 +374,7 @@ fn any_trace_becomes_alog() {
     let own = Own(definitions, drawables);
     let (file, losses) = to_alog(&own, false);
     assert_stored("alog/from_drawables.alog", &file);
-    alog::check(&alog::Reader::new(&file)).unwrap();
+    alog::check(&alog::AlogReader::new(&file)).unwrap();
     let expected = [
         ("arrow without tag and size, written as a message", 1),
         ("colour of an event category", 1),
@@ -410,7 +410,7 @@ fn memory_has_a_limit() {
         );
         file.extend_from_slice(line.as_bytes());
     }
-    let source = alog::Source::new(&file).unwrap();
+    let source = alog::AlogSource::new(&file).unwrap();
     assert!(source.definitions().categories.len() <= 3 * 65536);
     assert_eq!(source.definitions().lines.len(), 65536);
     let losses = source.for_each(&mut |_| Ok(())).unwrap();
@@ -424,22 +424,22 @@ fn memory_has_a_limit() {
 fn a_trace_without_drawables_is_an_empty_log() {
     let empty = Own(Definitions::default(), Vec::new());
     let (file, _) = to_clog1(&empty);
-    assert_eq!(clog1::Reader::new(&file).unwrap().records().count(), 0);
+    assert_eq!(clog1::Clog1Reader::new(&file).unwrap().records().count(), 0);
     let (file, _) = to_alog(&empty, true);
     assert_eq!(
-        alog::check(&alog::Reader::new(&file)).unwrap().counts[0],
+        alog::check(&alog::AlogReader::new(&file)).unwrap().counts[0],
         Some(0)
     );
 }
 
 #[test]
 fn what_stands_before_the_damage_is_read() {
-    let file = written(&small_log(), clog1::Layout::default());
-    let whole = shown(&clog1::Source::new(&file).unwrap()).0;
+    let file = written(&small_log(), clog1::Clog1Layout::default());
+    let whole = shown(&clog1::Clog1Source::new(&file).unwrap()).0;
     for length in (clog1::HEADER_SIZE..1400).step_by(7) {
         let cut = &file[..length];
-        assert!(clog1::Source::new(cut).is_err());
-        let (source, damage) = clog1::Source::salvaged(clog1::Reader::new(cut).unwrap());
+        assert!(clog1::Clog1Source::new(cut).is_err());
+        let (source, damage) = clog1::Clog1Source::salvaged(clog1::Clog1Reader::new(cut).unwrap());
         assert!(damage.is_some());
         let (found, _) = shown(&source);
         assert!(found.len() <= whole.len());
@@ -449,10 +449,10 @@ fn what_stands_before_the_damage_is_read() {
         }
     }
     let text = std::fs::read(data("alog/small_from_clog.alog")).unwrap();
-    let whole = shown(&alog::Source::new(&text).unwrap()).0;
+    let whole = shown(&alog::AlogSource::new(&text).unwrap()).0;
     for length in 0..text.len() {
-        assert!(alog::Source::new(&text[..length]).is_err());
-        let (source, damage) = alog::Source::salvaged(&text[..length]);
+        assert!(alog::AlogSource::new(&text[..length]).is_err());
+        let (source, damage) = alog::AlogSource::salvaged(&text[..length]);
         assert!(damage.is_some());
         assert!(shown(&source).0.len() <= whole.len());
     }
@@ -509,11 +509,11 @@ proptest! {
             name.truncate(name.trim_end().len());
         }
         let (clog, _) = to_clog1(&source);
-        let (found, losses) = shown(&clog1::Source::new(&clog).unwrap());
+        let (found, losses) = shown(&clog1::Clog1Source::new(&clog).unwrap());
         prop_assert_eq!(ends(&found), ends(&expected));
         prop_assert_eq!(losses.count("end of a state without its start"), 0);
         let (text, _) = to_alog(&source, true);
-        let (found, losses) = shown(&alog::Source::new(&text).unwrap());
+        let (found, losses) = shown(&alog::AlogSource::new(&text).unwrap());
         prop_assert_eq!(found.len(), expected.len());
         prop_assert_eq!(losses.count("end of a state without its start"), 0);
     }
@@ -529,11 +529,11 @@ proptest! {
             clog[clog_at] = byte;
             text[text_at] = byte;
         }
-        let (source, _) = alog::Source::salvaged(&text);
+        let (source, _) = alog::AlogSource::salvaged(&text);
         shown(&source);
-        let _ = clog1::from_alog(&alog::Reader::new(&text), Vec::new());
-        if let Ok(reader) = clog1::Reader::new(&clog) {
-            shown(&clog1::Source::salvaged(reader).0);
+        let _ = clog1::from_alog(&alog::AlogReader::new(&text), Vec::new());
+        if let Ok(reader) = clog1::Clog1Reader::new(&clog) {
+            shown(&clog1::Clog1Source::salvaged(reader).0);
             let _ = alog::from_clog1(&reader, &mut Vec::new());
         }
     }

@@ -7,16 +7,16 @@ pub(super) const MAX_PARTS: usize = i16::MAX as usize;
 
 /// A drawable that waits for others.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct BundlePart {
     pub(super) topology: Topology,
     pub(super) category: i32,
     pub(super) info: Vec<u8>,
     pub(super) vertices: Vec<Vertex>,
 }
 
-impl Part {
+impl BundlePart {
     pub(super) fn of(drawable: &Drawable<'_>) -> Self {
-        Part {
+        BundlePart {
             topology: drawable.topology,
             category: drawable.category,
             info: drawable.info.to_vec(),
@@ -57,7 +57,7 @@ impl Part {
                 line: i32::from_ne_bytes(take(bytes)?),
             });
         }
-        Some(Part {
+        Some(BundlePart {
             topology: Topology::from_number(topology.into())?,
             category,
             info,
@@ -70,7 +70,7 @@ impl Part {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Bundle {
     pub(super) info: Vec<u8>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<BundlePart>,
 }
 
 impl Bundle {
@@ -86,7 +86,7 @@ impl Bundle {
     pub(super) fn decode(mut bytes: &[u8]) -> Self {
         Bundle {
             info: take_bytes(&mut bytes).unwrap_or_default(),
-            parts: std::iter::from_fn(|| Part::decode(&mut bytes)).collect(),
+            parts: std::iter::from_fn(|| BundlePart::decode(&mut bytes)).collect(),
         }
     }
 }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn bundles_come_out_as_they_went_in() {
-        let part = |category: i32, corners: usize| Part {
+        let part = |category: i32, corners: usize| BundlePart {
             topology: Topology::Arrow,
             category,
             info: vec![7; category as usize],

@@ -11,15 +11,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
-use super::call_id::CallIds;
+use super::call_id::CallIdCategories;
 use super::in_order::in_order;
 use super::select::CategoryPattern;
 use super::slog2::{renewed, restricted};
-use bundle::{Bundle, MAX_PARTS, Part};
+use bundle::{Bundle, BundlePart, MAX_PARTS};
 use nested::Nested;
-use trace_formats::slog2::{Builder, Header, LineIdMap, NewComposite, Options, Ratios};
+use trace_formats::slog2::{LineIdMap, NewComposite, Options, Ratios, Slog2Header, TreeBuilder};
 use trace_model::{
-    Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
+    Category, Definitions, Drawable, DrawableOrder, Losses, Sorter, Source, Stop, Topology, Vertex,
 };
 
 /// The method of a view in which viewers draw composites as one (`spec/slog2.md` section 6.2).
@@ -27,7 +27,7 @@ const CONNECT_COMPOSITE_STATE: i32 = 1;
 
 /// What belongs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
+pub enum GroupKey {
     /// A state, and the states and events within it on its line.
     Nested,
     /// All that carries one CallID, on any lines. The head is what starts first.
@@ -37,9 +37,9 @@ pub enum Together {
 /// A trace whose drawables are to be put together.
 pub struct Composites<'s> {
     source: &'s dyn Source,
-    together: Together,
+    together: GroupKey,
     definitions: Definitions,
-    call_ids: CallIds,
+    call_ids: CallIdCategories,
     /// By category of the head that of the composite.
     composites: BTreeMap<i32, i32>,
     /// Indices from here on are composites'.
@@ -62,13 +62,13 @@ pub struct CompositeStatistics {
 
 impl<'s> Composites<'s> {
     /// Prepares to put together what belongs to heads of these categories; of all if none is named.
-    pub fn new(source: &'s dyn Source, together: Together, heads: &[CategoryPattern]) -> Self {
+    pub fn new(source: &'s dyn Source, together: GroupKey, heads: &[CategoryPattern]) -> Self {
         let mut definitions = source.definitions().clone();
-        let call_ids = CallIds::new(&definitions.categories);
+        let call_ids = CallIdCategories::new(&definitions.categories);
         let is_head = |category: &&Category| {
             let can_be = match together {
-                Together::Nested => category.topology == Topology::State,
-                Together::CallId => call_ids.has(category.index),
+                GroupKey::Nested => category.topology == Topology::State,
+                GroupKey::CallId => call_ids.has(category.index),
             };
             let name = category.name.to_str();
             let mut named = heads.iter();
@@ -83,8 +83,8 @@ impl<'s> Composites<'s> {
         let mut composites = BTreeMap::new();
         for (head, index) in heads.into_iter().zip(first..i32::MAX) {
             let why = match together {
-                Together::Nested => "nested",
-                Together::CallId => "CallID",
+                GroupKey::Nested => "nested",
+                GroupKey::CallId => "CallID",
             };
             composites.insert(head.index, index);
             definitions.categories.push(Category {
@@ -115,26 +115,26 @@ impl<'s> Composites<'s> {
     /// as one in which viewers draw composites as boxes of their own.
     ///
     /// # Errors
-    /// The errors of the source and of the output, and [`trace_formats::slog2::ErrorKind::NoDrawables`] if there is none.
+    /// The errors of the source and of the output, and [`trace_formats::slog2::Slog2ErrorKind::NoDrawables`] if there is none.
     pub fn write<W: Write + Seek>(
         &self,
         views: &[LineIdMap],
         tree: Options,
         out: W,
-    ) -> Result<(W, Header, Losses), Stop> {
+    ) -> Result<(W, Slog2Header, Losses), Stop> {
         self.statistics.replace(CompositeStatistics::default());
-        let mut sorter = Sorter::new(Order::End);
+        let mut sorter = Sorter::new(DrawableOrder::End);
         let losses = match self.together {
-            Together::Nested => self.put_nested(&mut sorter)?,
-            Together::CallId => self.put_by_call_id(&mut sorter)?,
+            GroupKey::Nested => self.put_nested(&mut sorter)?,
+            GroupKey::CallId => self.put_by_call_id(&mut sorter)?,
         };
-        let mut builder = Builder::new(out, tree)?;
+        let mut builder = TreeBuilder::new(out, tree)?;
         sorter.finish(&mut |drawable| {
             if drawable.category < self.first {
                 return Ok(builder.add(drawable)?);
             }
             let bundle = Bundle::decode(drawable.info);
-            let parts: Vec<Drawable<'_>> = bundle.parts.iter().map(Part::drawable).collect();
+            let parts: Vec<Drawable<'_>> = bundle.parts.iter().map(BundlePart::drawable).collect();
             Ok(builder.add_composite(&NewComposite {
                 category: drawable.category,
                 info: &bundle.info,
@@ -159,7 +159,7 @@ impl<'s> Composites<'s> {
 
     fn put_nested(&self, sorter: &mut Sorter) -> Result<Losses, Stop> {
         let mut nested = Nested::default();
-        let losses = in_order(self.source, Order::Start, &mut |drawable| {
+        let losses = in_order(self.source, DrawableOrder::Start, &mut |drawable| {
             self.statistics.borrow_mut().drawables += 1;
             let start = drawable.vertices.iter().map(|v| v.time);
             let start = start.fold(f64::INFINITY, f64::min);
@@ -168,9 +168,9 @@ impl<'s> Composites<'s> {
             }
             let is_head = self.composites.contains_key(&drawable.category);
             match nested.take(drawable, is_head) {
-                nested::Taken::No => sorter.push(drawable)?,
-                nested::Taken::Yes => {}
-                nested::Taken::TooMany(parts) => {
+                nested::TakenAsPart::No => sorter.push(drawable)?,
+                nested::TakenAsPart::Yes => {}
+                nested::TakenAsPart::TooMany(parts) => {
                     self.statistics.borrow_mut().too_large += 1;
                     put_apart(&parts, sorter)?;
                     sorter.push(drawable)?;
@@ -186,14 +186,14 @@ impl<'s> Composites<'s> {
 
     /// Brings what has a CallID into the order of these, and puts together what stands together then.
     fn put_by_call_id(&self, sorter: &mut Sorter) -> Result<Losses, Stop> {
-        let mut by_call_id = Sorter::new(Order::Start);
-        let losses = in_order(self.source, Order::Start, &mut |drawable| {
+        let mut by_call_id = Sorter::new(DrawableOrder::Start);
+        let losses = in_order(self.source, DrawableOrder::Start, &mut |drawable| {
             self.statistics.borrow_mut().drawables += 1;
             let Some(call_id) = self.call_ids.of(drawable.category, drawable.info) else {
                 return Ok(sorter.push(drawable)?);
             };
             let mut bytes = call_id.to_ne_bytes().to_vec();
-            Part::of(drawable).encode(&mut bytes);
+            BundlePart::of(drawable).encode(&mut bytes);
             // What a double holds of the CallID is the key; who shares it is told apart below.
             let time = (call_id >> 11) as f64;
             Ok(by_call_id.push(&Drawable {
@@ -205,7 +205,7 @@ impl<'s> Composites<'s> {
         })?;
         let mut key = None;
         // In the order in which they were met, which is that of their start times.
-        let mut groups: BTreeMap<u64, Vec<Part>> = BTreeMap::new();
+        let mut groups: BTreeMap<u64, Vec<BundlePart>> = BTreeMap::new();
         by_call_id.finish(&mut |item| {
             let (call_id, mut bytes) = item.info.split_first_chunk().unwrap_or((&[0; 8], &[]));
             let call_id = u64::from_ne_bytes(*call_id);
@@ -215,7 +215,7 @@ impl<'s> Composites<'s> {
                 }
             }
             let parts = groups.entry(call_id).or_default();
-            parts.extend(Part::decode(&mut bytes));
+            parts.extend(BundlePart::decode(&mut bytes));
             if parts.len() > MAX_PARTS {
                 // Those that follow make a group of their own.
                 self.statistics.borrow_mut().too_large += 1;
@@ -230,7 +230,7 @@ impl<'s> Composites<'s> {
     }
 
     /// Makes a composite of a head and what follows it, if there is something.
-    fn put_group(&self, parts: Vec<Part>, sorter: &mut Sorter) -> Result<(), Stop> {
+    fn put_group(&self, parts: Vec<BundlePart>, sorter: &mut Sorter) -> Result<(), Stop> {
         let head = parts.first().filter(|_| parts.len() > 1);
         let category = head.and_then(|head| self.composites.get(&head.category));
         let (Some(head), Some(&category)) = (head, category) else {
@@ -256,7 +256,7 @@ impl<'s> Composites<'s> {
     }
 }
 
-fn put_apart(parts: &[Part], sorter: &mut Sorter) -> Result<(), Stop> {
+fn put_apart(parts: &[BundlePart], sorter: &mut Sorter) -> Result<(), Stop> {
     for part in parts {
         sorter.push(&part.drawable())?;
     }

@@ -6,7 +6,7 @@ use super::answer::{Answer, AnswerBody};
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 use crate::timelines::layout::TimelineLayout;
 
 /// Lines of text.
@@ -49,7 +49,7 @@ fn or_empty<T: ToString>(value: Option<T>) -> String {
 
 impl Viewer<'_> {
     /// `csv`.
-    pub(crate) fn csv(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn csv(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let layout = self.layout(query, cancel)?;
         match query.text("what") {
             "stats" => self.statistics_csv(&layout, query, cancel),
@@ -67,7 +67,7 @@ impl Viewer<'_> {
     fn statistics_csv(
         &self,
         layout: &TimelineLayout,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<Answer, ApiError> {
         let mut table = CsvTable::default();
@@ -109,7 +109,7 @@ impl Viewer<'_> {
     fn timelines_csv(
         &self,
         layout: &TimelineLayout,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<Answer, ApiError> {
         let mut table = CsvTable::default();
@@ -148,7 +148,7 @@ impl Viewer<'_> {
     fn matrix_csv(
         &self,
         layout: &TimelineLayout,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<Answer, ApiError> {
         let mut table = CsvTable::default();
@@ -164,7 +164,7 @@ impl Viewer<'_> {
     fn events_csv(
         &self,
         layout: &TimelineLayout,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<Answer, ApiError> {
         let mut table = CsvTable::default();
@@ -196,7 +196,7 @@ impl Viewer<'_> {
         Ok(table.answer(found.exact))
     }
 
-    fn hits_csv(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    fn hits_csv(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let mut table = CsvTable::default();
         let window = self.window(query)?;
         let (found, exact) = self.counted(query, cancel)?;

@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 use crate::details::{CallOperations, DetailFinder, DrawableDetail, FollowedArrows};
 use crate::timelines::spec::TimelineSpec;
 use crate::trace::reference::DrawableReference;
@@ -15,7 +15,7 @@ impl Viewer<'_> {
     /// Looks for drawables on the timelines of a question.
     pub(crate) fn details<T: Serialize>(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
         describe: impl FnOnce(&DetailFinder<'_, '_>) -> Result<T, ApiError>,
     ) -> Result<Answer, ApiError> {
@@ -30,7 +30,7 @@ impl Viewer<'_> {
         Answer::json(&found, !cancel())
     }
 
-    pub(crate) fn at(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn at(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let all = self.trace().bounds();
         let time = query.time("t", all.earliest)?;
         let within = query.time("dt", all.duration() * 1e-4)?.max(0.0);
@@ -41,14 +41,18 @@ impl Viewer<'_> {
         })
     }
 
-    pub(crate) fn reference(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn reference(
+        &self,
+        query: &ApiQuery,
+        cancel: Cancel<'_>,
+    ) -> Result<Answer, ApiError> {
         let reference = DrawableReference::parse(query.text("ref"))?;
         self.details(query, cancel, |details| {
             details.detail(&details.find(&reference)?)
         })
     }
 
-    pub(crate) fn next(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn next(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let is_forward = query.number("dir", 1i32)? >= 0;
         let time = query.time("t", self.trace().bounds().earliest)?;
         let timeline = query.number("row", 0)?;
@@ -63,7 +67,7 @@ impl Viewer<'_> {
         })
     }
 
-    pub(crate) fn follow(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn follow(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let is_forward = query.number("dir", -1i32)? >= 0;
         let reference = DrawableReference::parse(query.text("ref"))?;
         self.details(query, cancel, |details| {
@@ -78,7 +82,7 @@ impl Viewer<'_> {
         })
     }
 
-    pub(crate) fn call(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn call(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let text = query.text("id");
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         let id = match digits {

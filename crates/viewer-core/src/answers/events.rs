@@ -10,7 +10,7 @@ use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 use crate::base::window::takes_part;
 use crate::search::hits::SearchHit;
 use crate::search::plan::SearchPlan;
@@ -123,7 +123,7 @@ impl Eq for EventEntry {}
 
 impl Viewer<'_> {
     /// `events`.
-    pub(crate) fn events(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn events(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let found = self.table(query, 100, cancel)?;
         Answer::json(&found, found.exact)
     }
@@ -131,7 +131,7 @@ impl Viewer<'_> {
     /// All drawables of a question, unless it wants only so many.
     pub(crate) fn whole_table(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<EventsAnswer, ApiError> {
         let found = self.table(query, MAX_EVENTS, cancel)?;
@@ -148,7 +148,7 @@ impl Viewer<'_> {
     /// The drawables of a question, `limit` of them if it does not say how many.
     fn table(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         limit: usize,
         cancel: Cancel<'_>,
     ) -> Result<EventsAnswer, ApiError> {

@@ -6,10 +6,10 @@ use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 use crate::index::KindTimes;
 use crate::index::{IndexBuilder, IndexShape};
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::class::ActivityClass;
 
 /// Bins of an overview at most.
@@ -30,7 +30,11 @@ pub(super) struct OverviewAnswer {
 
 impl Viewer<'_> {
     /// Shares of classes of the time of all units, by bin.
-    pub(crate) fn overview(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn overview(
+        &self,
+        query: &ApiQuery,
+        cancel: Cancel<'_>,
+    ) -> Result<Answer, ApiError> {
         let bins: usize = query.number("bins", 512)?;
         if bins == 0 || bins > MAX_BINS {
             let message = format!("bins={bins}: expected 1 to {MAX_BINS}");
@@ -75,7 +79,12 @@ impl Viewer<'_> {
 }
 
 /// Seconds of a class in each of so many bins.
-fn shares(overview: &KindTimes, trace: &Trace<'_>, class: ActivityClass, bins: usize) -> Vec<f64> {
+fn shares(
+    overview: &KindTimes,
+    trace: &OpenTrace<'_>,
+    class: ActivityClass,
+    bins: usize,
+) -> Vec<f64> {
     let mut found = vec![0.0; bins];
     let is_of = |kind: &usize| trace.kinds()[*kind].class == class;
     let kinds: Vec<usize> = (0..trace.kinds().len()).filter(is_of).collect();

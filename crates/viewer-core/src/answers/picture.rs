@@ -6,7 +6,7 @@ use super::answer::{Answer, AnswerBody};
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 use crate::picture::cells::ColorMode;
 use crate::picture::from_drawables as frame;
 use crate::picture::request::{ArrowSelection, PictureRequest};
@@ -19,7 +19,7 @@ const BUDGET_DIVISOR_WHILE_INDEXING: u64 = 3;
 impl Viewer<'_> {
     /// Bytes of the tree that are read for a picture, of whose states most are held meanwhile: none where that would be too much,
     /// for then it is made of the index or of previews.
-    pub fn reads(&self, query: &Query) -> u64 {
+    pub fn reads(&self, query: &ApiQuery) -> u64 {
         let window = self.window(query).ok();
         let bytes = window.and_then(|window| self.trace().reader().bytes_in(window).ok());
         bytes
@@ -28,7 +28,7 @@ impl Viewer<'_> {
     }
 
     /// Answers `picture`.
-    pub(super) fn picture(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(super) fn picture(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let window = self.window(query)?;
         let layout = self.layout(query, cancel)?;
         let width: usize = query.number("w", 1000)?;

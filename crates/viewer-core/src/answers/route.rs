@@ -4,7 +4,7 @@ use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 
 impl Viewer<'_> {
     /// Answers a question, such as `picture?t0=0&t1=1&w=800`. `cancel` is asked now and then whether to give up.
@@ -12,7 +12,7 @@ impl Viewer<'_> {
     /// # Errors
     /// Why there is no answer.
     pub fn answer(&self, question: &str, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
-        let query = Query::parse(question)?;
+        let query = ApiQuery::parse(question)?;
         match query.route.as_str() {
             "meta" => self.meta(),
             "rows" => self.timelines(&query, cancel),

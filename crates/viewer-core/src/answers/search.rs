@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 use crate::details::DrawableDetail;
 use crate::search::hits::{self, HitCounts};
 use crate::search::walk::{SearchPosition, find};
@@ -38,7 +38,7 @@ pub(super) struct HitsAnswer {
 
 impl Viewer<'_> {
     /// `search`: the next hit from `from`, a time or a reference.
-    pub(crate) fn search(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn search(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let all = self.trace().bounds();
         let is_forward = query.number("dir", 1i32)? >= 0;
         let end = if is_forward {
@@ -86,7 +86,7 @@ impl Viewer<'_> {
         })
     }
 
-    fn hits_of(&self, query: &Query, cancel: Cancel<'_>) -> Result<HitCounts, ApiError> {
+    fn hits_of(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<HitCounts, ApiError> {
         let window: TimeBBox = self.window(query)?;
         let bins: usize = query.number("bins", 200)?;
         if bins > MAX_BINS {
@@ -106,7 +106,7 @@ impl Viewer<'_> {
     /// Hits by bin, and whether that is exact.
     pub(crate) fn counted(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<(Vec<f64>, bool), ApiError> {
         let found = self.hits_of(query, cancel)?;
@@ -114,7 +114,7 @@ impl Viewer<'_> {
     }
 
     /// `hits`: how many there are in a window, and in which bins of it.
-    pub(crate) fn hits(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn hits(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let found = self.hits_of(query, cancel)?;
         let exact = found.is_count_exact && found.are_bins_exact;
         let counted = HitsAnswer {

@@ -1,6 +1,6 @@
 //! Numbers about a window: statistics by category and timeline, messages by pair of timelines and by size, and the drawables one by one.
 
-use analysis::stats::{Nesting, Tally};
+use analysis::stats::{DrawableTally, Nesting};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
@@ -9,7 +9,7 @@ use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 use crate::index::TraceTotals;
 use crate::statistics::counting::{StatisticsScope, WindowStatistics};
 use crate::statistics::from_totals::of_totals;
@@ -101,7 +101,7 @@ impl Viewer<'_> {
     /// Counts what a question is about: window, timelines, hidden kinds. What is known of everything is taken from these totals.
     fn gathered(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         hidden: &[bool],
         totals: Option<&TraceTotals>,
         cancel: Cancel<'_>,
@@ -138,7 +138,7 @@ impl Viewer<'_> {
     }
 
     /// As [`Viewer::window`]; a window may also be a point.
-    fn point_or_window(&self, query: &Query) -> Result<TimeBBox, ApiError> {
+    fn point_or_window(&self, query: &ApiQuery) -> Result<TimeBBox, ApiError> {
         let all = self
             .trace()
             .reader()
@@ -155,7 +155,7 @@ impl Viewer<'_> {
 
     pub(crate) fn numbers(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<StatisticsAnswer, ApiError> {
         // A trace that can be read tells more.
@@ -186,7 +186,7 @@ impl Viewer<'_> {
             let Some(kind) = kind else {
                 continue;
             };
-            let Tally {
+            let DrawableTally {
                 count,
                 total,
                 exclusive,
@@ -254,13 +254,13 @@ impl Viewer<'_> {
     }
 
     /// `stats`.
-    pub(crate) fn stats(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn stats(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let found = self.numbers(query, cancel)?;
         Answer::json(&found, found.exact)
     }
 
     /// By kind whether it is no message.
-    fn hides_all_but_messages(&self, query: &Query) -> Result<Vec<bool>, ApiError> {
+    fn hides_all_but_messages(&self, query: &ApiQuery) -> Result<Vec<bool>, ApiError> {
         let mut hidden = self.hidden(query)?;
         for (hidden, kind) in hidden.iter_mut().zip(self.trace().kinds()) {
             *hidden |= kind.class != ActivityClass::Message;
@@ -271,7 +271,7 @@ impl Viewer<'_> {
     /// The pairs of timelines that have messages, and whether that is exact.
     pub(crate) fn pairs(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<(Vec<TimelinePair>, bool), ApiError> {
         let hidden = self.hides_all_but_messages(query)?;
@@ -284,13 +284,13 @@ impl Viewer<'_> {
     }
 
     /// `matrix`.
-    pub(crate) fn matrix(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn matrix(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let (cells, exact) = self.pairs(query, cancel)?;
         Answer::json(&MatrixAnswer { cells, exact }, exact)
     }
 
     /// `sizes`.
-    pub(crate) fn sizes(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(crate) fn sizes(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let wanted = query.get("kind").filter(|kind| !kind.is_empty());
         let hidden = match wanted {
             None => self.hides_all_but_messages(query)?,

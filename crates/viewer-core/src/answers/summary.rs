@@ -10,7 +10,7 @@ use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::EMPTY;
 use crate::findings::summarize::summarize;
-use crate::findings::summary::Summary;
+use crate::findings::summary::TraceSummary;
 
 impl Viewer<'_> {
     /// `summary`: the exact one, which is made here if the trace is small; else one from previews, until there is.
@@ -28,7 +28,7 @@ impl Viewer<'_> {
                 kept.get_or_init(|| found)
             }
         };
-        let found = Summary {
+        let found = TraceSummary {
             pending,
             ..found.clone()
         };
@@ -39,7 +39,7 @@ impl Viewer<'_> {
     ///
     /// # Errors
     /// The file is damaged, or the answer is not wanted any more.
-    pub fn summary(&self, cancel: Cancel<'_>) -> Result<Arc<Summary>, ApiError> {
+    pub fn summary(&self, cancel: Cancel<'_>) -> Result<Arc<TraceSummary>, ApiError> {
         let kept = self.kept_summary();
         if let Some(found) = kept.get() {
             return Ok(Arc::clone(found));
@@ -53,7 +53,7 @@ impl Viewer<'_> {
         Ok(Arc::clone(kept.get_or_init(|| Arc::new(found))))
     }
 
-    fn summarize(&self, cancel: Cancel<'_>, exact: bool) -> Result<Summary, ApiError> {
+    fn summarize(&self, cancel: Cancel<'_>, exact: bool) -> Result<TraceSummary, ApiError> {
         let root = self.trace().reader().root();
         let window = root.map_or(EMPTY, |root| root.bounds);
         let found = summarize(
@@ -64,7 +64,7 @@ impl Viewer<'_> {
         )?;
         let mut lost = self.lost();
         lost.extend(found.lost);
-        Ok(Summary {
+        Ok(TraceSummary {
             name: self.name().to_owned(),
             lost,
             ..found

@@ -6,11 +6,15 @@ use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
+use crate::base::query::ApiQuery;
 
 impl Viewer<'_> {
     /// Answers `rows`.
-    pub(super) fn timelines(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(super) fn timelines(
+        &self,
+        query: &ApiQuery,
+        cancel: Cancel<'_>,
+    ) -> Result<Answer, ApiError> {
         let layout = self.layout(query, cancel)?;
         let timelines = || layout.timelines.iter();
         let answer = TimelinesAnswer {

@@ -19,7 +19,7 @@ use super::statistics::{
 use super::timelines::TimelinesAnswer;
 use super::traces::{TraceName, TracesAnswer};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
-use crate::findings::summary::{Finding, FindingItem, FindingTarget, Summary, TimeShare};
+use crate::findings::summary::{FindingItem, FindingTarget, TimeShare, TraceFinding, TraceSummary};
 use crate::picture::frame::{HEADER_BYTES, MAGIC, arrow_flag, flag, section};
 use crate::trace::TopologyName;
 
@@ -71,9 +71,9 @@ fn typescript() -> String {
     add::<EventsAnswer>(&mut text, &config);
     add::<SearchAnswer>(&mut text, &config);
     add::<HitsAnswer>(&mut text, &config);
-    add::<Summary>(&mut text, &config);
+    add::<TraceSummary>(&mut text, &config);
     add::<TimeShare>(&mut text, &config);
-    add::<Finding>(&mut text, &config);
+    add::<TraceFinding>(&mut text, &config);
     add::<FindingItem>(&mut text, &config);
     add::<FindingTarget>(&mut text, &config);
     text.push_str("\n/** The first bytes of a frame, as a little-endian number. */\n");

@@ -7,9 +7,9 @@ use trace_formats::slog2::TimeBBox;
 use super::answer::AnswerLimits;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
-use crate::base::query::Query;
-use crate::findings::summary::Summary;
-use crate::index::Index;
+use crate::base::query::ApiQuery;
+use crate::findings::summary::TraceSummary;
+use crate::index::OverviewIndex;
 use crate::search::hits::{self, SearchHit};
 use crate::search::plan::SearchPlan;
 use crate::search::prepare::plan as plan_search;
@@ -17,7 +17,7 @@ use crate::timelines::layout::TimelineLayout;
 use crate::timelines::measure::{LineMeasures, measure};
 use crate::timelines::spec::TimelineSpec;
 use crate::timelines::tree::LabelTree;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 
 /// Layouts that are kept.
@@ -41,18 +41,18 @@ struct PreparedSearch {
 pub struct Viewer<'a> {
     name: String,
     bytes: u64,
-    trace: Trace<'a>,
+    trace: OpenTrace<'a>,
     trees: Vec<LabelTree>,
     limits: AnswerLimits,
     layouts: Mutex<Vec<Arc<TimelineLayout>>>,
     /// The last search made ready: every picture asks for its hits.
     searched: Mutex<Option<PreparedSearch>>,
     measures: Mutex<Option<Arc<LineMeasures>>>,
-    summary: OnceLock<Arc<Summary>>,
-    estimated_summary: OnceLock<Summary>,
+    summary: OnceLock<Arc<TraceSummary>>,
+    estimated_summary: OnceLock<TraceSummary>,
     making_summary: Mutex<()>,
     is_summing: AtomicBool,
-    index: OnceLock<Index<'static>>,
+    index: OnceLock<OverviewIndex<'static>>,
     /// Progress of the index in percent; [`NOT_BUILDING`] if nobody makes it.
     building: AtomicU8,
 }
@@ -63,7 +63,7 @@ impl<'a> Viewer<'a> {
     /// # Errors
     /// The file is no SLOG2 file or is damaged.
     pub fn new(name: &str, file: &'a [u8], limits: AnswerLimits) -> Result<Self, ApiError> {
-        let trace = Trace::new(file)?;
+        let trace = OpenTrace::new(file)?;
         Ok(Viewer {
             name: name.to_owned(),
             bytes: file.len() as u64,
@@ -88,7 +88,7 @@ impl<'a> Viewer<'a> {
     }
 
     /// The trace.
-    pub fn trace(&self) -> &Trace<'a> {
+    pub fn trace(&self) -> &OpenTrace<'a> {
         &self.trace
     }
 
@@ -103,12 +103,12 @@ impl<'a> Viewer<'a> {
     }
 
     /// The index, once there is one.
-    pub fn index(&self) -> Option<&Index<'static>> {
+    pub fn index(&self) -> Option<&OverviewIndex<'static>> {
         self.index.get()
     }
 
     /// Takes over the index of this trace; a second one is dropped.
-    pub fn set_index(&self, index: Index<'static>) {
+    pub fn set_index(&self, index: OverviewIndex<'static>) {
         let _ = self.index.set(index);
     }
 
@@ -139,9 +139,9 @@ impl<'a> Viewer<'a> {
     }
 
     /// Takes over the exact summary of this trace; a second one is dropped.
-    pub fn set_summary(&self, summary: Summary) {
+    pub fn set_summary(&self, summary: TraceSummary) {
         let name = self.name.clone();
-        let _ = self.summary.set(Arc::new(Summary { name, ..summary }));
+        let _ = self.summary.set(Arc::new(TraceSummary { name, ..summary }));
     }
 
     /// Whether there is the exact summary.
@@ -150,12 +150,12 @@ impl<'a> Viewer<'a> {
     }
 
     /// The exact summary, once there is one.
-    pub(crate) fn kept_summary(&self) -> &OnceLock<Arc<Summary>> {
+    pub(crate) fn kept_summary(&self) -> &OnceLock<Arc<TraceSummary>> {
         &self.summary
     }
 
     /// The one from previews, once there is one.
-    pub(crate) fn estimated_summary(&self) -> &OnceLock<Summary> {
+    pub(crate) fn estimated_summary(&self) -> &OnceLock<TraceSummary> {
         &self.estimated_summary
     }
 
@@ -183,7 +183,7 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// `t0` or `t1` is no time, or `t1` is not after `t0`.
-    pub fn window(&self, query: &Query) -> Result<TimeBBox, ApiError> {
+    pub fn window(&self, query: &ApiQuery) -> Result<TimeBBox, ApiError> {
         let all = self.trace.bounds();
         let window = TimeBBox {
             earliest: query.time("t0", all.earliest)?,
@@ -205,7 +205,7 @@ impl<'a> Viewer<'a> {
     /// `rows` is no layout that [`TimelineSpec`] understands.
     pub fn layout(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<Arc<TimelineLayout>, ApiError> {
         let spec = TimelineSpec::parse(query.text("rows"))?;
@@ -236,7 +236,7 @@ impl<'a> Viewer<'a> {
     /// The search has an error, or the trace cannot be read.
     pub(crate) fn search_plan(
         &self,
-        query: &Query,
+        query: &ApiQuery,
         layout: &TimelineLayout,
         cancel: Cancel<'_>,
     ) -> Result<Arc<SearchPlan>, ApiError> {
@@ -299,7 +299,7 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// `hide` is no list of numbers.
-    pub fn hidden(&self, query: &Query) -> Result<Vec<bool>, ApiError> {
+    pub fn hidden(&self, query: &ApiQuery) -> Result<Vec<bool>, ApiError> {
         let mut hidden = vec![false; self.trace.kinds().len()];
         for kind in query.numbers("hide")? {
             if let Some(hidden) = hidden.get_mut(kind as usize) {

@@ -12,17 +12,17 @@ pub const COLUMN: i64 = 1 << COLUMN_BITS;
 
 /// A window and its columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Columns {
+pub struct WindowColumns {
     window: TimeBBox,
     per_second: f64,
     end: i64,
 }
 
-impl Columns {
+impl WindowColumns {
     /// Spreads a window of some length.
     pub fn new(window: TimeBBox, columns: u32) -> Self {
         let end = i64::from(columns) << COLUMN_BITS;
-        Columns {
+        WindowColumns {
             window,
             per_second: end as f64 / window.duration(),
             end,

@@ -4,20 +4,20 @@ use crate::base::error::ApiError;
 
 /// A question, such as `picture?t0=0&t1=1&w=800`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct ApiQuery {
     /// What stands before the `?`.
     pub route: String,
     parameters: Vec<(String, String)>,
 }
 
-impl Query {
+impl ApiQuery {
     /// Reads a question.
     ///
     /// # Errors
     /// Percent signs without two hexadecimal digits behind them, and what is not UTF-8.
     pub fn parse(question: &str) -> Result<Self, ApiError> {
         let (route, rest) = question.split_once('?').unwrap_or((question, ""));
-        let mut query = Query {
+        let mut query = ApiQuery {
             route: decoded(route)?,
             parameters: Vec::new(),
         };
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn parameters() {
-        let query = Query::parse("picture?t0=-1e-3&w=8&rows=only%3A0-63%2C!5&q=a+b&x&w=9").unwrap();
+        let query =
+            ApiQuery::parse("picture?t0=-1e-3&w=8&rows=only%3A0-63%2C!5&q=a+b&x&w=9").unwrap();
         assert_eq!(query.route, "picture");
         assert_eq!(query.time("t0", 0.0), Ok(-1e-3));
         assert_eq!(query.time("t1", 4.0), Ok(4.0));
@@ -137,9 +138,9 @@ mod tests {
     #[test]
     fn what_cannot_be_read() {
         for wrong in ["a?b=%", "a?b=%4", "a?b=%zz", "%ff", "a?%c3=1"] {
-            assert_eq!(Query::parse(wrong).unwrap_err().status, 400, "{wrong}");
+            assert_eq!(ApiQuery::parse(wrong).unwrap_err().status, 400, "{wrong}");
         }
-        let query = Query::parse("a?t=NaN&u=inf&n=5-3&m=0-4000000000&k=3,7-9").unwrap();
+        let query = ApiQuery::parse("a?t=NaN&u=inf&n=5-3&m=0-4000000000&k=3,7-9").unwrap();
         assert!(query.time("t", 0.0).is_err() && query.time("u", 0.0).is_err());
         assert!(query.numbers("n").is_err() && query.numbers("m").is_err());
         assert_eq!(query.numbers("k"), Ok(vec![3, 7, 8, 9]));

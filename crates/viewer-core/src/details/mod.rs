@@ -4,7 +4,7 @@
 use serde::Serialize;
 use std::collections::HashMap;
 use trace_formats::slog2::{TimeBBox, Topology};
-use trace_model::{Value, info_values};
+use trace_model::{InfoValue, info_values};
 
 use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
@@ -15,7 +15,7 @@ use crate::trace::info::{bytes, callid, shown_key, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// Arrows of a state that are given one by one.
 const MAX_ARROWS: usize = 200;
@@ -97,7 +97,7 @@ pub struct ArrowEnd {
 /// Looks for drawables and tells what is known of them.
 pub struct DetailFinder<'v, 'a> {
     /// The trace.
-    pub trace: &'v Trace<'a>,
+    pub trace: &'v OpenTrace<'a>,
     /// The timelines of the page.
     pub layout: &'v TimelineLayout,
     /// The tree of labels that the timelines are of.
@@ -188,7 +188,7 @@ impl<'a> DetailFinder<'_, 'a> {
             });
         }
         let pairs = info_values(&kind.category, item.info);
-        let values: Vec<(&str, Value<'_>)> = {
+        let values: Vec<(&str, InfoValue<'_>)> = {
             let text = |key: &'_ trace_formats::slog2::Text| std::str::from_utf8(&key.0).is_ok();
             pairs
                 .map(|(key, value)| match text(key) {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::base::text;
-use crate::drawing::content::{Content, DrawnArrow, DrawnKind};
+use crate::drawing::content::{DrawnArrow, DrawnKind, WindowContent};
 
 /// Arrows from the same place to the same place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,10 @@ const MAX_ARROWS: usize = 1500;
 const MAX_LONGEST_ARROWS: usize = 300;
 
 /// Chooses the arrows that are drawn. `place` gives the ends of an arrow in the picture, rounded to what the eye can separate.
-pub(crate) fn shown(content: &Content, place: impl Fn(&DrawnArrow) -> [i64; 4]) -> ShownArrows {
+pub(crate) fn shown(
+    content: &WindowContent,
+    place: impl Fn(&DrawnArrow) -> [i64; 4],
+) -> ShownArrows {
     let hidden = also_carried(content);
     let arrows = content.arrows.iter().enumerate();
     let wanted: Vec<usize> = arrows
@@ -98,7 +101,7 @@ fn identity(arrow: &DrawnArrow) -> (u32, u64, u32, u64) {
 
 /// Between a call and an operation that carries its bytes there are two arrows ([`io_attribution::draw`]); the one that says more is
 /// drawn.
-fn also_carried(content: &Content) -> HashSet<(u32, u64, u32, u64)> {
+fn also_carried(content: &WindowContent) -> HashSet<(u32, u64, u32, u64)> {
     let carries: Vec<bool> = content
         .kinds
         .iter()

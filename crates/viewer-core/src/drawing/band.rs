@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::drawing::content::{Content, DrawnPreview, DrawnState};
+use crate::drawing::content::{DrawnPreview, DrawnState, WindowContent};
 use crate::drawing::scale::PixelScale;
 
 /// A level of nesting of a timeline: what its columns show, from left to right; columns between show nothing.
@@ -91,7 +91,7 @@ fn preview_depths(previews: &[DrawnPreview], states: &[DrawnState], depths: &[u3
 
 /// Paints timelines, one after the other.
 pub(crate) struct BandPainter<'c> {
-    content: &'c Content,
+    content: &'c WindowContent,
     depths: &'c [u32],
     scale: PixelScale,
     /// Most bands of a timeline; what is nested deeper is shown in the last.
@@ -100,7 +100,12 @@ pub(crate) struct BandPainter<'c> {
 }
 
 impl<'c> BandPainter<'c> {
-    pub fn new(content: &'c Content, depths: &'c [u32], scale: PixelScale, most: u32) -> Self {
+    pub fn new(
+        content: &'c WindowContent,
+        depths: &'c [u32],
+        scale: PixelScale,
+        most: u32,
+    ) -> Self {
         BandPainter {
             content,
             depths,
@@ -242,7 +247,7 @@ impl BandLevel {
     }
 
     /// What was added, and starts anew.
-    fn take(&mut self, content: &Content, lanes: f64) -> NestingBand {
+    fn take(&mut self, content: &WindowContent, lanes: f64) -> NestingBand {
         let cells = self.cells(lanes);
         for mut slot in self.slots.drain(..) {
             self.slot_of[slot.kind as usize] = None;
@@ -277,7 +282,7 @@ impl BandLevel {
 /// The columns from left to right, equal neighbours together. A state takes a column at its end as well that it fills only
 /// in part, if its kind prevails there.
 fn spans(
-    content: &Content,
+    content: &WindowContent,
     mut cells: Vec<Option<(u32, u8)>>,
     whole: Vec<BandSpan>,
 ) -> Vec<BandSpan> {

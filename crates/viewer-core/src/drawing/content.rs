@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use trace_formats::slog2::{
-    Category, Depth, Drawable, Error, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
-    Reader, Reading, Shadow, TimeBBox, Topology, Vertex, Visit,
+    Category, Depth, Error, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
+    Primitive, Reading, Slog2Reader, TimeBBox, Topology, Vertex, Visit,
 };
 use trace_model::info_values;
 
@@ -107,7 +107,7 @@ pub struct KindTotal {
 
 /// What there is in a window.
 #[derive(Clone, Debug)]
-pub struct Content {
+pub struct WindowContent {
     /// The window; never without length.
     pub window: TimeBBox,
     /// The timelines.
@@ -140,18 +140,18 @@ const MAX_INFO_BYTES: usize = 16 << 20;
 /// Most indices of categories without a definition that are kept apart.
 const MAX_UNKNOWN: usize = 1 << 10;
 
-impl Content {
+impl WindowContent {
     /// Reads what overlaps a window.
     ///
     /// # Errors
     /// The file is damaged.
     pub fn read(
-        reader: &Reader<'_>,
+        reader: &Slog2Reader<'_>,
         timelines: NamedTimelines,
         window: TimeBBox,
         wanted: &ContentRequest,
-    ) -> Result<Content, Error> {
-        let mut content = Content::empty(timelines, window);
+    ) -> Result<WindowContent, Error> {
+        let mut content = WindowContent::empty(timelines, window);
         let mut kind_of = HashMap::new();
         for category in reader.categories().iter().filter(|c| c.index >= 0) {
             let name = category.name.to_str();
@@ -177,7 +177,7 @@ impl Content {
     }
 
     fn empty(timelines: NamedTimelines, window: TimeBBox) -> Self {
-        Content {
+        WindowContent {
             window: with_length(window),
             timelines,
             kinds: Vec::new(),
@@ -245,7 +245,7 @@ impl Content {
 
 /// Takes what the reader finds.
 struct ContentReader {
-    content: Content,
+    content: WindowContent,
     /// By index of a category its position; of one that is not wanted, none.
     kind_of: HashMap<i32, Option<u32>>,
     takes_unknown: bool,
@@ -348,12 +348,12 @@ impl ContentReader {
 }
 
 impl<'a> Visit<'a> for ContentReader {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         let topology = match shadow.primitive.category {
             PREVIEW_EVENT => Topology::Event,
             PREVIEW_ARROW => Topology::Arrow,

@@ -9,7 +9,7 @@ use crate::base::{text, units};
 use crate::drawing::arrows::{self, is_trigger};
 use crate::drawing::axis::TimeAxis;
 use crate::drawing::band::{BandPainter, BandSpan, NestingBand, SpanFill, depths};
-use crate::drawing::content::{Content, DrawnArrow, DrawnState};
+use crate::drawing::content::{DrawnArrow, DrawnState, WindowContent};
 use crate::drawing::legend::Legend;
 use crate::drawing::scale::PixelScale;
 
@@ -64,9 +64,9 @@ const MAX_EVENTS: usize = 5000;
 
 /// A picture, in pixels from its left upper corner.
 #[derive(Clone, Debug)]
-pub struct Picture<'c> {
+pub struct PictureLayout<'c> {
     /// What it is a picture of.
-    pub content: &'c Content,
+    pub content: &'c WindowContent,
     /// Light or dark.
     pub theme: Theme,
     /// Width of the picture in pixels.
@@ -164,9 +164,9 @@ pub struct EventMarker {
     pub color: Rgb,
 }
 
-impl<'c> Picture<'c> {
+impl<'c> PictureLayout<'c> {
     /// Lays out a picture.
-    pub fn new(content: &'c Content, look: &PictureStyle) -> Self {
+    pub fn new(content: &'c WindowContent, look: &PictureStyle) -> Self {
         let theme = look.theme;
         let clamped = |size: u32, least: u32, most: u32| f64::from(size.clamp(least, most));
         let width = clamped(
@@ -233,7 +233,7 @@ impl<'c> Picture<'c> {
         });
         let places = (places.collect(), column);
         let natural = bottom + 10.0 + LINE * notes.len() as f64 + legend_height + MARGIN;
-        Picture {
+        PictureLayout {
             content,
             theme,
             width,
@@ -259,7 +259,7 @@ impl<'c> Picture<'c> {
 }
 
 /// Pixels for names of timelines.
-fn gutter(content: &Content, axis: &TimeAxis, width: f64) -> f64 {
+fn gutter(content: &WindowContent, axis: &TimeAxis, width: f64) -> f64 {
     let names = content
         .timelines()
         .iter()
@@ -426,7 +426,7 @@ fn group_name(timelines: &[NamedTimeline], group: &std::ops::Range<u32>) -> Stri
     }
 }
 
-fn titles(content: &Content, look: &PictureStyle, width: f64) -> [String; 2] {
+fn titles(content: &WindowContent, look: &PictureStyle, width: f64) -> [String; 2] {
     let TimeBBox { earliest, latest } = content.window;
     let span = latest - earliest;
     let decimals = (3.0 - span.log10().floor()).clamp(0.0, 9.0) as usize;
@@ -450,7 +450,7 @@ fn titles(content: &Content, look: &PictureStyle, width: f64) -> [String; 2] {
 }
 
 /// What is not as one may think.
-fn notes(content: &Content, timelines: &[PictureTimeline]) -> Vec<String> {
+fn notes(content: &WindowContent, timelines: &[PictureTimeline]) -> Vec<String> {
     let mut notes = Vec::new();
     let largest = timelines
         .iter()
@@ -503,7 +503,7 @@ fn joined(notes: Vec<String>, room: f64) -> Vec<String> {
 
 /// Timelines that have their places.
 struct PlacedTimelines<'p> {
-    content: &'p Content,
+    content: &'p WindowContent,
     depths: &'p [u32],
     timelines: &'p [PictureTimeline],
     scale: PixelScale,

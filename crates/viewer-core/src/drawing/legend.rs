@@ -5,7 +5,7 @@ use trace_formats::slog2::Topology;
 use crate::base::color::Rgb;
 use crate::base::{text, units};
 use crate::drawing::arrows::is_trigger;
-use crate::drawing::content::Content;
+use crate::drawing::content::WindowContent;
 
 /// A category that is in the picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Legend {
 
 impl Legend {
     /// The legend of what is in the window.
-    pub fn new(content: &Content) -> Self {
+    pub fn new(content: &WindowContent) -> Self {
         let kinds = content.kinds.iter().zip(&content.totals);
         let mut found: Vec<_> = kinds.filter(|(_, total)| total.count > 0).collect();
         let group = |topology| match topology {

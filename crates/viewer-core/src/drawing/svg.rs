@@ -7,7 +7,7 @@ use trace_formats::slog2::Topology;
 use crate::base::color::Rgb;
 use crate::base::text;
 use crate::drawing::band::SpanFill;
-use crate::drawing::layout::{BandStrip, Picture, PictureArrow, SMALL, TEXT, TITLE};
+use crate::drawing::layout::{BandStrip, PictureArrow, PictureLayout, SMALL, TEXT, TITLE};
 use crate::drawing::legend::LegendEntry;
 
 /// Fonts as wide as those that places were reckoned with, then what is there.
@@ -17,7 +17,7 @@ const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif";
 const DASHES: &str = " stroke-dasharray=\"4 2\"";
 
 /// The picture as text.
-pub fn write(picture: &Picture<'_>) -> String {
+pub fn write(picture: &PictureLayout<'_>) -> String {
     let mut out = SvgWriter(String::new());
     out.picture(picture);
     out.0
@@ -106,7 +106,7 @@ impl SvgWriter {
         ));
     }
 
-    fn picture(&mut self, picture: &Picture<'_>) {
+    fn picture(&mut self, picture: &PictureLayout<'_>) {
         let (width, height) = (Pixels(picture.width), Pixels(picture.height));
         self.put(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -148,7 +148,7 @@ impl SvgWriter {
         self.put(format_args!("</svg>\n"));
     }
 
-    fn timelines(&mut self, picture: &Picture<'_>) {
+    fn timelines(&mut self, picture: &PictureLayout<'_>) {
         let [left, top, width, height] = picture.plot;
         let theme = picture.theme;
         self.put(format_args!(
@@ -195,7 +195,7 @@ impl SvgWriter {
         }
     }
 
-    fn axis(&mut self, picture: &Picture<'_>) {
+    fn axis(&mut self, picture: &PictureLayout<'_>) {
         let [left, top, width, height] = picture.plot;
         let theme = picture.theme;
         self.put(format_args!("<path d=\""));
@@ -244,7 +244,7 @@ impl SvgWriter {
         let _ = width;
     }
 
-    fn states(&mut self, picture: &Picture<'_>) {
+    fn states(&mut self, picture: &PictureLayout<'_>) {
         self.put(format_args!("<g shape-rendering=\"crispEdges\">\n"));
         for strip in picture
             .timelines
@@ -257,7 +257,7 @@ impl SvgWriter {
     }
 
     /// One path for each colour: columns as pieces of a line as thick as the strip, wide states as boxes with an outline.
-    fn strip(&mut self, picture: &Picture<'_>, strip: &BandStrip) {
+    fn strip(&mut self, picture: &PictureLayout<'_>, strip: &BandStrip) {
         let (content, theme) = (picture.content, picture.theme);
         let left = picture.plot[0];
         let color = |kind: u32| theme.fill(content.kinds[kind as usize].category.color.into());
@@ -332,7 +332,7 @@ impl SvgWriter {
         }
     }
 
-    fn arrows(&mut self, picture: &Picture<'_>) {
+    fn arrows(&mut self, picture: &PictureLayout<'_>) {
         let [left, top, width, height] = picture.plot;
         let mut lines: BTreeMap<(bool, u64, Rgb), (String, String)> = BTreeMap::new();
         for arrow in &picture.arrows {
@@ -377,7 +377,7 @@ impl SvgWriter {
         }
     }
 
-    fn labels(&mut self, picture: &Picture<'_>) {
+    fn labels(&mut self, picture: &PictureLayout<'_>) {
         self.put(format_args!("<g>\n"));
         for label in &picture.labels {
             let (size, color) = (Pixels(label.size), label.color);
@@ -394,7 +394,7 @@ impl SvgWriter {
     }
 
     /// Notes and legend.
-    fn below(&mut self, picture: &Picture<'_>) {
+    fn below(&mut self, picture: &PictureLayout<'_>) {
         let theme = picture.theme;
         let bottom = picture.plot[1] + picture.plot[3];
         let (strong, faint) = (theme.text(), theme.faint());
@@ -451,7 +451,7 @@ impl SvgWriter {
         }
     }
 
-    fn swatch(&mut self, picture: &Picture<'_>, entry: &LegendEntry, x: f64, y: f64) {
+    fn swatch(&mut self, picture: &PictureLayout<'_>, entry: &LegendEntry, x: f64, y: f64) {
         let (theme, color) = (picture.theme, entry.color);
         match entry.topology {
             Topology::State => {

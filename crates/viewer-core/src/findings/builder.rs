@@ -7,7 +7,7 @@ use super::causes::WaitCauses;
 use super::summary::FindingTarget;
 use crate::statistics::counting::WindowStatistics;
 use crate::timelines::tree::LabelTree;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::class::ActivityClass;
 use crate::trace::states::TraceState;
 
@@ -16,7 +16,7 @@ pub(super) const MAX_ITEMS: usize = 5;
 
 /// Builds the findings of a trace.
 pub(super) struct FindingBuilder<'d, 'a> {
-    pub trace: &'d Trace<'a>,
+    pub trace: &'d OpenTrace<'a>,
     pub trees: &'d [LabelTree],
     pub gathered: &'d WindowStatistics,
     /// By lane of a rank its rank.

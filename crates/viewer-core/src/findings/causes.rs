@@ -9,7 +9,7 @@ use crate::trace::class::ActivityClass;
 use crate::trace::collective::is_same_collective;
 use crate::trace::scan::{DrawableSink, ReadBudget, scan};
 use crate::trace::states::TraceState;
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// Ranks that are gone behind, one after the other.
 const MAX_CAUSE_STEPS: usize = 8;
@@ -31,14 +31,14 @@ pub struct WaitPartner {
 
 /// Looks around calls of a trace.
 pub struct WaitCauses<'c, 'a> {
-    trace: &'c Trace<'a>,
+    trace: &'c OpenTrace<'a>,
     budget: ReadBudget<'c>,
     left: Cell<u64>,
 }
 
 impl<'c, 'a> WaitCauses<'c, 'a> {
     /// Looks around calls of this trace, within a read budget.
-    pub fn new(trace: &'c Trace<'a>, budget: ReadBudget<'c>) -> Self {
+    pub fn new(trace: &'c OpenTrace<'a>, budget: ReadBudget<'c>) -> Self {
         WaitCauses {
             trace,
             budget,

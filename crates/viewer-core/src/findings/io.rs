@@ -5,12 +5,12 @@ use trace_formats::slog2::Topology;
 
 use super::builder::{FindingBuilder, MAX_ITEMS};
 use super::pass::DrawablePass;
-use super::summary::{Finding, FindingItem, FindingTarget};
+use super::summary::{FindingItem, FindingTarget, TraceFinding};
 use crate::base::units::{bytes, count, duration};
 use crate::trace::class::ActivityClass;
 
 impl FindingBuilder<'_, '_> {
-    pub(super) fn io(&self, pass: Option<&DrawablePass>) -> Option<Finding> {
+    pub(super) fn io(&self, pass: Option<&DrawablePass>) -> Option<TraceFinding> {
         let about = self.approximately();
         let of_io: Vec<_> = self
             .times()
@@ -109,7 +109,7 @@ impl FindingBuilder<'_, '_> {
                 bytes(*moved)
             ));
         }
-        Some(Finding {
+        Some(TraceFinding {
             id: "io".into(),
             title: "I/O".into(),
             value: if moved > 0 {

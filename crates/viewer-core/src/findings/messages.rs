@@ -2,12 +2,12 @@
 
 use super::builder::FindingBuilder;
 use super::pass::DrawablePass;
-use super::summary::{Finding, FindingItem, FindingTarget};
+use super::summary::{FindingItem, FindingTarget, TraceFinding};
 use crate::base::units::{bytes, count, duration, percent};
 use crate::trace::class::ActivityClass;
 
 impl FindingBuilder<'_, '_> {
-    pub(super) fn communication(&self) -> Option<Finding> {
+    pub(super) fn communication(&self) -> Option<TraceFinding> {
         let messages = &self.gathered.found.messages;
         let is_message = |kind: u32| self.class(kind) == ActivityClass::Message;
         let kinds = (0..self.trace.kinds().len() as u32).filter(|&kind| is_message(kind));
@@ -58,7 +58,7 @@ impl FindingBuilder<'_, '_> {
             }
         }
         sentence.push('.');
-        Some(Finding {
+        Some(TraceFinding {
             id: "communication".into(),
             title: "Communication".into(),
             value: if self.gathered.exact {
@@ -72,7 +72,7 @@ impl FindingBuilder<'_, '_> {
         })
     }
 
-    pub(super) fn trouble(&self, pass: &DrawablePass) -> Option<Finding> {
+    pub(super) fn trouble(&self, pass: &DrawablePass) -> Option<TraceFinding> {
         let (_, _, worst) = pass.backward.first().copied()?;
         let items = pass.backward.iter().map(|&(line, reference, by)| {
             let (_, to) = reference.to.unwrap_or_default();
@@ -86,7 +86,7 @@ impl FindingBuilder<'_, '_> {
                 },
             }
         });
-        Some(Finding {
+        Some(TraceFinding {
             id: "trouble".into(),
             title: "Trouble".into(),
             value: pass.backward_count.to_string(),

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use trace_formats::slog2::Topology;
-use trace_model::{Drawable, Value, info_values};
+use trace_model::{Drawable, InfoValue, info_values};
 
 use crate::trace::class::ActivityClass;
 use crate::trace::info::name_of_key;
 use crate::trace::reference::DrawableReference;
 use crate::trace::states::TraceState;
-use crate::trace::{DrawableKind, Trace};
+use crate::trace::{DrawableKind, OpenTrace};
 
 /// A rank has waited itself if it did for so much of the time in which others waited for it.
 pub(super) const MIN_WAITING_SHARE: f64 = 0.5;
@@ -183,7 +183,7 @@ pub struct LateArrivals {
 
 /// Regular beginnings of a kind on one line.
 #[derive(Clone, Copy, Debug)]
-pub struct Rhythm {
+pub struct RegularStarts {
     /// How often.
     pub count: u64,
     /// The first start.
@@ -195,7 +195,7 @@ pub struct Rhythm {
     squares: f64,
 }
 
-impl Rhythm {
+impl RegularStarts {
     /// Mean interval in seconds.
     pub fn mean(&self) -> f64 {
         (self.last - self.first) / (self.count.max(2) - 1) as f64
@@ -249,7 +249,7 @@ pub struct DrawablePass {
     /// Accesses to files.
     pub accesses: FileAccesses,
     /// By kind, on the first line.
-    pub rhythms: BTreeMap<u32, Rhythm>,
+    pub rhythms: BTreeMap<u32, RegularStarts>,
     /// Arrows that end before they start, the worst first, and how many.
     pub backward: Vec<(u32, DrawableReference, f64)>,
     /// How many these are.
@@ -262,7 +262,7 @@ pub type CollectiveKey = (i32, u64);
 
 impl DrawablePass {
     /// Nothing yet.
-    pub fn new(trace: &Trace<'_>) -> Self {
+    pub fn new(trace: &OpenTrace<'_>) -> Self {
         let lanes = trace.lines().iter().map(|line| line.lane as usize + 1);
         let mut sizes = HashMap::new();
         for line in trace.lines() {
@@ -279,7 +279,7 @@ impl DrawablePass {
     }
 
     /// Looks at a drawable; they arrive by start.
-    pub fn put(&mut self, trace: &Trace<'_>, drawable: &Drawable<'_>) {
+    pub fn put(&mut self, trace: &OpenTrace<'_>, drawable: &Drawable<'_>) {
         let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
         else {
             return;
@@ -317,7 +317,7 @@ impl DrawablePass {
         }
     }
 
-    fn state(&mut self, trace: &Trace<'_>, state: TraceState, info: &[u8]) {
+    fn state(&mut self, trace: &OpenTrace<'_>, state: TraceState, info: &[u8]) {
         let known = &trace.kinds()[state.kind as usize];
         let class = known.class;
         match class {
@@ -343,7 +343,7 @@ impl DrawablePass {
             _ => {}
         }
         if state.line == 0 && class != ActivityClass::Disk {
-            let rhythm = self.rhythms.entry(state.kind).or_insert(Rhythm {
+            let rhythm = self.rhythms.entry(state.kind).or_insert(RegularStarts {
                 count: 0,
                 first: state.start,
                 last: state.start,
@@ -361,7 +361,7 @@ impl DrawablePass {
     }
 
     /// A call of MPI: what was before it on its thread was the program's own.
-    fn call(&mut self, trace: &Trace<'_>, state: TraceState) {
+    fn call(&mut self, trace: &OpenTrace<'_>, state: TraceState) {
         let lane = trace.lines()[state.line as usize].lane;
         let thread = self.threads[lane as usize].get_or_insert(ThreadActivity {
             line: state.line,
@@ -383,7 +383,7 @@ impl DrawablePass {
     }
 
     /// A rank comes to a collective call: the n-th of its line, so the n-th of the communicator.
-    fn meet(&mut self, trace: &Trace<'_>, state: TraceState) {
+    fn meet(&mut self, trace: &OpenTrace<'_>, state: TraceState) {
         let line = &trace.lines()[state.line as usize];
         let calls = &mut self.calls_of_line[state.line as usize];
         let key = (line.line.comm, *calls);
@@ -419,7 +419,7 @@ impl DrawablePass {
     }
 
     /// Nobody waits any more for the one that came last to a collective call.
-    fn end(&mut self, trace: &Trace<'_>, collective: &CollectiveCall) {
+    fn end(&mut self, trace: &OpenTrace<'_>, collective: &CollectiveCall) {
         if collective.arrived < 2 || collective.waited <= 0.0 {
             return;
         }
@@ -442,7 +442,7 @@ impl DrawablePass {
     }
 
     /// Ends the pass: collective calls that are not complete by now are added to `late`.
-    pub fn finish(&mut self, trace: &Trace<'_>) {
+    pub fn finish(&mut self, trace: &OpenTrace<'_>) {
         let sizes = &self.sizes;
         let is_open = |(key, at): &(&CollectiveKey, &OpenCollective)| {
             sizes.get(&key.0) != Some(&at.collective.arrived)
@@ -464,7 +464,7 @@ impl DrawablePass {
         self.collectives.get(&key).map(|open| &open.collective)
     }
 
-    fn operation(&mut self, trace: &Trace<'_>, kind: u32, info: &[u8]) {
+    fn operation(&mut self, trace: &OpenTrace<'_>, kind: u32, info: &[u8]) {
         let file = number(trace, kind, info, "file");
         let size = number(trace, kind, info, "size").filter(|&size| size > 0);
         if let (Some(file), Some(size)) = (file, size) {
@@ -472,7 +472,7 @@ impl DrawablePass {
         }
     }
 
-    fn file(&mut self, trace: &Trace<'_>, kind: u32, info: &[u8]) {
+    fn file(&mut self, trace: &OpenTrace<'_>, kind: u32, info: &[u8]) {
         let kind = &trace.kinds()[kind as usize];
         if kind.class != ActivityClass::Disk {
             return;
@@ -480,8 +480,8 @@ impl DrawablePass {
         let (mut file, mut path) = (None, None);
         for (key, value) in info_values(&kind.category, info) {
             match (&*name_of_key(&key.0), value) {
-                ("file", Value::Integer(number)) => file = Some(number),
-                ("path", Value::Text(text)) => path = Some(text),
+                ("file", InfoValue::Integer(number)) => file = Some(number),
+                ("path", InfoValue::Text(text)) => path = Some(text),
                 _ => {}
             }
         }
@@ -492,11 +492,11 @@ impl DrawablePass {
     }
 }
 
-fn number(trace: &Trace<'_>, kind: u32, info: &[u8], name: &str) -> Option<i64> {
+fn number(trace: &OpenTrace<'_>, kind: u32, info: &[u8], name: &str) -> Option<i64> {
     let category = &trace.kinds()[kind as usize].category;
     let mut pairs = info_values(category, info);
     pairs.find_map(|(key, value)| match value {
-        Value::Integer(number) if name_of_key(&key.0) == name => Some(number),
+        InfoValue::Integer(number) if name_of_key(&key.0) == name => Some(number),
         _ => None,
     })
 }

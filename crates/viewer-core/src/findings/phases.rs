@@ -2,11 +2,11 @@
 
 use super::builder::FindingBuilder;
 use super::pass::DrawablePass;
-use super::summary::{Finding, FindingItem};
+use super::summary::{FindingItem, TraceFinding};
 use crate::base::units::duration;
 
 impl FindingBuilder<'_, '_> {
-    pub(super) fn phases(&self, pass: &DrawablePass) -> Option<Finding> {
+    pub(super) fn phases(&self, pass: &DrawablePass) -> Option<TraceFinding> {
         // The rarest call that comes regularly and all through the run marks the iterations.
         let regular = pass.rhythms.iter().filter(|(_, rhythm)| {
             rhythm.count >= 5
@@ -15,7 +15,7 @@ impl FindingBuilder<'_, '_> {
         });
         let (&kind, rhythm) = regular.min_by_key(|(kind, rhythm)| (rhythm.count, **kind))?;
         let (from, to) = rhythm.longest;
-        Some(Finding {
+        Some(TraceFinding {
             id: "phases".into(),
             title: "Phases".into(),
             value: format!("{} × {}", rhythm.count - 1, duration(rhythm.mean())),

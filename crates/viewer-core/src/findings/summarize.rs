@@ -9,13 +9,13 @@ use trace_model::lane_of;
 use super::builder::FindingBuilder;
 use super::causes::WaitCauses;
 use super::pass::DrawablePass;
-use super::summary::{Finding, Summary, TimeShare};
+use super::summary::{TimeShare, TraceFinding, TraceSummary};
 use crate::base::error::ApiError;
 use crate::statistics::counting::{DrawableObserver, StatisticsScope, WindowStatistics};
 use crate::statistics::estimate::estimate;
 use crate::statistics::gather::gather_all;
 use crate::timelines::tree::LabelTree;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::class::ActivityClass;
 use crate::trace::scan::ReadBudget;
 
@@ -27,11 +27,11 @@ const PREVIEW_BUDGET_DIVISOR: u64 = 8;
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub(crate) fn summarize(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     trees: &[LabelTree],
     budget: ReadBudget<'_>,
     exact: bool,
-) -> Result<Summary, ApiError> {
+) -> Result<TraceSummary, ApiError> {
     let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
     let count = lanes.iter().map(|lane| *lane as usize + 1).max();
     let count = count.unwrap_or(0);
@@ -118,7 +118,7 @@ pub(crate) fn summarize(
         causes: WaitCauses::new(trace, budget),
         all: trace.bounds(),
     };
-    Ok(Summary {
+    Ok(TraceSummary {
         name: String::new(),
         ranks: distinct.len(),
         threads,
@@ -135,7 +135,7 @@ pub(crate) fn summarize(
 
 impl FindingBuilder<'_, '_> {
     /// All findings that have something to say.
-    fn build(&self, pass: Option<&DrawablePass>) -> Result<Vec<Finding>, ApiError> {
+    fn build(&self, pass: Option<&DrawablePass>) -> Result<Vec<TraceFinding>, ApiError> {
         let mut findings = vec![self.top(), self.imbalance(pass)?];
         if let Some(pass) = pass {
             findings.push(self.waits(pass)?);
@@ -152,7 +152,7 @@ impl FindingBuilder<'_, '_> {
 
 /// Looks at the drawables that are counted.
 struct PassObserver<'l, 'a> {
-    trace: &'l Trace<'a>,
+    trace: &'l OpenTrace<'a>,
     pass: DrawablePass,
 }
 
@@ -168,7 +168,7 @@ impl DrawableObserver for PassObserver<'_, '_> {
 
 /// Where the time of the ranks' threads went.
 fn bar(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     gathered: &WindowStatistics,
     ranks: &BTreeMap<u32, i32>,
 ) -> Vec<TimeShare> {

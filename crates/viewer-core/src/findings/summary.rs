@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The summary of a trace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Summary {
+pub struct TraceSummary {
     /// Name of the trace.
     pub name: String,
     /// Ranks.
@@ -29,7 +29,7 @@ pub struct Summary {
     pub bar: Vec<TimeShare>,
     /// Findings.
     #[serde(rename = "cards")]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TraceFinding>,
 }
 
 /// A part of the time.
@@ -47,7 +47,7 @@ pub struct TimeShare {
 /// A finding.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Finding {
+pub struct TraceFinding {
     /// What it is about: top, imbalance, waits, phases, io, communication, trouble.
     pub id: Cow<'static, str>,
     /// Title for people.

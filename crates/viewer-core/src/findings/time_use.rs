@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::builder::{FindingBuilder, MAX_ITEMS};
 use super::pass::{DrawablePass, LateArrivals};
-use super::summary::{Finding, FindingItem, FindingTarget};
+use super::summary::{FindingItem, FindingTarget, TraceFinding};
 use crate::base::error::ApiError;
 use crate::base::units::{count, duration, percent};
 use crate::trace::class::ActivityClass;
@@ -21,7 +21,7 @@ struct ComputeTime {
 }
 
 impl FindingBuilder<'_, '_> {
-    pub(super) fn top(&self) -> Option<Finding> {
+    pub(super) fn top(&self) -> Option<TraceFinding> {
         // Every run starts and ends: that stands apart.
         let is_end = |kind: u32| {
             let name = self.name(kind);
@@ -65,7 +65,7 @@ impl FindingBuilder<'_, '_> {
                 },
             });
         }
-        Some(Finding {
+        Some(TraceFinding {
             id: "top".into(),
             title: "Top categories".into(),
             value: format!("{about}{}", percent(share(first.1))),
@@ -127,7 +127,7 @@ impl FindingBuilder<'_, '_> {
     pub(super) fn imbalance(
         &self,
         pass: Option<&DrawablePass>,
-    ) -> Result<Option<Finding>, ApiError> {
+    ) -> Result<Option<TraceFinding>, ApiError> {
         let threads = self.computed(pass);
         let mean = threads.iter().map(|t| t.seconds).sum::<f64>() / threads.len().max(1) as f64;
         let Some(worst) = threads.first().filter(|_| threads.len() > 1 && mean > 0.0) else {
@@ -194,7 +194,7 @@ impl FindingBuilder<'_, '_> {
                 ));
             }
         }
-        Ok(Some(Finding {
+        Ok(Some(TraceFinding {
             id: "imbalance".into(),
             title: "Imbalance".into(),
             value: format!("{about}{}", percent(more)),

@@ -3,7 +3,7 @@
 use super::builder::FindingBuilder;
 use super::causes::WaitPartner;
 use super::pass::{CollectiveCall, DrawablePass, MAX_LONGEST};
-use super::summary::{Finding, FindingItem};
+use super::summary::{FindingItem, TraceFinding};
 use crate::base::error::ApiError;
 use crate::base::units::{count, duration};
 use crate::trace::states::TraceState;
@@ -52,7 +52,7 @@ impl FindingBuilder<'_, '_> {
         Ok(waits)
     }
 
-    pub(super) fn waits(&self, pass: &DrawablePass) -> Result<Option<Finding>, ApiError> {
+    pub(super) fn waits(&self, pass: &DrawablePass) -> Result<Option<TraceFinding>, ApiError> {
         let waits = self.longest_waits(pass)?;
         let Some(longest) = waits.first().map(|wait| wait.state) else {
             return Ok(None);
@@ -90,7 +90,7 @@ impl FindingBuilder<'_, '_> {
                 target: self.at(wait, &lines),
             });
         }
-        Ok(Some(Finding {
+        Ok(Some(TraceFinding {
             id: "waits".into(),
             title: "Longest waits".into(),
             value: duration(longest.duration()),

@@ -5,9 +5,9 @@ use super::lane_cells::{AggregatedCells, LaneAggregation, OpenState};
 use super::levels::LevelWriter;
 use super::shape::IndexShape;
 use super::sums::{KindAggregate, LineKindSums};
-use crate::base::columns::{COLUMN, Columns};
+use crate::base::columns::{COLUMN, WindowColumns};
 use crate::base::window::covers_time;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::states::TraceState;
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ pub(super) struct LineActivity {
 }
 
 impl Aggregation {
-    pub(super) fn new(trace: &Trace<'_>, shape: IndexShape, half: Range<u32>) -> Self {
+    pub(super) fn new(trace: &OpenTrace<'_>, shape: IndexShape, half: Range<u32>) -> Self {
         let (lines, kinds) = (trace.lines().len(), trace.kinds().len());
         let (lanes, bins) = (half.len() as u32, shape.bins.max(1));
         let lane_of = |lane: u32| lane.wrapping_sub(half.start);
@@ -66,7 +66,7 @@ impl Aggregation {
         Aggregation {
             shape,
             cells: AggregatedCells {
-                columns: Columns::new(shape.window, bins),
+                columns: WindowColumns::new(shape.window, bins),
                 end: i64::from(bins) * COLUMN,
                 levels: LevelWriter::new(lanes, kinds as u32, bins),
                 overview: vec![0; overview],

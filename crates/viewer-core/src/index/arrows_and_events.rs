@@ -5,14 +5,14 @@ use trace_formats::slog2::{Category, Topology};
 use super::shape::IndexShape;
 use super::sums::{KindAggregate, LineKindSums};
 use super::totals::{MAX_LINE_GROUPS, MessageTotals, MessageVolume, SizeField, size_class};
-use crate::base::columns::Columns;
-use crate::trace::{Trace, TraceItem};
+use crate::base::columns::WindowColumns;
+use crate::trace::{OpenTrace, TraceItem};
 
 /// What was found.
 #[derive(Debug)]
 pub(super) struct ArrowsAndEvents<'t> {
     shape: IndexShape,
-    columns: Columns,
+    columns: WindowColumns,
     lanes: u32,
     lane_of: Vec<u32>,
     /// By kind.
@@ -36,14 +36,14 @@ pub(super) struct LineMessages {
 }
 
 impl<'t> ArrowsAndEvents<'t> {
-    pub fn new(trace: &'t Trace<'_>, shape: IndexShape) -> Self {
+    pub fn new(trace: &'t OpenTrace<'_>, shape: IndexShape) -> Self {
         let lines = trace.lines().len();
         let group = (lines as u32).div_ceil(MAX_LINE_GROUPS).max(1);
         let groups = (lines as u32).div_ceil(group);
         let kinds = trace.kinds().iter();
         ArrowsAndEvents {
             shape,
-            columns: Columns::new(shape.window, shape.bins.max(1)),
+            columns: WindowColumns::new(shape.window, shape.bins.max(1)),
             lanes: trace.lanes() as u32,
             lane_of: trace.lines().iter().map(|line| line.lane).collect(),
             sizes: kinds

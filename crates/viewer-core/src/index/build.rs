@@ -1,4 +1,4 @@
-//! Makes an [`Index`] in one pass over a trace, in steps, so that it can be made beside other work and given up; or in parts,
+//! Makes an [`OverviewIndex`] in one pass over a trace, in steps, so that it can be made beside other work and given up; or in parts,
 //! which several threads can work on.
 
 use std::sync::OnceLock;
@@ -12,11 +12,11 @@ use super::shape::IndexShape;
 use super::state_reader::{ReadProgress, StateReader, halves};
 use super::sums::{KindAggregate, LineKindSums};
 use super::totals::{KindTotals, LineTotals, MessageFlow, TraceTotals};
-use super::{EventCounts, Index, KindTimes};
+use super::{EventCounts, KindTimes, OverviewIndex};
 use crate::base::columns::COLUMN;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 
-/// Makes an [`Index`].
+/// Makes an [`OverviewIndex`].
 #[derive(Debug)]
 pub struct IndexBuilder<'t, 'a> {
     reader: StateReader<'t, 'a>,
@@ -31,7 +31,7 @@ impl<'t, 'a> IndexBuilder<'t, 'a> {
     ///
     /// # Errors
     /// The tree directory is damaged.
-    pub fn new(trace: &'t Trace<'a>, shape: IndexShape) -> Result<Self, Error> {
+    pub fn new(trace: &'t OpenTrace<'a>, shape: IndexShape) -> Result<Self, Error> {
         Ok(IndexBuilder {
             reader: StateReader::new(trace, shape.window, ArrowsAndEvents::new(trace, shape))?,
             aggregations: halves(trace.lanes()).map(|half| Aggregation::new(trace, shape, half)),
@@ -61,7 +61,7 @@ impl<'t, 'a> IndexBuilder<'t, 'a> {
     }
 
     /// The index, of what was read.
-    pub fn finish(self) -> Index<'static> {
+    pub fn finish(self) -> OverviewIndex<'static> {
         let index = join_halves(self.reader, self.aggregations.map(Aggregation::finish));
         index.coarsen();
         index
@@ -74,8 +74,8 @@ impl<'t, 'a> IndexBuilder<'t, 'a> {
     }
 }
 
-/// The index, of what was read and taken, without its coarser levels ([`Index::coarsen`]).
-pub fn join_halves(reader: StateReader<'_, '_>, halves: [Aggregated; 2]) -> Index<'static> {
+/// The index, of what was read and taken, without its coarser levels ([`OverviewIndex::coarsen`]).
+pub fn join_halves(reader: StateReader<'_, '_>, halves: [Aggregated; 2]) -> OverviewIndex<'static> {
     let done = reader.done();
     let arrows_and_events = reader.into_others();
     let [mut aggregated, second] = halves;
@@ -107,7 +107,7 @@ pub fn join_halves(reader: StateReader<'_, '_>, halves: [Aggregated; 2]) -> Inde
             aggregated.lines,
         )
     });
-    Index {
+    OverviewIndex {
         window: shape.window,
         events,
         overview,

@@ -12,8 +12,8 @@ use super::totals::{
     DURATION_CLASSES, DurationSum, KindTotals, LineTotals, LongDrawable, MAX_LONGEST, MessageFlow,
     MessageTotals, MessageVolume, SIZE_CLASSES, TraceTotals,
 };
-use super::{EventCounts, Index, KindTimes};
-use crate::trace::Trace;
+use super::{EventCounts, KindTimes, OverviewIndex};
+use crate::trace::OpenTrace;
 
 /// The first bytes; the last two are the version.
 pub const INDEX_MAGIC: [u8; 8] = *b"LTINDX02";
@@ -33,7 +33,7 @@ pub struct IndexIdentity {
 
 impl IndexIdentity {
     /// The identity of a trace of so many bytes, changed at that time.
-    pub fn new(trace: &Trace<'_>, bytes: u64, changed: u64) -> Self {
+    pub fn new(trace: &OpenTrace<'_>, bytes: u64, changed: u64) -> Self {
         // FNV-1a over what places of drawables hang on; it need not withstand those who want it to collide.
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         let mut add = |number: u64| hash = (hash ^ number).wrapping_mul(0x100_0000_01b3);
@@ -58,7 +58,7 @@ impl IndexIdentity {
     }
 }
 
-impl Index<'_> {
+impl OverviewIndex<'_> {
     /// The bytes of the index.
     pub fn encode(&self, identity: IndexIdentity) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.detail.bytes() + (1 << 20));
@@ -117,10 +117,10 @@ impl Index<'_> {
     }
 }
 
-impl<'a> Index<'a> {
-    /// Reads what [`Index::encode`] wrote of this trace; cells stay where they are. `None` if it is of another trace or of
+impl<'a> OverviewIndex<'a> {
+    /// Reads what [`OverviewIndex::encode`] wrote of this trace; cells stay where they are. `None` if it is of another trace or of
     /// another version, or damaged.
-    pub fn decode(bytes: &'a [u8], identity: IndexIdentity, trace: &Trace<'_>) -> Option<Self> {
+    pub fn decode(bytes: &'a [u8], identity: IndexIdentity, trace: &OpenTrace<'_>) -> Option<Self> {
         let mut part = IndexReader(bytes.strip_prefix(&INDEX_MAGIC)?);
         let [bytes, changed, hash] = [part.u64()?, part.u64()?, part.u64()?];
         let found = IndexIdentity {
@@ -131,7 +131,7 @@ impl<'a> Index<'a> {
         if found != identity {
             return None;
         }
-        Index::state_reader(&mut part, trace.lines().len(), trace.kinds().len())
+        OverviewIndex::state_reader(&mut part, trace.lines().len(), trace.kinds().len())
     }
 
     fn state_reader(part: &mut IndexReader<'a>, lines: usize, of_kinds: usize) -> Option<Self> {
@@ -182,7 +182,7 @@ impl<'a> Index<'a> {
             let shares = part.take(cells.checked_mul(super::NAMES_PER_CELL)?)?;
             levels.push((bins, names, shares));
         }
-        part.0.is_empty().then_some(Index {
+        part.0.is_empty().then_some(OverviewIndex {
             window,
             detail: DetailLevels::of(lanes, kinds, levels)?,
             events,
@@ -194,8 +194,8 @@ impl<'a> Index<'a> {
     }
 
     /// A copy that borrows nothing.
-    pub fn into_owned(self) -> Index<'static> {
-        Index {
+    pub fn into_owned(self) -> OverviewIndex<'static> {
+        OverviewIndex {
             window: self.window,
             detail: self.detail.into_owned(),
             events: self.events.map(|events| EventCounts {

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::levels::LevelWriter;
-use crate::base::columns::{COLUMN, ColumnFiller, ColumnSink, Columns};
+use crate::base::columns::{COLUMN, ColumnFiller, ColumnSink, WindowColumns};
 
 /// A state that lasts.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct LaneAggregation {
 /// Where the time of cells goes.
 #[derive(Debug)]
 pub(super) struct AggregatedCells {
-    pub columns: Columns,
+    pub columns: WindowColumns,
     /// The end of the last column.
     pub end: i64,
     pub levels: LevelWriter,

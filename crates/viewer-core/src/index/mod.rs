@@ -4,7 +4,7 @@
 //! has cells of all units at several resolutions ([`DetailLevels`]), the shares of time of all lines together ([`KindTimes`]), and
 //! what the trace adds up to ([`TraceTotals`]). A [`IndexBuilder`] makes it in steps, in memory that is little more than that of the
 //! index: [`StateReader`] gives the states batch by batch, [`Aggregation`] takes them unit by unit. It is kept as bytes, which need
-//! not be trusted ([`Index::encode`], [`Index::decode`]).
+//! not be trusted ([`OverviewIndex::encode`], [`OverviewIndex::decode`]).
 
 mod aggregation;
 mod arrows_and_events;
@@ -37,7 +37,7 @@ use trace_formats::slog2::TimeBBox;
 
 /// What a pass over a trace found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Index<'a> {
+pub struct OverviewIndex<'a> {
     window: TimeBBox,
     detail: DetailLevels<'a>,
     events: Option<EventCounts<'a>>,
@@ -47,7 +47,7 @@ pub struct Index<'a> {
     out_of_order: bool,
 }
 
-impl<'a> Index<'a> {
+impl<'a> OverviewIndex<'a> {
     /// The stretch of time of cells and overview.
     pub fn window(&self) -> TimeBBox {
         self.window

@@ -2,7 +2,7 @@
 
 use trace_formats::slog2::TimeBBox;
 
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 
 /// Cells of the finest level at most: with [`super::NAMES_PER_CELL`] bytes for names and shares each, some 200 MB.
 const MAX_CELLS: u64 = 24 << 20;
@@ -24,7 +24,7 @@ pub struct IndexShape {
 
 impl IndexShape {
     /// What suits a trace: as many bins as memory allows, and no more bytes than a small part of the file.
-    pub fn of(trace: &Trace<'_>) -> Self {
+    pub fn of(trace: &OpenTrace<'_>) -> Self {
         let directory = trace.reader().directory();
         let lanes = (trace.lanes() as u64).max(1);
         let cells = (directory.node_bytes() / 64).clamp(1 << 16, MAX_CELLS);

@@ -9,13 +9,14 @@
 use std::iter::Peekable;
 use std::ops::Range;
 use trace_formats::slog2::{
-    DirEntry, Directory, Entries, Error, PlainDrawable, Scan, ScannedDrawable, TimeBBox, Topology,
+    DirEntry, Error, NodeDirectory, NodeDirectoryEntries, NodeScan, PlainDrawable, ScannedDrawable,
+    TimeBBox, Topology,
 };
 
 use super::arrows_and_events::ArrowsAndEvents;
 use super::batch::StateBatch;
 use crate::trace::states::TraceState;
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// What was read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct ReadProgress {
 #[derive(Debug)]
 pub struct StateReader<'t, 'a> {
     /// By level the nodes that are not yet open.
-    levels: Vec<Peekable<Entries<'a>>>,
+    levels: Vec<Peekable<NodeDirectoryEntries<'a>>>,
     streams: Vec<NodeStates<'a>>,
     from: StateSource<'t, 'a>,
     /// States of a batch, about so many.
@@ -50,7 +51,7 @@ pub struct StateReader<'t, 'a> {
 /// Where drawables come from and, but for the states of streams, go to.
 #[derive(Debug)]
 struct StateSource<'t, 'a> {
-    trace: &'t Trace<'a>,
+    trace: &'t OpenTrace<'a>,
     done: ReadProgress,
     /// By line whether its unit is in the second half.
     half_of: Vec<bool>,
@@ -66,7 +67,7 @@ struct StateSource<'t, 'a> {
 struct NodeStates<'a> {
     /// The next one does not start before this.
     next: f64,
-    rest: Scan<'a>,
+    rest: NodeScan<'a>,
 }
 
 /// How far a stream came.
@@ -85,7 +86,7 @@ const BATCH_STATES: (usize, usize) = (1 << 15, 1 << 19);
 impl<'t, 'a> StateReader<'t, 'a> {
     /// Reads the nodes that reach into a window. All that they hold is read, also outside of the window.
     pub(super) fn new(
-        trace: &'t Trace<'a>,
+        trace: &'t OpenTrace<'a>,
         window: TimeBBox,
         arrows_and_events: ArrowsAndEvents<'t>,
     ) -> Result<Self, Error> {
@@ -93,7 +94,7 @@ impl<'t, 'a> StateReader<'t, 'a> {
         trace.reader().whole_directory()?;
         let levels = trace.reader().levels_in(window)?;
         let done = ReadProgress {
-            of_bytes: levels.iter().map(Directory::node_bytes).sum(),
+            of_bytes: levels.iter().map(NodeDirectory::node_bytes).sum(),
             ..ReadProgress::default()
         };
         let lanes = trace.lanes();
@@ -268,7 +269,7 @@ impl<'a> StateSource<'_, 'a> {
     }
 
     /// Takes the arrows and events of a node.
-    fn asides(&mut self, scan: &mut Scan<'a>) -> Result<(), Error> {
+    fn asides(&mut self, scan: &mut NodeScan<'a>) -> Result<(), Error> {
         loop {
             if !self.arrows_and_events.takes_arrows() {
                 let (trace, drawables) = (self.trace, &mut self.done.drawables);
@@ -316,7 +317,7 @@ impl<'a> StateSource<'_, 'a> {
         Some(TraceState::of(item))
     }
 
-    /// A drawable in the trace's terms, as [`Trace::item`] has them.
+    /// A drawable in the trace's terms, as [`OpenTrace::item`] has them.
     #[inline]
     fn item(&mut self, plain: &PlainDrawable<'a>) -> Option<TraceItem<'a>> {
         self.done.drawables += 1;
@@ -328,7 +329,7 @@ impl<'a> StateSource<'_, 'a> {
 
 /// What nearly all drawables in a list of states are: a state of a known category on a known line.
 #[inline]
-fn fast_state(trace: &Trace<'_>, plain: &PlainDrawable<'_>) -> Option<TraceState> {
+fn fast_state(trace: &OpenTrace<'_>, plain: &PlainDrawable<'_>) -> Option<TraceState> {
     let (first, last) = (plain.first, plain.last);
     let kind = trace.kind(plain.category)?;
     let line = trace.line(first.line)?;
@@ -347,7 +348,7 @@ fn fast_state(trace: &Trace<'_>, plain: &PlainDrawable<'_>) -> Option<TraceState
 
 /// The others: of categories that nothing defines, or that end before they start.
 #[cold]
-fn slow_state<'a>(trace: &Trace<'a>, plain: &PlainDrawable<'a>) -> Option<TraceState> {
+fn slow_state<'a>(trace: &OpenTrace<'a>, plain: &PlainDrawable<'a>) -> Option<TraceState> {
     let item = trace.locate(plain)?;
     (item.topology == Topology::State).then(|| TraceState::of(&item))
 }

@@ -1,7 +1,7 @@
 //! What a whole trace adds up to: by kind, by line, between lines, over time.
 
 use trace_formats::slog2::{Category, Topology};
-use trace_model::{Value, info_values};
+use trace_model::{InfoValue, info_values};
 
 /// Drawables of a kind that are kept as the longest ones.
 pub const MAX_LONGEST: usize = 100;
@@ -274,7 +274,7 @@ impl SizeField {
             SizeField::Somewhere => {
                 let mut values = info_values(category, info);
                 values.find_map(|(key, value)| match value {
-                    Value::Integer(size) if key.0.ends_with(b"msg_size=") => Some(size),
+                    InfoValue::Integer(size) if key.0.ends_with(b"msg_size=") => Some(size),
                     _ => None,
                 })?
             }

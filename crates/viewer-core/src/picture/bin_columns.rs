@@ -2,7 +2,7 @@
 
 use trace_formats::slog2::TimeBBox;
 
-use crate::base::columns::{COLUMN_BITS, Columns};
+use crate::base::columns::{COLUMN_BITS, WindowColumns};
 use crate::index::DetailLevel;
 
 /// Where the bins of a level are among columns.
@@ -36,7 +36,7 @@ impl BinColumns {
         let [from, to] = [window.earliest, window.latest].map(|t| (t - all.earliest) * per_second);
         let first = from.floor().clamp(0.0, bins) as u32;
         let behind = to.ceil().clamp(f64::from(first), bins) as u32;
-        let columns = Columns::new(window, width as u32);
+        let columns = WindowColumns::new(window, width as u32);
         let border = |bin: u32| {
             let time = all.earliest + all.duration() * (f64::from(bin) / bins);
             columns.at(time)

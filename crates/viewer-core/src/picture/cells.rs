@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::base::columns::{COLUMN, Columns};
+use crate::base::columns::{COLUMN, WindowColumns};
 
 /// The kind that gives a cell its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum ColorMode {
 
 /// Channels of cells, timeline by timeline.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cells {
+pub struct PictureCells {
     /// Columns.
     pub width: usize,
     /// The first timeline.
@@ -52,7 +52,7 @@ pub fn share(part: i64, whole: i64) -> u8 {
     bytes.clamp(1, 255) as u8
 }
 
-impl Cells {
+impl PictureCells {
     /// Cells with nothing in them; `has_groups` says whether any timeline has several units.
     pub(crate) fn blank(
         timelines: Range<usize>,
@@ -69,7 +69,7 @@ impl Cells {
                 channel(is_stack),
             )
         };
-        Cells {
+        PictureCells {
             width,
             first: timelines.start,
             timelines: timelines.len(),
@@ -84,7 +84,7 @@ impl Cells {
     }
 
     /// Adds the timelines that follow.
-    pub fn extend(&mut self, below: Cells) {
+    pub fn extend(&mut self, below: PictureCells) {
         let before = self.width * self.timelines;
         self.timelines += below.timelines;
         let sizes = (before, self.width * self.timelines);
@@ -102,17 +102,21 @@ impl Cells {
     }
 
     /// Counts events: timeline and time.
-    pub fn count_events(&mut self, columns: &Columns, events: impl Iterator<Item = (u32, f64)>) {
+    pub fn count_events(
+        &mut self,
+        columns: &WindowColumns,
+        events: impl Iterator<Item = (u32, f64)>,
+    ) {
         self.events = self.levels(columns, events);
     }
 
     /// Counts hits of a search: timeline and time.
-    pub fn count_hits(&mut self, columns: &Columns, hits: impl Iterator<Item = (u32, f64)>) {
+    pub fn count_hits(&mut self, columns: &WindowColumns, hits: impl Iterator<Item = (u32, f64)>) {
         self.hits = self.levels(columns, hits);
     }
 
     /// By cell 0, or 1 + log2 of how many there are; nothing at all if there are none.
-    fn levels(&self, columns: &Columns, marks: impl Iterator<Item = (u32, f64)>) -> Vec<u8> {
+    fn levels(&self, columns: &WindowColumns, marks: impl Iterator<Item = (u32, f64)>) -> Vec<u8> {
         let mut counts = Vec::new();
         for (timeline, time) in marks {
             let Some(timeline) = (timeline as usize)

@@ -1,6 +1,6 @@
 //! A picture as a frame: what pictures of drawables and of the index have in common.
 
-use super::cells::Cells;
+use super::cells::PictureCells;
 use super::frame::{FrameHeader, FrameWriter, section};
 use super::request::PictureRequest;
 
@@ -19,7 +19,7 @@ pub(super) struct PictureSummary {
 /// The frame of a picture: its cells, and what `more` adds to the sections.
 pub(super) fn encode(
     request: &PictureRequest<'_>,
-    cells: &Cells,
+    cells: &PictureCells,
     kinds: usize,
     more: impl FnOnce(&mut FrameWriter) -> PictureSummary,
 ) -> Vec<u8> {
@@ -40,7 +40,7 @@ pub(super) fn encode(
 }
 
 /// Writes the channels of cells.
-fn write_cells(writer: &mut FrameWriter, cells: &Cells, are_few: bool) {
+fn write_cells(writer: &mut FrameWriter, cells: &PictureCells, are_few: bool) {
     writer.kinds(section::CATEGORY, &cells.category, are_few);
     writer.bytes(section::BUSY, &cells.busy);
     for (id, channel) in [

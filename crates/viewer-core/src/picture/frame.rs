@@ -177,16 +177,16 @@ impl FrameWriter {
 
 /// A frame that is read, for tests and exports.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
+pub struct DecodedFrame {
     /// What the header says.
     pub header: FrameHeader,
     /// Number, bytes of an element, and data of each section.
     pub sections: Vec<(u32, u32, Vec<u8>)>,
 }
 
-impl Frame {
+impl DecodedFrame {
     /// Reads a frame; `None` for what is none.
-    pub fn read(bytes: &[u8]) -> Option<Frame> {
+    pub fn read(bytes: &[u8]) -> Option<DecodedFrame> {
         let array = |at: usize| bytes.get(at..at + 4)?.try_into().ok();
         let u32_at = |at: usize| array(at).map(u32::from_le_bytes);
         let long = |at: usize| bytes.get(at..at + 8)?.try_into().ok();
@@ -219,7 +219,7 @@ impl Frame {
             sections.push((id, size, bytes.get(at..end)?.to_vec()));
             at = end.checked_next_multiple_of(8)?;
         }
-        Some(Frame { header, sections })
+        Some(DecodedFrame { header, sections })
     }
 
     /// The data of a section.

@@ -4,19 +4,19 @@ use std::ops::Range;
 use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::arrows::{TimelineArrow, write_arrows};
-use super::cells::Cells;
+use super::cells::PictureCells;
 use super::encode::{PictureSummary, encode};
 use super::frame::{FrameWriter, flag, section};
 use super::halves::draw_in_halves;
 use super::request::{ArrowSelection, PictureRequest};
-use crate::base::columns::Columns;
+use crate::base::columns::WindowColumns;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::covers_time;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::scan::{DrawableSink, ReadBudget, StatePreview, scan_parallel};
 use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub struct WindowDrawables {
 
 struct WindowCollector<'q, 'l, 't, 'a> {
     request: &'q PictureRequest<'l>,
-    trace: &'t Trace<'a>,
+    trace: &'t OpenTrace<'a>,
     states: Vec<TraceState>,
     found: WindowDrawables,
 }
@@ -167,7 +167,7 @@ impl WindowCollector<'_, '_, '_, '_> {
 /// # Errors
 /// The file is damaged.
 pub fn find(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     request: &PictureRequest<'_>,
     budget: ReadBudget<'_>,
 ) -> Result<WindowDrawables, ApiError> {
@@ -197,7 +197,11 @@ pub fn find(
 }
 
 /// Makes the frame of what was found.
-pub fn frame(trace: &Trace<'_>, request: &PictureRequest<'_>, found: WindowDrawables) -> Vec<u8> {
+pub fn frame(
+    trace: &OpenTrace<'_>,
+    request: &PictureRequest<'_>,
+    found: WindowDrawables,
+) -> Vec<u8> {
     let PictureRequest {
         window,
         width,
@@ -206,7 +210,7 @@ pub fn frame(trace: &Trace<'_>, request: &PictureRequest<'_>, found: WindowDrawa
         mode,
         ..
     } = *request;
-    let columns = Columns::new(window, width as u32);
+    let columns = WindowColumns::new(window, width as u32);
     let is_real = found.exact && found.drawables <= request.most as u64;
     let states_of = |timelines: Range<usize>| {
         let units = layout.units(timelines);
@@ -214,7 +218,7 @@ pub fn frame(trace: &Trace<'_>, request: &PictureRequest<'_>, found: WindowDrawa
         StatesByUnit::new(&found.states, trace.kinds(), units, unit_of)
     };
     let cells_of = |timelines, states: &StatesByUnit| {
-        Cells::new(
+        PictureCells::new(
             layout,
             timelines,
             &columns,

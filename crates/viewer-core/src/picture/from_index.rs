@@ -7,28 +7,28 @@ use std::ops::Range;
 use trace_formats::slog2::TimeBBox;
 
 use super::bin_columns::BinColumns;
-use super::cells::{Cells, ColorMode};
+use super::cells::{ColorMode, PictureCells};
 use super::encode::{PictureSummary, encode};
 use super::frame::flag;
 use super::halves::draw_in_halves;
 use super::request::PictureRequest;
-use crate::base::columns::Columns;
+use crate::base::columns::WindowColumns;
 use crate::base::parallel::Cancel;
 use crate::index::levels::{CellStretch, NAMES_PER_CELL};
-use crate::index::{DetailLevel, Index};
+use crate::index::{DetailLevel, OverviewIndex};
 use crate::search::hits::SearchHit;
 use crate::timelines::layout::TimelineLayout;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 
 /// Cells of units from which on it is worth it that two threads share the timelines.
 const MIN_PARALLEL_CELLS: usize = 1 << 19;
 
-impl Index<'_> {
+impl OverviewIndex<'_> {
     /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index does not know, for
     /// timelines have parts of units, or if it was cancelled.
     pub fn frame(
         &self,
-        trace: &Trace<'_>,
+        trace: &OpenTrace<'_>,
         request: &PictureRequest<'_>,
         cancel: Cancel<'_>,
     ) -> Option<(Vec<u8>, bool)> {
@@ -47,10 +47,10 @@ impl Index<'_> {
     /// The cells of a picture, and whether columns are whole bins, so that they are exact to the precision of their bytes.
     fn cells(
         &self,
-        trace: &Trace<'_>,
+        trace: &OpenTrace<'_>,
         request: &PictureRequest<'_>,
         cancel: Cancel<'_>,
-    ) -> Option<(Cells, bool)> {
+    ) -> Option<(PictureCells, bool)> {
         let PictureRequest { window, width, .. } = *request;
         let lanes_of = lanes(trace, request.layout, request.timelines.clone())?;
         let bins = width as f64 * self.window().duration() / window.duration();
@@ -78,21 +78,21 @@ impl Index<'_> {
             });
             let timeline = |line| request.layout.timeline(line);
             let marks = items.filter_map(|item| Some((timeline(item.line)?, item.start)));
-            cells.count_hits(&Columns::new(window, width as u32), marks);
+            cells.count_hits(&WindowColumns::new(window, width as u32), marks);
         }
         let is_plain = !request.hidden.contains(&true) && !self.is_out_of_order();
         Some((cells, is_aligned && is_plain && self.events().is_none()))
     }
 
     /// The events of the units of each timeline, if there are any.
-    fn add_events(&self, cells: &mut Cells, lanes_of: &[Vec<u32>], window: TimeBBox) {
+    fn add_events(&self, cells: &mut PictureCells, lanes_of: &[Vec<u32>], window: TimeBBox) {
         let Some(events) = self.events() else {
             return;
         };
         let width = cells.width;
         cells.events = vec![0; width * cells.timelines];
         let bins = f64::from(events.bins());
-        let of = Columns::new(window, width as u32);
+        let of = WindowColumns::new(window, width as u32);
         let per_second = bins / self.window().duration();
         let [first, behind] = [window.earliest, window.latest]
             .map(|time| (time - self.window().earliest) * per_second)
@@ -119,7 +119,7 @@ impl Index<'_> {
 
 /// The units of each timeline; `None` if a timeline has but a part of one's lines, for cells are of whole units.
 fn lanes(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     layout: &TimelineLayout,
     timelines: Range<usize>,
 ) -> Option<Vec<Vec<u32>>> {
@@ -223,7 +223,7 @@ struct IndexPicture<'s> {
 
 impl IndexPicture<'_> {
     /// The cells of timelines with these units; `None` if it was cancelled.
-    fn draw_all(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<Cells> {
+    fn draw_all(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<PictureCells> {
         let work = |timeline: usize| lanes_of[timeline].len() * self.bin_columns.count;
         let draw =
             |timelines: Range<usize>, cancel: Cancel<'_>| self.draw(&lanes_of[timelines], cancel);
@@ -231,9 +231,9 @@ impl IndexPicture<'_> {
     }
 
     /// The cells of timelines with these units.
-    fn draw(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<Cells> {
+    fn draw(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<PictureCells> {
         let timelines = 0..lanes_of.len();
-        let mut cells = Cells::blank(timelines, self.width, self.mode, self.has_groups);
+        let mut cells = PictureCells::blank(timelines, self.width, self.mode, self.has_groups);
         let mut timeline = TimelineSum::new(self);
         for (nth, lanes) in lanes_of.iter().enumerate() {
             if cancel() {
@@ -360,7 +360,7 @@ impl<'s> TimelineSum<'s> {
     }
 
     /// Writes what was added, and starts anew.
-    fn write(&mut self, cells: &mut Cells, offset: usize, units: usize) {
+    fn write(&mut self, cells: &mut PictureCells, offset: usize, units: usize) {
         let IndexPicture {
             bin_columns,
             mode,

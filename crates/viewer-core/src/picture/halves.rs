@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cells::Cells;
+use super::cells::PictureCells;
 use crate::base::parallel::{Cancel, run_parallel_cancellable};
 
 /// The cells of timelines: in one go if they are less work than `worth`, else on two threads, half of the work on each. `work`
@@ -12,8 +12,8 @@ pub(super) fn draw_in_halves(
     work: impl Fn(usize) -> usize,
     worth: usize,
     cancel: Cancel<'_>,
-    draw: impl Fn(Range<usize>, Cancel<'_>) -> Option<Cells> + Sync,
-) -> Option<Cells> {
+    draw: impl Fn(Range<usize>, Cancel<'_>) -> Option<PictureCells> + Sync,
+) -> Option<PictureCells> {
     let all: usize = timelines.clone().map(&work).sum();
     if all < worth {
         return draw(timelines, cancel);

@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use super::cells::{Cells, ColorMode};
+use super::cells::{ColorMode, PictureCells};
 use super::units_sum::UnitsSum;
-use crate::base::columns::{COLUMN, ColumnFiller, ColumnSink, Columns};
+use crate::base::columns::{COLUMN, ColumnFiller, ColumnSink, WindowColumns};
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::scan::StatePreview;
 use crate::trace::states::{StatesByUnit, for_each_shown};
 
-impl Cells {
+impl PictureCells {
     /// Cells of these states.
     pub fn new(
         layout: &TimelineLayout,
         timelines: Range<usize>,
-        columns: &Columns,
+        columns: &WindowColumns,
         width: usize,
         mode: ColorMode,
         states: &StatesByUnit,
@@ -23,7 +23,7 @@ impl Cells {
         let units = |timeline: usize| layout.units(timeline..timeline + 1);
         let drawn = layout.units(timelines.clone());
         let has_groups = timelines.clone().any(|timeline| units(timeline).len() > 1);
-        let mut cells = Cells::blank(timelines.clone(), width, mode, has_groups);
+        let mut cells = PictureCells::blank(timelines.clone(), width, mode, has_groups);
         let mut previews: Vec<(u32, &StatePreview)> = previews
             .iter()
             .filter_map(|preview| Some((layout.unit(preview.line)?, preview)))
@@ -74,7 +74,7 @@ impl UnitPainter {
         &mut self,
         states: &StatesByUnit,
         unit: u32,
-        columns: &Columns,
+        columns: &WindowColumns,
         width: usize,
         fill: &mut impl ColumnSink,
     ) {
@@ -95,7 +95,7 @@ impl UnitPainter {
 
 /// Cells of a timeline with one unit.
 struct SingleUnitCells<'c> {
-    cells: &'c mut Cells,
+    cells: &'c mut PictureCells,
     offset: usize,
     mode: ColorMode,
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::cells::{Cells, ColorMode};
-use crate::base::columns::{COLUMN, ColumnSink, Columns};
+use super::cells::{ColorMode, PictureCells};
+use crate::base::columns::{COLUMN, ColumnSink, WindowColumns};
 use crate::trace::scan::StatePreview;
 
 /// Sums over the units of a timeline.
@@ -69,7 +69,7 @@ impl UnitsSum {
     }
 
     /// Adds what a preview says of a part of a unit that was not read.
-    pub fn preview(&mut self, preview: &StatePreview, columns: &Columns) {
+    pub fn preview(&mut self, preview: &StatePreview, columns: &WindowColumns) {
         let ratio = |ratio: f32| match ratio.is_finite() {
             true => f64::from(ratio).clamp(0.0, 1.0),
             false => 0.0,
@@ -201,7 +201,7 @@ impl UnitsSum {
     }
 
     /// Writes the timeline of so many units.
-    pub fn write(&mut self, cells: &mut Cells, offset: usize, units: u32) {
+    pub fn write(&mut self, cells: &mut PictureCells, offset: usize, units: u32) {
         for (channel, rises) in (self.channels.chunks_exact_mut(self.width.max(1)))
             .zip(self.rises.chunks_exact(self.width + 1))
         {

@@ -5,14 +5,14 @@
 
 use std::collections::VecDeque;
 use trace_formats::slog2::{
-    Drawable, FileBlockPtr, Layout, Primitive, Shadow, Stub, TimeBBox, VisitNode,
+    FileBlockPtr, NodeDrawable, NodeShadow, Primitive, Slog2Layout, Stub, TimeBBox, VisitNode,
 };
 
 use super::plan::SearchPlan;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::trace::scan::ReadBudget;
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// How many drawables fit, and where they start.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct HitCounts {
 /// # Errors
 /// The file is damaged.
 pub fn count(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     plan: &SearchPlan,
     bins: usize,
     budget: ReadBudget<'_>,
@@ -41,7 +41,7 @@ pub fn count(
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
         return Ok(hits);
     };
-    let counted = plan.is_counted() && trace.reader().layout() == Layout::V206;
+    let counted = plan.is_counted() && trace.reader().layout() == Slog2Layout::V206;
     let mut queue = VecDeque::from([(root.ptr, root.id.depth, Vec::new())]);
     let mut bytes = 0;
     while let Some((ptr, depth, previews)) = queue.pop_front() {
@@ -95,7 +95,7 @@ const MAX_BYTES_FOR_LISTED_HITS: u64 = 150 << 20;
 /// # Errors
 /// The file is damaged.
 pub fn places(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     plan: &SearchPlan,
     cancel: Cancel<'_>,
 ) -> Result<Option<Vec<SearchHit>>, ApiError> {
@@ -179,7 +179,7 @@ impl HitCounts {
 type ChildNode = (FileBlockPtr, i16, Vec<(TimeBBox, u64)>);
 
 struct HitCounter<'p, 'a> {
-    trace: &'p Trace<'a>,
+    trace: &'p OpenTrace<'a>,
     plan: &'p SearchPlan,
     window: TimeBBox,
     counted: bool,
@@ -195,7 +195,7 @@ struct HitCounter<'p, 'a> {
 impl<'p, 'a> HitCounter<'p, 'a> {
     /// In a node of this depth, of which no preview counts and no hit is kept.
     fn new(
-        trace: &'p Trace<'a>,
+        trace: &'p OpenTrace<'a>,
         plan: &'p SearchPlan,
         window: TimeBBox,
         depth: i16,
@@ -274,7 +274,7 @@ impl<'p, 'a> HitCounter<'p, 'a> {
 }
 
 impl<'a> VisitNode<'a> for HitCounter<'_, 'a> {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));
     }
@@ -284,7 +284,7 @@ impl<'a> VisitNode<'a> for HitCounter<'_, 'a> {
         self.child = Some(child);
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         if !self.window.overlaps(shadow.bounds) {
             return;
         }

@@ -1,12 +1,12 @@
 //! A search, made ready for a trace: what fits, and which parts of the tree cannot have it.
 
 use std::collections::BTreeSet;
-use trace_formats::slog2::{PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Shadow, Topology};
-use trace_model::{Value, info_values};
+use trace_formats::slog2::{NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Topology};
+use trace_model::{InfoValue, info_values};
 
 use super::language::{Comparison, Condition, LineNumber, SearchTerm, SearchTerms};
 use crate::trace::info::name_of_key;
-use crate::trace::{DrawableKind, Trace, TraceItem};
+use crate::trace::{DrawableKind, OpenTrace, TraceItem};
 use trace_model::glob::matches_ignoring_case;
 
 /// Sums of durations in previews are those of 32-bit floats: so much longer a drawable may be.
@@ -31,7 +31,7 @@ pub struct SearchPlan {
 
 impl SearchPlan {
     /// Makes a search ready. Lines that are not shown do not fit.
-    pub fn new(trace: &Trace<'_>, is_shown: &dyn Fn(u32) -> bool, terms: &SearchTerms) -> Self {
+    pub fn new(trace: &OpenTrace<'_>, is_shown: &dyn Fn(u32) -> bool, terms: &SearchTerms) -> Self {
         let mut plan = SearchPlan {
             kinds: vec![true; trace.kinds().len()],
             lines: (0..trace.lines().len() as u32).map(is_shown).collect(),
@@ -47,7 +47,7 @@ impl SearchPlan {
         plan
     }
 
-    fn add(&mut self, trace: &Trace<'_>, term: &SearchTerm) {
+    fn add(&mut self, trace: &OpenTrace<'_>, term: &SearchTerm) {
         let not = term.not;
         let kinds = &mut self.kinds;
         let mut only = |fits: &dyn Fn(&DrawableKind) -> bool| {
@@ -150,7 +150,7 @@ impl SearchPlan {
 
     /// Whether drawables of this category may fit.
     #[inline]
-    pub fn takes_category(&self, trace: &Trace<'_>, category: i32) -> bool {
+    pub fn takes_category(&self, trace: &OpenTrace<'_>, category: i32) -> bool {
         match trace.kind(category) {
             Some(kind) => self.kinds[kind as usize],
             None => true,
@@ -158,7 +158,7 @@ impl SearchPlan {
     }
 
     /// Whether a drawable fits.
-    pub fn fits(&self, trace: &Trace<'_>, item: &TraceItem<'_>) -> bool {
+    pub fn fits(&self, trace: &OpenTrace<'_>, item: &TraceItem<'_>) -> bool {
         self.kinds[item.kind as usize]
             && (self.lines[item.line as usize] || self.lines[item.to_line as usize])
             && (0..).zip(&self.rest).all(|(at, term)| {
@@ -181,16 +181,16 @@ impl SearchPlan {
             Condition::Time(compare, seconds) => compare.holds(item.start, *seconds),
             Condition::Number(key, compare, number) => {
                 values(kind, key, item.info).any(|value| match value {
-                    Value::Integer(value) => compare.holds(value as f64, *number),
-                    Value::Hex(value) => compare.holds(value as f64, *number),
-                    Value::Real(value) => compare.holds(value, *number),
-                    Value::Text(_) => false,
+                    InfoValue::Integer(value) => compare.holds(value as f64, *number),
+                    InfoValue::Hex(value) => compare.holds(value as f64, *number),
+                    InfoValue::Real(value) => compare.holds(value, *number),
+                    InfoValue::Text(_) => false,
                 })
             }
             Condition::Text(key, pattern) => {
                 values(kind, key, item.info).any(|value| match value {
-                    Value::Text(text) => is_text(pattern, &String::from_utf8_lossy(text)),
-                    Value::Integer(number) if key == "file" => self
+                    InfoValue::Text(text) => is_text(pattern, &String::from_utf8_lossy(text)),
+                    InfoValue::Integer(number) if key == "file" => self
                         .files
                         .get(at)
                         .is_some_and(|files| files.contains(&number)),
@@ -198,8 +198,8 @@ impl SearchPlan {
                 })
             }
             Condition::CallId(id) => values(kind, "callid", item.info).any(|value| match value {
-                Value::Hex(value) => value == *id,
-                Value::Integer(value) => value as u64 == *id,
+                InfoValue::Hex(value) => value == *id,
+                InfoValue::Integer(value) => value as u64 == *id,
                 _ => false,
             }),
             _ => true,
@@ -207,7 +207,7 @@ impl SearchPlan {
     }
 
     /// How many drawables of those that a preview stands for may fit; 0 if none can. Where the file has no counts, 1.
-    pub fn count(&self, trace: &Trace<'_>, shadow: &Shadow<'_>) -> u64 {
+    pub fn count(&self, trace: &OpenTrace<'_>, shadow: &NodeShadow<'_>) -> u64 {
         let ends = [shadow.primitive.first().line, shadow.primitive.last().line];
         let on_line = ends.map(|id| trace.line(id).is_none_or(|line| self.lines[line as usize]));
         if on_line == [false; 2] {
@@ -285,7 +285,7 @@ fn values<'a>(
     kind: &'a DrawableKind,
     wanted: &'a str,
     info: &'a [u8],
-) -> impl Iterator<Item = Value<'a>> {
+) -> impl Iterator<Item = InfoValue<'a>> {
     let pairs = info_values(&kind.category, info);
     pairs
         .filter(move |(key, _)| is_meant(&name_of_key(&key.0), wanted))

@@ -1,13 +1,13 @@
 //! Makes a search ready, with what it takes to look up in the trace.
 
-use trace_model::{Value, info_values};
+use trace_model::{InfoValue, info_values};
 
 use super::language::{Condition, SearchTerm, SearchTerms};
 use super::plan::SearchPlan;
 use super::walk::{SearchPosition, find};
 use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::info::name_of_key;
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
@@ -19,7 +19,7 @@ const MAX_FILE_EVENTS: usize = 10_000;
 /// # Errors
 /// The query cannot be read, or the trace not.
 pub fn plan(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     layout: &TimelineLayout,
     query: &str,
     budget: ReadBudget<'_>,
@@ -41,7 +41,7 @@ pub fn plan(
             };
             let category = &trace.kinds()[item.kind as usize].category;
             for (key, value) in info_values(category, item.info) {
-                if let ("file", Value::Integer(number)) = (&*name_of_key(&key.0), value) {
+                if let ("file", InfoValue::Integer(number)) = (&*name_of_key(&key.0), value) {
                     plan.add_file(at, number);
                 }
             }

@@ -7,14 +7,14 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use trace_formats::slog2::{
-    DirEntry, Drawable, FileBlockPtr, Primitive, Shadow, Stub, TimeBBox, VisitNode,
+    DirEntry, FileBlockPtr, NodeDrawable, NodeShadow, Primitive, Stub, TimeBBox, VisitNode,
 };
 
 use super::plan::SearchPlan;
 use crate::base::error::ApiError;
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// A place among all drawables: by start, then line, kind and, of arrows, the end.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ pub struct SearchStep<'a> {
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub fn find<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     plan: &SearchPlan,
     from: SearchPosition,
     is_forward: bool,
@@ -161,7 +161,7 @@ impl PartialEq for PendingNode {
 impl Eq for PendingNode {}
 
 struct NodeSearch<'p, 'a> {
-    trace: &'p Trace<'a>,
+    trace: &'p OpenTrace<'a>,
     plan: &'p SearchPlan,
     from: SearchPosition,
     sign: f64,
@@ -210,7 +210,7 @@ impl<'a> NodeSearch<'_, 'a> {
 }
 
 impl<'a> VisitNode<'a> for NodeSearch<'_, 'a> {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));
     }
@@ -220,7 +220,7 @@ impl<'a> VisitNode<'a> for NodeSearch<'_, 'a> {
         self.child = Some(child);
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         let TimeBBox { earliest, latest } = shadow.bounds;
         let (first, last) = match self.sign > 0.0 {
             true => (earliest, latest),

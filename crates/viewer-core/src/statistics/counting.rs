@@ -1,11 +1,11 @@
 //! What is counted of a window and of some timelines, and the counting itself.
 
-use analysis::stats::{Collector, Nesting, Options, Statistics};
+use analysis::stats::{Nesting, Statistics, StatisticsCollector, StatisticsOptions};
 use trace_formats::slog2::{TimeBBox, Topology};
 use trace_model::{Category, Definitions, Line, Text};
 
 use crate::base::window::takes_part;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 
 /// What is to be counted.
@@ -50,7 +50,7 @@ impl DrawableObserver for () {}
 
 /// The categories, with CallIDs as numbers like any other: nobody here asks how often each occurs, which costs a quarter of
 /// all counting.
-fn categories_of(trace: &Trace<'_>) -> Vec<Category> {
+fn categories_of(trace: &OpenTrace<'_>) -> Vec<Category> {
     let mut categories = Vec::new();
     for category in trace.reader().categories().iter().filter(|c| c.index >= 0) {
         let mut category = category.clone();
@@ -65,7 +65,7 @@ fn categories_of(trace: &Trace<'_>) -> Vec<Category> {
 }
 
 /// By line its timeline.
-pub(super) fn timelines_of(trace: &Trace<'_>, scope: &StatisticsScope<'_>) -> Vec<Option<u32>> {
+pub(super) fn timelines_of(trace: &OpenTrace<'_>, scope: &StatisticsScope<'_>) -> Vec<Option<u32>> {
     (0..trace.lines().len() as u32)
         .map(scope.timeline)
         .collect()
@@ -81,7 +81,7 @@ pub(super) fn is_of_pair(
 }
 
 pub(super) struct StatisticsBuilder {
-    pub collector: Collector,
+    pub collector: StatisticsCollector,
     pub bytes: Vec<u64>,
     pub lengths: Vec<[u64; 64]>,
     pub ends: Vec<f64>,
@@ -89,7 +89,7 @@ pub(super) struct StatisticsBuilder {
 
 impl StatisticsBuilder {
     pub fn new(
-        trace: &Trace<'_>,
+        trace: &OpenTrace<'_>,
         scope: &StatisticsScope<'_>,
         timeline_of: &[Option<u32>],
         timelines: usize,
@@ -109,13 +109,13 @@ impl StatisticsBuilder {
                 .collect(),
             ..Definitions::default()
         };
-        let options = Options {
+        let options = StatisticsOptions {
             window: Some(budget.window),
             nesting: scope.nesting,
         };
         let kinds = trace.kinds().len();
         StatisticsBuilder {
-            collector: Collector::new(&definitions, options),
+            collector: StatisticsCollector::new(&definitions, options),
             bytes: vec![0; kinds],
             lengths: vec![[0; 64]; kinds],
             ends: vec![f64::NEG_INFINITY; timelines],
@@ -124,7 +124,7 @@ impl StatisticsBuilder {
 
     pub fn put(
         &mut self,
-        trace: &Trace<'_>,
+        trace: &OpenTrace<'_>,
         drawable: &trace_model::Drawable<'_>,
         kind: Option<u32>,
         timeline: u32,

@@ -1,10 +1,13 @@
 //! Statistics of a window that is too much to read: from previews, and from what stands above them in the tree.
 
-use analysis::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
+use analysis::stats::{
+    CategoryStatistics, DrawableTally, Histogram, Nesting, Statistics, ThreadCategoryStatistics,
+    ThreadStatistics,
+};
 use std::collections::BTreeMap;
 use trace_formats::slog2::{
-    Depth, Drawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Shadow, TimeBBox,
-    Topology, Visit,
+    Depth, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
+    TimeBBox, Topology, Visit,
 };
 
 use super::counting::{
@@ -13,7 +16,7 @@ use super::counting::{
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::takes_part;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::scan::{DRAWABLES_PER_CHECK, ReadBudget};
 use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
 
@@ -22,7 +25,7 @@ use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub fn estimate(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     scope: &StatisticsScope<'_>,
     timelines: usize,
     budget: ReadBudget<'_>,
@@ -51,7 +54,7 @@ pub fn estimate(
 
 /// Statistics of previews and of the drawables above them.
 struct StatisticsEstimate<'e, 'a> {
-    trace: &'e Trace<'a>,
+    trace: &'e OpenTrace<'a>,
     scope: &'e StatisticsScope<'e>,
     timeline_of: &'e [Option<u32>],
     window: TimeBBox,
@@ -59,7 +62,7 @@ struct StatisticsEstimate<'e, 'a> {
     /// States that were read.
     states: Vec<TraceState>,
     /// By line, of each kind what its previews say.
-    shares: Vec<Vec<(u32, Tally)>>,
+    shares: Vec<Vec<(u32, DrawableTally)>>,
     /// Where previews stand for states.
     stretches: Vec<PreviewedStretch>,
     cancel: Cancel<'e>,
@@ -81,7 +84,7 @@ struct PreviewedStretch {
 }
 
 /// By timeline, lane and category.
-type Cells = BTreeMap<(i32, i32, i32), Cell>;
+type EstimateCells = BTreeMap<(i32, i32, i32), ThreadCategoryStatistics>;
 
 impl StatisticsEstimate<'_, '_> {
     fn finish(mut self) -> WindowStatistics {
@@ -91,7 +94,7 @@ impl StatisticsEstimate<'_, '_> {
         );
         let exclusive = self.exclusive(states, stretches);
         let mut found = self.builder.collector.finish();
-        let mut cells = Cells::new();
+        let mut cells = EstimateCells::new();
         for mut cell in found.cells.drain(..) {
             // States came level by level, so the collector does not know how they are nested.
             cell.tally.exclusive = 0.0;
@@ -108,11 +111,11 @@ impl StatisticsEstimate<'_, '_> {
             for (kind, tally) in of_line {
                 let category = self.trace.kinds()[*kind as usize].category.index;
                 let cell = cells.entry((rank, thread, category));
-                let cell = cell.or_insert_with(|| Cell {
+                let cell = cell.or_insert_with(|| ThreadCategoryStatistics {
                     rank,
                     thread,
                     category,
-                    tally: Tally::default(),
+                    tally: DrawableTally::default(),
                     counters: Vec::new(),
                 });
                 cell.tally.join(tally);
@@ -136,7 +139,7 @@ impl StatisticsEstimate<'_, '_> {
         &self,
         states: Vec<TraceState>,
         mut stretches: Vec<PreviewedStretch>,
-    ) -> Vec<Vec<(u32, Tally)>> {
+    ) -> Vec<Vec<(u32, DrawableTally)>> {
         let trace = self.trace;
         let unit_of = |line: u32| match self.scope.nesting {
             Nesting::Line => line,
@@ -169,10 +172,10 @@ impl StatisticsEstimate<'_, '_> {
                     seconds -= stretch.part * overlap.max(0.0);
                 }
                 let state = &of_unit[nth];
-                let of_line: &mut Vec<(u32, Tally)> = &mut found[state.line as usize];
-                let tally = Tally {
+                let of_line: &mut Vec<(u32, DrawableTally)> = &mut found[state.line as usize];
+                let tally = DrawableTally {
                     exclusive: seconds.max(0.0),
-                    ..Tally::default()
+                    ..DrawableTally::default()
                 };
                 add(of_line, state.kind, &tally);
             };
@@ -236,7 +239,7 @@ impl StatisticsEstimate<'_, '_> {
 }
 
 /// Adds to what is known of a kind.
-fn add(of_line: &mut Vec<(u32, Tally)>, kind: u32, tally: &Tally) {
+fn add(of_line: &mut Vec<(u32, DrawableTally)>, kind: u32, tally: &DrawableTally) {
     match of_line.iter_mut().find(|found| found.0 == kind) {
         Some((_, sum)) => sum.join(tally),
         None => of_line.push((kind, *tally)),
@@ -248,7 +251,7 @@ impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
         self.is_cancelled
     }
 
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         if self.is_cancelled_now() {
             return;
         }
@@ -256,7 +259,7 @@ impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
         primitives.for_each(|primitive| self.primitive(primitive));
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         let previews = [PREVIEW_EVENT, PREVIEW_ARROW, PREVIEW_STATE];
         let line = self.trace.line(shadow.primitive.first().line);
         let Some(line) = line.filter(|&line| self.timeline_of[line as usize].is_some()) else {
@@ -285,11 +288,11 @@ impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
                 false => 0.0,
             };
             taken += exclusive;
-            let tally = Tally {
+            let tally = DrawableTally {
                 count: (weight.ratios.count.max(0) as f64 * part).round() as u64,
                 total: seconds(weight.ratios.inclusive),
                 exclusive,
-                ..Tally::default()
+                ..DrawableTally::default()
             };
             add(&mut self.shares[line as usize], kind, &tally);
         }
@@ -305,14 +308,14 @@ impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
 }
 
 /// Makes categories and timelines of cells.
-fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
+fn add_up(trace: &OpenTrace<'_>, found: &mut Statistics) {
     // Previews have no values of performance counters.
     found.counters.clear();
     found
         .cells
         .iter_mut()
         .for_each(|cell| cell.counters.clear());
-    let mut categories: BTreeMap<i32, Tally> = BTreeMap::new();
+    let mut categories: BTreeMap<i32, DrawableTally> = BTreeMap::new();
     let mut timelines: BTreeMap<(i32, i32), f64> = BTreeMap::new();
     for cell in &found.cells {
         categories
@@ -338,11 +341,11 @@ fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
         .collect();
     found.rows = timelines
         .into_iter()
-        .map(|((rank, thread), covered)| Row {
+        .map(|((rank, thread), covered)| ThreadStatistics {
             rank,
             thread,
             covered,
-            ..Row::default()
+            ..ThreadStatistics::default()
         })
         .collect();
 }

@@ -1,19 +1,20 @@
 //! Statistics of everything, from what the index says the trace adds up to.
 
 use analysis::stats::{
-    CallIds, CategoryStatistics, Cell, Histogram, Messages, Nesting, Row, Statistics, Tally, Untold,
+    CallIdStatistics, CategoryStatistics, DrawableTally, Histogram, MessageStatistics, Nesting,
+    Statistics, ThreadCategoryStatistics, ThreadStatistics, Untold,
 };
 use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
 
 use super::counting::{StatisticsScope, WindowStatistics};
 use crate::index::{DurationSum, TraceTotals};
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 
 /// The numbers of a window that all of the trace is in; `None` if the totals have not what is wanted. All are those that
 /// reading gives, but for bytes of calls, which are missing, and what is about messages.
 pub(crate) fn of_totals(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     scope: &StatisticsScope<'_>,
     timelines: usize,
     window: TimeBBox,
@@ -62,7 +63,7 @@ pub(crate) fn of_totals(
     let has_no_bytes = bytes.iter().all(|&bytes| bytes == 0)
         && used.all(|(_, (kind, totals))| totals.sum.count == 0 || kind.bytes.is_none());
     let mut ends = vec![f64::NEG_INFINITY; timelines];
-    let mut categories: BTreeMap<i32, (u32, Tally)> = BTreeMap::new();
+    let mut categories: BTreeMap<i32, (u32, DrawableTally)> = BTreeMap::new();
     let (mut cells, mut threads) = (Vec::new(), Vec::new());
     for &(timeline, lane, line) in &shown {
         let (rank, thread) = (timeline as i32, lane as i32);
@@ -70,8 +71,11 @@ pub(crate) fn of_totals(
             let category = trace.kinds()[*kind as usize].category.index;
             let tally = tally(sum);
             let entry = categories.entry(category);
-            entry.or_insert((*kind, Tally::default())).1.join(&tally);
-            cells.push(Cell {
+            entry
+                .or_insert((*kind, DrawableTally::default()))
+                .1
+                .join(&tally);
+            cells.push(ThreadCategoryStatistics {
                 rank,
                 thread,
                 category,
@@ -83,11 +87,11 @@ pub(crate) fn of_totals(
             *end = end.max(line.last);
         }
         if !line.kinds.is_empty() || (is_whole && line.received.count > 0) {
-            threads.push(Row {
+            threads.push(ThreadStatistics {
                 rank,
                 thread,
                 covered: line.busy,
-                ..Row::default()
+                ..ThreadStatistics::default()
             });
         }
     }
@@ -112,8 +116,8 @@ pub(crate) fn of_totals(
             categories,
             rows: threads,
             cells,
-            messages: Messages::default(),
-            callids: CallIds::default(),
+            messages: MessageStatistics::default(),
+            callids: CallIdStatistics::default(),
             counters: Vec::new(),
             counted: BTreeMap::new(),
             untold: Untold::default(),
@@ -126,8 +130,8 @@ pub(crate) fn of_totals(
     })
 }
 
-fn tally(sum: &DurationSum) -> Tally {
-    Tally {
+fn tally(sum: &DurationSum) -> DrawableTally {
+    DrawableTally {
         count: sum.count,
         total: sum.inclusive,
         exclusive: sum.exclusive,

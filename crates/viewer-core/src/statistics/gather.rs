@@ -11,7 +11,7 @@ use super::estimate::estimate;
 use super::in_order::in_order;
 use super::message_bytes::MessageBytes;
 use crate::base::error::ApiError;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 
 /// What is read when there was no time for all of it: such a part of what may be read.
@@ -22,7 +22,7 @@ const PART_AFTER_TIMEOUT: u64 = 8;
 /// # Errors
 /// The file is damaged.
 pub fn gather(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     scope: &StatisticsScope<'_>,
     timelines: usize,
     budget: ReadBudget<'_>,
@@ -46,7 +46,7 @@ pub fn gather(
 }
 
 fn gather_with_message_bytes(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     scope: &StatisticsScope<'_>,
     timelines: usize,
     budget: ReadBudget<'_>,
@@ -64,7 +64,7 @@ fn gather_with_message_bytes(
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub fn gather_all(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     scope: &StatisticsScope<'_>,
     timelines: usize,
     budget: ReadBudget<'_>,

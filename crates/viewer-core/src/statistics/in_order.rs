@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use trace_formats::slog2::{Depth, InModel, InOrder, Primitive};
 
 use crate::base::error::ApiError;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::scan::{DRAWABLES_PER_CHECK, ReadBudget};
 
 /// Gives all drawables of a window by start; `begin` is called before the first, perhaps twice: a file that turns out not to
@@ -14,7 +14,7 @@ use crate::trace::scan::{DRAWABLES_PER_CHECK, ReadBudget};
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub(crate) fn in_order(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     budget: ReadBudget<'_>,
     begin: &mut dyn FnMut(),
     put: &mut dyn FnMut(&trace_model::Drawable<'_>),

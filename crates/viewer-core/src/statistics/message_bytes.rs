@@ -5,19 +5,19 @@ use std::collections::BinaryHeap;
 use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::counting::{DrawableObserver, StatisticsScope};
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 use crate::trace::class::ActivityClass;
 
 /// Follows the messages of a window to the calls that count.
 pub(crate) struct MessageBytes<'w, 'a> {
-    trace: &'w Trace<'a>,
+    trace: &'w OpenTrace<'a>,
     scope: &'w StatisticsScope<'w>,
     window: TimeBBox,
     by_call: MessageBytesByCall,
 }
 
 impl<'w, 'a> MessageBytes<'w, 'a> {
-    pub fn new(trace: &'w Trace<'a>, scope: &'w StatisticsScope<'w>, window: TimeBBox) -> Self {
+    pub fn new(trace: &'w OpenTrace<'a>, scope: &'w StatisticsScope<'w>, window: TimeBBox) -> Self {
         let by_call = MessageBytesByCall::new(trace);
         MessageBytes {
             trace,
@@ -121,7 +121,7 @@ struct MessageBytesByCall {
 }
 
 impl MessageBytesByCall {
-    fn new(trace: &Trace<'_>) -> Self {
+    fn new(trace: &OpenTrace<'_>) -> Self {
         let lanes = trace.lines().iter().map(|line| line.lane as usize + 1);
         MessageBytesByCall::of(lanes.max().unwrap_or(0), trace.kinds().len())
     }

@@ -7,14 +7,14 @@ use super::selection::TimelineSelection;
 use super::spec::{SortBy, TimelineKey, TimelineSpec, text_of};
 use crate::base::error::ApiError;
 use crate::timelines::tree::LabelTree;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 
 /// In place of the timeline of a line that is on none.
 pub const NO_TIMELINE: u32 = u32::MAX;
 
 /// A timeline.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timeline {
+pub struct ViewTimeline {
     /// Label of the timeline.
     pub label: String,
     /// By which the spec names it; empty for clusters.
@@ -37,7 +37,7 @@ pub struct TimelineLayout {
     /// The canonical spec.
     pub spec: String,
     /// The timelines.
-    pub timelines: Vec<Timeline>,
+    pub timelines: Vec<ViewTimeline>,
     /// How many of them are pinned; these come first.
     pub pinned: usize,
     /// By number of the line its timeline or [`NO_TIMELINE`].
@@ -67,7 +67,7 @@ impl TimelineLayout {
     /// # Errors
     /// There is no such map.
     pub fn new(
-        trace: &Trace<'_>,
+        trace: &OpenTrace<'_>,
         trees: &[LabelTree],
         spec: &TimelineSpec,
         measures: &LineMeasures,
@@ -124,7 +124,7 @@ impl TimelineLayout {
         Ok(layout)
     }
 
-    fn number_units(&mut self, trace: &Trace<'_>) {
+    fn number_units(&mut self, trace: &OpenTrace<'_>) {
         let lane = |line: u32| trace.lines().get(line as usize).map(|l| l.lane);
         self.unit_of = vec![NO_TIMELINE; trace.lines().len()];
         let mut units = 0;
@@ -184,7 +184,7 @@ impl TimelineLayout {
             true => tree.full_label(piece.node),
             false => node.label.clone(),
         };
-        let timeline = Timeline {
+        let timeline = ViewTimeline {
             label,
             key: match node.inner {
                 Some(inner) => format!("n{inner}"),
@@ -204,16 +204,16 @@ impl TimelineLayout {
     }
 
     fn add_group(&mut self, tree: &LabelTree, label: String, key: String, leaves: &[u32]) {
-        let timeline = Timeline {
+        let timeline = ViewTimeline {
             label,
             key,
             group: leaves.len() > 1,
-            ..Timeline::default()
+            ..ViewTimeline::default()
         };
         self.add(tree, timeline, leaves);
     }
 
-    fn add(&mut self, tree: &LabelTree, mut timeline: Timeline, leaves: &[u32]) {
+    fn add(&mut self, tree: &LabelTree, mut timeline: ViewTimeline, leaves: &[u32]) {
         let number = self.timelines.len() as u32;
         for &leaf in leaves {
             let lines = &tree.lines[leaf as usize];

@@ -2,12 +2,12 @@
 
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use crate::base::columns::{COLUMN, Columns};
+use crate::base::columns::{COLUMN, WindowColumns};
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::trace::scan::{DrawableSink, ReadBudget, StatePreview, scan};
 use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// Stretches of the trace in which behaviours are compared.
 const BEHAVIOUR_STRETCHES: usize = 64;
@@ -41,7 +41,7 @@ pub struct LineMeasures {
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub fn measure(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     bytes: u64,
     cancel: Cancel<'_>,
 ) -> Result<LineMeasures, ApiError> {
@@ -130,7 +130,7 @@ impl<'a> DrawableSink<'a> for AllStates {
 
 /// By line, stretch and kind the share of the stretch.
 fn behaviour(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     measures: &LineMeasures,
     states: &StatesByUnit,
     previews: &[StatePreview],
@@ -146,7 +146,7 @@ fn behaviour(
     for (nth, &(_, kind)) in totals.iter().take(BEHAVIOUR_KINDS).enumerate() {
         place[kind] = Some(nth);
     }
-    let columns = Columns::new(trace.bounds(), BEHAVIOUR_STRETCHES as u32);
+    let columns = WindowColumns::new(trace.bounds(), BEHAVIOUR_STRETCHES as u32);
     let mut shares = vec![0.0f32; trace.lines().len() * measures.dimensions];
     let mut add = |line: usize, kind: u32, bounds: TimeBBox, share: f32| {
         let Some(nth) = place[kind as usize] else {

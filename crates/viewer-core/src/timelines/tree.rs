@@ -9,7 +9,7 @@ use trace_model::Line;
 use trace_model::lane_of;
 
 use crate::base::text::visible;
-use crate::trace::Trace;
+use crate::trace::OpenTrace;
 
 /// Levels of a tree; no trace has more columns than five.
 const MAX_LEVELS: usize = 16;
@@ -61,7 +61,7 @@ struct LabelPart {
 
 impl LabelTree {
     /// The trees of all line maps of a trace; of one without line maps a single one, of its lines.
-    pub fn all(trace: &Trace<'_>) -> Vec<LabelTree> {
+    pub fn all(trace: &OpenTrace<'_>) -> Vec<LabelTree> {
         let maps = trace.reader().line_id_maps();
         let identity = LineIdMap::new("Lines", &["LineID"]);
         let maps = match maps {
@@ -71,7 +71,7 @@ impl LabelTree {
         maps.iter().map(|map| LabelTree::new(trace, map)).collect()
     }
 
-    fn new(trace: &Trace<'_>, map: &LineIdMap) -> LabelTree {
+    fn new(trace: &OpenTrace<'_>, map: &LineIdMap) -> LabelTree {
         let labels = map.column_labels.iter().take(MAX_LEVELS);
         let columns: Vec<String> = labels.map(|l| visible(&l.to_str())).collect();
         let title = map.title.to_str();
@@ -189,7 +189,7 @@ impl LabelTree {
     }
 }
 
-/// The names in a title such as `LabelNode View (0 alpha, 1 beta, ...)`.
+/// The names in a title such as `Node View (0 alpha, 1 beta, ...)`.
 fn numbered_names(title: &str) -> Vec<String> {
     let list = title
         .split_once('(')

@@ -86,17 +86,17 @@ fn is_system_call(name: &str) -> bool {
 }
 
 /// Finds classes.
-pub(crate) struct Classes {
+pub(crate) struct ClassFinder {
     functions: HashMap<&'static str, ActivityClass>,
 }
 
-impl Classes {
+impl ClassFinder {
     pub fn new() -> Self {
         let functions = FUNCTIONS.iter().flat_map(|&(class, names)| {
             let names = names.split(' ');
             names.map(move |name| (name, class))
         });
-        Classes {
+        ClassFinder {
             functions: functions.collect(),
         }
     }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn by_name() {
-        let classes = Classes::new();
+        let classes = ClassFinder::new();
         let of = |name: &str, topology| {
             classes.of(&Category::new(1, name.into(), topology, Color::WHITE))
         };

@@ -2,7 +2,7 @@
 
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// Collective calls that nobody leaves before all have come, by how their names begin. Of others two may overlap that do not
 /// belong together.
@@ -16,7 +16,7 @@ const SYNCHRONIZING_CALLS: [&str; 5] = [
 
 /// Whether `other` is the call of another rank in the operation of a call of this kind, on this line and at this time.
 pub fn is_same_collective(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     kind: u32,
     line: u32,
     time: TimeBBox,

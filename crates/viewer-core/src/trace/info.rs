@@ -1,6 +1,6 @@
 //! The values of a drawable: which of them is the CallID or a number of bytes, and how keys and values are shown.
 
-use trace_model::Value;
+use trace_model::InfoValue;
 
 use crate::base::text::visible;
 
@@ -12,23 +12,23 @@ pub(crate) fn shown_key(key: &str) -> String {
 }
 
 /// A value as a table shows it.
-pub(crate) fn shown_value(value: Value<'_>) -> String {
+pub(crate) fn shown_value(value: InfoValue<'_>) -> String {
     match value {
-        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
-        Value::Integer(number) => number.to_string(),
-        Value::Hex(number) => format!("0x{number:x}"),
-        Value::Real(real) => format!("{real}"),
+        InfoValue::Text(text) => visible(&String::from_utf8_lossy(text)),
+        InfoValue::Integer(number) => number.to_string(),
+        InfoValue::Hex(number) => format!("0x{number:x}"),
+        InfoValue::Real(real) => format!("{real}"),
     }
 }
 
 /// The CallID, if this value is one.
-pub(crate) fn callid(key: &str, value: Value<'_>) -> Option<u64> {
+pub(crate) fn callid(key: &str, value: InfoValue<'_>) -> Option<u64> {
     if !is_callid(key) {
         return None;
     }
     match value {
-        Value::Hex(id) => Some(id),
-        Value::Integer(id) => Some(id as u64),
+        InfoValue::Hex(id) => Some(id),
+        InfoValue::Integer(id) => Some(id as u64),
         _ => None,
     }
 }
@@ -41,10 +41,10 @@ pub(crate) fn is_callid(key: &str) -> bool {
 }
 
 /// Bytes, if this value says so.
-pub(crate) fn bytes(key: &str, value: Value<'_>) -> Option<i64> {
+pub(crate) fn bytes(key: &str, value: InfoValue<'_>) -> Option<i64> {
     match value {
         // Operations that move none, or an unknown number, have a negative one.
-        Value::Integer(bytes @ 0..) if is_bytes(key) => Some(bytes),
+        InfoValue::Integer(bytes @ 0..) if is_bytes(key) => Some(bytes),
         _ => None,
     }
 }
@@ -64,11 +64,11 @@ pub(crate) fn name_of_key(key: &[u8]) -> String {
 }
 
 /// A value as it stands behind its key, which says `0x` itself.
-pub(crate) fn value_after_key(value: Value<'_>) -> String {
+pub(crate) fn value_after_key(value: InfoValue<'_>) -> String {
     match value {
-        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
-        Value::Integer(number) => number.to_string(),
-        Value::Hex(number) => format!("{number:x}"),
-        Value::Real(real) => format!("{real}"),
+        InfoValue::Text(text) => visible(&String::from_utf8_lossy(text)),
+        InfoValue::Integer(number) => number.to_string(),
+        InfoValue::Hex(number) => format!("{number:x}"),
+        InfoValue::Real(real) => format!("{real}"),
     }
 }

@@ -6,15 +6,15 @@
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace_formats::slog2::{
-    Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
-    PlainDrawable, Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
+    Category, Color, Depth, Error, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT,
+    PREVIEW_STATE, PlainDrawable, Primitive, Slog2Layout, Slog2Reader, TimeBBox, Topology, Visit,
 };
-use trace_model::{Line, Value, info_values, message};
+use trace_model::{InfoValue, Line, info_values, message};
 
 use crate::base::color::Rgb;
 use crate::base::text::visible;
 use crate::base::window::{EMPTY, with_length};
-use class::{ActivityClass, Classes};
+use class::{ActivityClass, ClassFinder};
 use info::{is_bytes, is_callid};
 use line_subject::subject_of;
 
@@ -63,7 +63,7 @@ impl DrawableKind {
             return u64::try_from(message.size).ok();
         }
         match info_values(&self.category, info).nth(self.bytes?)? {
-            (_, Value::Integer(bytes)) => u64::try_from(bytes).ok(),
+            (_, InfoValue::Integer(bytes)) => u64::try_from(bytes).ok(),
             _ => None,
         }
     }
@@ -83,8 +83,8 @@ pub struct TraceLine {
 
 /// An open trace.
 #[derive(Clone, Debug)]
-pub struct Trace<'a> {
-    reader: Reader<'a>,
+pub struct OpenTrace<'a> {
+    reader: Slog2Reader<'a>,
     bounds: TimeBBox,
     kinds: Vec<DrawableKind>,
     /// Topology of each kind, side by side: it is looked up for each drawable.
@@ -115,22 +115,22 @@ pub struct TraceItem<'a> {
     pub info: &'a [u8],
 }
 
-impl<'a> Trace<'a> {
+impl<'a> OpenTrace<'a> {
     /// Opens a trace: definitions and root are read.
     ///
     /// # Errors
     /// The file is no SLOG2 file or is damaged.
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
-        Trace::of(Reader::new(file)?)
+        OpenTrace::of(Slog2Reader::new(file)?)
     }
 
     /// Opens a trace whose file is already read.
     ///
     /// # Errors
     /// The root of the tree is damaged.
-    pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
-        let classes = Classes::new();
-        let has_counts = reader.layout() == Layout::V206;
+    pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Error> {
+        let classes = ClassFinder::new();
+        let has_counts = reader.layout() == Slog2Layout::V206;
         let mut kinds: Vec<DrawableKind> = Vec::new();
         let mut numbers: HashMap<i32, u32> = HashMap::new();
         for category in reader.categories().iter().filter(|c| c.index >= 0) {
@@ -184,7 +184,7 @@ impl<'a> Trace<'a> {
             .collect();
         let line_of = (0u32..).zip(&lines).map(|(nth, l)| (l.line.id, nth));
         let bounds = reader.root().map_or(EMPTY, |root| root.bounds);
-        Ok(Trace {
+        Ok(OpenTrace {
             bounds: with_length(bounds),
             kind_of: IdNumbers::new(numbers.into_iter()),
             line_of: IdNumbers::new(line_of),
@@ -197,7 +197,7 @@ impl<'a> Trace<'a> {
     }
 
     /// The file.
-    pub fn reader(&self) -> &Reader<'a> {
+    pub fn reader(&self) -> &Slog2Reader<'a> {
         &self.reader
     }
 
@@ -258,7 +258,7 @@ impl<'a> Trace<'a> {
         self.locate(&PlainDrawable::of(primitive))
     }
 
-    /// A drawable found by a [`trace_formats::slog2::Scan`], in these terms. `None` as for [`Trace::item`].
+    /// A drawable found by a [`trace_formats::slog2::NodeScan`], in these terms. `None` as for [`OpenTrace::item`].
     #[inline]
     pub fn locate(&self, plain: &PlainDrawable<'a>) -> Option<TraceItem<'a>> {
         let PlainDrawable {
@@ -384,12 +384,12 @@ impl RootNames {
 }
 
 impl<'a> Visit<'a> for RootNames {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         let previews = [PREVIEW_EVENT, PREVIEW_ARROW, PREVIEW_STATE];
         if previews.contains(&shadow.primitive.category) {
             self.line(shadow.primitive.first().line);

@@ -7,7 +7,7 @@ use super::reference::DrawableReference;
 use super::states::{self, TraceState};
 use crate::base::error::ApiError;
 use crate::trace::scan::{DrawableSink, ReadBudget, ScanResult, scan};
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// Takes those that are wanted.
 struct ItemCollector<'f, 'a> {
@@ -28,7 +28,7 @@ impl<'a> DrawableSink<'a> for ItemCollector<'_, 'a> {
 /// # Errors
 /// The file is damaged.
 pub fn collect<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     wanted: &dyn Fn(&TraceItem<'a>) -> bool,
 ) -> Result<(Vec<TraceItem<'a>>, ScanResult), ApiError> {
@@ -41,13 +41,13 @@ pub fn collect<'a>(
 }
 
 /// The order of states: by start, the longer one first, then by number of the category.
-pub fn order(trace: &Trace<'_>, a: &TraceItem<'_>, b: &TraceItem<'_>) -> Ordering {
+pub fn order(trace: &OpenTrace<'_>, a: &TraceItem<'_>, b: &TraceItem<'_>) -> Ordering {
     states::order(trace.kinds(), &TraceState::of(a), &TraceState::of(b))
 }
 
 /// The drawables that are the same as this one but for the number of their reference, in order.
 fn same<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     at: f64,
     budget: ReadBudget<'_>,
     reference: &DrawableReference,
@@ -69,7 +69,7 @@ fn same<'a>(
 /// # Errors
 /// There is none, or the file is damaged.
 pub fn resolve<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     reference: &DrawableReference,
 ) -> Result<TraceItem<'a>, ApiError> {
@@ -83,7 +83,7 @@ pub fn resolve<'a>(
 /// # Errors
 /// The file is damaged.
 pub fn refer<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     item: &TraceItem<'a>,
 ) -> Result<DrawableReference, ApiError> {
@@ -103,7 +103,7 @@ pub fn refer<'a>(
 /// # Errors
 /// The file is damaged.
 pub fn running<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     lines: &dyn Fn(u32) -> bool,
 ) -> Result<Vec<TraceItem<'a>>, ApiError> {
@@ -127,7 +127,7 @@ pub enum StartPoint<'i, 'a> {
 /// # Errors
 /// The file is damaged, or too much would have to be read.
 pub fn next<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     from: StartPoint<'_, 'a>,
     is_forward: bool,
@@ -187,7 +187,7 @@ pub fn next<'a>(
 
 /// The neighbour among states in order.
 fn beside<'a>(
-    trace: &Trace<'_>,
+    trace: &OpenTrace<'_>,
     states: &[TraceItem<'a>],
     from: StartPoint<'_, 'a>,
     is_forward: bool,

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::base::error::ApiError;
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 use trace_formats::slog2::Topology;
 
 /// What a reference says.
@@ -58,7 +58,7 @@ impl DrawableReference {
     }
 
     /// The reference of a drawable.
-    pub fn of(trace: &Trace<'_>, item: &TraceItem<'_>, nth: u32) -> Self {
+    pub fn of(trace: &OpenTrace<'_>, item: &TraceItem<'_>, nth: u32) -> Self {
         let id = |line: u32| trace.lines()[line as usize].line.id;
         DrawableReference {
             line: id(item.line),
@@ -70,7 +70,7 @@ impl DrawableReference {
     }
 
     /// Whether it names this drawable, or one that is the same but for its number.
-    pub fn names(&self, trace: &Trace<'_>, item: &TraceItem<'_>) -> bool {
+    pub fn names(&self, trace: &OpenTrace<'_>, item: &TraceItem<'_>) -> bool {
         DrawableReference::of(trace, item, self.nth) == *self
     }
 }

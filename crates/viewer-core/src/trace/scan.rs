@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trace_formats::slog2::{
-    Depth, DirEntry, Directory, Drawable, PREVIEW_STATE, PlainDrawable, Primitive, Ratios,
-    ScannedDrawable, Shadow, TimeBBox, Visit,
+    Depth, DirEntry, NodeDirectory, NodeDrawable, NodeShadow, PREVIEW_STATE, PlainDrawable,
+    Primitive, Ratios, ScannedDrawable, TimeBBox, Visit,
 };
 
 use crate::base::error::ApiError;
 use crate::base::parallel::{Cancel, run_parallel_cancellable};
-use crate::trace::{Trace, TraceItem};
+use crate::trace::{OpenTrace, TraceItem};
 
 /// Drawables between two checks for cancellation.
 pub(crate) const DRAWABLES_PER_CHECK: u32 = 4096;
@@ -66,7 +66,7 @@ pub struct ScanResult {
 /// # Errors
 /// The file is damaged.
 pub fn scan<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     take: &mut dyn DrawableSink<'a>,
 ) -> Result<ScanResult, ApiError> {
@@ -82,7 +82,7 @@ pub fn scan<'a>(
 /// # Errors
 /// The file is damaged.
 pub fn scan_parallel<'a, T: DrawableSink<'a> + Send>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     new: impl Fn() -> T + Sync,
 ) -> Result<(Vec<T>, ScanResult), ApiError> {
@@ -140,9 +140,9 @@ fn pieces(nodes: &[DirEntry]) -> Vec<&[DirEntry]> {
 }
 
 /// The nodes that overlap the window, if all of them may be read.
-fn nodes(trace: &Trace<'_>, budget: ReadBudget<'_>) -> Result<Option<Vec<DirEntry>>, ApiError> {
+fn nodes(trace: &OpenTrace<'_>, budget: ReadBudget<'_>) -> Result<Option<Vec<DirEntry>>, ApiError> {
     let levels = trace.reader().levels_in(budget.window)?;
-    let bytes = levels.iter().map(Directory::node_bytes);
+    let bytes = levels.iter().map(NodeDirectory::node_bytes);
     if bytes.fold(0, u64::saturating_add) > budget.bytes {
         return Ok(None);
     }
@@ -153,7 +153,7 @@ fn nodes(trace: &Trace<'_>, budget: ReadBudget<'_>) -> Result<Option<Vec<DirEntr
 
 /// Hands on what these nodes have in the window.
 fn whole<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     nodes: &[DirEntry],
     window: TimeBBox,
     cancel: Cancel<'_>,
@@ -229,7 +229,7 @@ fn touches_window(item: &TraceItem<'_>, window: TimeBBox) -> bool {
 
 /// Hands on what there is as far down the tree as may be read, and previews of what lies deeper.
 fn parts<'a>(
-    trace: &Trace<'a>,
+    trace: &OpenTrace<'a>,
     budget: ReadBudget<'_>,
     take: &mut dyn DrawableSink<'a>,
 ) -> Result<ScanResult, ApiError> {
@@ -254,7 +254,7 @@ fn parts<'a>(
 }
 
 struct WindowScan<'t, 'a, 's> {
-    trace: &'t Trace<'a>,
+    trace: &'t OpenTrace<'a>,
     take: &'t mut dyn DrawableSink<'a>,
     cancel: Cancel<'s>,
     left: u32,
@@ -273,7 +273,7 @@ impl<'a> WindowScan<'_, 'a, '_> {
 }
 
 impl<'a> Visit<'a> for WindowScan<'_, 'a, '_> {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
         self.left -= 1;
         if self.left == 0 {
             self.left = DRAWABLES_PER_CHECK;
@@ -283,8 +283,8 @@ impl<'a> Visit<'a> for WindowScan<'_, 'a, '_> {
             return;
         }
         match drawable {
-            Drawable::Primitive(primitive) => self.primitive(&primitive),
-            Drawable::Composite(composite) => {
+            NodeDrawable::Primitive(primitive) => self.primitive(&primitive),
+            NodeDrawable::Composite(composite) => {
                 let (category, info) = (composite.category, composite.info);
                 let parts = composite.primitives.iter();
                 parts.for_each(|part| self.primitive(&filled(part, category, info)));
@@ -292,7 +292,7 @@ impl<'a> Visit<'a> for WindowScan<'_, 'a, '_> {
         }
     }
 
-    fn shadow(&mut self, shadow: Shadow<'a>) {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
         if shadow.primitive.category != PREVIEW_STATE {
             return;
         }

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use super::reference::DrawableReference;
-use super::{DrawableKind, Trace, TraceItem};
+use super::{DrawableKind, OpenTrace, TraceItem};
 
 /// A state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,7 +39,7 @@ impl TraceState {
     }
 
     /// By which URLs name it.
-    pub fn reference(&self, trace: &Trace<'_>) -> String {
+    pub fn reference(&self, trace: &OpenTrace<'_>) -> String {
         let reference = DrawableReference {
             line: trace.lines()[self.line as usize].line.id,
             kind: self.kind,

@@ -2,7 +2,7 @@
 
 use crate::common::{Simple, file, of_states};
 use trace_formats::slog2::Vertex;
-use viewer_core::picture::frame::Frame;
+use viewer_core::picture::frame::DecodedFrame;
 use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, Viewer};
 
 fn ask(viewer: &Viewer<'_>, question: &str) -> Result<Answer, ApiError> {
@@ -15,10 +15,10 @@ fn json(viewer: &Viewer<'_>, question: &str) -> serde_json::Value {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-fn picture(viewer: &Viewer<'_>, question: &str) -> Frame {
+fn picture(viewer: &Viewer<'_>, question: &str) -> DecodedFrame {
     let answer = ask(viewer, question).unwrap();
     assert_eq!(answer.kind, AnswerBody::Frame);
-    Frame::read(&answer.body).unwrap()
+    DecodedFrame::read(&answer.body).unwrap()
 }
 
 fn sample() -> Vec<u8> {

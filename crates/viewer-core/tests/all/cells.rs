@@ -3,9 +3,11 @@
 use crate::common::{Simple, categories, file};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use trace_formats::slog2::{Depth, Drawable, Primitive, Reader, TimeBBox, Topology, Vertex};
-use viewer_core::picture::frame::Frame;
-use viewer_core::{AnswerLimits, Query, Viewer};
+use trace_formats::slog2::{
+    Depth, NodeDrawable, Primitive, Slog2Reader, TimeBBox, Topology, Vertex,
+};
+use viewer_core::picture::frame::DecodedFrame;
+use viewer_core::{AnswerLimits, ApiQuery, Viewer};
 
 /// Parts of a column, as the module `columns` has them.
 const COLUMN: i64 = 1 << 24;
@@ -28,7 +30,7 @@ struct All {
 }
 
 impl All {
-    fn of(reader: &Reader<'_>) -> All {
+    fn of(reader: &Slog2Reader<'_>) -> All {
         let mut all = All::default();
         let bounds = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
         let window = reader.window(bounds, Depth::Lowest(0)).unwrap();
@@ -54,8 +56,10 @@ impl All {
         };
         for drawable in &window.drawables {
             match drawable {
-                Drawable::Primitive(primitive) => put(primitive),
-                Drawable::Composite(composite) => composite.primitives.iter().for_each(&mut put),
+                NodeDrawable::Primitive(primitive) => put(primitive),
+                NodeDrawable::Composite(composite) => {
+                    composite.primitives.iter().for_each(&mut put)
+                }
             }
         }
         let by_order = |a: &State, b: &State| {
@@ -127,8 +131,8 @@ fn check(file: &[u8], asked: &Asked) {
     );
     let answer = viewer.answer(&question, &|| false).unwrap();
     assert!(answer.exact);
-    let frame = Frame::read(&answer.body).unwrap();
-    let query = Query::parse(&question).unwrap();
+    let frame = DecodedFrame::read(&answer.body).unwrap();
+    let query = ApiQuery::parse(&question).unwrap();
     let layout = viewer.layout(&query, &|| false).unwrap();
     let trace = viewer.trace();
     let reader = trace.reader();
@@ -269,7 +273,7 @@ fn sums_of_column(
 /// Compares what is given one by one.
 #[allow(clippy::too_many_arguments)]
 fn check_objects(
-    frame: &Frame,
+    frame: &DecodedFrame,
     all: &All,
     units: &BTreeMap<(u32, u32), Vec<State>>,
     asked: &Asked,
@@ -454,7 +458,7 @@ fn an_instant_at_the_end_of_the_window() {
 fn pictures_of_the_original_files() {
     let files = test_support::golden::contents("mpe", ".slog2");
     for (nth, (_, file)) in files.into_iter().enumerate() {
-        let reader = Reader::new(&file).unwrap();
+        let reader = Slog2Reader::new(&file).unwrap();
         let Some(root) = reader.root() else {
             continue;
         };

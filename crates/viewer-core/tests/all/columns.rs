@@ -5,7 +5,7 @@ use crate::common::{Simple, content, of_states};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
-use viewer_core::{Content, Picture, PictureStyle, PictureTimeline, SpanFill};
+use viewer_core::{PictureLayout, PictureStyle, PictureTimeline, SpanFill, WindowContent};
 
 /// States that are nested as calls are, from steps: how long until the next, and what begins there or 6 for the end of the
 /// innermost one.
@@ -44,7 +44,12 @@ fn depth(states: &[Simple], nth: usize) -> usize {
         .count()
 }
 
-fn shown(content: &Content, timeline: &PictureTimeline, depth: usize, column: u32) -> Option<i32> {
+fn shown(
+    content: &WindowContent,
+    timeline: &PictureTimeline,
+    depth: usize,
+    column: u32,
+) -> Option<i32> {
     let spans = &timeline.strips.get(depth)?.band.spans;
     let span = spans
         .iter()
@@ -58,7 +63,7 @@ fn shown(content: &Content, timeline: &PictureTimeline, depth: usize, column: u3
 }
 
 /// Compares each column of a picture with what all states say of it.
-fn check(states: &[Simple], content: &Content, picture: &Picture<'_>) {
+fn check(states: &[Simple], content: &WindowContent, picture: &PictureLayout<'_>) {
     let depths: Vec<usize> = (0..states.len()).map(|nth| depth(states, nth)).collect();
     let columns = picture.plot[2] as u32;
     let window = content.window;
@@ -120,7 +125,7 @@ proptest! {
         let window = TimeBBox { earliest: from, latest: from + (all.latest - from) * part.1.max(0.01) };
         let content = content(&file, zoomed.then_some(window));
         let look = PictureStyle { width: 400, ..PictureStyle::default() };
-        let picture = Picture::new(&content, &look);
+        let picture = PictureLayout::new(&content, &look);
         check(&states, &content, &picture);
     }
 
@@ -136,7 +141,7 @@ proptest! {
         let file = of_states(lines, &states);
         let content = content(&file, None);
         let look = PictureStyle { width: 400, height: Some(200), ..PictureStyle::default() };
-        let picture = Picture::new(&content, &look);
+        let picture = PictureLayout::new(&content, &look);
         prop_assert!(picture.timelines.len() < 60);
         check(&states, &content, &picture);
     }
@@ -146,7 +151,7 @@ proptest! {
 fn a_state_without_length_is_not_lost() {
     let file = of_states(1, &[(0, 0, 0.0, 0.0), (0, 1, 0.5, 0.5), (0, 2, 1.0, 1.0)]);
     let content = content(&file, None);
-    let picture = Picture::new(&content, &PictureStyle::default());
+    let picture = PictureLayout::new(&content, &PictureStyle::default());
     let columns = picture.plot[2] as u32;
     let timeline = &picture.timelines[0];
     let there: Vec<_> = (0..columns)

@@ -3,10 +3,11 @@
 
 use std::io::Cursor;
 use trace_formats::slog2::{
-    Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, TimeBBox, Topology, Vertex,
+    Category, Color, LineIdMap, NewDrawable, Options, Slog2Reader, TimeBBox, Topology, TreeBuilder,
+    Vertex,
 };
 use trace_model::Line;
-use viewer_core::{Content, ContentRequest, NamedTimelines};
+use viewer_core::{ContentRequest, NamedTimelines, WindowContent};
 
 /// A state: line, category, start and end.
 pub type Simple = (i32, i32, f64, f64);
@@ -51,7 +52,7 @@ pub fn file(
         leaf_byte_size: 1024,
         ..Options::default()
     };
-    let mut builder = Builder::new(Cursor::new(Vec::new()), options).unwrap();
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).unwrap();
     for (category, vertices, info) in drawables.iter() {
         let found = categories.iter().find(|c| c.index == *category).unwrap();
         builder
@@ -82,10 +83,10 @@ pub fn of_states(lines: i32, states: &[Simple]) -> Vec<u8> {
 }
 
 /// All that is in a window of a file.
-pub fn content(file: &[u8], window: Option<TimeBBox>) -> Content {
-    let reader = Reader::new(file).unwrap();
+pub fn content(file: &[u8], window: Option<TimeBBox>) -> WindowContent {
+    let reader = Slog2Reader::new(file).unwrap();
     let lines: Vec<Line> = reader.lines().into_values().collect();
     let window = window.unwrap_or(reader.root().unwrap().bounds);
     let rows = NamedTimelines::new(lines.iter());
-    Content::read(&reader, rows, window, &ContentRequest::default()).unwrap()
+    WindowContent::read(&reader, rows, window, &ContentRequest::default()).unwrap()
 }

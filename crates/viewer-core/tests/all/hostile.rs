@@ -80,7 +80,8 @@ proptest! {
 #[test]
 fn what_is_not_defined() {
     let mut builder =
-        trace_formats::slog2::Builder::new(Cursor::new(Vec::new()), Options::default()).unwrap();
+        trace_formats::slog2::TreeBuilder::new(Cursor::new(Vec::new()), Options::default())
+            .unwrap();
     let mut add = |topology, category, times: [f64; 2], lines: [i32; 2]| {
         let vertices = [0, 1].map(|nth| Vertex {
             time: times[nth],
@@ -113,7 +114,7 @@ fn what_is_not_defined() {
         serde_json::json!(["line 0", "line -2147483648", "line 2147483647"])
     );
     let answer = viewer.answer("picture?w=3", &|| false).unwrap();
-    let frame = viewer_core::picture::frame::Frame::read(&answer.body).unwrap();
+    let frame = viewer_core::picture::frame::DecodedFrame::read(&answer.body).unwrap();
     let undefined = 1 + 2;
     assert_eq!(frame.numbers(1), [1, 0, 0, 0, 0, undefined, 0, 1, 0]);
     let found = json("at?t=2.5&row=1");
@@ -142,7 +143,7 @@ fn cancelled() {
     let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
     let answer = viewer.answer("picture?w=100", &|| true).unwrap();
     assert!(!answer.exact);
-    let frame = viewer_core::picture::frame::Frame::read(&answer.body).unwrap();
+    let frame = viewer_core::picture::frame::DecodedFrame::read(&answer.body).unwrap();
     assert_eq!(frame.header.flags & 3, 2, "coarse, not exact");
     assert_eq!(
         viewer
@@ -168,7 +169,7 @@ fn cancelled() {
     };
     let viewer = Viewer::new("x", &file, limits).unwrap();
     let answer = viewer.answer("picture?w=10", &|| false).unwrap();
-    let frame = viewer_core::picture::frame::Frame::read(&answer.body).unwrap();
+    let frame = viewer_core::picture::frame::DecodedFrame::read(&answer.body).unwrap();
     assert_eq!(frame.header.flags & 3, 2);
     assert_eq!(frame.header.drawables, 20_000);
     for busy in frame.numbers(2) {

@@ -1,16 +1,16 @@
 //! The index against statistics of the whole file, and pictures of it against those that are read from the tree.
 
 use crate::common::{file, of_states};
-use analysis::stats::{Collector, Options};
+use analysis::stats::{StatisticsCollector, StatisticsOptions};
 use proptest::prelude::*;
-use trace_formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
+use trace_formats::slog2::{self, Category, Color, Slog2Source, TimeBBox, Topology, Vertex};
 use trace_model::Source as _;
-use viewer_core::index::{Index, IndexBuilder, IndexIdentity, IndexShape};
-use viewer_core::picture::frame::Frame;
-use viewer_core::trace::Trace;
+use viewer_core::index::{IndexBuilder, IndexIdentity, IndexShape, OverviewIndex};
+use viewer_core::picture::frame::DecodedFrame;
+use viewer_core::trace::OpenTrace;
 use viewer_core::{AnswerLimits, Viewer};
 
-fn build(trace: &Trace<'_>, window: TimeBBox, bins: u32, step: u64) -> Index<'static> {
+fn build(trace: &OpenTrace<'_>, window: TimeBBox, bins: u32, step: u64) -> OverviewIndex<'static> {
     let shape = IndexShape {
         window,
         bins,
@@ -24,11 +24,12 @@ fn build(trace: &Trace<'_>, window: TimeBBox, bins: u32, step: u64) -> Index<'st
 
 /// What the index adds up to is what `mpitrace stats` says.
 fn check_totals(bytes: &[u8], step: u64) {
-    let trace = Trace::new(bytes).unwrap();
+    let trace = OpenTrace::new(bytes).unwrap();
     let index = build(&trace, trace.bounds(), 64, step);
     let totals = index.totals().unwrap();
-    let source = Source::new(bytes).unwrap();
-    let mut collector = Collector::new(source.definitions(), Options::default());
+    let source = Slog2Source::new(bytes).unwrap();
+    let mut collector =
+        StatisticsCollector::new(source.definitions(), StatisticsOptions::default());
     source
         .for_each(&mut |drawable| {
             collector.put(drawable);
@@ -80,7 +81,7 @@ fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, rows: &str) 
     indexed.set_index(index);
     let found = indexed.answer(&question, &|| false).unwrap();
     assert_eq!(found.exact, !has_events);
-    let [found, expected] = [&found, &expected].map(|a| Frame::read(&a.body).unwrap());
+    let [found, expected] = [&found, &expected].map(|a| DecodedFrame::read(&a.body).unwrap());
     assert_eq!(found.header.flags & 16, 16);
     assert_eq!(expected.header.flags & 17, 1);
     let kinds = [&found, &expected].map(|f| f.numbers(1));
@@ -108,28 +109,28 @@ fn as_bytes() {
         (3, 5, 3.0, 8.0),
     ];
     let bytes = of_states(4, &states);
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = OpenTrace::new(&bytes).unwrap();
     let index = build(&trace, trace.bounds(), 64, 5);
     let identity = IndexIdentity::new(&trace, bytes.len() as u64, 7);
     let kept = index.encode(identity);
-    let found = Index::decode(&kept, identity, &trace).unwrap();
+    let found = OverviewIndex::decode(&kept, identity, &trace).unwrap();
     assert_eq!(found, index);
     assert_eq!(found.into_owned(), index);
     let later = IndexIdentity {
         changed: 8,
         ..identity
     };
-    assert!(Index::decode(&kept, later, &trace).is_none());
+    assert!(OverviewIndex::decode(&kept, later, &trace).is_none());
     let other = of_states(4, &states[1..]);
-    let other = Trace::new(&other).unwrap();
+    let other = OpenTrace::new(&other).unwrap();
     assert_ne!(IndexIdentity::new(&other, bytes.len() as u64, 7), identity);
     for end in 0..kept.len() {
-        assert!(Index::decode(&kept[..end], identity, &trace).is_none());
+        assert!(OverviewIndex::decode(&kept[..end], identity, &trace).is_none());
     }
     for at in (0..kept.len()).step_by(17) {
         let mut damaged = kept.clone();
         damaged[at] ^= 0xff;
-        let Some(found) = Index::decode(&damaged, identity, &trace) else {
+        let Some(found) = OverviewIndex::decode(&damaged, identity, &trace) else {
             continue;
         };
         let viewer = Viewer::new(
@@ -174,7 +175,7 @@ fn totals_may_come_later() {
         "/../trace-formats/tests/data/slog2/sample.slog2"
     );
     let bytes = std::fs::read(data).unwrap();
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = OpenTrace::new(&bytes).unwrap();
     let pass = |bins, totals| {
         let window = trace.bounds();
         let shape = IndexShape {
@@ -247,7 +248,8 @@ proptest! {
 #[test]
 fn of_categories_without_definition() {
     let mut builder =
-        slog2::Builder::new(std::io::Cursor::new(Vec::new()), slog2::Options::default()).unwrap();
+        slog2::TreeBuilder::new(std::io::Cursor::new(Vec::new()), slog2::Options::default())
+            .unwrap();
     // On one of four lines each: a hundred in each long one, which stands further up in the tree.
     let mut add = |nth: u32, start: f64, end: f64| {
         let vertices = [start, end].map(|time| Vertex {
@@ -274,7 +276,7 @@ fn of_categories_without_definition() {
     let map = slog2::LineIdMap::identity(tree.lines());
     let (out, _) = tree.finish(&[], &[map]).unwrap();
     let bytes = out.into_inner();
-    let trace = Trace::new(&bytes).unwrap();
+    let trace = OpenTrace::new(&bytes).unwrap();
     let index = build(&trace, trace.bounds(), 64, 1000);
     let totals = index.totals().unwrap();
     assert_eq!((totals.drawables, totals.out_of_order), (count.into(), 0));

@@ -1,9 +1,9 @@
 //! Numbers about windows against `analysis::stats`, which `mpitrace stats` prints, and against counting by hand.
 
 use crate::common::{categories, file};
-use analysis::stats::{Options, collect_slog2};
+use analysis::stats::{StatisticsOptions, collect_slog2};
 use serde_json::Value;
-use trace_formats::slog2::{Reader, TimeBBox, Vertex};
+use trace_formats::slog2::{Slog2Reader, TimeBBox, Vertex};
 use trace_model::{Category, InfoWriter};
 use viewer_core::index::{IndexBuilder, IndexShape};
 use viewer_core::{AnswerLimits, Viewer};
@@ -46,7 +46,7 @@ fn trace() -> Vec<u8> {
 /// Compares all that the two have in common, digit by digit.
 fn compare(file: &[u8], name: &str) {
     let viewer = Viewer::new(name, file, AnswerLimits::default()).unwrap();
-    let reader = Reader::new(file).unwrap();
+    let reader = Slog2Reader::new(file).unwrap();
     let all = reader.root().unwrap().bounds;
     let at = |part: f64| all.earliest + part * all.duration();
     for (from, to) in [
@@ -58,7 +58,7 @@ fn compare(file: &[u8], name: &str) {
     ] {
         let (earliest, latest) = (at(from), at(to));
         let window = TimeBBox { earliest, latest };
-        let (expected, _) = collect_slog2(&reader, window, Options::default()).unwrap();
+        let (expected, _) = collect_slog2(&reader, window, StatisticsOptions::default()).unwrap();
         let found = ask(&viewer, &format!("stats?t0={earliest}&t1={latest}"));
         assert_eq!(found["exact"], true);
         let found = found["categories"].as_array().unwrap();
@@ -89,7 +89,7 @@ fn compare(file: &[u8], name: &str) {
 fn windows_have_the_numbers_of_the_statistics() {
     compare(&trace(), "own");
     for (name, bytes) in test_support::golden::contents("mpe", ".slog2") {
-        if Reader::new(&bytes).is_ok_and(|reader| reader.root().is_some()) {
+        if Slog2Reader::new(&bytes).is_ok_and(|reader| reader.root().is_some()) {
             compare(&bytes, &name);
         }
     }

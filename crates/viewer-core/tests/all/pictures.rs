@@ -2,12 +2,14 @@
 
 use crate::common::{categories, content, file, of_states};
 use std::path::Path;
-use trace_formats::slog2::{Category, Color, Reader, TimeBBox, Topology, Vertex};
-use viewer_core::{Content, ContentRequest, NamedTimelines, Picture, PictureStyle, Theme, svg};
+use trace_formats::slog2::{Category, Color, Slog2Reader, TimeBBox, Topology, Vertex};
+use viewer_core::{
+    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, WindowContent, svg,
+};
 
-fn svg_of(content: &Content) -> String {
+fn svg_of(content: &WindowContent) -> String {
     let title = "own.slog2".to_owned();
-    svg::write(&Picture::new(
+    svg::write(&PictureLayout::new(
         content,
         &PictureStyle {
             title,
@@ -81,7 +83,7 @@ fn hostile_names_stay_text() {
     let file = file(&kinds, 1, &mut drawables);
     let content = content(&file, None);
     let title = "<b>&\u{7}.slog2".to_owned();
-    let svg = svg::write(&Picture::new(
+    let svg = svg::write(&PictureLayout::new(
         &content,
         &PictureStyle {
             title,
@@ -118,7 +120,7 @@ fn one_drawable() {
     let mut event = vec![(7, vec![Vertex { time: 1.0, line: 0 }], Vec::new())];
     let file = crate::common::file(&categories(), 1, &mut event);
     let content = content(&file, None);
-    let picture = Picture::new(&content, &PictureStyle::default());
+    let picture = PictureLayout::new(&content, &PictureStyle::default());
     assert_eq!(picture.markers.len(), 1);
     let middle = picture.plot[0] + picture.plot[2] / 2.0;
     assert!((picture.markers[0].x - middle).abs() < 1.0);
@@ -152,7 +154,7 @@ fn ten_thousand_timelines_are_all_in_the_picture() {
         .collect();
     let file = of_states(10_000, &states);
     let content = content(&file, None);
-    let picture = Picture::new(&content, &PictureStyle::default());
+    let picture = PictureLayout::new(&content, &PictureStyle::default());
     let covered: Vec<u32> = picture
         .timelines
         .iter()
@@ -197,10 +199,10 @@ fn arrows_are_drawn_from_end_to_end_or_their_number_is_said() {
         content(&file(&categories(), 2, &mut drawables), None)
     };
     let few = with(10);
-    let picture = Picture::new(&few, &PictureStyle::default());
+    let picture = PictureLayout::new(&few, &PictureStyle::default());
     assert_eq!((picture.arrows.len(), picture.notes.len()), (10, 0));
     let many = with(20_000);
-    let picture = Picture::new(&many, &PictureStyle::default());
+    let picture = PictureLayout::new(&many, &PictureStyle::default());
     let note = picture.notes.join(" ");
     assert!(note.starts_with("20 000 arrows drawn as "), "{note}");
     assert!((100..1500).contains(&picture.arrows.len()));
@@ -220,21 +222,21 @@ fn previews_stand_for_what_is_not_read() {
         .map(|nth| (nth % 3, 1 + nth % 2, f64::from(nth), f64::from(nth) + 1.0))
         .collect();
     let file = of_states(3, &states);
-    let reader = Reader::new(&file).unwrap();
+    let reader = Slog2Reader::new(&file).unwrap();
     let window = reader.root().unwrap().bounds;
     let timelines = NamedTimelines::new(reader.lines().values());
     let wanted = ContentRequest {
         bytes: 50_000,
         ..ContentRequest::default()
     };
-    let content = Content::read(&reader, timelines, window, &wanted).unwrap();
+    let content = WindowContent::read(&reader, timelines, window, &wanted).unwrap();
     assert!(content.reading.bytes < 200_000, "{:?}", content.reading);
     assert!(!content.previews.is_empty());
     let count: u64 = content.totals.iter().map(|total| total.count).sum();
     let seconds: f64 = content.totals.iter().map(|total| total.seconds).sum();
     assert_eq!(count, 20_000);
     assert!((seconds - 20_000.0).abs() < 20.0, "{seconds}");
-    let picture = Picture::new(&content, &PictureStyle::default());
+    let picture = PictureLayout::new(&content, &PictureStyle::default());
     for timeline in &picture.timelines {
         let shown: u32 = timeline.strips[0]
             .band

@@ -2,10 +2,10 @@
 
 use crate::common::{categories, file};
 use serde_json::Value;
-use trace_formats::slog2::{Depth, Drawable, Vertex};
+use trace_formats::slog2::{Depth, NodeDrawable, Vertex};
 use trace_model::{Category, Color, InfoWriter, Topology};
 use viewer_core::index::{IndexBuilder, IndexShape};
-use viewer_core::picture::frame::Frame;
+use viewer_core::picture::frame::DecodedFrame;
 use viewer_core::search::language::SearchTerms;
 use viewer_core::search::plan::SearchPlan;
 use viewer_core::{AnswerLimits, Viewer};
@@ -92,8 +92,8 @@ fn expected(viewer: &Viewer<'_>, query: &str) -> Vec<(f64, i32)> {
         .drawables
         .iter()
         .filter_map(|drawable| match drawable {
-            Drawable::Primitive(primitive) => trace.item(primitive),
-            Drawable::Composite(_) => None,
+            NodeDrawable::Primitive(primitive) => trace.item(primitive),
+            NodeDrawable::Composite(_) => None,
         });
     let fitting = items.filter(|item| plan.fits(trace, item));
     let mut found: Vec<(f64, i32)> = fitting
@@ -134,7 +134,7 @@ fn hits_of_a_large_trace_are_told_one_by_one() {
     while builder.step(1000).unwrap() {}
     large.set_index(builder.finish());
     let frame = |viewer: &Viewer<'_>, question: &str| {
-        Frame::read(&viewer.answer(question, &|| false).unwrap().body).unwrap()
+        DecodedFrame::read(&viewer.answer(question, &|| false).unwrap().body).unwrap()
     };
     for (query, some) in QUERIES {
         let q = query

@@ -6,9 +6,9 @@ use blockfile::file::File;
 use merge::dumpi::{Options, write_to};
 use std::io::Cursor;
 use trace_formats::clog2::Body;
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::Mask;
-use trace_formats::slog2::{Drawable, Reader as Slog2, Topology};
+use trace_formats::slog2::{NodeDrawable, Slog2Reader as Slog2, Topology};
 
 /// An annotation at `start`, ns.
 fn annotate(b: &mut Blocks, start: u32, key: u64, text: &str) {
@@ -25,7 +25,7 @@ fn dumpi(b: &Blocks, options: &Options) -> (Vec<Shown>, Vec<(u64, String)>) {
     let bytes = b.bytes();
     let file = File::new(&bytes).expect("a block file");
     let (out, summary) = write_to(&file, &b.table, options, Vec::new()).expect("written");
-    let reader = Reader::open(&out).expect("a DUMPI file");
+    let reader = DumpiReader::open(&out).expect("a DUMPI file");
     let labels = reader.address_labels().expect("sound").expect("there");
     let labels: Vec<_> = labels
         .iter()
@@ -36,7 +36,7 @@ fn dumpi(b: &Blocks, options: &Options) -> (Vec<Shown>, Vec<(u64, String)>) {
         let record = record.expect("sound");
         assert_eq!(record.mask.0 & Mask::CPU != 0, b.cpu);
         let key = match record.args().next() {
-            Some((_, trace_formats::dumpi::value::Arg::U64(key))) => key,
+            Some((_, trace_formats::dumpi::value::FieldValue::U64(key))) => key,
             _ => 0,
         };
         let name = record.function.name.to_owned();
@@ -198,7 +198,7 @@ fn clog2_has_solo_events_described_by_the_first_rank() {
     let shown: usize = nodes
         .map(|node| {
             let all = node.nestless.iter().chain(&node.nestable);
-            all.filter(|d| matches!(d, Drawable::Primitive(p) if p.category == category.index))
+            all.filter(|d| matches!(d, NodeDrawable::Primitive(p) if p.category == category.index))
                 .count()
         })
         .sum();

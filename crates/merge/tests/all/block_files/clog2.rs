@@ -1,14 +1,14 @@
 //! Communicators, threads, files, clocks and running calls, from block files to CLOG2 and SLOG2.
 
 use crate::block_files::ranks::*;
-use blockfile::define::{ClockReading, Definition, Origin, Sync};
+use blockfile::define::{ClockReading, CommCreation, Definition, Sync};
 use blockfile::file::File;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
 use merge::local::{Merge, Options};
 use std::collections::HashSet;
 use std::mem::offset_of;
 use trace_formats::clog2::states::CallIds;
-use trace_formats::clog2::{Body, CommKind, Reader, StateDef, comm_etype};
+use trace_formats::clog2::{Body, Clog2Reader, CommKind, StateDef, comm_etype};
 use unify::run_files::Error;
 
 use V::{H, I, No, S};
@@ -71,24 +71,24 @@ fn communicators_are_announced_by_their_members_and_numbered_once() {
             // The even and the odd ranks, each half with another handle; then a duplicate of the halves, freed again.
             let half: Vec<i32> = (0..4).filter(|m| m % 2 == r % 2).collect();
             let (handle, dup) = (600 + r as u64, 700);
-            intra(&mut b, handle, WORLD, Origin::Parent, r / 2, &half);
+            intra(&mut b, handle, WORLD, CommCreation::Parent, r / 2, &half);
             b.call(
                 "MPI_Comm_split",
                 &[H(WORLD), I((r % 2).into()), I(0), H(handle)],
             );
-            intra(&mut b, dup, handle, Origin::Parent, r / 2, &half);
+            intra(&mut b, dup, handle, CommCreation::Parent, r / 2, &half);
             b.call("MPI_Comm_dup", &[H(handle), H(dup)]);
             b.call("MPI_Barrier", &[H(dup)]);
             b.call("MPI_Comm_free", &[H(dup)]);
             // The handle is used again.
-            intra(&mut b, dup, WORLD, Origin::Parent, r, &[0, 1, 2, 3]);
+            intra(&mut b, dup, WORLD, CommCreation::Parent, r, &[0, 1, 2, 3]);
             b.call("MPI_Comm_dup", &[H(WORLD), H(dup)]);
             b.call("MPI_Barrier", &[H(dup)]);
             b
         })
         .collect();
     let merged = merge(&ranks);
-    let reader = Reader::new(&merged.clog2).expect("a CLOG2 file");
+    let reader = Clog2Reader::new(&merged.clog2).expect("a CLOG2 file");
     let table = reader.comm_table().expect("a table");
     // Root's five; the three other SELFs and the odd half with its duplicate.
     let kinds: Vec<i32> = table.0.iter().map(|e| e.kind.number()).collect();
@@ -154,7 +154,7 @@ fn messages_cross_intercommunicators_in_both_directions() {
             let place = mine.iter().position(|&m| m == r).unwrap() as i32;
             let handle = 900 + r as u64;
             let leaders = [H(WORLD), I(0), H(WORLD), I(0), I(1), H(handle)];
-            inter(&mut b, handle, Origin::Members, place, mine, other);
+            inter(&mut b, handle, CommCreation::Members, place, mine, other);
             b.call("MPI_Intercomm_create", &leaders);
             if r == 3 {
                 // World rank 3 is rank 1 of its side; it sends to world rank 4, rank 2 of the other one.
@@ -177,14 +177,14 @@ fn messages_cross_intercommunicators_in_both_directions() {
             }
             let merged: Vec<i32> = [&sides[0][..], &sides[1][..]].concat();
             let at = merged.iter().position(|&m| m == r).unwrap() as i32;
-            intra(&mut b, 77, handle, Origin::Parent, at, &merged);
+            intra(&mut b, 77, handle, CommCreation::Parent, at, &merged);
             b.call("MPI_Intercomm_merge", &[H(handle), I(0), H(77)]);
             b.call("MPI_Barrier", &[H(77)]);
             b
         })
         .collect();
     let merged = merge(&ranks);
-    let reader = Reader::new(&merged.clog2).expect("a CLOG2 file");
+    let reader = Clog2Reader::new(&merged.clog2).expect("a CLOG2 file");
     let table = reader.comm_table().expect("a table");
     let place = |kind| {
         table
@@ -230,7 +230,7 @@ fn threads_are_interleaved_and_handles_pass_between_them() {
         &[H(50), S(Some(status(1, 4, 4)))],
     );
     // A communicator made here is used by thread 0 as soon as it is there.
-    intra(&mut a, 600, SELF, Origin::Parent, 0, &[0]);
+    intra(&mut a, 600, SELF, CommCreation::Parent, 0, &[0]);
     call_at(&mut a, 3000, 3500, "MPI_Comm_dup", &[H(SELF), H(600)]);
     a.thread = 0;
     call_at(&mut a, 9100, 9200, "MPI_Barrier", &[H(600)]);
@@ -277,7 +277,7 @@ fn threads_are_interleaved_and_handles_pass_between_them() {
 fn a_communicator_first_seen_in_use_is_announced_before_the_call() {
     let mut a = rank(0, 1);
     a.call("MPI_Comm_size", &[H(WORLD), I(1)]);
-    intra(&mut a, 600, WORLD, Origin::Parent, 0, &[0]);
+    intra(&mut a, 600, WORLD, CommCreation::Parent, 0, &[0]);
     a.call("MPI_Barrier", &[H(600)]);
     let words = merge(&[a]).words();
     assert_eq!(
@@ -570,7 +570,7 @@ fn lines_beyond_31_bits_are_drawn_on_the_world() {
             let at = i32::from(r == 7);
             let mut previous = None;
             for _ in 0..12_000 {
-                intra(&mut b, 600, WORLD, Origin::Parent, at, &pair);
+                intra(&mut b, 600, WORLD, CommCreation::Parent, at, &pair);
                 previous = Some(600);
             }
             let comm = previous.unwrap();

@@ -6,7 +6,7 @@ use blockfile::file::File;
 use blockfile::layout::Family;
 use merge::dumpi::{Options, Summary, constant_names, write, write_meta, write_to};
 use trace_formats::dumpi::print::{Sections, Zone, print};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::{Mask, Trailer};
 
 fn convert(blocks: &Blocks, options: &Options) -> (Vec<u8>, Summary) {
@@ -23,7 +23,7 @@ fn calls(blocks: &Blocks) -> Vec<String> {
 }
 
 fn calls_of(bytes: &[u8]) -> Vec<String> {
-    let reader = Reader::open(bytes).expect("a DUMPI file");
+    let reader = DumpiReader::open(bytes).expect("a DUMPI file");
     let mut text = Vec::new();
     print(&reader, Sections::STREAM, Zone::Utc, &mut text).expect("a sound stream");
     let mut calls: Vec<String> = Vec::new();
@@ -41,7 +41,7 @@ fn calls_of(bytes: &[u8]) -> Vec<String> {
 
 fn trailer(blocks: &Blocks, options: &Options) -> Trailer {
     let (bytes, _) = convert(blocks, options);
-    let reader = Reader::open(&bytes).expect("a DUMPI file");
+    let reader = DumpiReader::open(&bytes).expect("a DUMPI file");
     Trailer {
         header: reader.header().expect("a header").clone(),
         footer: reader.footer().unwrap().unwrap(),
@@ -429,7 +429,7 @@ fn extensions_keep_what_the_format_has_no_record_for() {
         (summary.calls, summary.extensions, summary.left_out),
         (1, 4, 0)
     );
-    let reader = Reader::open(&bytes).unwrap();
+    let reader = DumpiReader::open(&bytes).unwrap();
     let labels = reader.address_labels().unwrap().unwrap();
     let name = |key: u64| {
         let label = labels
@@ -444,7 +444,7 @@ fn extensions_keep_what_the_format_has_no_record_for() {
         assert!(record.wall.start <= record.wall.stop);
         let wall = (record.wall.start.nsec, record.wall.stop.nsec);
         match record.args().next() {
-            Some((_, trace_formats::dumpi::value::Arg::U64(key))) => {
+            Some((_, trace_formats::dumpi::value::FieldValue::U64(key))) => {
                 assert!(key > 1 << 47);
                 seen.push((record.function.name, name(key), wall));
             }
@@ -517,7 +517,7 @@ fn what_stands_behind_the_stream() {
 fn masks_follow_the_settings_and_the_records() {
     let masks = |b: &Blocks, options: &Options| -> Vec<u8> {
         let (bytes, _) = convert(b, options);
-        let reader = Reader::open(&bytes).unwrap();
+        let reader = DumpiReader::open(&bytes).unwrap();
         reader.records().map(|r| r.unwrap().mask.0).collect()
     };
     let mut b = Blocks::new();
@@ -547,7 +547,7 @@ fn masks_follow_the_settings_and_the_records() {
         "MPI_Probe: int source=1 int tag=1 MPI_Comm comm=2 (MPI_COMM_WORLD) MPI_Status status=<IGNORED>"
     );
     let (bytes, _) = convert(&b, &Options::default());
-    let reader = Reader::open(&bytes).unwrap();
+    let reader = DumpiReader::open(&bytes).unwrap();
     let cpu = reader.records().nth(1).unwrap().unwrap().cpu;
     assert_eq!(
         (cpu.start.ns(), cpu.stop.ns()),
@@ -566,7 +566,7 @@ fn threads() {
         b.call("MPI_Comm_rank", &[H(WORLD), I(thread as i64)]);
     }
     let (bytes, _) = convert(&b, &Options::default());
-    let reader = Reader::open(&bytes).unwrap();
+    let reader = DumpiReader::open(&bytes).unwrap();
     let threads: Vec<u16> = reader.records().map(|r| r.unwrap().thread).collect();
     assert_eq!(threads, [0, 1, 0, 1]);
 }
@@ -586,10 +586,12 @@ fn open_mpi() {
         });
     }
     let world = 0x7f12_3456_7890;
-    b.define(&Definition::Predefined(blockfile::define::Predefined {
-        handle: world,
-        name: "MPI_COMM_WORLD".to_owned(),
-    }));
+    b.define(&Definition::Predefined(
+        blockfile::define::PredefinedHandle {
+            handle: world,
+            name: "MPI_COMM_WORLD".to_owned(),
+        },
+    ));
     b.call(
         "MPI_Bcast",
         &[No, I(1), H(0x7f12_3456_0000), I(-4), H(world)],

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use test_support::golden;
 use trace_formats::dumpi::print::{Sections, Zone, print};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 
 /// A golden directory, and lines of its texts with what we have in their place.
 struct Case {
@@ -214,7 +214,7 @@ fn find(dir: &Path, ending: &str) -> PathBuf {
 }
 
 fn text(bin: &[u8]) -> String {
-    let reader = Reader::open(bin).expect("a DUMPI file");
+    let reader = DumpiReader::open(bin).expect("a DUMPI file");
     let mut text = Vec::new();
     print(&reader, Sections::ALL, Zone::Utc, &mut text).expect("a sound file");
     String::from_utf8_lossy(&text).into_owned()

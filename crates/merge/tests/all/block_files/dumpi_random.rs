@@ -7,8 +7,8 @@ use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, Family};
 use merge::dumpi::{Options, write_to};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use trace_formats::dumpi::read::Reader;
-use wrappers::{Carrier, Elem};
+use trace_formats::dumpi::read::DumpiReader;
+use wrappers::{Carrier, ElementForm};
 
 /// Numbers without pattern (xorshift).
 struct Chance(u64);
@@ -33,19 +33,19 @@ impl Chance {
         }
     }
 
-    fn elem(&mut self, elem: Elem) -> V {
+    fn elem(&mut self, elem: ElementForm) -> V {
         match elem {
-            Elem::I32 | Elem::I64 => V::I(self.int()),
-            Elem::Handle | Elem::Pointer => V::H(self.below(9)),
-            Elem::Status => V::S(
+            ElementForm::I32 | ElementForm::I64 => V::I(self.int()),
+            ElementForm::Handle | ElementForm::Pointer => V::H(self.below(9)),
+            ElementForm::Status => V::S(
                 (self.below(3) > 0)
                     .then(|| status(self.int() as i32, self.int() as i32, self.next())),
             ),
-            Elem::Text => V::T([None, Some(""), Some("text")][self.below(3) as usize]),
+            ElementForm::Text => V::T([None, Some(""), Some("text")][self.below(3) as usize]),
         }
     }
 
-    fn list(&mut self, elem: Elem) -> Vec<V> {
+    fn list(&mut self, elem: ElementForm) -> Vec<V> {
         (0..self.below(5)).map(|_| self.elem(elem)).collect()
     }
 
@@ -56,8 +56,8 @@ impl Chance {
             Carrier::I32InOut | Carrier::I64InOut => V::Io(self.int(), self.int()),
             Carrier::F64 => V::D(self.int() as f64),
             Carrier::Handle | Carrier::Pointer => V::H(self.below(9)),
-            Carrier::Status => self.elem(Elem::Status),
-            Carrier::Text => self.elem(Elem::Text),
+            Carrier::Status => self.elem(ElementForm::Status),
+            Carrier::Text => self.elem(ElementForm::Text),
             Carrier::Array(elem) => V::A((self.below(4) > 0).then(|| self.list(elem))),
             Carrier::ArrayInOut(elem) => V::Aio(self.list(elem), self.list(elem)),
         }
@@ -92,7 +92,7 @@ fn every_function() {
             summary.calls + summary.extensions,
             20 * functions.len() as u64
         );
-        let reader = Reader::open(&out).unwrap();
+        let reader = DumpiReader::open(&out).unwrap();
         let mut per_id = vec![0; 293];
         for record in reader.records() {
             let record = record.unwrap();
@@ -147,7 +147,7 @@ fn damage() {
             let file = File::new(&bytes).expect("the header is whole");
             let (out, _) = write_to(&file, &b.table, &Options::default(), Vec::new())
                 .expect("a Vec takes everything");
-            let reader = Reader::open(&out).expect("a sound file");
+            let reader = DumpiReader::open(&out).expect("a sound file");
             for record in reader.records() {
                 prop_assert!(record.is_ok());
             }

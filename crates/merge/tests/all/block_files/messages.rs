@@ -1,7 +1,7 @@
 //! Messages of two and more ranks, from block files to the arrows of an SLOG2 file.
 
 use crate::block_files::ranks::*;
-use blockfile::define::Origin;
+use blockfile::define::CommCreation;
 
 use V::{H, I, No, S};
 
@@ -316,7 +316,7 @@ fn persistent_and_partitioned_operations_send_at_each_start() {
 #[test]
 fn matched_messages_come_on_the_communicator_of_their_probe() {
     let merged = pair(|b, r| {
-        intra(b, 600, WORLD, Origin::Parent, r, &[0, 1]);
+        intra(b, 600, WORLD, CommCreation::Parent, r, &[0, 1]);
         b.call("MPI_Comm_dup", &[H(WORLD), H(600)]);
         if r == 0 {
             for tag in 1..4 {
@@ -453,8 +453,8 @@ fn a_handle_whose_operation_was_lost_is_no_receive_any_more() {
 #[test]
 fn messages_across_the_border_of_mpi_comm_world_have_one_end() {
     let merged = pair(|b, r| {
-        inter(b, 6, Origin::Outside, r, &[0, 1], &[-1, -1]);
-        intra(b, 7, 6, Origin::Parent, r, &[0, 1, -1, -1]);
+        inter(b, 6, CommCreation::Outside, r, &[0, 1], &[-1, -1]);
+        intra(b, 7, 6, CommCreation::Parent, r, &[0, 1, -1, -1]);
         let on = |handle, args: Vec<V>| {
             args.into_iter()
                 .map(|v| match v {

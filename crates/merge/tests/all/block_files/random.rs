@@ -2,14 +2,14 @@
 //! whatever records hold, each call becomes one state, and nothing panics.
 
 use crate::block_files::ranks::*;
-use blockfile::define::Origin;
+use blockfile::define::CommCreation;
 use blockfile::file::File;
 use blockfile::layout::BLOCK_SIZE;
 use merge::local::{Merge, Options};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use trace_formats::clog2::states::CallIds;
-use wrappers::{Carrier, Elem, Kind};
+use wrappers::{Carrier, ElementForm, Kind};
 
 /// Numbers without pattern (xorshift).
 struct Chance(u64);
@@ -55,13 +55,13 @@ impl Chance {
         V::S((self.below(4) > 0).then_some(status))
     }
 
-    fn array(&mut self, elem: Elem, kind: Kind) -> Vec<V> {
+    fn array(&mut self, elem: ElementForm, kind: Kind) -> Vec<V> {
         let n = self.below(5);
         let one = |c: &mut Chance| match elem {
-            Elem::I32 | Elem::I64 => V::I(c.int()),
-            Elem::Handle | Elem::Pointer => V::H(c.handle(kind)),
-            Elem::Status => c.status(),
-            Elem::Text => V::T(Some("text")),
+            ElementForm::I32 | ElementForm::I64 => V::I(c.int()),
+            ElementForm::Handle | ElementForm::Pointer => V::H(c.handle(kind)),
+            ElementForm::Status => c.status(),
+            ElementForm::Text => V::T(Some("text")),
         };
         (0..n).map(|_| one(self)).collect()
     }
@@ -107,12 +107,19 @@ fn busy(rank_number: i32, size: u32, threads: usize, times: usize, chance: &mut 
                 let at = |group: &[i32]| group.iter().position(|&m| m == rank_number);
                 match (chance.below(2), at(low), at(high)) {
                     (0, Some(at), _) => {
-                        inter(&mut b, handle, Origin::Members, at as i32, low, high)
+                        inter(&mut b, handle, CommCreation::Members, at as i32, low, high)
                     }
                     (0, None, Some(at)) => {
-                        inter(&mut b, handle, Origin::Outside, at as i32, high, low)
+                        inter(&mut b, handle, CommCreation::Outside, at as i32, high, low)
                     }
-                    _ => intra(&mut b, handle, parent, Origin::Parent, rank_number, &all),
+                    _ => intra(
+                        &mut b,
+                        handle,
+                        parent,
+                        CommCreation::Parent,
+                        rank_number,
+                        &all,
+                    ),
                 }
             }
             _ => {}

@@ -3,20 +3,20 @@
 use crate::block_files::ranks::*;
 use blockfile::define::{Definition, USER_EVENT};
 use blockfile::file::File;
-use blockfile::user::{Category, Event, Kind, Message, What};
+use blockfile::user::{Event, Kind, UserCategory, UserMessage, What};
 use merge::dumpi::{Options as Dumpi, write_to};
 use merge::local::Options;
 use trace_formats::clog2::Body;
-use trace_formats::dumpi::read::Reader;
-use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::read::DumpiReader;
+use trace_formats::dumpi::value::FieldValue;
 
 fn define(b: &mut Blocks, kind: Kind, number: i32, end: i32, name: &str) {
-    b.define(&Definition::UserCategory(Category {
+    b.define(&Definition::UserCategory(UserCategory {
         kind,
         number,
         end,
         name: name.to_owned(),
-        ..Category::default()
+        ..UserCategory::default()
     }));
 }
 
@@ -205,7 +205,7 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
             b,
             DUP,
             WORLD,
-            blockfile::define::Origin::Parent,
+            blockfile::define::CommCreation::Parent,
             rank,
             &[0, 1],
         );
@@ -214,7 +214,7 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
         tell_on(b, 2030, 601, Some(DUP), false, What::Mpe(Some(&[9; 32])));
         tell(b, 2040, 1, false, What::Mpe(None));
         tell(b, 2050, 2, false, What::Mpe(None));
-        let message = Message {
+        let message = UserMessage {
             partner: 1 - rank,
             tag: 5,
             bytes: 77,
@@ -225,7 +225,7 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
             What::Receive(message)
         };
         tell_on(b, 2060 + rank as u32, 0, Some(DUP), false, what);
-        let nobody = Message {
+        let nobody = UserMessage {
             partner: -1,
             ..message
         };
@@ -310,7 +310,7 @@ fn dumpi_has_regions_as_pseudo_calls_with_their_names() {
     let bytes = b.bytes();
     let file = File::new(&bytes).expect("a block file");
     let (out, _) = write_to(&file, &b.table, &Dumpi::default(), Vec::new()).expect("written");
-    let reader = Reader::open(&out).expect("a DUMPI file");
+    let reader = DumpiReader::open(&out).expect("a DUMPI file");
     let labels = reader.address_labels().expect("sound").expect("there");
     let label = |key: u64| {
         let found = labels.iter().find(|l| l.key == key).expect("a label");
@@ -321,7 +321,7 @@ fn dumpi_has_regions_as_pseudo_calls_with_their_names() {
         .map(|record| {
             let record = record.expect("sound");
             let label = match record.args().next() {
-                Some((_, Arg::U64(key))) => label(key),
+                Some((_, FieldValue::U64(key))) => label(key),
                 _ => String::new(),
             };
             (

@@ -1,10 +1,10 @@
 //! Facts drawn into SLOG2 files and read from them again.
 
-use blockfile::operation::{self as op, KINDS, Request};
+use blockfile::operation::{self as op, KINDS, ServerRequest};
 use io_attribution::draw::{Base, CATEGORIES};
 use io_attribution::{
-    Actor, Call, Drawer, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision,
-    Relation, facts_of,
+    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, Drawer,
+    FileRole, Lane, OpenedFile, PicturePoint, Precision, Relation, read_attribution,
 };
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -33,7 +33,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(facts: &[Fact]) -> Drawn {
+    fn of(facts: &[AttributionRecord]) -> Drawn {
         let mut drawn = Drawn::default();
         let mut drawer = Drawer::new(base());
         let mut put = |d: &Drawable<'_>| {
@@ -74,21 +74,22 @@ impl Source for Drawn {
 }
 
 /// The facts in an SLOG2 file made of these, in a settled order.
-fn through_slog2(facts: &[Fact]) -> Vec<Fact> {
+fn through_slog2(facts: &[AttributionRecord]) -> Vec<AttributionRecord> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.slog2");
     let drawn = Drawn::of(facts);
-    let sink = slog2::Sink::create(&path, drawn.definitions(), Options::default()).expect("starts");
+    let sink =
+        slog2::Slog2Sink::create(&path, drawn.definitions(), Options::default()).expect("starts");
     let losses = trace_model::convert(&drawn, Box::new(sink)).expect("converts");
     assert!(losses.is_empty(), "{:?}", losses.iter().collect::<Vec<_>>());
     let bytes = std::fs::read(&path).expect("written");
-    let source = slog2::Source::new(&bytes).expect("an SLOG2 file");
+    let source = slog2::Slog2Source::new(&bytes).expect("an SLOG2 file");
     sorted(collected(&source))
 }
 
-fn collected(source: &dyn Source) -> Vec<Fact> {
+fn collected(source: &dyn Source) -> Vec<AttributionRecord> {
     let mut found = Vec::new();
-    facts_of(source, &mut |fact| {
+    read_attribution(source, &mut |fact| {
         found.push(fact.clone());
         Ok(())
     })
@@ -96,26 +97,26 @@ fn collected(source: &dyn Source) -> Vec<Fact> {
     found
 }
 
-fn sorted(mut facts: Vec<Fact>) -> Vec<Fact> {
+fn sorted(mut facts: Vec<AttributionRecord>) -> Vec<AttributionRecord> {
     facts.sort_by_key(|fact| format!("{fact:?}"));
     facts
 }
 
 /// As it is read back: times count from zero.
-fn from_zero(mut fact: Fact) -> Fact {
-    let shift = |place: &mut Place| place.ns -= ZERO;
+fn from_zero(mut fact: AttributionRecord) -> AttributionRecord {
+    let shift = |place: &mut PicturePoint| place.ns -= ZERO;
     match &mut fact {
-        Fact::File(_) => {}
-        Fact::Call(call) => {
+        AttributionRecord::File(_) => {}
+        AttributionRecord::Call(call) => {
             shift(&mut call.place);
             call.stop -= ZERO;
             call.complete -= ZERO;
         }
-        Fact::Operation(operation) => {
+        AttributionRecord::Operation(operation) => {
             shift(&mut operation.place);
             operation.stop -= ZERO;
         }
-        Fact::Edge(edge) => {
+        AttributionRecord::Edge(edge) => {
             shift(&mut edge.from);
             shift(&mut edge.to);
         }
@@ -137,14 +138,14 @@ fn lane() -> impl Strategy<Value = Lane> {
     })
 }
 
-fn place() -> impl Strategy<Value = Place> {
-    (lane(), 0i64..4_000_000_000_000).prop_map(|(lane, ns)| Place {
+fn place() -> impl Strategy<Value = PicturePoint> {
+    (lane(), 0i64..4_000_000_000_000).prop_map(|(lane, ns)| PicturePoint {
         lane,
         ns: ZERO + ns,
     })
 }
 
-fn file() -> impl Strategy<Value = Fact> {
+fn file() -> impl Strategy<Value = AttributionRecord> {
     let role = prop_oneof![
         Just(FileRole::Data),
         Just(FileRole::SharedPointer),
@@ -153,7 +154,7 @@ fn file() -> impl Strategy<Value = Fact> {
     ];
     (0u32..9, role, "[ -~ä]{0,40}", any::<u64>(), any::<u64>()).prop_map(
         |(id, role, name, device, inode)| {
-            Fact::File(OpenedFile {
+            AttributionRecord::File(OpenedFile {
                 id,
                 role,
                 name,
@@ -164,7 +165,7 @@ fn file() -> impl Strategy<Value = Fact> {
     )
 }
 
-fn call() -> impl Strategy<Value = Fact> {
+fn call() -> impl Strategy<Value = AttributionRecord> {
     let numbers = (any::<u64>(), any::<u16>(), 0u32..9, any::<bool>());
     let extent = (
         0u64..1 << 62,
@@ -183,7 +184,7 @@ fn call() -> impl Strategy<Value = Fact> {
             (bytes, bounding_extent, pieces),
             (a, b, sequence),
         )| {
-            Fact::Call(Call {
+            AttributionRecord::Call(DataAccessCall {
                 call,
                 function,
                 name: "MPI_File_write_at_all".to_owned(),
@@ -205,7 +206,7 @@ fn kind() -> impl Strategy<Value = u16> {
     (0..KINDS.len() as u16).prop_map(|at| op::FIRST + at)
 }
 
-fn record(call: Option<u64>) -> impl Strategy<Value = op::Operation> {
+fn record(call: Option<u64>) -> impl Strategy<Value = op::OperationRecord> {
     let flags = prop_oneof![Just(0), Just(op::DEFERRED), Just(op::OUTSIDE | op::DIRECT)];
     let request = (any::<u64>(), any::<u64>(), any::<u32>(), any::<u64>());
     let numbers = (any::<i32>(), any::<i64>(), any::<i64>(), any::<i64>());
@@ -219,7 +220,7 @@ fn record(call: Option<u64>) -> impl Strategy<Value = op::Operation> {
     )
         .prop_map(
             |((flags, (fd, offset, size, result), call), control, sectors, request, peer)| {
-                op::Operation {
+                op::OperationRecord {
                     flags,
                     fd,
                     offset,
@@ -228,7 +229,7 @@ fn record(call: Option<u64>) -> impl Strategy<Value = op::Operation> {
                     call,
                     control,
                     sectors,
-                    request: request.map(|(unique, inode, tid, arrived)| Request {
+                    request: request.map(|(unique, inode, tid, arrived)| ServerRequest {
                         unique,
                         inode,
                         tid,
@@ -240,7 +241,7 @@ fn record(call: Option<u64>) -> impl Strategy<Value = op::Operation> {
         )
 }
 
-fn operation() -> impl Strategy<Value = Fact> {
+fn operation() -> impl Strategy<Value = AttributionRecord> {
     let numbers = (any::<u64>(), 0i64..1 << 40, any::<i32>(), any::<bool>());
     let of = (proptest::option::of(0u32..9), 0u64..1 << 62);
     (
@@ -255,7 +256,7 @@ fn operation() -> impl Strategy<Value = Fact> {
         })
         .prop_map(
             |((place, kind, (id, lasts, error, outstanding), (file, hole_bytes), call), record)| {
-                Fact::Operation(Operation {
+                AttributionRecord::Operation(AttributedOperation {
                     id,
                     kind,
                     place,
@@ -271,7 +272,7 @@ fn operation() -> impl Strategy<Value = Fact> {
         )
 }
 
-fn edge() -> impl Strategy<Value = Fact> {
+fn edge() -> impl Strategy<Value = AttributionRecord> {
     let relation = prop_oneof![Just(Relation::Triggers), Just(Relation::Carries)];
     let precision = prop_oneof![
         Just(Precision::Exact),
@@ -282,7 +283,7 @@ fn edge() -> impl Strategy<Value = Fact> {
     let numbers = (any::<u64>(), any::<u64>(), 0u64..1 << 62);
     (place(), place(), kind(), numbers, relation, precision).prop_map(
         |(from, to, kind, (call, operation, bytes), relation, precision)| {
-            Fact::Edge(Edge {
+            AttributionRecord::Edge(AttributionEdge {
                 call,
                 from,
                 operation,
@@ -304,16 +305,16 @@ proptest! {
         others in proptest::collection::vec(prop_oneof![call(), operation(), edge()], 1..60),
     ) {
         let mut files = files;
-        files.sort_by_key(|fact| match fact { Fact::File(file) => file.id, _ => 0 });
-        files.dedup_by_key(|fact| match fact { Fact::File(file) => file.id, _ => 0 });
-        let facts: Vec<Fact> = files.into_iter().chain(others).collect();
+        files.sort_by_key(|fact| match fact { AttributionRecord::File(file) => file.id, _ => 0 });
+        files.dedup_by_key(|fact| match fact { AttributionRecord::File(file) => file.id, _ => 0 });
+        let facts: Vec<AttributionRecord> = files.into_iter().chain(others).collect();
         let expected = sorted(facts.iter().cloned().map(from_zero).collect());
         prop_assert_eq!(through_slog2(&facts), expected);
     }
 }
 
-fn at(actor: Actor, lane: u32, ns: i64) -> Place {
-    Place {
+fn at(actor: Actor, lane: u32, ns: i64) -> PicturePoint {
+    PicturePoint {
         lane: Lane {
             actor,
             thread: 0,
@@ -323,19 +324,19 @@ fn at(actor: Actor, lane: u32, ns: i64) -> Place {
     }
 }
 
-fn pwrite(id: u64, place: Place, call: Option<u64>) -> Fact {
-    Fact::Operation(Operation {
+fn pwrite(id: u64, place: PicturePoint, call: Option<u64>) -> AttributionRecord {
+    AttributionRecord::Operation(AttributedOperation {
         id,
         kind: op::PWRITE,
         place,
         stop: place.ns + 50,
         error: 0,
-        record: op::Operation {
+        record: op::OperationRecord {
             fd: 5,
             offset: 4096,
             size: 100,
             result: 100,
-            ..op::Operation::default()
+            ..op::OperationRecord::default()
         },
         file: Some(0),
         call,
@@ -347,7 +348,7 @@ fn pwrite(id: u64, place: Place, call: Option<u64>) -> Fact {
 #[test]
 fn files_come_before_what_names_them_and_edges_behind_their_ends() {
     let facts = [
-        Fact::File(OpenedFile {
+        AttributionRecord::File(OpenedFile {
             id: 0,
             role: FileRole::Data,
             name: "a".to_owned(),
@@ -355,7 +356,7 @@ fn files_come_before_what_names_them_and_edges_behind_their_ends() {
             inode: 2,
         }),
         pwrite(7, at(Actor::Rank(0), 0, 1000), Some(3)),
-        Fact::Edge(Edge {
+        AttributionRecord::Edge(AttributionEdge {
             call: 3,
             from: at(Actor::Rank(0), 0, 900),
             operation: 7,
@@ -370,7 +371,11 @@ fn files_come_before_what_names_them_and_edges_behind_their_ends() {
     let found = collected(&drawn);
     assert!(matches!(
         found[..],
-        [Fact::File(_), Fact::Operation(_), Fact::Edge(_)]
+        [
+            AttributionRecord::File(_),
+            AttributionRecord::Operation(_),
+            AttributionRecord::Edge(_)
+        ]
     ));
 }
 
@@ -430,7 +435,7 @@ fn views_made_for_a_trace_keep_servers_and_lanes() {
     let out = Cursor::new(Vec::new());
     let (out, ..) = write_slog2(&drawn, &views, Options::default(), out).expect("written");
     let bytes = out.into_inner();
-    let source = slog2::Source::new(&bytes).expect("an SLOG2 file");
+    let source = slog2::Slog2Source::new(&bytes).expect("an SLOG2 file");
     let expected = sorted(facts.into_iter().map(from_zero).collect());
     assert_eq!(sorted(collected(&source)), expected);
 }

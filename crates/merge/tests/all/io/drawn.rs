@@ -2,25 +2,25 @@
 //! same from traces that were made apart.
 
 use crate::block_files::ranks::*;
-use blockfile::define::{Definition, OpenFile, Role, Server};
+use blockfile::define::{Definition, OpenFileDefinition, ServerDefinition, ServerKind};
 use blockfile::file::File;
-use blockfile::operation::{self as op, Operation, Request};
+use blockfile::operation::{self as op, OperationRecord, ServerRequest};
 use io_attribution::draw::{Shows, shows};
-use io_attribution::{Actor, Fact, Precision, Relation, facts_of};
+use io_attribution::{Actor, AttributionRecord, Precision, Relation, read_attribution};
 use merge::local::{Merge, Options};
 use merge::operations::draw_files;
 use merge::outputs::{Outputs, Plan};
-use merge::{Source, operations};
+use merge::{BlockFilesSource, operations};
 use std::io::Cursor;
 use std::path::Path;
 use trace_formats::slog2;
 use trace_model::{Drawable, Source as _, Topology, Vertex};
-use transform::{Arrows, Merged, Part, usual_views, write_slog2};
+use transform::{Arrows, MergeInput, MergedTraces, usual_views, write_slog2};
 
 const FILE: u64 = 0x50;
 
 /// An operation inside the call that is recorded next.
-fn inside(b: &mut Blocks, kind: u16, times: (u32, u32), operation: &Operation) {
+fn inside(b: &mut Blocks, kind: u16, times: (u32, u32), operation: &OperationRecord) {
     let (payload, size) = operation.encode();
     b.record(kind, times.0, times.1 - times.0, &payload[..size]);
     b.calls -= 1;
@@ -29,7 +29,7 @@ fn inside(b: &mut Blocks, kind: u16, times: (u32, u32), operation: &Operation) {
 /// Opens a file, writes 100 bytes at 100 times the rank, and closes it.
 fn writer(nth: u32) -> Blocks {
     let mut b = rank(nth as i32, 2);
-    b.define(&Definition::File(OpenFile {
+    b.define(&Definition::File(OpenFileDefinition {
         fd: 7,
         flags: 2,
         device: 1,
@@ -37,11 +37,11 @@ fn writer(nth: u32) -> Blocks {
         path: "/data/f".to_owned(),
     }));
     b.calls -= 1;
-    let opened = Operation {
+    let opened = OperationRecord {
         fd: 7,
         offset: -1,
         result: 7,
-        ..Operation::default()
+        ..OperationRecord::default()
     };
     inside(&mut b, op::OPEN, (1200, 1300), &opened);
     let open = [
@@ -54,19 +54,19 @@ fn writer(nth: u32) -> Blocks {
     call_at(&mut b, 1000, 2000, "MPI_File_open", &open);
     let at = i64::from(nth) * 100;
     let write = [V::H(FILE), V::I(at), V::No, V::I(25), V::H(INT), V::S(None)];
-    let written = Operation {
+    let written = OperationRecord {
         fd: 7,
         offset: at,
         size: 100,
         result: 100,
-        ..Operation::default()
+        ..OperationRecord::default()
     };
     inside(&mut b, op::PWRITE, (3100, 3900), &written);
     call_at(&mut b, 3000, 4000, "MPI_File_write_at", &write);
-    let closed = Operation {
+    let closed = OperationRecord {
         fd: 7,
         offset: -1,
-        ..Operation::default()
+        ..OperationRecord::default()
     };
     inside(&mut b, op::CLOSE, (5010, 5020), &closed);
     call_at(&mut b, 5000, 5100, "MPI_File_close", &[V::H(FILE)]);
@@ -84,25 +84,25 @@ fn server(ranks: &[Blocks]) -> Blocks {
     b.rank = -1;
     b.size = 0;
     b.define_library("node", &[], &[]);
-    b.define(&Definition::Server(Server {
-        role: Role::FrontEnd,
+    b.define(&Definition::Server(ServerDefinition {
+        role: ServerKind::FrontEnd,
         number: 0,
         name: "/mnt".to_owned(),
     }));
     for (nth, rank) in (0u32..).zip(ranks) {
-        let request = Operation {
+        let request = OperationRecord {
             fd: -1,
             offset: i64::from(nth) * 100,
             size: 100,
             result: 100,
             call: Some(write_id(rank)),
-            request: Some(Request {
+            request: Some(ServerRequest {
                 unique: u64::from(nth) + 2,
                 inode: 2,
                 tid: 1000 * (nth + 1),
                 arrived: 3200,
             }),
-            ..Operation::default()
+            ..OperationRecord::default()
         };
         let (start, stop) = (3200 + 300 * nth, 3400 + 300 * nth);
         inside(&mut b, op::REQUEST_WRITE, (start, stop), &request);
@@ -110,10 +110,10 @@ fn server(ranks: &[Blocks]) -> Blocks {
     b
 }
 
-fn source<'a>(bytes: &'a [Vec<u8>]) -> Source<'a> {
+fn source<'a>(bytes: &'a [Vec<u8>]) -> BlockFilesSource<'a> {
     let files = bytes.iter().map(|b| File::new(b).expect("a block file"));
     let table = wrappers::table().expect("the table");
-    Source::new(files.collect(), table, Options::default()).expect("one run")
+    BlockFilesSource::new(files.collect(), table, Options::default()).expect("one run")
 }
 
 type Shown = (String, Topology, Vec<Vertex>, Vec<u8>);
@@ -171,8 +171,8 @@ fn operations_are_nested_in_their_calls_and_arrows_lead_to_them() {
     let calls = named(&all, "MPI_File_write_at");
     assert_eq!(carries[0].2[0], calls[0].2[0], "from the start of the call");
     let mut edges = 0;
-    facts_of(&source, &mut |fact| {
-        if let Fact::Edge(edge) = fact
+    read_attribution(&source, &mut |fact| {
+        if let AttributionRecord::Edge(edge) = fact
             && edge.relation == Relation::Carries
         {
             assert_eq!((edge.bytes, edge.precision), (100, Precision::Exact));
@@ -235,7 +235,7 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
     let (without, plain) = outputs(&bytes, folder.path(), false);
     assert_eq!(clog2, without);
     let from_blocks = source(&bytes);
-    let made = slog2::Source::new(&slog2).expect("an SLOG2 file");
+    let made = slog2::Slog2Source::new(&slog2).expect("an SLOG2 file");
     assert_eq!(all(&made), all(&from_blocks));
     assert!(
         made.reader()
@@ -243,7 +243,7 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
             .iter()
             .any(|c| shows(c).is_some())
     );
-    let plain = slog2::Source::new(&plain).expect("an SLOG2 file");
+    let plain = slog2::Slog2Source::new(&plain).expect("an SLOG2 file");
     assert!(
         plain
             .reader()
@@ -253,7 +253,10 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
     );
     // A tree of several leaves, in which everything is in order.
     assert!(made.reader().directory().len() > 1);
-    assert_eq!(trace_model::Source::order(&made), trace_model::Order::Start);
+    assert_eq!(
+        trace_model::Source::order(&made),
+        trace_model::DrawableOrder::Start
+    );
     let names: Vec<_> = made
         .definitions()
         .lines
@@ -272,7 +275,7 @@ fn traces_made_apart_give_the_same_arrows() {
     let of_server = [server(&ranks).bytes()];
     let together: Vec<Vec<u8>> = of_ranks.iter().chain(&of_server).cloned().collect();
     let (ranks, server) = (source(&of_ranks), source(&of_server));
-    let slog2_of = |source: &Source<'_>| {
+    let slog2_of = |source: &BlockFilesSource<'_>| {
         let views = usual_views(&source.definitions().lines);
         let out = Cursor::new(Vec::new());
         let options = slog2::Options::default();
@@ -280,9 +283,9 @@ fn traces_made_apart_give_the_same_arrows() {
         out.into_inner()
     };
     let (ranks, server) = (slog2_of(&ranks), slog2_of(&server));
-    let ranks = slog2::Source::new(&ranks).expect("an SLOG2 file");
-    let server = slog2::Source::new(&server).expect("an SLOG2 file");
-    let part = |source, name: &str, shift| Part {
+    let ranks = slog2::Slog2Source::new(&ranks).expect("an SLOG2 file");
+    let server = slog2::Slog2Source::new(&server).expect("an SLOG2 file");
+    let part = |source, name: &str, shift| MergeInput {
         source,
         views: Vec::new(),
         name: name.to_owned(),
@@ -293,7 +296,7 @@ fn traces_made_apart_give_the_same_arrows() {
         part(&ranks as _, "ranks", 0.0),
         part(&server as _, "server", 2200e-9),
     ];
-    let merged = Merged::new(parts).expect("two traces");
+    let merged = MergedTraces::new(parts).expect("two traces");
     let arrows = Arrows::new(&merged);
     let found = all(&arrows);
     let expected = all(&source(&together));

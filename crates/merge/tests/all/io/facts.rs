@@ -4,7 +4,8 @@
 
 use blockfile::operation as op;
 use io_attribution::{
-    Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
+    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,
+    OpenedFile, PicturePoint, Precision, Relation,
 };
 
 /// CallID of the `nth` call of a rank.
@@ -12,17 +13,17 @@ pub fn id(rank: u32, nth: u64) -> u64 {
     u64::from(rank) << 40 | nth
 }
 
-pub fn place(actor: Actor, ns: i64) -> Place {
+pub fn place(actor: Actor, ns: i64) -> PicturePoint {
     let lane = Lane {
         actor,
         thread: 0,
         lane: 0,
     };
-    Place { lane, ns }
+    PicturePoint { lane, ns }
 }
 
-pub fn file(id: u32, name: &str, role: FileRole) -> Fact {
-    Fact::File(OpenedFile {
+pub fn file(id: u32, name: &str, role: FileRole) -> AttributionRecord {
+    AttributionRecord::File(OpenedFile {
         id,
         role,
         name: name.to_owned(),
@@ -34,7 +35,7 @@ pub fn file(id: u32, name: &str, role: FileRole) -> Fact {
 /// Facts, numbered as they come.
 #[derive(Default)]
 pub struct Story {
-    pub facts: Vec<Fact>,
+    pub facts: Vec<AttributionRecord>,
     operations: u64,
 }
 
@@ -53,8 +54,8 @@ impl Story {
         name: &str,
         time: (i64, i64),
         bytes: u64,
-    ) -> &mut Call {
-        self.facts.push(Fact::Call(Call {
+    ) -> &mut DataAccessCall {
+        self.facts.push(AttributionRecord::Call(DataAccessCall {
             call: id(rank, nth),
             function: name
                 .bytes()
@@ -71,7 +72,7 @@ impl Story {
             pieces: 0,
         }));
         match self.facts.last_mut() {
-            Some(Fact::Call(call)) => call,
+            Some(AttributionRecord::Call(call)) => call,
             _ => unreachable!(),
         }
     }
@@ -84,28 +85,29 @@ impl Story {
         call: Option<u64>,
         time: (i64, i64),
         range: (i64, i64),
-    ) -> &mut Operation {
+    ) -> &mut AttributedOperation {
         self.operations += 1;
-        self.facts.push(Fact::Operation(Operation {
-            id: self.operations,
-            kind,
-            place: place(actor, time.0),
-            stop: time.1,
-            error: 0,
-            record: op::Operation {
-                fd: 3,
-                offset: range.0,
-                size: range.1,
-                result: range.1,
-                ..op::Operation::default()
-            },
-            file: Some(0),
-            call,
-            outstanding: false,
-            hole_bytes: 0,
-        }));
+        self.facts
+            .push(AttributionRecord::Operation(AttributedOperation {
+                id: self.operations,
+                kind,
+                place: place(actor, time.0),
+                stop: time.1,
+                error: 0,
+                record: op::OperationRecord {
+                    fd: 3,
+                    offset: range.0,
+                    size: range.1,
+                    result: range.1,
+                    ..op::OperationRecord::default()
+                },
+                file: Some(0),
+                call,
+                outstanding: false,
+                hole_bytes: 0,
+            }));
         match self.facts.last_mut() {
-            Some(Fact::Operation(operation)) => operation,
+            Some(AttributionRecord::Operation(operation)) => operation,
             _ => unreachable!(),
         }
     }
@@ -116,15 +118,21 @@ impl Story {
     }
 
     /// An edge from `call` of `rank` to operation `nth`, which must be there.
-    pub fn edge(&mut self, call: u64, nth: u64, relation: Relation, bytes: u64) -> &mut Edge {
+    pub fn edge(
+        &mut self,
+        call: u64,
+        nth: u64,
+        relation: Relation,
+        bytes: u64,
+    ) -> &mut AttributionEdge {
         let operation = self.facts.iter().rev().find_map(|fact| match fact {
-            Fact::Operation(operation) if operation.id == nth => {
+            AttributionRecord::Operation(operation) if operation.id == nth => {
                 Some((operation.kind, operation.place))
             }
             _ => None,
         });
         let (kind, to) = operation.expect("an operation of this number");
-        self.facts.push(Fact::Edge(Edge {
+        self.facts.push(AttributionRecord::Edge(AttributionEdge {
             call,
             from: place(Actor::Rank((call >> 40) as u32), 0),
             operation: nth,
@@ -135,7 +143,7 @@ impl Story {
             precision: Precision::Exact,
         }));
         match self.facts.last_mut() {
-            Some(Fact::Edge(edge)) => edge,
+            Some(AttributionRecord::Edge(edge)) => edge,
             _ => unreachable!(),
         }
     }
@@ -182,9 +190,9 @@ pub fn served() -> (Story, u64) {
     let call = id(3, 9);
     let front = Actor::FrontEnd(0);
     story.operation(Actor::Rank(3), op::PWRITE, Some(call), (0, 1000), (0, 300));
-    let request = op::Request {
+    let request = op::ServerRequest {
         unique: 7,
-        ..op::Request::default()
+        ..op::ServerRequest::default()
     };
     story
         .operation(front, op::REQUEST_QUEUED, Some(call), (90, 100), (0, 0))

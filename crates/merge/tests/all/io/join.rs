@@ -1,9 +1,9 @@
 //! The rules of the join, one by one, on block files made by hand.
 
 use crate::io::ranks::*;
-use blockfile::define::{ClockReading, Definition, View};
+use blockfile::define::{ClockReading, Definition, FileView};
 use blockfile::operation as op;
-use blockfile::runs::Run;
+use blockfile::runs::EvenRun;
 use io_attribution::{FileRole, Precision};
 
 /// Two ranks with a file; a view of every second block of ten bytes.
@@ -16,8 +16,8 @@ fn two() -> [Rank; 2] {
     })
 }
 
-fn aio(kind: u16, fd: i32, offset: i64, bytes: i64) -> (u16, op::Operation) {
-    let operation = op::Operation {
+fn aio(kind: u16, fd: i32, offset: i64, bytes: i64) -> (u16, op::OperationRecord) {
+    let operation = op::OperationRecord {
         fd,
         offset,
         size: bytes,
@@ -27,8 +27,8 @@ fn aio(kind: u16, fd: i32, offset: i64, bytes: i64) -> (u16, op::Operation) {
     (kind, operation)
 }
 
-fn aio_return(offset: i64, bytes: i64) -> (u16, op::Operation) {
-    let operation = op::Operation {
+fn aio_return(offset: i64, bytes: i64) -> (u16, op::OperationRecord) {
+    let operation = op::OperationRecord {
         fd: -1,
         offset: -1,
         result: bytes,
@@ -393,14 +393,14 @@ fn what_a_nonblocking_access_that_was_left_out_moves_in_a_wait_is_no_hole() {
 fn a_view_counts_though_the_call_that_set_it_was_left_out() {
     let mut rank = Rank::new(0, 1);
     rank.open(FH, 7, 99, "data");
-    rank.b.define(&Definition::View(View {
+    rank.b.define(&Definition::View(FileView {
         file: FH,
         displacement: 10,
         etype: 1,
         extent: 20,
         size: 10,
-        runs: vec![Run::piece(0, 10)],
-        ..View::default()
+        runs: vec![EvenRun::piece(0, 10)],
+        ..FileView::default()
     }));
     rank.transfer(10, op::PWRITE, 7, 0, 40);
     let call = rank.access_by_pointer("MPI_File_write", FH, 20);
@@ -459,7 +459,7 @@ fn what_is_written_twice_without_having_been_read_may_be_of_either() {
 fn a_file_may_be_opened_by_the_name_of_a_link() {
     let mut rank = Rank::new(0, 1);
     rank.file(7, 99, "/elsewhere/real");
-    let operation = op::Operation {
+    let operation = op::OperationRecord {
         fd: 7,
         offset: -1,
         result: 7,
@@ -503,7 +503,7 @@ fn a_call_that_never_returned_has_its_operations() {
 fn what_happens_outside_of_mpi_has_no_call() {
     let mut rank = Rank::new(0, 1);
     rank.file(3, 5, "/dir/log");
-    let operation = op::Operation {
+    let operation = op::OperationRecord {
         flags: op::OUTSIDE,
         fd: 3,
         size: 10,

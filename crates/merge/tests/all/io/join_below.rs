@@ -4,10 +4,10 @@ use crate::io::ranks::*;
 use blockfile::define::Extents;
 use blockfile::operation as op;
 use io_attribution::item::{
-    Access, AttributionEvent, AttributionEventKind, ExtentsPart, Inside, Opened, Operation,
-    Position, SeenFile,
+    AccessEvent, AccessPosition, AttributionEvent, AttributionEventKind, EnclosingCall,
+    ExtentsPart, OpenedHandle, OperationEvent, SeenFile,
 };
-use io_attribution::{Actor, Attributor, Fact, FileRole, Precision, Relation};
+use io_attribution::{Actor, AttributionRecord, Attributor, FileRole, Precision, Relation};
 
 const RANK: Actor = Actor::Rank(0);
 const SERVER: Actor = Actor::FrontEnd(0);
@@ -19,14 +19,14 @@ struct Run {
     items: Vec<(i64, AttributionEvent)>,
 }
 
-fn operation(kind: u16, (start, stop): (i64, i64), offset: i64, bytes: i64) -> Operation {
-    Operation {
+fn operation(kind: u16, (start, stop): (i64, i64), offset: i64, bytes: i64) -> OperationEvent {
+    OperationEvent {
         kind,
         lane: 0,
         start,
         stop,
         error: 0,
-        record: op::Operation {
+        record: op::OperationRecord {
             fd: 7,
             offset,
             size: bytes,
@@ -56,7 +56,7 @@ impl Run {
             0,
             RANK,
             0,
-            AttributionEventKind::Opened(Opened {
+            AttributionEventKind::Opened(OpenedHandle {
                 handle: 0,
                 key: 1,
                 members: 1,
@@ -91,7 +91,7 @@ impl Run {
 
     /// MPI_File_write_at from `time` to `time + 100`.
     fn write_at(&mut self, call: u64, time: i64, at: i64, bytes: u64) {
-        let access = Access {
+        let access = AccessEvent {
             call,
             function: 1,
             start: time,
@@ -99,7 +99,7 @@ impl Run {
             handle: Some(0),
             sequence: None,
             writes: true,
-            position: Position::At(at),
+            position: AccessPosition::At(at),
             bytes: Some(bytes),
             outlasts: false,
         };
@@ -114,14 +114,14 @@ impl Run {
     }
 
     /// An operation of the rank in a call that began at `from`.
-    fn libc(&mut self, call: u64, from: i64, what: Operation) {
-        let inside = Some(Inside {
+    fn libc(&mut self, call: u64, from: i64, what: OperationEvent) {
+        let inside = Some(EnclosingCall {
             call,
             function: 1,
             start: from,
         });
         let time = what.stop;
-        let what = Operation {
+        let what = OperationEvent {
             file: Some(7),
             inside,
             ..what
@@ -129,7 +129,7 @@ impl Run {
         self.put(time, RANK, 0, AttributionEventKind::Operation(what));
     }
 
-    fn request(&mut self, unique: u64, tid: u32, call: Option<u64>, what: Operation) {
+    fn request(&mut self, unique: u64, tid: u32, call: Option<u64>, what: OperationEvent) {
         self.below(SERVER, 3, unique, tid, call, what);
     }
 
@@ -140,9 +140,9 @@ impl Run {
         unique: u64,
         tid: u32,
         call: Option<u64>,
-        mut what: Operation,
+        mut what: OperationEvent,
     ) {
-        what.record.request = Some(op::Request {
+        what.record.request = Some(op::ServerRequest {
             unique,
             inode: 2,
             tid,
@@ -162,7 +162,7 @@ impl Run {
         let table = wrappers::table().unwrap();
         let mut attributor = Attributor::new(&table);
         let mut found = Found::default();
-        let mut put = |fact: &Fact| {
+        let mut put = |fact: &AttributionRecord| {
             found.take(fact);
             Ok(())
         };
@@ -180,8 +180,9 @@ fn told(found: &Found, kind: u16, offset: i64) -> (Option<u64>, Vec<(u64, u64)>)
     let mut its = found.operations.values();
     let its = its.find(|o| o.kind == kind && o.record.offset == offset);
     let id = its.expect("the operation").id;
-    let triggers =
-        |e: &&io_attribution::Edge| e.operation == id && e.relation == Relation::Triggers;
+    let triggers = |e: &&io_attribution::AttributionEdge| {
+        e.operation == id && e.relation == Relation::Triggers
+    };
     let trigger = found.edges.iter().find(triggers).map(|e| e.call);
     (trigger, found.calls_of(id))
 }
@@ -210,7 +211,7 @@ fn requests_belong_to_the_call_into_libc_that_was_running() {
         Some(5),
         operation(op::REQUEST_GETATTR, (185, 190), -1, 0),
     );
-    let inside = Inside {
+    let inside = EnclosingCall {
         call: 5,
         function: 1,
         start: 100,
@@ -224,7 +225,7 @@ fn requests_belong_to_the_call_into_libc_that_was_running() {
         operation(op::REQUEST_READ, (150, 160), 5000, 100),
     );
     // Reading ahead that comes when the call is long over, and nothing it could belong to.
-    let late = Operation {
+    let late = OperationEvent {
         arrived: 170,
         ..operation(op::REQUEST_READ, (210, 220), 400, 50)
     };
@@ -261,7 +262,7 @@ fn threads_of_the_c_library_are_known_by_the_bytes_they_ask_for() {
         begun.record.result = 0;
         begun.outstanding = true;
         begun.file = Some(7);
-        begun.inside = Some(Inside {
+        begun.inside = Some(EnclosingCall {
             call: 5,
             function: 1,
             start: 100,
@@ -373,7 +374,7 @@ fn a_device_writes_the_pages_of_all_calls_since_it_wrote_them_last() {
         let mut what = operation(kind, times, offset + (1 << 20), bytes);
         what.record.flags = flags;
         what.record.call = None;
-        what.record.request = Some(op::Request {
+        what.record.request = Some(op::ServerRequest {
             tid,
             ..Default::default()
         });

@@ -2,11 +2,11 @@
 //! it keeps in memory, and damaged block files.
 
 use crate::io::ranks::*;
-use blockfile::define::View;
+use blockfile::define::FileView;
 use blockfile::operation as op;
 use io_attribution::item::{
-    Access, AttributionEvent, AttributionEventKind, Inside, Opened, Operation, Position, SeenFile,
-    ViewPart,
+    AccessEvent, AccessPosition, AttributionEvent, AttributionEventKind, EnclosingCall,
+    OpenedHandle, OperationEvent, SeenFile, ViewPart,
 };
 use io_attribution::{Actor, Attributor, FileRole};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn opened(rank: u32, members: u32) -> [AttributionEvent; 2] {
     [
         item(
             rank,
-            AttributionEventKind::Opened(Opened {
+            AttributionEventKind::Opened(OpenedHandle {
                 handle: 0,
                 key: KEY,
                 members,
@@ -56,12 +56,12 @@ fn view(rank: u32, pieces: Vec<(i64, u64)>, extent: i64) -> AttributionEvent {
             handle: 0,
             first: true,
             last: true,
-            view: View {
+            view: FileView {
                 etype: 1,
                 extent,
                 size: pieces.iter().map(|p| p.1).sum(),
                 runs: runs_of(&pieces),
-                ..View::default()
+                ..FileView::default()
             },
         }),
     )
@@ -83,7 +83,7 @@ struct Asks {
 fn access(rank: u32, number: u64, time: i64, asks: Asks) -> AttributionEvent {
     item(
         rank,
-        AttributionEventKind::Access(Access {
+        AttributionEventKind::Access(AccessEvent {
             call: call_id(rank, number),
             function: 1,
             start: time,
@@ -91,7 +91,7 @@ fn access(rank: u32, number: u64, time: i64, asks: Asks) -> AttributionEvent {
             handle: Some(0),
             sequence: asks.sequence,
             writes: asks.writes,
-            position: Position::At(asks.at),
+            position: AccessPosition::At(asks.at),
             bytes: Some(asks.bytes),
             outlasts: asks.outlasts,
         }),
@@ -101,13 +101,13 @@ fn access(rank: u32, number: u64, time: i64, asks: Asks) -> AttributionEvent {
 fn transfer(rank: u32, inside: u64, time: i64, write: bool, range: (u64, u64)) -> AttributionEvent {
     item(
         rank,
-        AttributionEventKind::Operation(Operation {
+        AttributionEventKind::Operation(OperationEvent {
             kind: if write { op::PWRITE } else { op::PREAD },
             lane: 0,
             start: time,
             stop: time + 1,
             error: 0,
-            record: op::Operation {
+            record: op::OperationRecord {
                 fd: 7,
                 offset: range.0 as i64,
                 size: (range.1 - range.0) as i64,
@@ -115,7 +115,7 @@ fn transfer(rank: u32, inside: u64, time: i64, write: bool, range: (u64, u64)) -
                 ..Default::default()
             },
             file: Some(0),
-            inside: Some(Inside {
+            inside: Some(EnclosingCall {
                 call: call_id(rank, inside),
                 function: 1,
                 start: 10,
@@ -140,13 +140,13 @@ fn join(items: Vec<(i64, AttributionEvent)>) -> Found {
         let mut bytes = Vec::new();
         item.encode(&mut bytes);
         let item = AttributionEvent::decode(&bytes).expect("the item");
-        let put = &mut |fact: &io_attribution::Fact| {
+        let put = &mut |fact: &io_attribution::AttributionRecord| {
             found.take(fact);
             Ok(())
         };
         attributor.push(time, item, put).unwrap();
     }
-    let put = &mut |fact: &io_attribution::Fact| {
+    let put = &mut |fact: &io_attribution::AttributionRecord| {
         found.take(fact);
         Ok(())
     };
@@ -342,10 +342,10 @@ fn nothing_is_kept_of_what_is_complete() {
     let table = wrappers::table().unwrap();
     let mut attributor = Attributor::new(&table);
     let (mut operations, mut edges, mut most) = (0_u64, 0_u64, 0);
-    let mut put = |fact: &io_attribution::Fact| {
+    let mut put = |fact: &io_attribution::AttributionRecord| {
         match fact {
-            io_attribution::Fact::Operation(_) => operations += 1,
-            io_attribution::Fact::Edge(_) => edges += 1,
+            io_attribution::AttributionRecord::Operation(_) => operations += 1,
+            io_attribution::AttributionRecord::Edge(_) => edges += 1,
             _ => {}
         }
         Ok(())
@@ -421,7 +421,7 @@ fn some() -> Vec<Vec<u8>> {
     for rank in &mut ranks {
         rank.transfer(10, op::PWRITE, 7, 0, 100);
         rank.access_by_pointer("MPI_File_write_all", FH, 60);
-        let operation = op::Operation {
+        let operation = op::OperationRecord {
             fd: 7,
             offset: 30,
             size: 50,
@@ -430,7 +430,7 @@ fn some() -> Vec<Vec<u8>> {
         };
         rank.operation(10, op::AIO_WRITE, operation);
         rank.access_at("MPI_File_iwrite_at", FH, 9, 33);
-        let operation = op::Operation {
+        let operation = op::OperationRecord {
             fd: -1,
             result: 50,
             control: Some(5),
@@ -463,6 +463,6 @@ proptest! {
         }
         let files: Vec<_> = bytes.iter().filter_map(|b| blockfile::file::File::new(b).ok()).collect();
         let table = wrappers::table().unwrap();
-        let _ = io_attribution::join_files(&files, &table, &mut |_| Ok(()));
+        let _ = io_attribution::attribute_files(&files, &table, &mut |_| Ok(()));
     }
 }

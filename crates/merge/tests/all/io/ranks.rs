@@ -1,12 +1,13 @@
 //! Ranks that access files, with the operations that this took.
 
-use blockfile::define::{Definition, OpenFile, View};
+use blockfile::define::{Definition, FileView, OpenFileDefinition};
 use blockfile::file::File;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader};
 use blockfile::operation::{self as op, kind};
-use blockfile::runs::{Run, Runs};
+use blockfile::runs::{EvenRun, Runs};
 use io_attribution::{
-    AttributionTotals, Call, Edge, Fact, OpenedFile, Operation, Precision, Relation, join_files,
+    AttributedOperation, AttributionEdge, AttributionRecord, AttributionTotals, DataAccessCall,
+    OpenedFile, Precision, Relation, attribute_files,
 };
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -20,7 +21,7 @@ pub const FH: u64 = 0x7000_0010;
 pub const REQUEST: u64 = 0x9800_0001;
 
 /// The runs of pieces, offset and length of each, as the recorder makes them.
-pub fn runs_of(pieces: &[(i64, u64)]) -> Vec<Run> {
+pub fn runs_of(pieces: &[(i64, u64)]) -> Vec<EvenRun> {
     let mut runs = Runs::default();
     for &(offset, length) in pieces {
         runs.append(offset, length, 1, 0).expect("few runs");
@@ -44,7 +45,7 @@ impl Rank {
     }
 
     /// An operation of 1 ns in the next call, `at` ns after its start.
-    pub fn operation(&mut self, at: u32, kind: u16, operation: op::Operation) {
+    pub fn operation(&mut self, at: u32, kind: u16, operation: op::OperationRecord) {
         let (payload, length) = operation.encode();
         let place = self.b.threads[self.b.thread].len();
         let start = self.b.now + at;
@@ -54,7 +55,7 @@ impl Rank {
 
     /// A transfer that moves all it was asked for.
     pub fn transfer(&mut self, at: u32, kind: u16, fd: i32, offset: i64, bytes: i64) {
-        let operation = op::Operation {
+        let operation = op::OperationRecord {
             fd,
             offset,
             size: bytes,
@@ -78,7 +79,7 @@ impl Rank {
     }
 
     pub fn file(&mut self, fd: i32, inode: u64, path: &str) {
-        self.b.define(&Definition::File(OpenFile {
+        self.b.define(&Definition::File(OpenFileDefinition {
             fd,
             flags: 2,
             device: 1,
@@ -94,7 +95,7 @@ impl Rank {
 
     pub fn open_on(&mut self, comm: u64, fh: u64, fd: i32, inode: u64, name: &'static str) -> u64 {
         self.file(fd, inode, &format!("/dir/{name}"));
-        let operation = op::Operation {
+        let operation = op::OperationRecord {
             fd,
             offset: -1,
             result: fd.into(),
@@ -111,14 +112,14 @@ impl Rank {
 
     /// MPI_File_set_view with bytes as etype.
     pub fn view(&mut self, fh: u64, displacement: i64, extent: i64, pieces: &[(i64, u64)]) {
-        self.b.define(&Definition::View(View {
+        self.b.define(&Definition::View(FileView {
             file: fh,
             displacement,
             etype: 1,
             extent,
             size: pieces.iter().map(|p| p.1).sum(),
             runs: runs_of(pieces),
-            ..View::default()
+            ..FileView::default()
         }));
         let args = [
             V::H(fh),
@@ -188,34 +189,34 @@ pub type Carried = (&'static str, i64, u64, Vec<(u64, u64)>);
 #[derive(Debug, Default)]
 pub struct Found {
     pub files: Vec<OpenedFile>,
-    pub calls: BTreeMap<u64, Call>,
-    pub operations: BTreeMap<u64, Operation>,
-    pub edges: Vec<Edge>,
+    pub calls: BTreeMap<u64, DataAccessCall>,
+    pub operations: BTreeMap<u64, AttributedOperation>,
+    pub edges: Vec<AttributionEdge>,
     pub totals: AttributionTotals,
 }
 
 impl Found {
     /// Takes a fact, and sees that facts come in the order that is promised.
-    pub fn take(&mut self, fact: &Fact) {
+    pub fn take(&mut self, fact: &AttributionRecord) {
         let file = |id: u32| self.files.iter().any(|f| f.id == id);
         match fact {
-            Fact::File(f) => {
+            AttributionRecord::File(f) => {
                 self.files.retain(|known| known.id != f.id);
                 self.files.push(f.clone());
             }
-            Fact::Call(c) => {
+            AttributionRecord::Call(c) => {
                 assert!(file(c.file), "{c:?} before its file");
                 assert!(
                     self.calls.insert(c.call, c.clone()).is_none(),
                     "{c:?} twice"
                 );
             }
-            Fact::Operation(o) => {
+            AttributionRecord::Operation(o) => {
                 assert!(o.file.is_none_or(file), "{o:?} before its file");
                 let twice = self.operations.insert(o.id, o.clone());
                 assert!(twice.is_none(), "{o:?} twice");
             }
-            Fact::Edge(e) => {
+            AttributionRecord::Edge(e) => {
                 let operation = self.operations.get(&e.operation).expect("the operation");
                 assert_eq!((e.kind, e.to), (operation.kind, operation.place));
                 match (e.relation, self.calls.get(&e.call)) {
@@ -241,7 +242,7 @@ impl Found {
             .collect();
         let table = wrappers::table().expect("the table parses");
         let mut found = Found::default();
-        let totals = join_files(&files, &table, &mut |fact| {
+        let totals = attribute_files(&files, &table, &mut |fact| {
             found.take(fact);
             Ok(())
         });
@@ -277,7 +278,7 @@ impl Found {
 
     /// How sure the edges are that carry bytes.
     pub fn precisions(&self) -> Vec<Precision> {
-        let carry = |e: &&Edge| e.relation == Relation::Carries;
+        let carry = |e: &&AttributionEdge| e.relation == Relation::Carries;
         self.edges
             .iter()
             .filter(carry)
@@ -291,7 +292,8 @@ impl Found {
             .operations
             .values()
             .find(|o| o.record.offset == offset)?;
-        let its = |e: &&Edge| e.operation == operation.id && e.relation == Relation::Triggers;
+        let its =
+            |e: &&AttributionEdge| e.operation == operation.id && e.relation == Relation::Triggers;
         self.edges.iter().find(its).map(|e| e.call)
     }
 }

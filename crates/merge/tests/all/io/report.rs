@@ -2,26 +2,29 @@
 
 use crate::io::facts::{Story, file, id, served, two_phase};
 use analysis::io::chain::Search;
-use analysis::io::{Collector, Doing, Finding, KindKey, Options, Report, Stage, Waits, Who};
+use analysis::io::{
+    Doing, IoFinding, IoReport, IoReportCollector, IoReportOptions, KindKey, OperationOwner, Stage,
+    Waits,
+};
 use blockfile::operation::{self as op, Layer};
-use io_attribution::{Actor, Fact, FileRole, Precision, Relation};
+use io_attribution::{Actor, AttributionRecord, FileRole, Precision, Relation};
 
-fn report(facts: &[Fact], options: Options) -> Report {
-    let mut collector = Collector::new(options);
+fn report(facts: &[AttributionRecord], options: IoReportOptions) -> IoReport {
+    let mut collector = IoReportCollector::new(options);
     for fact in facts {
         collector.put(fact);
     }
     collector.finish()
 }
 
-fn key(who: Who, kind: u16) -> KindKey {
+fn key(who: OperationOwner, kind: u16) -> KindKey {
     let role = FileRole::Data;
     KindKey { who, kind, role }
 }
 
 #[test]
 fn a_collective_write() {
-    let found = report(&two_phase().facts, Options::default());
+    let found = report(&two_phase().facts, IoReportOptions::default());
     let all = &found.functions["MPI_File_write_all"];
     assert_eq!((all.calls, all.asked, all.carried), (2, 200, 200));
     assert_eq!(
@@ -37,8 +40,14 @@ fn a_collective_write() {
     );
     // Four of rank 0, and the one that carries data of rank 1.
     assert_eq!((all.caused.operations, all.caused.most), (5, 4));
-    assert_eq!(all.kinds[&key(Who::Rank, op::PWRITE)].operations, 2);
-    assert_eq!(all.kinds[&key(Who::Rank, op::PREAD)].mean(2), Some(0.5));
+    assert_eq!(
+        all.kinds[&key(OperationOwner::Rank, op::PWRITE)].operations,
+        2
+    );
+    assert_eq!(
+        all.kinds[&key(OperationOwner::Rank, op::PREAD)].mean(2),
+        Some(0.5)
+    );
     assert_eq!(found.by_rank[&1].operations, 0);
     assert_eq!(found.by_rank[&1].carried, 100);
     assert_eq!(found.by_file[&(0, true)].calls, 2);
@@ -52,7 +61,7 @@ fn a_collective_write() {
     assert_eq!(aggregator.serves[&1].count, 1);
     assert!(!found.aggregators.contains_key(&1));
 
-    let row = &found.kinds[&key(Who::Rank, op::PWRITE)];
+    let row = &found.kinds[&key(OperationOwner::Rank, op::PWRITE)];
     assert_eq!(
         (row.count, row.bytes, row.hole_bytes, row.carried_calls),
         (1, 256, 56, 2)
@@ -67,17 +76,17 @@ fn a_collective_write() {
 #[test]
 fn edges_may_come_before_their_operations() {
     let story = two_phase();
-    let (edges, others): (Vec<Fact>, Vec<Fact>) = story
+    let (edges, others): (Vec<AttributionRecord>, Vec<AttributionRecord>) = story
         .facts
         .iter()
         .cloned()
-        .partition(|fact| matches!(fact, Fact::Edge(_)));
+        .partition(|fact| matches!(fact, AttributionRecord::Edge(_)));
     let (files, others) = others.split_at(1);
     let as_drawn = [files, &edges, others].concat();
     for rank in [None, Some(0), Some(1)] {
-        let options = Options {
+        let options = IoReportOptions {
             rank,
-            ..Options::default()
+            ..IoReportOptions::default()
         };
         let expected = report(&story.facts, options.clone());
         assert_eq!(report(&as_drawn, options), expected);
@@ -86,7 +95,7 @@ fn edges_may_come_before_their_operations() {
 
 #[test]
 fn where_the_time_of_a_collective_write_went() {
-    let found = report(&two_phase().facts, Options::default());
+    let found = report(&two_phase().facts, IoReportOptions::default());
     let collectives = &found.collectives;
     assert_eq!((collectives.groups, collectives.with_one_worker), (1, 1));
     let first = collectives.ranks[&0].waits;
@@ -122,22 +131,22 @@ fn where_the_time_of_a_collective_write_went() {
     assert_eq!((slow.longest[0].ns, slow.longest[0].bytes), (400, 100));
     assert_eq!(found.slowest[1].caused.len(), 4);
     let findings = found.findings();
-    assert!(findings.contains(&Finding::OneWorker {
+    assert!(findings.contains(&IoFinding::OneWorker {
         groups: 1,
         of: 1,
         ranks: 2
     }));
-    assert!(findings.contains(&Finding::CollectiveWait {
+    assert!(findings.contains(&IoFinding::CollectiveWait {
         others: 550,
         late: 50,
         of: 1550
     }));
-    assert!(findings.contains(&Finding::ReadModifyWrite {
+    assert!(findings.contains(&IoFinding::ReadModifyWrite {
         calls: 1,
         of: 2,
         bytes: 256
     }));
-    assert!(findings.contains(&Finding::SievingHoles {
+    assert!(findings.contains(&IoFinding::SievingHoles {
         writes: true,
         asked: 200,
         moved: 512
@@ -163,10 +172,10 @@ fn selections() {
     story.call(1, 2, "MPI_File_write_at", (990, 1110), 10).file = 1;
     story.both(id(1, 2), latest, 10);
     let of = |rank: Option<u32>, file: Option<&str>| {
-        let options = Options {
+        let options = IoReportOptions {
             rank,
             file: file.map(str::to_owned),
-            ..Options::default()
+            ..IoReportOptions::default()
         };
         report(&story.facts, options)
     };
@@ -217,7 +226,7 @@ fn deferred_work_counts_for_the_call_that_asked() {
     story.both(begins, 1, 64);
     story.edge(waits, 2, Relation::Triggers, 0);
     story.edge(begins, 2, Relation::Carries, 64);
-    let found = report(&story.facts, Options::default());
+    let found = report(&story.facts, IoReportOptions::default());
     let access = &found.functions["MPI_File_iwrite"];
     assert_eq!(
         (access.carried, access.operations, access.transfers),
@@ -237,7 +246,7 @@ fn deferred_work_counts_for_the_call_that_asked() {
         (1, 1, 40)
     );
     let libc = found.attribution[&Stage {
-        who: Who::Rank,
+        who: OperationOwner::Rank,
         layer: Layer::Libc,
     }];
     assert_eq!(
@@ -268,9 +277,9 @@ fn how_exact_it_is() {
     story.both(call, 1, 100);
     story.edge(call, 2, Relation::Carries, 30).precision = Precision::BoundingExtent;
     story.edge(call, 3, Relation::Carries, 100).precision = Precision::Ambiguous;
-    let found = report(&story.facts, Options::default());
+    let found = report(&story.facts, IoReportOptions::default());
     let libc = found.attribution[&Stage {
-        who: Who::Rank,
+        who: OperationOwner::Rank,
         layer: Layer::Libc,
     }];
     assert_eq!((libc.transfers, libc.settled, libc.moved), (3, 1, 300));
@@ -286,7 +295,7 @@ fn how_exact_it_is() {
     assert_eq!(libc.unattributed, 30);
     let pointer = KindKey {
         role: FileRole::SharedPointer,
-        ..key(Who::Rank, op::PREAD)
+        ..key(OperationOwner::Rank, op::PREAD)
     };
     assert_eq!(found.kinds[&pointer].count, 1);
     let read = &found.functions["MPI_File_read"];
@@ -299,7 +308,7 @@ fn how_exact_it_is() {
 fn servers_and_devices() {
     let (story, call) = served();
     let front = Actor::FrontEnd(0);
-    let found = report(&story.facts, Options::default());
+    let found = report(&story.facts, IoReportOptions::default());
     let below = &found.below;
     let row = &below.servers[&front];
     assert_eq!(
@@ -340,23 +349,23 @@ fn servers_and_devices() {
     );
     assert_eq!(row.flushes.volume.count, 1);
     let device = found.attribution[&Stage {
-        who: Who::Device,
+        who: OperationOwner::Device,
         layer: Layer::Device,
     }];
     assert_eq!((device.page, device.unattributed), (300, 3796));
     let with_rank = report(
         &story.facts,
-        Options {
+        IoReportOptions {
             rank: Some(3),
-            ..Options::default()
+            ..IoReportOptions::default()
         },
     );
     assert_eq!(with_rank.below.servers, below.servers);
     let another = report(
         &story.facts,
-        Options {
+        IoReportOptions {
             rank: Some(2),
-            ..Options::default()
+            ..IoReportOptions::default()
         },
     );
     assert!(another.below.servers.is_empty());
@@ -410,12 +419,12 @@ fn transfers_that_the_driver_got_together() {
         let time = (start, start + 100);
         let device = Actor::Device(2);
         let transfer = story.operation(device, op::DEVICE_READ, None, time, (start, 10));
-        transfer.record.request = Some(op::Request {
+        transfer.record.request = Some(op::ServerRequest {
             arrived: issued,
-            ..op::Request::default()
+            ..op::ServerRequest::default()
         });
     }
-    let found = report(&story.facts, Options::default());
+    let found = report(&story.facts, IoReportOptions::default());
     let row = &found.below.devices[&2];
     assert_eq!((row.reads.volume.count, row.merged), (5, 1));
     // Of one it is not known, of another it is on no clock that is known.
@@ -448,9 +457,9 @@ fn the_tree_of_a_call_whose_data_another_rank_wrote() {
 #[test]
 fn a_long_trace_is_counted_whole() {
     // More calls than are remembered, each complete when the next one comes, but for one far operation at the end.
-    let mut collector = Collector::new(Options {
+    let mut collector = IoReportCollector::new(IoReportOptions {
         slowest: 3,
-        ..Options::default()
+        ..IoReportOptions::default()
     });
     let calls = 140_000;
     let mut put = |story: &mut Story| {
@@ -497,7 +506,7 @@ fn a_long_trace_is_counted_whole() {
     assert_eq!(slowest, [id(0, 6), id(0, 13), id(0, 20)]);
     assert_eq!((found.callids, found.late), (calls, 1));
     let libc = found.attribution[&Stage {
-        who: Who::Rank,
+        who: OperationOwner::Rank,
         layer: Layer::Libc,
     }];
     assert_eq!((libc.transfers, libc.settled), (operations, operations));

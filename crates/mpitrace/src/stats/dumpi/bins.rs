@@ -1,21 +1,21 @@
 //! Which calls belong together: bins by time, and intervals between annotations.
 
-use super::columns::{Column, Shape, Sums, cell};
-use super::range::{Marks, Range, TimeRange};
+use super::columns::{Column, ColumnSums, RunShape, cell};
+use super::range::{Marks, RankTimeRange, TimeRange};
 use super::traffic::Traffic;
 use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use trace_formats::dumpi::functions::FUNCTION_ENTER;
-use trace_formats::dumpi::types::Record;
-use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::types::DumpiRecord;
+use trace_formats::dumpi::value::FieldValue;
 use trace_model::units::exact_seconds;
 
 /// A bin option.
 #[derive(Clone, Debug)]
-pub enum Bins {
+pub enum BinOption {
     /// -b
-    Range(Range),
+    Range(RankTimeRange),
     /// -m and -g
     MarkedIntervals(MarkedIntervals),
 }
@@ -73,12 +73,12 @@ impl MarkedIntervals {
     }
 }
 
-impl Bins {
+impl BinOption {
     /// What stands above the table of a bin.
     pub fn head(&self, stretch: TimeRange, titles: &[String]) -> String {
         let mut head = "#".repeat(56) + "\n";
         let columns: [&str; 5] = match self {
-            Bins::Range(range) => {
+            BinOption::Range(range) => {
                 let TimeRange { from, to } = stretch;
                 let lines = [
                     format!("Trace file statistics for call matching \"{}\"", range.text),
@@ -104,7 +104,7 @@ impl Bins {
                     "total time during which collection was active",
                 ]
             }
-            Bins::MarkedIntervals(marked) => {
+            BinOption::MarkedIntervals(marked) => {
                 let [start, end] = &marked.texts;
                 let _ = write!(
                     head,
@@ -138,8 +138,8 @@ impl Bins {
     /// Begins a rank. `labels` are those of its function addresses.
     pub fn of_rank(&self, marks: &Marks, labels: &BTreeMap<u64, String>) -> RankBins<'_> {
         let (stretch, sides) = match self {
-            Bins::Range(range) => (range.of(marks), [HashSet::new(), HashSet::new()]),
-            Bins::MarkedIntervals(marked) => {
+            BinOption::Range(range) => (range.of(marks), [HashSet::new(), HashSet::new()]),
+            BinOption::MarkedIntervals(marked) => {
                 let keys = |expression: &Regex| {
                     let annotations = labels.iter().filter(|(_, l)| l.starts_with(ANNOTATION));
                     let found = annotations.filter(|(_, label)| expression.is_match(label));
@@ -165,7 +165,7 @@ const ANNOTATION: &str = "ANNOTATION: ";
 
 /// The bins of one rank.
 pub struct RankBins<'b> {
-    bins: &'b Bins,
+    bins: &'b BinOption,
     pub stretch: TimeRange,
     /// Keys of the annotations that begin and end intervals.
     sides: [HashSet<u64>; 2],
@@ -185,23 +185,30 @@ struct Bin {
     begun: i64,
     /// Time of all intervals.
     active: i64,
-    sums: Sums,
+    sums: ColumnSums,
 }
 
 impl RankBins<'_> {
     /// Takes the next call.
-    pub fn add(&mut self, shape: &Shape<'_>, record: &Record<'_>, traffic: Option<&Traffic>) {
+    pub fn add(
+        &mut self,
+        shape: &RunShape<'_>,
+        record: &DumpiRecord<'_>,
+        traffic: Option<&Traffic>,
+    ) {
         match self.bins {
-            Bins::Range(range) => self.add_by_time(range.width, shape, record, traffic),
-            Bins::MarkedIntervals(marked) => self.add_marked(marked.gather, shape, record, traffic),
+            BinOption::Range(range) => self.add_by_time(range.width, shape, record, traffic),
+            BinOption::MarkedIntervals(marked) => {
+                self.add_marked(marked.gather, shape, record, traffic)
+            }
         }
     }
 
     fn add_by_time(
         &mut self,
         width: i64,
-        shape: &Shape<'_>,
-        record: &Record<'_>,
+        shape: &RunShape<'_>,
+        record: &DumpiRecord<'_>,
         traffic: Option<&Traffic>,
     ) {
         let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
@@ -217,7 +224,7 @@ impl RankBins<'_> {
             intervals: 1,
             begun: start,
             active: 0,
-            sums: Sums::new(shape),
+            sums: ColumnSums::new(shape),
         });
         bin.last = stop;
         bin.active = stop - bin.first;
@@ -227,13 +234,13 @@ impl RankBins<'_> {
     fn add_marked(
         &mut self,
         gather: bool,
-        shape: &Shape<'_>,
-        record: &Record<'_>,
+        shape: &RunShape<'_>,
+        record: &DumpiRecord<'_>,
         traffic: Option<&Traffic>,
     ) {
         let start = record.wall.start.ns();
         let key = match record.args().next() {
-            Some((_, Arg::U64(key))) if record.function.id == FUNCTION_ENTER => Some(key),
+            Some((_, FieldValue::U64(key))) if record.function.id == FUNCTION_ENTER => Some(key),
             _ => None,
         };
         let is = |side: usize| key.is_some_and(|key| self.sides[side].contains(&key));
@@ -248,7 +255,7 @@ impl RankBins<'_> {
                 intervals: 0,
                 begun: start,
                 active: 0,
-                sums: Sums::new(shape),
+                sums: ColumnSums::new(shape),
             });
             bin.intervals = self.intervals;
             bin.begun = start;
@@ -268,8 +275,8 @@ impl RankBins<'_> {
 
     /// The rows of the rank, by number of the bin.
     pub fn rows(self, rank: u32) -> impl Iterator<Item = (i64, String)> {
-        let by_time = matches!(self.bins, Bins::Range(_));
-        let gather = matches!(self.bins, Bins::MarkedIntervals(marked) if marked.gather);
+        let by_time = matches!(self.bins, BinOption::Range(_));
+        let gather = matches!(self.bins, BinOption::MarkedIntervals(marked) if marked.gather);
         let open = self.open;
         self.found.into_iter().map(move |(nth, bin)| {
             // The total of the original counts the last interval twice; without gathering it is the time of its end.

@@ -3,7 +3,7 @@
 use super::pattern::Pattern;
 use super::traffic::Traffic;
 use std::fmt::Write;
-use trace_formats::dumpi::types::{Record, Span};
+use trace_formats::dumpi::types::{DumpiRecord, Span};
 use trace_model::units::exact_seconds;
 
 /// Classes of message sizes.
@@ -29,13 +29,13 @@ pub struct Column {
 }
 
 /// What the columns of a run need to know.
-pub struct Shape<'a> {
+pub struct RunShape<'a> {
     pub columns: &'a [Column],
     pub ranks: u32,
     pub counters: &'a [String],
 }
 
-impl Shape<'_> {
+impl RunShape<'_> {
     /// The descriptions of all columns, in order.
     pub fn titles(&self) -> Vec<String> {
         let mut titles = Vec::new();
@@ -80,10 +80,10 @@ impl Shape<'_> {
 
 /// Sums of one rank in one bin.
 #[derive(Clone, Debug)]
-pub struct Sums(Vec<Sum>);
+pub struct ColumnSums(Vec<ColumnSum>);
 
 #[derive(Clone, Debug)]
-enum Sum {
+enum ColumnSum {
     Count(u64),
     /// Cpu and wall clock.
     Time([InOut; 2]),
@@ -115,43 +115,45 @@ impl InOut {
     }
 }
 
-impl Sums {
-    pub fn new(shape: &Shape<'_>) -> Self {
+impl ColumnSums {
+    pub fn new(shape: &RunShape<'_>) -> Self {
         let sum = |column: &Column| match column.kind {
-            ColumnKind::Count => Sum::Count(0),
-            ColumnKind::Time => Sum::Time(Default::default()),
-            ColumnKind::Sent | ColumnKind::Received => Sum::Bytes(0),
-            ColumnKind::Exchange => Sum::Exchange(vec![0; shape.ranks as usize]),
-            ColumnKind::Lump => Sum::Lump(vec![[0; 2]; CLASSES]),
-            ColumnKind::Counters => Sum::Counters(vec![InOut::default(); shape.counters.len()]),
+            ColumnKind::Count => ColumnSum::Count(0),
+            ColumnKind::Time => ColumnSum::Time(Default::default()),
+            ColumnKind::Sent | ColumnKind::Received => ColumnSum::Bytes(0),
+            ColumnKind::Exchange => ColumnSum::Exchange(vec![0; shape.ranks as usize]),
+            ColumnKind::Lump => ColumnSum::Lump(vec![[0; 2]; CLASSES]),
+            ColumnKind::Counters => {
+                ColumnSum::Counters(vec![InOut::default(); shape.counters.len()])
+            }
         };
-        Sums(shape.columns.iter().map(sum).collect())
+        ColumnSums(shape.columns.iter().map(sum).collect())
     }
 
     /// A new interval begins: what passed since the last one does not count.
     pub fn pause(&mut self) {
         for sum in &mut self.0 {
             match sum {
-                Sum::Time(clocks) => clocks.iter_mut().for_each(|clock| clock.last = None),
-                Sum::Counters(counters) => counters.iter_mut().for_each(|c| c.last = None),
+                ColumnSum::Time(clocks) => clocks.iter_mut().for_each(|clock| clock.last = None),
+                ColumnSum::Counters(counters) => counters.iter_mut().for_each(|c| c.last = None),
                 _ => {}
             }
         }
     }
 
     /// Takes a call, and its bytes if it is one that is counted.
-    pub fn add(&mut self, columns: &[Column], record: &Record<'_>, traffic: Option<&Traffic>) {
+    pub fn add(&mut self, columns: &[Column], record: &DumpiRecord<'_>, traffic: Option<&Traffic>) {
         for (sum, Column { kind, pattern }) in self.0.iter_mut().zip(columns) {
             let matches = pattern.has(record.function.id);
             let bytes = || traffic.filter(|_| matches);
             match sum {
-                Sum::Count(count) => *count += u64::from(matches),
-                Sum::Time([cpu, wall]) => {
+                ColumnSum::Count(count) => *count += u64::from(matches),
+                ColumnSum::Time([cpu, wall]) => {
                     for (clock, Span { start, stop }) in [(cpu, record.cpu), (wall, record.wall)] {
                         clock.add(start.ns(), stop.ns(), matches);
                     }
                 }
-                Sum::Bytes(sum) => {
+                ColumnSum::Bytes(sum) => {
                     if let Some(traffic) = bytes() {
                         *sum += match kind {
                             ColumnKind::Sent => traffic.sent,
@@ -159,7 +161,7 @@ impl Sums {
                         };
                     }
                 }
-                Sum::Exchange(sums) => {
+                ColumnSum::Exchange(sums) => {
                     let sum = bytes().and_then(|traffic| {
                         let to = usize::try_from(traffic.to?).ok()?;
                         Some((sums.get_mut(to)?, traffic.sent))
@@ -168,7 +170,7 @@ impl Sums {
                         *sum += sent;
                     }
                 }
-                Sum::Lump(classes) => {
+                ColumnSum::Lump(classes) => {
                     if let Some(traffic) = bytes() {
                         for (side, bytes) in
                             [traffic.sent, traffic.received].into_iter().enumerate()
@@ -179,7 +181,7 @@ impl Sums {
                         }
                     }
                 }
-                Sum::Counters(counters) => {
+                ColumnSum::Counters(counters) => {
                     for (counter, (entry, exit)) in counters.iter_mut().zip(record.counters.iter())
                     {
                         counter.add(entry, exit, matches);
@@ -193,17 +195,19 @@ impl Sums {
     pub fn write(&self, row: &mut String) {
         for sum in &self.0 {
             match sum {
-                Sum::Count(count) => cell(row, count),
-                Sum::Time(clocks) => {
+                ColumnSum::Count(count) => cell(row, count),
+                ColumnSum::Time(clocks) => {
                     for clock in clocks {
                         cell(row, &exact_seconds(clock.inside));
                         cell(row, &exact_seconds(clock.outside));
                     }
                 }
-                Sum::Bytes(bytes) => cell(row, bytes),
-                Sum::Exchange(bytes) => bytes.iter().for_each(|bytes| cell(row, bytes)),
-                Sum::Lump(classes) => classes.iter().flatten().for_each(|count| cell(row, count)),
-                Sum::Counters(counters) => {
+                ColumnSum::Bytes(bytes) => cell(row, bytes),
+                ColumnSum::Exchange(bytes) => bytes.iter().for_each(|bytes| cell(row, bytes)),
+                ColumnSum::Lump(classes) => {
+                    classes.iter().flatten().for_each(|count| cell(row, count))
+                }
+                ColumnSum::Counters(counters) => {
                     for counter in counters {
                         cell(row, &counter.inside);
                         cell(row, &counter.outside);

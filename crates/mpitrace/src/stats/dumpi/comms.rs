@@ -1,7 +1,7 @@
 //! Size of a communicator, own rank in it and world ranks of its members, at one point of the run of a rank.
 
 use trace_formats::dumpi::communicators::{Communicators, HandleNames, is_creation};
-use trace_formats::dumpi::types::Record;
+use trace_formats::dumpi::types::DumpiRecord;
 
 /// The communicators of a rank at one point of its run.
 pub struct RankComms<'c> {
@@ -43,7 +43,7 @@ impl<'c> RankComms<'c> {
     }
 
     /// Takes note of what a call made, once it is over.
-    pub fn learn(&mut self, record: &Record<'_>) {
+    pub fn learn(&mut self, record: &DumpiRecord<'_>) {
         if is_creation(record.function.id) {
             self.handles.take(record.function.id, &record.arg_array());
         }

@@ -14,14 +14,14 @@ mod range;
 mod traffic;
 
 use crate::failure::Failure;
-use crate::trace_files::input::{Input, shown};
+use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::overwrite::Overwrite;
-use bins::{Bins, MarkedIntervals, needs_traffic};
+use bins::{BinOption, MarkedIntervals, needs_traffic};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use columns::{Column, ColumnKind, Shape};
+use columns::{Column, ColumnKind, RunShape};
 use comms::RankComms;
 use pattern::Pattern;
-use range::{Marks, Range};
+use range::{Marks, RankTimeRange};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,14 +30,14 @@ use trace_formats::dumpi::communicators::{
 };
 use trace_formats::dumpi::functions::{FINALIZE, INIT, INIT_THREAD};
 use trace_formats::dumpi::meta::Meta;
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_model::PendingFile;
 
 /// The options of dumpistats. Their order tells the numbers of bins and the order of columns, which derived arguments do
 /// not keep.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
-    bins: Vec<Bins>,
+pub struct DumpistatsOptions {
+    bins: Vec<BinOption>,
     columns: Vec<Column>,
 }
 
@@ -111,7 +111,7 @@ const COLUMNS: [(&str, char, ColumnKind, &str); 7] = [
     ),
 ];
 
-impl clap::Args for Options {
+impl clap::Args for DumpistatsOptions {
     fn augment_args(mut command: Command) -> Command {
         let option = |name, letter, value, help: &'static str| {
             Arg::new(name)
@@ -125,8 +125,8 @@ impl clap::Args for Options {
         };
         for (name, letter, value, help) in BINS {
             let parse = move |text: &str| match name {
-                "bin" => Range::parse(text).map(Bins::Range),
-                _ => MarkedIntervals::parse(text, name == "gather").map(Bins::MarkedIntervals),
+                "bin" => RankTimeRange::parse(text).map(BinOption::Range),
+                _ => MarkedIntervals::parse(text, name == "gather").map(BinOption::MarkedIntervals),
             };
             command = command.arg(option(name, letter, value, help).value_parser(parse));
         }
@@ -142,12 +142,12 @@ impl clap::Args for Options {
     }
 }
 
-impl clap::FromArgMatches for Options {
+impl clap::FromArgMatches for DumpistatsOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut bins = Vec::new();
         for (name, ..) in BINS {
             let found = matches
-                .get_many::<Bins>(name)
+                .get_many::<BinOption>(name)
                 .into_iter()
                 .flatten()
                 .cloned();
@@ -164,7 +164,7 @@ impl clap::FromArgMatches for Options {
         }
         bins.sort_by_key(|(at, _)| *at);
         columns.sort_by_key(|(at, _)| *at);
-        Ok(Options {
+        Ok(DumpistatsOptions {
             bins: bins.into_iter().map(|(_, bins)| bins).collect(),
             columns: columns.into_iter().map(|(_, column)| column).collect(),
         })
@@ -180,12 +180,12 @@ impl clap::FromArgMatches for Options {
 struct RankFile {
     rank: u32,
     path: PathBuf,
-    input: Input,
+    input: OpenedInput,
 }
 
 impl RankFile {
-    fn reader(&self) -> Result<Reader<'_>, Failure> {
-        Reader::open(&self.input).map_err(|error| self.failure(&error))
+    fn reader(&self) -> Result<DumpiReader<'_>, Failure> {
+        DumpiReader::open(&self.input).map_err(|error| self.failure(&error))
     }
 
     fn failure(&self, error: &dyn std::fmt::Display) -> Failure {
@@ -195,7 +195,7 @@ impl RankFile {
 
 /// The .bin files of a run by its .meta file, or one of them; and how many ranks there were.
 fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
-    let input = Input::open(path)?;
+    let input = OpenedInput::open(path)?;
     if input.starts_with(&trace_formats::dumpi::MAGIC) {
         let path = path.to_path_buf();
         let file = RankFile {
@@ -217,7 +217,7 @@ fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
         return Err(bad(format!("no .bin file of rank {rank}")));
     }
     for (rank, path) in found.iter() {
-        let (path, input) = (path.to_owned(), Input::open(path)?);
+        let (path, input) = (path.to_owned(), OpenedInput::open(path)?);
         files.push(RankFile { rank, path, input });
     }
     Ok((files, meta.numprocs))
@@ -281,13 +281,15 @@ fn first_pass(files: &[RankFile], ranks: u32, counts_bytes: bool) -> Result<Firs
 pub fn run(
     path: &Path,
     root: &Path,
-    options: &Options,
+    options: &DumpistatsOptions,
     overwrite: Overwrite,
     quiet: bool,
 ) -> Result<(), Failure> {
     let (files, ranks) = open(path)?;
     let bins = match &options.bins[..] {
-        [] => vec![Bins::Range(Range::parse("all").map_err(Failure::Call)?)],
+        [] => vec![BinOption::Range(
+            RankTimeRange::parse("all").map_err(Failure::Call)?,
+        )],
         bins => bins.to_vec(),
     };
     let columns = match &options.columns[..] {
@@ -305,7 +307,7 @@ pub fn run(
         counters,
     } = first_pass(&files, ranks, counts_bytes)?;
 
-    let shape = Shape {
+    let shape = RunShape {
         columns: &columns,
         ranks,
         counters: &counters,

@@ -22,7 +22,7 @@ enum Bound {
 
 /// A stretch of time, to be found in each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct RankTimeRange {
     /// As it was asked for.
     pub text: String,
     from: Bound,
@@ -57,7 +57,7 @@ static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"(?i)^\s*{range}{bins}\s*$")).ok()
 });
 
-impl Range {
+impl RankTimeRange {
     /// Reads one.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
@@ -83,7 +83,7 @@ impl Range {
                 (from, bound(5, 6, 7).ok_or_else(wrong)?)
             }
         };
-        Ok(Range {
+        Ok(RankTimeRange {
             text: text.to_owned(),
             from,
             to,
@@ -148,7 +148,7 @@ mod tests {
             finalize: Some(19 * SECOND),
         };
         let found = |text: &str| {
-            let range = Range::parse(text).unwrap();
+            let range = RankTimeRange::parse(text).unwrap();
             let TimeRange { from, to } = range.of(&marks);
             (from, to - i64::from(range.width == 0), range.width)
         };
@@ -183,7 +183,7 @@ mod tests {
             "1:2:3:4 to end",
             "99999999999999999999 to end",
         ] {
-            assert!(Range::parse(text).is_err(), "{text}");
+            assert!(RankTimeRange::parse(text).is_err(), "{text}");
         }
     }
 }

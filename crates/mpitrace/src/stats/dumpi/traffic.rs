@@ -3,8 +3,8 @@
 use super::comms::{MemberComm, RankComms};
 use trace_formats::dumpi::functions::MAX_FIELDS;
 use trace_formats::dumpi::ids;
-use trace_formats::dumpi::types::Record;
-use trace_formats::dumpi::value::{Arg, Ints};
+use trace_formats::dumpi::types::DumpiRecord;
+use trace_formats::dumpi::value::{FieldValue, IntList};
 
 /// Bytes of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +16,16 @@ pub struct Traffic {
 }
 
 /// The arguments of a record by name.
-struct Fields<'a> {
-    record: &'a Record<'a>,
-    values: [Arg<'a>; MAX_FIELDS],
+struct RecordFields<'a> {
+    record: &'a DumpiRecord<'a>,
+    values: [FieldValue<'a>; MAX_FIELDS],
     sizes: &'a [i32],
     comm: Option<MemberComm<'a>>,
 }
 
-impl<'a> Fields<'a> {
-    fn new(record: &'a Record<'a>, sizes: &'a [i32]) -> Self {
-        Fields {
+impl<'a> RecordFields<'a> {
+    fn new(record: &'a DumpiRecord<'a>, sizes: &'a [i32]) -> Self {
+        RecordFields {
             record,
             values: record.arg_array(),
             sizes,
@@ -33,16 +33,16 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn get(&self, name: &str) -> Arg<'a> {
+    fn get(&self, name: &str) -> FieldValue<'a> {
         let fields = self.record.function.fields();
         let found = fields.iter().zip(self.values);
         let mut found = found.filter(|(field, _)| field.name == name);
-        found.next().map_or(Arg::Absent, |(_, value)| value)
+        found.next().map_or(FieldValue::Absent, |(_, value)| value)
     }
 
     fn int(&self, name: &str) -> i32 {
         match self.get(name) {
-            Arg::Int(value) => value,
+            FieldValue::Int(value) => value,
             _ => 0,
         }
     }
@@ -60,11 +60,11 @@ impl<'a> Fields<'a> {
 
     fn ints(&self, name: &str) -> impl Iterator<Item = i64> + use<'a> {
         let ints = match self.get(name) {
-            Arg::Ints(values) => Some(values),
+            FieldValue::Ints(values) => Some(values),
             _ => None,
         };
         ints.into_iter()
-            .flat_map(|ints: Ints<'a>| ints.iter())
+            .flat_map(|ints: IntList<'a>| ints.iter())
             .map(i64::from)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
 
     /// Bytes of a list of counts, each of a datatype of its own.
     fn sum_each(&self, counts: &str, datatypes: &str) -> i64 {
-        let Arg::Handles(types) = self.get(datatypes) else {
+        let FieldValue::Handles(types) = self.get(datatypes) else {
             return 0;
         };
         let types = types.iter().map(|datatype| self.size_of(datatype.into()));
@@ -99,7 +99,7 @@ impl<'a> Fields<'a> {
     /// Whether this rank is the root of a collective call.
     fn is_root(&self) -> Result<bool, ()> {
         let own = match self.get("commrank") {
-            Arg::Int(rank) => Ok(rank),
+            FieldValue::Int(rank) => Ok(rank),
             _ => self.own_rank(),
         };
         own.map(|rank| rank == self.int("root"))
@@ -238,19 +238,19 @@ fn is_counted(id: u16) -> bool {
 /// The bytes of a call; `None` for functions that are not counted, `Some(Err)` for a call whose communicator cannot be
 /// followed.
 pub fn traffic(
-    record: &Record<'_>,
+    record: &DumpiRecord<'_>,
     sizes: &[i32],
     rank: &RankComms<'_>,
 ) -> Option<Result<Traffic, ()>> {
     if !is_counted(record.function.id) {
         return None;
     }
-    let mut fields = Fields::new(record, sizes);
+    let mut fields = RecordFields::new(record, sizes);
     fields.comm = rank.comm(fields.int("comm"));
     Some(fields.sent_and_received().and_then(|(sent, received)| {
         let world = |dest| fields.comm.and_then(|comm| comm.world_rank(dest)).ok_or(());
         let to = match fields.get("dest") {
-            Arg::Int(dest) if dest >= 0 => Some(world(dest)?),
+            FieldValue::Int(dest) if dest >= 0 => Some(world(dest)?),
             _ => None,
         };
         Ok(Traffic { sent, received, to })

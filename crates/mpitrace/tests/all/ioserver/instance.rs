@@ -2,7 +2,7 @@
 
 use blockfile::define::Definition;
 use blockfile::file::File;
-use blockfile::operation::Operation;
+use blockfile::operation::OperationRecord;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -175,7 +175,7 @@ pub struct Recorded {
     pub start: u64,
     pub stop: u64,
     pub errno: i32,
-    pub operation: Operation,
+    pub operation: OperationRecord,
 }
 
 /// What a trace has: operations and definitions, in the order of its threads.
@@ -197,7 +197,7 @@ pub fn read(path: &Path) -> (Vec<Recorded>, Vec<Definition>) {
                 start: record.start,
                 stop: record.stop(),
                 errno: record.code,
-                operation: Operation::decode(record.payload).unwrap(),
+                operation: OperationRecord::decode(record.payload).unwrap(),
             });
         }
     }

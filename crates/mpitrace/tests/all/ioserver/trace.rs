@@ -1,12 +1,12 @@
 //! What the traces of a server say: this test is the rank, and tells by the table in which call it is.
 
 use super::instance::{Instance, Recorded, read};
-use blockfile::define::{Definition, Role};
+use blockfile::define::{Definition, ServerKind};
 use blockfile::operation::{
     FTRUNCATE, KINDS, Layer, PREAD, PWRITE, REQUEST_READ, REQUEST_SETATTR, REQUEST_WRITE,
     STRIPE_READ, STRIPE_WRITE, kind,
 };
-use blockfile::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_SIZE, claim};
+use blockfile::tids::{SLOTS, TIDS_HEADER, TIDS_SIZE, TidSlot, claim};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,7 +35,7 @@ impl Rank {
     fn is_in(&self, call: u64) {
         // SAFETY: behind the header there are slots only, which are atomics.
         let slots = unsafe {
-            let first = self.0.as_ptr().add(TIDS_HEADER).cast::<Slot>();
+            let first = self.0.as_ptr().add(TIDS_HEADER).cast::<TidSlot>();
             std::slice::from_raw_parts(first, SLOTS)
         };
         claim(slots, tid()).unwrap().call.store(call, Relaxed);
@@ -128,7 +128,8 @@ pub fn plain() {
         seen.ino(),
         instance.mount().join("file")
     ));
-    let role = |d: &Definition| matches!(d, Definition::Server(s) if s.role == Role::FrontEnd);
+    let role =
+        |d: &Definition| matches!(d, Definition::Server(s) if s.role == ServerKind::FrontEnd);
     assert!(definitions.iter().any(role));
     assert!(
         all.iter()
@@ -155,7 +156,7 @@ pub fn striped() {
         let mut worked = Vec::new();
         for number in 0..3 {
             let (all, definitions) = read(&instance.data_trace(number));
-            let is_it = |d: &Definition| matches!(d, Definition::Server(s) if s.role == Role::DataServer && s.number == number);
+            let is_it = |d: &Definition| matches!(d, Definition::Server(s) if s.role == ServerKind::DataServer && s.number == number);
             assert!(definitions.iter().any(is_it));
             let (pieces, disk) = (of(&all, stripe), of(&all, disk));
             assert_eq!(pieces.len(), disk.len());

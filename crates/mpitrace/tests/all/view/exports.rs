@@ -1,7 +1,7 @@
 //! What is taken away: pictures, and pages that need no server.
 
 use super::server::{Server, sample};
-use trace_formats::slog2::{Depth, Reader, TimeBBox};
+use trace_formats::slog2::{Depth, Slog2Reader, TimeBBox};
 
 /// Standard base64, which has no line breaks here.
 fn decoded(text: &str) -> Vec<u8> {
@@ -110,7 +110,7 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
     let part = decoded(between(&page, tag, "</script>"));
     let whole = std::fs::read(sample()).unwrap();
     let listed = |bytes: &[u8]| {
-        let reader = Reader::new(bytes).unwrap();
+        let reader = Slog2Reader::new(bytes).unwrap();
         let found = reader.window(window, Depth::Lowest(0)).unwrap();
         let drawables = found.drawables.iter();
         drawables

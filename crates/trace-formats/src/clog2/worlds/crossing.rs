@@ -3,8 +3,8 @@
 //! Neither side can know by itself what the other calls it. But both make it by calls that wait for each other, so what is the
 //! same was made at the same time, by calls that belong together, with as many processes on either side.
 
-use super::marks::{Origin, across_border, is_beyond, remote_of};
-use crate::clog2::{Body, Error, Gid, Reader, comm_etype};
+use super::marks::{RunOrigin, across_border, is_beyond, remote_of};
+use crate::clog2::{Body, Clog2Reader, Error, Gid, comm_etype};
 use std::collections::HashMap;
 
 /// How far the clocks of one machine may be apart, as they are read in two logs, ns.
@@ -31,8 +31,8 @@ pub(super) struct Crossing {
 
 /// What is found out about one log.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub origin: Origin,
+pub(super) struct LogScan {
+    pub origin: RunOrigin,
     /// Ranks of its MPI_COMM_WORLD.
     pub ranks: i32,
     pub crossings: Vec<Crossing>,
@@ -45,8 +45,8 @@ pub(super) struct Scan {
     pub cut_off: Option<Error>,
 }
 
-impl Scan {
-    pub fn new(world: usize, reader: &Reader<'_>) -> Scan {
+impl LogScan {
+    pub fn new(world: usize, reader: &Clog2Reader<'_>) -> LogScan {
         let table = reader
             .comm_table()
             .unwrap_or_else(|_| reader.comm_table_of_records());
@@ -56,9 +56,9 @@ impl Scan {
             .filter(|entry| is_beyond(&entry.gid))
             .map(|entry| (entry.lid, ()))
             .collect();
-        let mut scan = Scan {
+        let mut scan = LogScan {
             first: f64::INFINITY,
-            ..Scan::default()
+            ..LogScan::default()
         };
         // Ranks in MPI_COMM_WORLD by communicator and rank in it.
         let mut world_ranks: HashMap<(i32, i32), i32> = HashMap::new();
@@ -159,7 +159,7 @@ fn belong_together(a: &str, b: &str) -> bool {
 
 /// Pairs of communicators that are the same one, each seen from its world. `shifts` are the seconds to be added to the times
 /// of each log. What has several partners that it could be the same as has none.
-pub(super) fn pairs(scans: &[Scan], shifts: &[f64]) -> Vec<(Crossing, Crossing)> {
+pub(super) fn pairs(scans: &[LogScan], shifts: &[f64]) -> Vec<(Crossing, Crossing)> {
     let all: Vec<&Crossing> = scans.iter().flat_map(|scan| &scan.crossings).collect();
     let fits = |a: &Crossing, b: &Crossing| {
         let (of_a, of_b) = (&scans[a.world], &scans[b.world]);
@@ -196,7 +196,7 @@ pub(super) fn pairs(scans: &[Scan], shifts: &[f64]) -> Vec<(Crossing, Crossing)>
 /// The LIDs that a pair makes the same: of the first log, and of the second.
 pub(super) fn same(
     (a, b): &(Crossing, Crossing),
-    scans: &[Scan],
+    scans: &[LogScan],
     lid: impl Fn(usize, &Gid) -> Option<i32>,
 ) -> Vec<[(usize, i32); 2]> {
     if !a.is_inter {

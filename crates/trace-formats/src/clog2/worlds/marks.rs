@@ -6,7 +6,7 @@ use crate::clog2::{ConstDef, Gid};
 
 /// When and where a run was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct RunOrigin {
     /// The log's time zero: CLOCK_MONOTONIC of rank 0, ns.
     pub zero: i64,
     /// Time zero of the log, ns since the epoch.
@@ -20,7 +20,7 @@ pub struct Origin {
 /// What the names of these constants begin with.
 const KEYS: [&str; 4] = ["trace.zero=", "trace.epoch=", "trace.boot=", "trace.run="];
 
-impl Origin {
+impl RunOrigin {
     /// The names of the constants that hold it.
     pub fn names(&self) -> [String; 4] {
         let values = [
@@ -123,19 +123,19 @@ mod tests {
 
     #[test]
     fn what_is_put_into_names_comes_out_again() {
-        let origin = Origin {
+        let origin = RunOrigin {
             zero: -5,
             since_epoch: i64::MAX,
             boot: u64::MAX,
             run: 1,
         };
-        let mut back = Origin::default();
+        let mut back = RunOrigin::default();
         for name in origin.names() {
             assert!(name.len() < 32, "{name}");
             let name = FixedText::new(&name);
             let (etype, value) = (-201, 0);
             let constant = ConstDef { etype, value, name };
-            assert!(Origin::is_part(&constant));
+            assert!(RunOrigin::is_part(&constant));
             back.take(&constant);
         }
         assert_eq!(back, origin);

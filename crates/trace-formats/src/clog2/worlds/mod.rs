@@ -1,7 +1,7 @@
 //! The logs of several MPI_COMM_WORLDs that had to do with each other, as one: of programs that start others with
 //! MPI_Comm_spawn, or meet them with MPI_Comm_connect and MPI_Comm_join.
 //!
-//! Each log comes from the recorder, which says in it when the run was ([`Origin`]). So all get one clock and one numbering of
+//! Each log comes from the recorder, which says in it when the run was ([`RunOrigin`]). So all get one clock and one numbering of
 //! processes, those of the first log first. A communicator of processes of two worlds stands in both logs; where both are
 //! found to be the same one ([`crossing`]), the two ends of each message on it meet.
 
@@ -9,16 +9,16 @@ mod crossing;
 mod marks;
 
 pub use marks::{
-    Origin, across_border, crossing_gid, late_messages, late_messages_name, remote_of,
+    RunOrigin, across_border, crossing_gid, late_messages, late_messages_name, remote_of,
     unmatched_endpoints, unmatched_endpoints_name,
 };
 
 use super::comm::{CommEntry, CommTable};
 use super::error::Error;
 use super::preamble::Preamble;
-use super::read::{Reader, Records};
+use super::read::{Clog2Reader, Clog2Records};
 use super::record::{Body, EventDef, Record, StateDef, comm_etype};
-use crossing::Scan;
+use crossing::LogScan;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl std::error::Error for WorldsError {}
 
 /// Result of putting the logs of worlds together.
 #[derive(Debug, Default)]
-pub struct Together {
+pub struct JoinedLogs {
     /// Number of records.
     pub records: u64,
     /// Communicators between two of the worlds that were recognised in both.
@@ -66,15 +66,15 @@ pub struct Together {
 
 /// Several logs that are ready to be put together.
 pub struct Worlds<'a> {
-    logs: Vec<Log<'a>>,
+    logs: Vec<WorldLog<'a>>,
     preamble: Preamble,
     table: CommTable,
-    together: Together,
+    together: JoinedLogs,
 }
 
 /// One of the logs that are put together, and how its records are changed.
-struct Log<'a> {
-    reader: &'a Reader<'a>,
+struct WorldLog<'a> {
+    reader: &'a Clog2Reader<'a>,
     /// Seconds to add to its times.
     shift: f64,
     /// Number of its first rank.
@@ -89,14 +89,15 @@ impl<'a> Worlds<'a> {
     ///
     /// # Errors
     /// If one of them is not of the recorder, or of the same run as another.
-    pub fn new(readers: &'a [Reader<'a>]) -> Result<Worlds<'a>, WorldsError> {
-        let mut scans: Vec<Scan> = Vec::new();
+    pub fn new(readers: &'a [Clog2Reader<'a>]) -> Result<Worlds<'a>, WorldsError> {
+        let mut scans: Vec<LogScan> = Vec::new();
         for (i, reader) in readers.iter().enumerate() {
-            let scan = Scan::new(i, reader);
-            if scan.origin == Origin::default() {
+            let scan = LogScan::new(i, reader);
+            if scan.origin == RunOrigin::default() {
                 return Err(WorldsError::NoOrigin(i));
             }
-            let twice = |other: &Scan| scan.origin.run != 0 && other.origin.run == scan.origin.run;
+            let twice =
+                |other: &LogScan| scan.origin.run != 0 && other.origin.run == scan.origin.run;
             if let Some(first) = scans.iter().position(twice) {
                 return Err(WorldsError::SameRun(first, i));
             }
@@ -105,7 +106,7 @@ impl<'a> Worlds<'a> {
         let one_clock = scans
             .windows(2)
             .all(|w| w[0].origin.boot == w[1].origin.boot);
-        let zero = |scan: &Scan| match one_clock {
+        let zero = |scan: &LogScan| match one_clock {
             true => scan.origin.zero,
             false => scan.origin.since_epoch,
         };
@@ -115,10 +116,10 @@ impl<'a> Worlds<'a> {
             .map(|scan| zero(scan).saturating_sub(first) as f64 / 1e9)
             .collect();
         let pairs = crossing::pairs(&scans, &shifts);
-        let mut together = Together {
+        let mut together = JoinedLogs {
             recognised: pairs.len(),
             by_time_of_day: !one_clock,
-            ..Together::default()
+            ..JoinedLogs::default()
         };
         let crossings: usize = scans.iter().map(|scan| scan.crossings.len()).sum();
         together.unknown = crossings - 2 * pairs.len();
@@ -142,13 +143,13 @@ impl<'a> Worlds<'a> {
         }
         let mut logs = Vec::new();
         let mut first_rank = 0;
-        let mut etypes = Etypes::default();
+        let mut etypes = EtypeMeanings::default();
         let all = readers.iter().zip(&mut scans).zip(lids).zip(shifts);
         for (i, (((reader, scan), lids), shift)) in all.enumerate() {
             together
                 .cut_off
                 .extend(scan.cut_off.take().map(|error| (i, error)));
-            logs.push(Log {
+            logs.push(WorldLog {
                 reader,
                 shift,
                 first_rank,
@@ -184,9 +185,12 @@ impl<'a> Worlds<'a> {
     ///
     /// # Errors
     /// The first error of `sink`; it gets nothing more then.
-    pub fn run<E>(mut self, mut sink: impl FnMut(&Record) -> Result<(), E>) -> Result<Together, E> {
-        let mut described = Described::default();
-        let mut streams: Vec<Stream<'_>> = self.logs.iter().map(Stream::new).collect();
+    pub fn run<E>(
+        mut self,
+        mut sink: impl FnMut(&Record) -> Result<(), E>,
+    ) -> Result<JoinedLogs, E> {
+        let mut described = WrittenDefinitions::default();
+        let mut streams: Vec<WorldStream<'_>> = self.logs.iter().map(WorldStream::new).collect();
         loop {
             // As many as there are worlds: a few.
             let first = streams
@@ -209,20 +213,20 @@ impl<'a> Worlds<'a> {
 
 /// Definitions that were written already; each log brings its own.
 #[derive(Default)]
-struct Described {
+struct WrittenDefinitions {
     states: HashSet<i32>,
     events: HashSet<i32>,
     constants: HashSet<Vec<u8>>,
 }
 
-impl Described {
+impl WrittenDefinitions {
     /// Whether a record is to be given. Where a log comes from is said of no other.
     fn is_new(&mut self, record: &Record) -> bool {
         match &record.body {
             Body::StateDef(state) => self.states.insert(state.start_etype),
             Body::EventDef(event) => self.events.insert(event.etype),
             Body::ConstDef(constant) => {
-                !Origin::is_part(constant)
+                !RunOrigin::is_part(constant)
                     && self.constants.insert(constant.name.as_bytes().to_vec())
             }
             // Whose lines they are is known now.
@@ -234,8 +238,8 @@ impl Described {
 
 /// Makes one communicator table for all logs, and for each log the numbers of its communicators in it.
 fn numbers(
-    readers: &[Reader<'_>],
-    scans: &[Scan],
+    readers: &[Clog2Reader<'_>],
+    scans: &[LogScan],
     pairs: &[(crossing::Crossing, crossing::Crossing)],
 ) -> (CommTable, Vec<HashMap<i32, i32>>) {
     let tables: Vec<CommTable> = readers
@@ -277,13 +281,13 @@ fn numbers(
 
 /// What numbers of events stand for in the logs so far.
 #[derive(Default)]
-struct Etypes {
+struct EtypeMeanings {
     names: HashMap<i32, Vec<u8>>,
 }
 
-impl Etypes {
+impl EtypeMeanings {
     /// The numbers that the events of a log get which another one uses for something else.
-    fn of(&mut self, reader: &Reader<'_>) -> HashMap<i32, i32> {
+    fn of(&mut self, reader: &Clog2Reader<'_>) -> HashMap<i32, i32> {
         let mut changed = HashMap::new();
         for record in reader.records().map_while(Result::ok) {
             match record.body {
@@ -324,15 +328,15 @@ impl Etypes {
 }
 
 /// The records of one log as they go into the file.
-struct Stream<'a> {
-    log: &'a Log<'a>,
-    records: Records<'a>,
+struct WorldStream<'a> {
+    log: &'a WorldLog<'a>,
+    records: Clog2Records<'a>,
     next: Option<Record>,
 }
 
-impl<'a> Stream<'a> {
-    fn new(log: &'a Log<'a>) -> Stream<'a> {
-        let mut stream = Stream {
+impl<'a> WorldStream<'a> {
+    fn new(log: &'a WorldLog<'a>) -> WorldStream<'a> {
+        let mut stream = WorldStream {
             log,
             records: log.reader.records(),
             next: None,
@@ -352,7 +356,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-impl Log<'_> {
+impl WorldLog<'_> {
     fn lid(&self, lid: i32) -> i32 {
         self.lids.get(&lid).copied().unwrap_or(lid)
     }

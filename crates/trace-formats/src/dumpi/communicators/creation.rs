@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::super::functions::MAX_FIELDS;
 use super::super::ids;
-use super::super::value::Arg;
+use super::super::value::FieldValue;
 
 /// A communicator as a rank names it at some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,19 +23,19 @@ pub enum CommName {
 
 /// A group, by how it was made.
 #[derive(Debug)]
-pub(super) enum Group {
+pub(super) enum GroupExpression {
     Empty,
     Of(CommName),
-    Ranks(Rc<Node>, Vec<i32>, bool),
-    Union(Rc<Node>, Rc<Node>),
-    Intersection(Rc<Node>, Rc<Node>),
-    Difference(Rc<Node>, Rc<Node>),
+    Ranks(Rc<GroupNode>, Vec<i32>, bool),
+    Union(Rc<GroupNode>, Rc<GroupNode>),
+    Intersection(Rc<GroupNode>, Rc<GroupNode>),
+    Difference(Rc<GroupNode>, Rc<GroupNode>),
 }
 
 /// A group and how many steps made it: deep ones are given up, since they are evaluated step within step.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) group: Group,
+pub(super) struct GroupNode {
+    pub(super) group: GroupExpression,
     depth: u32,
 }
 
@@ -45,7 +45,7 @@ const DEEPEST: u32 = 200;
 #[derive(Debug)]
 pub(super) enum CreationKind {
     Dup,
-    Create(Option<Rc<Node>>),
+    Create(Option<Rc<GroupNode>>),
     Split {
         color: i32,
         key: i32,
@@ -92,7 +92,7 @@ const GROUP_EMPTY: i32 = 2;
 #[derive(Debug, Default)]
 pub struct HandleNames {
     comms: HashMap<i32, CommName>,
-    groups: HashMap<i32, Rc<Node>>,
+    groups: HashMap<i32, Rc<GroupNode>>,
     made: u32,
     /// Ranks that short triples were spread to, in all groups.
     spread: usize,
@@ -145,27 +145,31 @@ impl HandleNames {
         }
     }
 
-    fn group(&self, number: i32) -> Option<Rc<Node>> {
+    fn group(&self, number: i32) -> Option<Rc<GroupNode>> {
         if number == GROUP_EMPTY {
-            let group = Group::Empty;
-            return Some(Rc::new(Node { group, depth: 0 }));
+            let group = GroupExpression::Empty;
+            return Some(Rc::new(GroupNode { group, depth: 0 }));
         }
         self.groups.get(&number).cloned()
     }
 
     /// Takes a call of one of the functions of [`is_creation`]; gives what it made, if that is a communicator.
-    pub fn take(&mut self, function: u16, args: &[Arg<'_>; MAX_FIELDS]) -> Option<CommCreation> {
+    pub fn take(
+        &mut self,
+        function: u16,
+        args: &[FieldValue<'_>; MAX_FIELDS],
+    ) -> Option<CommCreation> {
         let int = |i: usize| match args[i] {
-            Arg::Int(value) => value,
+            FieldValue::Int(value) => value,
             _ => 0,
         };
         let ints = |i: usize| match args[i] {
-            Arg::Ints(values) => values.iter().collect(),
+            FieldValue::Ints(values) => values.iter().collect(),
             _ => Vec::new(),
         };
         let (parent, made, kind) = match function {
             ids::COMM_GROUP => {
-                let group = Group::Of(self.comm(int(0)));
+                let group = GroupExpression::Of(self.comm(int(0)));
                 self.set_group(int(1), Some(group), 0);
                 return None;
             }
@@ -174,9 +178,9 @@ impl HandleNames {
                 let group = a.zip(b).map(|(a, b)| {
                     let depth = a.depth.max(b.depth);
                     let group = match function {
-                        ids::GROUP_UNION => Group::Union(a, b),
-                        ids::GROUP_INTERSECTION => Group::Intersection(a, b),
-                        _ => Group::Difference(a, b),
+                        ids::GROUP_UNION => GroupExpression::Union(a, b),
+                        ids::GROUP_INTERSECTION => GroupExpression::Intersection(a, b),
+                        _ => GroupExpression::Difference(a, b),
                     };
                     (group, depth)
                 });
@@ -186,8 +190,8 @@ impl HandleNames {
             ids::GROUP_INCL | ids::GROUP_EXCL | ids::GROUP_RANGE_INCL | ids::GROUP_RANGE_EXCL => {
                 let excluded = matches!(function, ids::GROUP_EXCL | ids::GROUP_RANGE_EXCL);
                 let ranks = match args[2] {
-                    Arg::Ints(ranks) => Some(ranks.iter().collect()),
-                    Arg::Rows(rows) => {
+                    FieldValue::Ints(ranks) => Some(ranks.iter().collect()),
+                    FieldValue::Rows(rows) => {
                         let rows = rows.iter().map(|row| row.iter().collect());
                         spread(rows, &mut self.spread)
                     }
@@ -195,7 +199,7 @@ impl HandleNames {
                 };
                 let group = self.group(int(0)).zip(ranks).map(|(group, ranks)| {
                     let depth = group.depth;
-                    (Group::Ranks(group, ranks, excluded), depth)
+                    (GroupExpression::Ranks(group, ranks, excluded), depth)
                 });
                 self.set(int(3), group);
                 return None;
@@ -271,16 +275,17 @@ impl HandleNames {
         Some(creation)
     }
 
-    fn set_group(&mut self, number: i32, group: Option<Group>, depth: u32) {
+    fn set_group(&mut self, number: i32, group: Option<GroupExpression>, depth: u32) {
         self.set(number, group.map(|group| (group, depth)));
     }
 
     /// A number stands for this group now, made of one of that depth.
-    fn set(&mut self, number: i32, group: Option<(Group, u32)>) {
+    fn set(&mut self, number: i32, group: Option<(GroupExpression, u32)>) {
         match group {
             Some((group, depth)) if depth < DEEPEST => {
                 let depth = depth + 1;
-                self.groups.insert(number, Rc::new(Node { group, depth }));
+                self.groups
+                    .insert(number, Rc::new(GroupNode { group, depth }));
             }
             _ => {
                 self.groups.remove(&number);

@@ -1,9 +1,9 @@
 //! Communicators of small runs, made by calls written to files in memory.
 
 use super::super::ids;
-use super::super::read::Reader;
+use super::super::read::DumpiReader;
 use super::super::types::{Mask, Offsets, Span, Trailer};
-use super::super::write::{Call, LIBDUMPI, RecordHead, Writer};
+use super::super::write::{LIBDUMPI, RecordBuilder, RecordHead, Writer};
 use super::*;
 
 const WORLD_NUMBER: i32 = 2;
@@ -11,7 +11,11 @@ const SELF_NUMBER: i32 = 3;
 const NULL_NUMBER: i32 = 1;
 
 /// Writes the call of a function, its arguments put in by the last parameter.
-fn call(writer: &mut Writer<Vec<u8>>, id: u16, arguments: impl FnOnce(&mut Call<'_, Vec<u8>>)) {
+fn call(
+    writer: &mut Writer<Vec<u8>>,
+    id: u16,
+    arguments: impl FnOnce(&mut RecordBuilder<'_, Vec<u8>>),
+) {
     let head = RecordHead {
         mask: Mask::DEFAULT,
         thread: 0,
@@ -28,7 +32,7 @@ fn creations(write: impl FnOnce(&mut Writer<Vec<u8>>)) -> (HandleNames, Vec<Comm
     let mut writer = Writer::new(Vec::new(), Offsets::default()).expect("a vector grows");
     write(&mut writer);
     let (bytes, _) = (writer.finish(&Trailer::default(), LIBDUMPI)).expect("a vector grows");
-    let reader = Reader::open(&bytes).expect("a file just made");
+    let reader = DumpiReader::open(&bytes).expect("a file just made");
     let mut names = HandleNames::default();
     let mut list = Vec::new();
     for record in reader.records() {

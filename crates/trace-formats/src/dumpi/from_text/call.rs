@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::ops::Range;
 
-use super::super::call::Call;
-use super::super::functions::{self, Field, FieldCode, FieldShape, Function, MAX_FIELDS};
+use super::super::call::RecordBuilder;
+use super::super::functions::{self, DumpiField, DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
 use super::super::names;
-use super::super::value::Status;
+use super::super::value::DumpiStatus;
 use super::error::{Expected, TextError};
-use super::scan::Scan;
+use super::scan::TextScan;
 
-/// The value of one field; lists are ranges of the vectors of [`Values`].
+/// The value of one field; lists are ranges of the vectors of [`ParsedValues`].
 #[derive(Clone, Debug, Default)]
-enum Value<'t> {
+enum ParsedValue<'t> {
     #[default]
     Absent,
     Int(i32),
@@ -28,24 +28,24 @@ enum Value<'t> {
 
 /// The values of the fields of one record, and the memory for them.
 #[derive(Debug, Default)]
-pub(super) struct Values<'t> {
-    fields: [Value<'t>; MAX_FIELDS],
+pub(super) struct ParsedValues<'t> {
+    fields: [ParsedValue<'t>; MAX_FIELDS],
     ints: Vec<i32>,
     rows: Vec<Range<usize>>,
     texts: Vec<&'t [u8]>,
     lists: Vec<Range<usize>>,
-    statuses: Vec<Status>,
+    statuses: Vec<DumpiStatus>,
     label: Option<(u64, &'t [u8])>,
 }
 
 const IGNORED: &str = "<IGNORED>\n";
 
-impl<'t> Values<'t> {
+impl<'t> ParsedValues<'t> {
     /// Takes the lines of all fields.
     pub(super) fn parse(
         &mut self,
-        scan: &mut Scan<'t>,
-        function: &'static Function,
+        scan: &mut TextScan<'t>,
+        function: &'static DumpiFunction,
     ) -> Result<(), TextError> {
         self.fields = Default::default();
         self.ints.clear();
@@ -72,9 +72,13 @@ impl<'t> Values<'t> {
     }
 
     /// Writes the arguments in stream order.
-    pub(super) fn put<W: Write>(&self, function: &'static Function, call: &mut Call<'_, W>) {
+    pub(super) fn put<W: Write>(
+        &self,
+        function: &'static DumpiFunction,
+        call: &mut RecordBuilder<'_, W>,
+    ) {
         let int = |i: u8| match self.fields[usize::from(i)] {
-            Value::Int(value) => value,
+            ParsedValue::Int(value) => value,
             _ => 0,
         };
         let is_root = function
@@ -85,16 +89,16 @@ impl<'t> Values<'t> {
                 continue;
             }
             match value {
-                Value::Absent => absent(field, call),
-                Value::Int(v) => match field.code.width() {
+                ParsedValue::Absent => absent(field, call),
+                ParsedValue::Int(v) => match field.code.width() {
                     4 => _ = call.int(*v),
                     2 => _ = call.handle(*v),
                     _ => _ = call.code(*v),
                 },
-                Value::I64(v) => _ = call.i64(*v),
-                Value::U64(v) => _ = call.u64(*v),
-                Value::Str(text) => _ = call.string(text),
-                Value::Ints(range) => {
+                ParsedValue::I64(v) => _ = call.i64(*v),
+                ParsedValue::U64(v) => _ = call.u64(*v),
+                ParsedValue::Str(text) => _ = call.string(text),
+                ParsedValue::Ints(range) => {
                     let ints = self.ints[range.clone()].iter().copied();
                     match field.code.width() {
                         4 => _ = call.ints(ints),
@@ -102,19 +106,19 @@ impl<'t> Values<'t> {
                         _ => _ = call.codes(ints),
                     }
                 }
-                Value::Rows(range) => {
+                ParsedValue::Rows(range) => {
                     call.uneven_rows(
                         self.rows[range.clone()]
                             .iter()
                             .map(|row| &self.ints[row.clone()]),
                     );
                 }
-                Value::Strs(range) => _ = call.strings(&self.texts[range.clone()]),
-                Value::StrLists(range) => {
+                ParsedValue::Strs(range) => _ = call.strings(&self.texts[range.clone()]),
+                ParsedValue::StrLists(range) => {
                     let lists = self.lists[range.clone()].iter();
                     call.string_lists(lists.map(|list| &self.texts[list.clone()]));
                 }
-                Value::Statuses(range) => {
+                ParsedValue::Statuses(range) => {
                     call.statuses(self.statuses[range.clone()].iter().copied());
                 }
             }
@@ -123,11 +127,11 @@ impl<'t> Values<'t> {
 
     fn field(
         &mut self,
-        scan: &mut Scan<'t>,
-        field: &Field,
-        function: &Function,
+        scan: &mut TextScan<'t>,
+        field: &DumpiField,
+        function: &DumpiFunction,
         follows: Follows,
-    ) -> Result<Value<'t>, TextError> {
+    ) -> Result<ParsedValue<'t>, TextError> {
         let is_init = [functions::INIT, functions::INIT_THREAD].contains(&function.id);
         if field.shape == FieldShape::List && is_init {
             scan.expect("int argc=")?;
@@ -150,14 +154,14 @@ impl<'t> Values<'t> {
             _ => scan.expect("]=")?,
         }
         if scan.eat(IGNORED) {
-            return Ok(Value::Absent);
+            return Ok(ParsedValue::Absent);
         }
         scan.expect("[")?;
         match field.shape {
             FieldShape::Rows { .. } => self.rows(scan),
             FieldShape::List if bound < 0 => {
                 let inside = follows.until(scan, "]\n")?;
-                Ok(Value::Strs(self.run_together(inside)))
+                Ok(ParsedValue::Strs(self.run_together(inside)))
             }
             FieldShape::List => self.list(scan, bound, &follows),
             FieldShape::Lists => self.lists(scan, bound, &follows),
@@ -168,12 +172,12 @@ impl<'t> Values<'t> {
 
     fn one(
         &mut self,
-        scan: &mut Scan<'t>,
-        field: &Field,
+        scan: &mut TextScan<'t>,
+        field: &DumpiField,
         follows: &Follows,
-    ) -> Result<Value<'t>, TextError> {
+    ) -> Result<ParsedValue<'t>, TextError> {
         let value = match field.code {
-            FieldCode::I64 => Value::I64(scan.number()?),
+            FieldCode::I64 => ParsedValue::I64(scan.number()?),
             FieldCode::U64 => {
                 let key = scan.number()?;
                 scan.expect(" (\"")?;
@@ -181,15 +185,15 @@ impl<'t> Values<'t> {
                 if label != b"(null)" {
                     self.label = Some((key, label));
                 }
-                return Ok(Value::U64(key));
+                return Ok(ParsedValue::U64(key));
             }
             FieldCode::Str => {
                 scan.expect("\"")?;
-                return Ok(Value::Str(follows.until(scan, "\"\n")?));
+                return Ok(ParsedValue::Str(follows.until(scan, "\"\n")?));
             }
             FieldCode::Stat => {
                 if scan.eat(IGNORED) {
-                    return Ok(Value::Absent);
+                    return Ok(ParsedValue::Absent);
                 }
                 scan.expect("[")?;
                 return self.statuses(scan);
@@ -198,9 +202,9 @@ impl<'t> Values<'t> {
                 scan.expect("[")?;
                 let value = scan.int()?;
                 scan.expect("]\n")?;
-                return Ok(Value::Int(value));
+                return Ok(ParsedValue::Int(value));
             }
-            _ => Value::Int(scan.int()?),
+            _ => ParsedValue::Int(scan.int()?),
         };
         // The name of the value.
         if scan.eat(" (") {
@@ -214,7 +218,7 @@ impl<'t> Values<'t> {
         Ok(value)
     }
 
-    fn ints(&mut self, scan: &mut Scan<'t>) -> Result<Range<usize>, TextError> {
+    fn ints(&mut self, scan: &mut TextScan<'t>) -> Result<Range<usize>, TextError> {
         let start = self.ints.len();
         if !scan.eat("]") {
             loop {
@@ -228,14 +232,14 @@ impl<'t> Values<'t> {
         Ok(start..self.ints.len())
     }
 
-    fn array(&mut self, scan: &mut Scan<'t>) -> Result<Value<'t>, TextError> {
+    fn array(&mut self, scan: &mut TextScan<'t>) -> Result<ParsedValue<'t>, TextError> {
         let ints = self.ints(scan)?;
         scan.expect("\n")?;
-        Ok(Value::Ints(ints))
+        Ok(ParsedValue::Ints(ints))
     }
 
     /// Rows end with a line break each, but the last bracket with none.
-    fn rows(&mut self, scan: &mut Scan<'t>) -> Result<Value<'t>, TextError> {
+    fn rows(&mut self, scan: &mut TextScan<'t>) -> Result<ParsedValue<'t>, TextError> {
         let start = self.rows.len();
         loop {
             scan.expect("[")?;
@@ -244,7 +248,7 @@ impl<'t> Values<'t> {
             scan.expect("\n")?;
             if !scan.eat(", ") {
                 scan.expect("]")?;
-                return Ok(Value::Rows(start..self.rows.len()));
+                return Ok(ParsedValue::Rows(start..self.rows.len()));
             }
         }
     }
@@ -252,10 +256,10 @@ impl<'t> Values<'t> {
     /// `"a", "b"]`; the strings may hold anything, so the number of them decides where one ends.
     fn list(
         &mut self,
-        scan: &mut Scan<'t>,
+        scan: &mut TextScan<'t>,
         count: i64,
         follows: &Follows,
-    ) -> Result<Value<'t>, TextError> {
+    ) -> Result<ParsedValue<'t>, TextError> {
         let start = self.texts.len();
         scan.expect("\"")?;
         for _ in 1..count {
@@ -264,7 +268,7 @@ impl<'t> Values<'t> {
         }
         let text = follows.until(scan, "\"]\n")?;
         self.texts.push(text);
-        Ok(Value::Strs(start..self.texts.len()))
+        Ok(ParsedValue::Strs(start..self.texts.len()))
     }
 
     /// `"a""b"`, with nothing between the strings.
@@ -284,10 +288,10 @@ impl<'t> Values<'t> {
     /// `["a""b"], []]`
     fn lists(
         &mut self,
-        scan: &mut Scan<'t>,
+        scan: &mut TextScan<'t>,
         count: i64,
         follows: &Follows,
-    ) -> Result<Value<'t>, TextError> {
+    ) -> Result<ParsedValue<'t>, TextError> {
         let start = self.lists.len();
         for nth in 0..count {
             scan.expect("[")?;
@@ -301,10 +305,10 @@ impl<'t> Values<'t> {
             let list = self.run_together(inside);
             self.lists.push(list);
         }
-        Ok(Value::StrLists(start..self.lists.len()))
+        Ok(ParsedValue::StrLists(start..self.lists.len()))
     }
 
-    fn statuses(&mut self, scan: &mut Scan<'t>) -> Result<Value<'t>, TextError> {
+    fn statuses(&mut self, scan: &mut TextScan<'t>) -> Result<ParsedValue<'t>, TextError> {
         let start = self.statuses.len();
         loop {
             scan.expect("{bytes=")?;
@@ -318,7 +322,7 @@ impl<'t> Values<'t> {
             scan.expect(", error=")?;
             let error = scan.number()?;
             scan.expect("}")?;
-            self.statuses.push(Status {
+            self.statuses.push(DumpiStatus {
                 bytes,
                 source,
                 cancelled,
@@ -327,14 +331,14 @@ impl<'t> Values<'t> {
             });
             if !scan.eat(", ") {
                 scan.expect("]\n")?;
-                return Ok(Value::Statuses(start..self.statuses.len()));
+                return Ok(ParsedValue::Statuses(start..self.statuses.len()));
             }
         }
     }
 }
 
 /// Goes to the `]` of a list of strings that another list follows.
-fn end_of_list<'t>(scan: &mut Scan<'t>) -> Result<&'t [u8], TextError> {
+fn end_of_list<'t>(scan: &mut TextScan<'t>) -> Result<&'t [u8], TextError> {
     let rest = scan.rest();
     if rest.starts_with(b"], [") {
         return Ok(&[]);
@@ -349,7 +353,7 @@ fn end_of_list<'t>(scan: &mut Scan<'t>) -> Result<&'t [u8], TextError> {
 }
 
 /// An `<IGNORED>` field that is there all the same: nothing is in it.
-fn absent<W: Write>(field: &Field, call: &mut Call<'_, W>) {
+fn absent<W: Write>(field: &DumpiField, call: &mut RecordBuilder<'_, W>) {
     match field.code {
         FieldCode::Stat => _ = call.statuses([]),
         _ => _ = call.ints([]),
@@ -359,13 +363,13 @@ fn absent<W: Write>(field: &Field, call: &mut Call<'_, W>) {
 /// What begins the line behind a string, by which the string's end is known from quotes within it.
 #[derive(Clone, Copy)]
 struct Follows {
-    function: &'static Function,
-    next: Option<&'static Field>,
+    function: &'static DumpiFunction,
+    next: Option<&'static DumpiField>,
 }
 
 impl Follows {
     /// What stands before `close` and the beginning of the next line; goes on behind `close`.
-    fn until<'t>(&self, scan: &mut Scan<'t>, close: &str) -> Result<&'t [u8], TextError> {
+    fn until<'t>(&self, scan: &mut TextScan<'t>, close: &str) -> Result<&'t [u8], TextError> {
         let mut end = close.as_bytes().to_vec();
         match self.next {
             Some(field) => {

@@ -6,16 +6,16 @@
 //! the records as far as these tell (counter and address labels, call counts).
 //!
 //! ```
-//! use trace_formats::dumpi::from_text::{Options, from_text};
+//! use trace_formats::dumpi::from_text::{FromTextOptions, from_text};
 //!
 //! let text = b"MPI_Comm_rank entering at walltime 7.000000100, cputime 0.000000000 seconds in thread 0.
 //! MPI_Comm comm=2 (MPI_COMM_WORLD)
 //! int rank=5
 //! MPI_Comm_rank returning at walltime 7.000000200, cputime 0.000000000 seconds in thread 0.
 //! ";
-//! let (bytes, made) = from_text(text, Vec::new(), &Options::default())?;
+//! let (bytes, made) = from_text(text, Vec::new(), &FromTextOptions::default())?;
 //! assert_eq!(made.records, 1);
-//! let reader = trace_formats::dumpi::read::Reader::open(&bytes)?;
+//! let reader = trace_formats::dumpi::read::DumpiReader::open(&bytes)?;
 //! assert_eq!(reader.records().count(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -30,17 +30,19 @@ use std::io::Write;
 
 pub use error::{Expected, FromTextError, TextError};
 
-use super::functions::{self, Function};
-use super::types::{AddressLabel, Clock, FOOTER_ENTRIES, Mask, Offsets, Span, Trailer, Version};
+use super::functions::{self, DumpiFunction};
+use super::types::{
+    AddressLabel, ClockTime, FOOTER_ENTRIES, Mask, Offsets, Span, Trailer, Version,
+};
 use super::write::{ASCII2DUMPI, LIBDUMPI, RecordHead, Writer};
-use scan::Scan;
+use scan::TextScan;
 use trace_model::Losses;
 
 pub use super::time::Zone;
 
 /// How to make the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct FromTextOptions {
     /// The zone in which the header's start time is written.
     pub zone: Zone,
     /// Make the bytes that ascii2dumpi makes, with what it leaves out: counters, Function_enter and Function_exit and
@@ -50,7 +52,7 @@ pub struct Options {
 
 /// Result of making a DUMPI file from text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct FromTextResult {
     /// Number of records.
     pub records: u64,
     /// What the file does not say as the text does.
@@ -58,8 +60,8 @@ pub struct Made {
 }
 
 /// Function names to table entries: quick, and not to be filled with chosen collisions.
-type Names =
-    std::collections::HashMap<&'static [u8], &'static Function, foldhash::fast::RandomState>;
+type FunctionsByName =
+    std::collections::HashMap<&'static [u8], &'static DumpiFunction, foldhash::fast::RandomState>;
 
 /// Makes a file of a text and gives the output back.
 ///
@@ -71,8 +73,8 @@ type Names =
 pub fn from_text<W: Write>(
     text: &[u8],
     out: W,
-    options: &Options,
-) -> Result<(W, Made), FromTextError> {
+    options: &FromTextOptions,
+) -> Result<(W, FromTextResult), FromTextError> {
     let offsets = if options.as_ascii2dumpi {
         first_seconds(text)
     } else {
@@ -86,16 +88,16 @@ pub fn from_text<W: Write>(
             .iter()
             .map(|f| (f.name.as_bytes(), f))
             .collect(),
-        values: call::Values::default(),
+        values: call::ParsedValues::default(),
         counters: Vec::new(),
         trailer: Trailer::default(),
         has: Has::default(),
         called: [0; FOOTER_ENTRIES],
         seen_labels: BTreeMap::new(),
-        made: Made::default(),
+        made: FromTextResult::default(),
     };
     maker.trailer.header.version = Version::CURRENT;
-    let mut scan = Scan::new(text);
+    let mut scan = TextScan::new(text);
     while !scan.is_at_end() {
         match maker.next(&mut scan) {
             Ok(()) => {}
@@ -114,7 +116,7 @@ pub fn from_text<W: Write>(
 
 /// Whether these bytes begin as a text of dumpi2ascii does: with a call or with its header section.
 pub fn recognises(text: &[u8]) -> bool {
-    let line = Scan::new(text.get(..text.len().min(256)).unwrap_or(text)).line();
+    let line = TextScan::new(text.get(..text.len().min(256)).unwrap_or(text)).line();
     line.starts_with(b"version=") || edge(line).is_some_and(|(_, entering, _)| entering)
 }
 
@@ -129,9 +131,9 @@ struct Has {
 struct Maker<'t, W: Write> {
     writer: Writer<W>,
     offsets: Offsets,
-    options: Options,
-    names: Names,
-    values: call::Values<'t>,
+    options: FromTextOptions,
+    names: FunctionsByName,
+    values: call::ParsedValues<'t>,
     counters: Vec<(i64, i64)>,
     trailer: Trailer,
     has: Has,
@@ -139,12 +141,12 @@ struct Maker<'t, W: Write> {
     called: [u32; FOOTER_ENTRIES],
     /// Labels behind the keys of Function_enter and Function_exit.
     seen_labels: BTreeMap<u64, Vec<u8>>,
-    made: Made,
+    made: FromTextResult,
 }
 
 impl<'t, W: Write> Maker<'t, W> {
     /// Takes the next record or the next line of another section.
-    fn next(&mut self, scan: &mut Scan<'t>) -> Result<(), FromTextError> {
+    fn next(&mut self, scan: &mut TextScan<'t>) -> Result<(), FromTextError> {
         let line = scan.peek_line();
         match edge(line) {
             Some((name, true, _)) => match self.names.get(name) {
@@ -157,8 +159,8 @@ impl<'t, W: Write> Maker<'t, W> {
 
     fn record(
         &mut self,
-        scan: &mut Scan<'t>,
-        function: &'static Function,
+        scan: &mut TextScan<'t>,
+        function: &'static DumpiFunction,
     ) -> Result<(), FromTextError> {
         let (wall_start, cpu_start, thread) = edge_line(scan, function, " entering at walltime ")?;
         self.counters.clear();
@@ -239,7 +241,7 @@ impl<'t, W: Write> Maker<'t, W> {
         }
     }
 
-    fn finish(mut self) -> Result<(W, Made), FromTextError> {
+    fn finish(mut self) -> Result<(W, FromTextResult), FromTextError> {
         let trailer = &mut self.trailer;
         if self.options.as_ascii2dumpi {
             trailer.address_labels.clear();
@@ -287,10 +289,10 @@ fn edge(line: &[u8]) -> Option<(&[u8], bool, &[u8])> {
 
 /// Wall clock, cpu clock and thread of a line that begins or ends a record.
 fn edge_line(
-    scan: &mut Scan<'_>,
-    function: &Function,
+    scan: &mut TextScan<'_>,
+    function: &DumpiFunction,
     what: &'static str,
-) -> Result<(Clock, Clock, u16), TextError> {
+) -> Result<(ClockTime, ClockTime, u16), TextError> {
     scan.expect(function.name)?;
     scan.expect(what)?;
     let wall = scan.clock()?;
@@ -303,10 +305,10 @@ fn edge_line(
 }
 
 /// All times of a text that are not zero, as (wall, cpu) seconds.
-fn seconds(text: &[u8]) -> impl Iterator<Item = (Clock, Clock)> + '_ {
+fn seconds(text: &[u8]) -> impl Iterator<Item = (ClockTime, ClockTime)> + '_ {
     text.split(|b| *b == b'\n').filter_map(|line| {
         let (_, _, times) = edge(line)?;
-        let mut scan = Scan::new(times);
+        let mut scan = TextScan::new(times);
         let wall = scan.clock().ok()?;
         scan.expect(", cputime ").ok()?;
         Some((wall, scan.clock().ok()?))
@@ -327,7 +329,7 @@ fn least_seconds(text: &[u8]) -> Offsets {
     let mut least: [Option<i32>; 2] = [None; 2];
     for (wall, cpu) in seconds(text) {
         for (least, clock) in least.iter_mut().zip([wall, cpu]) {
-            if clock != Clock::default() {
+            if clock != ClockTime::default() {
                 *least = Some(least.map_or(clock.sec, |least| least.min(clock.sec)));
             }
         }

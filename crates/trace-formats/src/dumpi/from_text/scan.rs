@@ -1,18 +1,18 @@
 //! Walks a text: literal parts, numbers, times.
 
-use super::super::types::Clock;
+use super::super::types::ClockTime;
 use super::error::{Expected, TextError};
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scan<'t> {
+pub(super) struct TextScan<'t> {
     text: &'t [u8],
     at: usize,
 }
 
-impl<'t> Scan<'t> {
+impl<'t> TextScan<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
-        Scan { text, at: 0 }
+        TextScan { text, at: 0 }
     }
 
     pub(super) fn is_at_end(&self) -> bool {
@@ -97,10 +97,10 @@ impl<'t> Scan<'t> {
     }
 
     /// `%d.%09d`
-    pub(super) fn clock(&mut self) -> Result<Clock, TextError> {
+    pub(super) fn clock(&mut self) -> Result<ClockTime, TextError> {
         let sec = self.number()?;
         self.expect(".")?;
-        Ok(Clock {
+        Ok(ClockTime {
             sec,
             nsec: self.number()?,
         })
@@ -152,7 +152,7 @@ pub(super) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 
 /// The counter line behind the first line of a record, if there is one. `labels` gets the names.
 pub(super) fn counters(
-    scan: &mut Scan<'_>,
+    scan: &mut TextScan<'_>,
     to: &mut Vec<(i64, i64)>,
     labels: Option<&mut Vec<Vec<u8>>>,
 ) -> Result<bool, TextError> {
@@ -178,7 +178,10 @@ pub(super) fn counters(
 }
 
 /// The counter line behind the last line of a record.
-pub(super) fn exit_counters(scan: &mut Scan<'_>, to: &mut [(i64, i64)]) -> Result<(), TextError> {
+pub(super) fn exit_counters(
+    scan: &mut TextScan<'_>,
+    to: &mut [(i64, i64)],
+) -> Result<(), TextError> {
     scan.expect("Perfcounters: [")?;
     for (_, exit) in to {
         let (_, value, more) = counter(scan)?;
@@ -191,7 +194,7 @@ pub(super) fn exit_counters(scan: &mut Scan<'_>, to: &mut [(i64, i64)]) -> Resul
 }
 
 /// `NAME=123` and whether another one follows. Names may have any characters: the last `=` before the number counts.
-fn counter<'t>(scan: &mut Scan<'t>) -> Result<(&'t [u8], i64, bool), TextError> {
+fn counter<'t>(scan: &mut TextScan<'t>) -> Result<(&'t [u8], i64, bool), TextError> {
     let start = scan.rest();
     let line = scan.peek_line().len();
     let mut length = 0;

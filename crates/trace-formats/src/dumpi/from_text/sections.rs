@@ -6,7 +6,7 @@ use super::super::functions::ALL_FUNCTIONS;
 use super::super::time::{self, Zone};
 use super::super::types::{AddressLabel, Keyval, Version};
 use super::error::{Expected, TextError};
-use super::scan::Scan;
+use super::scan::TextScan;
 use super::{FromTextError, Maker};
 
 /// How far a datatype number may be behind the one before: their list is written in order, and each takes memory.
@@ -16,10 +16,10 @@ impl<'t, W: Write> Maker<'t, W> {
     /// Takes a line that is no record, and those that belong to it. `line` is the one at `scan`.
     pub(super) fn section(
         &mut self,
-        scan: &mut Scan<'t>,
+        scan: &mut TextScan<'t>,
         line: &'t [u8],
     ) -> Result<(), FromTextError> {
-        let mut ahead = Scan::new(line);
+        let mut ahead = TextScan::new(line);
         let starts = |prefix: &str| line.starts_with(prefix.as_bytes());
         let value = |prefix: &str| line[prefix.len()..].to_vec();
         let header = &mut self.trailer.header;
@@ -82,7 +82,7 @@ impl<'t, W: Write> Maker<'t, W> {
     }
 
     fn count(&mut self, id: u16, counts: &[u8]) -> Result<(), TextError> {
-        let mut ahead = Scan::new(counts);
+        let mut ahead = TextScan::new(counts);
         let called = ahead.number()?;
         ahead.expect(" times and ignored ")?;
         let ignored = ahead.number()?;
@@ -95,7 +95,7 @@ impl<'t, W: Write> Maker<'t, W> {
         Ok(())
     }
 
-    fn keyvals(&mut self, scan: &mut Scan<'t>, count: u32) -> Result<(), FromTextError> {
+    fn keyvals(&mut self, scan: &mut TextScan<'t>, count: u32) -> Result<(), FromTextError> {
         scan.line();
         self.trailer.keyvals.clear();
         for _ in 0..count {
@@ -112,7 +112,7 @@ impl<'t, W: Write> Maker<'t, W> {
         Ok(())
     }
 
-    fn perf_labels(&mut self, scan: &mut Scan<'t>, count: u32) -> Result<(), FromTextError> {
+    fn perf_labels(&mut self, scan: &mut TextScan<'t>, count: u32) -> Result<(), FromTextError> {
         scan.line();
         self.trailer.perf_labels.clear();
         self.has.perf_labels = true;
@@ -125,7 +125,7 @@ impl<'t, W: Write> Maker<'t, W> {
 }
 
 /// An error in a part of the line at `scan`.
-fn placed(scan: &Scan<'_>, error: TextError) -> TextError {
+fn placed(scan: &TextScan<'_>, error: TextError) -> TextError {
     TextError {
         found: error.found,
         at_end: error.at_end && scan.rest().len() == scan.peek_line().len(),
@@ -133,7 +133,7 @@ fn placed(scan: &Scan<'_>, error: TextError) -> TextError {
     }
 }
 
-fn version(scan: &mut Scan<'_>) -> Result<Version, TextError> {
+fn version(scan: &mut TextScan<'_>) -> Result<Version, TextError> {
     let major = scan.number()?;
     scan.expect(".")?;
     let minor = scan.number()?;
@@ -142,7 +142,7 @@ fn version(scan: &mut Scan<'_>) -> Result<Version, TextError> {
 }
 
 /// `1, 2]`
-fn numbers(scan: &mut Scan<'_>) -> Result<Vec<i32>, TextError> {
+fn numbers(scan: &mut TextScan<'_>) -> Result<Vec<i32>, TextError> {
     let mut numbers = Vec::new();
     if scan.eat("]") {
         return Ok(numbers);

@@ -1,7 +1,7 @@
 //! The time of a record, as a viewer needs it: on one axis for all ranks, and going on where the 16 bits of the format's
 //! seconds begin anew.
 
-use super::super::types::{Clock, Mask, Record, Span};
+use super::super::types::{ClockTime, DumpiRecord, Mask, Span};
 
 /// Which times a trace is drawn by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Ticker {
     }
 
     /// Start and end of the next record.
-    pub(super) fn times(&mut self, record: &Record<'_>) -> (i64, i64) {
+    pub(super) fn times(&mut self, record: &DumpiRecord<'_>) -> (i64, i64) {
         const SECOND: i64 = 1_000_000_000;
         let span = match self.axis {
             Axis::Wall => record.wall,
@@ -74,7 +74,7 @@ impl Ticker {
     }
 }
 
-fn ns(clock: Clock, turns: i64) -> i64 {
+fn ns(clock: ClockTime, turns: i64) -> i64 {
     clock
         .ns()
         .saturating_add(turns.saturating_mul(TURN * 1_000_000_000))

@@ -1,20 +1,20 @@
 //! What of a call's arguments is shown: partner, tag, amount of data, communicator, root, offset and name.
 
-use super::super::functions::{FieldCode, FieldShape, Function, MAX_FIELDS};
-use super::super::types::Record;
-use super::super::value::Arg;
+use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
+use super::super::types::DumpiRecord;
+use super::super::value::FieldValue;
 use trace_model::{COUNTER_SIGN, InfoWriter};
 
 /// Which fields of a function are shown, and how.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
-    parts: Vec<Part>,
+    parts: Vec<InfoPart>,
     /// Format of the info (`spec/clog2.md` section 8).
     pub(super) format: String,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum InfoPart {
     /// Bytes of so many elements of a type, or those that a status tells.
     Bytes {
         count: usize,
@@ -51,7 +51,7 @@ const TELLING: [&str; 17] = [
 const LONGEST: usize = 1024;
 
 impl Shown {
-    pub(super) fn new(function: &Function, counters: &[Vec<u8>]) -> Self {
+    pub(super) fn new(function: &DumpiFunction, counters: &[Vec<u8>]) -> Self {
         let mut shown = Shown::default();
         let fields = function.fields();
         let at = |name: &str| fields.iter().position(|field| field.name == name);
@@ -74,7 +74,7 @@ impl Shown {
                         "recvcount" => "received",
                         _ => "bytes",
                     };
-                    let part = Part::Bytes {
+                    let part = InfoPart::Bytes {
                         count: i,
                         datatype: datatype.unwrap_or_default(),
                         status: status.filter(|_| field.name != "sendcount"),
@@ -82,7 +82,7 @@ impl Shown {
                     shown.add(name, 'l', part);
                 }
                 FieldCode::Int if TELLING.contains(&field.name) => {
-                    shown.add(field.name, 'd', Part::Int(i))
+                    shown.add(field.name, 'd', InfoPart::Int(i))
                 }
                 FieldCode::Src
                 | FieldCode::Dst
@@ -90,10 +90,10 @@ impl Shown {
                 | FieldCode::Comm
                 | FieldCode::File
                 | FieldCode::Win => {
-                    shown.add(field.name, 'd', Part::Int(i));
+                    shown.add(field.name, 'd', InfoPart::Int(i));
                 }
-                FieldCode::I64 => shown.add(field.name, 'l', Part::Long(i)),
-                FieldCode::Str => shown.add(field.name, 's', Part::Text(i)),
+                FieldCode::I64 => shown.add(field.name, 'l', InfoPart::Long(i)),
+                FieldCode::Str => shown.add(field.name, 's', InfoPart::Text(i)),
                 _ => {}
             }
         }
@@ -104,7 +104,7 @@ impl Shown {
         shown
     }
 
-    fn add(&mut self, name: &str, kind: char, part: Part) {
+    fn add(&mut self, name: &str, kind: char, part: InfoPart) {
         self.key(name, "=", kind);
         self.parts.push(part);
     }
@@ -121,41 +121,41 @@ impl Shown {
     /// Writes the info of a record. `counters` is the number of performance counters that the format has.
     pub(super) fn write(
         &self,
-        record: &Record<'_>,
-        args: &[Arg<'_>; MAX_FIELDS],
+        record: &DumpiRecord<'_>,
+        args: &[FieldValue<'_>; MAX_FIELDS],
         sizes: &[i32],
         counters: usize,
         info: &mut InfoWriter,
     ) {
         info.clear();
         let int = |i: usize| match args[i] {
-            Arg::Int(value) => value,
+            FieldValue::Int(value) => value,
             _ => 0,
         };
         for part in &self.parts {
             match *part {
-                Part::Int(i) => _ = info.int(int(i)),
-                Part::Long(i) => {
+                InfoPart::Int(i) => _ = info.int(int(i)),
+                InfoPart::Long(i) => {
                     let value = match args[i] {
-                        Arg::I64(value) => value,
+                        FieldValue::I64(value) => value,
                         _ => 0,
                     };
                     info.long(value);
                 }
-                Part::Text(i) => {
+                InfoPart::Text(i) => {
                     let text = match args[i] {
-                        Arg::Str(text) => text,
+                        FieldValue::Str(text) => text,
                         _ => &[],
                     };
                     info.text(&text[..text.len().min(LONGEST)]);
                 }
-                Part::Bytes {
+                InfoPart::Bytes {
                     count,
                     datatype,
                     status,
                 } => {
                     let told = status.and_then(|i| match args[i] {
-                        Arg::Statuses(statuses) => statuses.iter().next(),
+                        FieldValue::Statuses(statuses) => statuses.iter().next(),
                         _ => None,
                     });
                     info.long(match told {

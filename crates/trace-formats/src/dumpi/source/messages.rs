@@ -7,7 +7,7 @@ use trace_model::Losses;
 
 /// What the two ends of a message have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Channel {
+pub(super) struct MessageChannel {
     pub(super) comm: u32,
     /// World rank.
     pub(super) source: u32,
@@ -18,7 +18,7 @@ pub(super) struct Channel {
 
 /// One end of a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct MessageEnd {
     pub(super) ns: i64,
     pub(super) line: i32,
     pub(super) bytes: i64,
@@ -26,7 +26,7 @@ pub(super) struct End {
 
 /// What a receive may take: `None` for anything.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct ReceivePattern {
     pub(super) comm: u32,
     pub(super) source: Option<u32>,
     pub(super) dest: u32,
@@ -35,47 +35,47 @@ pub(super) struct Wanted {
 
 /// A message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrow {
-    pub(super) send: End,
-    pub(super) receive: End,
+pub(super) struct MatchedMessage {
+    pub(super) send: MessageEnd,
+    pub(super) receive: MessageEnd,
     pub(super) tag: i32,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Slot {
+enum PostedReceive {
     /// Posted.
     Open,
-    Complete(End),
+    Complete(MessageEnd),
     /// Takes a message of which nobody learns.
     Forgotten,
 }
 
 #[derive(Debug, Default)]
-struct Queues {
-    sends: VecDeque<(u64, End)>,
+struct ChannelQueues {
+    sends: VecDeque<(u64, MessageEnd)>,
     /// By the order of posting.
-    receives: BTreeMap<u64, Slot>,
+    receives: BTreeMap<u64, PostedReceive>,
 }
 
 /// The messages under way.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
-    channels: HashMap<Channel, Queues>,
+pub(super) struct MessagesUnderWay {
+    channels: HashMap<MessageChannel, ChannelQueues>,
     /// By receiver the receives with wildcards that are not complete.
-    wild: HashMap<u32, BTreeMap<u64, Wanted>>,
+    wild: HashMap<u32, BTreeMap<u64, ReceivePattern>>,
     /// By receiver the channels that wait for one of those.
-    held: HashMap<u32, HashSet<Channel>>,
+    held: HashMap<u32, HashSet<MessageChannel>>,
     /// Complete receives of which nobody knows what they took, by the order of posting.
-    unknown: BTreeMap<u64, (Wanted, End)>,
+    unknown: BTreeMap<u64, (ReceivePattern, MessageEnd)>,
     count: u64,
     forgotten: u64,
     /// Messages that are complete, for the caller to take.
-    pub(super) arrows: Vec<Arrow>,
+    pub(super) arrows: Vec<MatchedMessage>,
 }
 
-impl Messages {
+impl MessagesUnderWay {
     /// A message is sent; gives its number.
-    pub(super) fn send(&mut self, channel: Channel, end: End) -> u64 {
+    pub(super) fn send(&mut self, channel: MessageChannel, end: MessageEnd) -> u64 {
         self.count += 1;
         let queues = self.channels.entry(channel).or_default();
         queues.sends.push_back((self.count, end));
@@ -84,19 +84,19 @@ impl Messages {
     }
 
     /// A send was cancelled, unless the message has arrived already.
-    pub(super) fn cancel_send(&mut self, channel: Channel, number: u64) {
+    pub(super) fn cancel_send(&mut self, channel: MessageChannel, number: u64) {
         if let Some(queues) = self.channels.get_mut(&channel) {
             queues.sends.retain(|(nth, _)| *nth != number);
         }
     }
 
     /// A receive is posted; gives its number.
-    pub(super) fn post(&mut self, wanted: Wanted) -> u64 {
+    pub(super) fn post(&mut self, wanted: ReceivePattern) -> u64 {
         self.count += 1;
         match channel(&wanted) {
             Some(channel) => {
                 let queues = self.channels.entry(channel).or_default();
-                queues.receives.insert(self.count, Slot::Open);
+                queues.receives.insert(self.count, PostedReceive::Open);
             }
             None => {
                 let wild = self.wild.entry(wanted.dest).or_default();
@@ -107,24 +107,30 @@ impl Messages {
     }
 
     /// Completes a receive that took a message of this channel.
-    pub(super) fn complete(&mut self, number: u64, wanted: &Wanted, taken: Channel, end: End) {
-        self.fill(number, wanted, Some(taken), Slot::Complete(end));
+    pub(super) fn complete(
+        &mut self,
+        number: u64,
+        wanted: &ReceivePattern,
+        taken: MessageChannel,
+        end: MessageEnd,
+    ) {
+        self.fill(number, wanted, Some(taken), PostedReceive::Complete(end));
     }
 
     /// Completes a receive that took a message whose status nobody asked for.
-    pub(super) fn forget(&mut self, number: u64, wanted: &Wanted) {
+    pub(super) fn forget(&mut self, number: u64, wanted: &ReceivePattern) {
         self.forgotten += 1;
-        self.fill(number, wanted, channel(wanted), Slot::Forgotten);
+        self.fill(number, wanted, channel(wanted), PostedReceive::Forgotten);
     }
 
     /// Completes a receive of which no status tells source and tag. It took a message, or none if it was from MPI_PROC_NULL.
-    pub(super) fn unknown(&mut self, number: u64, wanted: &Wanted, end: End) {
+    pub(super) fn unknown(&mut self, number: u64, wanted: &ReceivePattern, end: MessageEnd) {
         self.unknown.insert(number, (*wanted, end));
         self.cancel(number, wanted);
     }
 
     /// Completes a receive that took no message, such as a cancelled one.
-    pub(super) fn cancel(&mut self, number: u64, wanted: &Wanted) {
+    pub(super) fn cancel(&mut self, number: u64, wanted: &ReceivePattern) {
         if let Some(channel) = channel(wanted)
             && let Some(queues) = self.channels.get_mut(&channel)
         {
@@ -134,7 +140,13 @@ impl Messages {
         self.release(number, wanted.dest);
     }
 
-    fn fill(&mut self, number: u64, wanted: &Wanted, taken: Option<Channel>, slot: Slot) {
+    fn fill(
+        &mut self,
+        number: u64,
+        wanted: &ReceivePattern,
+        taken: Option<MessageChannel>,
+        slot: PostedReceive,
+    ) {
         if let Some(posted) = channel(wanted)
             && taken != Some(posted)
             && let Some(queues) = self.channels.get_mut(&posted)
@@ -166,17 +178,17 @@ impl Messages {
     }
 
     /// Makes arrows of what can be put together.
-    fn settle(&mut self, channel: Channel) {
+    fn settle(&mut self, channel: MessageChannel) {
         let Some(queues) = self.channels.get_mut(&channel) else {
             return;
         };
         while let (Some((&number, &slot)), Some(&(_, send))) =
             (queues.receives.first_key_value(), queues.sends.front())
         {
-            if matches!(slot, Slot::Open) {
+            if matches!(slot, PostedReceive::Open) {
                 return;
             }
-            let may_take = |wanted: &Wanted| {
+            let may_take = |wanted: &ReceivePattern| {
                 wanted.comm == channel.comm
                     && wanted.source.is_none_or(|source| source == channel.source)
                     && wanted.tag.is_none_or(|tag| tag == channel.tag)
@@ -188,9 +200,9 @@ impl Messages {
             }
             queues.receives.pop_first();
             queues.sends.pop_front();
-            if let Slot::Complete(receive) = slot {
+            if let PostedReceive::Complete(receive) = slot {
                 let tag = channel.tag;
-                self.arrows.push(Arrow { send, receive, tag });
+                self.arrows.push(MatchedMessage { send, receive, tag });
             }
         }
         if queues.receives.is_empty() && queues.sends.is_empty() {
@@ -202,13 +214,13 @@ impl Messages {
     pub(super) fn finish(&mut self) {
         self.wild.clear();
         self.held.clear();
-        let mut channels: Vec<Channel> = self.channels.keys().copied().collect();
+        let mut channels: Vec<MessageChannel> = self.channels.keys().copied().collect();
         channels.sort_unstable();
         for channel in channels {
             if let Some(queues) = self.channels.get_mut(&channel) {
                 queues
                     .receives
-                    .retain(|_, slot| !matches!(slot, Slot::Open));
+                    .retain(|_, slot| !matches!(slot, PostedReceive::Open));
             }
             self.settle(channel);
         }
@@ -219,7 +231,7 @@ impl Messages {
     fn guess(&mut self) {
         /// How many messages of other tags are passed over.
         const LOOKED_AT: usize = 1000;
-        type Waiting = Vec<(i64, Channel, u64, End, bool)>;
+        type Waiting = Vec<(i64, MessageChannel, u64, MessageEnd, bool)>;
         if self.unknown.is_empty() {
             return;
         }
@@ -252,7 +264,7 @@ impl Messages {
             *taken = true;
             let (send, tag) = (*send, channel.tag);
             let receive = *receive;
-            self.arrows.push(Arrow { send, receive, tag });
+            self.arrows.push(MatchedMessage { send, receive, tag });
             if let Some(queues) = self.channels.get_mut(channel) {
                 queues.sends.retain(|(nth, _)| nth != number);
             }
@@ -274,8 +286,8 @@ impl Messages {
 }
 
 /// The only channel that a receive without wildcards can take from.
-fn channel(wanted: &Wanted) -> Option<Channel> {
-    Some(Channel {
+fn channel(wanted: &ReceivePattern) -> Option<MessageChannel> {
+    Some(MessageChannel {
         comm: wanted.comm,
         source: wanted.source?,
         dest: wanted.dest,

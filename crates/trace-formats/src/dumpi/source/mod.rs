@@ -16,24 +16,24 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use super::communicators::{
     CommCreation, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
-use super::error::Error;
+use super::error::DumpiError;
 use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
-use super::read::Reader;
+use super::read::DumpiReader;
 use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
-use super::value::Arg;
+use super::value::FieldValue;
 use crate::clog2::states::{CallIds, States};
 use clock::{Axis, Ticker};
 use info::Shown;
-use messages::{Arrow, Messages};
-use rank::{Next, Walk};
+use messages::{MatchedMessage, MessagesUnderWay};
+use rank::{NextCall, RankWalk};
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
 };
 
 /// The files of a run.
 #[derive(Debug)]
-pub struct Source<'a> {
-    files: Vec<File<'a>>,
+pub struct DumpiSource<'a> {
+    files: Vec<RankFile<'a>>,
     definitions: Definitions,
     axis: Axis,
     comms: Communicators,
@@ -42,16 +42,16 @@ pub struct Source<'a> {
     /// Categories of regions by file and key.
     regions: Vec<HashMap<u64, i32>>,
     counters: usize,
-    /// Time zero after [`File::shift`], ns.
+    /// Time zero after [`RankFile::shift`], ns.
     zero: i64,
     losses: Losses,
 }
 
 /// The file of a rank, and what a first pass found in it.
 #[derive(Debug)]
-struct File<'a> {
+struct RankFile<'a> {
     rank: u32,
-    reader: Reader<'a>,
+    reader: DumpiReader<'a>,
     /// Lines by thread.
     lines: BTreeMap<u16, i32>,
     /// Added to its times, ns.
@@ -66,29 +66,29 @@ const FIRST_REGION: i32 = FIRST_FUNCTION + 1000;
 /// What labels of annotations begin with.
 const ANNOTATION: &[u8] = b"ANNOTATION: ";
 
-impl<'a> Source<'a> {
+impl<'a> DumpiSource<'a> {
     /// Makes a source of the `.bin` files of a run, each with its rank. `size` is the number of ranks of the run, of which files may be
     /// missing. All records are read once, for the definitions and the communicators.
     ///
     /// # Errors
     /// One of the files is damaged: its number in the list, and how. Files that were never completed are taken as far as
     /// they go.
-    pub fn new(size: u32, files: &[(u32, &'a [u8])]) -> Result<Self, (usize, Error)> {
+    pub fn new(size: u32, files: &[(u32, &'a [u8])]) -> Result<Self, (usize, DumpiError)> {
         let mut opened = Vec::new();
         let mut surveys = Vec::new();
         let mut losses = Losses::default();
         for (nth, &(rank, bytes)) in files.iter().enumerate() {
-            let reader = match Reader::open(bytes) {
+            let reader = match DumpiReader::open(bytes) {
                 Ok(reader) => reader,
                 Err(error) => {
-                    let Ok(reader) = Reader::salvage(bytes) else {
+                    let Ok(reader) = DumpiReader::salvage(bytes) else {
                         return Err((nth, error));
                     };
                     losses.add("file that was not completed, taken as far as it goes", 1);
                     reader
                 }
             };
-            surveys.push(Survey::of(&reader).map_err(|error| (nth, error))?);
+            surveys.push(FileSurvey::of(&reader).map_err(|error| (nth, error))?);
             opened.push((rank, reader));
         }
         let size = files
@@ -99,13 +99,13 @@ impl<'a> Source<'a> {
             "rank without a file",
             u64::from(size) - files.len().min(size as usize) as u64,
         );
-        Ok(Source::of(size, opened, surveys, losses))
+        Ok(DumpiSource::of(size, opened, surveys, losses))
     }
 
     fn of(
         size: u32,
-        opened: Vec<(u32, Reader<'a>)>,
-        mut surveys: Vec<Survey>,
+        opened: Vec<(u32, DumpiReader<'a>)>,
+        mut surveys: Vec<FileSurvey>,
         mut losses: Losses,
     ) -> Self {
         let any = |bit: u8| surveys.iter().any(|survey| survey.masks & bit != 0);
@@ -145,7 +145,7 @@ impl<'a> Source<'a> {
                 definitions.program = survey.program.clone();
             }
             let (lines, shift) = (lines, 0);
-            files.push(File {
+            files.push(RankFile {
                 rank,
                 reader,
                 lines,
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         let labels = labels.unwrap_or_default();
         let all = functions::all().iter();
         let shown: Vec<Shown> = all.map(|function| Shown::new(function, &labels)).collect();
-        let mut source = Source {
+        let mut source = DumpiSource {
             files,
             definitions,
             axis,
@@ -176,7 +176,7 @@ impl<'a> Source<'a> {
     }
 
     /// Categories of messages, of the functions that were called, of regions.
-    fn define(&mut self, surveys: &[Survey]) {
+    fn define(&mut self, surveys: &[FileSurvey]) {
         let mut functions = BTreeSet::new();
         for survey in surveys {
             functions.extend(&survey.functions);
@@ -254,7 +254,7 @@ impl<'a> Source<'a> {
 
     fn draw_arrow(
         &self,
-        arrow: &Arrow,
+        arrow: &MatchedMessage,
         info: &mut InfoWriter,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
@@ -301,9 +301,9 @@ impl<'a> Source<'a> {
     /// Draws a call or notes a region's begin.
     fn draw_call(
         &self,
-        walk: &mut Walk<'a>,
-        next: &Next<'a>,
-        args: &[Arg<'a>; functions::MAX_FIELDS],
+        walk: &mut RankWalk<'a>,
+        next: &NextCall<'a>,
+        args: &[FieldValue<'a>; functions::MAX_FIELDS],
         info: &mut InfoWriter,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<bool, Stop> {
@@ -321,7 +321,7 @@ impl<'a> Source<'a> {
             self.draw_state(category, (start, stop), line, info.bytes(), put)?;
             return Ok(true);
         }
-        let Arg::U64(key) = args[0] else {
+        let FieldValue::U64(key) = args[0] else {
             return Ok(true);
         };
         let open = walk.open.entry(record.thread).or_default();
@@ -341,7 +341,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl trace_model::Source for Source<'_> {
+impl trace_model::Source for DumpiSource<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
@@ -351,13 +351,13 @@ impl trace_model::Source for Source<'_> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
         let mut losses = self.losses.clone();
-        let mut messages = Messages::default();
+        let mut messages = MessagesUnderWay::default();
         let mut info = InfoWriter::default();
         // All ranks go on together, so that few messages are under way at a time.
         let mut heap = BinaryHeap::new();
         let mut walks = Vec::with_capacity(self.files.len());
         for (place, file) in self.files.iter().enumerate() {
-            let walk = Walk::new(file.rank, place, &file.reader, self.axis);
+            let walk = RankWalk::new(file.rank, place, &file.reader, self.axis);
             if let Some(next) = &walk.next {
                 heap.push(Reverse((next.stop.saturating_add(file.shift), place)));
             }
@@ -398,7 +398,7 @@ impl trace_model::Source for Source<'_> {
 
 /// What a first pass over a file finds.
 #[derive(Debug, Default)]
-struct Survey {
+struct FileSurvey {
     masks: u8,
     threads: BTreeSet<u16>,
     functions: BTreeSet<u16>,
@@ -410,9 +410,9 @@ struct Survey {
     init: Option<i64>,
 }
 
-impl Survey {
-    fn of(reader: &Reader<'_>) -> Result<Self, Error> {
-        let mut survey = Survey::default();
+impl FileSurvey {
+    fn of(reader: &DumpiReader<'_>) -> Result<Self, DumpiError> {
+        let mut survey = FileSurvey::default();
         let mut names = HandleNames::default();
         let mut tickers = [Ticker::new(Axis::Wall), Ticker::new(Axis::Cpu)];
         let mut last_thread = None;
@@ -449,13 +449,13 @@ impl Survey {
                 survey.creations.extend(names.take(id, &record.arg_array()));
             } else if id == INIT || id == INIT_THREAD {
                 let argv = record.arg_array()[0];
-                if let Arg::Strs(argv) = argv
+                if let FieldValue::Strs(argv) = argv
                     && let Some(program) = argv.iter().next()
                 {
                     survey.program = String::from_utf8_lossy(program).into_owned();
                 }
             } else if id == FUNCTION_ENTER
-                && let Arg::U64(key) = record.arg_array()[0]
+                && let FieldValue::U64(key) = record.arg_array()[0]
             {
                 survey.keys.insert(key);
             }
@@ -465,7 +465,7 @@ impl Survey {
 }
 
 /// Whether times are on the clock of rank 0's host.
-fn is_corrected(file: &File<'_>) -> bool {
+fn is_corrected(file: &RankFile<'_>) -> bool {
     let pairs = file.reader.keyvals().ok().flatten().unwrap_or_default();
     pairs
         .iter()
@@ -476,7 +476,12 @@ fn is_corrected(file: &File<'_>) -> bool {
 ///
 /// The wall clock of the format is that of each host since its start, unless a file says that it is rank 0's. For others, ranks leave
 /// MPI_Init at nearly the same time, which is all there is to go by.
-fn align(files: &mut [File<'_>], surveys: &[Survey], axis: Axis, losses: &mut Losses) -> i64 {
+fn align(
+    files: &mut [RankFile<'_>],
+    surveys: &[FileSurvey],
+    axis: Axis,
+    losses: &mut Losses,
+) -> i64 {
     let nth = match axis {
         Axis::Wall => 0,
         Axis::Cpu => 1,
@@ -484,7 +489,7 @@ fn align(files: &mut [File<'_>], surveys: &[Survey], axis: Axis, losses: &mut Lo
     };
     if axis == Axis::Wall {
         let mut inits: HashMap<Vec<u8>, i64> = HashMap::new();
-        let host = |file: &File<'_>| {
+        let host = |file: &RankFile<'_>| {
             let header = file.reader.header();
             header.map_or(Vec::new(), |header| header.hostname.clone())
         };

@@ -5,56 +5,56 @@ use std::collections::HashMap;
 use super::super::communicators::{Communicators, HandleNames, is_creation};
 use super::super::functions::{FUNCTION_ENTER, FUNCTION_EXIT, MAX_FIELDS};
 use super::super::ids;
-use super::super::read::Reader;
-use super::super::stream::Records;
-use super::super::types::Record;
-use super::super::value::{Arg, Status};
+use super::super::read::DumpiReader;
+use super::super::stream::DumpiRecords;
+use super::super::types::DumpiRecord;
+use super::super::value::{DumpiStatus, FieldValue};
 use super::clock::{Axis, Ticker};
 use super::info;
-use super::messages::{Channel, End, Messages, Wanted};
+use super::messages::{MessageChannel, MessageEnd, MessagesUnderWay, ReceivePattern};
 use trace_model::Losses;
 use trace_model::requests::{Requests, Use};
 
 /// The next call of a rank and its times on the rank's clock, ns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Next<'a> {
-    pub(super) record: Record<'a>,
+pub(super) struct NextCall<'a> {
+    pub(super) record: DumpiRecord<'a>,
     pub(super) start: i64,
     pub(super) stop: i64,
 }
 
 /// What a request stands for.
 #[derive(Clone, Copy, Debug)]
-enum Operation {
+enum RequestMeaning {
     /// A send that was made already; with its channel, unless it went to nobody.
-    Sent(Option<(Channel, u64)>),
+    Sent(Option<(MessageChannel, u64)>),
     /// A receive that was posted.
-    Posted { number: u64, wanted: Wanted },
+    Posted { number: u64, wanted: ReceivePattern },
     /// A persistent send, with its size.
     SendInit {
-        channel: Option<Channel>,
+        channel: Option<MessageChannel>,
         bytes: i64,
     },
     /// A persistent receive.
-    RecvInit(Option<Wanted>),
+    RecvInit(Option<ReceivePattern>),
     /// Nothing that moves a message which can be followed.
     Other,
 }
 
 /// A rank on its way through its records.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct RankWalk<'a> {
     /// World rank, and its place among the ranks that have a file.
     pub(super) rank: u32,
     pub(super) place: usize,
-    records: Records<'a>,
+    records: DumpiRecords<'a>,
     ticker: Ticker,
-    pub(super) next: Option<Next<'a>>,
-    pub(super) failed: Option<super::super::Error>,
+    pub(super) next: Option<NextCall<'a>>,
+    pub(super) failed: Option<super::super::DumpiError>,
     names: HandleNames,
-    requests: Requests<Operation>,
+    requests: Requests<RequestMeaning>,
     /// Started persistent receives by request.
-    started: HashMap<u64, (u64, Wanted)>,
+    started: HashMap<u64, (u64, ReceivePattern)>,
     cancelled: HashMap<u64, u32>,
     pub(super) sizes: Vec<i32>,
     /// By thread the regions that are open: key and start.
@@ -71,13 +71,13 @@ const ANY: i32 = -1;
 
 /// The arguments of a call, by position among the fields of its function.
 #[derive(Clone, Copy)]
-struct CallArgs<'c, 'a>(&'c [Arg<'a>; MAX_FIELDS]);
+struct CallArgs<'c, 'a>(&'c [FieldValue<'a>; MAX_FIELDS]);
 
 impl CallArgs<'_, '_> {
     /// The number in this field; 0 if the field holds no number.
     fn int(self, at: usize) -> i32 {
         match self.0[at] {
-            Arg::Int(value) => value,
+            FieldValue::Int(value) => value,
             _ => 0,
         }
     }
@@ -93,17 +93,17 @@ impl CallArgs<'_, '_> {
     }
 
     /// The first status of this field, if one was recorded.
-    fn status(self, at: usize) -> Option<Status> {
+    fn status(self, at: usize) -> Option<DumpiStatus> {
         match self.0[at] {
-            Arg::Statuses(statuses) => statuses.iter().next(),
+            FieldValue::Statuses(statuses) => statuses.iter().next(),
             _ => None,
         }
     }
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(rank: u32, place: usize, reader: &Reader<'a>, axis: Axis) -> Self {
-        let mut walk = Walk {
+impl<'a> RankWalk<'a> {
+    pub(super) fn new(rank: u32, place: usize, reader: &DumpiReader<'a>, axis: Axis) -> Self {
+        let mut walk = RankWalk {
             rank,
             place,
             records: reader.records(),
@@ -127,7 +127,7 @@ impl<'a> Walk<'a> {
             None => None,
             Some(Ok(record)) => {
                 let (start, stop) = self.ticker.times(&record);
-                Some(Next {
+                Some(NextCall {
                     record,
                     start,
                     stop,
@@ -148,11 +148,11 @@ impl<'a> Walk<'a> {
     /// Takes note of what a call does with messages. `shift` is added to times, `line` is that of its thread.
     pub(super) fn take(
         &mut self,
-        next: &Next<'_>,
-        args: &[Arg<'_>; MAX_FIELDS],
+        next: &NextCall<'_>,
+        args: &[FieldValue<'_>; MAX_FIELDS],
         (shift, line): (i64, i32),
         comms: &Communicators,
-        messages: &mut Messages,
+        messages: &mut MessagesUnderWay,
     ) {
         let id = next.record.function.id;
         if id == FUNCTION_ENTER || id == FUNCTION_EXIT {
@@ -171,14 +171,14 @@ impl<'a> Walk<'a> {
         self.take_transfer(id, CallArgs(args), &flow, comms, messages);
     }
 
-    /// Takes note of a call that sends, receives or prepares either; hands any other on to [`Walk::take_request`].
+    /// Takes note of a call that sends, receives or prepares either; hands any other on to [`RankWalk::take_request`].
     fn take_transfer(
         &mut self,
         id: u16,
         args: CallArgs<'_, '_>,
         flow: &Flow,
         comms: &Communicators,
-        messages: &mut Messages,
+        messages: &mut MessagesUnderWay,
     ) {
         match id {
             ids::SEND | ids::BSEND | ids::SSEND | ids::RSEND => {
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
                     comms,
                     messages,
                 );
-                let operation = Operation::Sent(sent);
+                let operation = RequestMeaning::Sent(sent);
                 self.requests
                     .insert(args.request(5), operation, Use::Shared, flow.thread);
             }
@@ -220,11 +220,11 @@ impl<'a> Walk<'a> {
             }
             ids::IRECV => {
                 let operation = match self.wanted(args.int(2), args.int(3), args.int(4), comms) {
-                    Some(wanted) => Operation::Posted {
+                    Some(wanted) => RequestMeaning::Posted {
                         number: messages.post(wanted),
                         wanted,
                     },
-                    None => Operation::Other,
+                    None => RequestMeaning::Other,
                 };
                 self.requests
                     .insert(args.request(5), operation, Use::Own, flow.thread);
@@ -232,19 +232,23 @@ impl<'a> Walk<'a> {
             ids::SEND_INIT | ids::BSEND_INIT | ids::SSEND_INIT | ids::RSEND_INIT => {
                 let channel = self.channel(args.int(2), args.int(3), args.int(4), comms);
                 let bytes = info::bytes(args.int(0), args.int(1), &self.sizes);
-                let operation = Operation::SendInit { channel, bytes };
+                let operation = RequestMeaning::SendInit { channel, bytes };
                 self.requests
                     .insert(args.request(5), operation, Use::Persistent, flow.thread);
             }
             ids::RECV_INIT => {
-                let operation =
-                    Operation::RecvInit(self.wanted(args.int(2), args.int(3), args.int(4), comms));
+                let operation = RequestMeaning::RecvInit(self.wanted(
+                    args.int(2),
+                    args.int(3),
+                    args.int(4),
+                    comms,
+                ));
                 self.requests
                     .insert(args.request(5), operation, Use::Persistent, flow.thread);
             }
             ids::START => self.start(args.request(0), flow, messages),
             ids::STARTALL => {
-                if let Arg::Ints(requests) = args.0[1] {
+                if let FieldValue::Ints(requests) = args.0[1] {
                     for request in requests.iter() {
                         self.start(request as u32 as u64, flow, messages);
                     }
@@ -301,7 +305,7 @@ impl<'a> Walk<'a> {
         args: CallArgs<'_, '_>,
         flow: &Flow,
         comms: &Communicators,
-        messages: &mut Messages,
+        messages: &mut MessagesUnderWay,
     ) {
         match id {
             ids::WAIT => self.complete(args.request(0), args.status(1), flow, comms, messages),
@@ -310,7 +314,7 @@ impl<'a> Walk<'a> {
             }
             ids::WAITANY | ids::TESTANY => {
                 let list = match args.0[1] {
-                    Arg::Ints(requests) => requests.iter().nth(args.int(2).max(0) as usize),
+                    FieldValue::Ints(requests) => requests.iter().nth(args.int(2).max(0) as usize),
                     _ => None,
                 };
                 let done = args.int(2) >= 0 && (id == ids::WAITANY || args.int(3) != 0);
@@ -321,7 +325,7 @@ impl<'a> Walk<'a> {
             }
             ids::WAITALL | ids::TESTALL => {
                 let at = if id == ids::WAITALL { 2 } else { 3 };
-                if let Arg::Ints(requests) = args.0[1]
+                if let FieldValue::Ints(requests) = args.0[1]
                     && (id == ids::WAITALL || args.int(2) != 0)
                 {
                     let mut statuses = statuses(args.0[at]);
@@ -332,7 +336,9 @@ impl<'a> Walk<'a> {
                 }
             }
             ids::WAITSOME | ids::TESTSOME => {
-                if let (Arg::Ints(requests), Arg::Ints(indices)) = (args.0[1], args.0[3]) {
+                if let (FieldValue::Ints(requests), FieldValue::Ints(indices)) =
+                    (args.0[1], args.0[3])
+                {
                     let requests: Vec<i32> = requests.iter().collect();
                     let mut statuses = statuses(args.0[4]);
                     for index in indices.iter() {
@@ -346,7 +352,7 @@ impl<'a> Walk<'a> {
             }
             ids::REQUEST_FREE => {
                 let request = args.request(0);
-                if let Some(Operation::Posted { number, wanted }) =
+                if let Some(RequestMeaning::Posted { number, wanted }) =
                     self.requests.free(request, flow.thread)
                 {
                     messages.forget(number, &wanted);
@@ -358,7 +364,7 @@ impl<'a> Walk<'a> {
             ids::CANCEL => *self.cancelled.entry(args.request(0)).or_default() += 1,
             // Any other call that gives a request back.
             ids::GREQUEST_START => {
-                let operation = Operation::Other;
+                let operation = RequestMeaning::Other;
                 self.requests
                     .insert(args.request(0), operation, Use::Own, flow.thread);
             }
@@ -373,13 +379,13 @@ impl<'a> Walk<'a> {
         tag: i32,
         comm: i32,
         comms: &Communicators,
-    ) -> Option<Channel> {
+    ) -> Option<MessageChannel> {
         if !process(dest) {
             return None;
         }
         let index = comms.index(self.place, self.names.comm(comm));
         let found = index.and_then(|comm| {
-            Some(Channel {
+            Some(MessageChannel {
                 comm,
                 source: self.rank,
                 dest: comms.world_rank(comm, self.rank, dest)?,
@@ -399,21 +405,27 @@ impl<'a> Walk<'a> {
         (count, datatype): (i32, i32),
         flow: &Flow,
         comms: &Communicators,
-        messages: &mut Messages,
-    ) -> Option<(Channel, u64)> {
+        messages: &mut MessagesUnderWay,
+    ) -> Option<(MessageChannel, u64)> {
         let channel = self.channel(dest, tag, comm, comms)?;
         let bytes = info::bytes(count, datatype, &self.sizes);
         Some((channel, messages.send(channel, flow.sent(bytes))))
     }
 
     /// What a receive may take; `None` if nothing, or if its communicator cannot be followed.
-    fn wanted(&self, source: i32, tag: i32, comm: i32, comms: &Communicators) -> Option<Wanted> {
+    fn wanted(
+        &self,
+        source: i32,
+        tag: i32,
+        comm: i32,
+        comms: &Communicators,
+    ) -> Option<ReceivePattern> {
         let comm = comms.index(self.place, self.names.comm(comm))?;
         let source = match source {
             ANY => None,
             source => Some(comms.world_rank(comm, self.rank, source)?),
         };
-        Some(Wanted {
+        Some(ReceivePattern {
             comm,
             source,
             dest: self.rank,
@@ -424,12 +436,12 @@ impl<'a> Walk<'a> {
     /// A receive that is complete when it returns.
     fn receive(
         &mut self,
-        wanted: Option<Wanted>,
-        status: Option<Status>,
+        wanted: Option<ReceivePattern>,
+        status: Option<DumpiStatus>,
         (count, datatype): (i32, i32),
         flow: &Flow,
         comms: &Communicators,
-        messages: &mut Messages,
+        messages: &mut MessagesUnderWay,
     ) {
         if let Some(wanted) = wanted {
             let number = messages.post(wanted);
@@ -438,15 +450,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn start(&mut self, request: u64, flow: &Flow, messages: &mut Messages) {
+    fn start(&mut self, request: u64, flow: &Flow, messages: &mut MessagesUnderWay) {
         match self.requests.start(request, flow.thread) {
-            Some(Operation::SendInit {
+            Some(RequestMeaning::SendInit {
                 channel: Some(channel),
                 bytes,
             }) => {
                 messages.send(channel, flow.sent(bytes));
             }
-            Some(Operation::RecvInit(Some(wanted))) => {
+            Some(RequestMeaning::RecvInit(Some(wanted))) => {
                 let number = messages.post(wanted);
                 if let Some((number, wanted)) = self.started.insert(request, (number, wanted)) {
                     messages.forget(number, &wanted);
@@ -459,10 +471,10 @@ impl<'a> Walk<'a> {
     fn complete(
         &mut self,
         request: u64,
-        status: Option<Status>,
+        status: Option<DumpiStatus>,
         flow: &Flow,
         comms: &Communicators,
-        messages: &mut Messages,
+        messages: &mut MessagesUnderWay,
     ) {
         let operation = self.requests.complete(request, flow.thread);
         let cancelled = match status {
@@ -477,9 +489,9 @@ impl<'a> Walk<'a> {
             }
         }
         let posted = match operation {
-            Some(Operation::Posted { number, wanted }) => Some((number, wanted)),
-            Some(Operation::RecvInit(_)) => self.started.remove(&request),
-            Some(Operation::Sent(Some((channel, number)))) if cancelled => {
+            Some(RequestMeaning::Posted { number, wanted }) => Some((number, wanted)),
+            Some(RequestMeaning::RecvInit(_)) => self.started.remove(&request),
+            Some(RequestMeaning::Sent(Some((channel, number)))) if cancelled => {
                 messages.cancel_send(channel, number);
                 None
             }
@@ -500,12 +512,12 @@ impl<'a> Walk<'a> {
     fn arrive(
         &self,
         number: u64,
-        wanted: &Wanted,
-        status: Option<Status>,
+        wanted: &ReceivePattern,
+        status: Option<DumpiStatus>,
         bytes: i64,
         flow: &Flow,
         comms: &Communicators,
-        messages: &mut Messages,
+        messages: &mut MessagesUnderWay,
     ) {
         let source = match (wanted.source, status) {
             (Some(source), _) => Some(source),
@@ -516,7 +528,7 @@ impl<'a> Walk<'a> {
             (None, None) => None,
         };
         let tag = wanted.tag.or(status.map(|status| status.tag));
-        let end = End {
+        let end = MessageEnd {
             ns: flow.stop,
             line: flow.line,
             bytes: status.map_or(bytes, |status| status.bytes.into()),
@@ -529,7 +541,7 @@ impl<'a> Walk<'a> {
             }
             return;
         };
-        let taken = Channel {
+        let taken = MessageChannel {
             comm: wanted.comm,
             source,
             dest: wanted.dest,
@@ -548,8 +560,8 @@ struct Flow {
 }
 
 impl Flow {
-    fn sent(&self, bytes: i64) -> End {
-        End {
+    fn sent(&self, bytes: i64) -> MessageEnd {
+        MessageEnd {
             ns: self.start,
             line: self.line,
             bytes,
@@ -557,9 +569,9 @@ impl Flow {
     }
 }
 
-fn statuses<'a>(arg: Arg<'a>) -> impl Iterator<Item = Status> + 'a {
+fn statuses<'a>(arg: FieldValue<'a>) -> impl Iterator<Item = DumpiStatus> + 'a {
     let list = match arg {
-        Arg::Statuses(statuses) => Some(statuses),
+        FieldValue::Statuses(statuses) => Some(statuses),
         _ => None,
     };
     list.into_iter().flat_map(|statuses| statuses.iter())

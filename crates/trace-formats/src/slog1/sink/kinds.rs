@@ -17,7 +17,7 @@ const FIRST_ARROW: u16 = super::super::from_clog1::FORWARD;
 const SPARE: u16 = u16::MAX;
 
 /// How the drawables of a category become records.
-pub(super) struct Shape {
+pub(super) struct RecordForm {
     pub(super) category: Category,
     /// Arguments of each record.
     pub(super) arguments: usize,
@@ -26,7 +26,7 @@ pub(super) struct Shape {
     backward: RecordKey,
 }
 
-impl Shape {
+impl RecordForm {
     pub(super) fn is_arrow(&self) -> bool {
         self.category.topology == Topology::Arrow
     }
@@ -44,7 +44,7 @@ impl Shape {
 /// All kinds of records that a file may have.
 pub(super) struct Kinds {
     pub(super) table: Vec<RecordKind>,
-    shapes: HashMap<i32, Shape>,
+    shapes: HashMap<i32, RecordForm>,
 }
 
 impl Kinds {
@@ -116,7 +116,7 @@ impl Kinds {
                 }
                 (forward, backward)
             };
-            let shape = Shape {
+            let shape = RecordForm {
                 arguments: names.len(),
                 category: category.clone(),
                 forward,
@@ -128,7 +128,7 @@ impl Kinds {
     }
 
     /// The shape of the drawables of this category.
-    pub(super) fn shape(&self, category: i32) -> Option<&Shape> {
+    pub(super) fn shape(&self, category: i32) -> Option<&RecordForm> {
         self.shapes.get(&category)
     }
 }

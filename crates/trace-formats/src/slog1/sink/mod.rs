@@ -3,31 +3,33 @@
 mod kinds;
 mod plan;
 
-use super::cursor::Cursor;
-use super::error::{Error, ErrorKind};
-use super::from_clog1::Options;
+use super::cursor::Slog1Cursor;
+use super::error::{Slog1Error, Slog1ErrorKind};
+use super::from_clog1::Slog1Options;
 use super::key::RecordKey;
 use super::labels;
-use super::record::{Arguments, Record, TaskId, WordArray};
-use super::types::{Definition, Thread};
-use super::write::{Layout, RecordKind, Tables, TimeOrder, Writer};
-use kinds::{Kinds, Shape};
-use plan::Plan;
+use super::record::{Arguments, Slog1Record, TaskId, WordArray};
+use super::types::{RecordDefinition, Slog1Thread};
+use super::write::{FileLayout, FileTables, RecordKind, Slog1Writer, TimeOrder};
+use kinds::{Kinds, RecordForm};
+use plan::FramePlan;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use trace_model::PendingFile;
-use trace_model::{Complete, Definitions, Drawable, Line, Losses, Order, Stop, info_values};
+use trace_model::{
+    Complete, Definitions, Drawable, DrawableOrder, Line, Losses, Stop, info_values,
+};
 
 /// An SLOG-1 file in the making. Wants drawables by end time, as files with statistics have their records.
 ///
 /// What goes into a frame depends on the records of later ones that reach into it. So records wait in a temporary file
 /// until all are known; then frames are laid out such that each has room for its copies.
-pub struct Sink<W> {
+pub struct Slog1Sink<W> {
     kinds: Kinds,
     threads: Threads,
-    options: Options,
+    options: Slog1Options,
     spool: BufWriter<File>,
     records: u64,
     /// Bytes of the record and its arguments that are being put together.
@@ -37,7 +39,7 @@ pub struct Sink<W> {
     complete: Complete<W>,
 }
 
-impl Sink<PendingFile> {
+impl Slog1Sink<PendingFile> {
     /// Starts the file at `path`, which gets its name when it is complete.
     ///
     /// # Errors
@@ -45,25 +47,25 @@ impl Sink<PendingFile> {
     pub fn create(
         path: impl AsRef<Path>,
         definitions: &Definitions,
-        options: Options,
-    ) -> Result<Self, Error> {
+        options: Slog1Options,
+    ) -> Result<Self, Slog1Error> {
         let path = path.as_ref().to_path_buf();
         // The file is made at the end; that it cannot be should be known at the start.
-        drop(PendingFile::create(&path).map_err(|error| Error::io(0, error).in_file(&path))?);
+        drop(PendingFile::create(&path).map_err(|error| Slog1Error::io(0, error).in_file(&path))?);
         let named = path.clone();
-        Sink::new(
+        Slog1Sink::new(
             move || PendingFile::create(&path),
             definitions,
             options,
             |file| {
                 let done = file.persist();
-                Ok(done.map_err(|error| Error::io(0, error).in_file(named))?)
+                Ok(done.map_err(|error| Slog1Error::io(0, error).in_file(named))?)
             },
         )
     }
 }
 
-impl<W: Read + Write + Seek> Sink<W> {
+impl<W: Read + Write + Seek> Slog1Sink<W> {
     /// Starts a file. `create` makes the output, more than once if frames have to be larger than was thought;
     /// `complete` gets it when everything is written.
     ///
@@ -72,16 +74,16 @@ impl<W: Read + Write + Seek> Sink<W> {
     pub fn new(
         create: impl Fn() -> io::Result<W> + 'static,
         definitions: &Definitions,
-        options: Options,
+        options: Slog1Options,
         complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Slog1Error> {
         let mut losses = Losses::default();
         losses.add(
             "name of the program",
             u64::from(!definitions.program.is_empty()),
         );
-        let spool = tempfile::tempfile().map_err(|error| Error::io(0, error))?;
-        Ok(Sink {
+        let spool = tempfile::tempfile().map_err(|error| Slog1Error::io(0, error))?;
+        Ok(Slog1Sink {
             kinds: Kinds::new(&definitions.categories, &mut losses),
             threads: Threads::new(&definitions.lines, &mut losses),
             options,
@@ -119,7 +121,7 @@ impl<W: Read + Write + Seek> Sink<W> {
         encode_info(shape, drawable.info, arguments, &mut self.losses);
         let (rectype, key) = shape.record(is_backward);
         let is_arrow = shape.is_arrow();
-        let record = Record {
+        let record = Slog1Record {
             rectype,
             key,
             start: first.time,
@@ -134,24 +136,24 @@ impl<W: Read + Write + Seek> Sink<W> {
         record.encode(encoded);
         self.spool
             .write_all(encoded)
-            .map_err(|error| Error::io(0, error))?;
+            .map_err(|error| Slog1Error::io(0, error))?;
         self.records += 1;
         Ok(())
     }
 
     fn close(self) -> Result<Losses, Stop> {
         let spool = self.spool.into_inner();
-        let mut spool = spool.map_err(|error| Error::io(0, error.into_error()))?;
-        let tables = Tables {
+        let mut spool = spool.map_err(|error| Slog1Error::io(0, error.into_error()))?;
+        let tables = FileTables {
             preview: Vec::new(),
             threads: self.threads.table,
             kinds: self.kinds.table,
         };
         let defined = definitions(&tables.kinds);
-        let mut plan = Plan::new(&self.options);
+        let mut plan = FramePlan::new(&self.options);
         let out = loop {
             plan.settle(|put| for_each(&mut spool, &defined, put))?;
-            let layout = Layout {
+            let layout = FileLayout {
                 frame_size: plan.frame_size,
                 frame_reserved: plan.reserved,
                 frames_per_directory: plan.directory(),
@@ -159,8 +161,8 @@ impl<W: Read + Write + Seek> Sink<W> {
                 bins: 512,
                 spare_entries: 0,
             };
-            let out = (self.create)().map_err(|error| Error::io(0, error))?;
-            let mut writer = Writer::new(out, &tables, &layout)?;
+            let out = (self.create)().map_err(|error| Slog1Error::io(0, error))?;
+            let mut writer = Slog1Writer::new(out, &tables, &layout)?;
             let written = for_each(&mut spool, &defined, &mut |record| writer.write(record));
             match written.and_then(|()| writer.finish()) {
                 Ok((out, written)) => {
@@ -168,7 +170,7 @@ impl<W: Read + Write + Seek> Sink<W> {
                     break out;
                 }
                 // Times are rounded when durations are added to starts, which moves records by a frame now and then.
-                Err(error) if matches!(error.kind, ErrorKind::FrameFull { .. }) => {
+                Err(error) if matches!(error.kind, Slog1ErrorKind::FrameFull { .. }) => {
                     plan.grow(error)?;
                 }
                 Err(error) => return Err(error.into()),
@@ -179,9 +181,9 @@ impl<W: Read + Write + Seek> Sink<W> {
     }
 }
 
-impl<W: Read + Write + Seek> trace_model::Sink for Sink<W> {
-    fn order(&self) -> Order {
-        Order::End
+impl<W: Read + Write + Seek> trace_model::Sink for Slog1Sink<W> {
+    fn order(&self) -> DrawableOrder {
+        DrawableOrder::End
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
@@ -194,7 +196,7 @@ impl<W: Read + Write + Seek> trace_model::Sink for Sink<W> {
 }
 
 /// Appends the values of an info as arguments, all that the kind has names for.
-fn encode_info(shape: &Shape, info: &[u8], out: &mut Vec<u8>, losses: &mut Losses) {
+fn encode_info(shape: &RecordForm, info: &[u8], out: &mut Vec<u8>, losses: &mut Losses) {
     let category = &shape.category;
     let values = info_values(category, info).zip(&category.info_types);
     let mut lost = 0;
@@ -207,7 +209,7 @@ fn encode_info(shape: &Shape, info: &[u8], out: &mut Vec<u8>, losses: &mut Losse
 }
 
 /// The definitions by which records of these kinds are read.
-fn definitions(kinds: &[RecordKind]) -> HashMap<RecordKey, Definition> {
+fn definitions(kinds: &[RecordKind]) -> HashMap<RecordKey, RecordDefinition> {
     let all = kinds.iter().map(|kind| (kind.key(), kind.definition()));
     all.collect()
 }
@@ -215,10 +217,10 @@ fn definitions(kinds: &[RecordKind]) -> HashMap<RecordKey, Definition> {
 /// Gives all records of the temporary file.
 fn for_each(
     spool: &mut File,
-    defined: &HashMap<RecordKey, Definition>,
-    put: &mut dyn FnMut(&Record<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let failed = |error| Error::io(0, error);
+    defined: &HashMap<RecordKey, RecordDefinition>,
+    put: &mut dyn FnMut(&Slog1Record<'_>) -> Result<(), Slog1Error>,
+) -> Result<(), Slog1Error> {
+    let failed = |error| Slog1Error::io(0, error);
     spool.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut from = BufReader::with_capacity(1 << 18, spool);
     let mut bytes = Vec::new();
@@ -232,8 +234,8 @@ fn for_each(
         bytes.extend_from_slice(&size);
         bytes.resize(usize::from(u16::from_be_bytes(size)).max(2), 0);
         from.read_exact(&mut bytes[2..]).map_err(failed)?;
-        let mut cursor = Cursor::over(&bytes, 0, "record");
-        put(&Record::decode(&mut cursor, |key| {
+        let mut cursor = Slog1Cursor::over(&bytes, 0, "record");
+        put(&Slog1Record::decode(&mut cursor, |key| {
             defined.get(&key).copied()
         })?)?;
     }
@@ -241,7 +243,7 @@ fn for_each(
 
 /// Lines as threads.
 struct Threads {
-    table: Vec<Thread>,
+    table: Vec<Slog1Thread>,
     /// Node and thread of a line.
     of_line: HashMap<i32, (u16, u32)>,
 }
@@ -269,11 +271,11 @@ impl Threads {
             };
             threads.of_line.insert(line.id, (node, thread));
             if seen.insert((node, thread)) {
-                threads.table.push(Thread {
+                threads.table.push(Slog1Thread {
                     node,
                     thread,
                     application: line.rank as u32,
-                    ..Thread::default()
+                    ..Slog1Thread::default()
                 });
             }
         }

@@ -1,9 +1,9 @@
 //! Finds out how large frames must be, and how much of each the first pass must leave free, so that the copies of the
 //! second pass fit (`spec/slog1.md` section 8).
 
-use super::super::error::{Error, ErrorKind};
-use super::super::from_clog1::Options;
-use super::super::record::Record;
+use super::super::error::{Slog1Error, Slog1ErrorKind};
+use super::super::from_clog1::Slog1Options;
+use super::super::record::Slog1Record;
 use super::super::types::FRAME_HEADER_SIZE;
 
 /// Bytes of a frame where nothing is given: those of `clog2slog`.
@@ -13,18 +13,18 @@ const LARGEST: u32 = 1 << 30;
 
 /// A layout of frames.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct FramePlan {
     pub(super) frame_size: u32,
     /// Bytes that the first pass leaves free.
     pub(super) reserved: u32,
     may_grow: bool,
     directory: Option<u32>,
-    frames: Vec<Frame>,
+    frames: Vec<PlannedFrame>,
 }
 
 /// A frame as the first pass makes it.
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct PlannedFrame {
     start: f64,
     /// Bytes of its own records.
     used: u64,
@@ -33,11 +33,11 @@ struct Frame {
 }
 
 /// Takes records one after the other.
-type Put<'p> = &'p mut dyn FnMut(&Record<'_>) -> Result<(), Error>;
+type RecordSink<'p> = &'p mut dyn FnMut(&Slog1Record<'_>) -> Result<(), Slog1Error>;
 
-impl Plan {
-    pub(super) fn new(options: &Options) -> Self {
-        Plan {
+impl FramePlan {
+    pub(super) fn new(options: &Slog1Options) -> Self {
+        FramePlan {
             frame_size: options.frame_size.unwrap_or(FRAME_SIZE),
             reserved: 0,
             may_grow: options.frame_size.is_none(),
@@ -55,8 +55,8 @@ impl Plan {
     /// Lets frames and what is left free of them grow until everything fits. `records` gives all records each time.
     pub(super) fn settle(
         &mut self,
-        mut records: impl FnMut(Put<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        mut records: impl FnMut(RecordSink<'_>) -> Result<(), Slog1Error>,
+    ) -> Result<(), Slog1Error> {
         loop {
             self.frames.clear();
             let mut largest = 0;
@@ -67,10 +67,10 @@ impl Plan {
                 largest = largest.max(size);
                 let limit = u64::from(self.frame_size);
                 let fixed = FRAME_HEADER_SIZE as u64 + u64::from(self.reserved);
-                let is_full = |frame: &Frame| fixed + frame.used + size > limit;
+                let is_full = |frame: &PlannedFrame| fixed + frame.used + size > limit;
                 if self.frames.last().is_none_or(is_full) {
                     before = previous_end;
-                    self.frames.push(Frame {
+                    self.frames.push(PlannedFrame {
                         start: before,
                         used: 0,
                         more: 0,
@@ -95,7 +95,7 @@ impl Plan {
                 return Ok(());
             }
             let (needed, size) = (needed.max(least), self.frame_size);
-            let full = Error::new(0, ErrorKind::FrameFull { needed, size });
+            let full = Slog1Error::new(0, Slog1ErrorKind::FrameFull { needed, size });
             // A little more, because other borders meet other records.
             let reserved = copies.max(u64::from(self.reserved)) * 9 / 8 + 64;
             self.reserve(reserved, least, full)?;
@@ -115,7 +115,7 @@ impl Plan {
     }
 
     /// Sets the bytes that are left free; frames that do not have at least twice as many are doubled if they may.
-    fn reserve(&mut self, reserved: u64, least: u64, full: Error) -> Result<(), Error> {
+    fn reserve(&mut self, reserved: u64, least: u64, full: Slog1Error) -> Result<(), Slog1Error> {
         while self.may_grow
             && self.frame_size < LARGEST
             && u64::from(self.frame_size) < 2 * reserved + least
@@ -130,7 +130,7 @@ impl Plan {
     }
 
     /// More room, after frames were found too full in spite of the plan.
-    pub(super) fn grow(&mut self, full: Error) -> Result<(), Error> {
+    pub(super) fn grow(&mut self, full: Slog1Error) -> Result<(), Slog1Error> {
         let reserved = (u64::from(self.reserved) + 256) * 5 / 4;
         self.reserve(reserved, FRAME_HEADER_SIZE as u64 + 256, full)
     }

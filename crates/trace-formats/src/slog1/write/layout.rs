@@ -1,7 +1,7 @@
 //! What a writer is told before the first record: how the file is laid out, and its tables.
 
 use super::super::key::RecordKey;
-use super::super::types::{Definition, Display, Thread};
+use super::super::types::{Display, RecordDefinition, Slog1Thread};
 
 /// In which order of time records come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum TimeOrder {
 
 /// How a file is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct FileLayout {
     /// Bytes of a frame.
     pub frame_size: u32,
     /// Bytes of each frame that the first pass leaves free for copies of records of later frames.
@@ -29,10 +29,10 @@ pub struct Layout {
     pub spare_entries: u32,
 }
 
-impl Default for Layout {
+impl Default for FileLayout {
     /// Frames as `clog2slog` makes them, and the library's directory.
     fn default() -> Self {
-        Layout {
+        FileLayout {
             frame_size: 65536,
             frame_reserved: 0,
             frames_per_directory: 128,
@@ -58,9 +58,9 @@ impl RecordKind {
         self.display.key
     }
 
-    pub(in super::super) fn definition(&self) -> Definition {
+    pub(in super::super) fn definition(&self) -> RecordDefinition {
         let arguments = self.display.arguments.as_ref().map_or(0, Vec::len);
-        Definition {
+        RecordDefinition {
             key: self.display.key,
             associations: self.associations,
             arguments: arguments as u16,
@@ -70,11 +70,11 @@ impl RecordKind {
 
 /// What stands before the frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tables {
+pub struct FileTables {
     /// A text.
     pub preview: Vec<u8>,
     /// The threads.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<Slog1Thread>,
     /// The kinds of records. Those that no record is of are left out of the file, unless there is no record at all.
     pub kinds: Vec<RecordKind>,
 }

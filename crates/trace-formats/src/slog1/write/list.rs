@@ -1,18 +1,18 @@
 //! Lists of encoded records, and the frames they go into.
 
-use super::super::error::{Error, ErrorKind};
+use super::super::error::{Slog1Error, Slog1ErrorKind};
 use super::super::types::FRAME_HEADER_SIZE;
 
 /// Encoded records, one behind the other.
 #[derive(Debug, Default)]
-pub(super) struct List {
+pub(super) struct EncodedRecords {
     bytes: Vec<u8>,
     count: u32,
 }
 
-impl List {
+impl EncodedRecords {
     pub(super) const fn new() -> Self {
-        List {
+        EncodedRecords {
             bytes: Vec::new(),
             count: 0,
         }
@@ -21,7 +21,7 @@ impl List {
     /// The records in these bytes.
     pub(super) fn of(bytes: &[u8], count: u32) -> Self {
         let bytes = bytes.to_vec();
-        List { bytes, count }
+        EncodedRecords { bytes, count }
     }
 
     /// Appends the record that `encode` writes.
@@ -34,7 +34,7 @@ impl List {
         self.push(|bytes| bytes.extend_from_slice(record));
     }
 
-    pub(super) fn append(&mut self, other: &List) {
+    pub(super) fn append(&mut self, other: &EncodedRecords) {
         self.bytes.extend_from_slice(&other.bytes);
         self.count += other.count;
     }
@@ -111,11 +111,14 @@ pub(super) fn fill(
     buffer: &mut Vec<u8>,
     offset: u64,
     size: u32,
-    sectors: &[&List; 4],
-) -> Result<usize, Error> {
+    sectors: &[&EncodedRecords; 4],
+) -> Result<usize, Slog1Error> {
     let needed = FRAME_HEADER_SIZE as u64 + sectors.iter().map(|list| list.size()).sum::<u64>();
     if needed > u64::from(size) {
-        return Err(Error::new(offset, ErrorKind::FrameFull { needed, size }));
+        return Err(Slog1Error::new(
+            offset,
+            Slog1ErrorKind::FrameFull { needed, size },
+        ));
     }
     let needed = needed as usize;
     if buffer.len() < needed {

@@ -9,20 +9,20 @@ mod list;
 mod second;
 mod tables;
 
-use super::error::{Error, ErrorKind};
+use super::error::{Slog1Error, Slog1ErrorKind};
 use super::key::RecordKey;
-use super::record::{Record, fixed_size, is_variable};
-use super::types::{DirectoryEntry, FRAME_HEADER_SIZE, Header};
-pub use layout::{Layout, RecordKind, Tables, TimeOrder};
-use list::List;
+use super::record::{Slog1Record, fixed_size, is_variable};
+use super::types::{DirectoryEntry, FRAME_HEADER_SIZE, Slog1Header};
+pub use layout::{FileLayout, FileTables, RecordKind, TimeOrder};
+use list::EncodedRecords;
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 /// Counts of what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenCounts {
     /// The header.
-    pub header: Header,
+    pub header: Slog1Header,
     /// Frames.
     pub frames: u32,
     /// Records, each counted once.
@@ -31,18 +31,18 @@ pub struct Written {
 
 /// Writes a file record by record.
 #[derive(Debug)]
-pub struct Writer<W> {
+pub struct Slog1Writer<W> {
     out: W,
-    header: Header,
+    header: Slog1Header,
     kinds: Vec<RecordKind>,
     used: Vec<bool>,
     by_key: HashMap<RecordKey, usize>,
     bins: u32,
     entries: Vec<DirectoryEntry>,
     /// Records of the frame that is being filled.
-    current: List,
+    current: EncodedRecords,
     /// Records that reach into it from the frames before it.
-    pending: List,
+    pending: EncodedRecords,
     /// Bytes and number of records that are announced and have not come.
     announced: Option<(u64, u64)>,
     /// The frame that was written last. What a shorter one leaves of it goes to the file, as with the library.
@@ -52,25 +52,28 @@ pub struct Writer<W> {
     records: u64,
 }
 
-impl<W: Read + Write + Seek> Writer<W> {
+impl<W: Read + Write + Seek> Slog1Writer<W> {
     /// Starts a file in `out`, at its position 0.
     ///
     /// # Errors
     /// Two kinds of one key, argument labels of more than 33 bytes, and failures of `out`.
-    pub fn new(out: W, tables: &Tables, layout: &Layout) -> Result<Self, Error> {
+    pub fn new(out: W, tables: &FileTables, layout: &FileLayout) -> Result<Self, Slog1Error> {
         if (layout.frame_size as usize) < FRAME_HEADER_SIZE {
-            return Err(Error::new(8, ErrorKind::FrameSize(layout.frame_size)));
+            return Err(Slog1Error::new(
+                8,
+                Slog1ErrorKind::FrameSize(layout.frame_size),
+            ));
         }
         let mut by_key = HashMap::new();
         for (nth, kind) in tables.kinds.iter().enumerate() {
             kind.display.check()?;
             let key = kind.key();
             if by_key.insert(key, nth).is_some() {
-                return Err(Error::new(0, ErrorKind::Duplicate(key)));
+                return Err(Slog1Error::new(0, Slog1ErrorKind::Duplicate(key)));
             }
         }
         let (header, beginning) = tables::beginning(tables, layout);
-        let mut writer = Writer {
+        let mut writer = Slog1Writer {
             out,
             header,
             kinds: tables.kinds.clone(),
@@ -78,8 +81,8 @@ impl<W: Read + Write + Seek> Writer<W> {
             by_key,
             bins: layout.bins.clamp(1, 512),
             entries: Vec::new(),
-            current: List::default(),
-            pending: List::default(),
+            current: EncodedRecords::default(),
+            pending: EncodedRecords::default(),
             announced: None,
             buffer: Vec::new(),
             offset: beginning.len() as u64,
@@ -95,7 +98,7 @@ impl<W: Read + Write + Seek> Writer<W> {
     ///
     /// # Errors
     /// If there is no such kind, or if its size is not known beforehand.
-    pub fn announce(&mut self, rectype: u16, key: RecordKey) -> Result<(), Error> {
+    pub fn announce(&mut self, rectype: u16, key: RecordKey) -> Result<(), Slog1Error> {
         let size = self.announced_size(rectype, key)?;
         let (bytes, count) = self.announced.get_or_insert((0, 0));
         *bytes += size;
@@ -104,13 +107,16 @@ impl<W: Read + Write + Seek> Writer<W> {
         Ok(())
     }
 
-    fn announced_size(&self, rectype: u16, key: RecordKey) -> Result<u64, Error> {
+    fn announced_size(&self, rectype: u16, key: RecordKey) -> Result<u64, Slog1Error> {
         let kind = self.by_key.get(&key).and_then(|&nth| self.kinds.get(nth));
         let Some(kind) = kind else {
-            return Err(Error::new(self.offset, ErrorKind::Undefined(key)));
+            return Err(Slog1Error::new(self.offset, Slog1ErrorKind::Undefined(key)));
         };
         if rectype > 255 || is_variable(rectype) {
-            return Err(Error::new(self.offset, ErrorKind::RecordType(rectype)));
+            return Err(Slog1Error::new(
+                self.offset,
+                Slog1ErrorKind::RecordType(rectype),
+            ));
         }
         Ok(fixed_size(rectype, &kind.definition()) as u64)
     }
@@ -120,13 +126,16 @@ impl<W: Read + Write + Seek> Writer<W> {
     /// # Errors
     /// If it does not fit its definition or a frame, if it was not announced although others were, if there are more
     /// frames than the directory can hold, and failures of the output.
-    pub fn write(&mut self, record: &Record<'_>) -> Result<(), Error> {
+    pub fn write(&mut self, record: &Slog1Record<'_>) -> Result<(), Slog1Error> {
         let kind = self.check(record)?;
         let size = record.size() as u64;
         let mut held = 0;
         if let Some((bytes, count)) = self.announced {
             if count == 0 {
-                return Err(Error::new(self.offset, ErrorKind::NotReserved(record.key)));
+                return Err(Slog1Error::new(
+                    self.offset,
+                    Slog1ErrorKind::NotReserved(record.key),
+                ));
             }
             // The record itself is among those announced.
             held = bytes.saturating_sub(size);
@@ -154,13 +163,19 @@ impl<W: Read + Write + Seek> Writer<W> {
     }
 
     /// Index of the kind that a record is of, if it is as its definition says.
-    fn check(&self, record: &Record<'_>) -> Result<usize, Error> {
+    fn check(&self, record: &Slog1Record<'_>) -> Result<usize, Slog1Error> {
         let Some(&nth) = self.by_key.get(&record.key) else {
-            return Err(Error::new(self.offset, ErrorKind::Undefined(record.key)));
+            return Err(Slog1Error::new(
+                self.offset,
+                Slog1ErrorKind::Undefined(record.key),
+            ));
         };
         let rectype = record.rectype;
         if rectype > 255 {
-            return Err(Error::new(self.offset, ErrorKind::RecordType(rectype)));
+            return Err(Slog1Error::new(
+                self.offset,
+                Slog1ErrorKind::RecordType(rectype),
+            ));
         }
         let definition = self.kinds[nth].definition();
         let found = record.size();
@@ -169,24 +184,27 @@ impl<W: Read + Write + Seek> Writer<W> {
         let expected = if is_variable(rectype) { found } else { fixed };
         if found != expected || found < least || found > usize::from(u16::MAX) {
             let expected = fixed;
-            let kind = ErrorKind::RecordSize { expected, found };
-            return Err(Error::new(self.offset, kind));
+            let kind = Slog1ErrorKind::RecordSize { expected, found };
+            return Err(Slog1Error::new(self.offset, kind));
         }
         Ok(nth)
     }
 
     /// Writes the frame that is being filled and begins the next (step 3).
-    fn close_frame(&mut self, is_last: bool) -> Result<(), Error> {
+    fn close_frame(&mut self, is_last: bool) -> Result<(), Slog1Error> {
         let capacity = self.header.frames_per_directory;
         let size = self.header.frame_size;
         if self.current.is_empty() {
             // Announced records, or those of earlier frames, leave no room for any.
             let needed = u64::from(size) + 1;
-            let kind = ErrorKind::FrameFull { needed, size };
-            return Err(Error::new(self.offset, kind));
+            let kind = Slog1ErrorKind::FrameFull { needed, size };
+            return Err(Slog1Error::new(self.offset, kind));
         }
         if self.entries.len() >= capacity as usize {
-            return Err(Error::new(self.offset, ErrorKind::DirectoryFull(capacity)));
+            return Err(Slog1Error::new(
+                self.offset,
+                Slog1ErrorKind::DirectoryFull(capacity),
+            ));
         }
         let start = match self.entries.last() {
             Some(entry) => entry.end,
@@ -200,9 +218,13 @@ impl<W: Read + Write + Seek> Writer<W> {
             self.current.last_end()
         };
         if start > end {
-            return Err(Error::new(self.offset, ErrorKind::Order { start, end }));
+            return Err(Slog1Error::new(
+                self.offset,
+                Slog1ErrorKind::Order { start, end },
+            ));
         }
-        let [mut current, mut incoming, mut passing, mut outgoing] = [const { List::new() }; 4];
+        let [mut current, mut incoming, mut passing, mut outgoing] =
+            [const { EncodedRecords::new() }; 4];
         for record in self.pending.iter() {
             let to = if list::end(record) <= end {
                 &mut incoming
@@ -238,8 +260,8 @@ impl<W: Read + Write + Seek> Writer<W> {
     /// Completes the file: tables without the entries that are not used, directory, copies of records, statistics.
     ///
     /// # Errors
-    /// [`ErrorKind::FrameFull`] if a frame has no room for the copies that belong in it, and failures of the output.
-    pub fn finish(mut self) -> Result<(W, Written), Error> {
+    /// [`Slog1ErrorKind::FrameFull`] if a frame has no room for the copies that belong in it, and failures of the output.
+    pub fn finish(mut self) -> Result<(W, WrittenCounts), Slog1Error> {
         if !self.current.is_empty() || !self.pending.is_empty() {
             self.close_frame(true)?;
         }
@@ -254,8 +276,8 @@ impl<W: Read + Write + Seek> Writer<W> {
         self.put(self.header.directory, &directory)?;
         self.put(0, &self.header.encode())?;
         let flushed = self.out.flush();
-        flushed.map_err(|error| Error::io(self.offset, error))?;
-        let written = Written {
+        flushed.map_err(|error| Slog1Error::io(self.offset, error))?;
+        let written = WrittenCounts {
             header: self.header,
             frames: self.entries.len() as u32,
             records: self.records,
@@ -287,10 +309,10 @@ impl<W: Read + Write + Seek> Writer<W> {
         self.kinds = kinds.into_iter().map(|(kind, _)| kind).collect();
     }
 
-    fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Slog1Error> {
         let placed = self.out.seek(SeekFrom::Start(offset));
         placed
             .and_then(|_| self.out.write_all(bytes))
-            .map_err(|error| Error::io(offset, error))
+            .map_err(|error| Slog1Error::io(offset, error))
     }
 }

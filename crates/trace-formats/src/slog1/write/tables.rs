@@ -2,12 +2,12 @@
 
 use super::super::profile;
 use super::super::types::{
-    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, DirectoryEntry, ENTRY_SIZE, HEADER_SIZE, Header,
+    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, DirectoryEntry, ENTRY_SIZE, HEADER_SIZE, Slog1Header,
 };
-use super::layout::{Layout, RecordKind, Tables, TimeOrder};
+use super::layout::{FileLayout, FileTables, RecordKind, TimeOrder};
 
 /// Header, tables with room for more entries, and a directory without frames.
-pub(super) fn beginning(tables: &Tables, layout: &Layout) -> (Header, Vec<u8>) {
+pub(super) fn beginning(tables: &FileTables, layout: &FileLayout) -> (Slog1Header, Vec<u8>) {
     let mut out = vec![0; HEADER_SIZE];
     let preview = out.len() as u64;
     out.extend_from_slice(&(tables.preview.len() as u32).to_be_bytes());
@@ -33,7 +33,7 @@ pub(super) fn beginning(tables: &Tables, layout: &Layout) -> (Header, Vec<u8>) {
         DirectoryEntry::UNUSED.encode(&mut out);
     }
     let by_start = layout.order == TimeOrder::Start;
-    let header = Header {
+    let header = Slog1Header {
         version: (0, 9),
         frame_size: layout.frame_size,
         frame_reserved: layout.frame_reserved,

@@ -3,10 +3,10 @@
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::super::convert::{Binding, Role};
-use super::super::cursor::Cursor;
+use super::super::convert::{Binding, EventRole};
+use super::super::cursor::Slog2Cursor;
 use super::super::encode;
-use super::super::error::{Error, ErrorKind};
+use super::super::error::{Error, Slog2ErrorKind};
 use trace_model::Text;
 
 /// First bytes of the annotation part.
@@ -44,7 +44,7 @@ impl Companion {
         let expected = self.size;
         if found != expected {
             let what = "size";
-            let kind = ErrorKind::OtherClog2 {
+            let kind = Slog2ErrorKind::OtherClog2 {
                 what,
                 expected,
                 found,
@@ -55,7 +55,7 @@ impl Companion {
         let expected = self.hash;
         if found != expected {
             let what = "hash of its first and last 64 KiB";
-            let kind = ErrorKind::OtherClog2 {
+            let kind = Slog2ErrorKind::OtherClog2 {
                 what,
                 expected,
                 found,
@@ -78,7 +78,7 @@ fn hash_of_file(clog2: &[u8]) -> u64 {
 
 /// What an event number means in the records behind an offset of the CLOG2 file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Meaning {
+pub(super) struct EventMeaning {
     pub(super) from: u64,
     pub(super) binding: Binding,
 }
@@ -88,7 +88,7 @@ pub(super) struct Meaning {
 pub(super) struct Annotation {
     pub(super) companion: Companion,
     /// By ascending offset.
-    pub(super) meanings: Vec<Meaning>,
+    pub(super) meanings: Vec<EventMeaning>,
 }
 
 impl Annotation {
@@ -99,13 +99,13 @@ impl Annotation {
         out.extend_from_slice(&self.companion.size.to_be_bytes());
         out.extend_from_slice(&self.companion.hash.to_be_bytes());
         encode::write_count(&mut out, self.meanings.len());
-        for Meaning { from, binding } in &self.meanings {
+        for EventMeaning { from, binding } in &self.meanings {
             out.extend_from_slice(&from.to_be_bytes());
             out.extend_from_slice(&binding.etype.to_be_bytes());
             out.push(match binding.role {
-                Role::Start => 0,
-                Role::End => 1,
-                Role::Solo => 2,
+                EventRole::Start => 0,
+                EventRole::End => 1,
+                EventRole::Solo => 2,
             });
             out.extend_from_slice(&binding.category.to_be_bytes());
         }
@@ -113,10 +113,10 @@ impl Annotation {
     }
 
     /// Reads the companion only.
-    pub(super) fn companion(part: &mut Cursor<'_>) -> Result<Companion, Error> {
+    pub(super) fn companion(part: &mut Slog2Cursor<'_>) -> Result<Companion, Error> {
         let at = part.offset();
         if part.text("annotations")?.to_str() != MAGIC {
-            return Err(Error::new(at, ErrorKind::NoAnnotation));
+            return Err(Error::new(at, Slog2ErrorKind::NoAnnotation));
         }
         Ok(Companion {
             name: part.text("name of the CLOG2 file")?,
@@ -125,7 +125,7 @@ impl Annotation {
         })
     }
 
-    pub(super) fn decode(part: &mut Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn decode(part: &mut Slog2Cursor<'_>) -> Result<Self, Error> {
         let companion = Self::companion(part)?;
         let what = "meanings of event numbers";
         let count = part.count(BINDING_SIZE, what)?;
@@ -134,10 +134,10 @@ impl Annotation {
             let from = part.i64(what)? as u64;
             let etype = part.i32(what)?;
             let role = match part.u8(what)? {
-                0 => Role::Start,
-                1 => Role::End,
-                2 => Role::Solo,
-                found => return Err(part.error(ErrorKind::Role(found))),
+                0 => EventRole::Start,
+                1 => EventRole::End,
+                2 => EventRole::Solo,
+                found => return Err(part.error(Slog2ErrorKind::Role(found))),
             };
             let category = part.i32(what)?;
             let binding = Binding {
@@ -145,7 +145,7 @@ impl Annotation {
                 role,
                 category,
             };
-            meanings.push(Meaning { from, binding });
+            meanings.push(EventMeaning { from, binding });
         }
         part.finish("annotations")?;
         Ok(Annotation {
@@ -182,7 +182,7 @@ impl<'a> LeafRecord<'a> {
         out.extend_from_slice(self.elders);
     }
 
-    pub(super) fn decode(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn decode(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
         let what = "record of a leaf";
         Ok(LeafRecord {
             offset: cursor.i64(what)? as u64,
@@ -235,7 +235,7 @@ pub(super) struct Elder {
 }
 
 /// Reads the next of the list; `last` is the place of the one before.
-pub(super) fn next_elder(cursor: &mut Cursor<'_>, last: u64) -> Result<Option<Elder>, Error> {
+pub(super) fn next_elder(cursor: &mut Slog2Cursor<'_>, last: u64) -> Result<Option<Elder>, Error> {
     if cursor.left() == 0 {
         return Ok(None);
     }

@@ -11,7 +11,7 @@
 //!
 //! ```
 //! # use trace_formats::clog2::{Body, Preamble, Record, RecordHeader, Writer};
-//! use trace_formats::slog2::{Annotated, Drawable, annotate, convert};
+//! use trace_formats::slog2::{Annotated, NodeDrawable, annotate, convert};
 //! # let mut clog2 = std::io::Cursor::new(Vec::new());
 //! # let mut writer = Writer::new(&mut clog2, &Preamble::default())?;
 //! # for (time, etype) in [(0.25, 48), (0.75, 49)] {

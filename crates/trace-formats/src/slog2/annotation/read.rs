@@ -2,15 +2,15 @@
 
 use std::io::{Seek, Write};
 
-use super::super::convert::{ConvertError, Lines, Matching, Meeting, Role};
-use super::super::cursor::Cursor;
+use super::super::convert::{ConvertError, EventRole, LineNumbering, Meeting, RecordMatching};
+use super::super::cursor::Slog2Cursor;
 use super::super::encode::write_count;
-use super::super::error::{Error, ErrorKind};
-use super::super::node::{Node, Primitive, Stub};
-use super::super::read::Reader;
+use super::super::error::{Error, Slog2ErrorKind};
+use super::super::node::{Primitive, Slog2Node, Stub};
+use super::super::read::Slog2Reader;
 use super::super::rewrite::Relocation;
 use super::super::tree_builder::Lists;
-use super::super::types::{DirEntry, FileBlockPtr, Header};
+use super::super::types::{DirEntry, FileBlockPtr, Slog2Header};
 use super::layout::{Annotation, Companion, LeafRecord, hash, next_elder};
 use crate::clog2::{
     self, Body, Endian, Msg, Preamble, Record, RecordHeader, peek_rectype, peek_size, rectype,
@@ -23,12 +23,12 @@ use trace_model::{Topology, Vertex};
 const EMPTY_LEAF_SIZE: i32 = 46;
 
 /// What an event number means from an offset of the CLOG2 file on: role and category.
-type Meanings = Vec<(u64, Role, i32)>;
+type Meanings = Vec<(u64, EventRole, i32)>;
 
 /// An annotation file and its CLOG2 file.
 #[derive(Debug)]
 pub struct Annotated<'a> {
-    tree: Reader<'a>,
+    tree: Slog2Reader<'a>,
     slog2: &'a [u8],
     clog2: &'a [u8],
     preamble: Preamble,
@@ -41,10 +41,10 @@ impl<'a> Annotated<'a> {
     /// Opens an annotation file, given all bytes of it and of the CLOG2 file. Takes the same time for files of any size.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAnnotation`] if the first is a plain SLOG2 file, [`ErrorKind::OtherClog2`] if the second is not the
+    /// [`Slog2ErrorKind::NoAnnotation`] if the first is a plain SLOG2 file, [`Slog2ErrorKind::OtherClog2`] if the second is not the
     /// one that it was made of; what is damaged in either.
     pub fn new(slog2: &'a [u8], clog2: &'a [u8]) -> Result<Self, ConvertError> {
-        let tree = Reader::new(slog2)?;
+        let tree = Slog2Reader::new(slog2)?;
         let ptr = tree.header().annotations;
         let mut part = annotation_part(&tree)?;
         let Annotation {
@@ -52,7 +52,7 @@ impl<'a> Annotated<'a> {
             meanings: list,
         } = Annotation::decode(&mut part)?;
         companion.check(clog2, ptr.offset as u64)?;
-        let reader = clog2::Reader::new(clog2)?;
+        let reader = clog2::Clog2Reader::new(clog2)?;
         if reader.preamble().endian == Endian::Little {
             return Err(ConvertError::LittleEndian);
         }
@@ -76,7 +76,7 @@ impl<'a> Annotated<'a> {
     ///
     /// # Errors
     /// If the part that tells is damaged.
-    pub fn companion_of(tree: &Reader<'_>) -> Result<Option<Companion>, Error> {
+    pub fn companion_of(tree: &Slog2Reader<'_>) -> Result<Option<Companion>, Error> {
         if tree.header().annotations.is_null() {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ impl<'a> Annotated<'a> {
             Ok(companion) => Ok(Some(companion)),
             // Something else that uses the pointer.
             Err(Error {
-                kind: ErrorKind::NoAnnotation,
+                kind: Slog2ErrorKind::NoAnnotation,
                 ..
             }) => Ok(None),
             Err(error) => Err(error),
@@ -92,7 +92,7 @@ impl<'a> Annotated<'a> {
     }
 
     /// The annotation file as it stands, with empty leaves.
-    pub fn tree(&self) -> &Reader<'a> {
+    pub fn tree(&self) -> &Slog2Reader<'a> {
         &self.tree
     }
 
@@ -105,7 +105,7 @@ impl<'a> Annotated<'a> {
     /// only, since they lead to places in this file.
     ///
     /// # Errors
-    /// [`ErrorKind::OtherClog2`] if the records of the leaf are not those of the file that the annotation was made of.
+    /// [`Slog2ErrorKind::OtherClog2`] if the records of the leaf are not those of the file that the annotation was made of.
     pub fn node_bytes(&self, ptr: FileBlockPtr) -> Result<Vec<u8>, ConvertError> {
         let node = self.tree.node(ptr)?;
         if node.stub.id.depth == 0 {
@@ -120,9 +120,9 @@ impl<'a> Annotated<'a> {
     ///
     /// # Errors
     /// If the bytes are something else.
-    pub fn read_node<'n>(&self, bytes: &'n [u8]) -> Result<Node<'n>, Error> {
-        let mut cursor = Cursor::new(bytes, 0);
-        let node = Node::read(&mut cursor, self.tree.layout())?;
+    pub fn read_node<'n>(&self, bytes: &'n [u8]) -> Result<Slog2Node<'n>, Error> {
+        let mut cursor = Slog2Cursor::new(bytes, 0);
+        let node = Slog2Node::read(&mut cursor, self.tree.layout())?;
         cursor.finish("tree node")?;
         Ok(node)
     }
@@ -131,7 +131,7 @@ impl<'a> Annotated<'a> {
     ///
     /// # Errors
     /// What is wrong with the files, and what of the output.
-    pub fn expand<W: Write + Seek>(&self, out: W) -> Result<(W, Header), ConvertError> {
+    pub fn expand<W: Write + Seek>(&self, out: W) -> Result<(W, Slog2Header), ConvertError> {
         let mut nodes: Vec<DirEntry> = self.tree.whole_directory()?.iter().collect();
         nodes.sort_by_key(|entry| entry.ptr.offset);
         let mut relocation = Relocation::new(out, self.tree.layout())?;
@@ -144,7 +144,7 @@ impl<'a> Annotated<'a> {
                 let most = self.clog2.len() as u64;
                 if records > most {
                     let found = records;
-                    return Err(Error::new(at, ErrorKind::LeafRecords { found, most }).into());
+                    return Err(Error::new(at, Slog2ErrorKind::LeafRecords { found, most }).into());
                 }
             }
             let bytes = self.node_bytes(entry.ptr)?;
@@ -153,10 +153,10 @@ impl<'a> Annotated<'a> {
         Ok(relocation.finish(&self.tree)?)
     }
 
-    fn leaf_bytes(&self, leaf: &Node<'_>) -> Result<Vec<u8>, ConvertError> {
+    fn leaf_bytes(&self, leaf: &Slog2Node<'_>) -> Result<Vec<u8>, ConvertError> {
         let Stub { ptr, id, bounds } = leaf.stub;
         if !leaf.nestless.is_empty() || !leaf.nestable.is_empty() || ptr.size != EMPTY_LEAF_SIZE {
-            return Err(Error::new(ptr.offset as u64, ErrorKind::LeafNotEmpty).into());
+            return Err(Error::new(ptr.offset as u64, Slog2ErrorKind::LeafNotEmpty).into());
         }
         let (record, at) = self.leaf_record(ptr)?;
         let earliest = match id.xpos {
@@ -167,8 +167,8 @@ impl<'a> Annotated<'a> {
         leaf.stub.write(&mut out);
         Replay {
             annotated: self,
-            lines: Lines::new(&self.preamble),
-            matching: Matching::new(),
+            lines: LineNumbering::new(&self.preamble),
+            matching: RecordMatching::new(),
             earliest,
             lists: Lists::default(),
         }
@@ -186,11 +186,11 @@ impl<'a> Annotated<'a> {
             .unwrap_or(usize::MAX);
         let rest = self.slog2.get(behind..).unwrap_or_default();
         let at = behind as u64;
-        Ok((LeafRecord::decode(&mut Cursor::new(rest, at))?, at))
+        Ok((LeafRecord::decode(&mut Slog2Cursor::new(rest, at))?, at))
     }
 
     /// What an event means that stands at this offset.
-    fn meaning(&self, etype: i32, offset: u64) -> Option<(Role, i32)> {
+    fn meaning(&self, etype: i32, offset: u64) -> Option<(EventRole, i32)> {
         let list = self.meanings.get(&etype)?;
         let after = list.partition_point(|&(from, ..)| from <= offset);
         let &(_, role, category) = list.get(after.checked_sub(1)?)?;
@@ -198,10 +198,10 @@ impl<'a> Annotated<'a> {
     }
 }
 
-fn annotation_part<'a>(tree: &Reader<'a>) -> Result<Cursor<'a>, Error> {
+fn annotation_part<'a>(tree: &Slog2Reader<'a>) -> Result<Slog2Cursor<'a>, Error> {
     let ptr = tree.header().annotations;
     if ptr.is_null() {
-        return Err(Error::new(0, ErrorKind::NoAnnotation));
+        return Err(Error::new(0, Slog2ErrorKind::NoAnnotation));
     }
     tree.part(ptr, "annotations")
 }
@@ -209,8 +209,8 @@ fn annotation_part<'a>(tree: &Reader<'a>) -> Result<Cursor<'a>, Error> {
 /// Converts the records of one leaf once more.
 struct Replay<'r> {
     annotated: &'r Annotated<'r>,
-    lines: Lines,
-    matching: Matching,
+    lines: LineNumbering,
+    matching: RecordMatching,
     /// Where the leaf begins: what starts earlier is in a node above. `None` for the first leaf, which holds all there
     /// was when it was written.
     earliest: Option<f64>,
@@ -225,7 +225,7 @@ impl Replay<'_> {
             .zip(usize::try_from(leaf.length).ok())
             .and_then(|(offset, length)| clog2.get(offset..offset.checked_add(length)?));
         let Some(records) = range else {
-            let kind = ErrorKind::LeafRange {
+            let kind = Slog2ErrorKind::LeafRange {
                 offset: leaf.offset,
                 length: leaf.length,
             };
@@ -233,7 +233,7 @@ impl Replay<'_> {
         };
         let found = hash(records);
         if found != leaf.hash {
-            let kind = ErrorKind::OtherClog2 {
+            let kind = Slog2ErrorKind::OtherClog2 {
                 what: "hash of the records of a leaf",
                 expected: leaf.hash,
                 found,
@@ -241,7 +241,7 @@ impl Replay<'_> {
             return Err(Error::new(at, kind).into());
         }
         // Behind offset, length, hash and the list's size.
-        let mut elders = Cursor::new(leaf.elders, at + 28);
+        let mut elders = Slog2Cursor::new(leaf.elders, at + 28);
         let mut elder = next_elder(&mut elders, 0)?;
         let start = leaf.offset as usize;
         let mut offset = start;
@@ -253,7 +253,7 @@ impl Replay<'_> {
                 // Decoding it says what is wrong.
                 let error = match Record::decode(bytes, Endian::Big) {
                     Err(error) => error,
-                    Ok(_) => clog2::Error::new(0, clog2::ErrorKind::NoEndLog),
+                    Ok(_) => clog2::Error::new(0, clog2::Clog2ErrorKind::NoEndLog),
                 };
                 return Err(error.moved(offset as u64).into());
             }
@@ -276,14 +276,14 @@ impl Replay<'_> {
             };
         }
         if elder.is_some() {
-            return Err(elders.error(ErrorKind::LeafPlaces).into());
+            return Err(elders.error(Slog2ErrorKind::LeafPlaces).into());
         }
         // A leaf is closed before it gets larger, and a larger drawable is alone in it.
         let most = self.annotated.tree.header().leaf_byte_size.max(1) as usize + 1;
         let found = self.lists.byte_size();
         if found > most && self.lists.count() > 1 {
             let (found, most) = (found as u64, most as u64);
-            return Err(Error::new(at, ErrorKind::LeafRecords { found, most }).into());
+            return Err(Error::new(at, Slog2ErrorKind::LeafRecords { found, most }).into());
         }
         Ok(self.lists)
     }
@@ -330,11 +330,11 @@ impl Replay<'_> {
         };
         let (line, time) = (self.lines.line(header), header.time);
         match role {
-            Role::Start => {
+            EventRole::Start => {
                 let kind = (etype, category as u32);
                 self.matching.start(kind, line, time, cargo, 0);
             }
-            Role::End => {
+            EventRole::End => {
                 if let Some(state) = self.matching.end(category as u32, line, time, cargo) {
                     self.draw(
                         Topology::State,
@@ -344,7 +344,7 @@ impl Replay<'_> {
                     );
                 }
             }
-            Role::Solo => {
+            EventRole::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);
                 self.draw(Topology::Event, category, info, &[Vertex { time, line }]);
             }

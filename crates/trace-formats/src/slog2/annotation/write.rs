@@ -8,11 +8,11 @@
 use std::io::{Seek, Write};
 
 use super::super::convert::{
-    Conversion, ConvertError, ConvertOptions, Draw, FromClog2, for_each_record,
+    ConvertError, ConvertOptions, DrawIntoTree, FromClog2, Slog2Conversion, for_each_record,
 };
 use super::super::error::Error;
-use super::super::tree_builder::{Builder, DrawablePlacement, FileDrawable, Tree};
-use super::layout::{Annotation, Companion, EldersWriter, LeafRecord, Meaning, hash};
+use super::super::tree_builder::{DrawablePlacement, FileDrawable, TreeBuilder, WrittenTree};
+use super::layout::{Annotation, Companion, EldersWriter, EventMeaning, LeafRecord, hash};
 use crate::clog2::{self, Endian, PREAMBLE_SIZE};
 use trace_model::Drawable as NewDrawable;
 
@@ -25,7 +25,7 @@ pub fn annotate<W: Write + Seek>(
     name: &str,
     out: W,
     options: ConvertOptions,
-) -> Result<(W, Conversion), ConvertError> {
+) -> Result<(W, Slog2Conversion), ConvertError> {
     annotate_with_progress(clog2, name, out, options, |_| ())
 }
 
@@ -39,8 +39,8 @@ pub fn annotate_with_progress<W: Write + Seek>(
     out: W,
     options: ConvertOptions,
     progress: impl FnMut(u64),
-) -> Result<(W, Conversion), ConvertError> {
-    let reader = clog2::Reader::new(clog2)?;
+) -> Result<(W, Slog2Conversion), ConvertError> {
+    let reader = clog2::Clog2Reader::new(clog2)?;
     if reader.preamble().endian == Endian::Little {
         return Err(ConvertError::LittleEndian);
     }
@@ -54,7 +54,7 @@ pub fn annotate_with_progress<W: Write + Seek>(
         primitive: Vec::new(),
     };
     let mut converter = FromClog2::drawing(leaves, out, reader.preamble(), options)?;
-    let mut meanings: Vec<Meaning> = Vec::new();
+    let mut meanings: Vec<EventMeaning> = Vec::new();
     let mut push = |offset: usize, record: &[u8]| {
         converter.draw_mut().record = offset..offset + record.len();
         converter.push_encoded(record)?;
@@ -62,7 +62,7 @@ pub fn annotate_with_progress<W: Write + Seek>(
         if converter.bindings().len() > known {
             let from = offset as u64;
             let new = converter.bindings()[known..].iter();
-            meanings.extend(new.map(|&binding| Meaning { from, binding }));
+            meanings.extend(new.map(|&binding| EventMeaning { from, binding }));
         }
         Ok(())
     };
@@ -111,10 +111,10 @@ impl Leaves<'_> {
     }
 }
 
-impl<W: Write + Seek> Draw<W> for Leaves<'_> {
+impl<W: Write + Seek> DrawIntoTree<W> for Leaves<'_> {
     fn draw(
         &mut self,
-        builder: &mut Builder<W>,
+        builder: &mut TreeBuilder<W>,
         drawable: &NewDrawable<'_>,
         born: u64,
     ) -> Result<(), Error> {
@@ -146,7 +146,7 @@ impl<W: Write + Seek> Draw<W> for Leaves<'_> {
         Ok(())
     }
 
-    fn close(&mut self, builder: Builder<W>) -> Result<Tree<W>, Error> {
+    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Error> {
         builder.close_with(self.leaf_record())
     }
 }

@@ -13,7 +13,7 @@ const LOW_ETYPES: usize = 8192;
 
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::slog2) enum Role {
+pub(in crate::slog2) enum EventRole {
     /// Starts a state.
     Start,
     /// Ends a state.
@@ -26,14 +26,14 @@ pub(in crate::slog2) enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::slog2) struct Binding {
     pub(in crate::slog2) etype: i32,
-    pub(in crate::slog2) role: Role,
+    pub(in crate::slog2) role: EventRole,
     /// Index of the category.
     pub(in crate::slog2) category: i32,
 }
 
 /// A category and what the conversion must know beside it.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct OpenCategory {
     pub(super) category: Category,
     /// Whether it is in the category map: it is from its first definition or drawable on.
     entered: bool,
@@ -47,14 +47,14 @@ pub(super) struct Slot {
 
 /// Numbers of things that wait for their other end.
 #[derive(Debug, Default)]
-pub(super) struct Open {
+pub(super) struct OpenCounts {
     pub(super) states: u64,
     pub(super) messages: u64,
 }
 
 /// A range of event numbers of the preamble.
 #[derive(Clone, Debug)]
-struct Predefined {
+struct PreambleRange {
     etypes: Range<i64>,
     topology: Topology,
     /// Category of the first number.
@@ -63,31 +63,31 @@ struct Predefined {
 
 /// All categories of a log. They are made when they are first met; their indices are those of the preamble's ranges.
 #[derive(Debug)]
-pub(super) struct Categories {
-    slots: Vec<Slot>,
+pub(super) struct LogCategories {
+    slots: Vec<OpenCategory>,
     /// Slots in the order in which they entered the category map.
     entered: Vec<u32>,
     /// In order of precedence: later ranges of the preamble hide earlier ones.
-    predefined: Vec<Predefined>,
+    predefined: Vec<PreambleRange>,
     /// Slots of predefined categories that were met.
     by_index: HashMap<i64, u32>,
     /// Event numbers that were met.
-    by_etype: HashMap<i32, (Role, u32)>,
+    by_etype: HashMap<i32, (EventRole, u32)>,
     /// The same for the numbers from 0 on, which nearly all are: quicker to look up.
-    low_etypes: Vec<Option<(Role, u32)>>,
+    low_etypes: Vec<Option<(EventRole, u32)>>,
     /// What event numbers came to mean, in the order in which that became known.
     bindings: Vec<Binding>,
     next_index: i64,
     default_colors: DefaultColors,
 }
 
-impl Categories {
+impl LogCategories {
     /// Slot of the category of messages.
     pub(super) const MESSAGE: u32 = 0;
 
     pub(super) fn new(preamble: &Preamble) -> Self {
         let mut next_index = 1;
-        let mut predefined: Vec<Predefined> = [
+        let mut predefined: Vec<PreambleRange> = [
             (
                 preamble.known_event_id_start,
                 preamble.known_state_id_count,
@@ -115,7 +115,7 @@ impl Categories {
             let etypes_each = if topology == Topology::State { 2 } else { 1 };
             let index = next_index;
             next_index += count;
-            Predefined {
+            PreambleRange {
                 etypes: start..start + etypes_each * count,
                 topology,
                 index,
@@ -123,8 +123,8 @@ impl Categories {
         })
         .collect();
         predefined.reverse();
-        Categories {
-            slots: vec![Slot {
+        LogCategories {
+            slots: vec![OpenCategory {
                 category: Category::message(),
                 entered: true,
                 more_info: None,
@@ -151,7 +151,7 @@ impl Categories {
 
     /// What an event number does, and for which slot; `None` if nothing is known about it.
     #[inline]
-    pub(super) fn role(&mut self, etype: i32) -> Option<(Role, u32)> {
+    pub(super) fn role(&mut self, etype: i32) -> Option<(EventRole, u32)> {
         if let Some(&Some(found)) = self.low_etypes.get(etype as u32 as usize) {
             return Some(found);
         }
@@ -161,7 +161,7 @@ impl Categories {
         }
     }
 
-    fn set_role(&mut self, etype: i32, role: Role, slot: u32) {
+    fn set_role(&mut self, etype: i32, role: EventRole, slot: u32) {
         let category = self.slots[slot as usize].category.index;
         self.bindings.push(Binding {
             etype,
@@ -182,7 +182,7 @@ impl Categories {
     }
 
     #[cold]
-    fn predefined_role(&mut self, etype: i32) -> Option<(Role, u32)> {
+    fn predefined_role(&mut self, etype: i32) -> Option<(EventRole, u32)> {
         let number = i64::from(etype);
         let range = self
             .predefined
@@ -190,9 +190,9 @@ impl Categories {
             .find(|range| range.etypes.contains(&number))?;
         let offset = number - range.etypes.start;
         let (role, index) = match range.topology {
-            Topology::State if offset % 2 == 0 => (Role::Start, range.index + offset / 2),
-            Topology::State => (Role::End, range.index + offset / 2),
-            Topology::Event | Topology::Arrow => (Role::Solo, range.index + offset),
+            Topology::State if offset % 2 == 0 => (EventRole::Start, range.index + offset / 2),
+            Topology::State => (EventRole::End, range.index + offset / 2),
+            Topology::Event | Topology::Arrow => (EventRole::Solo, range.index + offset),
         };
         let topology = range.topology;
         let slot = match self.by_index.get(&index) {
@@ -208,7 +208,7 @@ impl Categories {
     }
 
     fn push(&mut self, index: i64, topology: Topology) -> u32 {
-        self.slots.push(Slot {
+        self.slots.push(OpenCategory {
             category: Category::new(index as i32, Text::default(), topology, Color::PINK),
             entered: false,
             more_info: None,
@@ -228,7 +228,9 @@ impl Categories {
     #[inline]
     pub(super) fn state(&mut self, etypes: [i32; 2]) -> Result<u32, [Option<i32>; 2]> {
         match etypes.map(|etype| self.role(etype)) {
-            [Some((Role::Start, start)), Some((Role::End, end))] if start == end => Ok(start),
+            [Some((EventRole::Start, start)), Some((EventRole::End, end))] if start == end => {
+                Ok(start)
+            }
             roles => {
                 let unknown = |at: usize| roles[at].is_none().then_some(etypes[at]);
                 Err([unknown(0), unknown(1)])
@@ -252,8 +254,8 @@ impl Categories {
             }
             _ => {
                 let slot = self.push_next(Topology::State);
-                self.set_role(def.start_etype, Role::Start, slot);
-                self.set_role(def.final_etype, Role::End, slot);
+                self.set_role(def.start_etype, EventRole::Start, slot);
+                self.set_role(def.final_etype, EventRole::End, slot);
                 slot
             }
         };
@@ -272,15 +274,15 @@ impl Categories {
     /// Takes the definition of a solo event.
     pub(super) fn define_event(&mut self, def: &EventDef, warnings: &mut Warnings) {
         let slot = match self.role(def.etype) {
-            Some((Role::Solo, slot)) => slot,
-            Some((Role::Start | Role::End, _)) => {
+            Some((EventRole::Solo, slot)) => slot,
+            Some((EventRole::Start | EventRole::End, _)) => {
                 let name = def.name.to_str().into_owned();
                 let etypes = [def.etype; 2];
                 return warnings.add(Warning::ConflictingDefinition { name, etypes });
             }
             None => {
                 let slot = self.push_next(Topology::Event);
-                self.set_role(def.etype, Role::Solo, slot);
+                self.set_role(def.etype, EventRole::Solo, slot);
                 slot
             }
         };
@@ -302,7 +304,7 @@ impl Categories {
         warnings: &mut Warnings,
     ) {
         self.enter(slot);
-        let Slot {
+        let OpenCategory {
             category,
             definitions,
             ..
@@ -362,7 +364,7 @@ impl Categories {
     }
 
     #[inline]
-    pub(super) fn slot(&mut self, slot: u32) -> &mut Slot {
+    pub(super) fn slot(&mut self, slot: u32) -> &mut OpenCategory {
         &mut self.slots[slot as usize]
     }
 
@@ -376,8 +378,8 @@ impl Categories {
     }
 
     /// What waits for its other end.
-    pub(super) fn open(&self) -> Open {
-        let mut open = Open::default();
+    pub(super) fn open(&self) -> OpenCounts {
+        let mut open = OpenCounts::default();
         for (slot, entry) in self.slots.iter().enumerate() {
             if slot as u32 == Self::MESSAGE {
                 open.messages += entry.open;
@@ -398,9 +400,9 @@ impl Categories {
             let index = self.slots[slot as usize].category.index;
             let (start, end) = etypes.entry(index).or_insert((etype, etype));
             match role {
-                Role::Start => *start = etype,
-                Role::End => *end = etype,
-                Role::Solo => {}
+                EventRole::Start => *start = etype,
+                EventRole::End => *end = etype,
+                EventRole::Solo => {}
             }
         }
         etypes

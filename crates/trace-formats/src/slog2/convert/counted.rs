@@ -1,6 +1,6 @@
 //! What performance counters counted in states becomes a part of their infos.
 
-use super::categories::Categories;
+use super::categories::LogCategories;
 use trace_model::COUNTER_SIGN;
 use trace_model::hash::Map as HashMap;
 
@@ -30,7 +30,7 @@ impl Counted {
     /// The info of a state that ends: `own`, as far as its category says what it is, and the values, if there are any.
     pub(super) fn info<'a>(
         &'a mut self,
-        categories: &mut Categories,
+        categories: &mut LogCategories,
         slot: u32,
         own: &'a [u8],
         values: &[i64],

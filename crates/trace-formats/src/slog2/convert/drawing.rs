@@ -3,25 +3,25 @@
 
 use std::collections::BTreeMap;
 
-use super::categories::{Categories, Role};
+use super::categories::{EventRole, LogCategories};
 use super::counted::Counted;
-use super::lines::Lines;
-use super::matching::{Matching, Meeting};
+use super::lines::LineNumbering;
+use super::matching::{Meeting, RecordMatching};
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{
-    self, Body, Endian, HEADER_SIZE, Msg, Origin, Preamble, Record, RecordHeader, peek_rectype,
+    self, Body, Endian, HEADER_SIZE, Msg, Preamble, Record, RecordHeader, RunOrigin, peek_rectype,
     peek_size, peek_time, rectype,
 };
 use trace_model::Drawable as NewDrawable;
 use trace_model::Losses;
 use trace_model::{Category, Vertex};
 
-use super::lines::Place;
+use super::lines::LineOwner;
 
 /// What takes the drawables, each with the number of those that were complete when the first of its records was met.
-pub trait Put<E>: FnMut(&NewDrawable<'_>, u64) -> Result<(), E> {}
+pub trait DrawableSink<E>: FnMut(&NewDrawable<'_>, u64) -> Result<(), E> {}
 
-impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> Put<E> for F {}
+impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> DrawableSink<E> for F {}
 
 /// A state that is known as a whole, and not by two records.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +41,9 @@ pub struct WholeState<'a> {
 /// Takes the records of a merged log in order of time and makes drawables of them.
 #[derive(Debug)]
 pub struct Drawing {
-    pub(super) categories: Categories,
-    pub(super) lines: Lines,
-    matching: Matching,
+    pub(super) categories: LogCategories,
+    pub(super) lines: LineNumbering,
+    matching: RecordMatching,
     /// If there are any.
     counted: Option<Box<Counted>>,
     /// Number of drawables so far.
@@ -71,9 +71,9 @@ impl Drawing {
     /// World size, thread count and the ranges of event numbers of the preamble must be final.
     pub fn new(preamble: &Preamble, check_end_times: bool) -> Self {
         Drawing {
-            categories: Categories::new(preamble),
-            lines: Lines::new(preamble),
-            matching: Matching::new(),
+            categories: LogCategories::new(preamble),
+            lines: LineNumbering::new(preamble),
+            matching: RecordMatching::new(),
             counted: None,
             drawn: 0,
             warnings: Warnings::default(),
@@ -129,7 +129,7 @@ impl Drawing {
     }
 
     /// What a line is about.
-    pub fn place(&self, line: i32) -> Place {
+    pub fn place(&self, line: i32) -> LineOwner {
         self.lines.place(line)
     }
 
@@ -138,7 +138,7 @@ impl Drawing {
     /// # Errors
     /// The errors of `put`; what is odd in the records becomes a [`Warning`].
     #[inline]
-    pub fn push<E>(&mut self, record: &Record, put: &mut impl Put<E>) -> Result<(), E> {
+    pub fn push<E>(&mut self, record: &Record, put: &mut impl DrawableSink<E>) -> Result<(), E> {
         self.record_bytes += record.size() as u64;
         let header = &record.header;
         match &record.body {
@@ -158,7 +158,7 @@ impl Drawing {
                 Ok(())
             }
             Body::ConstDef(def) => {
-                self.odd.constants += u64::from(!Origin::is_part(def));
+                self.odd.constants += u64::from(!RunOrigin::is_part(def));
                 Ok(())
             }
             Body::TimeShift { shift } => {
@@ -186,7 +186,7 @@ impl Drawing {
     pub fn push_encoded<E: From<clog2::Error>>(
         &mut self,
         bytes: &[u8],
-        put: &mut impl Put<E>,
+        put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
         let int = |at: usize| {
             let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
@@ -230,7 +230,11 @@ impl Drawing {
     /// # Errors
     /// When `put` fails. A state that is odd becomes a [`Warning`].
     #[inline]
-    pub fn state<E>(&mut self, state: &WholeState<'_>, put: &mut impl Put<E>) -> Result<(), E> {
+    pub fn state<E>(
+        &mut self,
+        state: &WholeState<'_>,
+        put: &mut impl DrawableSink<E>,
+    ) -> Result<(), E> {
         let line = self.lines.line(&state.header);
         let times = [state.start, state.header.time];
         match self.categories.state(state.etypes) {
@@ -261,7 +265,7 @@ impl Drawing {
         counts: &[i64],
         vertices: &[Vertex; 2],
         born: u64,
-        put: &mut impl Put<E>,
+        put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
         let Some(mut counted) = self.counted.take() else {
             return self.draw(slot, info, vertices, born, put);
@@ -278,7 +282,7 @@ impl Drawing {
         header: &RecordHeader,
         etype: i32,
         cargo: Option<&[u8; 32]>,
-        put: &mut impl Put<E>,
+        put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
         let line = self.lines.line(header);
         let time = header.time;
@@ -289,13 +293,13 @@ impl Drawing {
             return Ok(());
         };
         match role {
-            Role::Start => {
+            EventRole::Start => {
                 self.matching
                     .start((etype, slot), line, time, cargo, self.drawn);
                 self.categories.slot(slot).open += 1;
                 Ok(())
             }
-            Role::End => {
+            EventRole::End => {
                 let Some(state) = self.matching.end(slot, line, time, cargo) else {
                     self.odd.ends_without_start += 1;
                     self.warnings
@@ -306,7 +310,7 @@ impl Drawing {
                 let info = state.info.bytes();
                 self.draw_state(slot, info, &[], &state.vertices, state.born, put)
             }
-            Role::Solo => {
+            EventRole::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);
                 self.draw(slot, info, &[Vertex { time, line }], u64::MAX, put)
             }
@@ -318,10 +322,10 @@ impl Drawing {
         &mut self,
         header: &RecordHeader,
         msg: &Msg,
-        put: &mut impl Put<E>,
+        put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
         let born = self.drawn;
-        let message = Categories::MESSAGE;
+        let message = LogCategories::MESSAGE;
         match self.matching.message(&self.lines, header, msg, born) {
             Meeting::Unknown => {
                 self.odd.undescribed += 1;
@@ -350,7 +354,7 @@ impl Drawing {
         info: &[u8],
         vertices: &[Vertex],
         born: u64,
-        put: &mut impl Put<E>,
+        put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
         let (category, topology) = self.categories.use_for_drawable(slot);
         if let [first, last] = vertices {

@@ -8,17 +8,17 @@ use trace_model::hash::Map as HashMap;
 
 /// How lines are numbered, and which world rank each process line belongs to.
 #[derive(Debug)]
-pub(in crate::slog2) struct Lines {
+pub(in crate::slog2) struct LineNumbering {
     /// Ranks of the largest MPI_COMM_WORLD.
     ranks: i32,
     /// Threads per rank.
     threads: i32,
-    processes: HashMap<i32, Process>,
+    processes: HashMap<i32, CommRank>,
 }
 
 /// A rank in a communicator, as a COMM record announces it.
 #[derive(Clone, Copy, Debug)]
-struct Process {
+struct CommRank {
     world_rank: i32,
     comm: i32,
     rank: i32,
@@ -26,7 +26,7 @@ struct Process {
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct LineOwner {
     pub world_rank: i32,
     pub comm: i32,
     /// In the communicator.
@@ -36,10 +36,10 @@ pub struct Place {
     pub is_announced: bool,
 }
 
-impl Lines {
+impl LineNumbering {
     pub(in crate::slog2) fn new(preamble: &Preamble) -> Self {
         // The original computes with 32-bit numbers that wrap; a damaged preamble must not make a division fail here.
-        Lines {
+        LineNumbering {
             ranks: (preamble.max_comm_world_size as i32).max(1),
             threads: (preamble.max_thread_count as i32).max(1),
             processes: HashMap::default(),
@@ -69,7 +69,7 @@ impl Lines {
             return;
         }
         let process = self.process(event.icomm, event.rank);
-        self.processes.entry(process).or_insert(Process {
+        self.processes.entry(process).or_insert(CommRank {
             world_rank: event.wrank,
             comm: event.icomm,
             rank: event.rank,
@@ -77,23 +77,23 @@ impl Lines {
     }
 
     /// What a line is about; as its number alone tells, if no COMM record announces it.
-    pub(super) fn place(&self, line: i32) -> Place {
+    pub(super) fn place(&self, line: i32) -> LineOwner {
         let process = line.div_euclid(self.threads);
         let thread = line.rem_euclid(self.threads);
         let found = self.processes.get(&process).copied();
-        let Process {
+        let CommRank {
             world_rank,
             comm,
             rank,
         } = found.unwrap_or_else(|| {
             let rank = process.rem_euclid(self.ranks);
-            Process {
+            CommRank {
                 world_rank: rank,
                 comm: process.div_euclid(self.ranks),
                 rank,
             }
         });
-        Place {
+        LineOwner {
             world_rank,
             comm,
             rank,
@@ -107,7 +107,7 @@ impl Lines {
         let threads = self.threads > 1;
         let (mut processes, mut comms) = process_and_comm_views(threads);
         for &line in lines {
-            let Place {
+            let LineOwner {
                 world_rank,
                 comm,
                 rank,

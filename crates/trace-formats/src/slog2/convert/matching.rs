@@ -3,25 +3,25 @@
 
 use std::collections::hash_map::Entry;
 
-use super::lines::Lines;
-use crate::clog2::{Msg, NESTED, RecordHeader, msg_etype};
-use crate::slog2::places::{Key, Places};
+use super::lines::LineNumbering;
+use crate::clog2::{FUNCTION_STATE_ETYPES, Msg, RecordHeader, msg_etype};
+use crate::slog2::places::{EntryOffsets, Key};
 use trace_model::Vertex;
 use trace_model::hash::Map as HashMap;
 
 /// The data of a CARGO event.
-pub(in crate::slog2) type Cargo = [u8; 32];
+pub(in crate::slog2) type EventCargo = [u8; 32];
 
 /// The data of a state's end, or else of its start; empty if neither has any.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::slog2) struct StateInfo {
-    bytes: Cargo,
+    bytes: EventCargo,
     is_there: bool,
 }
 
 impl StateInfo {
     #[inline]
-    fn new(cargo: Option<&Cargo>) -> Self {
+    fn new(cargo: Option<&EventCargo>) -> Self {
         StateInfo {
             bytes: *cargo.unwrap_or(&[0; 32]),
             is_there: cargo.is_some(),
@@ -36,7 +36,7 @@ impl StateInfo {
 
 /// Two records that make a drawable.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::slog2) struct Pair<I> {
+pub(in crate::slog2) struct RecordPair<I> {
     pub(in crate::slog2) vertices: [Vertex; 2],
     pub(in crate::slog2) info: I,
     /// Number of drawables that were complete when the first of the two was met.
@@ -51,19 +51,19 @@ pub(in crate::slog2) enum Meeting {
     /// Its other end is not there yet.
     Waits,
     /// The arrow is complete; its info is tag and size.
-    Complete(Pair<[u8; 8]>),
+    Complete(RecordPair<[u8; 8]>),
 }
 
 /// The records that wait for those that complete their drawables.
 #[derive(Debug)]
-pub(in crate::slog2) struct Matching {
+pub(in crate::slog2) struct RecordMatching {
     states: OpenStates,
     messages: OpenMessages,
 }
 
-impl Matching {
+impl RecordMatching {
     pub(in crate::slog2) fn new() -> Self {
-        Matching {
+        RecordMatching {
             states: OpenStates::new(),
             messages: OpenMessages::new(),
         }
@@ -76,12 +76,13 @@ impl Matching {
         (etype, category): (i32, u32),
         line: i32,
         time: f64,
-        cargo: Option<&Cargo>,
+        cargo: Option<&EventCargo>,
         born: u64,
     ) {
         let cargo = StateInfo::new(cargo);
-        let start = Start { time, cargo, born };
-        self.states.start(category, line, start, etype >= NESTED);
+        let start = OpenStart { time, cargo, born };
+        self.states
+            .start(category, line, start, etype >= FUNCTION_STATE_ETYPES);
     }
 
     /// Takes an end event. Gives the state, whose info is that of its end or else of its start.
@@ -91,14 +92,14 @@ impl Matching {
         category: u32,
         line: i32,
         time: f64,
-        cargo: Option<&Cargo>,
-    ) -> Option<Pair<StateInfo>> {
-        let Start {
+        cargo: Option<&EventCargo>,
+    ) -> Option<RecordPair<StateInfo>> {
+        let OpenStart {
             time: start,
             cargo: start_cargo,
             born,
         } = self.states.end(category, line)?;
-        Some(Pair {
+        Some(RecordPair {
             vertices: [start, time].map(|time| Vertex { time, line }),
             info: match cargo {
                 Some(_) => StateInfo::new(cargo),
@@ -112,7 +113,7 @@ impl Matching {
     #[inline]
     pub(in crate::slog2) fn message(
         &mut self,
-        lines: &Lines,
+        lines: &LineNumbering,
         header: &RecordHeader,
         msg: &Msg,
         born: u64,
@@ -120,12 +121,12 @@ impl Matching {
         let own = lines.process(header.icomm, header.rank);
         let partner = lines.process(msg.icomm, msg.rank);
         let (side, sender, receiver) = match msg.etype {
-            msg_etype::SEND => (Side::Send, own, partner),
-            msg_etype::RECV => (Side::Receive, partner, own),
+            msg_etype::SEND => (MessageSide::Send, own, partner),
+            msg_etype::RECV => (MessageSide::Receive, partner, own),
             _ => return Meeting::Unknown,
         };
         let tag = msg.tag;
-        let route = Route {
+        let route = MessageRoute {
             tag,
             sender,
             receiver,
@@ -141,13 +142,13 @@ impl Matching {
         };
         // The size is the sender's, and known to the original only if the send came first.
         let (send, receive, size) = match side {
-            Side::Send => (end, other, 0),
-            Side::Receive => (other, end, other.size),
+            MessageSide::Send => (end, other, 0),
+            MessageSide::Receive => (other, end, other.size),
         };
         let mut info = [0; 8];
         info[..4].copy_from_slice(&tag.to_be_bytes());
         info[4..].copy_from_slice(&size.to_be_bytes());
-        Meeting::Complete(Pair {
+        Meeting::Complete(RecordPair {
             vertices: [send, receive].map(|MessageEnd { time, line, .. }| Vertex { time, line }),
             info,
             born: other.born,
@@ -160,11 +161,11 @@ const NONE: u32 = u32::MAX;
 
 /// A start event that waits for its end.
 #[derive(Clone, Copy, Debug)]
-struct Start {
+struct OpenStart {
     time: f64,
     /// The data, if it was a CARGO event.
     cargo: StateInfo,
-    /// See [`Pair::born`].
+    /// See [`RecordPair::born`].
     born: u64,
 }
 
@@ -174,40 +175,40 @@ struct MessageEnd {
     time: f64,
     line: i32,
     size: i32,
-    /// See [`Pair::born`].
+    /// See [`RecordPair::born`].
     born: u64,
 }
 
 /// First and last of a queue.
 #[derive(Clone, Copy, Debug)]
-struct Queue {
+struct QueueEnds {
     first: u32,
     last: u32,
 }
 
-const EMPTY: Queue = Queue {
+const EMPTY: QueueEnds = QueueEnds {
     first: NONE,
     last: NONE,
 };
 
 /// Memory of many queues in one.
 #[derive(Debug)]
-struct Pool<T> {
+struct QueuePool<T> {
     slots: Vec<(T, u32)>,
     /// Chain of the slots that are free.
     free: u32,
 }
 
-impl<T: Copy> Pool<T> {
+impl<T: Copy> QueuePool<T> {
     fn new() -> Self {
-        Pool {
+        QueuePool {
             slots: Vec::new(),
             free: NONE,
         }
     }
 
     #[inline]
-    fn push(&mut self, queue: &mut Queue, item: T) {
+    fn push(&mut self, queue: &mut QueueEnds, item: T) {
         let at = match self.slots.get_mut(self.free as usize) {
             Some(slot) => {
                 let at = self.free;
@@ -228,7 +229,7 @@ impl<T: Copy> Pool<T> {
     }
 
     /// Puts an item in front of all others.
-    fn push_front(&mut self, queue: &mut Queue, item: T) {
+    fn push_front(&mut self, queue: &mut QueueEnds, item: T) {
         let mut own = EMPTY;
         self.push(&mut own, item);
         if let Some(slot) = self.slots.get_mut(own.first as usize) {
@@ -241,7 +242,7 @@ impl<T: Copy> Pool<T> {
     }
 
     #[inline]
-    fn pop(&mut self, queue: &mut Queue) -> Option<T> {
+    fn pop(&mut self, queue: &mut QueueEnds) -> Option<T> {
         let at = queue.first;
         let slot = self.slots.get_mut(at as usize)?;
         queue.first = slot.1;
@@ -259,17 +260,17 @@ impl<T: Copy> Pool<T> {
 struct OpenStates {
     /// Each with its key. A queue stays when it gets empty, since the next state of its kind is likely to come: there is
     /// one per category and line at most.
-    queues: Vec<(Key, Queue)>,
-    places: Places,
-    pool: Pool<Start>,
+    queues: Vec<(Key, QueueEnds)>,
+    places: EntryOffsets,
+    pool: QueuePool<OpenStart>,
 }
 
 impl OpenStates {
     fn new() -> Self {
         OpenStates {
             queues: Vec::new(),
-            places: Places::default(),
-            pool: Pool::new(),
+            places: EntryOffsets::default(),
+            pool: QueuePool::new(),
         }
     }
 
@@ -279,7 +280,7 @@ impl OpenStates {
     }
 
     #[inline]
-    fn start(&mut self, category: u32, line: i32, start: Start, nests: bool) {
+    fn start(&mut self, category: u32, line: i32, start: OpenStart, nests: bool) {
         let key = Self::key(category, line);
         let at = match self.places.find(key, |at| self.queues[at].0 == key) {
             Some(found) => found,
@@ -303,7 +304,7 @@ impl OpenStates {
 
     /// Takes the oldest open state, or of those that nest the newest one.
     #[inline]
-    fn end(&mut self, category: u32, line: i32) -> Option<Start> {
+    fn end(&mut self, category: u32, line: i32) -> Option<OpenStart> {
         let key = Self::key(category, line);
         let at = self.places.find(key, |at| self.queues[at].0 == key)?;
         self.pool.pop(&mut self.queues[at as usize].1)
@@ -312,7 +313,7 @@ impl OpenStates {
 
 /// What two ends of a message have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Route {
+struct MessageRoute {
     tag: i32,
     /// Process line of the sender.
     sender: i32,
@@ -323,13 +324,13 @@ struct Route {
 /// The unmatched ends of messages. Of one route, only sends or only receives can be waiting.
 #[derive(Debug)]
 struct OpenMessages {
-    queues: HashMap<Route, (Side, Queue)>,
-    pool: Pool<MessageEnd>,
+    queues: HashMap<MessageRoute, (MessageSide, QueueEnds)>,
+    pool: QueuePool<MessageEnd>,
 }
 
 /// The two sides of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum MessageSide {
     Send,
     Receive,
 }
@@ -338,13 +339,18 @@ impl OpenMessages {
     fn new() -> Self {
         OpenMessages {
             queues: HashMap::default(),
-            pool: Pool::new(),
+            pool: QueuePool::new(),
         }
     }
 
     /// Takes the oldest waiting other end and gives it back, or lets this one wait.
     #[inline]
-    fn meet(&mut self, route: Route, side: Side, end: MessageEnd) -> Option<MessageEnd> {
+    fn meet(
+        &mut self,
+        route: MessageRoute,
+        side: MessageSide,
+        end: MessageEnd,
+    ) -> Option<MessageEnd> {
         match self.queues.entry(route) {
             Entry::Vacant(vacant) => {
                 let (_, queue) = vacant.insert((side, EMPTY));

@@ -14,14 +14,14 @@ use std::io::{Seek, Write};
 
 pub use warnings::{Warning, Warnings};
 
-pub(super) use categories::{Binding, Role};
+pub(super) use categories::{Binding, EventRole};
 pub use drawing::{Drawing, WholeState};
-pub(super) use lines::Lines;
-pub(super) use matching::{Matching, Meeting};
+pub(super) use lines::LineNumbering;
+pub(super) use matching::{Meeting, RecordMatching};
 
 use super::error::Error;
-use super::tree_builder::{Builder, Options, Tree};
-use super::types::{Header, LineIdMap};
+use super::tree_builder::{Options, TreeBuilder, WrittenTree};
+use super::types::{LineIdMap, Slog2Header};
 use super::views;
 use crate::clog2::{
     self, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, Record, peek_rectype, peek_size, rectype,
@@ -41,9 +41,9 @@ pub struct ConvertOptions {
 
 /// What came out of a conversion.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Conversion {
+pub struct Slog2Conversion {
     /// The header of the file.
-    pub header: Header,
+    pub header: Slog2Header,
     /// Number of drawables.
     pub drawables: u64,
     /// Number of unmatched events, as the original counts them (`spec/slog2.md` section 7.7): a state described n times
@@ -109,7 +109,7 @@ pub fn convert<W: Write + Seek>(
     clog2: &[u8],
     out: W,
     options: ConvertOptions,
-) -> Result<(W, Conversion), ConvertError> {
+) -> Result<(W, Slog2Conversion), ConvertError> {
     convert_with_progress(clog2, out, options, |_| ())
 }
 
@@ -119,8 +119,8 @@ pub fn convert_with_progress<W: Write + Seek>(
     out: W,
     options: ConvertOptions,
     progress: impl FnMut(u64),
-) -> Result<(W, Conversion), ConvertError> {
-    let reader = clog2::Reader::new(clog2)?;
+) -> Result<(W, Slog2Conversion), ConvertError> {
+    let reader = clog2::Clog2Reader::new(clog2)?;
     if reader.preamble().endian == Endian::Little {
         return Err(ConvertError::LittleEndian);
     }
@@ -171,52 +171,52 @@ pub(super) fn for_each_record(
 }
 
 /// Puts the drawables of a conversion into the tree.
-pub trait Draw<W> {
+pub trait DrawIntoTree<W> {
     /// Adds a drawable; `born` is the number of drawables that were complete when the first of its records was met.
     fn draw(
         &mut self,
-        builder: &mut Builder<W>,
+        builder: &mut TreeBuilder<W>,
         drawable: &NewDrawable<'_>,
         born: u64,
     ) -> Result<(), Error>;
 
     /// Completes the tree.
-    fn close(&mut self, builder: Builder<W>) -> Result<Tree<W>, Error>;
+    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Error>;
 }
 
 /// Puts them where they belong, and does nothing else.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plain;
+pub struct TreeOnly;
 
-impl<W: Write + Seek> Draw<W> for Plain {
+impl<W: Write + Seek> DrawIntoTree<W> for TreeOnly {
     #[inline]
     fn draw(
         &mut self,
-        builder: &mut Builder<W>,
+        builder: &mut TreeBuilder<W>,
         drawable: &NewDrawable<'_>,
         _: u64,
     ) -> Result<(), Error> {
         builder.add(drawable)
     }
 
-    fn close(&mut self, builder: Builder<W>) -> Result<Tree<W>, Error> {
+    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Error> {
         builder.close()
     }
 }
 
 /// Takes the records of a merged log and makes an SLOG2 file of them.
 #[derive(Debug)]
-pub struct FromClog2<W, D = Plain> {
-    builder: Builder<W>,
+pub struct FromClog2<W, D = TreeOnly> {
+    builder: TreeBuilder<W>,
     draw: D,
     drawing: Drawing,
     views: Vec<LineIdMap>,
-    others: Others,
+    others: ForeignCategories,
 }
 
 /// What drawables use that came from elsewhere than from records.
 #[derive(Debug, Default)]
-struct Others {
+struct ForeignCategories {
     categories: Vec<Category>,
     /// By ascending id.
     lines: Vec<Line>,
@@ -226,11 +226,11 @@ impl<W: Write + Seek> FromClog2<W> {
     /// Starts a file at the beginning of `out`, which should be empty. World size, thread count and the ranges of event
     /// numbers of the preamble must be final.
     pub fn new(out: W, preamble: &Preamble, options: ConvertOptions) -> Result<Self, Error> {
-        FromClog2::drawing(Plain, out, preamble, options)
+        FromClog2::drawing(TreeOnly, out, preamble, options)
     }
 }
 
-impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
+impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     /// The same with drawables put into the tree by `draw`.
     pub(super) fn drawing(
         draw: D,
@@ -239,11 +239,11 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
         options: ConvertOptions,
     ) -> Result<Self, Error> {
         Ok(FromClog2 {
-            builder: Builder::new(out, options.tree)?,
+            builder: TreeBuilder::new(out, options.tree)?,
             draw,
             drawing: Drawing::new(preamble, options.check_end_times),
             views: Vec::new(),
-            others: Others::default(),
+            others: ForeignCategories::default(),
         })
     }
 
@@ -283,7 +283,7 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
 
     /// What [`FromClog2::add`] used: categories, and lines beyond those of the log, by ascending id.
     pub fn describe(&mut self, categories: Vec<Category>, lines: Vec<Line>) {
-        self.others = Others { categories, lines };
+        self.others = ForeignCategories { categories, lines };
     }
 
     /// What puts the drawables into the tree.
@@ -327,13 +327,13 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
     /// Writes the rest of the file.
     ///
     /// # Errors
-    /// [`super::ErrorKind::NoDrawables`] if there was none; what is written by then is no SLOG2 file.
-    pub fn finish(self) -> Result<(W, Conversion), Error> {
+    /// [`super::Slog2ErrorKind::NoDrawables`] if there was none; what is written by then is no SLOG2 file.
+    pub fn finish(self) -> Result<(W, Slog2Conversion), Error> {
         self.finish_with(&[])
     }
 
     /// The same with annotations at the end, if there are any.
-    pub(super) fn finish_with(mut self, annotations: &[u8]) -> Result<(W, Conversion), Error> {
+    pub(super) fn finish_with(mut self, annotations: &[u8]) -> Result<(W, Slog2Conversion), Error> {
         let drawables = self.builder.count();
         let mut drawing = self.drawing;
         let unmatched_events = drawing.categories.unmatched();
@@ -343,7 +343,7 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
         let mut categories = drawing.categories.into_insertion_order();
         categories.extend(self.others.categories);
         let (out, header) = tree.finish_with(&categories, &views, annotations)?;
-        let conversion = Conversion {
+        let conversion = Slog2Conversion {
             header,
             drawables,
             unmatched_events,
@@ -354,7 +354,7 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
     }
 }
 
-impl Others {
+impl ForeignCategories {
     /// The views of these lines, which are ascending.
     fn views(&self, used: &[i32], drawing: &mut Drawing) -> Vec<LineIdMap> {
         let find = |id: &i32| {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::error::Error;
-use super::super::node::{Drawable, Node};
-use super::super::read::Reader;
+use super::super::node::{NodeDrawable, Slog2Node};
+use super::super::read::Slog2Reader;
 use super::super::types::{DirEntry, FileBlockPtr};
-use super::order::Order;
+use super::order::PrintOrder;
 use trace_model::TimeBBox;
 
 /// Which drawables to list.
@@ -26,11 +26,11 @@ pub enum PrintedDrawables {
 ///
 /// As in the original, what starts exactly at the end of the window (or ends at its start, by end time) is in no box.
 pub(super) fn for_each_box<'a>(
-    reader: &Reader<'a>,
-    order: Order,
+    reader: &Slog2Reader<'a>,
+    order: PrintOrder,
     kinds: PrintedDrawables,
     window: TimeBBox,
-    mut list: impl FnMut(&[&Drawable<'a>]) -> Result<(), Error>,
+    mut list: impl FnMut(&[&NodeDrawable<'a>]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Some(root) = reader.root() else {
         return Ok(());
@@ -78,13 +78,13 @@ pub(super) fn for_each_box<'a>(
 
 /// The nodes in memory, level by level.
 struct Floors<'r, 'a> {
-    reader: &'r Reader<'a>,
-    order: Order,
+    reader: &'r Slog2Reader<'a>,
+    order: PrintOrder,
     kinds: PrintedDrawables,
     /// From the leaves to the root.
     levels: &'r [&'r [DirEntry]],
     /// Nodes of each level, by position in the level.
-    nodes: Vec<BTreeMap<usize, Content<'a>>>,
+    nodes: Vec<BTreeMap<usize, NodeContent<'a>>>,
 }
 
 impl<'a> Floors<'_, 'a> {
@@ -136,11 +136,11 @@ impl<'a> Floors<'_, 'a> {
                     && let Entry::Vacant(vacant) = self.nodes[level].entry(at)
                 {
                     let ptr = entries[at].ptr;
-                    vacant.insert(Content::read(self.reader, ptr, self.order, self.kinds)?);
+                    vacant.insert(NodeContent::read(self.reader, ptr, self.order, self.kinds)?);
                 }
             }
         }
-        if self.order == Order::IncreasingStart {
+        if self.order == PrintOrder::IncreasingStart {
             for content in self.nodes.iter_mut().flat_map(BTreeMap::values_mut) {
                 content.nestable.pass_over(time_box.begin);
                 content.nestless.pass_over(time_box.begin);
@@ -153,14 +153,14 @@ impl<'a> Floors<'_, 'a> {
     fn merged<'c>(
         &'c self,
         time_box: &TimeBox,
-        part: impl Fn(&'c Content<'a>) -> &'c List<'a>,
-    ) -> Vec<&'c Drawable<'a>> {
+        part: impl Fn(&'c NodeContent<'a>) -> &'c DrawableList<'a>,
+    ) -> Vec<&'c NodeDrawable<'a>> {
         let bounds = time_box.bounds();
-        let floor = |nodes: &'c BTreeMap<usize, Content<'a>>| {
+        let floor = |nodes: &'c BTreeMap<usize, NodeContent<'a>>| {
             let parts = nodes
                 .values()
                 .map(|node| part(node).up_to(time_box.end, self.order));
-            let mut parts: Vec<&[Drawable<'a>]> = parts.collect();
+            let mut parts: Vec<&[NodeDrawable<'a>]> = parts.collect();
             if self.order.is_decreasing() {
                 parts.reverse();
             }
@@ -175,9 +175,9 @@ impl<'a> Floors<'_, 'a> {
 /// Merges the lists of the floors. As in the original, one goes on with a floor as long as no other has something earlier;
 /// the full order only decides to which floor one turns then.
 pub(super) fn merge_floors<'d, 'a>(
-    floors: impl Iterator<Item = Vec<&'d Drawable<'a>>>,
-    order: Order,
-) -> Vec<&'d Drawable<'a>> {
+    floors: impl Iterator<Item = Vec<&'d NodeDrawable<'a>>>,
+    order: PrintOrder,
+) -> Vec<&'d NodeDrawable<'a>> {
     let mut merged = Vec::new();
     // The next drawable of each floor, and what follows it.
     let mut waiting: Vec<_> = floors
@@ -186,10 +186,10 @@ pub(super) fn merge_floors<'d, 'a>(
             rest.next().map(|head| (head, rest))
         })
         .collect();
-    let first = |waiting: &[(&'d Drawable<'a>, _)]| {
+    let first = |waiting: &[(&'d NodeDrawable<'a>, _)]| {
         (0..waiting.len()).min_by(|&a, &b| order.compare(waiting[a].0, waiting[b].0))
     };
-    let border = |drawable: &Drawable<'a>| order.border_time(drawable.bounds());
+    let border = |drawable: &NodeDrawable<'a>| order.border_time(drawable.bounds());
     while let Some(at) = first(&waiting) {
         let mut floor = waiting.swap_remove(at);
         let mut other = first(&waiting);
@@ -212,10 +212,10 @@ pub(super) fn merge_floors<'d, 'a>(
 
 /// Merges states with arrows and events; of equals the state comes first.
 fn merge_kinds<'d, 'a>(
-    nestable: Vec<&'d Drawable<'a>>,
-    nestless: Vec<&'d Drawable<'a>>,
-    order: Order,
-) -> Vec<&'d Drawable<'a>> {
+    nestable: Vec<&'d NodeDrawable<'a>>,
+    nestless: Vec<&'d NodeDrawable<'a>>,
+    order: PrintOrder,
+) -> Vec<&'d NodeDrawable<'a>> {
     let mut merged = Vec::with_capacity(nestable.len() + nestless.len());
     let mut nestless = nestless.into_iter().peekable();
     for state in nestable {
@@ -270,41 +270,41 @@ fn leaf_boxes(levels: &[&[DirEntry]], root: TimeBBox) -> Vec<TimeBox> {
 }
 
 /// The drawables of a node, in order.
-struct Content<'a> {
-    nestable: List<'a>,
-    nestless: List<'a>,
+struct NodeContent<'a> {
+    nestable: DrawableList<'a>,
+    nestless: DrawableList<'a>,
 }
 
-impl<'a> Content<'a> {
+impl<'a> NodeContent<'a> {
     fn read(
-        reader: &Reader<'a>,
+        reader: &Slog2Reader<'a>,
         ptr: FileBlockPtr,
-        order: Order,
+        order: PrintOrder,
         kinds: PrintedDrawables,
-    ) -> Result<Content<'a>, Error> {
-        let (nestless, nestable) = Node::read_drawables(&mut reader.part(ptr, "tree node")?)?;
-        let sorted = |mut drawables: Vec<Drawable<'a>>, unwanted: PrintedDrawables| {
+    ) -> Result<NodeContent<'a>, Error> {
+        let (nestless, nestable) = Slog2Node::read_drawables(&mut reader.part(ptr, "tree node")?)?;
+        let sorted = |mut drawables: Vec<NodeDrawable<'a>>, unwanted: PrintedDrawables| {
             if kinds == unwanted {
                 drawables.clear();
             }
             drawables.sort_by(|a, b| order.compare_in_node(a, b));
             let passed = 0;
-            List { drawables, passed }
+            DrawableList { drawables, passed }
         };
-        Ok(Content {
+        Ok(NodeContent {
             nestable: sorted(nestable, PrintedDrawables::Nestless),
             nestless: sorted(nestless, PrintedDrawables::Nestable),
         })
     }
 }
 
-struct List<'a> {
-    drawables: Vec<Drawable<'a>>,
+struct DrawableList<'a> {
+    drawables: Vec<NodeDrawable<'a>>,
     /// Number of drawables at the front that were passed over.
     passed: usize,
 }
 
-impl<'a> List<'a> {
+impl<'a> DrawableList<'a> {
     /// Passes over what ends before this time, as far as it stands in front.
     fn pass_over(&mut self, begin: f64) {
         let rest = &self.drawables[self.passed..];
@@ -315,10 +315,10 @@ impl<'a> List<'a> {
     }
 
     /// Drawables that were not passed over, up to the last one that starts by `end`.
-    fn up_to(&self, end: f64, order: Order) -> &[Drawable<'a>] {
+    fn up_to(&self, end: f64, order: PrintOrder) -> &[NodeDrawable<'a>] {
         let rest = &self.drawables[self.passed..];
         let count = match order {
-            Order::IncreasingStart => rest.partition_point(|d| d.bounds().earliest <= end),
+            PrintOrder::IncreasingStart => rest.partition_point(|d| d.bounds().earliest <= end),
             _ => rest.len(),
         };
         &rest[..count]
@@ -327,7 +327,7 @@ impl<'a> List<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::cursor::Cursor;
+    use super::super::super::cursor::Slog2Cursor;
     use super::super::super::node::Primitive;
     use super::*;
 
@@ -342,15 +342,15 @@ mod tests {
         bytes
     }
 
-    fn drawables(bytes: &[Vec<u8>]) -> Vec<Drawable<'_>> {
-        let primitive = |bytes| Primitive::read(&mut Cursor::new(bytes, 0)).expect("reads");
+    fn drawables(bytes: &[Vec<u8>]) -> Vec<NodeDrawable<'_>> {
+        let primitive = |bytes| Primitive::read(&mut Slog2Cursor::new(bytes, 0)).expect("reads");
         bytes
             .iter()
-            .map(|b| Drawable::Primitive(primitive(b)))
+            .map(|b| NodeDrawable::Primitive(primitive(b)))
             .collect()
     }
 
-    fn categories(merged: &[&Drawable<'_>]) -> Vec<i32> {
+    fn categories(merged: &[&NodeDrawable<'_>]) -> Vec<i32> {
         merged.iter().map(|drawable| drawable.category()).collect()
     }
 
@@ -362,13 +362,16 @@ mod tests {
         let merge = |order, lists: [Vec<_>; 2]| categories(&merge_floors(lists.into_iter(), order));
         // 3 starts with 5 and is longer, but its floor is the one at hand; then 5 is the earlier one.
         let lists = || [high.iter().collect(), low.iter().collect()];
-        assert_eq!(merge(Order::IncreasingStart, lists()), [1, 2, 3, 5, 4, 6]);
+        assert_eq!(
+            merge(PrintOrder::IncreasingStart, lists()),
+            [1, 2, 3, 5, 4, 6]
+        );
         // When both are turned to at once, the longer one comes first, whatever its floor.
         let lists = || [high[1..].iter().collect(), low[1..].iter().collect()];
-        assert_eq!(merge(Order::IncreasingStart, lists()), [3, 5, 4, 6]);
+        assert_eq!(merge(PrintOrder::IncreasingStart, lists()), [3, 5, 4, 6]);
         // From 1 the floor goes on with 5, though 3 starts at the same time and is longer.
         let lists = || [high.iter().collect(), low[1..].iter().collect()];
-        assert_eq!(merge(Order::IncreasingStart, lists()), [1, 5, 3, 4, 6]);
+        assert_eq!(merge(PrintOrder::IncreasingStart, lists()), [1, 5, 3, 4, 6]);
     }
 
     #[test]
@@ -378,7 +381,7 @@ mod tests {
             [bytes(0, 1.0, 3.0), bytes(1, 1.0, 2.0)],
         );
         let (states, others) = (drawables(&states), drawables(&others));
-        let order = Order::IncreasingStart;
+        let order = PrintOrder::IncreasingStart;
         let merged = merge_kinds(states.iter().collect(), others.iter().collect(), order);
         assert_eq!(categories(&merged), [0, 1, 1]);
         assert!(std::ptr::eq(merged[1], &states[0]));

@@ -13,13 +13,13 @@ use std::io::Write;
 
 pub use floors::PrintedDrawables;
 pub use navigate::Navigator;
-pub use order::Order;
+pub use order::PrintOrder;
 pub use recursive::{RecursiveOptions, print_recursively};
 
 use super::error::Error;
-use super::node::Drawable;
-use super::read::Reader;
-use parts::Printer;
+use super::node::NodeDrawable;
+use super::read::Slog2Reader;
+use parts::TextBuffer;
 use trace_model::TimeBBox;
 
 /// Which parts before the drawables to print; the header always is.
@@ -38,7 +38,7 @@ pub enum PrintedParts {
 
 /// What slog2print's options ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PrintOptions {
+pub struct Slog2PrintOptions {
     /// Which parts before the drawables.
     pub parts: PrintedParts,
     /// Whether to list drawables at all. The options `-c`, `-d` and `-y` turn this off, `-s`, `-a` and those of the order
@@ -47,20 +47,20 @@ pub struct PrintOptions {
     /// Drawables to print.
     pub kinds: PrintedDrawables,
     /// In which order.
-    pub order: Order,
+    pub order: PrintOrder,
     /// Only drawables that start in this part of the time axis (by end time: that end in it); factors 0 to 1 of the length
     /// of the log (`-ts`, `-tf`). As in the original, those that start before it and reach into it are left out; see
-    /// [`Reader::window`] for those that are to be seen there.
+    /// [`Slog2Reader::window`] for those that are to be seen there.
     pub window: (f64, f64),
 }
 
-impl Default for PrintOptions {
+impl Default for Slog2PrintOptions {
     fn default() -> Self {
-        PrintOptions {
+        Slog2PrintOptions {
             parts: PrintedParts::All,
             drawables: true,
             kinds: PrintedDrawables::All,
-            order: Order::IncreasingStart,
+            order: PrintOrder::IncreasingStart,
             window: (0.0, 1.0),
         }
     }
@@ -70,11 +70,11 @@ impl Default for PrintOptions {
 ///
 /// Drawables that start exactly at the end of the log are missing, as in the original (`spec/slog2.md` section 9.2).
 pub fn print(
-    reader: &Reader<'_>,
-    options: &PrintOptions,
+    reader: &Slog2Reader<'_>,
+    options: &Slog2PrintOptions,
     out: &mut impl Write,
 ) -> Result<(), Error> {
-    let mut printer = Printer::new(reader);
+    let mut printer = TextBuffer::new(reader);
     print_head(&mut printer, reader, options.parts);
     printer.text("\n");
     if !options.drawables {
@@ -84,7 +84,7 @@ pub fn print(
     let window = time_window(reader, options.window);
     let mut count = 0u64;
     let mut last: Option<f64> = None;
-    let &PrintOptions { order, kinds, .. } = options;
+    let &Slog2PrintOptions { order, kinds, .. } = options;
     floors::for_each_box(reader, order, kinds, window, |drawables| {
         for &drawable in drawables {
             let border = order.border_time(drawable.bounds());
@@ -111,14 +111,14 @@ pub fn print(
 /// Gives the drawables that slog2print lists, in its order.
 ///
 /// Those that start exactly at the end of the log (end at its start, by end time) are missing, as in the original
-/// (`spec/slog2.md` section 9.2); [`super::Walk`] leaves nothing out.
+/// (`spec/slog2.md` section 9.2); [`super::DrawableWalk`] leaves nothing out.
 ///
 /// # Errors
 /// The errors of the file and of `put`.
 pub fn list<'a>(
-    reader: &Reader<'a>,
-    order: Order,
-    mut put: impl FnMut(&Drawable<'a>) -> Result<(), Error>,
+    reader: &Slog2Reader<'a>,
+    order: PrintOrder,
+    mut put: impl FnMut(&NodeDrawable<'a>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let window = time_window(reader, (0.0, 1.0));
     floors::for_each_box(reader, order, PrintedDrawables::All, window, |drawables| {
@@ -127,7 +127,7 @@ pub fn list<'a>(
 }
 
 /// Writes header and parts, each with a blank line behind it.
-fn print_head(printer: &mut Printer, reader: &Reader<'_>, parts: PrintedParts) {
+fn print_head(printer: &mut TextBuffer, reader: &Slog2Reader<'_>, parts: PrintedParts) {
     printer.header(reader);
     printer.text("\n");
     if matches!(parts, PrintedParts::All | PrintedParts::Categories) {
@@ -145,7 +145,7 @@ fn print_head(printer: &mut Printer, reader: &Reader<'_>, parts: PrintedParts) {
 }
 
 /// The stretch of time between two factors of the length of the log.
-pub fn time_window(reader: &Reader<'_>, (from, to): (f64, f64)) -> TimeBBox {
+pub fn time_window(reader: &Slog2Reader<'_>, (from, to): (f64, f64)) -> TimeBBox {
     let Some(root) = reader.root() else {
         return TimeBBox::EMPTY;
     };
@@ -164,7 +164,7 @@ pub fn time_window(reader: &Reader<'_>, (from, to): (f64, f64)) -> TimeBBox {
     }
 }
 
-fn flush(printer: &mut Printer, out: &mut impl Write) -> Result<(), Error> {
+fn flush(printer: &mut TextBuffer, out: &mut impl Write) -> Result<(), Error> {
     out.write_all(&printer.out)
         .map_err(|error| Error::io(0, error))?;
     printer.out.clear();
@@ -172,7 +172,7 @@ fn flush(printer: &mut Printer, out: &mut impl Write) -> Result<(), Error> {
 }
 
 /// Hands the text on before it takes much memory.
-fn flush_if_long(printer: &mut Printer, out: &mut impl Write) -> Result<(), Error> {
+fn flush_if_long(printer: &mut TextBuffer, out: &mut impl Write) -> Result<(), Error> {
     if printer.out.len() > 1 << 16 {
         flush(printer, out)?;
     }

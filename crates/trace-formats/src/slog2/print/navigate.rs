@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use super::super::error::Error;
-use super::super::read::Reader;
+use super::super::read::Slog2Reader;
 use super::flush;
-use super::parts::Printer;
+use super::parts::TextBuffer;
 use super::trunk::{Moved, Trunk};
 use trace_model::TimeBBox;
 
 /// A walk through a file. It begins with the whole log and the root.
 pub struct Navigator<'r, 'a> {
     trunk: Trunk<'r, 'a>,
-    printer: Printer,
+    printer: TextBuffer,
     window: TimeBBox,
     /// Depth that was asked for last; it counts when the walk begins.
     depth: i16,
@@ -25,7 +25,7 @@ pub struct Navigator<'r, 'a> {
 
 /// What one line of commands asks for.
 #[derive(Clone, Copy, Debug)]
-struct Request {
+struct NavigateRequest {
     window: TimeBBox,
     depth: i16,
     prints_all: Option<bool>,
@@ -40,12 +40,12 @@ impl<'r, 'a> Navigator<'r, 'a> {
     ///
     /// # Errors
     /// The root cannot be read.
-    pub fn new(reader: &'r Reader<'a>, prints_all: bool) -> Result<Self, Error> {
+    pub fn new(reader: &'r Slog2Reader<'a>, prints_all: bool) -> Result<Self, Error> {
         let trunk = Trunk::new(reader)?;
         Ok(Navigator {
             window: trunk.bounds(),
             depth: i16::try_from(trunk.depth()).unwrap_or(i16::MAX),
-            printer: Printer::new(reader),
+            printer: TextBuffer::new(reader),
             prints_all,
             other_form: false,
             has_begun: false,
@@ -68,13 +68,13 @@ impl<'r, 'a> Navigator<'r, 'a> {
     /// # Errors
     /// A node is damaged, or `out` fails.
     pub fn obey(&mut self, line: &str, out: &mut impl Write) -> Result<Result<(), String>, Error> {
-        let mut request = Request {
+        let mut request = NavigateRequest {
             window: self.window,
             depth: self.depth,
             prints_all: None,
         };
         let understood = request.read(self.window, line);
-        let Request { window, depth, .. } = request;
+        let NavigateRequest { window, depth, .. } = request;
         // As in the original, what is said of form and depth counts even if the rest of the line is wrong.
         self.depth = depth;
         self.other_form |= request.prints_all.is_some();
@@ -123,7 +123,7 @@ impl<'r, 'a> Navigator<'r, 'a> {
     }
 }
 
-impl Request {
+impl NavigateRequest {
     /// Zooming in or out changes the length of the window by this factor.
     const ZOOM: f64 = 2.0;
 

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::super::node::Drawable;
+use super::super::node::NodeDrawable;
 use trace_model::TimeBBox;
 
 /// By which time drawables are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum PrintOrder {
     /// Increasing start time, the longer one first (option `-is`).
     #[default]
     IncreasingStart,
@@ -19,17 +19,20 @@ pub enum Order {
     DecreasingEnd,
 }
 
-impl Order {
+impl PrintOrder {
     /// True if the leaves are to be visited from the last to the first.
     pub(super) fn is_decreasing(self) -> bool {
-        matches!(self, Order::DecreasingStart | Order::DecreasingEnd)
+        matches!(
+            self,
+            PrintOrder::DecreasingStart | PrintOrder::DecreasingEnd
+        )
     }
 
     /// The time that decides in which leaf's time box a drawable is listed.
     pub(super) fn border_time(self, bounds: TimeBBox) -> f64 {
         match self {
-            Order::IncreasingStart | Order::DecreasingStart => bounds.earliest,
-            Order::IncreasingEnd | Order::DecreasingEnd => bounds.latest,
+            PrintOrder::IncreasingStart | PrintOrder::DecreasingStart => bounds.earliest,
+            PrintOrder::IncreasingEnd | PrintOrder::DecreasingEnd => bounds.latest,
         }
     }
 
@@ -37,14 +40,14 @@ impl Order {
     /// beginning, by end time their end (`spec/slog2.md` section 9.2).
     pub(super) fn is_before(self, border: f64, edge: f64) -> bool {
         match self {
-            Order::IncreasingStart | Order::DecreasingStart => border < edge,
-            Order::IncreasingEnd | Order::DecreasingEnd => border <= edge,
+            PrintOrder::IncreasingStart | PrintOrder::DecreasingStart => border < edge,
+            PrintOrder::IncreasingEnd | PrintOrder::DecreasingEnd => border <= edge,
         }
     }
 
     /// The order of those that meet when lists are merged. Of drawables with the same times the one of the lower category,
     /// then lines, comes first, in decreasing orders, too.
-    pub(in super::super) fn compare(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+    pub(in super::super) fn compare(self, a: &NodeDrawable<'_>, b: &NodeDrawable<'_>) -> Ordering {
         let times = self.compare_times(a, b);
         let times = if self.is_decreasing() {
             times.reverse()
@@ -55,7 +58,7 @@ impl Order {
     }
 
     /// The order within a node: a decreasing one is the increasing one backward.
-    pub(super) fn compare_in_node(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+    pub(super) fn compare_in_node(self, a: &NodeDrawable<'_>, b: &NodeDrawable<'_>) -> Ordering {
         let order = self.compare_times(a, b).then_with(|| compare_kinds(a, b));
         if self.is_decreasing() {
             order.reverse()
@@ -64,14 +67,14 @@ impl Order {
         }
     }
 
-    fn compare_times(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+    fn compare_times(self, a: &NodeDrawable<'_>, b: &NodeDrawable<'_>) -> Ordering {
         let (x, y) = (a.bounds(), b.bounds());
         match self {
-            Order::IncreasingStart | Order::DecreasingStart => x
+            PrintOrder::IncreasingStart | PrintOrder::DecreasingStart => x
                 .earliest
                 .total_cmp(&y.earliest)
                 .then(y.latest.total_cmp(&x.latest)),
-            Order::IncreasingEnd | Order::DecreasingEnd => x
+            PrintOrder::IncreasingEnd | PrintOrder::DecreasingEnd => x
                 .latest
                 .total_cmp(&y.latest)
                 .then(y.earliest.total_cmp(&x.earliest)),
@@ -79,8 +82,8 @@ impl Order {
     }
 }
 
-fn compare_kinds(a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
-    let key = |drawable: &Drawable<'_>| {
+fn compare_kinds(a: &NodeDrawable<'_>, b: &NodeDrawable<'_>) -> Ordering {
+    let key = |drawable: &NodeDrawable<'_>| {
         let (first, last) = (drawable.first(), drawable.last());
         (drawable.category(), first.line, last.line)
     };

@@ -4,14 +4,14 @@
 use std::rc::Rc;
 
 use super::super::java::{push_double, push_float};
-use super::super::node::{Drawable, Primitive, Shadow};
-use super::super::read::Reader;
-use super::super::types::{FileBlockPtr, Layout, LineIdMap, TreeNodeId};
+use super::super::node::{NodeDrawable, NodeShadow, Primitive};
+use super::super::read::Slog2Reader;
+use super::super::types::{FileBlockPtr, LineIdMap, Slog2Layout, TreeNodeId};
 use crate::clog2::java_text;
 use trace_model::{Category, Text, TimeBBox, Vertex};
 
 /// Text in the making. Everything is appended to bytes, because names and infos may hold any.
-pub(super) struct Printer {
+pub(super) struct TextBuffer {
     pub(super) out: Vec<u8>,
     /// What is printed of each category, by index; made once, since each drawable repeats it in full.
     categories: Rc<[(i32, CategoryText)]>,
@@ -27,9 +27,9 @@ struct CategoryText {
     types: Vec<u8>,
 }
 
-impl Printer {
-    pub(super) fn new(reader: &Reader<'_>) -> Self {
-        let mut printer = Printer {
+impl TextBuffer {
+    pub(super) fn new(reader: &Slog2Reader<'_>) -> Self {
+        let mut printer = TextBuffer {
             out: Vec::new(),
             categories: Rc::new([]),
         };
@@ -86,7 +86,7 @@ impl Printer {
     }
 
     /// The header, without the blank line behind it.
-    pub(super) fn header(&mut self, reader: &Reader<'_>) {
+    pub(super) fn header(&mut self, reader: &Slog2Reader<'_>) {
         let header = reader.header();
         self.text("\t SLOG-2 Header:\nversion = ");
         self.decoded(&header.version.0);
@@ -110,7 +110,7 @@ impl Printer {
     }
 
     /// The categories, in the order of the table that the original's reader fills in the order of the file.
-    pub(super) fn category_map(&mut self, reader: &Reader<'_>) {
+    pub(super) fn category_map(&mut self, reader: &Slog2Reader<'_>) {
         self.text("\t CategoryMap: \n");
         let categories = reader.categories();
         let order = super::super::java::hash_map_order(categories.iter().map(|c| c.index as u32));
@@ -122,7 +122,7 @@ impl Printer {
         }
     }
 
-    fn category(&mut self, category: &Category, layout: Layout, is_used: bool) {
+    fn category(&mut self, category: &Category, layout: Slog2Layout, is_used: bool) {
         self.text("Category[ index=");
         self.number(category.index);
         self.text(", name=");
@@ -154,7 +154,7 @@ impl Printer {
         }
         self.text(", vis=true, search=true");
         self.ratios(category.summary.inclusive, category.summary.exclusive, ", ");
-        if layout == Layout::V206 {
+        if layout == Slog2Layout::V206 {
             self.text(", count=");
             self.number(category.summary.count);
         }
@@ -179,7 +179,7 @@ impl Printer {
     }
 
     /// The tree directory.
-    pub(super) fn directory(&mut self, reader: &Reader<'_>) {
+    pub(super) fn directory(&mut self, reader: &Slog2Reader<'_>) {
         self.text("\t SLOG-2 Tree Directory\n");
         for entry in reader.directory() {
             self.node_id(entry.id);
@@ -192,7 +192,7 @@ impl Printer {
     }
 
     /// The views, each with a blank line behind it.
-    pub(super) fn line_id_maps(&mut self, reader: &Reader<'_>) {
+    pub(super) fn line_id_maps(&mut self, reader: &Slog2Reader<'_>) {
         self.text("\t LineIDMapList: \n");
         for (map, nth) in reader.line_id_maps().iter().zip(1i32..) {
             self.text("LineIDMap ");
@@ -230,10 +230,10 @@ impl Printer {
     }
 
     /// A drawable, without the end of the line.
-    pub(super) fn drawable(&mut self, drawable: &Drawable<'_>) {
+    pub(super) fn drawable(&mut self, drawable: &NodeDrawable<'_>) {
         match drawable {
-            Drawable::Primitive(primitive) => self.sized_primitive(primitive),
-            Drawable::Composite(composite) => {
+            NodeDrawable::Primitive(primitive) => self.sized_primitive(primitive),
+            NodeDrawable::Composite(composite) => {
                 self.text("Composite[ ");
                 self.info_box(composite.bounds, composite.category, composite.info);
                 self.text(" ");
@@ -265,7 +265,7 @@ impl Printer {
     }
 
     /// A shadow and its weights, with the ends of their lines.
-    pub(super) fn shadow(&mut self, shadow: &Shadow<'_>, layout: Layout) {
+    pub(super) fn shadow(&mut self, shadow: &NodeShadow<'_>, layout: Slog2Layout) {
         self.primitive(&shadow.primitive, shadow.bounds);
         self.text(" bsize=");
         self.number(shadow.byte_size());
@@ -283,7 +283,7 @@ impl Printer {
                 None => self.text("null"),
             }
             self.ratios(weight.ratios.inclusive, weight.ratios.exclusive, "");
-            if layout == Layout::V206 {
+            if layout == Slog2Layout::V206 {
                 self.text(", count=");
                 self.number(weight.ratios.count);
             }

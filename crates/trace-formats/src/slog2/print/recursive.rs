@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::super::error::Error;
-use super::super::node::{Drawable, Node, ShadowBuffer};
-use super::super::read::Reader;
-use super::order::Order;
-use super::parts::Printer;
+use super::super::node::{NodeDrawable, ShadowBuffer, Slog2Node};
+use super::super::read::Slog2Reader;
+use super::order::PrintOrder;
+use super::parts::TextBuffer;
 use super::stub::{PlannedNode, print_place, print_stub};
 use super::trunk::Trunk;
 use super::{PrintedParts, flush, flush_if_long, print_head, time_window};
@@ -35,11 +35,11 @@ impl Default for RecursiveOptions {
 
 /// Writes what PrintRecursively writes on its standard output. (On the other it tells the window, [`time_window`].)
 pub fn print_recursively(
-    reader: &Reader<'_>,
+    reader: &Slog2Reader<'_>,
     options: &RecursiveOptions,
     out: &mut impl Write,
 ) -> Result<(), Error> {
-    let mut printer = Printer::new(reader);
+    let mut printer = TextBuffer::new(reader);
     print_head(&mut printer, reader, PrintedParts::All);
     printer.text("\n");
     let window = time_window(reader, options.window);
@@ -91,16 +91,17 @@ pub fn print_recursively(
 }
 
 fn print_node(
-    printer: &mut Printer,
-    node: &Node<'_>,
-    reader: &Reader<'_>,
+    printer: &mut TextBuffer,
+    node: &Slog2Node<'_>,
+    reader: &Slog2Reader<'_>,
     out: &mut impl Write,
 ) -> Result<(), Error> {
     printer.text("\t*** Start of TreeNode ***\n    BufForDrawables{ ");
     print_place(printer, &node.stub);
     printer.text(" }\n");
-    let mut drawables: Vec<&Drawable<'_>> = node.nestless.iter().chain(&node.nestable).collect();
-    drawables.sort_by(|a, b| Order::IncreasingStart.compare(a, b));
+    let mut drawables: Vec<&NodeDrawable<'_>> =
+        node.nestless.iter().chain(&node.nestable).collect();
+    drawables.sort_by(|a, b| PrintOrder::IncreasingStart.compare(a, b));
     for (drawable, nth) in drawables.into_iter().zip(1u64..) {
         printer.text(&format!("{nth}: "));
         printer.drawable(drawable);

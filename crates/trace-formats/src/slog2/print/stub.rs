@@ -1,7 +1,7 @@
 //! One line about a node: where it is, what it covers, how much it holds.
 
-use super::super::node::{Node, ShadowBuffer, Stub};
-use super::parts::Printer;
+use super::super::node::{ShadowBuffer, Slog2Node, Stub};
+use super::parts::TextBuffer;
 
 /// A node to print and what is known of it before it is read.
 pub(super) struct PlannedNode {
@@ -12,7 +12,7 @@ pub(super) struct PlannedNode {
 }
 
 impl PlannedNode {
-    pub(super) fn root(node: &Node<'_>) -> Self {
+    pub(super) fn root(node: &Slog2Node<'_>) -> Self {
         let drawables = || node.nestless.iter().chain(&node.nestable);
         // The original counts one of the three list lengths later.
         let empty = Stub::SIZE + 8;
@@ -36,7 +36,7 @@ impl PlannedNode {
 }
 
 /// The place of a node: its id, its time and where its bytes are.
-pub(super) fn print_place(printer: &mut Printer, stub: &Stub) {
+pub(super) fn print_place(printer: &mut TextBuffer, stub: &Stub) {
     printer.node_id(stub.id);
     printer.text(" ");
     printer.time_bbox(stub.bounds);
@@ -45,7 +45,7 @@ pub(super) fn print_place(printer: &mut Printer, stub: &Stub) {
 }
 
 /// The line about a node.
-pub(super) fn print_stub(printer: &mut Printer, planned: &PlannedNode) {
+pub(super) fn print_stub(printer: &mut TextBuffer, planned: &PlannedNode) {
     printer.text("{ ");
     print_place(printer, &planned.stub);
     printer.text(&format!(

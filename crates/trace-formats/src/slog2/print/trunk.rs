@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::super::error::Error;
-use super::super::node::{Drawable, Node, Shadow, Stub};
-use super::super::read::Reader;
+use super::super::node::{NodeDrawable, NodeShadow, Slog2Node, Stub};
+use super::super::read::Slog2Reader;
 use super::floors::merge_floors;
-use super::order::Order;
-use super::parts::Printer;
+use super::order::PrintOrder;
+use super::parts::TextBuffer;
 use super::stub::{PlannedNode, print_stub};
 use super::{flush, flush_if_long};
 use trace_model::TimeBBox;
 
 /// Nodes in memory.
 pub(super) struct Trunk<'r, 'a> {
-    reader: &'r Reader<'a>,
+    reader: &'r Slog2Reader<'a>,
     /// By depth, then from left to right.
-    floors: Vec<BTreeMap<i32, (PlannedNode, Node<'a>)>>,
+    floors: Vec<BTreeMap<i32, (PlannedNode, Slog2Node<'a>)>>,
     /// The lowest floor that counts.
     lowest: usize,
     /// The floor that was asked for when the window was the whole log.
@@ -45,7 +45,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
     const TOLERANCE: f64 = 0.01f32 as f64;
 
     /// Reads the root.
-    pub(super) fn new(reader: &'r Reader<'a>) -> Result<Self, Error> {
+    pub(super) fn new(reader: &'r Slog2Reader<'a>) -> Result<Self, Error> {
         let root = reader.node(reader.header().tree_root)?;
         let depth = usize::try_from(root.stub.id.depth).unwrap_or(0);
         let bounds = root.stub.bounds;
@@ -182,7 +182,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
     }
 
     /// The nodes in memory, floor by floor from the root, each floor with a blank line behind it.
-    pub(super) fn print_stubs(&self, printer: &mut Printer) {
+    pub(super) fn print_stubs(&self, printer: &mut TextBuffer) {
         for floor in self.floors.iter().rev() {
             for (planned, _) in floor.values() {
                 print_stub(printer, planned);
@@ -196,11 +196,11 @@ impl<'r, 'a> Trunk<'r, 'a> {
     pub(super) fn print_window(
         &self,
         window: TimeBBox,
-        printer: &mut Printer,
+        printer: &mut TextBuffer,
         out: &mut impl Write,
     ) -> Result<(), Error> {
         let mut count = 0u64;
-        let drawables: [for<'c> fn(&'c Node<'a>) -> &'c [Drawable<'a>]; 2] =
+        let drawables: [for<'c> fn(&'c Slog2Node<'a>) -> &'c [NodeDrawable<'a>]; 2] =
             [|node| &node.nestable, |node| &node.nestless];
         for part in drawables {
             let floors = self.floors[self.lowest..].iter().rev().map(|floor| {
@@ -208,14 +208,14 @@ impl<'r, 'a> Trunk<'r, 'a> {
                 all.filter(|drawable| window.overlaps(drawable.bounds()))
                     .collect()
             });
-            for drawable in merge_floors(floors, Order::IncreasingStart) {
+            for drawable in merge_floors(floors, PrintOrder::IncreasingStart) {
                 number(printer, &mut count);
                 printer.drawable(drawable);
                 printer.text("\n");
                 flush_if_long(printer, out)?;
             }
         }
-        let shadows: [for<'c> fn(&'c Node<'a>) -> Vec<&'c Shadow<'a>>; 2] = [
+        let shadows: [for<'c> fn(&'c Slog2Node<'a>) -> Vec<&'c NodeShadow<'a>>; 2] = [
             |node| node.shadows.iter().flat_map(|b| &b.nestable).collect(),
             |node| node.shadows.iter().flat_map(|b| &b.nestless).collect(),
         ];
@@ -234,7 +234,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
     }
 }
 
-fn number(printer: &mut Printer, count: &mut u64) {
+fn number(printer: &mut TextBuffer, count: &mut u64) {
     *count += 1;
     printer.number(*count);
     printer.text(", ");

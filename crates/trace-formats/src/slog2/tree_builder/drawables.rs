@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use super::super::encode::{f64_bytes, write_count};
-use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
+use super::shadow::{EndLines, NONE, ShadowIndex, Shadows, drawable_order, time_key};
 use trace_model::{Drawable as NewDrawable, TimeBBox, Topology, Vertex};
 
 /// The byte before a primitive in a list.
@@ -64,7 +64,7 @@ pub(in super::super) trait FileDrawable {
     /// Appends its bytes, without the one for its kind.
     fn encode(&self, out: &mut Vec<u8>);
     /// Lines of the first and the last vertex.
-    fn lines(&self) -> Lines;
+    fn lines(&self) -> EndLines;
     /// The order of `spec/slog2.md` section 8.6.
     fn order(&self, other: &Self) -> Ordering;
 }
@@ -84,7 +84,7 @@ impl FileDrawable for NewDrawable<'_> {
         }
     }
 
-    fn lines(&self) -> Lines {
+    fn lines(&self) -> EndLines {
         let line = |vertex: Option<&Vertex>| vertex.map_or(0, |vertex| vertex.line);
         [line(self.vertices.first()), line(self.vertices.last())]
     }
@@ -97,10 +97,10 @@ impl FileDrawable for NewDrawable<'_> {
 
 /// A drawable of the node: what its order depends on, and where its bytes are.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct StoredDrawable {
     bounds: TimeBBox,
     category: i32,
-    lines: Lines,
+    lines: EndLines,
     /// Start of its bytes; they end where those of the next item begin. What is not in the list has none.
     at: u32,
     /// Index of its weight in the node's shadows, once these are made; [`NONE`] for a composite.
@@ -113,7 +113,7 @@ struct Item {
 #[derive(Debug, Default)]
 pub(super) struct Drawables {
     /// In order of arrival.
-    items: Vec<Item>,
+    items: Vec<StoredDrawable>,
     bytes: Vec<u8>,
     /// Index and times of the vertices, for items whose vertices are not at the ends of their bounds.
     odd_times: Vec<(u32, [f64; 2])>,
@@ -122,7 +122,7 @@ pub(super) struct Drawables {
     /// Bytes of those that are written elsewhere.
     elsewhere: usize,
     pub(super) shadows: Shadows,
-    index: Index,
+    index: ShadowIndex,
 }
 
 /// Memory that closing a node needs for a while.
@@ -164,7 +164,7 @@ impl Drawables {
         let line = |primitive: Option<&NewDrawable<'_>>, end: usize| {
             primitive.map_or(0, |primitive| primitive.lines()[end])
         };
-        self.items.push(Item {
+        self.items.push(StoredDrawable {
             bounds,
             category: composite.category,
             lines: [
@@ -199,7 +199,7 @@ impl Drawables {
         if bits(times) != bits([bounds.earliest, bounds.latest]) {
             self.odd_times.push((self.items.len() as u32, times));
         }
-        self.items.push(Item {
+        self.items.push(StoredDrawable {
             bounds,
             category: drawable.category,
             lines,
@@ -355,13 +355,13 @@ impl Drawables {
         reset(exclusive, self.items.len(), 0.0);
         reset(below, self.items.len(), NONE);
         reset(top, self.shadows.list.len(), NONE);
-        let mut previous: Option<&Item> = None;
+        let mut previous: Option<&StoredDrawable> = None;
         for &at in order.iter() {
             let item = &self.items[at as usize];
             let Some(weight) = self.shadows.weights.get(item.weight as usize) else {
                 continue;
             };
-            let twin = |other: &Item| {
+            let twin = |other: &StoredDrawable| {
                 (other.bounds, other.category, other.lines)
                     == (item.bounds, item.category, item.lines)
             };

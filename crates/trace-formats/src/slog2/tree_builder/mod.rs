@@ -15,12 +15,12 @@ pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists};
 use drawables::{Drawables, Scratch};
 use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
 use trace_model::Drawable as NewDrawable;
-pub use tree::Tree;
+pub use tree::WrittenTree;
 
 use super::encode::{self, write_count};
-use super::error::{Error, ErrorKind};
+use super::error::{Error, Slog2ErrorKind};
 use super::node::Stub;
-use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, TreeNodeId};
+use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Slog2Header, TreeNodeId};
 use trace_model::TimeBBox;
 
 /// Bytes of a node without drawables and shadows: its stub and three counts.
@@ -86,7 +86,7 @@ impl OpenNode {
 
 /// Takes drawables, best in order of increasing end time, and writes nodes as they get full.
 #[derive(Debug)]
-pub struct Builder<W> {
+pub struct TreeBuilder<W> {
     out: W,
     options: Options,
     /// Bytes written.
@@ -110,16 +110,16 @@ pub struct Builder<W> {
     spare: Vec<Shadows>,
 }
 
-impl<W: Write + Seek> Builder<W> {
+impl<W: Write + Seek> TreeBuilder<W> {
     /// Starts a file at the beginning of `out`, which should be empty.
     pub fn new(mut out: W, options: Options) -> Result<Self, Error> {
         let options = Options {
             children_per_node: options.children_per_node.max(2),
             leaf_byte_size: options.leaf_byte_size.max(1),
         };
-        out.write_all(&encode::header(&Header::default()))
+        out.write_all(&encode::header(&Slog2Header::default()))
             .map_err(|error| Error::io(0, error))?;
-        Ok(Builder {
+        Ok(TreeBuilder {
             out,
             options,
             position: HEADER_SIZE as u64,
@@ -146,8 +146,8 @@ impl<W: Write + Seek> Builder<W> {
     /// Adds a drawable (`spec/slog2.md` section 8.3).
     ///
     /// # Errors
-    /// [`ErrorKind::VertexCount`] and [`ErrorKind::TooLarge`] for one that the format cannot hold, which is then left
-    /// out; [`ErrorKind::Io`] when a node could not be written, after which the builder is of no more use.
+    /// [`Slog2ErrorKind::VertexCount`] and [`Slog2ErrorKind::TooLarge`] for one that the format cannot hold, which is then left
+    /// out; [`Slog2ErrorKind::Io`] when a node could not be written, after which the builder is of no more use.
     #[inline]
     pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
         if self.must_switch(drawable)? {
@@ -159,7 +159,7 @@ impl<W: Write + Seek> Builder<W> {
     /// Adds a composite. Primitives that are not in order are brought into it.
     ///
     /// # Errors
-    /// The errors of [`Builder::add`]; [`ErrorKind::NoVertices`] if there are no primitives.
+    /// The errors of [`TreeBuilder::add`]; [`Slog2ErrorKind::NoVertices`] if there are no primitives.
     pub fn add_composite(&mut self, composite: &NewComposite<'_>) -> Result<(), Error> {
         if composite.is_sorted() {
             return self.add_sorted(composite);
@@ -182,12 +182,12 @@ impl<W: Write + Seek> Builder<W> {
         ] {
             if size > i16::MAX as usize {
                 let size = size as u64;
-                let kind = ErrorKind::TooLarge { what, size };
+                let kind = Slog2ErrorKind::TooLarge { what, size };
                 return Err(Error::new(self.position, kind));
             }
         }
         if composite.primitives.is_empty() {
-            return Err(Error::new(self.position, ErrorKind::NoVertices));
+            return Err(Error::new(self.position, Slog2ErrorKind::NoVertices));
         }
         let size = composite.byte_size();
         if self.is_full(size) {
@@ -226,7 +226,7 @@ impl<W: Write + Seek> Builder<W> {
         self.open[0].byte_size() + size > self.options.leaf_byte_size as usize && self.count > 0
     }
 
-    /// Closes the leaf, as [`Builder::must_switch`] asks, and writes `record` behind it.
+    /// Closes the leaf, as [`TreeBuilder::must_switch`] asks, and writes `record` behind it.
     pub(super) fn switch_with(&mut self, record: Vec<u8>) -> Result<(), Error> {
         self.leaf_record = record;
         self.switch_branch()
@@ -270,7 +270,7 @@ impl<W: Write + Seek> Builder<W> {
             let what = "tree node";
             return Err(Error::new(
                 self.position,
-                ErrorKind::TooLarge { what, size },
+                Slog2ErrorKind::TooLarge { what, size },
             ));
         }
         Ok((level, node))
@@ -292,10 +292,10 @@ impl<W: Write + Seek> Builder<W> {
         let kind = if drawable.info.len() > i16::MAX as usize {
             let what = "info of a drawable";
             let size = drawable.info.len() as u64;
-            ErrorKind::TooLarge { what, size }
+            Slog2ErrorKind::TooLarge { what, size }
         } else {
             let found = drawable.vertices.len();
-            ErrorKind::VertexCount { found }
+            Slog2ErrorKind::VertexCount { found }
         };
         Error::new(self.position, kind)
     }
@@ -429,7 +429,10 @@ pub(super) fn pointer(
         }),
         Err(_) => {
             let size = size as u64;
-            Err(Error::new(position, ErrorKind::TooLarge { what, size }))
+            Err(Error::new(
+                position,
+                Slog2ErrorKind::TooLarge { what, size },
+            ))
         }
     }
 }

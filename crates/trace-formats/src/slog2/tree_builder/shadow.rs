@@ -5,17 +5,17 @@ use std::cmp::Ordering;
 
 use super::super::encode::{write_bounds, write_count, write_f32, write_f64};
 use super::super::node::Stub;
-use super::super::places::{Key, Places};
+use super::super::places::{EntryOffsets, Key};
 use trace_model::{Ratios, TimeBBox, Topology, preview_index};
 
 /// End of a chain of indices.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Lines of the first and the last vertex; the same one twice for an event.
-pub(super) type Lines = [i32; 2];
+pub(super) type EndLines = [i32; 2];
 
 #[inline]
-fn key([first, last]: Lines, number: i32) -> Key {
+fn key([first, last]: EndLines, number: i32) -> Key {
     Key(
         u64::from(first as u32) << 32 | u64::from(last as u32),
         number as u32,
@@ -34,9 +34,9 @@ pub(super) struct WeightSlot {
 
 /// A preview in the making.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shadow {
+pub(super) struct GrowingShadow {
     pub(super) topology: Topology,
-    pub(super) lines: Lines,
+    pub(super) lines: EndLines,
     /// Average times of the vertices; an event has only the first.
     times: [f64; 2],
     pub(super) bounds: TimeBBox,
@@ -55,20 +55,20 @@ pub(super) struct Shadow {
 /// The shadows of one node that are nestless, or those that are nestable, in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Shadows {
-    pub(super) list: Vec<Shadow>,
+    pub(super) list: Vec<GrowingShadow>,
     pub(super) weights: Vec<WeightSlot>,
 }
 
 /// Finds shadows, and the weights of the node's own drawables, by what they are for. Only nodes that are open have one.
 #[derive(Debug, Default)]
-pub(super) struct Index {
-    shadows: Places,
-    weights: Places,
+pub(super) struct ShadowIndex {
+    shadows: EntryOffsets,
+    weights: EntryOffsets,
     /// Bounds of children's shadows, each with the one before in its chain.
     pub(super) children: Vec<(TimeBBox, u32)>,
 }
 
-impl Index {
+impl ShadowIndex {
     pub(super) fn clear(&mut self) {
         self.shadows.clear();
         self.weights.clear();
@@ -86,10 +86,10 @@ impl Shadows {
     #[inline]
     pub(super) fn add(
         &mut self,
-        index: &mut Index,
+        index: &mut ShadowIndex,
         topology: Topology,
         category: i32,
-        lines: Lines,
+        lines: EndLines,
         times: [f64; 2],
         bounds: TimeBBox,
     ) -> u32 {
@@ -115,12 +115,12 @@ impl Shadows {
     #[inline]
     fn weight(
         &mut self,
-        index: &mut Index,
+        index: &mut ShadowIndex,
         topology: Topology,
         category: i32,
-        lines: Lines,
+        lines: EndLines,
     ) -> u32 {
-        let key_of = |(list, weights): (&[Shadow], &[WeightSlot]), at: usize| {
+        let key_of = |(list, weights): (&[GrowingShadow], &[WeightSlot]), at: usize| {
             let weight = &weights[at];
             key(list[weight.shadow as usize].lines, weight.category)
         };
@@ -138,8 +138,8 @@ impl Shadows {
 
     /// The shadow of this key, a new one if need be.
     #[inline]
-    fn shadow(&mut self, index: &mut Index, topology: Topology, lines: Lines) -> u32 {
-        let key_of = |shadow: &Shadow| key(shadow.lines, shadow.topology.number());
+    fn shadow(&mut self, index: &mut ShadowIndex, topology: Topology, lines: EndLines) -> u32 {
+        let key_of = |shadow: &GrowingShadow| key(shadow.lines, shadow.topology.number());
         let wanted = key(lines, topology.number());
         let is_it = |at: usize| key_of(&self.list[at]) == wanted;
         if let Some(found) = index.shadows.find(wanted, is_it) {
@@ -149,7 +149,7 @@ impl Shadows {
         index
             .shadows
             .insert(wanted, new, |at| key_of(&self.list[at]));
-        self.list.push(Shadow {
+        self.list.push(GrowingShadow {
             topology,
             lines,
             times: [0.0; 2],
@@ -183,7 +183,7 @@ impl Shadows {
     }
 
     /// The weights of a shadow in order of arrival.
-    pub(super) fn weights_of(&self, shadow: &Shadow) -> impl Iterator<Item = &WeightSlot> {
+    pub(super) fn weights_of(&self, shadow: &GrowingShadow) -> impl Iterator<Item = &WeightSlot> {
         let mut next = shadow.first_weight;
         std::iter::from_fn(move || {
             let weight = self.weights.get(next as usize)?;
@@ -193,7 +193,7 @@ impl Shadows {
     }
 
     /// Merges the shadows of a child, which is complete, into these.
-    pub(super) fn merge(&mut self, index: &mut Index, child: &Shadows) {
+    pub(super) fn merge(&mut self, index: &mut ShadowIndex, child: &Shadows) {
         for other in &child.list {
             let at = self.shadow(index, other.topology, other.lines);
             let own = &mut self.list[at as usize];

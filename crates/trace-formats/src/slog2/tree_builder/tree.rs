@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Seek, SeekFrom, Write};
 
 use super::super::encode;
-use super::super::error::{Error, ErrorKind};
+use super::super::error::{Error, Slog2ErrorKind};
 use super::super::java::hash_map_order;
 use super::super::node::Stub;
-use super::super::types::{Header, Layout, LineIdMap};
-use super::Builder;
+use super::super::types::{LineIdMap, Slog2Header, Slog2Layout};
+use super::TreeBuilder;
 use super::shadow::{DoneShadows, vertex_count};
 use trace_model::{Category, Ratios, Topology, preview_index};
 
 /// What the shadows of the root, which are never written, tell about the whole log.
 #[derive(Debug)]
-struct Summary {
+struct RootSummary {
     lines: Vec<i32>,
     topologies: Vec<Topology>,
     categories: BTreeMap<i32, Ratios>,
@@ -22,7 +22,7 @@ struct Summary {
     parts: BTreeMap<i32, Vec<Ratios>>,
 }
 
-impl Summary {
+impl RootSummary {
     fn new(root: &DoneShadows, composites: &BTreeSet<i32>) -> Self {
         let shadows = || root.sides.iter().flat_map(|side| &side.list);
         let mut lines: Vec<i32> = shadows().flat_map(|shadow| shadow.lines).collect();
@@ -64,7 +64,7 @@ impl Summary {
         let sums = parts
             .iter()
             .map(|(&category, parts)| (category, add_up(Ratios::default(), parts)));
-        Summary {
+        RootSummary {
             lines,
             topologies,
             categories: sums.collect(),
@@ -85,43 +85,43 @@ fn add_up(mut sum: Ratios, parts: &[Ratios]) -> Ratios {
 
 /// A tree whose nodes are all written; the rest of the file is not.
 #[derive(Debug)]
-pub struct Tree<W> {
-    builder: Builder<W>,
+pub struct WrittenTree<W> {
+    builder: TreeBuilder<W>,
     root: Stub,
-    summary: Summary,
+    summary: RootSummary,
 }
 
-impl<W: Write + Seek> Builder<W> {
+impl<W: Write + Seek> TreeBuilder<W> {
     /// Writes all nodes that are still open; the tree is then complete (`spec/slog2.md` sections 8.4 and 8.7).
     ///
     /// # Errors
-    /// [`ErrorKind::NoDrawables`] if nothing was added.
-    pub fn close(self) -> Result<Tree<W>, Error> {
+    /// [`Slog2ErrorKind::NoDrawables`] if nothing was added.
+    pub fn close(self) -> Result<WrittenTree<W>, Error> {
         self.close_with(Vec::new())
     }
 
     /// Closes the tree, and writes `record` after the last leaf.
-    pub(in super::super) fn close_with(mut self, record: Vec<u8>) -> Result<Tree<W>, Error> {
+    pub(in super::super) fn close_with(mut self, record: Vec<u8>) -> Result<WrittenTree<W>, Error> {
         self.leaf_record = record;
         if self.count == 0 {
-            return Err(Error::new(self.position, ErrorKind::NoDrawables));
+            return Err(Error::new(self.position, Slog2ErrorKind::NoDrawables));
         }
         for level in 0..self.open.len() {
             self.close_node(level)?;
         }
         let root = self.open.pop().and_then(|mut root| root.done.pop());
         let Some(root) = root else {
-            return Err(Error::new(self.position, ErrorKind::NoDrawables));
+            return Err(Error::new(self.position, Slog2ErrorKind::NoDrawables));
         };
-        Ok(Tree {
-            summary: Summary::new(&root, &self.composites),
+        Ok(WrittenTree {
+            summary: RootSummary::new(&root, &self.composites),
             builder: self,
             root: root.stub,
         })
     }
 }
 
-impl<W: Write + Seek> Tree<W> {
+impl<W: Write + Seek> WrittenTree<W> {
     /// The lines that have drawables, ascending.
     pub fn lines(&self) -> &[i32] {
         &self.summary.lines
@@ -145,7 +145,7 @@ impl<W: Write + Seek> Tree<W> {
         self,
         categories: &[Category],
         line_id_maps: &[LineIdMap],
-    ) -> Result<(W, Header), Error> {
+    ) -> Result<(W, Slog2Header), Error> {
         self.finish_with(categories, line_id_maps, &[])
     }
 
@@ -155,8 +155,8 @@ impl<W: Write + Seek> Tree<W> {
         categories: &[Category],
         line_id_maps: &[LineIdMap],
         annotations: &[u8],
-    ) -> Result<(W, Header), Error> {
-        let Tree {
+    ) -> Result<(W, Slog2Header), Error> {
+        let WrittenTree {
             builder: mut tree,
             root,
             summary,
@@ -179,16 +179,16 @@ impl<W: Write + Seek> Tree<W> {
                 Some(category)
             })
             .collect();
-        let mut header = Header {
+        let mut header = Slog2Header {
             children_per_node: tree.options.children_per_node,
             leaf_byte_size: tree.options.leaf_byte_size,
             max_depth: root.id.depth,
             tree_root: root.ptr,
-            ..Header::default()
+            ..Slog2Header::default()
         };
         header.categories = tree.write_part(
             "category map",
-            &encode::categories(used.iter(), Layout::V206),
+            &encode::categories(used.iter(), Slog2Layout::V206),
         )?;
         header.line_id_maps =
             tree.write_part("line ID maps", &encode::line_id_maps(line_id_maps))?;

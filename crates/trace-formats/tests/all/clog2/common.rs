@@ -216,13 +216,13 @@ pub fn written(preamble: &Preamble, records: &[Record], table: &CommTable) -> Ve
 /// The text `clog2_print` gives, and the error if there was one.
 pub fn printed(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
     let mut text = Vec::new();
-    let result = Reader::new(file).and_then(|reader| print::print(&reader, &mut text));
+    let result = Clog2Reader::new(file).and_then(|reader| print::print(&reader, &mut text));
     (text, result)
 }
 
 /// The text the Java `clog2print` gives, and the error if there was one.
 pub fn java_printed(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
     let mut text = Vec::new();
-    let result = Reader::new(file).and_then(|reader| java::print(&reader, &mut text));
+    let result = Clog2Reader::new(file).and_then(|reader| java::print(&reader, &mut text));
     (text, result)
 }

@@ -29,14 +29,17 @@ fn java_print_refuses_little_endian() {
     let file = golden::read("mpe/flush_n2.local0.clog2");
     let (text, result) = java_printed(&file);
     assert!(text.is_empty());
-    assert!(matches!(result.unwrap_err().kind, ErrorKind::LittleEndian));
+    assert!(matches!(
+        result.unwrap_err().kind,
+        Clog2ErrorKind::LittleEndian
+    ));
 }
 
 /// Reading and writing again gives the same bytes, but for those that have no meaning.
 #[test]
 fn round_trip() {
     for (name, original) in golden_files() {
-        let reader = Reader::new(&original).unwrap();
+        let reader = Clog2Reader::new(&original).unwrap();
         if !reader.preamble().is_finalized {
             continue;
         }
@@ -61,7 +64,7 @@ fn round_trip() {
 #[test]
 fn encoded_records_give_the_same_file() {
     for (name, original) in golden_files() {
-        let reader = Reader::new(&original).unwrap();
+        let reader = Clog2Reader::new(&original).unwrap();
         let preamble = reader.preamble();
         let table = reader.comm_table().unwrap();
         let records: Vec<Record> = reader.records().collect::<Result<_, _>>().unwrap();
@@ -94,7 +97,7 @@ fn encoded_records_give_the_same_file() {
 /// last record of a block.
 fn mask(file: &mut [u8], keep_endblock: bool) {
     let copy = file.to_vec();
-    let reader = Reader::new(&copy).unwrap();
+    let reader = Clog2Reader::new(&copy).unwrap();
     let block_size = reader.preamble().block_size as usize;
     for result in reader.raw_records() {
         let (offset, record) = result.unwrap();

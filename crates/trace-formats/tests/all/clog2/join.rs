@@ -7,9 +7,9 @@ use test_support::golden;
 use trace_formats::clog2::*;
 
 fn joined(files: &[&[u8]]) -> (Vec<u8>, Joined) {
-    let readers: Vec<Reader<'_>> = files
+    let readers: Vec<Clog2Reader<'_>> = files
         .iter()
-        .map(|file| Reader::new(file).unwrap())
+        .map(|file| Clog2Reader::new(file).unwrap())
         .collect();
     let preamble = joined_preamble(&readers);
     let writer = Writer::new(Cursor::new(Vec::new()), &preamble).unwrap();
@@ -18,7 +18,7 @@ fn joined(files: &[&[u8]]) -> (Vec<u8>, Joined) {
 }
 
 fn repaired(file: &[u8]) -> Result<(Vec<u8>, Repair), Error> {
-    let reader = Reader::new(file)?;
+    let reader = Clog2Reader::new(file)?;
     let writer = Writer::new(Cursor::new(Vec::new()), reader.preamble())?;
     let (out, repair) = repair(&reader, writer)?;
     Ok((out.into_inner(), repair))
@@ -37,7 +37,7 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
     let file = Cursor::new(Vec::new());
     let mut writer = Writer::new(file, &preamble)
         .unwrap()
-        .with_layout(Layout::AsGiven, &preamble);
+        .with_layout(Clog2Layout::AsGiven, &preamble);
     let header = |time| RecordHeader {
         time,
         icomm: 0,
@@ -110,7 +110,7 @@ fn local_files_of_either_byte_order_are_joined_by_time_and_communicator() {
         let files = [local(endians[0], 0, 1.0), local(endians[1], 1, 0.5)];
         let (out, joined) = joined(&[&files[0], &files[1]]);
         assert_eq!(joined.records, 24);
-        let reader = Reader::new(&out).unwrap();
+        let reader = Clog2Reader::new(&out).unwrap();
         let table = reader.comm_table().unwrap();
         assert_eq!(table.0.len(), 3);
         let records: Vec<Record> = reader.records().map(Result::unwrap).collect();
@@ -158,7 +158,7 @@ fn sound_files_are_copied_to_the_byte() {
 #[test]
 fn files_cut_off_anywhere_are_completed_with_every_whole_record() {
     for whole in [local(Endian::Little, 1, 0.0), local(Endian::Big, 0, 0.0)] {
-        let reader = Reader::new(&whole).unwrap();
+        let reader = Clog2Reader::new(&whole).unwrap();
         let ends: Vec<(u64, Record)> = reader.raw_records().map(Result::unwrap).collect();
         let table_at = reader.preamble().comm_table_offset as usize;
         let mut cut = whole.clone();
@@ -174,7 +174,7 @@ fn files_cut_off_anywhere_are_completed_with_every_whole_record() {
             let expected: Vec<&(u64, Record)> = ends.iter().filter(whole_records).collect();
             let result = repaired(&cut[..length]);
             if expected.is_empty() {
-                assert!(matches!(result.unwrap_err().kind, ErrorKind::NoEndLog));
+                assert!(matches!(result.unwrap_err().kind, Clog2ErrorKind::NoEndLog));
                 continue;
             }
             let (out, repair) = result.unwrap();
@@ -183,7 +183,7 @@ fn files_cut_off_anywhere_are_completed_with_every_whole_record() {
             // The end mark of the last block is there, but what is behind it may not be.
             let ended = ends.last().unwrap().0 as usize + HEADER_SIZE <= length;
             assert_eq!(repair.had_no_end, !ended, "{length} of {table_at}");
-            let again = Reader::new(&out).unwrap();
+            let again = Clog2Reader::new(&out).unwrap();
             let records: Vec<Record> = again.records().map(Result::unwrap).collect();
             assert_eq!(records.len() as u64, repair.records);
             for (a, (_, b)) in records.iter().zip(&expected) {
@@ -212,8 +212,11 @@ fn damage_in_one_block_leaves_the_others() {
     );
     assert!(!repair.had_no_end && !repair.had_no_table);
     let kinds = &repair.damage[0];
-    assert!(matches!(kinds.kind, ErrorKind::RecordType(77)), "{kinds}");
-    let reader = Reader::new(&out).unwrap();
+    assert!(
+        matches!(kinds.kind, Clog2ErrorKind::RecordType(77)),
+        "{kinds}"
+    );
+    let reader = Clog2Reader::new(&out).unwrap();
     assert_eq!(reader.records().filter(|r| r.is_ok()).count(), 9);
 }
 
@@ -230,7 +233,7 @@ fn intercommunicators_get_their_kinds_back() {
     file[..PREAMBLE_SIZE].copy_from_slice(&unfinished.encode());
     let (out, repair) = repaired(&file).unwrap();
     assert!(repair.had_no_table && !repair.had_no_end);
-    let found = Reader::new(&out).unwrap().comm_table().unwrap();
+    let found = Clog2Reader::new(&out).unwrap().comm_table().unwrap();
     // Entry 3 repeats entry 0, and no record tells of it; of entry 5 neither.
     for index in [0, 1, 2, 4] {
         assert_eq!(found.get(index), table.get(index), "{index}");
@@ -250,12 +253,12 @@ proptest! {
             file[at % length] = to;
         }
         file.truncate(length);
-        let Ok(reader) = Reader::new(&file) else { return Ok(()) };
+        let Ok(reader) = Clog2Reader::new(&file) else { return Ok(()) };
         if reader.preamble().block_size > 1 << 20 {
             return Ok(());
         }
         let _ = repaired(&file);
         let (out, _) = joined(&[&sound, &file]);
-        prop_assert!(Reader::new(&out).unwrap().records().all(|r| r.is_ok()));
+        prop_assert!(Clog2Reader::new(&out).unwrap().records().all(|r| r.is_ok()));
     }
 }

@@ -32,7 +32,7 @@ fn stored_files_stay_the_same() {
 fn reading_gives_what_was_written() {
     let (preamble, records, table) = small_log();
     let file = fs::read(data("small.clog2")).unwrap();
-    let reader = Reader::new(&file).unwrap();
+    let reader = Clog2Reader::new(&file).unwrap();
     let read: Vec<Record> = reader.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(read, records);
     assert_eq!(reader.comm_table().unwrap(), table);
@@ -73,7 +73,7 @@ fn blocks_are_closed_where_mpe_closes_them() {
         };
         let records: Vec<Record> = (0..8).map(|number| bare(f64::from(number))).collect();
         let file = written(&preamble, &records, &CommTable::default());
-        let reader = Reader::new(&file).unwrap();
+        let reader = Clog2Reader::new(&file).unwrap();
         let raw: Vec<Record> = reader.raw_records().map(|found| found.unwrap().1).collect();
         let end = raw
             .iter()
@@ -110,7 +110,7 @@ fn a_record_larger_than_a_block_is_an_error() {
     assert!(
         matches!(
             error.kind,
-            ErrorKind::TooLarge {
+            Clog2ErrorKind::TooLarge {
                 size: 136,
                 block_size: 159
             }
@@ -158,10 +158,10 @@ fn local_file_after_a_crash() {
         ]
     );
     let error = result.unwrap_err();
-    assert!(matches!(error.kind, ErrorKind::NoEndLog), "{error}");
+    assert!(matches!(error.kind, Clog2ErrorKind::NoEndLog), "{error}");
     assert_eq!(error.offset, 1280);
-    let error = Reader::new(&file).unwrap().comm_table().unwrap_err();
-    assert!(matches!(error.kind, ErrorKind::NoCommTable), "{error}");
+    let error = Clog2Reader::new(&file).unwrap().comm_table().unwrap_err();
+    assert!(matches!(error.kind, Clog2ErrorKind::NoCommTable), "{error}");
 }
 
 #[test]

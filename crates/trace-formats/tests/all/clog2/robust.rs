@@ -8,7 +8,7 @@ use trace_formats::clog2::*;
 fn every_truncation_gives_the_records_before_it_and_an_error() {
     let (preamble, records, table) = small_log();
     let file = written(&preamble, &records, &table);
-    let whole = Reader::new(&file).unwrap();
+    let whole = Clog2Reader::new(&file).unwrap();
     let ends: Vec<usize> = whole
         .raw_records()
         .map(Result::unwrap)
@@ -20,8 +20,8 @@ fn every_truncation_gives_the_records_before_it_and_an_error() {
         let (_, result) = printed(cut);
         let error = result.unwrap_err();
         assert!(error.offset as usize <= file.len(), "{error}");
-        assert_eq!(Reader::new(cut).is_ok(), length >= PREAMBLE_SIZE);
-        let Ok(reader) = Reader::new(cut) else {
+        assert_eq!(Clog2Reader::new(cut).is_ok(), length >= PREAMBLE_SIZE);
+        let Ok(reader) = Clog2Reader::new(cut) else {
             continue;
         };
         let read: Vec<Record> = reader.records().map_while(Result::ok).collect();
@@ -34,7 +34,7 @@ fn every_truncation_gives_the_records_before_it_and_an_error() {
 fn read_all(file: &[u8]) {
     let _ = printed(file);
     let _ = java_printed(file);
-    if let Ok(reader) = Reader::new(file) {
+    if let Ok(reader) = Clog2Reader::new(file) {
         let _ = reader.comm_table();
         let count = reader.raw_records().count();
         assert!(count <= file.len() / HEADER_SIZE + 1);

@@ -6,16 +6,16 @@ use std::io::Cursor;
 use std::rc::Rc;
 use trace_formats::clog2::*;
 use trace_model::{
-    Category, Color, Definitions, Drawable, Line, Losses, Order, Source as _, Stop, Topology,
-    Vertex,
+    Category, Color, Definitions, Drawable, DrawableOrder, Line, Losses, Source as _, Stop,
+    Topology, Vertex,
 };
 
 /// Makes a file in memory of all that a source gives, in the order the sink wants.
 fn made(source: &dyn trace_model::Source, options: SinkOptions) -> (Vec<u8>, Losses) {
-    struct Kept(Option<Sink<Cursor<Vec<u8>>>>, Rc<RefCell<Vec<u8>>>);
+    struct Kept(Option<Clog2Sink<Cursor<Vec<u8>>>>, Rc<RefCell<Vec<u8>>>);
     impl trace_model::Sink for Kept {
-        fn order(&self) -> Order {
-            Order::Start
+        fn order(&self) -> DrawableOrder {
+            DrawableOrder::Start
         }
         fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
             self.0.as_mut().expect("open").add(drawable)
@@ -27,8 +27,12 @@ fn made(source: &dyn trace_model::Source, options: SinkOptions) -> (Vec<u8>, Los
         }
     }
     let file = Rc::new(RefCell::new(Vec::new()));
-    let sink = Sink::new(Cursor::new(Vec::new()), source.definitions(), options).expect("started");
-    assert!(matches!(trace_model::Sink::order(&sink), Order::Start));
+    let sink =
+        Clog2Sink::new(Cursor::new(Vec::new()), source.definitions(), options).expect("started");
+    assert!(matches!(
+        trace_model::Sink::order(&sink),
+        DrawableOrder::Start
+    ));
     let losses =
         trace_model::convert(source, Box::new(Kept(Some(sink), file.clone()))).expect("made");
     let bytes = file.borrow().clone();
@@ -73,9 +77,9 @@ fn shown(source: &dyn trace_model::Source, with_info: bool) -> Vec<String> {
 #[test]
 fn goldens_come_back_with_every_drawable() {
     for (name, file) in golden_files() {
-        let source = Source::new(&file).unwrap();
+        let source = Clog2Source::new(&file).unwrap();
         let (copy, losses) = made(&source, SinkOptions { block_size: 1024 });
-        let again = Source::new(&copy).unwrap();
+        let again = Clog2Source::new(&copy).unwrap();
         let mut expected = shown(&source, true);
         let mut found = shown(&again, true);
         if losses.count("colour, for which the nearest one with a name is taken") > 0 {
@@ -88,7 +92,7 @@ fn goldens_come_back_with_every_drawable() {
         }
         assert_eq!(found, expected, "{name}: {losses}");
         // The numbers of communicators and events are kept as well.
-        let lines = |source: &Source<'_>| source.definitions().lines.clone();
+        let lines = |source: &Clog2Source<'_>| source.definitions().lines.clone();
         let key = |lines: Vec<Line>| {
             let places = lines
                 .iter()
@@ -96,7 +100,7 @@ fn goldens_come_back_with_every_drawable() {
             places.collect::<Vec<_>>()
         };
         assert_eq!(key(lines(&again)), key(lines(&source)), "{name}");
-        let etypes = |source: &Source<'_>| {
+        let etypes = |source: &Clog2Source<'_>| {
             let definitions = source.definitions();
             let used = definitions.categories.iter();
             let mut found: Vec<_> = used
@@ -107,7 +111,7 @@ fn goldens_come_back_with_every_drawable() {
             found
         };
         assert_eq!(etypes(&again), etypes(&source), "{name}");
-        let reader = Reader::new(&copy).unwrap();
+        let reader = Clog2Reader::new(&copy).unwrap();
         assert_eq!(reader.preamble().block_size, 1024);
         let times: Vec<f64> = reader.records().map(|r| r.unwrap().header.time).collect();
         assert!(times.is_sorted(), "{name}: records in order of time");
@@ -251,7 +255,7 @@ fn what_the_format_cannot_hold_is_counted() {
         assert_eq!(losses.count(what), number, "{what}: {losses}");
     }
     assert_eq!(losses.iter().count(), 13, "{losses}");
-    let again = Source::new(&file).unwrap();
+    let again = Clog2Source::new(&file).unwrap();
     let unmatched = again.for_each(&mut |_| Ok(())).unwrap();
     assert!(unmatched.is_empty(), "{unmatched}");
     assert_eq!(shown(&again, false).len(), 7);
@@ -265,6 +269,6 @@ fn a_trace_without_drawables_is_a_sound_file() {
     };
     let (file, losses) = made(&source, SinkOptions { block_size: 0 });
     assert!(losses.is_empty());
-    let reader = Reader::new(&file).unwrap();
+    let reader = Clog2Reader::new(&file).unwrap();
     assert_eq!(reader.records().count(), 0);
 }

@@ -4,7 +4,7 @@ use crate::clog2::common::*;
 use test_support::golden;
 use trace_formats::clog2::*;
 use trace_formats::slog2;
-use trace_model::{Drawable, Order, Source as _, Topology};
+use trace_model::{Drawable, DrawableOrder, Source as _, Topology};
 
 /// A drawable with what its category is called, in a form that sorts.
 fn shown(source: &dyn trace_model::Source) -> Vec<String> {
@@ -38,11 +38,11 @@ fn goldens_give_the_drawables_that_the_original_converter_made() {
             continue;
         }
         let theirs = golden::read(converted);
-        let ours = Source::new(&file).unwrap();
-        let theirs = slog2::Source::new(&theirs).unwrap();
+        let ours = Clog2Source::new(&file).unwrap();
+        let theirs = slog2::Slog2Source::new(&theirs).unwrap();
         assert_eq!(shown(&ours), shown(&theirs), "{name}");
         let definitions = ours.definitions();
-        let of_view = &slog2::Source::definitions(&theirs).lines;
+        let of_view = &slog2::Slog2Source::definitions(&theirs).lines;
         assert_eq!(&definitions.lines, of_view, "{name}");
         compared += 1;
     }
@@ -52,7 +52,7 @@ fn goldens_give_the_drawables_that_the_original_converter_made() {
 #[test]
 fn the_order_told_is_the_order_kept() {
     for (name, file) in golden_files() {
-        let source = Source::new(&file).unwrap();
+        let source = Clog2Source::new(&file).unwrap();
         let mut before = (f64::NEG_INFINITY, f64::INFINITY);
         let mut kept = true;
         let mut put = |drawable: &Drawable<'_>| {
@@ -64,7 +64,7 @@ fn the_order_told_is_the_order_kept() {
             Ok(())
         };
         source.for_each(&mut put).unwrap();
-        assert_eq!(source.order() == Order::End, kept, "{name}");
+        assert_eq!(source.order() == DrawableOrder::End, kept, "{name}");
     }
 }
 
@@ -74,7 +74,7 @@ fn local_files_are_read_with_their_shifts_and_communicators() {
     let whole = file("flush_n2.joined.clog2");
     let parts = [file("flush_n2.local0.clog2"), file("flush_n2.local1.clog2")];
     let states = |file: &[u8], rank: Option<i32>| -> Vec<(f64, f64, i32)> {
-        let source = Source::new(file).unwrap();
+        let source = Clog2Source::new(file).unwrap();
         let definitions = source.definitions().clone();
         let mut list = Vec::new();
         let mut put = |drawable: &Drawable<'_>| {
@@ -102,7 +102,7 @@ fn local_files_are_read_with_their_shifts_and_communicators() {
 fn what_is_no_drawable_is_counted() {
     let (preamble, records, table) = small_log();
     let file = written(&preamble, &records, &table);
-    let source = Source::new(&file).unwrap();
+    let source = Clog2Source::new(&file).unwrap();
     let losses = source.for_each(&mut |_| Ok(())).unwrap();
     for (what, number) in [
         ("message without its other end", 2),
@@ -125,5 +125,5 @@ fn damage_is_an_error() {
     let (preamble, records, table) = small_log();
     let mut file = written(&preamble, &records, &table);
     file[PREAMBLE_SIZE + 20] = 99;
-    assert!(Source::new(&file).is_err());
+    assert!(Clog2Source::new(&file).is_err());
 }

@@ -1,8 +1,8 @@
 //! Files that the tests of DUMPI make with the writer.
 
 use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
-use trace_formats::dumpi::value::Status;
-use trace_formats::dumpi::write::{Call, LIBDUMPI, RecordHead, WriteError, Writer};
+use trace_formats::dumpi::value::DumpiStatus;
+use trace_formats::dumpi::write::{LIBDUMPI, RecordBuilder, RecordHead, WriteError, Writer};
 
 /// The times of the `n`th call: a millisecond each, 7 s of wall clock and 0 s of cpu clock before the first.
 fn head(n: u64, mask: u8) -> RecordHead {
@@ -17,18 +17,18 @@ fn head(n: u64, mask: u8) -> RecordHead {
 }
 
 /// A status of a message that was received.
-fn status(bytes: i32, source: i32, tag: i32) -> Status {
-    Status {
+fn status(bytes: i32, source: i32, tag: i32) -> DumpiStatus {
+    DumpiStatus {
         bytes,
         source,
         tag,
-        ..Status::default()
+        ..DumpiStatus::default()
     }
 }
 
 /// A status of a request that was cancelled.
-fn cancelled() -> Status {
-    Status {
+fn cancelled() -> DumpiStatus {
+    DumpiStatus {
         cancelled: 1,
         error: -3,
         ..status(0, -1, -1)
@@ -36,7 +36,7 @@ fn cancelled() -> Status {
 }
 
 /// A call: its function id, its mask, and what writes its arguments.
-type CallToWrite = (u16, u8, fn(&mut Call<'_, Vec<u8>>));
+type CallToWrite = (u16, u8, fn(&mut RecordBuilder<'_, Vec<u8>>));
 
 /// Calls with each kind of field, in the order of a file.
 fn every_kind_calls() -> impl Iterator<Item = CallToWrite> {
@@ -217,7 +217,9 @@ pub fn small() -> Result<Vec<u8>, WriteError> {
     call.handle(3).int(1).rows([[1, 2, 3]]).handle(5);
     call.end()?;
     let mut call = writer.call(18, &head(3, 0x4f), &[]);
-    call.int(2).ints([2, 3]).statuses([Status::default(); 2]);
+    call.int(2)
+        .ints([2, 3])
+        .statuses([DumpiStatus::default(); 2]);
     call.end()?;
     writer.call(125, &head(4, 0x4f), &[]).end()?;
     let trailer = Trailer {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use test_support::golden;
 use trace_formats::dumpi::meta::{Meta, bin_path};
 use trace_formats::dumpi::print::{Sections, Zone, print};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::Trailer;
 use trace_formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, FileSection, LIBDUMPI, Writer};
 
 fn text(bytes: &[u8], sections: Sections) -> Vec<u8> {
-    let reader = Reader::open(bytes).expect("a sound file");
+    let reader = DumpiReader::open(bytes).expect("a sound file");
     let mut out = Vec::new();
     print(&reader, sections, Zone::Utc, &mut out).expect("a sound file");
     out
@@ -111,7 +111,7 @@ fn each_option_prints_its_part() {
     );
 }
 
-fn rewritten(reader: &Reader<'_>, trailer: &Trailer, layout: &[FileSection]) -> Vec<u8> {
+fn rewritten(reader: &DumpiReader<'_>, trailer: &Trailer, layout: &[FileSection]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
     for record in reader.records() {
         writer
@@ -121,7 +121,10 @@ fn rewritten(reader: &Reader<'_>, trailer: &Trailer, layout: &[FileSection]) -> 
     let (bytes, index) = writer
         .finish(trailer, layout)
         .expect("what was read can be written");
-    assert_eq!(&index, Reader::open(&bytes).expect("our own file").index());
+    assert_eq!(
+        &index,
+        DumpiReader::open(&bytes).expect("our own file").index()
+    );
     bytes
 }
 
@@ -129,7 +132,7 @@ fn rewritten(reader: &Reader<'_>, trailer: &Trailer, layout: &[FileSection]) -> 
 fn files_written_again_are_the_same() {
     for path in golden::files("dumpi", ".bin") {
         let bytes = golden::read(&path);
-        let reader = Reader::open(&bytes).expect("a sound file");
+        let reader = DumpiReader::open(&bytes).expect("a sound file");
         let layout = match path
             .parent()
             .and_then(Path::file_name)
@@ -154,11 +157,11 @@ fn files_written_again_are_the_same() {
 fn files_without_an_index_are_salvaged_whole() {
     for path in golden::files("dumpi/synthetic", ".bin") {
         let bytes = golden::read(&path);
-        let sound = Reader::open(&bytes).expect("a sound file");
-        let salvaged = Reader::salvage(&bytes[..bytes.len() - 64]).expect("a sound beginning");
+        let sound = DumpiReader::open(&bytes).expect("a sound file");
+        let salvaged = DumpiReader::salvage(&bytes[..bytes.len() - 64]).expect("a sound beginning");
         assert!(!salvaged.is_complete());
         assert_eq!(salvaged.trailer(), sound.trailer(), "{}", path.display());
-        let offsets = |r: &Reader<'_>| {
+        let offsets = |r: &DumpiReader<'_>| {
             r.records()
                 .map(|r| r.expect("a sound file").offset)
                 .collect::<Vec<_>>()

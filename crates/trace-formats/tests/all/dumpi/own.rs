@@ -4,16 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use trace_formats::dumpi::functions::{self, Field, FieldCode, FieldShape};
+use trace_formats::dumpi::functions::{self, DumpiField, FieldCode, FieldShape};
 use trace_formats::dumpi::meta::{Meta, MetaError, prefix};
 use trace_formats::dumpi::print::{Sections, Zone, print};
-use trace_formats::dumpi::read::Reader;
-use trace_formats::dumpi::types::{Clock, Keyval, Mask, Offsets, Span, Trailer, Version};
-use trace_formats::dumpi::value::{Arg, Status};
+use trace_formats::dumpi::read::DumpiReader;
+use trace_formats::dumpi::types::{ClockTime, Keyval, Mask, Offsets, Span, Trailer, Version};
+use trace_formats::dumpi::value::{DumpiStatus, FieldValue};
 use trace_formats::dumpi::write::{
-    ASCII2DUMPI, Call, FileWriter, LIBDUMPI, RecordHead, WriteError, Writer,
+    ASCII2DUMPI, FileWriter, LIBDUMPI, RecordBuilder, RecordHead, WriteError, Writer,
 };
-use trace_formats::dumpi::{Error, ErrorKind};
+use trace_formats::dumpi::{DumpiError, DumpiErrorKind};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -23,7 +23,7 @@ fn data(name: &str) -> PathBuf {
 
 fn text(bytes: &[u8]) -> String {
     let mut out = Vec::new();
-    let reader = Reader::open(bytes).expect("a sound file");
+    let reader = DumpiReader::open(bytes).expect("a sound file");
     print(&reader, Sections::ALL, Zone::Utc, &mut out).expect("a sound file");
     String::from_utf8(out).expect("names of the test are UTF-8")
 }
@@ -32,12 +32,12 @@ const HEAD: RecordHead = RecordHead {
     mask: Mask::DEFAULT,
     thread: 0,
     cpu: Span {
-        start: Clock { sec: 0, nsec: 1 },
-        stop: Clock { sec: 0, nsec: 2 },
+        start: ClockTime { sec: 0, nsec: 1 },
+        stop: ClockTime { sec: 0, nsec: 2 },
     },
     wall: Span {
-        start: Clock { sec: 9, nsec: 3 },
-        stop: Clock { sec: 9, nsec: 4 },
+        start: ClockTime { sec: 9, nsec: 3 },
+        stop: ClockTime { sec: 9, nsec: 4 },
     },
 };
 
@@ -111,7 +111,7 @@ fn records_that_do_not_fit_are_left_out() {
     let (bytes, _) = writer
         .finish(&Trailer::default(), LIBDUMPI)
         .expect("a vector takes everything");
-    let reader = Reader::open(&bytes).expect("our own file");
+    let reader = DumpiReader::open(&bytes).expect("our own file");
     let names: Vec<_> = reader
         .records()
         .map(|r| r.expect("our own file").function.name)
@@ -152,7 +152,10 @@ fn keyvals_are_indexed_when_there_are_any() {
     let (bytes, _) = writer
         .finish(&trailer, LIBDUMPI)
         .expect("a vector takes everything");
-    assert_eq!(Reader::open(&bytes).and_then(|r| r.trailer()), Ok(trailer));
+    assert_eq!(
+        DumpiReader::open(&bytes).and_then(|r| r.trailer()),
+        Ok(trailer)
+    );
 }
 
 #[test]
@@ -167,7 +170,7 @@ fn times_wrap_after_16_bits_of_seconds() {
     let (bytes, _) = writer
         .finish(&Trailer::default(), LIBDUMPI)
         .expect("a vector takes everything");
-    let record = Reader::open(&bytes)
+    let record = DumpiReader::open(&bytes)
         .expect("our own file")
         .records()
         .next()
@@ -176,8 +179,8 @@ fn times_wrap_after_16_bits_of_seconds() {
     assert_eq!(
         record.wall,
         Span {
-            start: Clock { sec: 1000, nsec: 5 },
-            stop: Clock { sec: 1001, nsec: 0 }
+            start: ClockTime { sec: 1000, nsec: 5 },
+            stop: ClockTime { sec: 1001, nsec: 0 }
         }
     );
     assert_eq!(record.wall.start.ns(), 1_000_000_000_005);
@@ -205,7 +208,7 @@ fn files_appear_when_complete() {
         .expect("a writable file");
     assert_eq!(listing(), 1);
     let bytes = fs::read(&target).expect("the finished file");
-    let reader = Reader::open(&bytes).expect("our own file");
+    let reader = DumpiReader::open(&bytes).expect("our own file");
     assert_eq!(reader.index(), &index);
     assert_eq!(reader.records().filter(|r| r.is_ok()).count(), 20_000);
 
@@ -329,7 +332,7 @@ fn old_file(version: Version, stream: &[u8], words: usize) -> Vec<u8> {
 }
 
 fn only_record(file: &[u8]) -> String {
-    let reader = Reader::open(file).expect("a sound file");
+    let reader = DumpiReader::open(file).expect("a sound file");
     let mut records = reader.records();
     let record = records.next().expect("a record").expect("sound");
     assert!(records.next().is_none());
@@ -348,7 +351,7 @@ fn older_index_records() {
         (8, (true, true)),
     ] {
         let file = old_file(Version::new(0, 4, 0), &[0, 125, 0], words);
-        let reader = Reader::open(&file).expect("a sound file");
+        let reader = DumpiReader::open(&file).expect("a sound file");
         let has = (
             reader.perf_labels().expect("sound").is_some(),
             reader.address_labels().expect("sound").is_some(),
@@ -366,7 +369,7 @@ fn older_streams() {
     let init = b"\0\x7c\0\0\0\0\x01\0\0\0\x09\0\0\0\x01a";
     assert_eq!(only_record(&file(6, 1, init)), "[Strs([[97]])]");
     assert!(
-        Reader::open(&file(6, 2, init))
+        DumpiReader::open(&file(6, 2, init))
             .expect("a header")
             .records()
             .any(|r| r.is_err())
@@ -396,7 +399,7 @@ fn older_streams() {
 #[test]
 fn a_send_id_behind_finalize_ends_the_stream() {
     let file = old_file(Version::new(1, 0, 0), &[0, 125, 0, 0, 0, 9, 9], 8);
-    let records = Reader::open(&file).expect("a sound file").records();
+    let records = DumpiReader::open(&file).expect("a sound file").records();
     assert_eq!(
         records
             .map(|r| r.expect("sound").function.id)
@@ -408,14 +411,14 @@ fn a_send_id_behind_finalize_ends_the_stream() {
 #[test]
 fn a_record_cannot_reach_into_the_next_section() {
     let damage = |file: &[u8]| {
-        let records = Reader::open(file).expect("a header").records();
+        let records = DumpiReader::open(file).expect("a header").records();
         records.filter_map(Result::err).collect::<Vec<_>>()
     };
     // With the end mark taken for its rank, MPI_Comm_rank would still need two bytes of the header.
     let mut file = old_file(Version::new(1, 0, 0), &[0, 82, 0, 0, 2], 8);
     let (function, field) = ("MPI_Comm_rank", "rank");
-    let kind = ErrorKind::ShortRecord { function, field };
-    assert_eq!(damage(&file), [Error::new(16, kind)]);
+    let kind = DumpiErrorKind::ShortRecord { function, field };
+    assert_eq!(damage(&file), [DumpiError::new(16, kind)]);
     file[16..18].copy_from_slice(&290u16.to_be_bytes());
     let [error] = &damage(&file)[..] else {
         panic!("expected one error")
@@ -437,7 +440,10 @@ fn ascii2dumpi_layout_has_no_counter_labels() {
         .finish(&trailer, ASCII2DUMPI)
         .expect("a vector takes everything");
     assert_eq!(index.perf_labels, 0);
-    assert_eq!(Reader::open(&bytes).and_then(|r| r.perf_labels()), Ok(None));
+    assert_eq!(
+        DumpiReader::open(&bytes).and_then(|r| r.perf_labels()),
+        Ok(None)
+    );
     assert!(text(&bytes).contains("Performance counters: 0\nDatatype 0"));
 }
 
@@ -452,7 +458,7 @@ enum Value {
     Rows(Vec<Vec<i32>>),
     Texts(Vec<Vec<u8>>),
     Lists(Vec<Vec<Vec<u8>>>),
-    Statuses(Vec<Status>),
+    Statuses(Vec<DumpiStatus>),
 }
 
 /// Random numbers for one record.
@@ -473,7 +479,12 @@ impl Dice<'_> {
 }
 
 /// Writes a random value for the field and tells which.
-fn put(call: &mut Call<'_, Vec<u8>>, field: &Field, dice: &mut Dice<'_>, statuses: bool) -> Value {
+fn put(
+    call: &mut RecordBuilder<'_, Vec<u8>>,
+    field: &DumpiField,
+    dice: &mut Dice<'_>,
+    statuses: bool,
+) -> Value {
     let narrow = |v: i32| match field.code {
         FieldCode::Cmp | FieldCode::Order => i32::from(v as i8),
         code if code.width() == 1 => i32::from(v as u8),
@@ -482,7 +493,7 @@ fn put(call: &mut Call<'_, Vec<u8>>, field: &Field, dice: &mut Dice<'_>, statuse
     };
     match (field.shape, field.code) {
         (_, FieldCode::Stat) => {
-            let list = dice.several(|d| Status {
+            let list = dice.several(|d| DumpiStatus {
                 bytes: d.roll(),
                 source: d.roll(),
                 cancelled: d.roll() as i8,
@@ -543,24 +554,24 @@ fn put(call: &mut Call<'_, Vec<u8>>, field: &Field, dice: &mut Dice<'_>, statuse
     }
 }
 
-fn owned(arg: Arg<'_>) -> Value {
+fn owned(arg: FieldValue<'_>) -> Value {
     match arg {
-        Arg::Absent => Value::Absent,
-        Arg::Int(v) => Value::Number(v.into()),
-        Arg::I64(v) => Value::Number(v),
-        Arg::U64(v) => Value::Unsigned(v),
-        Arg::Str(v) => Value::Bytes(v.to_vec()),
-        Arg::Ints(v) => Value::Numbers(v.iter().collect()),
-        Arg::Handles(v) => Value::Numbers(v.iter().map(i32::from).collect()),
-        Arg::Enums(v) => Value::Numbers(v.iter().map(|v| i32::from(*v)).collect()),
-        Arg::Rows(v) => Value::Rows(v.iter().map(|row| row.iter().collect()).collect()),
-        Arg::Strs(v) => Value::Texts(v.iter().map(<[u8]>::to_vec).collect()),
-        Arg::StrLists(v) => Value::Lists(
+        FieldValue::Absent => Value::Absent,
+        FieldValue::Int(v) => Value::Number(v.into()),
+        FieldValue::I64(v) => Value::Number(v),
+        FieldValue::U64(v) => Value::Unsigned(v),
+        FieldValue::Str(v) => Value::Bytes(v.to_vec()),
+        FieldValue::Ints(v) => Value::Numbers(v.iter().collect()),
+        FieldValue::Handles(v) => Value::Numbers(v.iter().map(i32::from).collect()),
+        FieldValue::Enums(v) => Value::Numbers(v.iter().map(|v| i32::from(*v)).collect()),
+        FieldValue::Rows(v) => Value::Rows(v.iter().map(|row| row.iter().collect()).collect()),
+        FieldValue::Strs(v) => Value::Texts(v.iter().map(<[u8]>::to_vec).collect()),
+        FieldValue::StrLists(v) => Value::Lists(
             v.iter()
                 .map(|l| l.iter().map(<[u8]>::to_vec).collect())
                 .collect(),
         ),
-        Arg::Statuses(v) => Value::Statuses(v.iter().collect()),
+        FieldValue::Statuses(v) => Value::Statuses(v.iter().collect()),
     }
 }
 
@@ -604,7 +615,7 @@ proptest! {
         }
         let (bytes, _) = writer.finish(&Trailer::default(), LIBDUMPI).expect("a vector takes everything");
 
-        let reader = Reader::open(&bytes).expect("our own file");
+        let reader = DumpiReader::open(&bytes).expect("our own file");
         let mut copy = Writer::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
         let mut found = Vec::new();
         for record in reader.records() {

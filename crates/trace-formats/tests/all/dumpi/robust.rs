@@ -3,14 +3,14 @@
 use crate::allocator;
 use proptest::prelude::*;
 use trace_formats::dumpi::print::{PrintError, Sections, Zone, print};
-use trace_formats::dumpi::read::Reader;
-use trace_formats::dumpi::{Error, ErrorKind};
+use trace_formats::dumpi::read::DumpiReader;
+use trace_formats::dumpi::{DumpiError, DumpiErrorKind};
 
 /// A program may print as it goes; the text of one record is all that has to be in memory.
 const MAX_BYTES: usize = 1 << 18;
 
 /// Reads everything there is, in every way there is, and gives the number of calls.
-fn use_up(reader: &Reader<'_>) -> Result<usize, Error> {
+fn use_up(reader: &DumpiReader<'_>) -> Result<usize, DumpiError> {
     let trailer = reader.trailer();
     let printed = print(reader, Sections::ALL, Zone::Utc, &mut std::io::sink());
     let mut calls = 0;
@@ -44,9 +44,10 @@ fn use_up(reader: &Reader<'_>) -> Result<usize, Error> {
 }
 
 /// `open` and `salvage`, each with what it leads to.
-fn read_both(bytes: &[u8]) -> [Result<usize, Error>; 2] {
+fn read_both(bytes: &[u8]) -> [Result<usize, DumpiError>; 2] {
     let (results, largest) = allocator::largest(|| {
-        [Reader::open(bytes), Reader::salvage(bytes)].map(|reader| reader.and_then(|r| use_up(&r)))
+        [DumpiReader::open(bytes), DumpiReader::salvage(bytes)]
+            .map(|reader| reader.and_then(|r| use_up(&r)))
     });
     assert!(
         largest <= MAX_BYTES,
@@ -60,13 +61,16 @@ fn read_both(bytes: &[u8]) -> [Result<usize, Error>; 2] {
 fn every_truncation() {
     let whole = crate::dumpi::common::small().expect("a vector takes everything");
     assert_eq!(read_both(&whole), [Ok(5), Ok(5)]);
-    let stream_end = Reader::open(&whole).expect("our own file").index().header as usize;
+    let stream_end = DumpiReader::open(&whole)
+        .expect("our own file")
+        .index()
+        .header as usize;
     let mut most = 0;
     for len in 0..whole.len() {
         let [opened, salvaged] = read_both(&whole[..len]);
         let e = opened.expect_err("no index");
         assert!(
-            matches!(e.kind, ErrorKind::NoMagic | ErrorKind::NoIndex),
+            matches!(e.kind, DumpiErrorKind::NoMagic | DumpiErrorKind::NoIndex),
             "{len}: {e}"
         );
         if len >= stream_end {
@@ -75,7 +79,7 @@ fn every_truncation() {
             let e = salvaged.expect_err("the stream is cut");
             assert!(e.offset as usize <= len, "{len}: {e}");
         }
-        if let Ok(reader) = Reader::salvage(&whole[..len]) {
+        if let Ok(reader) = DumpiReader::salvage(&whole[..len]) {
             let calls = reader.records().filter(|r| r.is_ok()).count();
             assert!(calls >= most, "more bytes, not fewer calls");
             most = calls;

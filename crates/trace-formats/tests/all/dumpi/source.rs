@@ -7,12 +7,12 @@ use test_support::golden;
 use trace_formats::dumpi::functions::by_name;
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
-use trace_formats::dumpi::value::Status;
-use trace_formats::dumpi::write::{Call, LIBDUMPI, RecordHead, Writer};
-use trace_formats::dumpi::{Source, read::Reader};
+use trace_formats::dumpi::value::DumpiStatus;
+use trace_formats::dumpi::write::{LIBDUMPI, RecordBuilder, RecordHead, Writer};
+use trace_formats::dumpi::{DumpiSource, read::DumpiReader};
 use trace_model::{Drawable, Losses, Source as _, Topology, info_values, message};
 
-type Put<'a> = &'a dyn Fn(&mut Call<'_, Vec<u8>>);
+type Put<'a> = &'a dyn Fn(&mut RecordBuilder<'_, Vec<u8>>);
 
 /// One rank's file: each call takes a millisecond.
 struct Rank {
@@ -89,7 +89,7 @@ impl Rank {
         })
     }
 
-    fn wait(&mut self, request: i32, status: Option<Status>) -> &mut Self {
+    fn wait(&mut self, request: i32, status: Option<DumpiStatus>) -> &mut Self {
         self.call("MPI_Wait", &|c| _ = c.int(request).statuses(status))
     }
 
@@ -111,12 +111,12 @@ impl Rank {
     }
 }
 
-fn status(source: i32, tag: i32) -> Status {
-    Status {
+fn status(source: i32, tag: i32) -> DumpiStatus {
+    DumpiStatus {
         bytes: 8,
         source,
         tag,
-        ..Status::default()
+        ..DumpiStatus::default()
     }
 }
 
@@ -131,7 +131,7 @@ struct Drawn {
 }
 
 fn drawn(size: u32, files: &[(u32, &[u8])]) -> Drawn {
-    let source = Source::new(size, files).unwrap_or_else(|(nth, e)| panic!("file {nth}: {e}"));
+    let source = DumpiSource::new(size, files).unwrap_or_else(|(nth, e)| panic!("file {nth}: {e}"));
     let definitions = source.definitions();
     let (mut arrows, mut states) = (Vec::new(), Vec::new());
     let mut put = |drawable: &Drawable<'_>| {
@@ -247,7 +247,7 @@ fn cancelled_freed_and_empty_receives_take_nothing() {
         .send(1, 3, WORLD)
         .send(-1, 3, WORLD);
     let mut receiver = Rank::new();
-    let cancelled = Status {
+    let cancelled = DumpiStatus {
         cancelled: 1,
         ..status(-1, -1)
     };
@@ -499,7 +499,7 @@ fn damaged_files_are_refused_and_unfinished_ones_taken_as_far_as_they_go() {
     assert_eq!(drawn.losses.count(what), 1);
     let mut damaged = whole.clone();
     damaged[16] = 9;
-    let (nth, error) = Source::new(1, &[(0, &damaged)]).expect_err("refused");
+    let (nth, error) = DumpiSource::new(1, &[(0, &damaged)]).expect_err("refused");
     assert_eq!((nth, error.offset), (0, 16));
 }
 
@@ -531,7 +531,7 @@ fn runs_of_the_reference_lose_no_message() {
         let files: Vec<(u32, &[u8])> = (0..).zip(files.iter().map(Vec::as_slice)).collect();
         let drawn = drawn(meta.numprocs, &files);
         let records = files.iter().flat_map(|(_, file)| {
-            let reader = Reader::open(file).expect("sound");
+            let reader = DumpiReader::open(file).expect("sound");
             reader
                 .records()
                 .map(|r| r.expect("sound").function.id)
@@ -631,7 +631,7 @@ proptest! {
         }
         damaged.truncate(damaged.len() - cut);
         for files in [[(0, &sound[..]), (1, &damaged[..])], [(0, &damaged[..]), (1, &sound[..])]] {
-            if let Ok(source) = Source::new(2, &files) {
+            if let Ok(source) = DumpiSource::new(2, &files) {
                 prop_assert!(source.for_each(&mut |_| Ok(())).is_ok());
             }
         }

@@ -7,9 +7,9 @@
 use std::time::Instant;
 
 use trace_formats::dumpi::print::{Sections, Zone, print};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
-use trace_formats::dumpi::value::{Arg, Status};
+use trace_formats::dumpi::value::{DumpiStatus, FieldValue};
 use trace_formats::dumpi::write::{LIBDUMPI, RecordHead, Writer};
 
 const ROUNDS: u64 = 400_000;
@@ -27,11 +27,11 @@ fn halo() -> (Vec<u8>, u64) {
             wall: Span::from_ns(now, now + 300),
         }
     };
-    let got = |source| Status {
+    let got = |source| DumpiStatus {
         bytes: 4096,
         source,
         tag: 7,
-        ..Status::default()
+        ..DumpiStatus::default()
     };
     for _ in 0..ROUNDS {
         for peer in [1, 3] {
@@ -84,7 +84,7 @@ fn speed() {
     report("records written", start, calls);
     println!("{:.0} bytes a record", bytes.len() as f64 / calls as f64);
 
-    let reader = Reader::open(&bytes).expect("our own file");
+    let reader = DumpiReader::open(&bytes).expect("our own file");
     for _ in 0..3 {
         let start = Instant::now();
         let mut ticks = 0;
@@ -103,9 +103,9 @@ fn speed() {
     for record in reader.records() {
         for (_, arg) in record.expect("our own file").args() {
             sum += match arg {
-                Arg::Int(v) => v.into(),
-                Arg::Ints(v) => v.iter().map(i64::from).sum(),
-                Arg::Statuses(s) => s.iter().map(|s| i64::from(s.bytes)).sum(),
+                FieldValue::Int(v) => v.into(),
+                FieldValue::Ints(v) => v.iter().map(i64::from).sum(),
+                FieldValue::Statuses(s) => s.iter().map(|s| i64::from(s.bytes)).sum(),
                 _ => 0,
             };
         }

@@ -3,22 +3,27 @@
 
 use proptest::prelude::*;
 use test_support::golden;
-use trace_formats::dumpi::from_text::{Expected, FromTextError, Made, Options, Zone, from_text};
+use trace_formats::dumpi::from_text::{
+    Expected, FromTextError, FromTextOptions, FromTextResult, Zone, from_text,
+};
 use trace_formats::dumpi::functions;
 use trace_formats::dumpi::print::{Sections, print};
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 
-const UTC: Options = Options {
+const UTC: FromTextOptions = FromTextOptions {
     zone: Zone::Utc,
     as_ascii2dumpi: false,
 };
 
-fn make(text: &[u8], options: &Options) -> Result<(Vec<u8>, Made), FromTextError> {
+fn make(
+    text: &[u8],
+    options: &FromTextOptions,
+) -> Result<(Vec<u8>, FromTextResult), FromTextError> {
     from_text(text, Vec::new(), options)
 }
 
 fn printed(file: &[u8], sections: Sections) -> Vec<u8> {
-    let reader = Reader::open(file).expect("a sound file");
+    let reader = DumpiReader::open(file).expect("a sound file");
     let mut text = Vec::new();
     print(&reader, sections, Zone::Utc, &mut text).expect("a sound file");
     text
@@ -58,7 +63,7 @@ fn the_stream_alone_gives_labels_and_counts() {
         let text = printed(&original, Sections::STREAM);
         let (file, _) = make(&text, &UTC).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_same(&name, &printed(&file, Sections::STREAM), &text);
-        let reader = Reader::open(&file).expect("sound");
+        let reader = DumpiReader::open(&file).expect("sound");
         let footer = reader.footer().expect("sound").expect("a footer");
         let records = reader.records().count() as u32;
         let total = footer.called[usize::from(functions::ALL_FUNCTIONS)];
@@ -82,7 +87,7 @@ fn what_ascii2dumpi_made_is_made_again() {
     ] {
         let text = golden::read(format!("dumpi/{text}"));
         let theirs = golden::read(format!("dumpi/{file}"));
-        let options = Options {
+        let options = FromTextOptions {
             as_ascii2dumpi: true,
             ..UTC
         };
@@ -140,7 +145,7 @@ MPI_Init called 4 times and ignored 3 times
 ";
     let (file, made) = make(text, &UTC).expect("parsed");
     assert_eq!((made.records, made.losses.is_empty()), (2, true));
-    let reader = Reader::open(&file).expect("sound");
+    let reader = DumpiReader::open(&file).expect("sound");
     let trailer = reader.trailer().expect("sound");
     assert_eq!(trailer.type_sizes, [0, 7]);
     assert_eq!(trailer.perf_labels, [b"A=B"]);
@@ -169,10 +174,13 @@ MPI_Init called 4 times and ignored 3 times
 fn a_text_that_is_cut_off_gives_the_records_before() {
     let file = crate::dumpi::common::every_kind().expect("made");
     let text = printed(&file, Sections::STREAM);
-    let whole = Reader::open(&file).expect("sound").records().count() as u64;
+    let whole = DumpiReader::open(&file).expect("sound").records().count() as u64;
     for length in 0..text.len() {
         let (made, outcome) = match make(&text[..length], &UTC) {
-            Ok((bytes, made)) => (Reader::open(&bytes).expect("sound").records().count(), made),
+            Ok((bytes, made)) => (
+                DumpiReader::open(&bytes).expect("sound").records().count(),
+                made,
+            ),
             // A cut within a string may look like another kind of damage, but never like another record.
             Err(FromTextError::Input(_)) => continue,
             Err(error) => panic!("{error}"),
@@ -235,7 +243,7 @@ proptest! {
         text[at % length] = to;
         text.truncate(length - cut % 40);
         if let Ok((file, _)) = make(&text, &UTC) {
-            let reader = Reader::open(&file).expect("what we write can be read");
+            let reader = DumpiReader::open(&file).expect("what we write can be read");
             prop_assert!(reader.records().all(|r| r.is_ok()));
         }
     }

@@ -1,8 +1,10 @@
 //! Pajé traces against the texts and the rules of pj_dump: reading, printing, copying, errors, damage.
 
 use proptest::prelude::*;
-use trace_formats::paje::{Dialect, Error, PrintOptions, Printed, Source, Trace, print, rewrite};
-use trace_model::{Drawable, Order, Source as _, Topology};
+use trace_formats::paje::{
+    FieldDialect, PajeError, PajePrintOptions, PajeSource, PajeTrace, Printed, print, rewrite,
+};
+use trace_model::{Drawable, DrawableOrder, Source as _, Topology};
 
 /// Everything that pj_dump takes, and its text (`pj_dump -n -u`).
 const MIXED: &[u8] = include_bytes!("../../data/paje/mixed.trace");
@@ -12,21 +14,21 @@ fn golden(name: &str) -> Vec<u8> {
     test_support::golden::read(format!("paje/{name}"))
 }
 
-fn printed(trace: &Trace<'_>, options: &PrintOptions) -> (String, Printed) {
+fn printed(trace: &PajeTrace<'_>, options: &PajePrintOptions) -> (String, Printed) {
     let mut out = Vec::new();
     let printed = print(trace, options, &mut out).expect("memory");
     (String::from_utf8_lossy(&out).into_owned(), printed)
 }
 
 fn text(trace: &[u8]) -> (String, Printed) {
-    printed(&Trace::new(trace), &PrintOptions::default())
+    printed(&PajeTrace::new(trace), &PajePrintOptions::default())
 }
 
 /// Drawables as text: category, corners, info; and what was lost.
 type Read = (Vec<String>, Vec<(String, u64)>);
 
-fn drawables(trace: &[u8]) -> Result<Read, Error> {
-    let source = Source::new(Trace::new(trace))?;
+fn drawables(trace: &[u8]) -> Result<Read, PajeError> {
+    let source = PajeSource::new(PajeTrace::new(trace))?;
     let definitions = source.definitions();
     let mut found = Vec::new();
     let losses = source
@@ -70,12 +72,12 @@ fn goldens_print_as_by_pj_dump() {
 
 #[test]
 fn both_dialects_and_all_that_may_stand_in_a_trace_print_as_by_pj_dump() {
-    let options = PrintOptions {
+    let options = PajePrintOptions {
         user_defined: true,
         header: true,
-        ..PrintOptions::default()
+        ..PajePrintOptions::default()
     };
-    let (found, printed) = printed(&Trace::new(MIXED), &options);
+    let (found, printed) = printed(&PajeTrace::new(MIXED), &options);
     let header = "Container, Parent, Type, Start, End, Duration, Name\n\
         Link, Container, Type, Start, End, Duration, Value, StartContainer, EndContainer, Tag, Size, Note\n\
         Event, Container, Variable, Value, Start, Value, Text\n\
@@ -95,11 +97,11 @@ fn both_dialects_and_all_that_may_stand_in_a_trace_print_as_by_pj_dump() {
 
 #[test]
 fn decimals_are_as_asked_for() {
-    let options = PrintOptions {
+    let options = PajePrintOptions {
         precision: 2,
-        ..PrintOptions::default()
+        ..PajePrintOptions::default()
     };
-    let found = printed(&Trace::new(MIXED), &options).0;
+    let found = printed(&PajeTrace::new(MIXED), &options).0;
     assert!(found.contains("\nVariable, rank-0, Free memory, 2.00, 3.00, 1.00, 16777216.20\n"));
     assert!(found.contains("\nContainer, machine one, Process, 0.001, 3.5, 3.499, rank-2\n"));
 }
@@ -112,17 +114,20 @@ fn copies_are_the_same_bytes_and_dialects_differ_in_names_of_fields_only() {
         String::from_utf8(out).expect("UTF-8")
     };
     assert_eq!(copy(MIXED, None).as_bytes(), MIXED);
-    for dialect in [Dialect::Old, Dialect::New] {
+    for dialect in [FieldDialect::Old, FieldDialect::New] {
         let other = copy(MIXED, Some(dialect));
         assert_ne!(other.as_bytes(), MIXED);
         assert_eq!(text(other.as_bytes()).0, text(MIXED).0);
         assert!(other.contains("ContainerType string"));
         assert_eq!(
             other.contains("%  SourceContainerType"),
-            dialect == Dialect::Old
+            dialect == FieldDialect::Old
         );
         assert!(other.contains("%  Type string"));
-        assert_eq!(other.contains("%  EntityType"), dialect == Dialect::Old);
+        assert_eq!(
+            other.contains("%  EntityType"),
+            dialect == FieldDialect::Old
+        );
     }
     for name in ["mpi_sample.trace", "mpi_sample_2003names.trace"] {
         let bytes = golden(name);
@@ -132,13 +137,13 @@ fn copies_are_the_same_bytes_and_dialects_differ_in_names_of_fields_only() {
         golden("mpi_sample.trace"),
         golden("mpi_sample_2003names.trace"),
     );
-    assert_eq!(copy(&new, Some(Dialect::Old)).as_bytes(), old);
-    assert_eq!(copy(&old, Some(Dialect::New)).as_bytes(), new);
+    assert_eq!(copy(&new, Some(FieldDialect::Old)).as_bytes(), old);
+    assert_eq!(copy(&old, Some(FieldDialect::New)).as_bytes(), new);
 }
 
 #[test]
 fn drawables_have_lines_categories_and_the_fields_of_the_users_own() {
-    let source = Source::new(Trace::new(MIXED)).expect("good trace");
+    let source = PajeSource::new(PajeTrace::new(MIXED)).expect("good trace");
     let definitions = source.definitions();
     let names: Vec<_> = definitions
         .lines
@@ -269,7 +274,7 @@ fn errors_name_line_and_expectation() {
         let trace = format!("{HEADER}{lines}4 1 S a\n");
         let error = text(trace.as_bytes()).1.error.expect(lines).to_string();
         assert!(error.contains(expected), "{error:?} for {lines:?}");
-        let source = Source::new(Trace::new(trace.as_bytes()));
+        let source = PajeSource::new(PajeTrace::new(trace.as_bytes()));
         assert!(source.is_err_and(|error| error.to_string().contains(expected)));
     }
     for (trace, expected) in [
@@ -283,9 +288,12 @@ fn errors_name_line_and_expectation() {
     ] {
         let error = text(trace.as_bytes()).1.error.expect("none").to_string();
         assert!(error.contains(expected), "{error}");
-        assert_eq!(Trace::recognises(trace.as_bytes()), trace.starts_with('%'));
+        assert_eq!(
+            PajeTrace::recognises(trace.as_bytes()),
+            trace.starts_with('%')
+        );
     }
-    assert!(Trace::recognises(MIXED) && Trace::recognises(HEADER.as_bytes()));
+    assert!(PajeTrace::recognises(MIXED) && PajeTrace::recognises(HEADER.as_bytes()));
 }
 
 /// What pj_dump stops at and reading can go on without.
@@ -321,12 +329,12 @@ fn broken_rules_are_told_after_the_text() {
         assert!(losses.contains(&(loss.to_owned(), 1)), "{losses:?}");
     }
     let trace = format!("{HEADER}9 1 L a a v k\n");
-    let options = PrintOptions {
+    let options = PajePrintOptions {
         ignore_incomplete_links: true,
-        ..PrintOptions::default()
+        ..PajePrintOptions::default()
     };
     assert!(
-        printed(&Trace::new(trace.as_bytes()), &options)
+        printed(&PajeTrace::new(trace.as_bytes()), &options)
             .1
             .error
             .is_none()
@@ -352,8 +360,8 @@ fn events_that_come_too_late_are_sorted_in() {
     assert!(printed.error.is_none());
     assert_eq!(printed.warnings.len(), 1, "{:?}", printed.warnings);
     assert!(printed.warnings[0].contains("line 68: event that comes too late"));
-    let source = Source::new(Trace::new(trace.as_bytes())).expect("can be read");
-    assert_eq!(source.order(), Order::End);
+    let source = PajeSource::new(PajeTrace::new(trace.as_bytes())).expect("can be read");
+    assert_eq!(source.order(), DrawableOrder::End);
     let (found, losses) = drawables(trace.as_bytes()).expect("can be read");
     assert_eq!(found, ["x 1@0 2@0", "z 5@0 6@0", "y 5@0 7@0", "w 6@1 8@1"]);
     assert!(losses.is_empty());
@@ -389,7 +397,7 @@ fn files_that_a_trace_names_are_read_where_they_are_named() {
     // It may define numbers of its own.
     let inner = b"%EventDef PajePushState 1\n% Time date\n% Value string\n% Type string\n% Container string\n\
         %EndEventDef\n1 1 first S a\n3 2 S a second\n7 a P main\n".to_vec();
-    let mut trace = Trace::new(main.as_bytes());
+    let mut trace = PajeTrace::new(main.as_bytes());
     let name = |name: &[u8]| (0, name.to_vec());
     assert_eq!(
         trace.missing_files(),
@@ -398,7 +406,7 @@ fn files_that_a_trace_names_are_read_where_they_are_named() {
     let number = trace.add(inner);
     trace.link(0, b"inner", number);
     trace.link(number, b"main", 0);
-    let (text, printed) = printed(&trace, &PrintOptions::default());
+    let (text, printed) = printed(&trace, &PajePrintOptions::default());
     assert!(printed.error.is_none(), "{:?}", printed.error);
     assert!(
         text.contains("State, a, S, 1.000000, 3.000000, 2.000000, 0.000000, first\n"),
@@ -496,7 +504,7 @@ proptest! {
                 prop_assert!(printed.error.is_some());
             }
         }
-        let _ = rewrite(&trace, Some(Dialect::Old), &mut Vec::new());
+        let _ = rewrite(&trace, Some(FieldDialect::Old), &mut Vec::new());
     }
 
     #[test]
@@ -512,7 +520,7 @@ proptest! {
 /// A state per topology, so that none is left out by mistake.
 #[test]
 fn topologies_of_drawables() {
-    let source = Source::new(Trace::new(MIXED)).expect("good trace");
+    let source = PajeSource::new(PajeTrace::new(MIXED)).expect("good trace");
     let mut counts = [0; 3];
     source
         .for_each(&mut |drawable| {

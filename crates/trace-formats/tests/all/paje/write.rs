@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use trace_formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print};
+use trace_formats::paje::{
+    FieldDialect, PajePrintOptions, PajeSink, PajeSource, PajeTrace, WriteOptions, print,
+};
 use trace_formats::slog2;
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Source as _, Topology,
@@ -79,11 +81,11 @@ fn definitions() -> Definitions {
 }
 
 /// The trace that is written of it, and what was lost.
-fn written(source: &dyn trace_model::Source, dialect: Dialect) -> (Vec<u8>, Losses) {
+fn written(source: &dyn trace_model::Source, dialect: FieldDialect) -> (Vec<u8>, Losses) {
     let out = Rc::new(RefCell::new(Vec::new()));
     let kept = out.clone();
     let options = WriteOptions { dialect };
-    let sink = Sink::new(Vec::new(), source.definitions(), options, move |bytes| {
+    let sink = PajeSink::new(Vec::new(), source.definitions(), options, move |bytes| {
         *kept.borrow_mut() = bytes;
         Ok(())
     });
@@ -92,7 +94,7 @@ fn written(source: &dyn trace_model::Source, dialect: Dialect) -> (Vec<u8>, Loss
 }
 
 fn read(trace: &[u8]) -> (Definitions, Vec<Thing>, Losses) {
-    let source = Source::new(Trace::new(trace)).expect("good trace");
+    let source = PajeSource::new(PajeTrace::new(trace)).expect("good trace");
     let mut found = Vec::new();
     let losses = source.for_each(&mut |drawable| {
         found.push(Thing {
@@ -135,7 +137,12 @@ fn named(definitions: &Definitions, things: &[Thing]) -> Vec<String> {
 /// Our own reader finds nothing wrong, and pj_dump's rules are kept.
 fn check(trace: &[u8]) -> String {
     let mut out = Vec::new();
-    let printed = print(&Trace::new(trace), &PrintOptions::default(), &mut out).expect("memory");
+    let printed = print(
+        &PajeTrace::new(trace),
+        &PajePrintOptions::default(),
+        &mut out,
+    )
+    .expect("memory");
     let text = String::from_utf8_lossy(trace);
     assert!(printed.error.is_none(), "{:?} in {text}", printed.error);
     assert!(
@@ -198,7 +205,7 @@ fn a_trace_of_ours_looks_as_the_mapping_has_it() {
             event(1.75, 1, -3),
         ],
     };
-    let (trace, losses) = written(&things, Dialect::New);
+    let (trace, losses) = written(&things, FieldDialect::New);
     assert!(losses.is_empty());
     let text = String::from_utf8(trace.clone()).expect("UTF-8");
     let events = text.split_once("\n0 CP 0 Program\n").expect("types").1;
@@ -231,12 +238,13 @@ fn a_trace_of_ours_looks_as_the_mapping_has_it() {
     ] {
         assert!(text.contains(definition), "{definition} in {text}");
     }
-    let (old, _) = written(&things, Dialect::Old);
+    let (old, _) = written(&things, FieldDialect::Old);
     let old = String::from_utf8(old).expect("UTF-8");
     assert!(old.contains("%  EntityType string\n") && old.contains("%  SourceContainer string\n"));
     assert_eq!(check(old.as_bytes()), check(&trace));
     let mut renamed = Vec::new();
-    trace_formats::paje::rewrite(&trace, Some(Dialect::Old), &mut renamed).expect("good trace");
+    trace_formats::paje::rewrite(&trace, Some(FieldDialect::Old), &mut renamed)
+        .expect("good trace");
     assert_eq!(String::from_utf8(renamed).expect("UTF-8"), old);
 
     let (definitions, found, losses) = read(&trace);
@@ -264,7 +272,7 @@ fn times_below_zero_move_the_trace() {
             message((2.0, 0), (-1.0, 2), 1, 1),
         ],
     };
-    let (trace, losses) = written(&things, Dialect::New);
+    let (trace, losses) = written(&things, FieldDialect::New);
     assert!(losses.is_empty());
     let text = check(&trace);
     assert!(text.contains(
@@ -282,7 +290,7 @@ fn states_that_overlap_are_cut_in_two() {
             state(1, 0, 2.0, 4.0, info(1, 1.0, "")),
         ],
     };
-    let (trace, losses) = written(&things, Dialect::New);
+    let (trace, losses) = written(&things, FieldDialect::New);
     assert_eq!(losses.count("state that another one cuts in two"), 1);
     let text = check(&trace);
     for expected in [
@@ -305,7 +313,7 @@ fn names_that_look_like_our_aliases_get_a_blank() {
     };
     things.definitions.categories[1].name = "v2".into();
     things.definitions.categories[2].name = "rn".into();
-    let text = check(&written(&things, Dialect::New).0);
+    let text = check(&written(&things, FieldDialect::New).0);
     assert!(text.contains("1.000000, 3.000000, 2.000000, 1.000000, rn \n"));
     assert!(text.contains("1.500000, 2.000000, 0.500000, 2.000000, v2 \n"));
 }
@@ -324,7 +332,7 @@ fn what_has_no_place_is_counted() {
     let mut wide = Category::new(4, "wide".into(), Topology::State, Color::WHITE);
     wide.set_info_format(b"a=%d b=%d c=%d d=%d e=%d f=%d g=%d h=%d i=%d j=%d k=%d l=%d m=%d n=%d");
     things.definitions.categories.push(wide);
-    let (trace, losses) = written(&things, Dialect::New);
+    let (trace, losses) = written(&things, FieldDialect::New);
     check(&trace);
     assert_eq!(losses.count("drawable on a line that is not defined"), 1);
     assert_eq!(
@@ -350,12 +358,12 @@ fn slog2_holds_what_paje_holds() {
             event(1.5, 1, 3),
         ],
     };
-    let (trace, _) = written(&things, Dialect::New);
-    let source = Source::new(Trace::new(&trace)).expect("good trace");
+    let (trace, _) = written(&things, FieldDialect::New);
+    let source = PajeSource::new(PajeTrace::new(&trace)).expect("good trace");
     let file = Rc::new(RefCell::new(Vec::new()));
     let kept = file.clone();
     let out = std::io::Cursor::new(Vec::new());
-    let sink = slog2::Sink::new(
+    let sink = slog2::Slog2Sink::new(
         out,
         source.definitions(),
         slog2::Options::default(),
@@ -367,8 +375,8 @@ fn slog2_holds_what_paje_holds() {
     let losses = convert(&source, Box::new(sink.expect("memory"))).expect("converted");
     assert!(losses.is_empty(), "{losses}");
     let file = file.take();
-    let back = slog2::Source::new(&file).expect("good file");
-    let (again, losses) = written(&back, Dialect::New);
+    let back = slog2::Slog2Source::new(&file).expect("good file");
+    let (again, losses) = written(&back, FieldDialect::New);
     assert!(losses.is_empty(), "{losses}");
     let (definitions, found, _) = read(&again);
     assert_eq!(
@@ -442,7 +450,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read(things in things()) {
         let things = Things { definitions: definitions(), things };
-        let (trace, losses) = written(&things, Dialect::New);
+        let (trace, losses) = written(&things, FieldDialect::New);
         prop_assert!(losses.is_empty());
         check(&trace);
         let (mut definitions, found, losses) = read(&trace);

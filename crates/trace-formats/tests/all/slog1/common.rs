@@ -41,9 +41,9 @@ fn around(bytes: &[u8], at: Option<usize>) -> String {
 }
 
 /// The text of a file, as far as it goes, and what ended it.
-pub fn printed(file: &[u8], name: &str) -> (Vec<u8>, Result<(), Error>) {
+pub fn printed(file: &[u8], name: &str) -> (Vec<u8>, Result<(), Slog1Error>) {
     let mut text = Vec::new();
-    let result = Reader::new(file).and_then(|r| print(&r, name.as_bytes(), &mut text));
+    let result = Slog1Reader::new(file).and_then(|r| print(&r, name.as_bytes(), &mut text));
     (text, result)
 }
 
@@ -71,30 +71,30 @@ pub const FIRST: Bebits = Bebits::ALL[0];
 pub const LAST: Bebits = Bebits::ALL[2];
 
 /// Kinds of every sort: with and without arguments and associations, in pieces, arrows, one that is not used.
-pub fn small_tables() -> Tables {
+pub fn small_tables() -> FileTables {
     let piece = |intvltype, bebits| RecordKey { intvltype, bebits };
     let mut linked = kind(RecordKey::whole(7), "state", "Linked", "blue:gray3", &[]);
     linked.associations = 2;
-    Tables {
+    FileTables {
         preview: b"what it is about".to_vec(),
         threads: vec![
-            Thread {
+            Slog1Thread {
                 node: 0,
                 thread: 0,
                 process_id: 4711,
                 thread_id: 1,
                 application: 0,
             },
-            Thread {
+            Slog1Thread {
                 node: 1,
                 application: 1,
-                ..Thread::default()
+                ..Slog1Thread::default()
             },
-            Thread {
+            Slog1Thread {
                 node: 1,
                 thread: 5,
                 application: 1,
-                ..Thread::default()
+                ..Slog1Thread::default()
             },
         ],
         kinds: vec![
@@ -175,13 +175,13 @@ impl Owned {
         }
     }
 
-    pub fn record(&self) -> Record<'_> {
+    pub fn record(&self) -> Slog1Record<'_> {
         let arguments = if is_variable(self.rectype) {
             Arguments::Groups(ArgumentGroups::new(&self.arguments).expect("groups"))
         } else {
             Arguments::Fixed(WordArray::new(&self.arguments))
         };
-        Record {
+        Slog1Record {
             rectype: self.rectype,
             key: self.key,
             start: self.start,
@@ -243,7 +243,7 @@ pub fn small_records() -> Vec<Owned> {
     records
 }
 
-pub const SMALL: Layout = Layout {
+pub const SMALL: FileLayout = FileLayout {
     frame_size: 256,
     frame_reserved: 90,
     frames_per_directory: 16,
@@ -253,11 +253,11 @@ pub const SMALL: Layout = Layout {
 };
 
 pub fn written(
-    tables: &Tables,
-    layout: &Layout,
+    tables: &FileTables,
+    layout: &FileLayout,
     records: &[Owned],
-) -> Result<(Vec<u8>, Written), Error> {
-    let mut writer = Writer::new(Cursor::new(Vec::new()), tables, layout)?;
+) -> Result<(Vec<u8>, WrittenCounts), Slog1Error> {
+    let mut writer = Slog1Writer::new(Cursor::new(Vec::new()), tables, layout)?;
     for record in records {
         writer.write(&record.record())?;
     }
@@ -273,7 +273,7 @@ pub fn small_file() -> Vec<u8> {
 /// Checks that each frame has all records that reach into it, each in the sector it belongs in, and no other; gives the
 /// real records, encoded.
 pub fn check_frames(file: &[u8]) -> Vec<Vec<u8>> {
-    let reader = Reader::new(file).expect("header");
+    let reader = Slog1Reader::new(file).expect("header");
     let header = reader.header();
     let frames: Vec<_> = reader.frames().map(|frame| frame.expect("frame")).collect();
     let mut real = Vec::new();

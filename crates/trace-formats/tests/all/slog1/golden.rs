@@ -39,14 +39,14 @@ fn print_gives_the_text_of_slog_print() {
 fn what_is_read_can_be_written_with_the_same_bytes() {
     for (name, file) in golden_files() {
         let mut again = Vec::new();
-        copy(&Reader::new(&file).expect(name), &mut again).expect(name);
+        copy(&Slog1Reader::new(&file).expect(name), &mut again).expect(name);
         assert_same(name, &again, &file);
     }
 }
 
 #[test]
 fn clog1_is_converted_as_by_clog2slog() {
-    let given = Options {
+    let given = Slog1Options {
         frame_size: Some(8 << 10),
         frames_per_directory: Some(12),
     };
@@ -54,13 +54,13 @@ fn clog1_is_converted_as_by_clog2slog() {
         let options = if name == "ring" {
             given
         } else {
-            Options::default()
+            Slog1Options::default()
         };
-        let reader = trace_formats::clog1::Reader::new(&clog).expect(name);
+        let reader = trace_formats::clog1::Clog1Reader::new(&clog).expect(name);
         let create = || Ok(Cursor::new(Vec::new()));
         let (file, conversion) = from_clog1(&reader, create, &options).expect(name);
         assert_same(name, &file.into_inner(), &expected);
-        let all = Reader::new(&expected).expect(name);
+        let all = Slog1Reader::new(&expected).expect(name);
         assert_eq!(conversion.written.header, *all.header());
         assert!(conversion.cut.is_none());
     }
@@ -71,7 +71,7 @@ fn clog1_is_converted_as_by_clog2slog() {
 #[test]
 fn the_writer_makes_the_same_file_of_the_same_records() {
     for (name, file) in golden_files() {
-        let reader = Reader::new(&file).expect(name);
+        let reader = Slog1Reader::new(&file).expect(name);
         let header = *reader.header();
         if header.has_reservations || name == "sppm_ic2a" {
             continue;
@@ -81,7 +81,7 @@ fn the_writer_makes_the_same_file_of_the_same_records() {
     }
 }
 
-fn rewritten(reader: &Reader<'_>) -> Vec<u8> {
+fn rewritten(reader: &Slog1Reader<'_>) -> Vec<u8> {
     let header = *reader.header();
     let associations = |key| reader.definition(key).expect("defined").associations;
     let kinds = reader.profile().expect("profile").map(|entry| {
@@ -92,7 +92,7 @@ fn rewritten(reader: &Reader<'_>) -> Vec<u8> {
             associations,
         }
     });
-    let tables = Tables {
+    let tables = FileTables {
         preview: reader.preview().expect("preview").to_vec(),
         threads: reader
             .threads()
@@ -102,7 +102,7 @@ fn rewritten(reader: &Reader<'_>) -> Vec<u8> {
         kinds: kinds.collect(),
     };
     let statistics = reader.statistics().expect("statistics");
-    let layout = Layout {
+    let layout = FileLayout {
         frame_size: header.frame_size,
         frame_reserved: header.frame_reserved,
         frames_per_directory: header.frames_per_directory,
@@ -114,13 +114,13 @@ fn rewritten(reader: &Reader<'_>) -> Vec<u8> {
         bins: statistics.bins,
         spare_entries: 0,
     };
-    let mut writer = Writer::new(Cursor::new(Vec::new()), &tables, &layout).expect("started");
+    let mut writer = Slog1Writer::new(Cursor::new(Vec::new()), &tables, &layout).expect("started");
     let other = if header.by_start {
         Sector::Outgoing
     } else {
         Sector::Incoming
     };
-    let mut all: Vec<Record> = Vec::new();
+    let mut all: Vec<Slog1Record> = Vec::new();
     for frame in reader.frames() {
         let frame = frame.expect("frame");
         let both = frame.records(Sector::Current).chain(frame.records(other));

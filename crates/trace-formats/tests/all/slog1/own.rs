@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::io::Cursor;
 use std::rc::Rc;
 use trace_formats::slog1::*;
-use trace_model::{Category, Color, Definitions, Drawable, Line, Order, Topology, Vertex};
+use trace_model::{Category, Color, Definitions, Drawable, DrawableOrder, Line, Topology, Vertex};
 use trace_model::{Sink as _, Source as _};
 
 #[test]
@@ -17,16 +17,19 @@ fn the_small_file_is_as_stored_and_so_is_its_text() {
     result.expect("printed");
     assert_stored("small.txt", &text);
     let mut again = Vec::new();
-    copy(&Reader::new(&file).expect("header"), &mut again).expect("copied");
+    copy(&Slog1Reader::new(&file).expect("header"), &mut again).expect("copied");
     assert_same("copy", &again, &file);
 }
 
 /// The original finds no entry after the last one of a full directory, and ends without its last line.
 #[test]
 fn the_text_of_a_full_directory_has_no_last_line() {
-    let frames = Reader::new(&small_file()).expect("header").frames().count() as u32;
+    let frames = Slog1Reader::new(&small_file())
+        .expect("header")
+        .frames()
+        .count() as u32;
     for (frames_per_directory, is_full) in [(frames, true), (frames + 1, false)] {
-        let layout = Layout {
+        let layout = FileLayout {
             frames_per_directory,
             ..SMALL
         };
@@ -41,7 +44,7 @@ fn the_text_of_a_full_directory_has_no_last_line() {
 #[test]
 fn what_is_written_is_read() {
     let file = small_file();
-    let reader = Reader::new(&file).expect("header");
+    let reader = Slog1Reader::new(&file).expect("header");
     let tables = small_tables();
     assert_eq!(reader.preview().expect("preview"), tables.preview);
     let threads: Result<Vec<_>, _> = reader.threads().expect("threads").collect();
@@ -73,14 +76,14 @@ fn what_is_written_is_read() {
 fn records_by_start_time_take_one_pass_and_no_statistics() {
     let mut records = small_records();
     records.sort_by(|a, b| a.start.total_cmp(&b.start));
-    let layout = Layout {
+    let layout = FileLayout {
         frame_size: 512,
         frame_reserved: 0,
         order: TimeOrder::Start,
         ..SMALL
     };
     let (file, _) = written(&small_tables(), &layout, &records).expect("written");
-    let reader = Reader::new(&file).expect("header");
+    let reader = Slog1Reader::new(&file).expect("header");
     let statistics = reader.statistics().expect("statistics");
     assert_eq!((statistics.start, statistics.end), (-1.0, -1.0));
     let found: usize = reader
@@ -97,7 +100,7 @@ fn records_by_start_time_take_one_pass_and_no_statistics() {
 #[test]
 fn statistics_add_up_to_the_time_of_all_records() {
     let file = small_file();
-    let reader = Reader::new(&file).expect("header");
+    let reader = Slog1Reader::new(&file).expect("header");
     let statistics = reader.statistics().expect("statistics");
     for set in statistics.sets() {
         let set = set.expect("set");
@@ -114,17 +117,17 @@ fn statistics_add_up_to_the_time_of_all_records() {
 fn the_writer_refuses_what_a_file_cannot_hold() {
     let tables = small_tables();
     let state = Owned::state(3, 1.0, 2.0, task(0, 0));
-    let refused = |layout: &Layout, records: &[Owned]| {
+    let refused = |layout: &FileLayout, records: &[Owned]| {
         written(&tables, layout, records).expect_err("refused").kind
     };
     assert!(matches!(
         refused(&SMALL, &[Owned::state(99, 1.0, 2.0, task(0, 0))]),
-        ErrorKind::Undefined(key) if key == RecordKey::whole(99)
+        Slog1ErrorKind::Undefined(key) if key == RecordKey::whole(99)
     ));
     // Two arguments are defined.
     assert!(matches!(
         refused(&SMALL, std::slice::from_ref(&state)),
-        ErrorKind::RecordSize {
+        Slog1ErrorKind::RecordSize {
             expected: 42,
             found: 34
         }
@@ -133,34 +136,34 @@ fn the_writer_refuses_what_a_file_cannot_hold() {
         associations: bytes_of(&[1, 2]),
         ..Owned::state(7, 1.0, 2.0, task(0, 0))
     };
-    let small = Layout {
+    let small = FileLayout {
         frame_size: 60,
         ..SMALL
     };
     assert!(matches!(
         refused(&small, std::slice::from_ref(&linked)),
-        ErrorKind::FrameFull { .. }
+        Slog1ErrorKind::FrameFull { .. }
     ));
-    let few = Layout {
+    let few = FileLayout {
         frames_per_directory: 1,
         ..SMALL
     };
     assert!(matches!(
         refused(&few, &small_records()),
-        ErrorKind::DirectoryFull(1)
+        Slog1ErrorKind::DirectoryFull(1)
     ));
     let mut twice = small_tables();
     twice.kinds.push(twice.kinds[0].clone());
     assert!(matches!(
         written(&twice, &SMALL, &[]).expect_err("refused").kind,
-        ErrorKind::Duplicate(_)
+        Slog1ErrorKind::Duplicate(_)
     ));
 }
 
 #[test]
 fn room_is_kept_for_records_that_were_announced() {
     let tables = small_tables();
-    let layout = Layout {
+    let layout = FileLayout {
         frame_size: 256,
         frame_reserved: 0,
         ..SMALL
@@ -170,7 +173,7 @@ fn room_is_kept_for_records_that_were_announced() {
         ..Owned::state(7, start, end, task(0, 0))
     };
     let make = |announced: bool| {
-        let mut writer = Writer::new(Cursor::new(Vec::new()), &tables, &layout)?;
+        let mut writer = Slog1Writer::new(Cursor::new(Vec::new()), &tables, &layout)?;
         for nth in 0..20 {
             let start = f64::from(nth);
             if announced {
@@ -187,7 +190,7 @@ fn room_is_kept_for_records_that_were_announced() {
     };
     assert!(matches!(
         make(false).expect_err("too full").kind,
-        ErrorKind::FrameFull { size: 256, .. }
+        Slog1ErrorKind::FrameFull { size: 256, .. }
     ));
     let (file, written) = make(true).expect("written");
     assert!(written.header.has_reservations);
@@ -235,7 +238,7 @@ impl Drawn {
 }
 
 fn drawn(file: &[u8]) -> (Definitions, Vec<Drawn>) {
-    let source = Source::new(file).expect("source");
+    let source = Slog1Source::new(file).expect("source");
     let mut all = Vec::new();
     source
         .for_each(&mut |drawable| {
@@ -247,16 +250,16 @@ fn drawn(file: &[u8]) -> (Definitions, Vec<Drawn>) {
 }
 
 /// The file that a sink makes of these.
-fn sunk(definitions: &Definitions, all: &[Drawn], options: Options) -> Vec<u8> {
+fn sunk(definitions: &Definitions, all: &[Drawn], options: Slog1Options) -> Vec<u8> {
     let file = Rc::new(RefCell::new(Vec::new()));
     let made = file.clone();
     let create = || Ok(Cursor::new(Vec::new()));
-    let mut sink = Sink::new(create, definitions, options, move |out: Cursor<Vec<u8>>| {
+    let mut sink = Slog1Sink::new(create, definitions, options, move |out: Cursor<Vec<u8>>| {
         *made.borrow_mut() = out.into_inner();
         Ok(())
     })
     .expect("started");
-    assert_eq!(sink.order(), Order::End);
+    assert_eq!(sink.order(), DrawableOrder::End);
     for one in all {
         one.put(&mut sink);
     }
@@ -299,7 +302,7 @@ fn drawables_of_the_small_file() {
 fn a_sink_makes_of_a_source_the_same_drawables() {
     let (definitions, mut all) = drawn(&small_file());
     all.sort_by(|a, b| a.end().total_cmp(&b.end()));
-    let file = sunk(&definitions, &all, Options::default());
+    let file = sunk(&definitions, &all, Slog1Options::default());
     check_frames(&file);
     let (again, found) = drawn(&file);
     assert_eq!(found, all);
@@ -329,7 +332,7 @@ fn messages_and_events_have_kinds_of_their_own() {
         vertices: vec![(2.0, 1)],
     };
     let all = [message(0.5, 1.0), event.clone(), message(3.0, 2.5)];
-    let file = sunk(&definitions, &all, Options::default());
+    let file = sunk(&definitions, &all, Slog1Options::default());
     let (again, found) = drawn(&file);
     assert_eq!(found[1], event);
     let categories = [FORWARD, BACKWARD].map(i32::from);
@@ -367,19 +370,19 @@ fn frames_grow_until_all_that_is_open_fits() {
             vertices: vec![(start, line), (end, line)],
         })
         .collect();
-    let file = sunk(&definitions, &all, Options::default());
+    let file = sunk(&definitions, &all, Slog1Options::default());
     check_frames(&file);
-    let reader = Reader::new(&file).expect("header");
+    let reader = Slog1Reader::new(&file).expect("header");
     assert!(reader.frames().count() > 2);
     // 500 open states take 17 000 bytes, which fit without larger frames.
     assert_eq!(reader.header().frame_size, 65536);
     assert_eq!(drawn(&file).1.len(), all.len());
-    let small = Options {
+    let small = Slog1Options {
         frame_size: Some(4096),
-        ..Options::default()
+        ..Slog1Options::default()
     };
     let create = || Ok(Cursor::new(Vec::new()));
-    let mut sink = Sink::new(create, &definitions, small, |_| Ok(())).expect("started");
+    let mut sink = Slog1Sink::new(create, &definitions, small, |_| Ok(())).expect("started");
     for one in &all {
         one.put(&mut sink);
     }
@@ -434,7 +437,7 @@ proptest! {
             .collect();
         all.sort_by(|a, b| a.end().total_cmp(&b.end()));
         // What is open at once may be more than a small frame holds.
-        let options = Options { frame_size: frame_size.filter(|_| all.len() < 30), frames_per_directory: None };
+        let options = Slog1Options { frame_size: frame_size.filter(|_| all.len() < 30), frames_per_directory: None };
         let file = sunk(&definitions, &all, options);
         check_frames(&file);
         let (_, found) = drawn(&file);
@@ -445,7 +448,7 @@ proptest! {
         };
         prop_assert_eq!(text(&found), text(&all));
         let mut again = Vec::new();
-        copy(&Reader::new(&file).expect("header"), &mut again).expect("copied");
+        copy(&Slog1Reader::new(&file).expect("header"), &mut again).expect("copied");
         prop_assert!(again == file);
     }
 }
@@ -453,18 +456,21 @@ proptest! {
 /// A CLOG-1 log of two ranks: nested states, messages in either order, some of which go on over several frames.
 fn clog() -> Vec<u8> {
     use trace_formats::clog1::{
-        Body, Comm, Layout, RawEvent, Record, RecordHeader, StateDef, Writer,
+        Clog1Body, Clog1Comm, Clog1Layout, Clog1Record, Clog1RecordHeader, Clog1StateDef,
+        Clog1Writer, RawEvent,
     };
     use trace_formats::clog2::FixedText;
-    let mut writer = Writer::new(Vec::new(), Layout::default());
-    let mut put = |time: f64, rank: i32, body: Body| {
+    let mut writer = Clog1Writer::new(Vec::new(), Clog1Layout::default());
+    let mut put = |time: f64, rank: i32, body: Clog1Body| {
         let pad = [0; 4];
-        let header = RecordHeader { time, rank, pad };
-        writer.write(&Record { header, body }).expect("written");
+        let header = Clog1RecordHeader { time, rank, pad };
+        writer
+            .write(&Clog1Record { header, body })
+            .expect("written");
     };
     for rank in 0..2 {
         let (etype, parent, comm, srcloc) = (101, -1, 91, 900);
-        let body = Body::Comm(Comm {
+        let body = Clog1Body::Comm(Clog1Comm {
             etype,
             parent,
             comm,
@@ -473,7 +479,7 @@ fn clog() -> Vec<u8> {
         put(0.0, rank, body);
     }
     let raw = |etype, data| {
-        Body::Raw(RawEvent {
+        Clog1Body::Raw(RawEvent {
             etype,
             data,
             ..RawEvent::default()
@@ -504,13 +510,13 @@ fn clog() -> Vec<u8> {
         .enumerate()
     {
         let start_etype = 500 + 2 * nth as i32;
-        let body = Body::StateDef(StateDef {
+        let body = Clog1Body::StateDef(Clog1StateDef {
             state_id: 200 + nth as i32,
             start_etype,
             end_etype: start_etype + 1,
             color: FixedText::new(color),
             name: FixedText::new(name),
-            ..StateDef::default()
+            ..Clog1StateDef::default()
         });
         put(41.5, 0, body);
     }
@@ -522,8 +528,8 @@ fn clog() -> Vec<u8> {
 fn clog1_becomes_what_clog2slog_makes() {
     let clog = clog();
     assert_stored("from_clog.clog", &clog);
-    let reader = trace_formats::clog1::Reader::new(&clog).expect("clog");
-    let options = Options {
+    let reader = trace_formats::clog1::Clog1Reader::new(&clog).expect("clog");
+    let options = Slog1Options {
         frame_size: Some(1024),
         frames_per_directory: Some(9),
     };
@@ -534,6 +540,6 @@ fn clog1_becomes_what_clog2slog_makes() {
     assert_eq!(conversion.written.records, 1 + 3 * 40);
     assert_eq!(check_frames(&file).len(), 1 + 3 * 40);
     // Without options the frame is larger and there is one.
-    let (_, conversion) = from_clog1(&reader, create, &Options::default()).expect("converted");
+    let (_, conversion) = from_clog1(&reader, create, &Slog1Options::default()).expect("converted");
     assert_eq!(conversion.written.frames, 1);
 }

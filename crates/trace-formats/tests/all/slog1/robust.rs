@@ -10,13 +10,13 @@ fn read_all(file: &[u8]) -> usize {
     let (text, _) = printed(file, "damaged");
     // A byte of the file can only be printed once, or a frame's records as often as there are bytes for them.
     assert!(text.len() <= 4000 + 200 * file.len());
-    let Ok(reader) = Reader::new(file) else {
+    let Ok(reader) = Slog1Reader::new(file) else {
         return 0;
     };
     let mut copied = Vec::new();
     let _ = copy(&reader, &mut copied);
     assert!(copied.len() <= 2 * file.len());
-    let (source, _) = Source::salvaged(reader);
+    let (source, _) = Slog1Source::salvaged(reader);
     let mut count = 0;
     let result = source.for_each(&mut |_| {
         count += 1;
@@ -30,7 +30,7 @@ fn read_all(file: &[u8]) -> usize {
 fn every_truncation_gives_an_error_and_the_records_before_it() {
     let file = small_file();
     let all = small_records().len();
-    let reader = Reader::new(&file).expect("header");
+    let reader = Slog1Reader::new(&file).expect("header");
     // Where the real records of each frame end: current, then incoming.
     let mut ends = Vec::new();
     for frame in reader.frames() {
@@ -53,7 +53,7 @@ fn every_truncation_gives_an_error_and_the_records_before_it() {
             "{length}: {error}"
         );
         assert!(error.to_string().contains("byte"), "{error}");
-        assert!(Source::new(cut).is_err());
+        assert!(Slog1Source::new(cut).is_err());
         let found = read_all(cut);
         let first_frame = ends[0] - FRAME_HEADER_SIZE;
         if length >= first_frame {
@@ -67,7 +67,7 @@ fn every_truncation_gives_an_error_and_the_records_before_it() {
 #[test]
 fn hostile_numbers_are_refused() {
     let file = small_file();
-    let header = *Reader::new(&file).expect("header").header();
+    let header = *Slog1Reader::new(&file).expect("header").header();
     let changed = |at: u64, bytes: &[u8]| {
         let mut file = file.clone();
         let at = at as usize;
@@ -86,23 +86,28 @@ fn hostile_numbers_are_refused() {
         read_all(&file);
         assert!(matches!(
             error(&file),
-            ErrorKind::Truncated { .. } | ErrorKind::Number { .. } | ErrorKind::Bebits(_)
+            Slog1ErrorKind::Truncated { .. }
+                | Slog1ErrorKind::Number { .. }
+                | Slog1ErrorKind::Bebits(_)
         ));
     }
     // A directory with more entries than it has, a frame with more than fits, a frame that stands twice.
     let file = changed(header.directory + 16, &most);
-    assert!(matches!(error(&file), ErrorKind::DirectoryCount { .. }));
+    assert!(matches!(
+        error(&file),
+        Slog1ErrorKind::DirectoryCount { .. }
+    ));
     let entries = header.directory + 20;
-    let first = Reader::new(&file).expect("header").header().directory;
+    let first = Slog1Reader::new(&file).expect("header").header().directory;
     assert_eq!(first, header.directory);
     let frame = u64::from_be_bytes(small_file()[entries as usize..][..8].try_into().expect("8"));
     assert!(matches!(
         error(&changed(frame, &most)),
-        ErrorKind::FrameOverrun { .. }
+        Slog1ErrorKind::FrameOverrun { .. }
     ));
     assert!(matches!(
         error(&changed(entries + 24, &frame.to_be_bytes())),
-        ErrorKind::Backward { what: "frame", .. }
+        Slog1ErrorKind::Backward { what: "frame", .. }
     ));
     // A directory that is its own successor, a record of no bytes, one of no known kind.
     assert!(matches!(
@@ -110,7 +115,7 @@ fn hostile_numbers_are_refused() {
             header.directory + 8,
             &header.directory.to_be_bytes()
         )),
-        ErrorKind::Backward {
+        Slog1ErrorKind::Backward {
             what: "frame directory",
             ..
         }
@@ -118,31 +123,31 @@ fn hostile_numbers_are_refused() {
     let record = frame + FRAME_HEADER_SIZE as u64;
     assert!(matches!(
         error(&changed(record, &[0, 0])),
-        ErrorKind::RecordSize { found: 0, .. }
+        Slog1ErrorKind::RecordSize { found: 0, .. }
     ));
     assert!(matches!(
         error(&changed(record + 2, &[1, 0])),
-        ErrorKind::RecordType(256)
+        Slog1ErrorKind::RecordType(256)
     ));
     assert!(matches!(
         error(&changed(record + 4, &[9, 9])),
-        ErrorKind::Undefined(_)
+        Slog1ErrorKind::Undefined(_)
     ));
     assert!(matches!(
         error(&changed(record + 6, &[4])),
-        ErrorKind::Bebits(4)
+        Slog1ErrorKind::Bebits(4)
     ));
     // As many records as there are, in fewer bytes.
     assert!(matches!(
         error(&changed(frame + 4, &[0, 0, 0, 1])),
-        ErrorKind::SectorSize { .. }
+        Slog1ErrorKind::SectorSize { .. }
     ));
 }
 
 #[test]
 fn a_directory_can_have_a_successor() {
     let mut file = small_file();
-    let header = *Reader::new(&file).expect("header").header();
+    let header = *Slog1Reader::new(&file).expect("header").header();
     let whole = read_all(&file);
     // The last two frames into a directory of their own at the end of the file.
     let at = header.directory as usize;
@@ -159,7 +164,7 @@ fn a_directory_can_have_a_successor() {
     let entries = header.frames_per_directory as usize;
     file.resize(file.len() + 24 * (entries - 2), 0);
     assert_eq!(read_all(&file), whole);
-    let reader = Reader::new(&file).expect("header");
+    let reader = Slog1Reader::new(&file).expect("header");
     assert_eq!(reader.frames().count(), used as usize);
     assert_eq!(reader.directories().count(), 2);
     let mut again = Vec::new();

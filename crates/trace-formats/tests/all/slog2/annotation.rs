@@ -9,8 +9,8 @@ use trace_formats::clog2::{
     Body, CommTable, FixedText, Preamble, Record, RecordHeader, StateDef, Writer,
 };
 use trace_formats::slog2::{
-    Annotated, ConvertError, ConvertOptions, ErrorKind, Options, PrintOptions, Reader, annotate,
-    convert, print,
+    Annotated, ConvertError, ConvertOptions, Options, Slog2ErrorKind, Slog2PrintOptions,
+    Slog2Reader, annotate, convert, print,
 };
 
 use crate::slog2::common::{Log, sample};
@@ -40,7 +40,7 @@ fn full(clog2: &[u8], options: ConvertOptions) -> Vec<u8> {
 fn compare(name: &str, clog2: &[u8], options: ConvertOptions) -> [usize; 2] {
     let slog2 = full(clog2, options);
     let slog2a = annotated(clog2, options);
-    let reader = Reader::new(&slog2).expect("full file");
+    let reader = Slog2Reader::new(&slog2).expect("full file");
     let both = Annotated::new(&slog2a, clog2).expect("annotation");
 
     let nodes = both.tree().directory();
@@ -218,7 +218,7 @@ fn another_clog2_is_refused() {
     let refused = |clog2: &[u8]| match Annotated::new(&slog2a, clog2) {
         Err(ConvertError::Slog2(error)) => {
             assert!(
-                matches!(error.kind, ErrorKind::OtherClog2 { .. }),
+                matches!(error.kind, Slog2ErrorKind::OtherClog2 { .. }),
                 "{error}"
             );
             error.to_string()
@@ -237,9 +237,9 @@ fn another_clog2_is_refused() {
         error.to_string().contains("not an annotation file"),
         "{error}"
     );
-    let reader = Reader::new(&plain).expect("plain file");
+    let reader = Slog2Reader::new(&plain).expect("plain file");
     assert_eq!(Annotated::companion_of(&reader).expect("sound"), None);
-    let reader = Reader::new(&slog2a).expect("annotation file");
+    let reader = Slog2Reader::new(&slog2a).expect("annotation file");
     let companion = Annotated::companion_of(&reader)
         .expect("sound")
         .expect("one");
@@ -295,9 +295,9 @@ fn damage_gives_errors() {
 fn every_reader_shows_the_previews() {
     let clog2 = sample(100).clog2();
     let slog2a = annotated(&clog2, options(600, 2));
-    let reader = Reader::new(&slog2a).expect("a valid SLOG2 file");
+    let reader = Slog2Reader::new(&slog2a).expect("a valid SLOG2 file");
     let mut text = Vec::new();
-    print(&reader, &PrintOptions::default(), &mut text).expect("prints");
+    print(&reader, &Slog2PrintOptions::default(), &mut text).expect("prints");
     assert!(String::from_utf8_lossy(&text).contains("SLOG-2 Tree Directory"));
     let root = reader.root().expect("root");
     let root = reader.node(root.ptr).expect("root node");
@@ -316,7 +316,7 @@ fn logs_without_drawables_make_no_file() {
     let error = annotate(&log.clog2(), "x", Cursor::new(Vec::new()), options(600, 2));
     assert!(matches!(
         error,
-        Err(ConvertError::Slog2(error)) if matches!(error.kind, ErrorKind::NoDrawables)
+        Err(ConvertError::Slog2(error)) if matches!(error.kind, Slog2ErrorKind::NoDrawables)
     ));
 }
 

@@ -4,7 +4,8 @@ use std::io::Cursor;
 
 pub use super::small_logs::{Log, sample};
 use trace_formats::slog2::{
-    Conversion, ConvertOptions, Drawable, FromClog2, Node, Options, Reader, Topology,
+    ConvertOptions, FromClog2, NodeDrawable, Options, Slog2Conversion, Slog2Node, Slog2Reader,
+    Topology,
 };
 
 impl Log {
@@ -19,7 +20,7 @@ impl Log {
     }
 
     /// Converts with leaves of this size.
-    pub fn convert(&self, leaf_byte_size: i32) -> (Vec<u8>, Conversion) {
+    pub fn convert(&self, leaf_byte_size: i32) -> (Vec<u8>, Slog2Conversion) {
         let tree = Options {
             leaf_byte_size,
             ..Options::default()
@@ -38,12 +39,12 @@ pub type Drawn = (Topology, i32, Vec<u8>, Vec<(f64, i32)>);
 
 /// All drawables of a file; nestless before nestable in each node, root last.
 pub fn drawables(file: &[u8]) -> Vec<Drawn> {
-    let reader = Reader::new(file).expect("reads");
+    let reader = Slog2Reader::new(file).expect("reads");
     let mut list = Vec::new();
     for entry in reader.directory().iter().rev() {
-        let node: Node<'_> = reader.node(entry.ptr).expect("node");
+        let node: Slog2Node<'_> = reader.node(entry.ptr).expect("node");
         for drawable in node.nestless.iter().chain(&node.nestable) {
-            let Drawable::Primitive(primitive) = drawable else {
+            let NodeDrawable::Primitive(primitive) = drawable else {
                 panic!("a composite");
             };
             let categories = reader.categories();

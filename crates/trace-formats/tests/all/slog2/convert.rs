@@ -2,13 +2,13 @@
 
 use crate::slog2::common::{Log, drawables};
 use trace_formats::slog2::{
-    Category, Color, ConvertOptions, ErrorKind, LineIdMap, Reader, Topology, Warning,
+    Category, Color, ConvertOptions, LineIdMap, Slog2ErrorKind, Slog2Reader, Topology, Warning,
 };
 
 const WORLD: (i32, i32, i32) = (0, 0, 0);
 
 fn category(file: &[u8], index: i32) -> Option<Category> {
-    let reader = Reader::new(file).expect("reads");
+    let reader = Slog2Reader::new(file).expect("reads");
     reader
         .categories()
         .iter()
@@ -148,7 +148,7 @@ fn categories_have_the_indices_of_the_preamble_and_late_definitions_count() {
         (third.name, third.color),
         ("UnknownType-7".into(), Color::rgb(0x99ffff))
     );
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     let mut indices: Vec<i32> = reader
         .categories()
         .iter()
@@ -204,7 +204,7 @@ fn views_name_the_lines_in_use() {
     converter.add_line_map(nodes);
     let (file, conversion) = converter.finish().expect("finishes");
     let file = file.into_inner();
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     let views: Vec<(String, Vec<i32>)> = reader
         .line_id_maps()
         .iter()
@@ -235,7 +235,7 @@ fn a_log_without_drawables_is_an_error() {
         .feed(ConvertOptions::default())
         .finish()
         .expect_err("nothing to write");
-    assert!(matches!(error.kind, ErrorKind::NoDrawables), "{error}");
+    assert!(matches!(error.kind, Slog2ErrorKind::NoDrawables), "{error}");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn shadows_hold_averages_and_ratios() {
         log.bare(end, WORLD, etype + 1);
     }
     let (file, _) = log.convert(46 + 3 * 33);
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     assert_eq!(reader.directory().len(), 3);
     let root = reader.node(reader.header().tree_root).expect("root");
     assert_eq!(root.shadows.len(), 2);

@@ -6,13 +6,13 @@ use crate::allocator;
 use crate::slog2::common::sample;
 use proptest::prelude::*;
 use trace_formats::slog2::{
-    ConvertOptions, Error, Options, PrintOptions, Reader, RecursiveOptions, convert, print,
-    print_recursively,
+    ConvertOptions, Error, Options, RecursiveOptions, Slog2PrintOptions, Slog2Reader, convert,
+    print, print_recursively,
 };
 
 /// Reads everything there is, and lets the printers walk over it.
 fn use_all(file: &[u8]) -> Result<(), Error> {
-    let reader = Reader::new(file)?;
+    let reader = Slog2Reader::new(file)?;
     let mut nodes = Ok(());
     for entry in reader.directory() {
         match reader.node(entry.ptr) {
@@ -25,7 +25,7 @@ fn use_all(file: &[u8]) -> Result<(), Error> {
             Err(error) => nodes = Err(error),
         }
     }
-    print(&reader, &PrintOptions::default(), &mut std::io::sink())?;
+    print(&reader, &Slog2PrintOptions::default(), &mut std::io::sink())?;
     print_recursively(&reader, &RecursiveOptions::default(), &mut std::io::sink())?;
     nodes
 }
@@ -70,7 +70,7 @@ fn counts_and_pointers_beyond_the_file_are_errors() {
 #[test]
 fn a_node_that_is_its_own_child_is_printed_once() {
     let (file, _) = sample(12).convert(300);
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     let root = reader.root().expect("root");
     // Each pointer of a shadow buffer in any node, turned to the root.
     let mut damaged = file.clone();
@@ -94,7 +94,7 @@ fn a_node_that_is_its_own_child_is_printed_once() {
             node[at..at + 12].copy_from_slice(&new);
         }
     }
-    let reader = Reader::new(&damaged).expect("reads");
+    let reader = Slog2Reader::new(&damaged).expect("reads");
     let mut text = Vec::new();
     print_recursively(&reader, &RecursiveOptions::default(), &mut text).expect("prints");
     let text = String::from_utf8_lossy(&text);
@@ -149,7 +149,7 @@ proptest! {
         let options = ConvertOptions { tree, check_end_times: true };
         if let Ok((file, conversion)) = convert(&clog2, Cursor::new(Vec::new()), options) {
             let file = file.into_inner();
-            let reader = Reader::new(&file).expect("our own file");
+            let reader = Slog2Reader::new(&file).expect("our own file");
             let mut count = 0;
             for entry in reader.directory() {
                 let node = reader.node(entry.ptr).expect("our own node");
@@ -158,7 +158,7 @@ proptest! {
             assert_eq!(count as u64, conversion.drawables);
             let whole = reader.categories().iter().map(|category| category.summary.count);
             assert_eq!(whole.sum::<i64>(), count as i64);
-            print(&reader, &PrintOptions::default(), &mut std::io::sink()).expect("prints");
+            print(&reader, &Slog2PrintOptions::default(), &mut std::io::sink()).expect("prints");
             print_recursively(&reader, &RecursiveOptions::default(), &mut std::io::sink())
                 .expect("prints");
         }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use test_support::golden;
 use trace_formats::slog2::{
-    ConvertOptions, Node, Options, PrintOptions, Ratios, Reader, RecursiveOptions, ShadowBuffer,
-    Warning, Weight, convert, print, print_recursively,
+    ConvertOptions, Options, Ratios, RecursiveOptions, ShadowBuffer, Slog2Node, Slog2PrintOptions,
+    Slog2Reader, Warning, Weight, convert, print, print_recursively,
 };
 
 /// Every conversion of the goldens: input, output, options.
@@ -47,8 +47,8 @@ fn assert_same_log(name: &str, ours: &[u8], theirs: &[u8]) -> [usize; 2] {
     }
     assert_eq!(ours.len(), theirs.len(), "{name}: length");
     let (a, b) = (
-        Reader::new(ours).expect("ours"),
-        Reader::new(theirs).expect("theirs"),
+        Slog2Reader::new(ours).expect("ours"),
+        Slog2Reader::new(theirs).expect("theirs"),
     );
     assert_eq!(a.header(), b.header(), "{name}: header");
     assert_eq!(a.directory(), b.directory(), "{name}: directory");
@@ -162,7 +162,7 @@ fn same_weights(name: &str, ours: &ShadowBuffer<'_>, theirs: &ShadowBuffer<'_>) 
 }
 
 /// Puts the weights of all shadows of a node into an order that depends on nothing but their bytes.
-fn sort_weights(node: &Node<'_>, bytes: &mut [u8]) {
+fn sort_weights(node: &Slog2Node<'_>, bytes: &mut [u8]) {
     let drawables = node.nestless.iter().chain(&node.nestable);
     let mut at = 34
         + 12
@@ -232,7 +232,7 @@ fn nodes_written_again_are_the_same() {
     let mut nodes = 0;
     for path in golden::files("mpe", ".slog2") {
         let bytes = golden::read(&path);
-        let reader = Reader::new(&bytes).expect("reads");
+        let reader = Slog2Reader::new(&bytes).expect("reads");
         for entry in reader.directory() {
             let mut written = Vec::new();
             let node = reader.node(entry.ptr).expect("node");
@@ -282,9 +282,9 @@ fn text_of_slog2print() {
             .into_owned()
             + ".txt";
         let bytes = golden::read(&path);
-        let reader = Reader::new(&bytes).expect("reads");
+        let reader = Slog2Reader::new(&bytes).expect("reads");
         let mut text = Vec::new();
-        print(&reader, &PrintOptions::default(), &mut text).expect("prints");
+        print(&reader, &Slog2PrintOptions::default(), &mut text).expect("prints");
         let theirs = golden::read(path.with_extension("slog2.txt"));
         assert_same_text(&name, &text, &theirs);
     }
@@ -300,7 +300,7 @@ fn text_of_print_recursively() {
             .into_owned();
         let slog2 = path.to_string_lossy().replace(".recur.txt", ".slog2");
         let bytes = golden::read(slog2);
-        let reader = Reader::new(&bytes).expect("reads");
+        let reader = Slog2Reader::new(&bytes).expect("reads");
         let mut text = Vec::new();
         print_recursively(&reader, &RecursiveOptions::default(), &mut text).expect("prints");
         let theirs = golden::read(&path);

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use crate::slog2::common::{Log, drawables, sample};
 use trace_formats::slog2::{
-    ConvertOptions, Layout, Navigator, Options, Order, PrintOptions, PrintedDrawables,
-    PrintedParts, Reader, RecursiveOptions, convert, print, print_recursively,
+    ConvertOptions, Navigator, Options, PrintOrder, PrintedDrawables, PrintedParts,
+    RecursiveOptions, Slog2Layout, Slog2PrintOptions, Slog2Reader, convert, print,
+    print_recursively,
 };
 
 fn stored(name: &str) -> Vec<u8> {
@@ -19,7 +20,7 @@ fn stored(name: &str) -> Vec<u8> {
         let (file, _) = sample(5).convert(500);
         let bytes = match name {
             "sample.slog2" => file,
-            "sample.slog2.txt" => list(&file, &PrintOptions::default()).into_bytes(),
+            "sample.slog2.txt" => list(&file, &Slog2PrintOptions::default()).into_bytes(),
             "sample.windows.txt" => windows(&file).into_bytes(),
             "sample.navigate.txt" => walk(&file).into_bytes(),
             _ => recursive(&file, &RecursiveOptions::default()).into_bytes(),
@@ -29,15 +30,15 @@ fn stored(name: &str) -> Vec<u8> {
     fs::read(&path).expect("stored file")
 }
 
-fn list(file: &[u8], options: &PrintOptions) -> String {
+fn list(file: &[u8], options: &Slog2PrintOptions) -> String {
     let mut text = Vec::new();
-    print(&Reader::new(file).expect("reads"), options, &mut text).expect("prints");
+    print(&Slog2Reader::new(file).expect("reads"), options, &mut text).expect("prints");
     String::from_utf8(text).expect("UTF-8")
 }
 
 fn recursive(file: &[u8], options: &RecursiveOptions) -> String {
     let mut text = Vec::new();
-    print_recursively(&Reader::new(file).expect("reads"), options, &mut text).expect("prints");
+    print_recursively(&Slog2Reader::new(file).expect("reads"), options, &mut text).expect("prints");
     String::from_utf8(text).expect("UTF-8")
 }
 
@@ -49,7 +50,7 @@ fn the_sample_is_converted_as_stored() {
     assert_eq!(conversion.drawables, 5 * (3 * 3 + 2) + 2);
     assert_eq!(conversion.header.max_depth, 3);
     assert_eq!(
-        list(&file, &PrintOptions::default()),
+        list(&file, &Slog2PrintOptions::default()),
         String::from_utf8_lossy(&stored("sample.slog2.txt"))
     );
     let text = recursive(&file, &RecursiveOptions::default());
@@ -85,12 +86,15 @@ fn every_tree_shape_holds_every_drawable_once() {
         list
     };
     let (whole, _) = log.convert(1 << 30);
-    assert_eq!(Reader::new(&whole).expect("reads").directory().len(), 1);
+    assert_eq!(
+        Slog2Reader::new(&whole).expect("reads").directory().len(),
+        1
+    );
     let all = sorted(&whole);
     for leaf_byte_size in [1, 80, 100, 150, 300, 1000, 3000] {
         let (file, _) = log.convert(leaf_byte_size);
         assert_eq!(sorted(&file), all, "{leaf_byte_size}");
-        let reader = Reader::new(&file).expect("reads");
+        let reader = Slog2Reader::new(&file).expect("reads");
         // Levels get narrower upwards, and each inner node previews all drawables below it.
         for entry in reader.directory() {
             let node = reader.node(entry.ptr).expect("node");
@@ -106,7 +110,7 @@ fn every_tree_shape_holds_every_drawable_once() {
             }
         }
         for category in reader.categories() {
-            let whole = Reader::new(&whole).expect("reads");
+            let whole = Slog2Reader::new(&whole).expect("reads");
             let same = whole
                 .categories()
                 .iter()
@@ -123,10 +127,10 @@ fn every_tree_shape_holds_every_drawable_once() {
 fn every_order_lists_every_drawable_but_those_on_the_border() {
     let (file, conversion) = sample(12).convert(300);
     let lines = |kinds, order| {
-        let options = PrintOptions {
+        let options = Slog2PrintOptions {
             kinds,
             order,
-            ..PrintOptions::default()
+            ..Slog2PrintOptions::default()
         };
         let text = list(&file, &options);
         let drawables = text
@@ -140,35 +144,35 @@ fn every_order_lists_every_drawable_but_those_on_the_border() {
         list.reverse();
         list
     };
-    let by_start = lines(PrintedDrawables::All, Order::IncreasingStart);
+    let by_start = lines(PrintedDrawables::All, PrintOrder::IncreasingStart);
     // The last event starts at the end of the log.
     assert_eq!(by_start.len() as u64, conversion.drawables - 1);
     assert_eq!(
-        reversed(lines(PrintedDrawables::All, Order::DecreasingStart)),
+        reversed(lines(PrintedDrawables::All, PrintOrder::DecreasingStart)),
         by_start
     );
-    let by_end = lines(PrintedDrawables::All, Order::IncreasingEnd);
+    let by_end = lines(PrintedDrawables::All, PrintOrder::IncreasingEnd);
     assert_eq!(by_end.len() as u64, conversion.drawables);
     assert_eq!(
-        reversed(lines(PrintedDrawables::All, Order::DecreasingEnd)),
+        reversed(lines(PrintedDrawables::All, PrintOrder::DecreasingEnd)),
         by_end
     );
-    let states = lines(PrintedDrawables::Nestable, Order::IncreasingStart);
+    let states = lines(PrintedDrawables::Nestable, PrintOrder::IncreasingStart);
     assert_eq!(states.len(), 12 * 7);
     assert!(states.iter().all(|line| line.contains("topo=State")));
-    let others = lines(PrintedDrawables::Nestless, Order::IncreasingStart);
+    let others = lines(PrintedDrawables::Nestless, PrintOrder::IncreasingStart);
     assert_eq!(others.len() + states.len(), by_start.len());
-    assert!(!list(&file, &PrintOptions::default()).contains("  *****  "));
+    assert!(!list(&file, &Slog2PrintOptions::default()).contains("  *****  "));
 }
 
 #[test]
 fn options_choose_parts_and_window() {
     let (file, _) = sample(12).convert(300);
     let parts = |parts| {
-        let options = PrintOptions {
+        let options = Slog2PrintOptions {
             parts,
             drawables: false,
-            ..PrintOptions::default()
+            ..Slog2PrintOptions::default()
         };
         list(&file, &options)
     };
@@ -203,9 +207,9 @@ fn options_choose_parts_and_window() {
         assert!(text.ends_with("\n\n\n"), "{:?}", &text[text.len() - 20..]);
     }
     let window = |from, to| {
-        let options = PrintOptions {
+        let options = Slog2PrintOptions {
             window: (from, to),
-            ..PrintOptions::default()
+            ..Slog2PrintOptions::default()
         };
         list(&file, &options).matches(": Primitive").count()
     };
@@ -221,18 +225,18 @@ fn options_choose_parts_and_window() {
 fn windows(file: &[u8]) -> String {
     let mut text = String::new();
     for order in [
-        Order::IncreasingStart,
-        Order::DecreasingStart,
-        Order::IncreasingEnd,
-        Order::DecreasingEnd,
+        PrintOrder::IncreasingStart,
+        PrintOrder::DecreasingStart,
+        PrintOrder::IncreasingEnd,
+        PrintOrder::DecreasingEnd,
     ] {
         text += &list(
             file,
-            &PrintOptions {
+            &Slog2PrintOptions {
                 order,
                 parts: PrintedParts::LineIdMaps,
                 window: (0.25, 0.5),
-                ..PrintOptions::default()
+                ..Slog2PrintOptions::default()
             },
         );
     }
@@ -251,7 +255,7 @@ fn windows(file: &[u8]) -> String {
 
 /// A walk with all commands, some wrong.
 fn walk(file: &[u8]) -> String {
-    let reader = Reader::new(file).expect("reads");
+    let reader = Slog2Reader::new(file).expect("reads");
     let mut navigator = Navigator::new(&reader, false).expect("reads");
     let mut text = Vec::new();
     navigator.greet(&mut text).expect("memory");
@@ -302,7 +306,7 @@ fn drawables_without_their_data_show_keys_and_null() {
     log.state_def([600, 601], "step", "gold", "n=%d, r=%E, s=%s.");
     log.event_def(5000, "mark", "red", "%h%l");
     let (file, _) = log.convert(65536);
-    let text = list(&file, &PrintOptions::default());
+    let text = list(&file, &Slog2PrintOptions::default());
     let missing = " **** Missing user byte[] but Non-empty format chars! **** ]";
     assert!(
         text.contains(&format!("]: n=null, r=null, s=null.{missing}")),
@@ -323,7 +327,7 @@ fn recursion_ends_at_the_depth_and_merges_on_request() {
             .matches("*** Start of TreeNode ***")
             .count()
     };
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     assert_eq!(stubs(0), reader.directory().len());
     assert_eq!(stubs(reader.header().max_depth), 1);
     let merged = RecursiveOptions {
@@ -458,8 +462,8 @@ fn version_2_0_5() -> Vec<u8> {
 #[test]
 fn version_2_0_5_has_neither_counts_nor_summaries() {
     let file = version_2_0_5();
-    let reader = Reader::new(&file).expect("reads");
-    assert_eq!(reader.layout(), Layout::V205);
+    let reader = Slog2Reader::new(&file).expect("reads");
+    assert_eq!(reader.layout(), Slog2Layout::V205);
     let root = reader.node(reader.header().tree_root).expect("root");
     let weights: Vec<_> = root.shadows[0].nestable[0].weights().collect();
     assert_eq!(weights.len(), 1);
@@ -477,8 +481,8 @@ fn version_2_0_5_has_neither_counts_nor_summaries() {
     // The same bytes under the name of another version cannot be read.
     let mut newer = file.clone();
     newer[11] = b'6';
-    assert!(Reader::new(&newer).is_err());
+    assert!(Slog2Reader::new(&newer).is_err());
     newer[11] = b'9';
-    assert!(Reader::new(&newer).is_err());
-    assert!(Reader::with_layout(&newer, Layout::V205).is_ok());
+    assert!(Slog2Reader::new(&newer).is_err());
+    assert!(Slog2Reader::with_layout(&newer, Slog2Layout::V205).is_ok());
 }

@@ -5,8 +5,9 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    Builder, Category, Color, Drawable, ErrorKind, Layout, LineIdMap, NewComposite, NewDrawable,
-    Options, PrintOptions, Reader, Topology, Vertex, Walk, convert, print, rewrite, update,
+    Category, Color, DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Options,
+    Slog2ErrorKind, Slog2Layout, Slog2PrintOptions, Slog2Reader, Topology, TreeBuilder, Vertex,
+    convert, print, rewrite, update,
 };
 
 use crate::slog2::common::sample;
@@ -18,8 +19,8 @@ fn golden_files() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn written(file: &[u8], layout: Layout) -> Vec<u8> {
-    let reader = Reader::new(file).expect("reads");
+fn written(file: &[u8], layout: Slog2Layout) -> Vec<u8> {
+    let reader = Slog2Reader::new(file).expect("reads");
     let out = Cursor::new(Vec::new());
     rewrite(&reader, layout, out)
         .expect("writes")
@@ -28,7 +29,7 @@ fn written(file: &[u8], layout: Layout) -> Vec<u8> {
 }
 
 fn updated(file: &[u8]) -> Vec<u8> {
-    let reader = Reader::new(file).expect("reads");
+    let reader = Slog2Reader::new(file).expect("reads");
     let options = Options::from(reader.header());
     let out = Cursor::new(Vec::new());
     let (out, _, _) = update(&reader, options, out).expect("updates");
@@ -37,22 +38,25 @@ fn updated(file: &[u8]) -> Vec<u8> {
 
 fn text(file: &[u8]) -> String {
     let mut text = Vec::new();
-    let reader = Reader::new(file).expect("reads");
-    print(&reader, &PrintOptions::default(), &mut text).expect("prints");
+    let reader = Slog2Reader::new(file).expect("reads");
+    print(&reader, &Slog2PrintOptions::default(), &mut text).expect("prints");
     String::from_utf8_lossy(&text).into_owned()
 }
 
 #[test]
 fn goldens_are_written_again_byte_for_byte() {
     for (name, file) in golden_files() {
-        assert!(written(&file, Layout::V206) == file, "{name}");
+        assert!(written(&file, Slog2Layout::V206) == file, "{name}");
         // Version 2.0.5: smaller by the counts, and the same when read and written again.
-        let old = written(&file, Layout::V205);
+        let old = written(&file, Slog2Layout::V205);
         assert!(old.len() < file.len());
         assert_eq!(&old[2..12], b"SLOG 2.0.5");
-        assert!(written(&old, Layout::V205) == old, "{name}");
-        let (new, old) = (Reader::new(&file).unwrap(), Reader::new(&old).unwrap());
-        assert_eq!(old.layout(), Layout::V205);
+        assert!(written(&old, Slog2Layout::V205) == old, "{name}");
+        let (new, old) = (
+            Slog2Reader::new(&file).unwrap(),
+            Slog2Reader::new(&old).unwrap(),
+        );
+        assert_eq!(old.layout(), Slog2Layout::V205);
         for (a, b) in new.directory().iter().zip(old.directory().iter()) {
             let (a, b) = (new.node(a.ptr).unwrap(), old.node(b.ptr).unwrap());
             assert_eq!((&a.nestless, &a.nestable), (&b.nestless, &b.nestable));
@@ -69,9 +73,9 @@ fn updates_are_what_a_conversion_makes() {
     for (leaf_byte_size, steps) in [(65536, 3), (600, 40), (200, 40)] {
         let log = sample(steps);
         let (new, _) = log.convert(leaf_byte_size);
-        let old = written(&new, Layout::V205);
+        let old = written(&new, Slog2Layout::V205);
         let again = updated(&old);
-        let [a, b] = [&new, &again].map(|file| Reader::new(file).expect("reads"));
+        let [a, b] = [&new, &again].map(|file| Slog2Reader::new(file).expect("reads"));
         let sorted = |file: &[u8]| {
             let mut list: Vec<String> = crate::slog2::common::drawables(file)
                 .into_iter()
@@ -81,7 +85,7 @@ fn updates_are_what_a_conversion_makes() {
             list
         };
         assert_eq!(sorted(&new), sorted(&again));
-        let counts = |reader: &Reader<'_>| {
+        let counts = |reader: &Slog2Reader<'_>| {
             let counts = reader.categories().iter();
             let mut counts: Vec<(i32, i64)> = counts.map(|c| (c.index, c.summary.count)).collect();
             counts.sort();
@@ -100,9 +104,9 @@ fn goldens_of_2_0_5_become_what_they_were() {
     let mut same = 0;
     let files = golden_files();
     for (name, file) in &files {
-        let again = updated(&written(file, Layout::V205));
+        let again = updated(&written(file, Slog2Layout::V205));
         // Equal end times may have come in another order, and slog2filter's summaries are doubled.
-        let [ours, theirs] = [&again, file].map(|file| Reader::new(file).expect("reads"));
+        let [ours, theirs] = [&again, file].map(|file| Slog2Reader::new(file).expect("reads"));
         assert_eq!(ours.directory().len(), theirs.directory().len(), "{name}");
         same += usize::from(again == *file);
     }
@@ -144,7 +148,7 @@ fn build(groups: &[Vec<(u16, u8, u8, u8)>], leaf: i32, apart: bool) -> Vec<u8> {
         leaf_byte_size: leaf,
         ..Options::default()
     };
-    let mut builder = Builder::new(Cursor::new(Vec::new()), options).expect("memory");
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).expect("memory");
     let mut corners: Vec<Vec<(usize, Vec<Vertex>)>> = groups
         .iter()
         .map(|group| {
@@ -219,10 +223,10 @@ proptest! {
     #[test]
     fn composites_come_back(groups in parts(), leaf in 100i32..2000) {
         let file = build(&groups, leaf, false);
-        let reader = Reader::new(&file).expect("reads");
+        let reader = Slog2Reader::new(&file).expect("reads");
         let mut found = 0;
-        for drawable in Walk::new(&reader) {
-            let Drawable::Composite(composite) = drawable.expect("reads") else {
+        for drawable in DrawableWalk::new(&reader) {
+            let NodeDrawable::Composite(composite) = drawable.expect("reads") else {
                 panic!("a primitive on its own");
             };
             prop_assert_eq!(composite.info, b"composite");
@@ -236,7 +240,7 @@ proptest! {
         prop_assert_eq!(found, groups.iter().map(Vec::len).sum::<usize>());
         // They count by their parts, and their own category is there without a count.
         let apart = build(&groups, leaf, true);
-        let apart = Reader::new(&apart).expect("reads");
+        let apart = Slog2Reader::new(&apart).expect("reads");
         for category in reader.categories().iter().filter(|c| c.index >= 0) {
             match apart.categories().iter().find(|c| c.index == category.index) {
                 Some(other) => prop_assert_eq!(category.summary.count, other.summary.count),
@@ -245,13 +249,13 @@ proptest! {
         }
         prop_assert_eq!(reader.line_id_maps(), apart.line_id_maps());
         // Written again, in both versions, they are the same; printed, one line each.
-        prop_assert!(written(&file, Layout::V206) == file);
-        let again = updated(&written(&file, Layout::V205));
-        prop_assert_eq!(Walk::new(&Reader::new(&again).expect("reads")).count(), groups.len());
+        prop_assert!(written(&file, Slog2Layout::V206) == file);
+        let again = updated(&written(&file, Slog2Layout::V205));
+        prop_assert_eq!(DrawableWalk::new(&Slog2Reader::new(&again).expect("reads")).count(), groups.len());
         let lines = text(&file).matches(": Composite[ ").count();
         // What starts at the very end of the log is not listed, as in the original.
         let end = reader.root().expect("root").bounds.latest;
-        let starts = Walk::new(&reader).flatten().map(|d| d.bounds().earliest);
+        let starts = DrawableWalk::new(&reader).flatten().map(|d| d.bounds().earliest);
         prop_assert_eq!(lines, starts.filter(|&start| start < end).count());
     }
 
@@ -259,7 +263,7 @@ proptest! {
     #[test]
     fn summaries_are_those_of_the_parts(groups in parts()) {
         let [whole, apart] = [false, true].map(|apart| build(&groups, 1 << 20, apart));
-        let [whole, apart] = [&whole, &apart].map(|file| Reader::new(file).expect("reads"));
+        let [whole, apart] = [&whole, &apart].map(|file| Slog2Reader::new(file).expect("reads"));
         for category in apart.categories() {
             let other = whole.categories().iter().find(|c| c.index == category.index);
             let other = other.expect("used");
@@ -271,7 +275,8 @@ proptest! {
 
 #[test]
 fn composites_that_cannot_be_written_are_refused() {
-    let mut builder = Builder::new(Cursor::new(Vec::new()), Options::default()).expect("memory");
+    let mut builder =
+        TreeBuilder::new(Cursor::new(Vec::new()), Options::default()).expect("memory");
     let mut refused = |info: &[u8], primitives: &[NewDrawable<'_>]| {
         let composite = NewComposite {
             category: 1,
@@ -289,20 +294,23 @@ fn composites_that_cannot_be_written_are_refused() {
         info: &[],
         vertices: &vertices,
     };
-    assert!(matches!(refused(&[], &[]), ErrorKind::NoVertices));
+    assert!(matches!(refused(&[], &[]), Slog2ErrorKind::NoVertices));
     let many = vec![state; 1 << 15];
-    assert!(matches!(refused(&[], &many), ErrorKind::TooLarge { .. }));
+    assert!(matches!(
+        refused(&[], &many),
+        Slog2ErrorKind::TooLarge { .. }
+    ));
     let long = vec![0; 1 << 15];
     assert!(matches!(
         refused(&long, &[state]),
-        ErrorKind::TooLarge { .. }
+        Slog2ErrorKind::TooLarge { .. }
     ));
     let event = NewDrawable {
         topology: Topology::Event,
         ..state
     };
     let found = refused(&[], &[state, event]);
-    assert!(matches!(found, ErrorKind::VertexCount { found: 2 }));
+    assert!(matches!(found, Slog2ErrorKind::VertexCount { found: 2 }));
 }
 
 #[test]
@@ -311,11 +319,11 @@ fn damaged_files_are_not_written_again() {
     for at in 0..file.len() {
         let mut damaged = file.clone();
         damaged[at] ^= [0x01, 0x80, 0xff][at % 3];
-        if let Ok(reader) = Reader::new(&damaged) {
+        if let Ok(reader) = Slog2Reader::new(&damaged) {
             let out = Cursor::new(Vec::new());
-            let written = rewrite(&reader, Layout::V205, out).map(|(out, _)| out.into_inner());
+            let written = rewrite(&reader, Slog2Layout::V205, out).map(|(out, _)| out.into_inner());
             if let Ok(written) = written {
-                Reader::new(&written).expect("what was written can be read");
+                Slog2Reader::new(&written).expect("what was written can be read");
             }
             let options = Options::from(reader.header());
             let _ = update(&reader, options, Cursor::new(Vec::new()));

@@ -6,8 +6,8 @@ use crate::slog2::common::{Drawn, sample};
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    Category, Color, Depth, Drawable, ErrorKind, Navigator, NewDrawable, Options, Reader, Shadow,
-    Sink, Source, TimeBBox, Topology, Vertex,
+    Category, Color, Depth, Navigator, NewDrawable, NodeDrawable, NodeShadow, Options,
+    Slog2ErrorKind, Slog2Reader, Slog2Sink, Slog2Source, TimeBBox, Topology, Vertex,
 };
 use trace_model::{Definitions, Line, Sink as _, Source as _};
 
@@ -73,7 +73,7 @@ fn definitions() -> Definitions {
 fn build(drawables: &[Owned], options: Options) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("made.slog2");
-    let mut sink = Sink::create(&path, &definitions(), options).expect("starts");
+    let mut sink = Slog2Sink::create(&path, &definitions(), options).expect("starts");
     for drawable in drawables {
         sink.put(&drawable.borrow()).expect("takes");
     }
@@ -108,11 +108,11 @@ fn sorted_by_end(mut drawables: Vec<Owned>) -> Vec<Owned> {
 }
 
 /// What a drawable is, in a form that can be sorted and compared.
-fn text(drawable: &Drawable<'_>) -> String {
+fn text(drawable: &NodeDrawable<'_>) -> String {
     format!("{drawable:?}")
 }
 
-fn preview(shadow: &Shadow<'_>) -> String {
+fn preview(shadow: &NodeShadow<'_>) -> String {
     format!("{shadow:?}")
 }
 
@@ -122,7 +122,11 @@ fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
 }
 
 /// What is in a window, by a walk over all nodes.
-fn brute_force(reader: &Reader<'_>, window: TimeBBox, depth: i16) -> (Vec<String>, Vec<String>) {
+fn brute_force(
+    reader: &Slog2Reader<'_>,
+    window: TimeBBox,
+    depth: i16,
+) -> (Vec<String>, Vec<String>) {
     let (mut drawables, mut shadows) = (Vec::new(), Vec::new());
     for entry in reader.directory() {
         let node = reader.node(entry.ptr).expect("node");
@@ -139,7 +143,7 @@ fn brute_force(reader: &Reader<'_>, window: TimeBBox, depth: i16) -> (Vec<String
     (sorted(drawables), sorted(shadows))
 }
 
-fn check_window(reader: &Reader<'_>, window: TimeBBox, depth: Depth) {
+fn check_window(reader: &Slog2Reader<'_>, window: TimeBBox, depth: Depth) {
     let found = reader.window(window, depth).expect("opens");
     let lowest = found.reading.depth;
     let root = reader.header().max_depth;
@@ -165,7 +169,7 @@ fn check_window(reader: &Reader<'_>, window: TimeBBox, depth: Depth) {
 }
 
 /// All drawables of a source, checked to be in the order it promises.
-fn all_of(source: &Source<'_>) -> Vec<Drawn> {
+fn all_of(source: &Slog2Source<'_>) -> Vec<Drawn> {
     let mut list: Vec<Drawn> = Vec::new();
     let mut last = (f64::NEG_INFINITY, f64::NEG_INFINITY);
     let losses = source.for_each(&mut |drawable| {
@@ -176,7 +180,7 @@ fn all_of(source: &Source<'_>) -> Vec<Drawn> {
             bounds
         });
         let next = (bounds.earliest, -bounds.latest);
-        if source.order() == trace_model::Order::Start {
+        if source.order() == trace_model::DrawableOrder::Start {
             assert!(last <= next, "{last:?} {next:?}");
         }
         last = next;
@@ -199,7 +203,7 @@ fn by_text(list: &[Drawn]) -> Vec<String> {
 
 /// What can be read as a source keeps the order that it promises.
 fn check_order(file: &[u8]) {
-    let Ok(source) = Source::new(file) else {
+    let Ok(source) = Slog2Source::new(file) else {
         return;
     };
     let mut count = 0;
@@ -209,7 +213,7 @@ fn check_order(file: &[u8]) {
         count += 1;
         let times = drawable.vertices.iter().map(|v| v.time);
         let start = times.fold(f64::INFINITY, f64::min);
-        assert!(order == trace_model::Order::Any || last.total_cmp(&start).is_le());
+        assert!(order == trace_model::DrawableOrder::Any || last.total_cmp(&start).is_le());
         last = start;
         Ok(())
     };
@@ -228,7 +232,7 @@ proptest! {
         windows in prop::collection::vec((-80..900i32, 0..400i32, 0..9i16, 0..20_000u64), 1..6),
     ) {
         let file = build(&sorted_by_end(drawables), shape);
-        let reader = Reader::new(&file).expect("reads");
+        let reader = Slog2Reader::new(&file).expect("reads");
         for (from, length, depth, bytes) in windows {
             let at = |time: i32| f64::from(time) / 8.0;
             let window = TimeBBox { earliest: at(from), latest: at(from + length) };
@@ -244,8 +248,8 @@ proptest! {
     #[test]
     fn a_source_gives_each_drawable_once_in_order(drawables in log(120), shape in shape()) {
         let file = build(&sorted_by_end(drawables), shape);
-        let source = Source::new(&file).expect("reads");
-        prop_assert_eq!(source.order(), trace_model::Order::Start);
+        let source = Slog2Source::new(&file).expect("reads");
+        prop_assert_eq!(source.order(), trace_model::DrawableOrder::Start);
         let list = all_of(&source);
         prop_assert_eq!(by_text(&list), by_text(&crate::slog2::common::drawables(&file)));
     }
@@ -253,13 +257,13 @@ proptest! {
     #[test]
     fn drawables_that_came_unsorted_are_all_there(drawables in log(300), shape in shape()) {
         let file = build(&drawables, shape);
-        let source = Source::new(&file).expect("reads");
+        let source = Slog2Source::new(&file).expect("reads");
         let list = all_of(&source);
         prop_assert_eq!(by_text(&list), by_text(&crate::slog2::common::drawables(&file)));
         // Sorted on the way, they make the file that they make when they come sorted.
         let out = sink_of(&source, shape);
-        let again = Source::new(&out).expect("reads");
-        prop_assert_eq!(again.order(), trace_model::Order::Start);
+        let again = Slog2Source::new(&out).expect("reads");
+        prop_assert_eq!(again.order(), trace_model::DrawableOrder::Start);
         prop_assert_eq!(by_text(&all_of(&again)), by_text(&list));
     }
 
@@ -271,7 +275,7 @@ proptest! {
         bytes in 0..30_000u64,
     ) {
         let (mut file, _) = sample(3).convert(400);
-        let directory = Reader::new(&file).expect("reads").header().tree_dir;
+        let directory = Slog2Reader::new(&file).expect("reads").header().tree_dir;
         for (at, byte) in damage {
             let at = match in_directory {
                 true => directory.offset as usize + 4 + at.index(directory.size as usize - 4),
@@ -279,12 +283,12 @@ proptest! {
             };
             file[at] = byte;
         }
-        if let Ok(reader) = Reader::new(&file) {
+        if let Ok(reader) = Slog2Reader::new(&file) {
             let window = TimeBBox { earliest: window.0, latest: window.0 + window.1 };
             for depth in [Depth::Bytes(bytes), Depth::Lowest(1), Depth::Lowest(0)] {
                 if let Ok(found) = reader.window(window, depth) {
                     prop_assert!(found.reading.bytes <= file.len() as u64);
-                    let overlap = |d: &Drawable<'_>| window.overlaps(d.bounds());
+                    let overlap = |d: &NodeDrawable<'_>| window.overlaps(d.bounds());
                     prop_assert!(found.drawables.iter().all(overlap));
                 }
             }
@@ -299,10 +303,10 @@ proptest! {
 }
 
 /// Puts a source into a new file, by way of the model.
-fn sink_of(source: &Source<'_>, options: Options) -> Vec<u8> {
+fn sink_of(source: &Slog2Source<'_>, options: Options) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("out.slog2");
-    let sink = Sink::create(&path, source.definitions(), options).expect("starts");
+    let sink = Slog2Sink::create(&path, source.definitions(), options).expect("starts");
     let losses = trace_model::convert(source, Box::new(sink)).expect("converts");
     assert_eq!(losses.count("drawable with other than 1 or 2 vertices"), 0);
     std::fs::read(&path).expect("complete")
@@ -311,7 +315,7 @@ fn sink_of(source: &Source<'_>, options: Options) -> Vec<u8> {
 #[test]
 fn a_damaged_directory_breaks_no_promise() {
     let (file, _) = sample(3).convert(400);
-    let directory = Reader::new(&file).expect("reads").header().tree_dir;
+    let directory = Slog2Reader::new(&file).expect("reads").header().tree_dir;
     let start = directory.offset as usize;
     for at in start + 4..start + directory.size as usize {
         for byte in [0, 1, 2, 255] {
@@ -331,8 +335,8 @@ fn every_truncation_is_an_error() {
     };
     for length in 0..file.len() {
         let part = &file[..length];
-        assert!(Source::new(part).is_err());
-        let found = Reader::new(part).and_then(|reader| {
+        assert!(Slog2Source::new(part).is_err());
+        let found = Slog2Reader::new(part).and_then(|reader| {
             let window = reader.window(window, Depth::Lowest(0))?;
             Ok(window.drawables.len())
         });
@@ -342,13 +346,13 @@ fn every_truncation_is_an_error() {
 
 #[test]
 fn what_the_format_cannot_hold_is_counted() {
-    let mut sink = Sink::new(
+    let mut sink = Slog2Sink::new(
         Cursor::new(Vec::new()),
         &definitions(),
         Options::default(),
         |out| {
             let file = out.into_inner();
-            let reader = Reader::new(&file)?;
+            let reader = Slog2Reader::new(&file)?;
             assert_eq!(reader.directory().len(), 1);
             Ok(())
         },
@@ -372,7 +376,7 @@ fn what_the_format_cannot_hold_is_counted() {
             ("line that nothing defines, named by its number", 1),
         ]
     );
-    let empty = Sink::new(
+    let empty = Slog2Sink::new(
         Cursor::new(Vec::new()),
         &definitions(),
         Options::default(),
@@ -385,7 +389,7 @@ fn what_the_format_cannot_hold_is_counted() {
 #[test]
 fn a_directory_out_of_order_is_no_ground_for_windows() {
     let (file, _) = sample(12).convert(300);
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     let count = reader.directory().len();
     assert!(count > 10);
     let start = reader.header().tree_dir.offset as usize + 4;
@@ -393,14 +397,14 @@ fn a_directory_out_of_order_is_no_ground_for_windows() {
     for (nth, entry) in file[start..].chunks_exact(34).rev().enumerate() {
         turned[start + 34 * nth..][..34].copy_from_slice(entry);
     }
-    let reader = Reader::new(&turned).expect("reads");
+    let reader = Slog2Reader::new(&turned).expect("reads");
     let window = TimeBBox {
         earliest: 0.0,
         latest: 1.0,
     };
     let error = reader.window(window, Depth::Lowest(0)).expect_err("order");
     assert!(
-        matches!(error.kind, ErrorKind::DirectoryOrder { .. }),
+        matches!(error.kind, Slog2ErrorKind::DirectoryOrder { .. }),
         "{error}"
     );
     // Single nodes are found all the same, and nothing is lost where order does not matter.
@@ -411,8 +415,8 @@ fn a_directory_out_of_order_is_no_ground_for_windows() {
         reader.root().map(|root| root.ptr),
         Some(reader.header().tree_root)
     );
-    let source = Source::new(&turned).expect("reads");
-    assert_eq!(source.order(), trace_model::Order::Any);
+    let source = Slog2Source::new(&turned).expect("reads");
+    assert_eq!(source.order(), trace_model::DrawableOrder::Any);
     let whole = crate::slog2::common::drawables(&file);
     assert_eq!(by_text(&all_of(&source)), by_text(&whole));
 }
@@ -420,7 +424,7 @@ fn a_directory_out_of_order_is_no_ground_for_windows() {
 #[test]
 fn nodes_that_overlap_in_the_file_are_read_no_further_than_its_size() {
     let (file, _) = sample(40).convert(300);
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     let root = reader.header().tree_dir.offset as usize + 4;
     let largest = reader.directory().iter().max_by_key(|e| e.ptr.size);
     let largest = largest.expect("nodes").ptr;
@@ -429,7 +433,7 @@ fn nodes_that_overlap_in_the_file_are_read_no_further_than_its_size() {
         entry[22..30].copy_from_slice(&largest.offset.to_be_bytes());
         entry[30..34].copy_from_slice(&largest.size.to_be_bytes());
     }
-    let reader = Reader::new(&damaged).expect("reads");
+    let reader = Slog2Reader::new(&damaged).expect("reads");
     let window = TimeBBox {
         earliest: 0.0,
         latest: 100.0,
@@ -437,8 +441,11 @@ fn nodes_that_overlap_in_the_file_are_read_no_further_than_its_size() {
     let error = reader
         .window(window, Depth::Lowest(0))
         .expect_err("overlap");
-    assert!(matches!(error.kind, ErrorKind::Overlap { .. }), "{error}");
-    assert!(Source::new(&damaged).is_err());
+    assert!(
+        matches!(error.kind, Slog2ErrorKind::Overlap { .. }),
+        "{error}"
+    );
+    assert!(Slog2Source::new(&damaged).is_err());
 }
 
 /// A log of states on four lines, four at a time, eight in a second.
@@ -454,7 +461,7 @@ fn long_log(count: i32) -> Vec<u8> {
 #[test]
 fn bytes_read_grow_with_the_window_and_not_with_the_file() {
     let read = |file: &[u8], length: f64| {
-        let reader = Reader::new(file).expect("reads");
+        let reader = Slog2Reader::new(file).expect("reads");
         let window = TimeBBox {
             earliest: 500.0,
             latest: 500.0 + length,
@@ -475,7 +482,7 @@ fn bytes_read_grow_with_the_window_and_not_with_the_file() {
     let ratio = d.bytes as f64 / c.bytes as f64;
     assert!((5.0..15.0).contains(&ratio), "{c:?} {d:?}");
     // With a limit on the bytes, the whole log takes no more than that.
-    let reader = Reader::new(&large).expect("reads");
+    let reader = Slog2Reader::new(&large).expect("reads");
     let whole = TimeBBox {
         earliest: -1.0,
         latest: 1e6,
@@ -488,7 +495,7 @@ fn bytes_read_grow_with_the_window_and_not_with_the_file() {
 #[test]
 fn windows_of_the_goldens() {
     for (_, file) in golden::contents("mpe", ".slog2") {
-        let reader = Reader::new(&file).expect("reads");
+        let reader = Slog2Reader::new(&file).expect("reads");
         let bounds = reader.root().expect("root").bounds;
         for (from, to) in [(0.0, 1.0), (0.25, 0.5), (0.5, 0.5), (0.9, 2.0), (-1.0, 0.0)] {
             let at = |factor: f64| bounds.earliest + factor * bounds.duration();
@@ -508,7 +515,7 @@ fn windows_of_the_goldens() {
 fn goldens_as_sources_and_made_again() {
     let (mut same, mut files) = (0, 0);
     for (name, file) in golden::contents("mpe", ".slog2") {
-        let source = Source::new(&file).expect("reads");
+        let source = Slog2Source::new(&file).expect("reads");
         let list = all_of(&source);
         assert_eq!(
             by_text(&list),
@@ -524,9 +531,9 @@ fn goldens_as_sources_and_made_again() {
                 leaf_byte_size: header.leaf_byte_size,
             },
         );
-        let again = Source::new(&out).expect("reads");
+        let again = Slog2Source::new(&out).expect("reads");
         assert_eq!(by_text(&all_of(&again)), by_text(&list), "{name}");
-        let lines = |source: &Source<'_>| source.definitions().lines.clone();
+        let lines = |source: &Slog2Source<'_>| source.definitions().lines.clone();
         let used: Vec<Line> = lines(&source);
         for line in lines(&again) {
             assert!(used.contains(&line), "{name}: {line:?}");

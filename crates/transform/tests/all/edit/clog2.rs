@@ -5,10 +5,10 @@ use std::io::Cursor;
 use crate::edit::common::{all, sort};
 use crate::small_logs::sample;
 use test_support::golden;
-use trace_formats::clog2::{self, Reader, Writer};
-use transform::{Choice, Clog2Filter, Filtered, Records, Selection};
+use trace_formats::clog2::{self, Clog2Reader, Writer};
+use transform::{Clog2Filter, Filtered, FilteredRecords, PropertySelection, Selection};
 
-fn filtered(input: &[u8], selection: &Selection) -> (Vec<u8>, Records) {
+fn filtered(input: &[u8], selection: &Selection) -> (Vec<u8>, FilteredRecords) {
     let filter = Clog2Filter::new(input).expect("reads");
     let preamble = filter.reader().preamble().clone();
     let writer = Writer::new(Cursor::new(Vec::new()), &preamble).expect("memory");
@@ -18,7 +18,7 @@ fn filtered(input: &[u8], selection: &Selection) -> (Vec<u8>, Records) {
 
 fn remove(patterns: &[&str]) -> Selection {
     Selection {
-        categories: Choice {
+        categories: PropertySelection {
             keep: Vec::new(),
             remove: patterns.iter().map(|&text| text.into()).collect(),
         },
@@ -31,7 +31,7 @@ fn filtering_nothing_gives_the_same_records() {
     let mut files = 0;
     for path in golden::files("mpe", ".clog2") {
         let input = golden::read(&path);
-        let preamble = Reader::new(&input).expect("reads").preamble().clone();
+        let preamble = Clog2Reader::new(&input).expect("reads").preamble().clone();
         let name = path.display();
         if !preamble.is_finalized || name.to_string().contains("joined") {
             continue;
@@ -40,10 +40,10 @@ fn filtering_nothing_gives_the_same_records() {
         assert_eq!(records.removed, 0, "{name}");
         // Behind the last record of a block MPE leaves what stood there before.
         let (before, after) = (
-            Reader::new(&input).expect("reads"),
-            Reader::new(&output).expect("reads"),
+            Clog2Reader::new(&input).expect("reads"),
+            Clog2Reader::new(&output).expect("reads"),
         );
-        let records = |reader: &Reader<'_>| -> Vec<Vec<u8>> {
+        let records = |reader: &Clog2Reader<'_>| -> Vec<Vec<u8>> {
             let encoded = reader.encoded_records();
             encoded
                 .map(|record| record.expect("reads").to_vec())
@@ -67,7 +67,7 @@ fn filtering_nothing_gives_the_same_records() {
 #[test]
 fn the_same_as_filtering_drawables() {
     let number = |text: &str| vec![text.parse().expect("numbers")];
-    let keep = |keep| Choice {
+    let keep = |keep| PropertySelection {
         keep,
         remove: Vec::new(),
     };
@@ -75,7 +75,7 @@ fn the_same_as_filtering_drawables() {
         remove(&["message"]),
         remove(&["MPI_*", "step"]),
         Selection {
-            categories: Choice {
+            categories: PropertySelection {
                 keep: vec!["step".into(), "MPI_Comm*".into(), "message".into()],
                 remove: Vec::new(),
             },
@@ -86,7 +86,7 @@ fn the_same_as_filtering_drawables() {
             ..Selection::default()
         },
         Selection {
-            ranks: Choice {
+            ranks: PropertySelection {
                 keep: Vec::new(),
                 remove: number("1"),
             },
@@ -102,7 +102,7 @@ fn the_same_as_filtering_drawables() {
             ..Selection::default()
         },
         Selection {
-            windows: Choice {
+            windows: PropertySelection {
                 keep: vec![(0.2, 1.1)],
                 remove: vec![(0.8, 0.9)],
             },
@@ -112,20 +112,25 @@ fn the_same_as_filtering_drawables() {
     let mut inputs = vec![sample(6).clog2()];
     for path in golden::files("mpe", ".clog2") {
         let input = golden::read(path);
-        if Reader::new(&input).expect("reads").preamble().is_finalized {
+        if Clog2Reader::new(&input)
+            .expect("reads")
+            .preamble()
+            .is_finalized
+        {
             inputs.push(input);
         }
     }
     let mut changed = 0;
     for input in &inputs {
         for selection in &selections {
-            let before = clog2::Source::new(input).expect("reads");
+            let before = clog2::Clog2Source::new(input).expect("reads");
             let mut expected = all(&Filtered::new(&before, selection));
             sort(&mut expected);
             let (output, records) = filtered(input, selection);
-            let after = clog2::Source::new(&output).expect("reads");
+            let after = clog2::Clog2Source::new(&output).expect("reads");
             assert_eq!(all(&after), expected, "{selection:?}");
-            let count = |file: &[u8]| Reader::new(file).expect("reads").records().count() as u64;
+            let count =
+                |file: &[u8]| Clog2Reader::new(file).expect("reads").records().count() as u64;
             assert_eq!(count(&output), records.kept);
             assert_eq!(count(input), records.kept + records.removed);
             changed += u64::from(records.removed > 0);
@@ -140,14 +145,14 @@ fn what_has_no_partner_is_judged_for_itself() {
     let input = log.clog2();
     // The send of tag 78 is received nowhere, the MPI_Comm_rank of rank 2 has no end.
     let late = Selection {
-        windows: Choice {
+        windows: PropertySelection {
             keep: vec![(100.0, 200.0)],
             remove: Vec::new(),
         },
         ..Selection::default()
     };
     let (output, _) = filtered(&input, &late);
-    let reader = Reader::new(&output).expect("reads");
+    let reader = Clog2Reader::new(&output).expect("reads");
     let events = reader
         .records()
         .map(|record| record.expect("reads"))

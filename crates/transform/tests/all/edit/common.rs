@@ -5,9 +5,10 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use trace_formats::slog2::{
-    Builder, Category, Color, Drawable, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
+    Category, Color, LineIdMap, NewDrawable, NodeDrawable, Options, Slog2Reader, Topology,
+    TreeBuilder, Vertex,
 };
-use trace_model::{Definitions, Line, Losses, Order, Source, Stop};
+use trace_model::{Definitions, DrawableOrder, Line, Losses, Source, Stop};
 use transform::write_slog2;
 
 /// A drawable of its own: category, info, vertices.
@@ -96,7 +97,7 @@ pub fn file(drawn: &[Drawn], leaf_byte_size: i32) -> Vec<u8> {
         ..Options::default()
     };
     let categories = categories();
-    let mut builder = Builder::new(Cursor::new(Vec::new()), options).expect("starts");
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).expect("starts");
     for drawn in &sorted {
         let vertices: Vec<Vertex> = drawn
             .vertices
@@ -125,12 +126,12 @@ pub fn file(drawn: &[Drawn], leaf_byte_size: i32) -> Vec<u8> {
 
 /// The drawables of a file, sorted by what they are.
 pub fn drawn(file: &[u8]) -> Vec<Drawn> {
-    let reader = Reader::new(file).expect("reads");
+    let reader = Slog2Reader::new(file).expect("reads");
     let mut list = Vec::new();
     for entry in reader.directory() {
         let node = reader.node(entry.ptr).expect("node");
         for drawable in node.nestless.iter().chain(&node.nestable) {
-            let Drawable::Primitive(primitive) = drawable else {
+            let NodeDrawable::Primitive(primitive) = drawable else {
                 panic!("a composite");
             };
             let vertices = primitive.vertices().map(|v| (v.time, v.line));
@@ -153,7 +154,7 @@ pub fn sort(list: &mut [Drawn]) {
 pub struct Listed {
     pub definitions: Definitions,
     pub drawn: Vec<Drawn>,
-    pub order: Order,
+    pub order: DrawableOrder,
 }
 
 impl Listed {
@@ -175,7 +176,7 @@ impl Listed {
                 ..Definitions::default()
             },
             drawn,
-            order: Order::Start,
+            order: DrawableOrder::Start,
         }
     }
 }
@@ -185,7 +186,7 @@ impl Source for Listed {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> DrawableOrder {
         self.order
     }
 

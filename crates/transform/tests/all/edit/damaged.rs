@@ -7,17 +7,17 @@ use crate::small_logs::sample;
 use proptest::prelude::*;
 use trace_formats::clog2::Writer;
 use trace_formats::dumpi;
-use trace_formats::slog2::{Options, Reader, Source};
+use trace_formats::slog2::{Options, Slog2Reader, Slog2Source};
 use trace_model::Source as _;
 use transform::{
-    Arrows, Clog2Filter, DumpiFilter, Merged, Part, Selection, Slog2Filter, Split,
+    Arrows, Clog2Filter, DumpiFilter, MergeInput, MergedTraces, Selection, Slog2Filter, Split,
     align_by_call_ids, usual_views, write_slog2,
 };
 
 /// Everything that is done with SLOG2 files. True if it could be read at all.
 fn slog2(bytes: &[u8]) -> bool {
     let out = || Cursor::new(Vec::new());
-    if let Ok(reader) = Reader::new(bytes) {
+    if let Ok(reader) = Slog2Reader::new(bytes) {
         for like_original in [false, true] {
             let filter = Slog2Filter {
                 like_original,
@@ -26,7 +26,7 @@ fn slog2(bytes: &[u8]) -> bool {
             let _ = filter.run(&reader, out(), || ());
         }
     }
-    let Ok(source) = Source::new(bytes) else {
+    let Ok(source) = Slog2Source::new(bytes) else {
         return false;
     };
     let views = usual_views(&source.definitions().lines);
@@ -36,13 +36,13 @@ fn slog2(bytes: &[u8]) -> bool {
         let _ = write_slog2(&split, &views, Options::default(), out());
     }
     let _ = align_by_call_ids(&source, &source);
-    let part = || Part {
+    let part = || MergeInput {
         source: &source,
         views: source.reader().line_id_maps().to_vec(),
         name: "same".to_owned(),
         shift: 0.5,
     };
-    if let Ok(merged) = Merged::new(vec![part(), part()]) {
+    if let Ok(merged) = MergedTraces::new(vec![part(), part()]) {
         let _ = write_slog2(&merged, merged.views(), Options::default(), out());
     }
     true
@@ -62,8 +62,8 @@ fn clog2(bytes: &[u8]) -> bool {
 }
 
 fn dumpi_file(bytes: &[u8]) -> bool {
-    let reader = dumpi::read::Reader::open(bytes);
-    let Ok(reader) = reader.or_else(|_| dumpi::read::Reader::salvage(bytes)) else {
+    let reader = dumpi::read::DumpiReader::open(bytes);
+    let Ok(reader) = reader.or_else(|_| dumpi::read::DumpiReader::salvage(bytes)) else {
         return false;
     };
     let filter = DumpiFilter::default();

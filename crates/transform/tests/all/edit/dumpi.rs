@@ -1,12 +1,12 @@
 //! DUMPI files filtered, against what dumpi2dumpi made of the same.
 
 use test_support::golden;
-use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::write::Writer;
-use transform::{Choice, Copied, DumpiFilter};
+use transform::{Copied, DumpiFilter, PropertySelection};
 
 fn filtered(input: &[u8], filter: &DumpiFilter) -> (Vec<u8>, Copied) {
-    let reader = Reader::open(input).expect("opens");
+    let reader = DumpiReader::open(input).expect("opens");
     let mut writer = Writer::new(Vec::new(), filter.offsets(&reader)).expect("memory");
     let copied = filter.copy(&reader, &mut writer).expect("memory");
     let (bytes, _) = writer
@@ -73,11 +73,11 @@ fn filtering_nothing_changes_no_call_and_no_section() {
         let input = golden::read(&path);
         let (bytes, copied) = filtered(&input, &DumpiFilter::default());
         let (before, after) = (
-            Reader::open(&input).expect("opens"),
-            Reader::open(&bytes).expect("opens"),
+            DumpiReader::open(&input).expect("opens"),
+            DumpiReader::open(&bytes).expect("opens"),
         );
-        let records = |reader: &Reader<'_>| -> Vec<String> {
-            let shown = |record: trace_formats::dumpi::types::Record<'_>| {
+        let records = |reader: &DumpiReader<'_>| -> Vec<String> {
+            let shown = |record: trace_formats::dumpi::types::DumpiRecord<'_>| {
                 let args: Vec<_> = record.args().map(|(_, arg)| format!("{arg:?}")).collect();
                 format!(
                     "{} {:?} {} {:?} {:?} {:?} {args:?}",
@@ -113,8 +113,8 @@ fn filtering_nothing_changes_no_call_and_no_section() {
 #[test]
 fn calls_are_selected_by_communicator_and_time() {
     let input = golden::read(&golden::files("dumpi/ring-n2-default", ".bin")[0]);
-    let all = Reader::open(&input).expect("opens").records().count() as u64;
-    let keep = |text: &str| Choice {
+    let all = DumpiReader::open(&input).expect("opens").records().count() as u64;
+    let keep = |text: &str| PropertySelection {
         keep: vec![text.parse().expect("numbers")],
         remove: Vec::new(),
     };
@@ -127,7 +127,7 @@ fn calls_are_selected_by_communicator_and_time() {
     world.invert = true;
     assert_eq!(filtered(&input, &world).1.kept, all - kept);
 
-    let reader = Reader::open(&input).expect("opens");
+    let reader = DumpiReader::open(&input).expect("opens");
     let times: Vec<(i64, i64)> = reader
         .records()
         .map(|record| record.expect("reads").wall)

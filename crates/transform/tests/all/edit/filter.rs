@@ -6,13 +6,13 @@ use crate::edit::common::{Drawn, any_drawn, drawn, file, sort};
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    Builder, Drawable, ErrorKind, LineIdMap, NewComposite, NewDrawable, Options, Reader, Source,
-    Vertex, Walk,
+    DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Options, Slog2ErrorKind,
+    Slog2Reader, Slog2Source, TreeBuilder, Vertex,
 };
-use transform::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
+use transform::{NumberRanges, PropertySelection, Rebuilt, Selection, Slog2Filter};
 
 fn filtered(input: &[u8], filter: &Slog2Filter) -> (Vec<u8>, Rebuilt) {
-    let reader = Reader::new(input).expect("reads");
+    let reader = Slog2Reader::new(input).expect("reads");
     let out = Cursor::new(Vec::new());
     let (out, rebuilt) = filter.run(&reader, out, || ()).expect("filters");
     (out.into_inner(), rebuilt)
@@ -25,19 +25,19 @@ fn of(selection: Selection) -> Slog2Filter {
     }
 }
 
-fn numbers(text: &str) -> Vec<Numbers> {
+fn numbers(text: &str) -> Vec<NumberRanges> {
     vec![text.parse().expect("numbers")]
 }
 
-fn keep<T>(keep: Vec<T>) -> Choice<T> {
-    Choice {
+fn keep<T>(keep: Vec<T>) -> PropertySelection<T> {
+    PropertySelection {
         keep,
         remove: Vec::new(),
     }
 }
 
-fn remove<T>(remove: Vec<T>) -> Choice<T> {
-    Choice {
+fn remove<T>(remove: Vec<T>) -> PropertySelection<T> {
+    PropertySelection {
         keep: Vec::new(),
         remove,
     }
@@ -76,7 +76,7 @@ fn the_same_bytes_as_slog2filter() {
 #[test]
 fn what_slog2filter_gets_wrong_is_right() {
     let input = golden::read("mpe/nonblk_n5.slog2");
-    let before = Reader::new(&input).expect("reads");
+    let before = Slog2Reader::new(&input).expect("reads");
     let (file, rebuilt) = filtered(
         &input,
         &of(Selection {
@@ -84,7 +84,7 @@ fn what_slog2filter_gets_wrong_is_right() {
             ..Selection::default()
         }),
     );
-    let after = Reader::new(&file).expect("reads");
+    let after = Slog2Reader::new(&file).expect("reads");
     let removed = drawn(&input)
         .iter()
         .filter(|drawn| [0, 106].contains(&drawn.category))
@@ -114,10 +114,10 @@ fn filtering_nothing_keeps_all_goldens_as_they_are() {
         assert_eq!(drawn(&file), drawn(&input), "{}", path.display());
         assert_eq!(rebuilt.removed, 0);
         let (a, b) = (
-            Reader::new(&input).expect("reads"),
-            Reader::new(&file).expect("reads"),
+            Slog2Reader::new(&input).expect("reads"),
+            Slog2Reader::new(&file).expect("reads"),
         );
-        let lines = |reader: &Reader<'_>| reader.line_id_maps()[0].clone();
+        let lines = |reader: &Slog2Reader<'_>| reader.line_id_maps()[0].clone();
         assert_eq!(lines(&a), lines(&b), "{}", path.display());
         assert_eq!(a.header().leaf_byte_size, b.header().leaf_byte_size);
     }
@@ -135,7 +135,10 @@ fn by_category_rank_thread_call_id_and_time() {
         assert_eq!(drawn(&file), expected, "{selection:?}");
         assert_eq!(rebuilt.kept as usize, expected.len());
         assert_eq!((rebuilt.kept + rebuilt.removed) as usize, all.len());
-        let lines = Reader::new(&file).expect("reads").line_id_maps().to_vec();
+        let lines = Slog2Reader::new(&file)
+            .expect("reads")
+            .line_id_maps()
+            .to_vec();
         let mut used: Vec<i32> = expected
             .iter()
             .flat_map(|drawn| drawn.vertices.iter().map(|vertex| vertex.1))
@@ -239,7 +242,7 @@ fn by_category_rank_thread_call_id_and_time() {
 #[test]
 fn nothing_left_is_an_error() {
     let input = file(&sample(), 200);
-    let reader = Reader::new(&input).expect("reads");
+    let reader = Slog2Reader::new(&input).expect("reads");
     let filter = of(Selection {
         categories: keep(vec!["no such".into()]),
         ..Selection::default()
@@ -247,20 +250,20 @@ fn nothing_left_is_an_error() {
     let error = filter
         .run(&reader, Cursor::new(Vec::new()), || ())
         .expect_err("nothing is left");
-    assert!(matches!(error.kind, ErrorKind::NoDrawables));
+    assert!(matches!(error.kind, Slog2ErrorKind::NoDrawables));
 }
 
 fn walked(file: &[u8]) -> Vec<(f64, f64)> {
-    let reader = Reader::new(file).expect("reads");
-    let bounds = |drawable: Drawable<'_>| drawable.bounds();
-    Walk::new(&reader)
+    let reader = Slog2Reader::new(file).expect("reads");
+    let bounds = |drawable: NodeDrawable<'_>| drawable.bounds();
+    DrawableWalk::new(&reader)
         .map(|drawable| bounds(drawable.expect("reads")))
         .map(|bounds| (bounds.earliest, bounds.latest))
         .collect()
 }
 
 fn started(file: &[u8]) -> Vec<(f64, f64)> {
-    let source = Source::new(file).expect("reads");
+    let source = Slog2Source::new(file).expect("reads");
     let mut found = Vec::new();
     let put = &mut |drawable: &trace_model::Drawable<'_>| {
         let times = || drawable.vertices.iter().map(|vertex| vertex.time);
@@ -286,7 +289,7 @@ proptest! {
         prop_assert_eq!(&drawn(&output), &list);
         prop_assert_eq!(rebuilt.kept as usize, list.len());
         let summary = |file: &[u8]| {
-            let reader = Reader::new(file).expect("reads");
+            let reader = Slog2Reader::new(file).expect("reads");
             let mut counts: Vec<(i32, i64)> = reader
                 .categories()
                 .iter()
@@ -327,10 +330,10 @@ proptest! {
         let mut found = Vec::new();
         for invert in [false, true] {
             selection.invert = invert;
-            let reader = Reader::new(&input).expect("reads");
+            let reader = Slog2Reader::new(&input).expect("reads");
             match of(selection.clone()).run(&reader, Cursor::new(Vec::new()), || ()) {
                 Ok((out, _)) => found.extend(drawn(out.get_ref())),
-                Err(error) => prop_assert!(matches!(error.kind, ErrorKind::NoDrawables)),
+                Err(error) => prop_assert!(matches!(error.kind, Slog2ErrorKind::NoDrawables)),
             }
         }
         sort(&mut found);
@@ -351,7 +354,7 @@ fn composites_stay_composites() {
         leaf_byte_size: 300,
         ..Options::default()
     };
-    let mut builder = Builder::new(Cursor::new(Vec::new()), options).expect("starts");
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).expect("starts");
     for nth in 0..20i32 {
         let time = f64::from(nth);
         let vertex = |after: f64, line| Vertex {
@@ -381,8 +384,8 @@ fn composites_stay_composites() {
     let (out, _) = tree.finish(&categories, &[identity]).expect("memory");
     let input = out.into_inner();
     let listed = |file: &[u8]| -> Vec<String> {
-        let reader = Reader::new(file).expect("reads");
-        let drawables = Walk::new(&reader);
+        let reader = Slog2Reader::new(file).expect("reads");
+        let drawables = DrawableWalk::new(&reader);
         drawables
             .map(|drawable| format!("{:?}", drawable.expect("reads")))
             .collect()
@@ -403,7 +406,7 @@ fn composites_stay_composites() {
         .collect();
     assert_eq!(expected.len(), 20);
     assert_eq!(listed(&output), expected);
-    let names: Vec<i32> = Reader::new(&output)
+    let names: Vec<i32> = Slog2Reader::new(&output)
         .expect("reads")
         .categories()
         .iter()

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::edit::common::{Drawn, Listed, all, any_drawn, drawn, sort, written};
 use proptest::prelude::*;
-use trace_formats::slog2::{Reader, Topology};
-use trace_model::{Line, Order, Source};
+use trace_formats::slog2::{Slog2Reader, Topology};
+use trace_model::{DrawableOrder, Line, Source};
 use transform::{
-    Arrows, CategoryPattern, Merged, Part, Split, View, align_by_call_ids, align_by_category,
-    align_starts, usual_views, view,
+    Arrows, CategoryPattern, LineView, MergeInput, MergedTraces, Split, align_by_call_ids,
+    align_by_category, align_starts, usual_views, view,
 };
 
 fn call(id: u64, line: i32, from: f64, to: f64) -> Drawn {
@@ -67,7 +67,7 @@ fn arrows_go_from_each_call_to_what_carries_its_call_id() {
     );
     // Arrows are no calls and no targets, so drawing them again finds the same.
     let file = written(&arrows, &usual_views(&source.definitions.lines));
-    let again = trace_formats::slog2::Source::new(&file).expect("reads");
+    let again = trace_formats::slog2::Slog2Source::new(&file).expect("reads");
     let arrows = Arrows::new(&again);
     assert_eq!(all(&arrows).len(), expected.len() + 3);
     assert_eq!(arrows.statistics().arrows, 3);
@@ -87,8 +87,8 @@ fn no_call_ids_no_arrows() {
     );
 }
 
-fn part<'s>(source: &'s Listed, name: &str, shift: f64) -> Part<'s> {
-    Part {
+fn part<'s>(source: &'s Listed, name: &str, shift: f64) -> MergeInput<'s> {
+    MergeInput {
         source,
         views: usual_views(&source.definitions.lines),
         name: name.to_owned(),
@@ -103,9 +103,9 @@ fn merged_lines_stand_under_each_other() {
     // One category of the second file is another, under a number that is taken; the others are the same.
     b.definitions.categories[1].name = "served".into();
     let merged =
-        Merged::new(vec![part(&a, "client", 0.0), part(&b, "server", 10.0)]).expect("merges");
+        MergedTraces::new(vec![part(&a, "client", 0.0), part(&b, "server", 10.0)]).expect("merges");
     let file = written(&merged, merged.views());
-    let reader = Reader::new(&file).expect("reads");
+    let reader = Slog2Reader::new(&file).expect("reads");
     let served = reader
         .categories()
         .iter()
@@ -159,7 +159,7 @@ fn views_of_different_shapes_are_joined() {
     for line in &mut b.definitions.lines {
         line.host = Some(format!("host{}", line.rank));
     }
-    let merged = Merged::new(vec![part(&b, "b", 0.0), part(&a, "a", 0.0)]).expect("merges");
+    let merged = MergedTraces::new(vec![part(&b, "b", 0.0), part(&a, "a", 0.0)]).expect("merges");
     let titles: Vec<_> = merged
         .views()
         .iter()
@@ -300,7 +300,7 @@ fn overlapping_states_go_to_sub_lines() {
     let file = written(&split, &views);
     assert_eq!(drawn(&file), expected);
     assert_eq!(
-        Reader::new(&file).expect("reads").line_id_maps()[4]
+        Slog2Reader::new(&file).expect("reads").line_id_maps()[4]
             .rows()
             .count(),
         4
@@ -318,15 +318,18 @@ fn views_are_made_from_lines() {
     lines[2].comm_rank = 0;
     let unknown = |_: i32| None;
     let cells = |kind| view(kind, &lines, &unknown).expect("a view").cells;
-    assert_eq!(cells(View::Process), [0, 0, 1, 0, 2, 1]);
-    assert_eq!(cells(View::Thread), [0, 0, 0, 1, 0, 1, 2, 1, 0]);
+    assert_eq!(cells(LineView::Process), [0, 0, 1, 0, 2, 1]);
+    assert_eq!(cells(LineView::Thread), [0, 0, 0, 1, 0, 1, 2, 1, 0]);
     assert_eq!(
-        cells(View::Communicator),
+        cells(LineView::Communicator),
         [0, 0, 0, 0, 1, 0, 0, 1, 2, 3, 0, 0]
     );
-    assert_eq!(cells(View::Line), [0, 0, 1, 1, 2, 2]);
-    assert!(view(View::Node, &lines, &unknown).is_none());
-    let nodes = view(View::Node, &lines, &|rank| Some(format!("n{}", 7 + rank))).expect("a view");
+    assert_eq!(cells(LineView::Line), [0, 0, 1, 1, 2, 2]);
+    assert!(view(LineView::Node, &lines, &unknown).is_none());
+    let nodes = view(LineView::Node, &lines, &|rank| {
+        Some(format!("n{}", 7 + rank))
+    })
+    .expect("a view");
     assert_eq!(nodes.title.to_str(), "Node View (0 n7, 1 n8)");
     assert_eq!(nodes.cells, [0, 0, 0, 0, 1, 0, 0, 1, 2, 1, 1, 0]);
 }
@@ -342,7 +345,7 @@ proptest! {
     fn merging_keeps_everything(a in any_list(60), b in any_list(60), shift in 0..100u32) {
         let (a, b) = (Listed::new(&a), Listed::new(&b));
         let shift = f64::from(shift) / 4.0;
-        let merged = Merged::new(vec![part(&a, "a", 0.0), part(&b, "b", shift)]).expect("merges");
+        let merged = MergedTraces::new(vec![part(&a, "a", 0.0), part(&b, "b", shift)]).expect("merges");
         let offset = a.definitions.lines.iter().map(|l| l.id).max().unwrap_or(-1) + 1
             - b.definitions.lines[0].id;
         let mut expected = a.drawn.clone();
@@ -353,7 +356,7 @@ proptest! {
         sort(&mut expected);
         let file = written(&merged, merged.views());
         prop_assert_eq!(drawn(&file), expected);
-        let count: i64 = Reader::new(&file).expect("reads").categories().iter().map(|c| c.summary.count).sum();
+        let count: i64 = Slog2Reader::new(&file).expect("reads").categories().iter().map(|c| c.summary.count).sum();
         prop_assert_eq!(count as usize, a.drawn.len() + b.drawn.len());
     }
 
@@ -361,7 +364,7 @@ proptest! {
     fn on_a_sub_line_states_are_alone_or_nested(list in any_list(80), sorted in any::<bool>()) {
         let mut source = Listed::new(&list);
         if !sorted {
-            source.order = Order::Any;
+            source.order = DrawableOrder::Any;
             source.drawn.reverse();
         }
         let split = Split::new(&source).expect("splits");
@@ -416,7 +419,7 @@ proptest! {
             }
         }
         if !sorted {
-            source.order = Order::Any;
+            source.order = DrawableOrder::Any;
         }
         let arrows = Arrows::new(&source);
         let made: Vec<Drawn> = all(&arrows).into_iter().filter(|drawn| drawn.category > 4).collect();

@@ -6,16 +6,17 @@
 
 use blockfile::args::MAX_PARAMS;
 use blockfile::define::{
-    ClockReading, Comm, CommKind, Definition, Origin, Predefined, Process, Type,
+    ClockReading, CommCreation, CommDefinition, CommKind, DatatypeDefinition, Definition,
+    PredefinedHandle, Process,
 };
-use blockfile::encode::{Cursor, NO_ARRAY, STATUS_MAX, Status};
+use blockfile::encode::{EncodeCursor, NO_ARRAY, STATUS_MAX, Status};
 use blockfile::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, Clock, FILE_MAGIC, Family, FileHeader,
     POINTER_BYTES, VERSION,
 };
 use blockfile::record;
 use std::mem::offset_of;
-use wrappers::{Carrier, Elem, Table};
+use wrappers::{Carrier, ElementForm, Table};
 
 /// An argument.
 #[derive(Clone, Debug)]
@@ -158,7 +159,7 @@ impl Blocks {
         }
         for &(name, handle) in predefined {
             let name = name.to_owned();
-            self.define(&Definition::Predefined(Predefined { handle, name }));
+            self.define(&Definition::Predefined(PredefinedHandle { handle, name }));
         }
         for (handle, size, name) in [
             (INT, 4, "MPI_INT"),
@@ -170,7 +171,7 @@ impl Blocks {
     }
 
     pub fn datatype(&mut self, handle: u64, size: i64, name: &str) {
-        self.define(&Definition::Type(Type {
+        self.define(&Definition::Type(DatatypeDefinition {
             handle,
             size,
             extent: size,
@@ -179,7 +180,7 @@ impl Blocks {
     }
 
     pub fn comm(&mut self, handle: u64, rank: i32, members: &[i32]) {
-        intra(self, handle, 0, Origin::Parent, rank, members);
+        intra(self, handle, 0, CommCreation::Parent, rank, members);
     }
 
     pub fn define(&mut self, definition: &Definition) {
@@ -274,8 +275,15 @@ impl Blocks {
     }
 }
 
-pub fn intra(b: &mut Blocks, handle: u64, parent: u64, origin: Origin, rank: i32, members: &[i32]) {
-    b.define(&Definition::Comm(Comm {
+pub fn intra(
+    b: &mut Blocks,
+    handle: u64,
+    parent: u64,
+    origin: CommCreation,
+    rank: i32,
+    members: &[i32],
+) {
+    b.define(&Definition::Comm(CommDefinition {
         handle,
         parent,
         kind: CommKind::Intra,
@@ -324,7 +332,7 @@ fn put(out: &mut Vec<u8>, carrier: Carrier, arg: &V, family: Family, what: &str)
             let mut buffer = [0u8; STATUS_MAX + 8];
             let from = buffer.as_mut_ptr();
             // SAFETY: the buffer has room for the longest status.
-            let mut cursor = unsafe { Cursor::new(from) };
+            let mut cursor = unsafe { EncodeCursor::new(from) };
             cursor.status(*s);
             let used = cursor.position() as usize - from as usize;
             out.extend_from_slice(&buffer[..used]);
@@ -347,19 +355,25 @@ fn put(out: &mut Vec<u8>, carrier: Carrier, arg: &V, family: Family, what: &str)
     }
 }
 
-fn put_array(out: &mut Vec<u8>, elem: Elem, values: Option<&[V]>, family: Family, what: &str) {
+fn put_array(
+    out: &mut Vec<u8>,
+    elem: ElementForm,
+    values: Option<&[V]>,
+    family: Family,
+    what: &str,
+) {
     let Some(values) = values else {
         out.extend_from_slice(&NO_ARRAY.to_ne_bytes());
         return;
     };
     out.extend_from_slice(&(values.len() as u32).to_ne_bytes());
     let carrier = match elem {
-        Elem::I32 => Carrier::I32,
-        Elem::I64 => Carrier::I64,
-        Elem::Handle => Carrier::Handle,
-        Elem::Pointer => Carrier::Pointer,
-        Elem::Status => Carrier::Status,
-        Elem::Text => Carrier::Text,
+        ElementForm::I32 => Carrier::I32,
+        ElementForm::I64 => Carrier::I64,
+        ElementForm::Handle => Carrier::Handle,
+        ElementForm::Pointer => Carrier::Pointer,
+        ElementForm::Status => Carrier::Status,
+        ElementForm::Text => Carrier::Text,
     };
     for v in values {
         put(out, carrier, v, family, what);

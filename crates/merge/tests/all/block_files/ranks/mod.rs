@@ -6,7 +6,7 @@
 
 pub mod blocks;
 
-use blockfile::define::{Comm, CommKind, Definition, Origin};
+use blockfile::define::{CommCreation, CommDefinition, CommKind, Definition};
 use blockfile::file::File;
 use blockfile::layout::Family;
 use blockfile::record;
@@ -15,7 +15,7 @@ use merge::local::{Merge, Options};
 use merge::stream::Notes;
 use std::io::Cursor;
 use trace_formats::clog2::{Body, Preamble, Record, Writer, comm_etype, msg_etype};
-use trace_formats::slog2::{Conversion, ConvertOptions, Drawable, Reader, Topology};
+use trace_formats::slog2::{ConvertOptions, NodeDrawable, Slog2Conversion, Slog2Reader, Topology};
 
 /// A rank of a run with MPICH's handles, with the definitions in front that the recorder writes.
 pub fn rank(rank: i32, size: u32) -> Blocks {
@@ -40,20 +40,20 @@ pub fn rank(rank: i32, size: u32) -> Blocks {
     ];
     b.define_library("node", &constants, &predefined);
     let all: Vec<i32> = (0..size as i32).collect();
-    intra(&mut b, WORLD, 0, Origin::World, rank, &all);
-    intra(&mut b, SELF, 0, Origin::SelfComm, 0, &[rank]);
+    intra(&mut b, WORLD, 0, CommCreation::World, rank, &all);
+    intra(&mut b, SELF, 0, CommCreation::SelfComm, 0, &[rank]);
     b
 }
 
 pub fn inter(
     b: &mut Blocks,
     handle: u64,
-    origin: Origin,
+    origin: CommCreation,
     rank: i32,
     members: &[i32],
     remote: &[i32],
 ) {
-    b.define(&Definition::Comm(Comm {
+    b.define(&Definition::Comm(CommDefinition {
         handle,
         parent: 0,
         kind: CommKind::Inter,
@@ -184,13 +184,13 @@ fn ns(seconds: f64) -> i64 {
 
 impl Merged {
     /// Converted to SLOG2: arrows, states, and what the converter said.
-    pub fn drawables(&self) -> (Vec<Arrow>, Vec<Shown>, Conversion) {
+    pub fn drawables(&self) -> (Vec<Arrow>, Vec<Shown>, Slog2Conversion) {
         let out = Cursor::new(Vec::new());
         let (out, conversion) =
             trace_formats::slog2::convert(&self.clog2, out, ConvertOptions::default())
                 .expect("converts");
         let file = out.into_inner();
-        let reader = Reader::new(&file).expect("an SLOG2 file");
+        let reader = Slog2Reader::new(&file).expect("an SLOG2 file");
         let name = |category: i32| {
             let found = reader.categories().iter().find(|c| c.index == category);
             found.map_or_else(String::new, |c| c.name.to_str().into_owned())
@@ -199,7 +199,7 @@ impl Merged {
         for entry in reader.directory() {
             let node = reader.node(entry.ptr).expect("a node");
             for drawable in node.nestless.iter().chain(&node.nestable) {
-                let Drawable::Primitive(p) = drawable else {
+                let NodeDrawable::Primitive(p) = drawable else {
                     continue;
                 };
                 let (a, b) = (p.first(), p.last());
