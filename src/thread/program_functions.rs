@@ -24,15 +24,15 @@ pub static MIN_TICKS: AtomicU64 = AtomicU64::new(0);
 /// What a thread keeps of the functions that it has entered.
 #[derive(Debug)]
 pub struct ProgramFunctions {
-    /// ProgramFunctions entered and recorded.
+    /// Number of functions of the program that were entered and recorded.
     pub recorded: u64,
-    /// ProgramFunctions not recorded because there are too many.
+    /// Number of functions of the program that were not recorded because there are too many.
     pub beyond: u64,
     /// Functions not recorded that have not been left.
     pub open_beyond: u64,
     /// Number of the block that the following are about.
     block: u64,
-    /// ProgramFunctions that have been entered in it and not left, as far as no frame was thrown away.
+    /// Number of functions of the program that were entered in it and not left, as far as no frame was thrown away.
     open: usize,
     /// Where the records of their entries end, the latest ones.
     entries: [usize; MAX_OPEN_ENTRIES],

@@ -76,7 +76,7 @@ impl ChainComparison {
     }
 }
 
-/// The facts of a run that concern some of its files.
+/// The attribution records of a run that concern some of its files.
 #[derive(Default)]
 pub struct RunAttribution {
     /// Names without folder.

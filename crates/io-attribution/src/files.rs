@@ -1,7 +1,7 @@
-//! Attribution of the block files of a run on one machine: what MPI_Finalize does with items over MPI, done in one process.
+//! Attribution of the block files of a run in one process, as MPI_Finalize does it in parallel.
 
+use super::event::AttributionEvent;
 use super::extract::{Extract, server_of};
-use super::item::AttributionEvent;
 use super::{AttributionRecord, AttributionTotals, Attributor};
 use blockfile::file::File;
 use std::cmp::Reverse;
@@ -13,26 +13,26 @@ use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;
 
-/// Attributes the records of ranks, servers and devices in `files`, which were made with `table`, and gives what is found to `put`.
-/// Files of processes whose MPI_Init has not returned are passed over.
+/// Attributes the operations in the block files `files` of ranks, servers and devices, made with `table`, and passes the attribution
+/// records to `put`. Files of processes whose MPI_Init has not returned are skipped.
 ///
 /// # Errors
-/// The errors of `put`, and if the files do not belong together.
+/// The errors of `put`; [`unify::run_files::Error`] if the files do not belong together.
 pub fn attribute_files(
     files: &[File<'_>],
     table: &Table,
     put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
 ) -> Result<AttributionTotals, Stop> {
     let mut attributor = Attributor::new(table);
-    let zero = items_of_files(files, table, &mut |time, item| {
-        attributor.push(time, item, put)
+    let zero = events_of_files(files, table, &mut |time, event| {
+        attributor.push(time, event, put)
     })?;
     let totals = attributor.finish(put)?;
     Ok(AttributionTotals { zero, ..totals })
 }
 
-/// The items of all files in order of time. Gives the time at which the first call of a rank began.
-fn items_of_files(
+/// Passes the events of all files to `put` in order of time. Returns the start of the first call of any rank, ns.
+fn events_of_files(
     files: &[File<'_>],
     table: &Table,
     put: &mut dyn FnMut(i64, AttributionEvent) -> Result<(), Stop>,
@@ -80,20 +80,20 @@ fn items_of_files(
         .map(|(file, scan)| Extract::new(file, scan, &schema))
         .collect();
     let mut next = BinaryHeap::new();
-    let mut items: Vec<Option<AttributionEvent>> = Vec::new();
+    let mut events: Vec<Option<AttributionEvent>> = Vec::new();
     for (i, extract) in extracts.iter_mut().enumerate() {
         let first = extract.next();
         next.extend(first.as_ref().map(|(time, _)| Reverse((*time, i))));
-        items.push(first.map(|(_, item)| item));
+        events.push(first.map(|(_, event)| event));
     }
     while let Some(Reverse((time, i))) = next.pop() {
-        let (Some(slot), Some(extract)) = (items.get_mut(i), extracts.get_mut(i)) else {
+        let (Some(slot), Some(extract)) = (events.get_mut(i), extracts.get_mut(i)) else {
             continue;
         };
         let then = extract.next();
         next.extend(then.as_ref().map(|(time, _)| Reverse((*time, i))));
-        if let Some(item) = std::mem::replace(slot, then.map(|(_, item)| item)) {
-            put(time, item)?;
+        if let Some(event) = std::mem::replace(slot, then.map(|(_, event)| event)) {
+            put(time, event)?;
         }
     }
     Ok(zero)

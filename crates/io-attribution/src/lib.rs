@@ -4,28 +4,29 @@
 //! whose bytes it moves. In a collective write these differ: the aggregator's call triggers a transfer that carries data of
 //! all ranks.
 //!
-//! [`fact`] is what is found out, in the form in which everything else takes it: the pictures, the report, the commands.
-//! [`draw`] makes drawables of it, and facts of these again.
+//! The way of the data: [`extract`] turns the records of one process into events ([`event`]), [`attribution`] turns the events of
+//! all processes into attribution records ([`record`]), and [`draw`] turns these into drawables and back. Pictures, reports and
+//! commands take attribution records.
 //!
 //! This crate must not write a trace or count statistics.
 #![deny(missing_docs)]
 
 pub mod attribution;
 pub mod draw;
+pub mod event;
 pub mod extract;
-pub mod fact;
 mod files;
 mod intervals;
-pub mod item;
 pub mod ranges;
+pub mod record;
 mod wire;
 
 pub use attribution::{AttributionTotals, Attributor};
 pub use draw::{Drawer, read_attribution, read_attribution_by_time};
+pub use event::AttributionEvent;
 pub use extract::Extract;
-pub use fact::{
+pub use files::attribute_files;
+pub use record::{
     Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,
     OpenedFile, PicturePoint, Precision, Relation,
 };
-pub use files::attribute_files;
-pub use item::AttributionEvent;

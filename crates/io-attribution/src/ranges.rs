@@ -1,4 +1,4 @@
-//! Which bytes of a file an access asks for: a view, a position in it, and a number of bytes.
+//! The bytes of a file that an access asks for, from a view, a position in it, and a number of bytes.
 //!
 //! Nothing is ever laid out byte by byte or piece by piece. A view's data bytes have an order, that of their offsets in the
 //! file (MPI demands that displacements do not go back), so the bytes of an access between two offsets of the file are one
@@ -8,9 +8,9 @@ use blockfile::define::FileView;
 use blockfile::runs::EvenRun;
 use std::sync::Arc;
 
-/// How often copies of a filetype may overlap before only the bounding extent of an access is looked at.
+/// Maximum number of overlapping copies of a filetype. Beyond it only the bounding extent of an access is used.
 const MAX_OVERLAPPING_COPIES: i128 = 4096;
-/// Most pieces of runs in no order that are sorted one by one; of more, only the bounding extent is looked at.
+/// Maximum number of unordered pieces that are sorted. Beyond it only the bounding extent of an access is used.
 const MAX_SORTED_RUNS: u64 = 1 << 16;
 
 /// Pieces of one length at equal distances.
@@ -101,7 +101,7 @@ pub struct ViewLayout {
 }
 
 impl ViewLayout {
-    /// The view that a file has when it has been opened: all its bytes.
+    /// The view of a file after MPI_File_open: all its bytes.
     pub fn bytes() -> ViewLayout {
         ViewLayout::new(&FileView {
             etype: 1,
@@ -112,7 +112,7 @@ impl ViewLayout {
         })
     }
 
-    /// Of a view.
+    /// Layout of `view`.
     pub fn new(view: &FileView) -> ViewLayout {
         let (sorted, is_in_order) = in_order(&view.runs);
         let mut exact = !view.bounding_extent && !view.converted && is_in_order;
@@ -147,7 +147,7 @@ impl ViewLayout {
         }
     }
 
-    /// Bytes of an etype.
+    /// Size of an etype, bytes.
     pub fn etype(&self) -> u64 {
         self.etype
     }
@@ -213,8 +213,8 @@ impl ViewLayout {
             .saturating_add(self.displacement + inner)
     }
 
-    /// Number of the first byte of the view that does not lie in front of this offset of the file; `None` where the view
-    /// shows nothing or does not go forward.
+    /// Number of the first byte of the view at or after `offset` in the file; `None` if the view is empty or its
+    /// filetype does not advance.
     pub fn data_at(&self, offset: u64) -> Option<u64> {
         if self.is_empty() || self.extent <= 0 {
             return None;
@@ -237,13 +237,15 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// `bytes` bytes from `etypes` etypes on. `None` where the position makes no sense or the view shows nothing.
+    /// The ranges of `bytes` bytes from the `etypes`-th etype of the view on; `None` if the position is negative or too large, or
+    /// the view is empty and `bytes` is not 0.
     pub fn new(layout: &Arc<ViewLayout>, etypes: i64, bytes: u64) -> Option<Ranges> {
         let from = u64::try_from(etypes).ok()?.checked_mul(layout.etype)?;
         Ranges::from_data(layout, from, bytes)
     }
 
-    /// `bytes` bytes from byte `from` of the view on.
+    /// The ranges of `bytes` bytes from byte `from` of the view on; `None` if they go beyond the largest offset, or the
+    /// view is empty and `bytes` is not 0.
     pub fn from_data(layout: &Arc<ViewLayout>, from: u64, bytes: u64) -> Option<Ranges> {
         from.checked_add(bytes)?;
         if layout.is_empty() && bytes > 0 {
@@ -256,12 +258,12 @@ impl Ranges {
         })
     }
 
-    /// How many bytes.
+    /// Number of bytes of the access.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether it is known to the byte where each of them lies.
+    /// True if the position of each byte in the file is known, false if only the bounding extent is.
     pub fn is_exact(&self) -> bool {
         self.layout.exact && (self.layout.apart || self.overlapping() <= MAX_OVERLAPPING_COPIES)
     }
@@ -285,7 +287,7 @@ impl Ranges {
         copies.min((l.end() - l.first()) / l.extent + 1)
     }
 
-    /// How many of its bytes lie in front of this offset of the file.
+    /// Number of bytes of the access before `offset` in the file.
     pub fn before(&self, offset: u64) -> u64 {
         let l = &*self.layout;
         if self.bytes == 0 || l.is_empty() {
@@ -346,12 +348,12 @@ impl Ranges {
         sum.min(self.bytes)
     }
 
-    /// The bytes of the access between these offsets of the file, as an interval of its bytes in the order of the file.
+    /// The bytes of the access from offset `start` to before `end` of the file, as an interval of its bytes in file order.
     pub fn overlap(&self, start: u64, end: u64) -> (u64, u64) {
         (self.before(start), self.before(end))
     }
 
-    /// First byte in the file, and the byte behind the last one.
+    /// Offsets of the first byte in the file and of the byte after the last one; `None` for an empty access.
     pub fn bounding_extent(&self) -> Option<(u64, u64)> {
         let l = &*self.layout;
         if self.bytes == 0 || l.is_empty() {
@@ -372,7 +374,7 @@ impl Ranges {
         Some((clamp(low), clamp(high)))
     }
 
-    /// In how many pieces they lie in the file.
+    /// Number of contiguous pieces of the file that the access covers.
     pub fn pieces(&self) -> u64 {
         let l = &*self.layout;
         if self.bytes == 0 || l.is_empty() {
@@ -398,7 +400,7 @@ impl Ranges {
         }
     }
 
-    /// The pieces in the file, offset and length, in the order of the data.
+    /// Offset and length of each piece in the file, bytes, in the order of the data.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let l = &*self.layout;
         let mut at = self.from;

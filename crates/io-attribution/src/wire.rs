@@ -1,22 +1,22 @@
-//! Items as bytes, as MPI_Finalize sends them from rank to rank: numbers in the machine's byte order, one field after the other.
+//! Attribution events as bytes, as MPI_Finalize sends them from rank to rank: the fields in order, numbers in the machine's byte order.
 
-use super::fact::{Actor, FileRole};
-use super::item::{
+use super::event::{
     AccessEvent, AccessPosition, AttributionEvent, AttributionEventKind, EnclosingCall,
     ExtentsPart, OpenedHandle, OperationEvent, SeenFile, UnrecordedAccesses, ViewPart,
 };
+use super::record::{Actor, FileRole};
 use blockfile::args::Bytes;
 use blockfile::define::{Extents, FileView};
 use blockfile::operation as op;
 use blockfile::runs::EvenRun;
 
 impl AttributionEvent {
-    /// Appends it to `out`.
+    /// Appends the encoded event to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         self.put(out);
     }
 
-    /// The item that these bytes are; `None` if they are damaged.
+    /// Decodes an event from exactly these bytes; `None` if they are damaged.
     pub fn decode(bytes: &[u8]) -> Option<AttributionEvent> {
         let b = &mut Bytes::new(bytes);
         let item = AttributionEvent::take(b)?;
@@ -24,7 +24,7 @@ impl AttributionEvent {
     }
 }
 
-/// AttributionEventKind can be sent.
+/// Types that can be encoded.
 trait Wire: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn take(b: &mut Bytes<'_>) -> Option<Self>;

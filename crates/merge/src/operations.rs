@@ -11,7 +11,7 @@ use io_attribution::{Actor, AttributionRecord, Drawer, PicturePoint, attribute_f
 use trace_model::{Category, DrawableOrder, Line, Sorted, Sorter, Stop, lane_of};
 use wrappers::Table;
 
-/// Takes facts and sorts what is drawn of them, in bounded memory.
+/// Takes attribution records and sorts what is drawn of them, in bounded memory.
 #[derive(Debug)]
 pub struct Operations {
     drawer: Drawer,
@@ -33,8 +33,8 @@ pub fn draw_files(
     attribute_files(
         files,
         table,
-        &mut |fact| match is_of_run(fact, base.zero_ns, last_ns) {
-            true => operations.take(fact),
+        &mut |record| match is_of_run(record, base.zero_ns, last_ns) {
+            true => operations.take(record),
             false => Ok(()),
         },
     )?;
@@ -84,12 +84,12 @@ const LATE_NS: i64 = 60_000_000_000;
 
 /// False for what a server or device did long before or after the run, as its trace may be of many runs; and for transfers of a
 /// device that neither a call of the run asked for nor carry data of its files.
-pub(super) fn is_of_run(fact: &AttributionRecord, zero_ns: i64, last_ns: i64) -> bool {
+pub(super) fn is_of_run(record: &AttributionRecord, zero_ns: i64, last_ns: i64) -> bool {
     let is_of_run = |place: PicturePoint, stop: i64| {
         matches!(place.lane.actor, Actor::Rank(_))
             || (stop >= zero_ns && place.ns <= last_ns.saturating_add(LATE_NS))
     };
-    match fact {
+    match record {
         AttributionRecord::Operation(operation) => {
             let is_device = matches!(operation.place.lane.actor, Actor::Device(_));
             let of_others = is_device && operation.call.is_none() && operation.file.is_none();
@@ -135,17 +135,17 @@ impl Operations {
         }
     }
 
-    /// Draws a fact.
+    /// Draws an attribution record.
     ///
     /// # Errors
     /// When a temporary file could not be written.
-    pub fn take(&mut self, fact: &AttributionRecord) -> Result<(), Stop> {
+    pub fn take(&mut self, record: &AttributionRecord) -> Result<(), Stop> {
         let sorter = &mut self.sorter;
         self.drawer
-            .draw(fact, &mut |drawable| Ok(sorter.push(drawable)?))
+            .draw(record, &mut |drawable| Ok(sorter.push(drawable)?))
     }
 
-    /// There are no more facts.
+    /// There are no more attribution records.
     ///
     /// # Errors
     /// When a temporary file could not be written or read.

@@ -109,8 +109,8 @@ impl<'a> BlockFilesSource<'a> {
     /// Time zero is where the first operation begins.
     fn without_ranks(&self) -> Result<CallSurvey, SourceError> {
         let mut zero_ns = i64::MAX;
-        attribute_files(&self.files, &self.table, &mut |fact| {
-            if let AttributionRecord::Operation(operation) = fact {
+        attribute_files(&self.files, &self.table, &mut |record| {
+            if let AttributionRecord::Operation(operation) = record {
                 zero_ns = zero_ns.min(operation.place.ns);
             }
             Ok(())
@@ -139,12 +139,12 @@ impl<'a> BlockFilesSource<'a> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Drawer, Stop> {
         let mut drawer = Drawer::new(base);
-        attribute_files(&self.files, &self.table, &mut |fact| match is_of_run(
-            fact,
+        attribute_files(&self.files, &self.table, &mut |record| match is_of_run(
+            record,
             base.zero_ns,
             self.last_ns,
         ) {
-            true => drawer.draw(fact, put),
+            true => drawer.draw(record, put),
             false => Ok(()),
         })?;
         drawer.finish(put)?;

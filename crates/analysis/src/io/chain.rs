@@ -1,6 +1,6 @@
 //! One call with everything that it caused, down to the disk.
 //!
-//! The facts are read twice: [`Search::look`] finds what belongs to the call, [`ChainCollector::collect`] takes it. So memory
+//! The attribution records are read twice: [`Search::look`] finds what belongs to the call, [`ChainCollector::collect`] takes it. So memory
 //! depends on the call and not on the trace.
 
 use super::calls::{HashMap, HashSet};
@@ -19,7 +19,7 @@ const SHARERS: usize = 1 << 16;
 /// How many operations are looked at to find the one that another happened in.
 const CANDIDATES: usize = 1 << 10;
 
-/// The first time through the facts: what belongs to the call.
+/// The first time through the attribution records: what belongs to the call.
 #[derive(Debug)]
 pub struct Search {
     call: u64,
@@ -50,9 +50,9 @@ impl Search {
         }
     }
 
-    /// Takes the next fact.
-    pub fn look(&mut self, fact: &AttributionRecord) {
-        match fact {
+    /// Takes the next record.
+    pub fn look(&mut self, record: &AttributionRecord) {
+        match record {
             AttributionRecord::Call(call) if call.call == self.call => {
                 self.made = Some(call.clone())
             }
@@ -85,7 +85,7 @@ impl Search {
         wanted
     }
 
-    /// What there is to collect; `None` if no fact names the call.
+    /// What there is to collect; `None` if no record names the call.
     pub fn found(self) -> Option<ChainCollector> {
         let is_there = self.made.is_some() || !self.operations.is_empty();
         is_there.then(|| ChainCollector {
@@ -99,7 +99,7 @@ impl Search {
     }
 }
 
-/// The second time through the facts: takes what belongs to the call.
+/// The second time through the attribution records: takes what belongs to the call.
 #[derive(Debug)]
 pub struct ChainCollector {
     search: Search,
@@ -122,9 +122,9 @@ pub struct Sharer {
 }
 
 impl ChainCollector {
-    /// Takes the next fact.
-    pub fn collect(&mut self, fact: &AttributionRecord) {
-        match fact {
+    /// Takes the next record.
+    pub fn collect(&mut self, record: &AttributionRecord) {
+        match record {
             AttributionRecord::File(file) => {
                 if self.files.len() < OPERATIONS {
                     self.files.insert(file.id, file.clone());

@@ -1,4 +1,4 @@
-//! Takes facts one by one and adds them up.
+//! Takes attribution records one by one and adds them up.
 
 use super::access::{AccessTotals, OtherCalls};
 use super::attribution::Attributions;
@@ -23,7 +23,7 @@ const FILES: usize = 1 << 16;
 /// Edges that wait for their operation.
 const WAITING: usize = 1 << 18;
 
-/// Makes a [`IoReport`] of facts, which come in the order of [`io_attribution::fact`] or, after the files, in order of time.
+/// Makes a [`IoReport`] of attribution records, which come in the order of [`io_attribution::record`] or, after the files, in order of time.
 ///
 /// Memory depends on ranks, files, functions and on what is outstanding, not on the length of the trace.
 #[derive(Debug)]
@@ -60,9 +60,9 @@ impl IoReportCollector {
         }
     }
 
-    /// Takes the next fact.
-    pub fn put(&mut self, fact: &AttributionRecord) {
-        match fact {
+    /// Takes the next record.
+    pub fn put(&mut self, record: &AttributionRecord) {
+        match record {
             AttributionRecord::File(file) => self.file(file),
             AttributionRecord::Call(call) => self.call(call),
             AttributionRecord::Operation(operation) => self.operation(operation),

@@ -142,7 +142,7 @@ pub struct IoReport {
     pub triggers: u64,
     /// Edges of kind "carries".
     pub carries: u64,
-    /// Facts about calls that had been added up already, and that are missing in numbers per call.
+    /// Attribution records about calls that had been added up already, and that are missing in numbers per call.
     pub late: u64,
 }
 

@@ -1,9 +1,9 @@
-//! AttributionEventKind happens below the ranks: requests at servers, their pieces and disk calls, transfers of devices.
+//! Attribution of the operations below the ranks: requests at servers, their parts and disk calls, transfers of devices.
 //!
-//! A request names the thread that asked. The operation of a rank that was running on that thread at that time has caused it
-//! (`spec/io-chain.md` section 4); a thread that nobody knows is glibc's, at work on an asynchronous transfer, and is
-//! found by the bytes. All else at servers bears the number of the request. AttributionEventKind a device does is found by thread, or by
-//! pages.
+//! A request names the thread that asked for it. The operation of a rank that was running on that thread at that time caused it
+//! (`spec/io-chain.md` section 4). A thread that no rank has is one of glibc's, which works on an asynchronous transfer; its
+//! cause is found by the bytes. All other operations at servers carry the number of the request. The cause of a transfer of a
+//! device is found by its thread, or by pages.
 
 use super::give::give;
 use super::link::{CauseLink, LowerOperation};
@@ -11,22 +11,21 @@ use super::out::{RecordOutput, RecordSink};
 use super::pages::Pages;
 use super::places::Inode;
 use super::resolved::ResolvedOperation;
-use crate::fact::{Actor, Lane, PicturePoint};
-use crate::item::{AttributionEventKind, EnclosingCall, OperationEvent};
+use crate::event::{AttributionEventKind, EnclosingCall, OperationEvent};
+use crate::record::{Actor, Lane, PicturePoint};
 use blockfile::operation::{DIRECT, Effect, Layer, kind};
 use std::collections::VecDeque;
 use trace_model::Stop;
 use trace_model::hash::Map;
 
-/// Operations of a thread that are remembered: what they asked for may come later (reading ahead).
-const RECENT: usize = 16;
-/// Requests of a thread that wait for the operation they belong to.
-const PENDING: usize = 4096;
-/// Asynchronous transfers that are remembered when they have ended: a server may say of a request that it is answered when the rank
-/// knows that already.
-const ENDED: usize = 1024;
-/// Requests whose number is remembered.
-const REQUESTS: usize = 65536;
+/// Maximum number of past operations kept per thread. Their requests may come later, as with reading ahead.
+const MAX_RECENT_OPERATIONS: usize = 16;
+/// Maximum number of requests per thread that wait for their operation.
+const MAX_PENDING_REQUESTS: usize = 4096;
+/// Maximum number of ended asynchronous transfers that are kept. A server may report a request after the rank has completed it.
+const MAX_ENDED_TRANSFERS: usize = 1024;
+/// Maximum number of requests whose number is kept.
+const MAX_REQUESTS: usize = 65536;
 
 #[derive(Debug)]
 struct Recent {
@@ -35,10 +34,10 @@ struct Recent {
     link: CauseLink,
 }
 
-/// A thread by its ID in the system.
+/// A thread, found by machine and thread ID.
 #[derive(Debug, Default)]
 struct SystemThread {
-    /// AttributionEventKind it asked for and is not known yet why.
+    /// Requests of the thread whose operation is not known yet.
     pending: VecDeque<LowerOperation>,
     recent: VecDeque<Recent>,
 }
@@ -48,7 +47,7 @@ struct SystemThread {
 struct Asynchronous {
     actor: Actor,
     start: i64,
-    /// When its result was asked for; `i64::MAX` while it is under way.
+    /// Time at which its result was asked for, ns; `i64::MAX` before that.
     stop: i64,
     control: Option<u64>,
     file: Option<u32>,
@@ -57,31 +56,31 @@ struct Asynchronous {
     link: CauseLink,
 }
 
-/// All that is known of the lower layers.
+/// Operations of servers and devices whose causes are being found.
 #[derive(Debug, Default)]
 pub(super) struct LowerLayers {
-    /// Whether there are any.
+    /// True if there are servers or devices.
     active: bool,
     /// Machine and thread ID of each thread.
     threads: Map<(Actor, u32), (u64, u64)>,
     tids: Map<(u64, u64), SystemThread>,
     machines: Map<Actor, u64>,
-    /// Under way.
+    /// Asynchronous transfers whose result has not been asked for.
     asynchronous: Vec<Asynchronous>,
-    /// The last ones that have ended.
+    /// The last asynchronous transfers that have ended.
     ended: VecDeque<Asynchronous>,
     /// Requests by number, and in the order in which they came.
     requests: Map<u64, CauseLink>,
     order: VecDeque<u64>,
-    /// AttributionEventKind belongs to a request that has not come yet.
+    /// Operations of requests that have not come yet, by number of the request.
     parts: Map<u64, Vec<LowerOperation>>,
-    /// Devices on which a server has an inode: that of its store, and that as which the store is seen elsewhere.
+    /// Devices on which a server's inodes count: that of its store, and that under which ranks see the store.
     devices: Map<(Actor, u64), Vec<u64>>,
     pages: Pages,
 }
 
 impl LowerLayers {
-    /// Number of things that are kept.
+    /// Number of operations that are kept.
     pub fn waiting(&self) -> usize {
         let pending = self.tids.values().map(|t| t.pending.len());
         let parts = self.parts.values().map(Vec::len);
@@ -101,7 +100,7 @@ impl LowerLayers {
         }
     }
 
-    /// A rank has begun an asynchronous transfer.
+    /// Notes that a rank has begun an asynchronous transfer.
     pub fn begins(&mut self, actor: Actor, file: Option<u32>, operation: &OperationEvent) {
         let effect = kind(operation.kind).map(|k| k.effect);
         let record = &operation.record;
@@ -121,7 +120,7 @@ impl LowerLayers {
         });
     }
 
-    /// An operation of a rank has ended: those below it hang on the link.
+    /// Notes that an operation of a rank has ended, and returns the link for the operations below it.
     pub fn operation(
         &mut self,
         actor: Actor,
@@ -140,7 +139,7 @@ impl LowerLayers {
             let mut ended = self.asynchronous.swap_remove(begun);
             ended.stop = operation.stop;
             let link = ended.link.clone();
-            if self.ended.len() >= ENDED {
+            if self.ended.len() >= MAX_ENDED_TRANSFERS {
                 self.ended.pop_front();
             }
             self.ended.push_back(ended);
@@ -151,7 +150,7 @@ impl LowerLayers {
         link
     }
 
-    /// An operation on this thread has ended. Whatever the thread asked for in the meantime belongs to it.
+    /// Assigns the requests that the thread made during the operation to it.
     fn ended(&mut self, actor: Actor, thread: u32, operation: &OperationEvent, link: &CauseLink) {
         let Some(id) = self.threads.get(&(actor, thread)) else {
             return;
@@ -159,7 +158,7 @@ impl LowerLayers {
         let Some(known) = self.tids.get_mut(id) else {
             return;
         };
-        if known.recent.len() >= RECENT {
+        if known.recent.len() >= MAX_RECENT_OPERATIONS {
             known.recent.pop_front();
         }
         let (start, stop) = (operation.start, operation.stop);
@@ -181,7 +180,7 @@ impl LowerLayers {
         }
     }
 
-    /// AttributionEventKind caused `lower` has been found. It waits until all is known of that, and so do the parts of the request that it is.
+    /// Notes that `link` caused `lower`. The operation and the parts of its request wait until `link` is resolved.
     fn found(
         &mut self,
         lower: LowerOperation,
@@ -195,7 +194,7 @@ impl LowerLayers {
         Ok(())
     }
 
-    /// Hangs `lower`, and its parts if it is a request, on what caused them.
+    /// Sets `link` as the cause of `lower` and, if it is a request, of its parts.
     fn hang(&mut self, lower: LowerOperation, link: &CauseLink) -> Vec<LowerOperation> {
         let mut all = vec![lower];
         if let Some(unique) = all.iter().find_map(LowerOperation::request) {
@@ -214,15 +213,15 @@ impl LowerLayers {
     fn remember(&mut self, unique: u64, link: &CauseLink) {
         self.requests.insert(unique, link.clone());
         self.order.push_back(unique);
-        if self.order.len() > REQUESTS
+        if self.order.len() > MAX_REQUESTS
             && let Some(old) = self.order.pop_front()
         {
             self.requests.remove(&old);
         }
     }
 
-    /// The MPI call on this thread, in which there were operations, has returned: what the thread asked for in it outside of
-    /// them has no other cause than the call.
+    /// Notes that an MPI call with operations has returned on this thread. Requests that the thread made in the call but outside of
+    /// its operations were caused by the call.
     pub fn returned(
         &mut self,
         actor: Actor,
@@ -253,14 +252,14 @@ impl LowerLayers {
         Ok(())
     }
 
-    /// A rank has written to a file.
+    /// Notes that a rank has written to a file.
     pub fn written(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &CauseLink) {
         if self.active {
             self.pages.write(inode, range, ns, link);
         }
     }
 
-    /// An item of what is no rank.
+    /// Takes an event of a server or device.
     pub fn push(
         &mut self,
         actor: Actor,
@@ -295,7 +294,7 @@ impl LowerLayers {
         Ok(())
     }
 
-    /// A request that a server has answered.
+    /// Takes a request that a server has answered.
     fn request(
         &mut self,
         lower: LowerOperation,
@@ -311,8 +310,8 @@ impl LowerLayers {
         }
     }
 
-    /// Looks for the operation on the thread that asked for it. Given back, with it, if it is known; without it, if that
-    /// thread is not known; kept until the operation ends, else.
+    /// Looks for the operation that made the request `lower`, by its thread. Returns both if the operation is known, and `lower` alone
+    /// if the thread is not known. Otherwise keeps `lower` until the operation ends and returns `None`.
     fn asked(&mut self, lower: LowerOperation) -> Option<(LowerOperation, Option<CauseLink>)> {
         let tid = lower.operation.record.request.map_or(0, |r| r.tid);
         let machine = self.machines.get(&lower.actor).copied().unwrap_or(0);
@@ -324,7 +323,7 @@ impl LowerLayers {
         let found = recent.find(|r| (r.start..=r.stop).contains(&arrived));
         let Some(found) = found.map(|r| r.link.clone()) else {
             known.pending.push_back(lower);
-            if known.pending.len() > PENDING {
+            if known.pending.len() > MAX_PENDING_REQUESTS {
                 return known.pending.pop_front().map(|lower| (lower, None));
             }
             return None;
@@ -354,7 +353,7 @@ impl LowerLayers {
             .map(|a| a.link.clone())
     }
 
-    /// Part of a request.
+    /// Takes a part of a request.
     fn part(
         &mut self,
         mut lower: LowerOperation,
@@ -395,8 +394,8 @@ impl LowerLayers {
         }
     }
 
-    /// The disk calls of a data server count from the start of its store; the stripe that they are for tells where in the
-    /// file that is.
+    /// Shifts the disk calls of a data server to offsets of the file. Their own offsets count from the start of the server's
+    /// store; the stripe gives the difference.
     fn place_in_stripe(&mut self, unique: u64, stripe: &LowerOperation) {
         let Some(parts) = self.parts.get_mut(&unique) else {
             return;
@@ -420,7 +419,7 @@ impl LowerLayers {
         }
     }
 
-    /// A transfer of a device.
+    /// Takes a transfer of a device.
     fn device(
         &mut self,
         mut lower: LowerOperation,
@@ -460,7 +459,7 @@ impl LowerLayers {
         }
     }
 
-    /// Gives an operation as soon as all is known that it hangs on.
+    /// Passes an operation to `put` when everything that it depends on is resolved, and keeps it until then.
     pub fn lower(
         &mut self,
         lower: LowerOperation,
@@ -485,7 +484,7 @@ impl LowerLayers {
         Ok(())
     }
 
-    /// There is nothing more to come.
+    /// Ends the input: passes all operations that are kept to `put`.
     pub fn finish(&mut self, out: &mut RecordOutput, put: RecordSink<'_>) -> Result<(), Stop> {
         let asynchronous = std::mem::take(&mut self.asynchronous);
         for left in asynchronous {

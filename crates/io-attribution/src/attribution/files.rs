@@ -1,6 +1,6 @@
-//! Which names, handles and descriptors stand for one and the same file.
+//! The files of a run: finds the names, handles and descriptors that refer to the same file.
 
-use crate::fact::{FileRole, OpenedFile};
+use crate::record::{FileRole, OpenedFile};
 use trace_model::hash::Map;
 
 /// All files of a run.
@@ -9,21 +9,21 @@ pub(super) struct RunFiles {
     all: Vec<KnownFile>,
     /// By device and inode.
     by_inode: Map<(u64, u64), u32>,
-    /// By what processes that opened it together have in common.
+    /// By key of the MPI_File handle.
     by_key: Map<u128, u32>,
 }
 
 #[derive(Debug)]
 struct KnownFile {
     file: OpenedFile,
-    /// MPI handles that stand for it now: as long as there are any, its inode is not used again for another file.
+    /// Number of open MPI handles of the file. While there are any, its inode is not used again for another file.
     open: u32,
-    /// Whether it has been given as it is now.
+    /// True if the record of the file has been passed on with its current content.
     given: bool,
 }
 
 impl RunFiles {
-    /// The file of a descriptor. `key` is that of the MPI_File it was opened through, and the name that it had there.
+    /// Number of the file of a descriptor. `opened` holds key and name of the MPI_File through which it was opened.
     pub fn seen(
         &mut self,
         role: FileRole,
@@ -87,7 +87,7 @@ impl RunFiles {
         }
     }
 
-    /// The file of an MPI_File of which no descriptor has been seen.
+    /// Number of the file of an MPI_File whose descriptor is not known.
     pub fn of_key(&mut self, key: u128, name: &str) -> u32 {
         match self.by_key.get(&key) {
             Some(&id) => id,
@@ -95,7 +95,7 @@ impl RunFiles {
         }
     }
 
-    /// All processes have closed the MPI_File with this key.
+    /// Notes that all processes have closed the MPI_File with this key.
     pub fn closed(&mut self, key: u128) {
         if let Some(known) = self
             .by_key
@@ -106,14 +106,14 @@ impl RunFiles {
         }
     }
 
-    /// The file, if it has not been given yet.
+    /// The record of the file; `None` if it has been passed on before.
     pub fn give(&mut self, id: u32) -> Option<OpenedFile> {
         let known = self.all.get_mut(id as usize)?;
         let first = !std::mem::replace(&mut known.given, true);
         first.then(|| known.file.clone())
     }
 
-    /// AttributionEventKind it is.
+    /// Role of the file.
     pub fn role(&self, id: u32) -> FileRole {
         self.all
             .get(id as usize)

@@ -1,9 +1,9 @@
-//! AttributionEventKind an operation below a rank's is given as when all is known that it hangs on.
+//! Output of an operation of a server or device when its cause is known.
 
 use super::link::{CauseLink, LowerOperation};
 use super::out::{FinishedOperation, RecordOutput, RecordSink};
 use super::resolved::ResolvedOperation;
-use crate::fact::{PicturePoint, Precision};
+use crate::record::{PicturePoint, Precision};
 use trace_model::Stop;
 
 fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
@@ -11,7 +11,7 @@ fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
     (at(start), at(end))
 }
 
-/// Gives an operation of which all is known.
+/// Passes a lower operation with its file, trigger and edges to `put`. Every operation that it depends on must be resolved.
 pub(super) fn give(
     lower: &LowerOperation,
     out: &mut RecordOutput,

@@ -1,17 +1,17 @@
-//! Data accesses that belong together, the transfers in them, and whose bytes these moved (rules 4 to 8).
+//! Groups of data accesses that belong together, their transfers, and whose bytes the transfers moved (rules 4 to 8).
 
 use super::link::CauseLink;
 use super::resolved::{CallCredit, TransferShare};
-use crate::fact::{DataAccessCall, PicturePoint, Precision};
+use crate::event;
+use crate::event::{AccessEvent, AccessPosition};
 use crate::intervals::Intervals;
-use crate::item;
-use crate::item::{AccessEvent, AccessPosition};
 use crate::ranges::{Ranges, ViewLayout};
+use crate::record::{DataAccessCall, PicturePoint, Precision};
 use std::sync::Arc;
 use trace_model::hash::Map;
 
-/// Most pieces of the calls of a collective write that are compared to find out which bytes several of them write.
-const COMPARED: u64 = 1 << 16;
+/// Maximum number of pieces of a collective write that are compared to find the bytes that several calls write.
+const MAX_COMPARED_PIECES: u64 = 1 << 16;
 
 /// One rank's call in a group.
 #[derive(Debug)]
@@ -28,9 +28,9 @@ pub(super) struct GroupMember {
     pub file: u32,
     pub layout: Option<Arc<ViewLayout>>,
     pub ranges: Option<Ranges>,
-    /// Bytes that it moved, if a status told.
+    /// Bytes moved according to the status; `None` if not known.
     pub moved: Option<u64>,
-    /// When it was complete.
+    /// Completion, ns on rank 0's clock.
     pub complete: Option<i64>,
     /// Bytes of the access for which transfers have been given to it.
     claimed: Intervals,
@@ -72,7 +72,7 @@ impl GroupMember {
         }
     }
 
-    /// The fact.
+    /// Attribution record of the call.
     pub fn call(&self) -> DataAccessCall {
         DataAccessCall {
             call: self.access.call,
@@ -102,7 +102,8 @@ impl GroupMember {
         ranges.map_or((0, 0), |r| r.overlap(range.0, range.1))
     }
 
-    /// AttributionEventKind it gets of a transfer.
+    /// The call's share of a transfer of the bytes `range`; `None` if it has none. For a write, bytes that an
+    /// earlier transfer has moved do not count.
     pub fn credit(&mut self, range: (u64, u64)) -> Option<CallCredit> {
         let span = self.overlap(range);
         let ranges = self.ranges.clone()?;
@@ -129,7 +130,7 @@ impl GroupMember {
         })
     }
 
-    /// AttributionEventKind it gets of a transfer that writes what another one has written already.
+    /// The call's share of a transfer that writes bytes which another transfer has written before.
     fn again(&self, span: (u64, u64)) -> Option<CallCredit> {
         Some(CallCredit {
             call: self.access.call,
@@ -142,10 +143,10 @@ impl GroupMember {
     }
 }
 
-/// AttributionEventKind was found out about the transfers of a group.
+/// Result of sharing out the transfers of a group.
 #[derive(Debug)]
 pub(super) struct Shares {
-    /// In the order of the transfers.
+    /// One share per transfer, in the order of the transfers.
     pub of_transfers: Vec<TransferShare>,
     /// Bytes of the file that several calls wrote.
     pub overwritten: u64,
@@ -158,14 +159,14 @@ struct Overwritten {
     any: Intervals,
     /// More than one.
     twice: Intervals,
-    /// Which of the members have some that another one writes, too.
+    /// For each member, true if another member writes some of its bytes, too.
     members: Vec<bool>,
 }
 
 /// A transfer that waits until it is known whose bytes it moved.
 #[derive(Debug)]
 pub(super) struct Transfer {
-    pub operation: item::OperationEvent,
+    pub operation: event::OperationEvent,
     pub world: u32,
     pub thread: u32,
     pub file: Option<u32>,
@@ -186,13 +187,13 @@ impl Transfer {
 /// The calls of a collective access, or a single call.
 #[derive(Debug)]
 pub(super) struct AccessGroup {
-    /// How many calls there are, recorded or not.
+    /// Number of calls, recorded or not.
     pub expected: u32,
-    /// How many of them are known not to be recorded.
+    /// Number of calls that are known not to be recorded.
     pub missing: u32,
     pub complete: u32,
     pub writes: bool,
-    /// AttributionEventKind each rank of MPI_COMM_WORLD has read in these calls, if they write.
+    /// For a group that writes: the bytes that each rank of MPI_COMM_WORLD has read in these calls.
     pub read: Map<u32, Intervals>,
     pub members: Vec<GroupMember>,
     pub transfers: Vec<Transfer>,
@@ -219,7 +220,7 @@ impl AccessGroup {
         self.members.iter_mut().find(|m| m.access.call == call)
     }
 
-    /// Bytes of these that calls of the group ask for, and of them those that no transfer has been given to it for.
+    /// Number of bytes in `range` that calls of the group ask for, and how many of these no transfer has claimed.
     pub fn asks_for(&self, range: (u64, u64)) -> (u64, u64) {
         self.members.iter().fold((0, 0), |(all, new), m| {
             let (a, b) = m.overlap(range);
@@ -237,7 +238,7 @@ impl AccessGroup {
             .any(|m| m.ranges.is_none() && m.access.bytes != Some(0))
     }
 
-    /// Takes a transfer. Where it may be asked later whether it needs more, `claims`.
+    /// Adds a transfer. With `claims`, its bytes count as claimed in [`AccessGroup::asks_for`].
     pub fn take(&mut self, transfer: Transfer, claims: bool) {
         if claims {
             for member in &mut self.members {
@@ -318,7 +319,7 @@ impl AccessGroup {
         })
     }
 
-    /// AttributionEventKind each transfer moved for whom.
+    /// Shares each transfer out among the calls whose bytes it moved. `independent`: each rank has worked for itself.
     pub fn share_out(&mut self, independent: bool) -> Shares {
         let overwritten = match self.writes {
             true => self.overwritten(),
@@ -385,7 +386,7 @@ impl AccessGroup {
         }
     }
 
-    /// Finds out which bytes several calls write: nothing, if they have more than [`COMPARED`] pieces.
+    /// Finds the bytes that several calls write. Finds nothing if they have more than [`MAX_COMPARED_PIECES`] pieces.
     fn overwritten(&self) -> Overwritten {
         let mut extents: Vec<(u64, u64)> = self
             .members
@@ -402,7 +403,7 @@ impl AccessGroup {
         };
         let pieces = ranges().fold(0_u64, |sum, (_, r)| sum.saturating_add(r.pieces()));
         let mut found = Overwritten::default();
-        if apart || pieces > COMPARED || !ranges().all(|(_, r)| r.is_exact()) {
+        if apart || pieces > MAX_COMPARED_PIECES || !ranges().all(|(_, r)| r.is_exact()) {
             return found;
         }
         let mut all: Vec<(u64, u64, usize)> = ranges()
@@ -445,8 +446,8 @@ impl AccessGroup {
         }
     }
 
-    /// Finds transfers that write the same bytes without one being inside of the other: which one had a call's bytes cannot be
-    /// told.
+    /// Marks transfers that write the same bytes without one being inside the other: which of them carried a call's bytes is
+    /// not known.
     fn find_crossing(&self, doubtful: &mut [bool]) {
         let mut by_start: Vec<(u64, u64, usize)> = self
             .transfers

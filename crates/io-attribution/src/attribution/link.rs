@@ -1,20 +1,20 @@
-//! Operations below a rank's, and the links to what caused them: an operation waits in a link until its cause is known.
+//! Operations of servers and devices, and links to their causes. An operation waits in a link until its cause is resolved.
 
 use super::resolved::ResolvedOperation;
-use crate::fact::Actor;
-use crate::item::OperationEvent;
+use crate::event::OperationEvent;
+use crate::record::Actor;
 use blockfile::operation::{Layer, REQUEST_QUEUED, kind};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 #[derive(Debug)]
 enum LinkState {
-    /// Operations that wait for it.
+    /// The cause is not resolved; these operations wait for it.
     Waiting(Vec<LowerOperation>),
     Known(Rc<ResolvedOperation>),
 }
 
-/// Shared by an operation and those below it.
+/// Link to an operation and its attribution, shared by the operations below it.
 #[derive(Clone, Debug)]
 pub(super) struct CauseLink(Rc<RefCell<LinkState>>);
 
@@ -27,7 +27,7 @@ impl CauseLink {
         CauseLink(Rc::new(RefCell::new(LinkState::Known(Rc::new(resolved)))))
     }
 
-    /// A link to an operation of which nothing will be known.
+    /// A link to an operation that is never attributed.
     pub fn nothing() -> CauseLink {
         CauseLink::known(ResolvedOperation::default())
     }
@@ -36,7 +36,7 @@ impl CauseLink {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// AttributionEventKind is known, if it is.
+    /// Attribution of the cause; `None` if it is not resolved yet.
     pub fn get(&self) -> Option<Rc<ResolvedOperation>> {
         match &*self.0.borrow() {
             LinkState::Known(resolved) => Some(resolved.clone()),
@@ -44,14 +44,14 @@ impl CauseLink {
         }
     }
 
-    /// Keeps `lower` until it is known.
+    /// Keeps `lower` until the cause is resolved.
     pub fn wait(&self, lower: LowerOperation) {
         if let LinkState::Waiting(waiting) = &mut *self.0.borrow_mut() {
             waiting.push(lower);
         }
     }
 
-    /// Settles what the link stands for, and gives the operations that have waited for it.
+    /// Resolves the cause, and returns the operations that have waited for it.
     pub fn resolve(&self, resolved: ResolvedOperation) -> Vec<LowerOperation> {
         let known = LinkState::Known(Rc::new(resolved));
         match self.0.replace(known) {
@@ -61,23 +61,23 @@ impl CauseLink {
     }
 }
 
-/// An operation below a rank's.
+/// An operation of a server or device.
 #[derive(Debug)]
 pub(super) struct LowerOperation {
     pub operation: OperationEvent,
     pub actor: Actor,
     pub thread: u32,
-    /// AttributionEventKind triggered it.
+    /// Operation that triggered it.
     pub trigger: Option<CauseLink>,
-    /// The operations whose bytes it moved, and which bytes of the file that these worked on.
+    /// Operations whose bytes it moved, each with the range of bytes in the file of that operation.
     pub carries: Vec<(CauseLink, (u64, u64))>,
     /// Bytes of its file that it moved.
     pub pieces: Vec<(u64, u64)>,
-    /// AttributionEventKind has to be added to offsets of its own file to get those of the file that the link is about.
+    /// Offset in the file of the link minus offset in its own file, bytes.
     pub shift: i64,
-    /// Whether it was found by pages.
+    /// True if its cause was found by pages.
     pub by_page: bool,
-    /// For what happens below it.
+    /// Link for the operations below it.
     pub own: CauseLink,
 }
 
@@ -100,13 +100,13 @@ impl LowerOperation {
         }
     }
 
-    /// Notes that the operation moved the bytes of the one that `link` stands for.
+    /// Notes that the operation moved bytes of the operation of `link`.
     pub fn carry(&mut self, link: &CauseLink) {
         let pieces = self.pieces.iter();
         self.carries = pieces.map(|&range| (link.clone(), range)).collect();
     }
 
-    /// The number of the request that it is.
+    /// Number of the request; `None` if the operation is no request.
     pub fn request(&self) -> Option<u64> {
         let layer = kind(self.operation.kind)?.layer;
         let is = layer == Layer::Request && self.operation.kind != REQUEST_QUEUED;

@@ -1,11 +1,11 @@
-//! Attribution: items of all processes, in order of time, become facts.
+//! Attribution: turns the events of all processes, in order of time, into attribution records.
 //!
-//! A transfer inside of a data access belongs to that access, one inside of any other call to what the rank had begun before
-//! on that file and not completed. Collective accesses are groups, one call of each rank with the file handle. A group
-//! waits until all its calls are complete; then each of its transfers is shared out among the calls by the bytes that they
-//! asked for ([`group`]). AttributionEventKind happens below the ranks, at servers and devices, hangs on the ranks' operations ([`below`]).
+//! A transfer inside a data access belongs to that access. A transfer inside any other call belongs to the access of the same file
+//! that the rank had begun before and not completed. The calls of a collective access, one per rank of the file handle, form a
+//! group. When all calls of a group are complete, each of its transfers is shared out among the calls by the bytes that they
+//! asked for ([`group`]). Operations at servers and devices are attributed through the operations of ranks that caused them ([`below`]).
 //!
-//! Kept is only what is not complete: groups with their transfers, the views of open files.
+//! Memory holds only what is not complete: groups with their transfers, and the views of open files.
 
 mod below;
 mod files;
@@ -22,8 +22,8 @@ mod totals;
 pub use totals::AttributionTotals;
 
 use super::AttributionRecord;
-use super::fact::{Actor, FileRole, Lane, PicturePoint};
-use super::item::{self, AttributionEvent, AttributionEventKind};
+use super::event::{self, AttributionEvent, AttributionEventKind};
+use super::record::{Actor, FileRole, Lane, PicturePoint};
 use below::LowerLayers;
 use group::{AccessGroup, GroupMember, Transfer};
 use link::CauseLink;
@@ -35,23 +35,23 @@ use trace_model::Stop;
 use trace_model::hash::Map;
 use wrappers::{Phase, Table};
 
-/// Makes facts of the items of all processes.
+/// Makes attribution records from the events of all processes.
 #[derive(Debug)]
 pub struct Attributor<'t> {
     table: &'t Table,
     out: RecordOutput,
     processes: Map<u32, RankState>,
     groups: BTreeMap<Key, AccessGroup>,
-    /// Of each key of a file handle, how many processes have it open.
+    /// Number of processes that have a file handle open, by key of the handle.
     open: Map<u128, u32>,
-    /// Of each key of a file handle, numbers of collective accesses that a process made and did not record: the first, and the one
-    /// after the last.
+    /// Ranges of collective accesses that some process made and did not record, by key of the file handle: the first number and the
+    /// one after the last.
     left_out: Map<u128, Vec<(u64, u64)>>,
     below: LowerLayers,
 }
 
 impl<'t> Attributor<'t> {
-    /// For records made with `table`.
+    /// An attributor for events from records that were made with `table`.
     pub fn new(table: &'t Table) -> Attributor<'t> {
         Attributor {
             table,
@@ -64,7 +64,7 @@ impl<'t> Attributor<'t> {
         }
     }
 
-    /// Takes the next item in order of time (ns on rank 0's clock), and gives what it makes known.
+    /// Takes the next event in order of time (ns on rank 0's clock), and passes the records that it completes to `put`.
     ///
     /// # Errors
     /// The errors of `put`.
@@ -113,7 +113,7 @@ impl<'t> Attributor<'t> {
         Ok(())
     }
 
-    /// There are no more items: gives all that was waiting.
+    /// Ends the input: passes all records that were waiting to `put`, and returns the totals.
     ///
     /// # Errors
     /// The errors of `put`.
@@ -129,13 +129,13 @@ impl<'t> Attributor<'t> {
         Ok(self.out.totals)
     }
 
-    /// Groups and operations that wait to be completed: what the memory depends on.
+    /// Number of groups and operations that wait to be completed. Memory is proportional to it.
     pub fn waiting(&self) -> usize {
         let transfers = self.groups.values().map(|g| g.transfers.len());
         self.groups.len() + transfers.sum::<usize>() + self.below.waiting()
     }
 
-    fn file(&mut self, rank: u32, seen: item::SeenFile) {
+    fn file(&mut self, rank: u32, seen: event::SeenFile) {
         let process = self.processes.entry(rank).or_default();
         let opened = seen.handle.and_then(|h| process.handles.get(&h));
         let opened = opened.map(|h| (h.opened.key, h.opened.name.as_str()));
@@ -146,7 +146,11 @@ impl<'t> Attributor<'t> {
         process.seen.insert(seen.seen, entry);
     }
 
-    fn seen(&self, rank: u32, operation: &item::OperationEvent) -> Option<process::DescriptorFile> {
+    fn seen(
+        &self,
+        rank: u32,
+        operation: &event::OperationEvent,
+    ) -> Option<process::DescriptorFile> {
         let seen = &self.processes.get(&rank)?.seen;
         seen.get(&operation.file?).copied()
     }
@@ -155,7 +159,7 @@ impl<'t> Attributor<'t> {
         &mut self,
         rank: u32,
         thread: u32,
-        access: item::AccessEvent,
+        access: event::AccessEvent,
         put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
@@ -226,11 +230,11 @@ impl<'t> Attributor<'t> {
         Ok(())
     }
 
-    /// A rank has made accesses that are not recorded.
+    /// Notes accesses of a rank that are not recorded.
     fn left_out(
         &mut self,
         rank: u32,
-        left_out: item::UnrecordedAccesses,
+        left_out: event::UnrecordedAccesses,
         put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
@@ -286,7 +290,7 @@ impl<'t> Attributor<'t> {
         Ok(())
     }
 
-    /// A rank has closed a file: what it has begun on it is complete, and when all ranks have closed it, so is all else.
+    /// Notes that a rank has closed a file. Its accesses of the file are complete; when all ranks have closed it, all accesses are.
     fn closed(&mut self, rank: u32, handle: u32, put: RecordSink<'_>) -> Result<(), Stop> {
         let process = self.processes.entry(rank).or_default();
         let Some(closed) = process.handles.remove(&handle) else {
@@ -323,7 +327,7 @@ impl<'t> Attributor<'t> {
         &mut self,
         rank: u32,
         thread: u32,
-        operation: item::OperationEvent,
+        operation: event::OperationEvent,
         put: RecordSink<'_>,
     ) -> Result<(), Stop> {
         let actor = Actor::Rank(rank);
@@ -377,7 +381,7 @@ impl<'t> Attributor<'t> {
             }
         }
         let who = (actor, thread);
-        // AttributionEventKind a call asked for that never returned is not known: no byte of it is known to be in a sieving hole.
+        // The bytes that a call asked for are not known if it never returned: no byte of it is known to be in a sieving hole.
         let is_complete = !may_work_for_others && !self.is_in_open_access(rank, &operation);
         let share = TransferShare::new(range.unwrap_or_default(), Vec::new(), is_complete);
         let resolved = self.out.resolve(&operation, who, file, range, share, put)?;
@@ -385,7 +389,7 @@ impl<'t> Attributor<'t> {
     }
 
     /// Whether the operation happened in a data access of which no arguments are known.
-    fn is_in_open_access(&self, rank: u32, operation: &item::OperationEvent) -> bool {
+    fn is_in_open_access(&self, rank: u32, operation: &event::OperationEvent) -> bool {
         let Some(inside) = operation.inside else {
             return false;
         };
@@ -400,7 +404,7 @@ impl<'t> Attributor<'t> {
         &mut self,
         rank: u32,
         seen: process::DescriptorFile,
-        operation: &item::OperationEvent,
+        operation: &event::OperationEvent,
         range: (u64, u64),
     ) {
         let (Some(process), Some(inside)) = (self.processes.get(&rank), operation.inside) else {
@@ -434,7 +438,7 @@ impl<'t> Attributor<'t> {
         &self,
         rank: u32,
         seen: process::DescriptorFile,
-        operation: &item::OperationEvent,
+        operation: &event::OperationEvent,
         range: (u64, u64),
         writes: bool,
     ) -> Option<Key> {

@@ -1,19 +1,19 @@
-//! Facts on their way out.
+//! Output of attribution records: numbers operations, and passes files on before the records that name them.
 
 use super::files::RunFiles;
 use super::resolved::{ResolvedOperation, TransferShare};
 use super::totals::AttributionTotals;
-use crate::fact::{
+use crate::event;
+use crate::record::{
     Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, Lane,
     PicturePoint, Precision, Relation,
 };
-use crate::item;
 use trace_model::Stop;
 
-/// Takes facts.
+/// Receives attribution records.
 pub(super) type RecordSink<'p> = &'p mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>;
 
-/// Gives numbers to operations, and files before what names them.
+/// Numbers operations, and passes files on before the records that name them.
 #[derive(Debug, Default)]
 pub(super) struct RecordOutput {
     pub files: RunFiles,
@@ -21,16 +21,16 @@ pub(super) struct RecordOutput {
     operations: u64,
 }
 
-/// An operation about which all is known.
+/// An operation whose attribution is complete.
 #[derive(Debug)]
 pub(super) struct FinishedOperation<'o> {
-    pub operation: &'o item::OperationEvent,
+    pub operation: &'o event::OperationEvent,
     pub actor: Actor,
     pub thread: u32,
     pub file: Option<u32>,
-    /// Call that triggered it, and where that is drawn.
+    /// CallID of the call that triggered it, and its point in the picture.
     pub trigger: Option<(u64, PicturePoint)>,
-    /// The call as it is to be named where nothing triggered it.
+    /// CallID to name where no trigger is known.
     pub named: Option<u64>,
     /// Calls whose bytes it moved.
     pub carried: &'o [(u64, PicturePoint, u64, Precision)],
@@ -124,7 +124,7 @@ impl RecordOutput {
     /// known. Gives what those below it are to know.
     pub fn resolve(
         &mut self,
-        operation: &item::OperationEvent,
+        operation: &event::OperationEvent,
         (actor, thread): (Actor, u32),
         file: Option<u32>,
         range: Option<(u64, u64)>,

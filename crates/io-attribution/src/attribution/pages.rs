@@ -3,8 +3,8 @@
 
 use super::link::CauseLink;
 use super::places::{DevicePlaces, Inode};
-use crate::fact::Actor;
-use crate::item::ExtentsPart;
+use crate::event::ExtentsPart;
+use crate::record::Actor;
 use std::collections::HashSet;
 use trace_model::hash::Map;
 
@@ -36,7 +36,7 @@ impl Pages {
         let inode = (file.device, file.inode);
         self.followed.insert(inode);
         for &extent in &file.extents {
-            self.places.tell(actor, inode, extent, part.ns);
+            self.places.observe(actor, inode, extent, part.ns);
         }
     }
 

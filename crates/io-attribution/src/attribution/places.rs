@@ -1,20 +1,20 @@
-//! Which file's bytes lie at a place of a device, at some time.
+//! The files that own the bytes of a device, over time.
 //!
-//! A file system gives the room of a removed file to another one, so a place may have belonged to several. AttributionEventKind is told of a
-//! file's places was true then and some time before: it holds from what was told of the same place earlier until then. AttributionEventKind
-//! was told last also holds afterwards.
+//! A file system gives the space of a removed file to other files, so one place may have had several owners. An observation of a file's
+//! extents is valid from the previous observation of the same place up to its own time. The last observation of a place is also
+//! valid afterwards.
 
-use crate::fact::Actor;
+use crate::record::Actor;
 use std::collections::BTreeMap;
 use trace_model::hash::Map;
 
 /// A file: device and inode.
 pub(super) type Inode = (u64, u64);
 
-/// All places that are known.
+/// The known owners of all places of all devices.
 #[derive(Debug, Default)]
 pub(super) struct DevicePlaces {
-    /// Of each device, by offset: pieces that do not overlap.
+    /// Pieces of each device by their offset; they do not overlap.
     devices: Map<Actor, BTreeMap<u64, DevicePiece>>,
 }
 
@@ -28,20 +28,21 @@ struct DevicePiece {
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     inode: Inode,
-    /// AttributionEventKind is to be added to an offset of the device for that in the file, modulo 2^64.
+    /// Offset in the file minus offset on the device, modulo 2^64.
     shift: u64,
-    /// When that was told last, ns.
-    told: i64,
+    /// Time of the last observation, ns.
+    observed: i64,
 }
 
 impl DevicePlaces {
-    /// Part of a file, from `offset` in it, lies at `place`. AttributionEventKind is told later comes later.
-    pub fn tell(
+    /// Notes that `length` bytes of the file from `offset` on lie at `place` of the device, as observed at `observed` ns.
+    /// Observations must come in order of time.
+    pub fn observe(
         &mut self,
         actor: Actor,
         inode: Inode,
         (offset, place, length): (u64, u64, u64),
-        told: i64,
+        observed: i64,
     ) {
         let end = place.saturating_add(length);
         let pieces = self.devices.entry(actor).or_default();
@@ -50,7 +51,7 @@ impl DevicePlaces {
         let owner = Owner {
             inode,
             shift: offset.wrapping_sub(place),
-            told,
+            observed,
         };
         let mut gaps = Vec::new();
         let mut at = place;
@@ -60,7 +61,9 @@ impl DevicePlaces {
             }
             at = piece.end;
             match piece.owners.last_mut() {
-                Some(last) if (last.inode, last.shift) == (inode, owner.shift) => last.told = told,
+                Some(last) if (last.inode, last.shift) == (inode, owner.shift) => {
+                    last.observed = observed
+                }
                 _ => piece.owners.push(owner),
             }
         }
@@ -73,7 +76,7 @@ impl DevicePlaces {
         }
     }
 
-    /// Which bytes of which files lie between these offsets of a device for a transfer at `ns`.
+    /// Files whose bytes lie between two offsets of a device at time `ns`, each with its range of bytes in the file.
     pub fn files(&self, actor: Actor, start: u64, end: u64, ns: i64) -> Vec<(Inode, (u64, u64))> {
         let Some(pieces) = self.devices.get(&actor) else {
             return Vec::new();
@@ -82,7 +85,7 @@ impl DevicePlaces {
         let mut files: Vec<(Inode, (u64, u64))> = Vec::new();
         for (&at, piece) in before.into_iter().chain(pieces.range(start..end)) {
             let (from, to) = (start.max(at), end.min(piece.end));
-            let next = piece.owners.iter().find(|owner| owner.told >= ns);
+            let next = piece.owners.iter().find(|owner| owner.observed >= ns);
             let Some(owner) = next.or(piece.owners.last()).filter(|_| from < to) else {
                 continue;
             };
@@ -121,10 +124,10 @@ mod tests {
     #[test]
     fn a_place_belongs_to_one_file_after_the_other() {
         let mut places = DevicePlaces::default();
-        places.tell(DISK, A, (0, 1000, 100), 10);
-        places.tell(DISK, A, (0, 1000, 100), 20);
-        places.tell(DISK, A, (500, 2000, 100), 20);
-        places.tell(DISK, B, (0, 1050, 100), 30);
+        places.observe(DISK, A, (0, 1000, 100), 10);
+        places.observe(DISK, A, (0, 1000, 100), 20);
+        places.observe(DISK, A, (500, 2000, 100), 20);
+        places.observe(DISK, B, (0, 1050, 100), 30);
         assert_eq!(
             places.files(DISK, 900, 3000, 15),
             [(A, (0, 100)), (B, (50, 100)), (A, (500, 600))]
@@ -144,20 +147,20 @@ mod tests {
         /// As byte by byte.
         #[test]
         fn bytes(
-            told in prop::collection::vec((0..3u64, 0..50u64, 0..100u64, 0..40u64), 0..12),
+            observed in prop::collection::vec((0..3u64, 0..50u64, 0..100u64, 0..40u64), 0..12),
             (start, length, ns) in (0..120u64, 0..60u64, 0..14i64),
         ) {
             let mut places = DevicePlaces::default();
-            for (t, &(inode, offset, place, length)) in told.iter().enumerate() {
-                places.tell(DISK, (0, inode), (offset, place, length), t as i64);
+            for (t, &(inode, offset, place, length)) in observed.iter().enumerate() {
+                places.observe(DISK, (0, inode), (offset, place, length), t as i64);
             }
             let mut expected = Vec::new();
             for byte in start..start + length {
-                let mut owners = told.iter().enumerate().filter(|(_, (_, _, place, length))| {
+                let mut owners = observed.iter().enumerate().filter(|(_, (_, _, place, length))| {
                     (*place..place + length).contains(&byte)
                 });
                 let next = owners.clone().find(|(t, _)| *t as i64 >= ns);
-                // AttributionEventKind was told twice in a row counts from the first time on, so look for the owner at the later one, too.
+                // Two equal observations in a row count from the first one on, so look for the owner at the later one, too.
                 let owner = next.or_else(|| owners.next_back());
                 if let Some((_, (inode, offset, place, _))) = owner {
                     expected.push(((0, *inode), byte - place + offset));

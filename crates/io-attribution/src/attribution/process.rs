@@ -1,13 +1,13 @@
-//! AttributionEventKind is known of a rank while its items come: its open files, and what it has begun and not completed.
+//! State of a rank during the attribution: its open files, and the accesses that are not complete.
 
-use crate::fact::FileRole;
-use crate::item::{OpenedHandle, ViewPart};
+use crate::event::{OpenedHandle, ViewPart};
 use crate::ranges::ViewLayout;
+use crate::record::FileRole;
 use blockfile::define::FileView;
 use std::sync::Arc;
 use trace_model::hash::Map;
 
-/// AttributionEventKind a group is found by.
+/// Key of a group of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     /// The calls of all processes that opened the file together: key of the file handle, number of the access.
@@ -16,18 +16,18 @@ pub(super) enum Key {
     Single(u64),
 }
 
-/// An MPI_File.
+/// An open MPI_File of a rank.
 #[derive(Debug)]
 pub(super) struct FileHandle {
     pub opened: OpenedHandle,
     pub layout: Option<Arc<ViewLayout>>,
-    /// Whether accesses that are not recorded may still be at work.
+    /// True if accesses that are not recorded may still be going on.
     pub outlasting_left_out: bool,
-    /// The view that is being put together.
+    /// A view whose last part has not come yet.
     partial: Option<FileView>,
 }
 
-/// A file that a descriptor stood for.
+/// The file that a descriptor refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DescriptorFile {
     pub file: u32,
@@ -48,12 +48,12 @@ pub(super) struct OpenAccess {
     pub start: i64,
 }
 
-/// A rank.
+/// Open files and incomplete accesses of one rank.
 #[derive(Debug, Default)]
 pub(super) struct RankState {
     pub handles: Map<u32, FileHandle>,
     pub seen: Map<u32, DescriptorFile>,
-    /// In the order in which they began.
+    /// Accesses that are not complete, in order of their start.
     pub begun: Vec<OpenAccess>,
 }
 

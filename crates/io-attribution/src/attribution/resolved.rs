@@ -1,9 +1,9 @@
-//! AttributionEventKind is found out about an operation, and what a transfer moved for whom.
+//! Attribution of a single operation: its trigger, and the calls whose bytes it moved.
 
-use crate::fact::{PicturePoint, Precision};
 use crate::ranges::Ranges;
+use crate::record::{PicturePoint, Precision};
 
-/// AttributionEventKind a call got of a transfer.
+/// The bytes of one call that a transfer moved.
 #[derive(Clone, Debug)]
 pub(super) struct CallCredit {
     pub call: u64,
@@ -16,24 +16,24 @@ pub(super) struct CallCredit {
 }
 
 impl CallCredit {
-    /// Bytes of it between these offsets of the file.
+    /// Number of its bytes between two offsets of the file.
     pub fn within(&self, range: (u64, u64)) -> u64 {
         let (a, b) = self.ranges.overlap(range.0, range.1);
         b.min(self.span.1).saturating_sub(a.max(self.span.0))
     }
 }
 
-/// AttributionEventKind a transfer moved for whom.
+/// The calls whose bytes a transfer moved, and its sieving holes.
 #[derive(Debug, Default)]
 pub(super) struct TransferShare {
     pub credits: Vec<CallCredit>,
-    /// Bytes of sieving holes, which nobody asked for; `None` if those that no call got may be of a call that is not known.
+    /// Bytes of sieving holes, which no call asked for; `None` if they may belong to a call that is not known.
     pub hole_bytes: Option<u64>,
 }
 
 impl TransferShare {
-    /// Of the transfer of these bytes, of which calls got `credits`. `is_complete`: there is no other call that could have asked for
-    /// any.
+    /// Share of a transfer of the bytes from `start` to before `end`, with the `credits` of the calls. `is_complete`: no other call
+    /// can have asked for any of the bytes.
     pub fn new(
         (start, end): (u64, u64),
         credits: Vec<CallCredit>,
@@ -50,18 +50,18 @@ impl TransferShare {
     }
 }
 
-/// AttributionEventKind was found out about an operation.
+/// Attribution of an operation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResolvedOperation {
     /// Number of the file of the program.
     pub file: Option<u32>,
-    /// The call that triggered it, and where that is drawn.
+    /// CallID of the call that triggered it, and its point in the picture.
     pub trigger: Option<(u64, PicturePoint)>,
     pub credits: Vec<CallCredit>,
-    /// Whether bytes that no call got of it are known to be nobody's, and not those of a call that is not known.
+    /// True if bytes without a credit belong to no call, false if they may belong to a call that is not known.
     pub is_complete: bool,
     /// Bytes of the program's file that it moved.
     pub range: Option<(u64, u64)>,
-    /// AttributionEventKind has to be added to offsets of the file that it worked on to get offsets of the program's file.
+    /// Offset in the program's file minus offset in the file that the operation worked on, bytes.
     pub shift: i64,
 }

@@ -2,16 +2,16 @@
 
 use blockfile::operation::{Effect, FIRST, KINDS, Layer, OperationKind};
 
-use crate::fact::Relation;
+use crate::record::Relation;
 use trace_model::{Category, Color, Topology};
 
-/// How many numbers the categories take at most.
+/// Maximum number of categories that the drawer makes.
 pub const COUNT: i32 = 2 + 4 * KINDS.len() as i32;
 
 /// Name of the events of calls.
 const ACCESS: &str = "I/O access";
 const FILE: &str = "file";
-/// Behind the name of operations that no call is known of.
+/// Suffix of the category name of operations without a known call.
 const NO_CALL: &str = " (no call)";
 
 pub(super) const FILE_OFFSET: i32 = 0;
@@ -26,7 +26,7 @@ const ACCESS_FORMAT: &str = "CallID=0x%X, function=%s, file=%d, sequence=%l, byt
 const EDGE_FORMAT: &str = "CallID=0x%X, bytes=%l, precision=%s, operation=%l";
 const FILE_FORMAT: &str = "file=%d, role=%s, path=%s, device=0x%X, inode=%l";
 
-/// AttributionEventKind the drawables of a category are.
+/// Attribution record that the drawables of a category stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DrawableMeaning {
     File,
@@ -42,18 +42,18 @@ fn position(kind: u16) -> Option<i32> {
     (usize::from(position) < KINDS.len()).then_some(i32::from(position))
 }
 
-/// Where the category of an operation stands among all.
+/// Offset of an operation's category from the first one; `None` for an unknown kind.
 pub(super) fn state(kind: u16, has_call: bool) -> Option<i32> {
     Some(2 + 4 * position(kind)? + i32::from(!has_call))
 }
 
-/// Where the category of an edge stands among all.
+/// Offset of an edge's category from the first one; `None` for an unknown kind.
 pub(super) fn arrow(kind: u16, relation: Relation) -> Option<i32> {
     let carries = relation == Relation::Carries;
     Some(4 + 4 * position(kind)? + i32::from(carries))
 }
 
-/// AttributionEventKind stands at this place among all categories.
+/// Meaning of the category at an offset from the first one; `None` if there is none.
 fn what(offset: i32) -> Option<DrawableMeaning> {
     let kind = |at: i32| {
         let position = u16::try_from(at / 4).ok()?;
@@ -75,7 +75,7 @@ fn what(offset: i32) -> Option<DrawableMeaning> {
     })
 }
 
-/// The category at this place, numbered from `first` on.
+/// The category at an offset from the first one, which has the number `first`.
 pub(super) fn category(first: i32, offset: i32) -> Category {
     let index = first.saturating_add(offset);
     let of = |name: &str, topology, color, format: &str| {
@@ -118,7 +118,7 @@ fn verb(relation: Relation) -> &'static str {
     }
 }
 
-/// AttributionEventKind the drawables of a category of a trace are, if they are any of these: name and layout of the info must be right.
+/// Meaning of a category of a trace; `None` if its name, topology or info layout is not one of the drawer's.
 pub(super) fn recognise(found: &Category) -> Option<DrawableMeaning> {
     let name = found.name.to_str();
     let kind = |name: &str| {

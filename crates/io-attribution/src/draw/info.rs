@@ -1,11 +1,11 @@
-//! AttributionEventKind the infos of drawables hold, written and read.
+//! The infos of the drawables of attribution records, written and read.
 
 use std::fmt::Write;
 
 use blockfile::operation as op;
 
 use super::categories::DrawableMeaning;
-use crate::fact::{
+use crate::record::{
     AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, OpenedFile,
     PicturePoint, Precision, Relation,
 };
@@ -109,7 +109,7 @@ const FLAGS: [(u32, &str); 3] = [
     (op::DIRECT, "direct"),
 ];
 
-/// AttributionEventKind only some operations have, in words.
+/// The `details` text of an operation: the fields that only some operations have.
 fn details(operation: &AttributedOperation) -> String {
     let record = &operation.record;
     let mut text = String::new();
@@ -154,7 +154,7 @@ fn details(operation: &AttributedOperation) -> String {
     text
 }
 
-/// Reads [`details`] back. AttributionEventKind is not understood is passed over.
+/// Reads a text of [`details`] into `operation`. Words that are not known are skipped.
 fn read_details(text: &str, operation: &mut AttributedOperation) {
     let call = operation.call;
     let record = &mut operation.record;
@@ -192,7 +192,7 @@ fn read_details(text: &str, operation: &mut AttributedOperation) {
     }
 }
 
-/// The values of an info, one after the other.
+/// Reads the values of an info one after the other.
 struct InfoValues<'a, I: Iterator<Item = InfoValue<'a>>>(I);
 
 impl<'a, I: Iterator<Item = InfoValue<'a>>> InfoValues<'a, I> {
@@ -220,7 +220,7 @@ impl<'a, I: Iterator<Item = InfoValue<'a>>> InfoValues<'a, I> {
     }
 }
 
-/// The fact that a drawable shows: what its category says it is, its info, and its corners.
+/// The attribution record of a drawable, from the meaning of its category, its info and its points.
 pub(super) fn read<'a>(
     what: DrawableMeaning,
     values: impl Iterator<Item = InfoValue<'a>>,

@@ -1,25 +1,24 @@
-//! Facts as drawables, and drawables as facts.
+//! Attribution records as drawables, and drawables as attribution records.
 //!
-//! * An **operation** is a state of a category named after its kind, on the line of its thread, where it is nested in the state of
-//!   the MPI call; where operations overlap, on a sub-line. Operations that no call is known of have a category of their own, without
-//!   CallID.
+//! * An **operation** is a state of a category named after its kind, on the line of its thread, nested in the state of the MPI
+//!   call. Operations that overlap lie on sub-lines. Operations without a known call have a category of their own, without CallID.
 //! * An **edge** is an arrow from the start of the call to the start of the operation: `triggers NAME` or `carries NAME`.
-//! * A **call** that accesses data is an event `I/O access` at its start, which says what its state has no room for: file, sequence,
-//!   bytes and their place in the file, completion.
-//! * A **file** is an event `file`, where something that names it is drawn first.
+//! * A **call** that accesses data is an event `I/O access` at its start, with what the state of the call has no room for: file,
+//!   sequence, bytes and their position in the file, completion.
+//! * A **file** is an event `file` at the first drawable that names it.
 //!
-//! All of a fact is in the info, so that [`read_attribution`] gives from a trace what was drawn. Categories and lines are made when they
-//! are first needed; their numbers come behind those of the trace.
+//! The info holds the whole record, so [`read_attribution`] reads from a trace what was drawn. Categories and lines are made when
+//! they are first needed; their numbers follow those of the trace.
 
 mod base;
 mod categories;
-mod facts;
 mod info;
 mod place;
+mod read_back;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fact::{
+use super::record::{
     AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, Lane, OpenedFile,
     PicturePoint, Relation,
 };
@@ -27,13 +26,13 @@ use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
 pub use base::Base;
 pub use categories::COUNT as CATEGORIES;
-pub use facts::{read_attribution, read_attribution_by_time};
+pub use read_back::{read_attribution, read_attribution_by_time};
 
-/// Makes drawables of facts. Remembers neither calls nor operations.
+/// Makes drawables of attribution records. Keeps neither calls nor operations in memory.
 #[derive(Debug)]
 pub struct Drawer {
     base: Base,
-    /// By offset of its number.
+    /// Categories of what was drawn, by offset of their number.
     categories: BTreeMap<i32, Category>,
     /// Lines beyond those of the ranks' threads.
     lines: BTreeMap<Lane, i32>,
@@ -45,7 +44,7 @@ pub struct Drawer {
 }
 
 impl Drawer {
-    /// Draws into a trace like this.
+    /// A drawer that adds to a trace with the numbers and lines of `base`.
     pub fn new(base: Base) -> Self {
         Drawer {
             base,
@@ -58,16 +57,16 @@ impl Drawer {
         }
     }
 
-    /// Draws a fact.
+    /// Draws an attribution record.
     ///
     /// # Errors
     /// The errors of `put`.
     pub fn draw(
         &mut self,
-        fact: &AttributionRecord,
+        record: &AttributionRecord,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        match fact {
+        match record {
             AttributionRecord::File(file) => {
                 if !self.drawn_files.contains(&file.id) {
                     self.files.insert(file.id, file.clone());
@@ -80,7 +79,7 @@ impl Drawer {
         }
     }
 
-    /// Draws the files that nothing has named, at time zero.
+    /// Draws the files that no other record has named, at time zero.
     ///
     /// # Errors
     /// The errors of `put`.
@@ -94,12 +93,12 @@ impl Drawer {
         Ok(())
     }
 
-    /// The categories of what was drawn, by ascending number.
+    /// Categories of what was drawn so far, by ascending number.
     pub fn categories(&self) -> Vec<Category> {
         self.categories.values().cloned().collect()
     }
 
-    /// The lines of what was drawn that are not those of threads of ranks, by ascending number.
+    /// Lines of what was drawn so far, without those of the ranks' threads, by ascending number.
     pub fn lines(&self) -> Vec<Line> {
         place::lines(&self.base, &self.lines)
     }
@@ -218,12 +217,12 @@ impl Drawer {
     }
 }
 
-/// AttributionEventKind the drawables of a category show.
+/// Kind of attribution record that the drawables of a category show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
     /// Files.
     File,
-    /// AttributionEventKind else is known of calls that access data.
+    /// Data accesses (`I/O access`).
     Access,
     /// Operations.
     Operation,
@@ -231,7 +230,7 @@ pub enum Shows {
     Edge(Relation),
 }
 
-/// AttributionEventKind the drawables of this category show, if it is one of those that are made here.
+/// Kind of attribution record that the drawables of `category` show; `None` if this module does not make such a category.
 pub fn shows(category: &Category) -> Option<Shows> {
     Some(match categories::recognise(category)? {
         categories::DrawableMeaning::File => Shows::File,
@@ -241,8 +240,8 @@ pub fn shows(category: &Category) -> Option<Shows> {
     })
 }
 
-/// Whether arrows of this category are messages between ranks. All are, but for the arrows that follow an MPI-IO call down to its
-/// operations and up to the data that they carry, and those that `mpitrace arrows` draws from a call to what has its CallID.
+/// True if arrows of this category are messages between ranks. Two kinds of arrows are not: the edges that this module draws from an
+/// MPI-IO call to its operations, and those that `mpitrace arrows` draws from a call to the drawables with its CallID.
 pub fn is_message(category: &Category) -> bool {
     let follows_a_call = || {
         let mut keys = category.info_keys.iter();

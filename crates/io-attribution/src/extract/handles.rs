@@ -1,7 +1,7 @@
 //! The MPI_File handles of a rank: what they stand for, how many collective accesses there were, where the pointer stands.
 
 use super::walk::PendingDefinition;
-use crate::item::{AccessEvent, AccessPosition, OpenedHandle, UnrecordedAccesses};
+use crate::event::{AccessEvent, AccessPosition, OpenedHandle, UnrecordedAccesses};
 use blockfile::define::FileView;
 use blockfile::record::Record;
 use trace_model::hash::{Map, Wide};
@@ -48,7 +48,7 @@ impl RankHandles {
         self.by_handle.remove(&handle)
     }
 
-    /// MPI_File_open is called on `comm`. AttributionEventKind it opened, if it will succeed.
+    /// The handle that a call of MPI_File_open on `comm` makes if it succeeds.
     pub fn open(
         &mut self,
         plan: &Plan<'_>,
@@ -175,7 +175,7 @@ impl RankHandles {
         })
     }
 
-    /// AttributionEventKind a data access asks for. `told` is where the individual file pointer stood, as far as the recorder wrote it down.
+    /// The event of a data access. `recorded_position` is the individual file pointer before the call in etypes, if recorded.
     pub fn access(
         &mut self,
         io: FileAccessKind,
@@ -183,7 +183,7 @@ impl RankHandles {
         plan: &Plan<'_>,
         call: &Record<'_>,
         library: &Library,
-        told: Option<i64>,
+        recorded_position: Option<i64>,
     ) -> AccessEvent {
         let payload = call.payload;
         let bytes = plan.amount().and_then(|(count, datatype)| {
@@ -222,7 +222,9 @@ impl RankHandles {
                 offset.map_or(AccessPosition::Unknown, AccessPosition::At)
             }
             Pointer::Individual => {
-                let at = told.filter(|&etypes| etypes >= 0).or(open.position);
+                let at = recorded_position
+                    .filter(|&etypes| etypes >= 0)
+                    .or(open.position);
                 open.position = at.and_then(|at| {
                     let etypes = bytes?.checked_div(open.etype)?;
                     at.checked_add(i64::try_from(etypes).ok()?)

@@ -1,11 +1,11 @@
-//! One block file becomes its items, in order of time.
+//! Extraction of attribution events from one block file, in order of time.
 //!
-//! A call's record stands behind those of the operations in it, since it is written when the call returns. AttributionEventKind the
-//! attribution needs first is the call. So each thread is read by two cursors ([`walk`]): one runs ahead to the
-//! next call, the other one follows with the operations. Nothing is kept but the two places.
+//! The record of a call follows those of the operations in it, because it is written when the call returns; the attribution needs
+//! the call first. So two cursors read each thread ([`walk`]): one runs ahead to the next call, the other follows with the
+//! operations. Memory holds the two positions only.
 //!
-//! [`rank`] makes items of a rank's calls, [`operations`] of its operations, [`handles`] knows its open files; [`server`]
-//! is for processes that are no ranks.
+//! [`rank`] makes events of a rank's calls, [`operations`] of its operations, and [`handles`] keeps its open files. [`server`]
+//! is for servers and devices.
 
 mod handles;
 mod machine;
@@ -15,15 +15,15 @@ mod rank;
 mod server;
 mod walk;
 
-use super::fact::Actor;
-use super::item::AttributionEvent;
+use super::event::AttributionEvent;
+use super::record::Actor;
 use blockfile::define::{Definition, SERVER, ServerDefinition, ServerKind};
 use blockfile::file::File;
 use out::ReadyEvents;
 use unify::scan::Scan;
 use unify::schema::Schema;
 
-/// The items of one block file.
+/// Reads the attribution events of one block file.
 #[derive(Debug)]
 pub struct Extract<'a> {
     kind: ProcessExtract<'a>,
@@ -39,7 +39,7 @@ enum ProcessExtract<'a> {
 }
 
 impl<'a> Extract<'a> {
-    /// Of the file that `scan` was made of; times are those of its clock.
+    /// An extractor for `file`. `scan` must be made from the same file; its clock gives the times.
     pub fn new(file: &File<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> Extract<'a> {
         let mut out = ReadyEvents::new(Actor::Rank(scan.rank().unwrap_or(0)));
         let kind = if scan.rank().is_some() {
@@ -55,7 +55,7 @@ impl<'a> Extract<'a> {
         Extract { kind, out }
     }
 
-    /// The next item and its time, ns on rank 0's clock; times never go back.
+    /// The next event and its time, ns on rank 0's clock; times never decrease. `None` at the end.
     #[allow(clippy::should_implement_trait, reason = "named by those who need it")]
     pub fn next(&mut self) -> Option<(i64, AttributionEvent)> {
         while self.out.ready.is_empty() {
@@ -72,7 +72,7 @@ impl<'a> Extract<'a> {
     }
 }
 
-/// AttributionEventKind the process of `file` is, if it is no rank but one of those whose operations are followed.
+/// Server or device whose process wrote `file`; `None` for a rank.
 pub(super) fn server_of(file: &File<'_>) -> Option<ServerDefinition> {
     // It stands among the first definitions.
     let mut records = file.threads().first()?.records();

@@ -1,9 +1,9 @@
-//! The items of a rank's operations: which file a descriptor stood for, in which call they happened, and asynchronous ones
+//! The attribution events of a rank's operations: which file a descriptor stood for, in which call they happened, and asynchronous ones
 //! put together of their beginning and their end.
 
 use super::out::ReadyEvents;
-use crate::fact::FileRole;
-use crate::item::{AttributionEventKind, EnclosingCall, OperationEvent, SeenFile};
+use crate::event::{AttributionEventKind, EnclosingCall, OperationEvent, SeenFile};
+use crate::record::FileRole;
 use blockfile::define::OpenFileDefinition;
 use blockfile::operation::{self as op, Effect, kind};
 use blockfile::record::Record;

@@ -1,21 +1,21 @@
-//! Items on their way out of a block file.
+//! Attribution events on their way out of a block file.
 
-use crate::fact::Actor;
-use crate::item::{AttributionEvent, AttributionEventKind};
+use crate::event::{AttributionEvent, AttributionEventKind};
+use crate::record::Actor;
 use std::collections::VecDeque;
 
-/// Items that are ready.
+/// Attribution events that are ready.
 #[derive(Debug)]
 pub(super) struct ReadyEvents {
     pub actor: Actor,
-    /// Items with their times, ns on rank 0's clock.
+    /// Attribution events with their times, ns on rank 0's clock.
     pub ready: VecDeque<(i64, AttributionEvent)>,
-    /// Time of the last item, ns.
+    /// Time of the last event, ns.
     pub last: i64,
 }
 
 impl ReadyEvents {
-    /// No items of this actor so far.
+    /// No events of this actor so far.
     pub fn new(actor: Actor) -> ReadyEvents {
         ReadyEvents {
             actor,
@@ -24,7 +24,7 @@ impl ReadyEvents {
         }
     }
 
-    /// Adds an item at `ns`, or at the time of the item before if that is later.
+    /// Adds an event at `ns`, or at the time of the event before if that is later.
     pub fn put(&mut self, ns: i64, thread: u32, what: AttributionEventKind) {
         self.last = self.last.max(ns);
         let actor = self.actor;

@@ -1,11 +1,11 @@
-//! The items of a rank's calls.
+//! The attribution events of a rank's calls.
 
 use super::handles::RankHandles;
 use super::machine::machine_number;
 use super::operations::{Beginning, RankOperations};
 use super::out::ReadyEvents;
 use super::walk::{PendingDefinition, ThreadWalk, WalkStep};
-use crate::item::{AttributionEventKind, EnclosingCall, ViewPart};
+use crate::event::{AttributionEventKind, EnclosingCall, ViewPart};
 use blockfile::define::FileView;
 use blockfile::file::File;
 use blockfile::record::Record;
@@ -20,14 +20,14 @@ use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Phase;
 
-/// Runs of a view's pieces in one item.
+/// Runs of a view's pieces in one event.
 const RUNS: usize = 1024;
 
 /// The calls of a rank.
 #[derive(Debug)]
 pub(super) struct RankExtract<'a> {
     walks: Vec<ThreadWalk<'a>>,
-    /// AttributionEventKind each thread does next, the earliest on top.
+    /// Time of the next step of each thread and the thread's index, the earliest on top.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     nexts: Vec<WalkStep>,
     core: Core<'a>,
@@ -154,7 +154,7 @@ impl<'a> Core<'a> {
         let made = plan.and_then(|p| p.handle(call.payload, p.new_comm?));
         let makes_type = plan.is_some_and(|p| p.new_type);
         let thread = walk.thread;
-        let mut told = None;
+        let mut recorded_position = None;
         let own_view = plan.and_then(|p| match p.role {
             Role::File(FileCall::View { file, .. }) => p.handle(call.payload, file),
             _ => None,
@@ -162,7 +162,7 @@ impl<'a> Core<'a> {
         let mut pending = std::mem::take(&mut walk.pending);
         let Some(call) = walk.call() else { return };
         pending.retain(|pending| match *pending {
-            // AttributionEventKind the call itself has made does not exist before it ends.
+            // What the call itself makes does not exist before it ends.
             PendingDefinition::Type { .. } if makes_type => true,
             PendingDefinition::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
             PendingDefinition::View(ref view) if Some(view.file) == own_view => true,
@@ -185,7 +185,7 @@ impl<'a> Core<'a> {
                 false
             }
             PendingDefinition::Position { file, etypes } => {
-                told = Some((file, etypes));
+                recorded_position = Some((file, etypes));
                 false
             }
             PendingDefinition::Type { handle, size } => {
@@ -203,10 +203,13 @@ impl<'a> Core<'a> {
                 let raw = plan.handle(call.payload, file);
                 named = raw;
                 if io.phase != Phase::End {
-                    let told = told.filter(|(file, _)| Some(*file) == raw);
-                    let told = told.map(|(_, etypes)| etypes);
+                    let recorded_position =
+                        recorded_position.filter(|(file, _)| Some(*file) == raw);
+                    let recorded_position = recorded_position.map(|(_, etypes)| etypes);
                     let library = &self.library;
-                    let mut access = self.handles.access(io, file, plan, &call, library, told);
+                    let mut access =
+                        self.handles
+                            .access(io, file, plan, &call, library, recorded_position);
                     access.call = self.call_id(call.call);
                     access.start = ns;
                     access.stop = self.scan.clock.ns(call.stop()).max(ns);
@@ -309,7 +312,7 @@ impl<'a> Core<'a> {
         walk.pending = pending;
     }
 
-    /// AttributionEventKind a recorded call changes when it returns.
+    /// Applies the effects of a recorded call that returns.
     fn end(
         &mut self,
         thread: u32,

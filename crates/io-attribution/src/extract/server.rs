@@ -1,9 +1,9 @@
-//! The items of a process that is no rank: an I/O server, or what follows a device.
+//! The attribution events of a process that is no rank: an I/O server, or what follows a device.
 
 use super::machine::machine_number;
 use super::out::ReadyEvents;
-use crate::fact::{Actor, FileRole};
-use crate::item::{AttributionEventKind, ExtentsPart, OperationEvent, SeenFile};
+use crate::event::{AttributionEventKind, ExtentsPart, OperationEvent, SeenFile};
+use crate::record::{Actor, FileRole};
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};
 use blockfile::file::File;
 use blockfile::operation::{self as op, kind};
@@ -11,7 +11,7 @@ use trace_model::hash::Map;
 use unify::scan::Scan;
 use unify::timeline::Timeline;
 
-/// Extents in one item.
+/// Extents in one event.
 const PARTS: usize = 1024;
 /// Intervals of a line that are remembered to tell whether an operation encloses them.
 const REMEMBERED: usize = 256;
@@ -25,7 +25,7 @@ pub(super) struct ServerExtract<'a> {
     lanes: Map<u32, Vec<OccupiedLine>>,
 }
 
-/// AttributionEventKind stands on a line: intervals that do not overlap, those inside of others left out.
+/// Occupied time of a line: intervals that do not overlap, without those inside others.
 #[derive(Debug, Default)]
 struct OccupiedLine {
     taken: Vec<(i64, i64)>,

@@ -7,7 +7,7 @@ use blockfile::record::Record;
 use unify::comms::CommId;
 use unify::timeline::Cursor;
 
-/// A definition that stands in front of a call.
+/// A definition recorded before a call.
 #[derive(Debug)]
 pub(super) enum PendingDefinition {
     /// A datatype: handle, and size in bytes if it has one.
@@ -26,7 +26,7 @@ pub(super) enum PendingDefinition {
     },
 }
 
-/// AttributionEventKind happens next.
+/// Next step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkStep {
     /// The call begins.
@@ -40,13 +40,13 @@ pub(super) enum WalkStep {
     Stop,
 }
 
-/// One thread.
+/// Position in the records of one thread.
 #[derive(Debug)]
 pub(super) struct ThreadWalk<'a> {
     pub thread: u32,
-    /// Stands at the call.
+    /// Cursor at the record of the next call.
     ahead: Cursor<'a>,
-    /// Stands at the next operation.
+    /// Cursor at the record of the next operation.
     behind: Cursor<'a>,
     /// Records that `behind` has not passed yet, although they have been dealt with.
     skip: u64,

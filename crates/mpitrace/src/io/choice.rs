@@ -14,9 +14,9 @@ pub struct RanksAndFiles {
 }
 
 impl RanksAndFiles {
-    /// Takes the next fact.
-    pub fn see(&mut self, fact: &AttributionRecord) {
-        let actor = match fact {
+    /// Takes the next record.
+    pub fn see(&mut self, record: &AttributionRecord) {
+        let actor = match record {
             AttributionRecord::Call(call) => call.place.lane.actor,
             AttributionRecord::Operation(operation) => operation.place.lane.actor,
             AttributionRecord::File(file) => {

@@ -2,8 +2,8 @@
 
 mod chain;
 mod choice;
-mod facts;
 mod findings;
+mod input;
 mod json;
 mod names;
 mod tables;
@@ -15,7 +15,7 @@ use crate::trace_files::trace::TraceInput;
 use analysis::io::chain::Search;
 use analysis::io::{IoReportCollector, IoReportOptions};
 use choice::RanksAndFiles;
-use facts::AttributionInput;
+use input::AttributionInput;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -78,20 +78,20 @@ fn callid(text: &str) -> Result<u64, String> {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let facts = AttributionInput::new(TraceInput::open_all(&arguments.files)?, arguments.quiet)?;
+    let input = AttributionInput::new(TraceInput::open_all(&arguments.files)?, arguments.quiet)?;
     let mut out = BufWriter::new(crate::terminal::stdout());
     let failed = |error: io::Error| Failure::output("stdout", &error);
     if let Some(call) = arguments.call {
         let mut search = Search::new(call);
-        facts.for_each(|fact| search.look(fact))?;
+        input.for_each(|record| search.look(record))?;
         let Some(mut found) = search.found() else {
             return Err(Failure::Data(format!(
                 "{}: no call {} caused anything here",
-                facts.trace().name().display(),
+                input.trace().name().display(),
                 names::callid(call)
             )));
         };
-        facts.for_each(|fact| found.collect(fact))?;
+        input.for_each(|record| found.collect(record))?;
         let chain = found.chain();
         if arguments.json {
             json::write(&mut out, &chain::json(&chain))?;
@@ -106,18 +106,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         rank: arguments.rank,
         file: arguments.file.clone(),
         counter_bits: match arguments.rank {
-            Some(_) => facts.counter_bits()?,
+            Some(_) => input.counter_bits()?,
             None => IoReportOptions::default().counter_bits,
         },
     });
     let mut choice = RanksAndFiles::default();
-    let totals = facts.for_each(|fact| {
-        choice.see(fact);
-        collector.put(fact);
+    let totals = input.for_each(|record| {
+        choice.see(record);
+        collector.put(record);
     })?;
     choice
         .allows(arguments.rank, arguments.file.as_deref())
-        .map_err(|why| Failure::Data(format!("{}: {why}", facts.trace().name().display())))?;
+        .map_err(|why| Failure::Data(format!("{}: {why}", input.trace().name().display())))?;
     let mut report = collector.finish();
     // Those that were read back from a trace count from its start already.
     report.zero = totals

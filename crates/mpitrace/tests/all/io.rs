@@ -33,7 +33,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&shown(arguments)).expect("JSON")
 }
 
-/// Drawables that were made of facts.
+/// Drawables that were made of attribution records.
 #[derive(Default)]
 struct Drawn {
     definitions: Definitions,
@@ -61,7 +61,7 @@ impl Source for Drawn {
     }
 }
 
-/// An SLOG2 file with these facts, in a folder of its own.
+/// An SLOG2 file with these attribution records, in a folder of its own.
 fn trace(facts: &[AttributionRecord]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.slog2");

@@ -1,4 +1,4 @@
-//! Facts drawn into SLOG2 files and read from them again.
+//! Attribution records drawn into SLOG2 files and read from them again.
 
 use blockfile::operation::{self as op, KINDS, ServerRequest};
 use io_attribution::draw::{Base, CATEGORIES};
@@ -12,7 +12,7 @@ use trace_formats::slog2::{self, Options};
 use trace_model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 use transform::write_slog2;
 
-/// Time zero of what is drawn; the facts read back count from it.
+/// Time zero of what is drawn; the attribution records read back count from it.
 const ZERO: i64 = 5_000_000_000_000;
 
 fn base() -> Base {
@@ -25,7 +25,7 @@ fn base() -> Base {
     }
 }
 
-/// Drawables that were made of facts.
+/// Drawables that were made of attribution records.
 #[derive(Default)]
 struct Drawn {
     definitions: Definitions,
@@ -73,7 +73,7 @@ impl Source for Drawn {
     }
 }
 
-/// The facts in an SLOG2 file made of these, in a settled order.
+/// The attribution records in an SLOG2 file made of these, in a settled order.
 fn through_slog2(facts: &[AttributionRecord]) -> Vec<AttributionRecord> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.slog2");

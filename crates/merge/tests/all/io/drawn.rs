@@ -184,7 +184,7 @@ fn operations_are_nested_in_their_calls_and_arrows_lead_to_them() {
     assert_eq!(edges, 2);
 }
 
-/// AttributionEventKind is made of blocks as at MPI_Finalize: CLOG2 and SLOG2.
+/// The CLOG2 and the SLOG2 file that are made of blocks as in MPI_Finalize.
 fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>, Vec<u8>) {
     let files: Vec<File<'_>> = bytes
         .iter()

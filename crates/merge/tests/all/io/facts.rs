@@ -1,4 +1,4 @@
-//! Facts about I/O made by hand.
+//! Attribution records about I/O made by hand.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -32,7 +32,7 @@ pub fn file(id: u32, name: &str, role: FileRole) -> AttributionRecord {
     })
 }
 
-/// Facts, numbered as they come.
+/// Attribution records, numbered as they come.
 #[derive(Default)]
 pub struct Story {
     pub facts: Vec<AttributionRecord>,

@@ -3,7 +3,7 @@
 use crate::io::ranks::*;
 use blockfile::define::Extents;
 use blockfile::operation as op;
-use io_attribution::item::{
+use io_attribution::event::{
     AccessEvent, AccessPosition, AttributionEvent, AttributionEventKind, EnclosingCall,
     ExtentsPart, OpenedHandle, OperationEvent, SeenFile,
 };
@@ -335,7 +335,7 @@ fn pieces_at_data_servers_and_their_disk_calls_follow_the_request() {
         Some(5),
         operation(op::REQUEST_WRITE, (130, 160), 1000, 100),
     );
-    // AttributionEventKind comes after the answer still belongs to it.
+    // What comes after the answer still belongs to it.
     let late = operation(op::FDATASYNC, (165, 170), -1, 0);
     run.below(SERVER, 3, 8, TID, Some(5), late);
     let found = run.join();

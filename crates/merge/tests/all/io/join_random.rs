@@ -4,7 +4,7 @@
 use crate::io::ranks::*;
 use blockfile::define::FileView;
 use blockfile::operation as op;
-use io_attribution::item::{
+use io_attribution::event::{
     AccessEvent, AccessPosition, AttributionEvent, AttributionEventKind, EnclosingCall,
     OpenedHandle, OperationEvent, SeenFile, ViewPart,
 };

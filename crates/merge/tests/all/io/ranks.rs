@@ -196,7 +196,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Takes a fact, and sees that facts come in the order that is promised.
+    /// Takes an attribution record, and sees that attribution records come in the order that is promised.
     pub fn take(&mut self, fact: &AttributionRecord) {
         let file = |id: u32| self.files.iter().any(|f| f.id == id);
         match fact {

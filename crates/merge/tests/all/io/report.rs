@@ -1,4 +1,4 @@
-//! The report on I/O, from facts whose numbers are known.
+//! The report on I/O, from attribution records whose numbers are known.
 
 use crate::io::facts::{Story, file, id, served, two_phase};
 use analysis::io::chain::Search;

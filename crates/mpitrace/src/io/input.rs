@@ -1,4 +1,4 @@
-//! Where the facts come from: block files, whose operations are attributed, or a trace into which they were drawn.
+//! Where the attribution records come from: block files, whose operations are attributed, or a trace into which they were drawn.
 
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
@@ -12,7 +12,7 @@ use io_attribution::{
 };
 use trace_model::Stop;
 
-/// The facts of a trace, to be gone through as often as needed.
+/// The attribution records of a trace, to be gone through as often as needed.
 pub struct AttributionInput {
     trace: TraceInput,
     quiet: bool,
@@ -22,7 +22,7 @@ impl AttributionInput {
     /// Of an opened trace.
     ///
     /// # Errors
-    /// If it is of a format that holds no facts about I/O.
+    /// If it is of a format that holds no attribution records about I/O.
     pub fn new(trace: TraceInput, quiet: bool) -> Result<Self, Failure> {
         if matches!(trace.format, Format::Blocks | Format::Slog2) {
             return Ok(AttributionInput { trace, quiet });
@@ -45,8 +45,8 @@ impl AttributionInput {
             return Ok(file.info().counter_bits);
         }
         let mut found = None;
-        self.for_each(|fact| {
-            if let (None, AttributionRecord::Call(call)) = (found, fact)
+        self.for_each(|record| {
+            if let (None, AttributionRecord::Call(call)) = (found, record)
                 && let Actor::Rank(rank @ 1..) = call.place.lane.actor
             {
                 found = (1..64).find(|bits| call.call >> bits == u64::from(rank));
@@ -67,16 +67,16 @@ impl AttributionInput {
         Ok(files)
     }
 
-    /// Gives all facts to `put`, and returns the totals of the attribution, where there was one.
+    /// Gives all attribution records to `put`, and returns the totals of the attribution, where there was one.
     pub fn for_each(
         &self,
         mut put: impl FnMut(&AttributionRecord),
     ) -> Result<Option<AttributionTotals>, Failure> {
         let name = self.trace.name().display().to_string();
         let progress = TaskProgress::drawables(&name, self.quiet);
-        let mut put = |fact: &AttributionRecord| -> Result<(), Stop> {
+        let mut put = |record: &AttributionRecord| -> Result<(), Stop> {
             progress.step();
-            put(fact);
+            put(record);
             Ok(())
         };
         if self.trace.format == Format::Blocks {

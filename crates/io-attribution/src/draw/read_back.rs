@@ -1,14 +1,14 @@
-//! Facts from the drawables of a trace.
+//! Attribution records read from the drawables of a trace.
 
 use std::collections::HashMap;
 
 use super::categories::{self, DrawableMeaning};
 use super::info;
-use crate::fact::{AttributionRecord, Lane, PicturePoint};
+use crate::record::{AttributionRecord, Lane, PicturePoint};
 use trace_model::{Category, Drawable, Source, Stop, info_values};
 
-/// Gives the facts that were drawn into a trace, in the order in which they come from the attribution: files, then calls and
-/// operations, then edges. Times are ns since the trace's zero. Goes over the trace three times, as facts are not in that order there.
+/// Reads the attribution records that were drawn into a trace, in the order of [`crate::record`]: files, then calls and operations,
+/// then edges. Times are ns since the trace's zero. Reads the trace up to three times, as its drawables are not in that order.
 ///
 /// # Errors
 /// The errors of `put` and of the source.
@@ -19,8 +19,8 @@ pub fn read_attribution(
     passes(source, &[&[0], &[1], &[2]], put)
 }
 
-/// As [`read_attribution`], but only the files come first, and all else as it is drawn: an edge may come before its ends, yet not long
-/// before, so that who takes them need not wait until the end of the trace.
+/// Reads the attribution records that were drawn into a trace: files first, then all other records in the order of the drawables. An
+/// edge may come shortly before its call or its operation. Times are ns since the trace's zero. Reads the trace up to twice.
 ///
 /// # Errors
 /// The errors of `put` and of the source.
@@ -80,7 +80,7 @@ fn passes(
             }
             let values = info_values(category, drawable.info).map(|(_, value)| value);
             match info::read(what, values, &places[..count]) {
-                Some(fact) => put(&fact),
+                Some(record) => put(&record),
                 None => Ok(()),
             }
         })?;

@@ -1,23 +1,22 @@
-//! AttributionEventKind is found out about a run's I/O: files, calls, operations below them, and the edges between the two.
+//! Attribution records, the result of the attribution: files, MPI-IO calls, operations below them, and edges from calls to operations.
 //!
-//! Facts come in this order: a file before whatever names it; a call and an operation when they are complete and all that is
-//! said about them is known; an edge behind both of its ends. An edge says where its ends are, so that who draws it need not
-//! remember them.
+//! Records come in this order: a file before the records that name it; a call or an operation when all its fields are known; an
+//! edge after its call and its operation. An edge holds the points that it connects, so a consumer need not remember them.
 
 use blockfile::operation as op;
 
 pub use trace_model::{Actor, Lane};
 
-/// A point of the picture.
+/// A point of the picture: a lane and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PicturePoint {
-    /// Where.
+    /// Thread of a rank, server or device.
     pub lane: Lane,
-    /// When, ns on rank 0's clock.
+    /// Time, ns on rank 0's clock.
     pub ns: i64,
 }
 
-/// AttributionEventKind a file is to the program.
+/// Role of a file in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FileRole {
     /// Opened by MPI_File_open: it holds the program's data.
@@ -30,15 +29,15 @@ pub enum FileRole {
     Other,
 }
 
-/// A file.
+/// A file that the run used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedFile {
-    /// Number of the file, counted from 0 over all ranks; handles that several ranks opened together, and files with equal device
-    /// and inode, have one.
+    /// Number of the file in the run, from 0. Handles that several ranks opened together share one number, as do files with
+    /// equal device and inode.
     pub id: u32,
-    /// AttributionEventKind it is.
+    /// Role of the file.
     pub role: FileRole,
-    /// Name of the file, as MPI_File_open was given it where it was.
+    /// Name of the file: as given to MPI_File_open, if it was opened by that.
     pub name: String,
     /// `st_dev`, 0 if not known.
     pub device: u64,
@@ -53,25 +52,27 @@ pub struct DataAccessCall {
     pub call: u64,
     /// Function number in the function table.
     pub function: u16,
-    /// Its name.
+    /// Name of the function.
     pub name: String,
-    /// Where it was made, and when it began.
+    /// Lane and start of the call.
     pub place: PicturePoint,
-    /// When it returned, ns on rank 0's clock.
+    /// End of the call, ns on rank 0's clock.
     pub stop: i64,
-    /// When what it began was complete: of nonblocking and split calls the end of the call that completed it, else `stop`.
+    /// Completion of the access, ns on rank 0's clock. A nonblocking or split access is complete at the end of the call that
+    /// completes it; for other accesses this equals `stop`.
     pub complete: i64,
     /// Number of the file.
     pub file: u32,
-    /// Number among the collective accesses of the file handle; calls of all ranks with one handle and number belong together.
+    /// Number of a collective access of the file handle, from 0; `None` if not collective. Calls of all ranks with the same
+    /// handle and number belong together.
     pub sequence: Option<u64>,
-    /// Whether it writes.
+    /// True for a write, false for a read.
     pub writes: bool,
     /// Bytes asked for.
     pub bytes: u64,
-    /// First byte in the file and the byte behind the last one; `None` if not known or empty.
+    /// Offset of the first byte of the access in the file, and of the byte after its last one; `None` if not known or empty.
     pub bounding_extent: Option<(u64, u64)>,
-    /// In how many pieces these bytes lie in the file; 0 if not known.
+    /// Number of contiguous pieces of the file that the access covers; 0 if not known.
     pub pieces: u64,
 }
 
@@ -80,21 +81,22 @@ pub struct DataAccessCall {
 pub struct AttributedOperation {
     /// Number of the operation, different for all operations of a run.
     pub id: u64,
-    /// Number of its kind ([`blockfile::operation::KINDS`]).
+    /// Number of the operation's kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
-    /// Where and when it began.
+    /// Lane and start of the operation.
     pub place: PicturePoint,
-    /// When it ended, ns on rank 0's clock; of asynchronous ones when the result was asked for.
+    /// End, ns on rank 0's clock. An asynchronous operation ends when its result is asked for.
     pub stop: i64,
     /// errno, 0 if it succeeded.
     pub error: i32,
-    /// Record of the operation.
+    /// Fields of the operation's record in the block file.
     pub record: op::OperationRecord,
-    /// Number of the file.
+    /// Number of the file; `None` if not known.
     pub file: Option<u32>,
-    /// The MPI call during which it happened; of work of servers and devices that on whose behalf it was done.
+    /// CallID of the MPI call that triggered it: the call during which a rank did it, or on whose behalf a server or device did
+    /// it; `None` if not known.
     pub call: Option<u64>,
-    /// Whether it was only waiting or under way somewhere else, as an asynchronous one, and not running on its thread.
+    /// True if the operation did not run on its thread: it waited, or was asynchronous.
     pub outstanding: bool,
     /// Bytes of sieving holes: moved, but asked for by no call (read-modify-write).
     pub hole_bytes: u64,
@@ -109,33 +111,33 @@ pub enum Relation {
     Carries,
 }
 
-/// How sure an edge is.
+/// Precision of the bytes of an edge, from exact to doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Precision {
-    /// To the byte.
+    /// Exact to the byte.
     Exact,
-    /// By pages of 4 KiB of the page cache.
+    /// Exact to pages of the page cache, 4 KiB each.
     Page,
-    /// By the range between the first and the last byte of the call.
+    /// Only the range between the first and the last byte of the call is known.
     BoundingExtent,
-    /// Several operations read or wrote these bytes; which one served the call or had its bytes is not known.
+    /// Several operations read or wrote these bytes, and which of them served the call is not known.
     Ambiguous,
-    /// Several calls of one collective access wrote these bytes; whose the operation moved is not known.
+    /// Several calls of one collective access wrote these bytes, and whose bytes the operation moved is not known.
     MayCarry,
 }
 
-/// A call caused an operation.
+/// A call triggered an operation, or an operation carried bytes of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributionEdge {
     /// CallID of the call.
     pub call: u64,
-    /// Where the call is drawn and when it began.
+    /// Lane and start of the call.
     pub from: PicturePoint,
     /// Number of the operation.
     pub operation: u64,
-    /// Its kind.
+    /// Kind of the operation ([`blockfile::operation::KINDS`]).
     pub kind: u16,
-    /// Where the operation is drawn and when it began.
+    /// Lane and start of the operation.
     pub to: PicturePoint,
     /// How the call and the operation belong together.
     pub relation: Relation,
@@ -145,7 +147,7 @@ pub struct AttributionEdge {
     pub precision: Precision,
 }
 
-/// Something that was found out.
+/// One attribution record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttributionRecord {
     /// A file.
