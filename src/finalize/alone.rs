@@ -81,7 +81,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         if !settings.outputs.dumpi {
             continue;
         }
-        match dumpi::write(file, table, &dumpi_files, Some(&scan.clock)) {
+        match dumpi::write(file, scan, table, &dumpi_files) {
             Ok(summary) => whole.dumpi_bytes += summary.bytes,
             Err(e) => {
                 whole.dumpi_failures += 1;
@@ -93,8 +93,10 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     ranks.dedup();
     let (ended, unmatched_endpoints) =
         merged(&merge, &files, table, &whole, &base, world, settings);
+    let first = merge.scans().next();
+    let first = first.ok_or("no process has a rank")?;
     let written = WrittenFiles {
-        blocks: &files[0],
+        scan: first,
         dumpi: &dumpi_files,
         ranks: Some(&ranks),
         files: &ended.files,

@@ -275,7 +275,7 @@ fn write_dumpi(
     zero: &FromZero,
     part: &mut RankSummary,
 ) -> Option<(PathBuf, u64)> {
-    match dumpi::write(file, table, &zero.dumpi, Some(&scan.clock)) {
+    match dumpi::write(file, scan, table, &zero.dumpi) {
         Ok(summary) => {
             part.dumpi_bytes = summary.bytes;
             Some((summary.path, summary.bytes))
@@ -447,7 +447,7 @@ impl AllRanks<'_> {
             self.debug.file(&file.path, file.size);
         }
         let written = WrittenFiles {
-            blocks: self.file,
+            scan: self.scan,
             dumpi: &self.zero.dumpi,
             ranks: None,
             files: &files,

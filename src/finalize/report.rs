@@ -8,7 +8,6 @@ use crate::platform::host;
 use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::settings::{Debug, Settings};
-use blockfile::file::File;
 use merge::dumpi;
 use merge::forward::Corrected;
 use std::path::Path;
@@ -47,8 +46,8 @@ struct FinalReport<'a> {
 
 /// What was written, by whom and since when.
 pub struct WrittenFiles<'a> {
-    /// One of the block files.
-    pub blocks: &'a File<'a>,
+    /// What is known of one of the processes: of the first one with a recorder.
+    pub scan: &'a Scan,
     /// How DUMPI files were written.
     pub dumpi: &'a dumpi::Options,
     /// Ranks that have a recorder, in order, if not all of them have one.
@@ -78,8 +77,8 @@ pub fn conclude(
     let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < processes as u64;
     if any_dumpi {
         let made = match written.ranks {
-            Some(ranks) => dumpi::write_meta(written.blocks, written.dumpi, ranks.iter().copied()),
-            None => dumpi::write_meta(written.blocks, written.dumpi, 0..world.size as u32),
+            Some(ranks) => dumpi::write_meta(written.scan, written.dumpi, ranks.iter().copied()),
+            None => dumpi::write_meta(written.scan, written.dumpi, 0..world.size as u32),
         };
         failures.extend(made.err().map(|e| e.to_string()));
     }

@@ -229,10 +229,27 @@ pub struct ArgValues<'a> {
 impl<'a> ArgValues<'a> {
     /// Decodes `payload` of a call of `function`. `None` if it is damaged.
     pub fn decode(function: &Function, family: Family, payload: &'a [u8]) -> Option<ArgValues<'a>> {
+        let mut args = ArgValues::none();
+        args.fill(function, family, payload)?;
+        Some(args)
+    }
+
+    /// No arguments.
+    #[inline]
+    pub fn none() -> ArgValues<'a> {
+        ArgValues {
+            values: [const { ArgValue::Absent }; MAX_PARAMS],
+            len: 0,
+        }
+    }
+
+    /// Takes in the arguments that `payload` of a call of `function` holds, in place of those that were there. `None` if it is damaged.
+    #[inline]
+    pub fn fill(&mut self, function: &Function, family: Family, payload: &'a [u8]) -> Option<()> {
         let b = &mut Bytes::new(payload);
         let handle = family.handle_bytes();
-        let mut values = [const { ArgValue::Absent }; MAX_PARAMS];
-        for (param, value) in function.params.iter().zip(&mut values) {
+        self.len = 0;
+        for (param, value) in function.params.iter().zip(&mut self.values) {
             *value = match param.carrier() {
                 Carrier::Nothing => ArgValue::Absent,
                 Carrier::I32 => ArgValue::Int(b.i32()?.into()),
@@ -250,10 +267,8 @@ impl<'a> ArgValues<'a> {
                 }
             };
         }
-        Some(ArgValues {
-            values,
-            len: function.params.len().min(MAX_PARAMS),
-        })
+        self.len = function.params.len().min(MAX_PARAMS);
+        Some(())
     }
 
     /// All arguments.
@@ -262,8 +277,9 @@ impl<'a> ArgValues<'a> {
     }
 
     /// Argument `i`, [`ArgValue::Absent`] past the end.
+    #[inline]
     pub fn get(&self, i: usize) -> &ArgValue<'a> {
-        self.values.get(i).unwrap_or(&ArgValue::Absent)
+        self.values().get(i).unwrap_or(&ArgValue::Absent)
     }
 
     /// Argument `i` as an integer: the value, or the one after the call.

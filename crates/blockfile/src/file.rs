@@ -433,7 +433,9 @@ impl<'a> Thread<'a> {
             number: self.number,
             next: 0,
             pinned: false,
-            records: None,
+            records: Records::default(),
+            unusual: None,
+            is_whole: false,
             whole: Vec::new(),
         }
     }
@@ -461,71 +463,120 @@ impl<'a> Thread<'a> {
     }
 }
 
-/// The record whose fragments are together in `bytes`: u16 function and flags, i32 return code, arguments. Times and CallID
-/// are those of the fragments.
-fn whole<'b>(bytes: &'b [u8], head: Record<'_>) -> Option<Record<'b>> {
+/// Bytes in front of the arguments of a record that is put together of fragments: u16 function and flags, i32 return code.
+const WHOLE_HEAD: usize = 6;
+
+/// The record whose fragments are together in `bytes`, without its arguments, which stand behind [`WHOLE_HEAD`]. Times and
+/// CallID are those of the fragments.
+fn whole(bytes: &[u8], fragment: Record<'_>) -> Option<Record<'static>> {
     let b = &mut Bytes::new(bytes);
     let word = b.u16()?;
     let code = b.i32()?;
     Some(Record {
         function: word & record::FUNCTION,
         in_place: word & record::IN_PLACE != 0,
-        start: head.start,
-        duration: head.duration,
-        call: head.call,
         code,
-        cpu: head.cpu,
-        payload: b.rest(),
+        payload: &[],
+        ..fragment
     })
 }
 
-/// Walks over a thread's records. A lending iterator, because a record larger than a block is put together in a buffer.
+/// Walks over a thread's records. It lends them, because a record larger than a block is put together in a buffer.
 #[derive(Debug, Clone)]
 pub struct ThreadRecords<'a> {
     blocks: Blocks<'a>,
     /// Number of the thread.
     number: u32,
+    /// Position of the next block.
     next: usize,
     /// Whether `records` are those of a pinned block.
     pinned: bool,
-    records: Option<Records<'a>>,
+    /// The block that the walk is in.
+    records: Records<'a>,
+    /// The record that the walk stands at, if it is not as it stands in the block: without its arguments if these were put
+    /// together in `whole`.
+    unusual: Option<Record<'a>>,
+    is_whole: bool,
     whole: Vec<u8>,
 }
 
-impl ThreadRecords<'_> {
-    /// The next record.
-    #[allow(clippy::should_implement_trait, reason = "it lends from its buffer")]
-    pub fn next(&mut self) -> Option<Record<'_>> {
+impl<'a> ThreadRecords<'a> {
+    /// Goes to the next record; false at the end.
+    #[inline]
+    pub fn advance(&mut self) -> bool {
         loop {
-            let Some(records) = &mut self.records else {
-                if let Some(left) = self.next.checked_sub(1) {
-                    self.blocks.leave(left);
+            let Some(function) = self.records.advance() else {
+                if self.enter_next_block().is_none() {
+                    return false;
                 }
-                self.records = Some(block_records(self.blocks.get(self.next)?));
-                self.pinned = self.blocks.is_pinned(self.next);
-                self.next += 1;
                 continue;
             };
-            let mut record = records.next();
-            if let Some(r) = record.as_mut().filter(|_| self.pinned) {
-                // It is another thread's, or stands in a block that is still there.
-                let there = |r: &Record<'_>| self.blocks.there.binary_search(&(r.duration as u32));
-                if r.call as u32 != self.number || there(r).is_ok() {
-                    continue;
-                }
-                (r.call, r.duration) = (0, 0);
+            if !self.pinned && function != define::FRAGMENT {
+                self.unusual = None;
+                return true;
             }
-            match record {
-                None => self.records = None,
-                Some(r) if r.function == define::FRAGMENT => {
-                    let head = Record { payload: &[], ..r };
-                    if self.add_fragment(r.payload).is_some() {
-                        return whole(&self.whole, head);
-                    }
-                }
-                Some(r) => return Some(r),
+            self.unusual = self.unusual();
+            if self.unusual.is_some() {
+                return true;
             }
         }
+    }
+
+    /// The record that [`ThreadRecords::advance`] went to.
+    #[inline(always)] // as what it calls
+    pub fn record(&self) -> Record<'_> {
+        match &self.unusual {
+            None => self.records.record(),
+            Some(record) => self.put_together(record),
+        }
+    }
+
+    /// The next record.
+    #[allow(clippy::should_implement_trait, reason = "it lends from its buffer")]
+    #[inline]
+    pub fn next(&mut self) -> Option<Record<'_>> {
+        self.advance().then(|| self.record())
+    }
+
+    fn enter_next_block(&mut self) -> Option<()> {
+        if let Some(left) = self.next.checked_sub(1) {
+            self.blocks.leave(left);
+        }
+        self.records = block_records(self.blocks.get(self.next)?);
+        self.pinned = self.blocks.is_pinned(self.next);
+        self.next += 1;
+        Some(())
+    }
+
+    /// What the walk stops at, if it does so at the record given last, which stands in a pinned block or is a fragment: the last
+    /// fragment makes a record whole.
+    #[cold]
+    fn unusual(&mut self) -> Option<Record<'a>> {
+        let mut record = self.records.record();
+        if self.pinned {
+            // It is another thread's, or stands in a block that is still there.
+            let block = record.duration as u32;
+            if record.call as u32 != self.number || self.blocks.there.binary_search(&block).is_ok()
+            {
+                return None;
+            }
+            (record.call, record.duration) = (0, 0);
+        }
+        self.is_whole = record.function == define::FRAGMENT;
+        if self.is_whole {
+            self.add_fragment(record.payload)?;
+            return whole(&self.whole, record);
+        }
+        Some(record)
+    }
+
+    #[cold]
+    fn put_together<'r>(&'r self, head: &Record<'r>) -> Record<'r> {
+        let payload = match self.is_whole {
+            false => head.payload,
+            true => self.whole.get(WHOLE_HEAD..).unwrap_or_default(),
+        };
+        Record { payload, ..*head }
     }
 
     /// Adds a fragment; `Some` when the record is whole.

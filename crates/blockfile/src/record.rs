@@ -31,7 +31,7 @@ pub const IN_PLACE: u16 = 0x4000;
 pub const CPU: u16 = 0x8000;
 
 /// One record of a block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Record<'a> {
     /// Function number: position in the table, an unknown function, or a definition.
     pub function: u16,
@@ -53,16 +53,19 @@ pub struct Record<'a> {
 
 impl Record<'_> {
     /// End of the call, ticks.
+    #[inline]
     pub fn stop(&self) -> u64 {
         self.start.wrapping_add(self.duration)
     }
 
     /// Whether this is a definition and no call.
+    #[inline]
     pub fn is_definition(&self) -> bool {
         self.function >= FIRST_DEFINITION
     }
 
     /// Whether this is an operation below MPI ([`crate::operation`]).
+    #[inline]
     pub fn is_operation(&self) -> bool {
         (FIRST_OPERATION..FIRST_UNKNOWN).contains(&self.function)
     }
@@ -74,12 +77,15 @@ impl Record<'_> {
     }
 }
 
+#[inline]
 pub(crate) fn u16_at(b: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(b.get(at..at + 2)?.try_into().ok()?))
 }
+#[inline]
 pub(crate) fn u32_at(b: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(b.get(at..at + 4)?.try_into().ok()?))
 }
+#[inline]
 pub(crate) fn u64_at(b: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(b.get(at..at + 8)?.try_into().ok()?))
 }
@@ -93,55 +99,116 @@ pub struct RecordBase {
     pub call: u64,
 }
 
+/// Which parts of a head are optional.
+const EXTRA: u16 = LONG | ERROR | CPU;
+
+/// Bytes of the optional parts that these flags announce.
+#[inline]
+fn extra_bytes(word: u16) -> usize {
+    let part = |flag, bytes| if word & flag == 0 { 0 } else { bytes };
+    part(LONG, 8) + part(ERROR, 4) + part(CPU, 16)
+}
+
 /// Decodes the record at the start of `bytes`; gives it with its size in bytes.
 ///
 /// `None` where no whole, plausible record stands.
 pub fn decode(bytes: &[u8], base: RecordBase) -> Option<(Record<'_>, usize)> {
-    let word = u16_at(bytes, 0)?;
-    let size = usize::from(u16_at(bytes, 2)?) * 4;
-    let record = parse(word, bytes.get(..size)?, base)?;
-    Some((record, size))
+    let (_, size) = measure(bytes)?;
+    Some((parse(bytes.get(..size)?, base), size))
 }
 
 /// Decodes the record that `bytes` are, whatever size its head names.
 pub fn decode_whole(bytes: &[u8], base: RecordBase) -> Option<Record<'_>> {
-    parse(u16_at(bytes, 0)?, bytes, base)
+    let word = u16_at(bytes, 0)?;
+    (bytes.len() >= HEAD + extra_bytes(word)).then(|| parse(bytes, base))
 }
 
-fn parse(word: u16, body: &[u8], base: RecordBase) -> Option<Record<'_>> {
-    let mut at = HEAD;
-    let mut duration = u64::from(u32_at(body, 8)?);
-    let call = u64::from(u32_at(body, 12)?);
-    if word & LONG != 0 {
-        duration = u64_at(body, at)?;
-        at += 8;
+/// Number and flags, and size in bytes, of the record at the start of `bytes`; `None` where no whole, plausible record stands.
+#[inline]
+fn measure(bytes: &[u8]) -> Option<(u16, usize)> {
+    let word = u16_at(bytes, 0)?;
+    let size = usize::from(u16_at(bytes, 2)?) * 4;
+    let mut least = HEAD;
+    if word & EXTRA != 0 {
+        least += extra_bytes(word);
     }
-    let mut code = 0;
-    if word & ERROR != 0 {
-        code = u32_at(body, at)? as i32;
-        at += 4;
+    (least <= size && size <= bytes.len()).then_some((word, size))
+}
+
+/// The record that `body` is, which must be long enough for its head.
+// Always put in place, and without an `Option`: a caller reads the few fields that it needs, where a record that is handed over is
+// copied as a whole, right after it was made.
+#[inline(always)]
+fn parse(body: &[u8], base: RecordBase) -> Record<'_> {
+    let Some((head, payload)) = body.split_first_chunk::<HEAD>() else {
+        return Record::default();
+    };
+    let [w0, w1, _, _, s0, s1, s2, s3, d0, d1, d2, d3, c0, c1, c2, c3] = *head;
+    let word = u16::from_ne_bytes([w0, w1]);
+    let wide = |bytes| u64::from(u32::from_ne_bytes(bytes));
+    let mut extra = Extra {
+        duration: wide([d0, d1, d2, d3]),
+        code: 0,
+        cpu: None,
+        bytes: 0,
+    };
+    if word & EXTRA != 0 {
+        extra = Extra::read(word, extra.duration, payload);
     }
-    let mut cpu = None;
-    if word & CPU != 0 {
-        cpu = Some((u64_at(body, at)?, u64_at(body, at + 8)?));
-        at += 16;
-    }
-    Some(Record {
+    Record {
         function: word & FUNCTION,
         in_place: word & IN_PLACE != 0,
-        start: base.time.wrapping_add(u64::from(u32_at(body, 4)?)),
-        duration,
-        call: base.call.wrapping_add(call),
-        code,
-        cpu,
-        payload: body.get(at..)?,
-    })
+        start: base.time.wrapping_add(wide([s0, s1, s2, s3])),
+        duration: extra.duration,
+        call: base.call.wrapping_add(wide([c0, c1, c2, c3])),
+        code: extra.code,
+        cpu: extra.cpu,
+        payload: payload.get(extra.bytes..).unwrap_or_default(),
+    }
+}
+
+/// What the optional parts of a head say.
+struct Extra {
+    duration: u64,
+    code: i32,
+    cpu: Option<(u64, u64)>,
+    /// Bytes of the parts.
+    bytes: usize,
+}
+
+impl Extra {
+    /// The parts that `word` announces, at the start of `bytes`; `duration` holds if none of them is one.
+    #[cold]
+    fn read(word: u16, duration: u64, bytes: &[u8]) -> Extra {
+        let long = |at| u64_at(bytes, at).unwrap_or_default();
+        let mut extra = Extra {
+            duration,
+            code: 0,
+            cpu: None,
+            bytes: 0,
+        };
+        if word & LONG != 0 {
+            extra.duration = long(extra.bytes);
+            extra.bytes += 8;
+        }
+        if word & ERROR != 0 {
+            extra.code = u32_at(bytes, extra.bytes).unwrap_or_default() as i32;
+            extra.bytes += 4;
+        }
+        if word & CPU != 0 {
+            extra.cpu = Some((long(extra.bytes), long(extra.bytes + 8)));
+            extra.bytes += 16;
+        }
+        extra
+    }
 }
 
 /// Walks over the records of one block's committed bytes. `TIME_BASE` records are used up, all others are given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Records<'a> {
     bytes: &'a [u8],
+    /// Start of the record that was given last.
+    given: usize,
     at: usize,
     base: RecordBase,
 }
@@ -149,7 +216,37 @@ pub struct Records<'a> {
 impl<'a> Records<'a> {
     /// Over `bytes`, counting from `base`.
     pub fn new(bytes: &'a [u8], base: RecordBase) -> Self {
-        Records { bytes, at: 0, base }
+        Records {
+            bytes,
+            given: 0,
+            at: 0,
+            base,
+        }
+    }
+
+    /// Goes to the next record and gives its function number; `None` at the end, or where a damaged record stops the walk.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Option<u16> {
+        loop {
+            let (word, size) = measure(self.bytes.get(self.at..)?)?;
+            self.given = self.at;
+            self.at += size;
+            if word & FUNCTION != TIME_BASE {
+                return Some(word & FUNCTION);
+            }
+            let payload = self.record().payload;
+            self.base = RecordBase {
+                time: u64_at(payload, 0)?,
+                call: u64_at(payload, 8)?,
+            };
+        }
+    }
+
+    /// The record that [`Records::advance`] went to: read when it is asked for, which takes less time than to keep it.
+    #[inline(always)]
+    pub(crate) fn record(&self) -> Record<'a> {
+        let body = self.bytes.get(self.given..self.at);
+        parse(body.unwrap_or_default(), self.base)
     }
 
     /// Bytes used up so far; less than there are when a damaged record stopped the walk.
@@ -166,20 +263,8 @@ impl<'a> Records<'a> {
 impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Record<'a>> {
-        loop {
-            let (record, size) = decode(self.bytes.get(self.at..)?, self.base)?;
-            if size < HEAD {
-                return None;
-            }
-            self.at += size;
-            if record.function != TIME_BASE {
-                return Some(record);
-            }
-            self.base = RecordBase {
-                time: u64_at(record.payload, 0)?,
-                call: u64_at(record.payload, 8)?,
-            };
-        }
+        self.advance().map(|_| self.record())
     }
 }

@@ -1,6 +1,6 @@
 //! The sink that writes CLOG2: each state is cut into the event that begins it and the one that ends it.
 
-use super::record::MergedRecord;
+use super::record::{MergedBody, MergedRecord};
 use trace_formats::clog2::{CommTable, Error, Preamble, Writer};
 use trace_formats::slog2::PendingFile;
 
@@ -18,7 +18,16 @@ impl Clog2Sink {
     /// Takes the next record. A state's end becomes its end event; the file has no room for what counters have counted.
     #[inline]
     pub(super) fn take(&mut self, record: &MergedRecord) -> Result<(), Error> {
-        self.writer.write(&record.clog2())
+        let header = &record.header;
+        match &record.body {
+            MergedBody::Enter { etype } => self.writer.write_event(header, *etype, None),
+            MergedBody::Leave(state) => {
+                let cargo = state.cargo.as_ref();
+                self.writer.write_event(header, state.etypes[1], cargo)
+            }
+            MergedBody::Message(message) => self.writer.write_message(header, message),
+            _ => self.writer.write(&record.clog2()),
+        }
     }
 
     /// Ends the file.

@@ -187,7 +187,7 @@ impl Outputs {
     /// Draws operations that end at `time` or before.
     #[inline]
     fn draw_operations(&mut self, time: f64) {
-        let Some(slog2) = &mut self.slog2 else {
+        let Some(slog2) = self.slog2.as_mut().filter(|slog2| slog2.has_operations()) else {
             return;
         };
         match slog2.draw_operations(time) {

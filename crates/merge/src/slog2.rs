@@ -77,11 +77,18 @@ impl Slog2Sink {
         self.drawn = Some(drawn);
     }
 
+    /// Whether there are operations to draw.
+    #[inline]
+    pub(super) fn has_operations(&self) -> bool {
+        self.drawn.is_some()
+    }
+
     /// Draws the operations that end at `time` or before: what ends together with a call is nested in it. Those that cannot be read
     /// are left out from then on, and the inner result says why.
     ///
     /// # Errors
     /// When the file could not be written.
+    #[cold]
     pub(super) fn draw_operations(&mut self, time: f64) -> Result<Result<(), String>, Error> {
         let Some(drawn) = &mut self.drawn else {
             return Ok(Ok(()));
@@ -102,6 +109,7 @@ impl Slog2Sink {
         match &record.body {
             MergedBody::Enter { .. } => Ok(()),
             MergedBody::Leave(state) => self.converter.state(&whole(record, state)),
+            MergedBody::Message(message) => self.converter.message(&record.header, message),
             MergedBody::State(state) => {
                 let name = state.whole_name.as_deref();
                 self.converter.define_state(&state.def, name);

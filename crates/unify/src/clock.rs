@@ -130,8 +130,7 @@ impl ClockMap {
     #[inline]
     pub fn monotonic_ns(&self, ticks: u64) -> i64 {
         let delta = ticks.wrapping_sub(self.tick) as i64;
-        self.ns
-            .wrapping_add((delta as f64 * self.rate).round() as i64)
+        self.ns.wrapping_add(nearest(delta as f64 * self.rate))
     }
 
     /// Time on rank 0's clock at `ticks`: its CLOCK_MONOTONIC, ns.
@@ -169,12 +168,24 @@ impl ClockMap {
                     Some(i) => {
                         let slope = self.slopes.get(i).copied().unwrap_or(0.0);
                         let since = ns.wrapping_sub(points[i].ns) as f64;
-                        points[i].shift.wrapping_add((since * slope).round() as i64)
+                        points[i].shift.wrapping_add(nearest(since * slope))
                     }
                 }
             }
         }
     }
+}
+
+/// The nearest integer, halves away from zero, as [`f64::round`] has it: that is a call into a library on processors of the
+/// oldest kind, for which the recorder is built.
+#[inline]
+fn nearest(value: f64) -> i64 {
+    let whole = value as i64;
+    // Exact, as both are close to each other.
+    let rest = value - whole as f64;
+    whole
+        .saturating_add(i64::from(rest >= 0.5))
+        .saturating_sub(i64::from(rest <= -0.5))
 }
 
 /// ns per tick.
@@ -235,6 +246,15 @@ mod tests {
         map.ignore_noise();
         assert_eq!(map.shift(0), 0);
         assert_eq!(map.shift(9000), -51);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_nearest_integer_is_that_of_the_standard_library(bits in proptest::num::u64::ANY, small in -1e7..1e7) {
+            for value in [f64::from_bits(bits), small, (small * 2.0).round() / 2.0] {
+                proptest::prop_assert_eq!(nearest(value), value.round() as i64, "{}", value);
+            }
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Scan {
     pub info: Info,
     /// From its ticks to time. [`ClockMap::ignore_noise`] may be called before times are asked for.
     pub clock: ClockMap,
+    /// What its own clocks showed, in the order of the block file.
+    pub readings: Vec<define::ClockReading>,
     /// All that was said about its MPI library.
     pub library: Library,
     /// All communicators it ever had.
@@ -71,6 +73,7 @@ impl Scan {
         let mut scan = Scan {
             info,
             clock: ClockMap::new(info.clock, &[], &[]),
+            readings: Vec::new(),
             library: Library::default(),
             comms: Comms::new(info),
             functions: FunctionSet::default(),
@@ -93,7 +96,7 @@ impl Scan {
             ticks: None,
             defined: vec![Vec::new(); file.threads().len()],
         };
-        let mut clocks = Clocks::default();
+        let mut syncs = Vec::new();
         let mut ignored = vec![0; usize::from(FIRST_DEFINITION)];
         let mut timeline = Timeline::new(file);
         while let Some(item) = timeline.next() {
@@ -134,8 +137,8 @@ impl Scan {
                         defined.push(id);
                     }
                 }
-                Some(Definition::Clock(reading)) => clocks.readings.push(reading),
-                Some(Definition::Sync(sync)) => clocks.syncs.push(sync),
+                Some(Definition::Clock(reading)) => scan.readings.push(reading),
+                Some(Definition::Sync(sync)) => syncs.push(sync),
                 Some(Definition::Lost { count, reason }) => {
                     scan.lost = scan.lost.saturating_add(count);
                     if !scan.lost_reasons.contains(&reason) {
@@ -177,7 +180,7 @@ impl Scan {
         }
         let ignored = ignored.iter().chain([&scan.skipped]);
         scan.ignored = ignored.fold(0, |sum: u64, n| sum.saturating_add(*n));
-        scan.clock = ClockMap::new(info.clock, &clocks.readings, &clocks.syncs);
+        scan.clock = ClockMap::new(info.clock, &scan.readings, &syncs);
         scan
     }
 
@@ -297,10 +300,4 @@ impl Scan {
         }
         gids
     }
-}
-
-#[derive(Default)]
-struct Clocks {
-    readings: Vec<define::ClockReading>,
-    syncs: Vec<define::Sync>,
 }

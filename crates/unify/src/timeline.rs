@@ -4,24 +4,21 @@
 //! before; so in this order everything is known when it is needed. Within a thread the recorder's own order holds, which
 //! is that of completion, too.
 
-use blockfile::define::{HIDDEN, HIDDEN_HEAD, hidden};
+use blockfile::define::{HIDDEN, hidden};
 use blockfile::file::{File, Thread, ThreadRecords};
 use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// One thread with its next record looked at.
+/// One thread, at one of its records.
 #[derive(Debug)]
 pub struct Cursor<'a> {
     /// Number of the thread.
     pub thread: u32,
     records: ThreadRecords<'a>,
-    /// The next record without its arguments, which are in `payload`.
-    head: Record<'static>,
-    payload: Vec<u8>,
-    /// Whether the record stood in a HIDDEN one.
+    /// Whether the record is the call that stands in a HIDDEN one.
     hidden: bool,
-    /// When `head` was completed, in ticks; never less than that of an earlier one.
+    /// When the record was completed, in ticks; never less than that of an earlier one.
     pub key: u64,
 }
 
@@ -31,17 +28,6 @@ impl<'a> Cursor<'a> {
         Cursor {
             thread: thread.number,
             records: thread.records(),
-            head: Record {
-                function: 0,
-                in_place: false,
-                start: 0,
-                duration: 0,
-                call: 0,
-                code: 0,
-                cpu: None,
-                payload: &[],
-            },
-            payload: Vec::new(),
             hidden: false,
             key: 0,
         }
@@ -50,42 +36,23 @@ impl<'a> Cursor<'a> {
     /// Goes to the next record; false at the end.
     #[inline]
     pub fn advance(&mut self) -> bool {
-        let Some(record) = self.records.next() else {
+        self.hidden = false;
+        if !self.records.advance() {
             return false;
-        };
-        self.payload.clear();
-        self.payload.extend_from_slice(record.payload);
-        self.head = Record {
-            payload: &[],
-            ..record
-        };
-        self.key = self.key.max(self.head.stop());
+        }
+        self.key = self.key.max(self.records.record().stop());
         true
     }
 
     /// As [`Cursor::advance`]; in place of a HIDDEN record comes the call that stands in it.
     #[inline]
     pub fn advance_to_hidden(&mut self) -> bool {
-        self.hidden = false;
         if !self.advance() {
             return false;
         }
-        if self.head.function == HIDDEN {
-            self.unwrap();
-        }
+        let record = self.records.record();
+        self.hidden = record.function == HIDDEN && hidden(&record).is_some();
         true
-    }
-
-    fn unwrap(&mut self) {
-        let Some(call) = hidden(&self.record()) else {
-            return;
-        };
-        self.head = Record {
-            payload: &[],
-            ..call
-        };
-        self.payload.drain(..HIDDEN_HEAD);
-        self.hidden = true;
     }
 
     /// Whether the record is one that stood in a HIDDEN one.
@@ -93,13 +60,20 @@ impl<'a> Cursor<'a> {
         self.hidden
     }
 
-    /// The record that [`Cursor::advance`] went to.
-    #[inline]
+    /// The record that the walk went to.
+    #[inline(always)] // so that a caller reads what it needs, and no record is copied
     pub fn record(&self) -> Record<'_> {
-        Record {
-            payload: &self.payload,
-            ..self.head
+        match self.hidden {
+            false => self.records.record(),
+            true => self.unwrapped(),
         }
+    }
+
+    /// The call that stands in the record, which is a HIDDEN one.
+    #[cold]
+    fn unwrapped(&self) -> Record<'_> {
+        let record = self.records.record();
+        hidden(&record).unwrap_or(record)
     }
 }
 
@@ -129,7 +103,7 @@ impl<'a> Timeline<'a> {
     pub fn new(file: &File<'a>) -> Self {
         let mut cursors: Vec<_> = file.threads().iter().map(Cursor::new).collect();
         let mut next = BinaryHeap::with_capacity(cursors.len());
-        // A single thread needs no looking ahead, and so no copy of its records.
+        // A single thread needs no looking ahead.
         if cursors.len() > 1 {
             for (i, cursor) in cursors.iter_mut().enumerate() {
                 if cursor.advance() {
@@ -146,6 +120,7 @@ impl<'a> Timeline<'a> {
 
     /// The next record.
     #[allow(clippy::should_implement_trait, reason = "it lends from its buffers")]
+    #[inline]
     pub fn next(&mut self) -> Option<Item<'_>> {
         if self.cursors.len() == 1 {
             let only = self.cursors.first_mut()?;

@@ -153,12 +153,13 @@ impl<'t> Converter<'t> {
         };
         let count = &mut self.counts[usize::from(plan.id)];
         count.0 += 1;
-        let args = self.table.functions.get(number);
-        let args = args.and_then(|f| ArgValues::decode(f, self.family, record.payload));
-        let Some(args) = args else {
+        let mut args = ArgValues::none();
+        let function = self.table.functions.get(number);
+        let is_whole = function.and_then(|f| args.fill(f, self.family, record.payload));
+        if is_whole.is_none() {
             count.1 += 1;
             return Ok(Outcome::Damaged);
-        };
+        }
         if !plan.fits(&args) {
             count.1 += 1;
             return self.extension(writer, record.function, head, counts);

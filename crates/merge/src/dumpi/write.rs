@@ -3,7 +3,7 @@
 use super::convert::{Converter, Outcome};
 use super::options::Options;
 use blockfile::counts;
-use blockfile::define::{self, COUNTS, ClockReading, Definition, Process};
+use blockfile::define::{self, COUNTS, ClockReading, Definition};
 use blockfile::file::{File, Thread};
 use blockfile::function::Step;
 use blockfile::user::Event;
@@ -18,7 +18,8 @@ use trace_formats::dumpi::types::{
 use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordHead, WriteError, Writer};
 use trace_model::PendingFile;
 use unify::clock::ClockMap;
-use unify::functions::{Found, Frames, Functions};
+use unify::functions::{Frames, Functions};
+use unify::scan::Scan;
 use unify::timeline::Timeline;
 use wrappers::Table;
 
@@ -88,28 +89,29 @@ impl std::error::Error for Error {
     }
 }
 
-/// Writes the `.bin` file of the process that left `file`, with times on rank 0's clock as `clock` has it: without one, on the
-/// process's own.
+/// Writes the `.bin` file of the process that left `file`, which `scan` was made of, with times on rank 0's clock as the scan has it.
 ///
 /// # Errors
 /// If `file` was written with another function table than `table`, has no rank, or the output fails; no file is left then.
 pub fn write(
     file: &File<'_>,
+    scan: &Scan,
     table: &Table,
     options: &Options,
-    clock: Option<&ClockMap>,
 ) -> Result<Summary, Error> {
-    let rank = u32::try_from(file.info().rank).map_err(|_| Error::NoRank)?;
+    let rank = scan.rank().ok_or(Error::NoRank)?;
     let path = options.bin_path(rank);
     let failed = |error| Error::Write {
         path: path.clone(),
         error,
     };
-    let about = prepare(file, table, clock)?;
-    let mut writer = FileWriter::create(&path, about.offsets).map_err(failed)?;
+    check_table(file, table)?;
+    let times = Times::on_common_clock(scan);
+    let mut writer = FileWriter::create(&path, times.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
-    let mut summary = stream(file, options, &about, &mut converter, &mut writer).map_err(failed)?;
-    let trailer = trailer(converter, about);
+    let mut summary =
+        stream(file, scan, options, &times, &mut converter, &mut writer).map_err(failed)?;
+    let trailer = trailer(converter, scan, &times);
     let index = writer.finish(&trailer, LIBDUMPI).map_err(failed)?;
     // The index is what the file ends with, the table of names what stands before it.
     summary.bytes = fs::metadata(&path).map_or(index.address_labels, |m| m.len());
@@ -131,32 +133,35 @@ pub fn write_to<W: Write>(
         path: PathBuf::from("DUMPI output"),
         error,
     };
-    let about = prepare(file, table, None)?;
-    let mut writer = Writer::new(out, about.offsets).map_err(failed)?;
+    check_table(file, table)?;
+    let scan = Scan::new(file);
+    let times = Times::on_own_clock(&scan);
+    let mut writer = Writer::new(out, times.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
-    let summary = stream(file, options, &about, &mut converter, &mut writer).map_err(failed)?;
-    let trailer = trailer(converter, about);
+    let summary =
+        stream(file, &scan, options, &times, &mut converter, &mut writer).map_err(failed)?;
+    let trailer = trailer(converter, &scan, &times);
     let (out, _) = writer.finish(&trailer, LIBDUMPI).map_err(failed)?;
     Ok((out, summary))
 }
 
-/// Writes the metafile of the run that `file` is a part of: the business of rank 0. `present` are the ranks that were recorded, in
-/// order; the others are named as absent. Gives its path.
+/// Writes the metafile of the run that the process of `scan` was a part of: the business of rank 0. `present` are the ranks that
+/// were recorded, in order; the others are named as absent. Gives its path.
 ///
 /// # Errors
 /// If the file cannot be written; none is left then.
 pub fn write_meta(
-    file: &File<'_>,
+    scan: &Scan,
     options: &Options,
     present: impl IntoIterator<Item = u32>,
 ) -> Result<PathBuf, Error> {
-    let about = About::of(file, None);
+    let header = header(scan);
     let prefix = options.prefix();
     let mut meta = Meta {
-        hostname: about.header.hostname,
-        numprocs: file.info().size,
-        username: about.header.username,
-        starttime: about.header.starttime,
+        hostname: header.hostname,
+        numprocs: scan.info.size,
+        username: header.username,
+        starttime: header.starttime,
         // Without directories: readers look beside the metafile.
         fileprefix: prefix
             .file_name()
@@ -182,102 +187,78 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist()
 }
 
-/// What the file says besides calls.
-struct About {
-    header: Header,
-    clock: ClockMap,
-    offsets: Offsets,
-    /// Whether that is rank 0's clock and not the process's own.
-    is_corrected: bool,
-    /// Names of performance counters.
-    counters: Vec<String>,
-    /// Functions of the program.
-    entered: Found,
-}
-
-fn prepare(file: &File<'_>, table: &Table, clock: Option<&ClockMap>) -> Result<About, Error> {
+fn check_table(file: &File<'_>, table: &Table) -> Result<(), Error> {
     let (found, expected) = (file.info().table, table.fingerprint());
-    if found != expected {
-        return Err(Error::Table { found, expected });
+    match found == expected {
+        true => Ok(()),
+        false => Err(Error::Table { found, expected }),
     }
-    Ok(About::of(file, clock))
 }
 
-impl About {
-    /// Goes over the definitions. The seconds that times count from must not be later than any of them.
-    fn of(file: &File<'_>, common: Option<&ClockMap>) -> About {
-        let mut process = Process::default();
-        let mut readings = Vec::new();
-        let mut earliest = u64::MAX;
-        let mut counters = Vec::new();
-        let mut entered = Found::default();
-        let mut timeline = Timeline::new(file);
-        while let Some(item) = timeline.next() {
-            let record = item.record;
-            if record.is_operation() {
-                continue;
-            }
-            if !record.is_definition() || record.function == define::USER_EVENT {
-                earliest = earliest.min(record.start);
-                continue;
-            }
-            if let Some(step) = Step::of(&record) {
-                earliest = earliest.min(record.start);
-                entered.step(&step);
-                continue;
-            }
-            match Definition::decode(record.function, record.payload) {
-                Some(Definition::Process(p)) => process = p,
-                Some(Definition::Clock(reading)) => {
-                    readings.push(reading);
-                    earliest = earliest.min(reading.ticks);
-                }
-                // The settings of rank 0, which come second, hold for all but the first calls.
-                Some(Definition::Counters { names }) => counters = names,
-                Some(Definition::Module(module)) => entered.module(module),
-                Some(Definition::Choice { include, exclude }) => entered.choose(include, exclude),
-                // It has a record of its own.
-                Some(Definition::Annotation { .. }) => earliest = earliest.min(record.start),
-                _ => {}
-            }
+/// Where and when the process ran.
+fn header(scan: &Scan) -> Header {
+    let process = scan.library.process();
+    let user = match process.user.as_str() {
+        "" => "<none>",
+        user => user,
+    };
+    Header {
+        version: Version::CURRENT,
+        starttime: first_reading(scan).realtime / SECOND,
+        hostname: process.host.clone().into_bytes(),
+        username: user.as_bytes().to_vec(),
+        mesh_coords: Vec::new(),
+        mesh_sizes: Vec::new(),
+    }
+}
+
+/// What the clocks of the process showed first.
+fn first_reading(scan: &Scan) -> ClockReading {
+    let first = scan.readings.iter().min_by_key(|reading| reading.ticks);
+    first.copied().unwrap_or_default()
+}
+
+/// How ticks become the times of a file.
+struct Times {
+    clock: ClockMap,
+    /// Whether `clock` is that of rank 0, which differs from the process's own.
+    is_corrected: bool,
+    /// The seconds that times count from: not later than any of them.
+    offsets: Offsets,
+}
+
+impl Times {
+    /// Times on the clock of the process's host, as the reference's files have them.
+    fn on_own_clock(scan: &Scan) -> Times {
+        let clock = ClockMap::new(scan.info.clock, &scan.readings, &[]);
+        Times::of(scan, clock, false)
+    }
+
+    /// Times on rank 0's clock, where that is another one; else as [`Times::on_own_clock`].
+    fn on_common_clock(scan: &Scan) -> Times {
+        let own = Times::on_own_clock(scan);
+        let ticks = first_reading(scan).ticks;
+        let shift = scan
+            .clock
+            .ns(ticks)
+            .wrapping_sub(own.clock.monotonic_ns(ticks));
+        match shift.unsigned_abs() >= LEAST_SHIFT {
+            true => Times::of(scan, scan.clock.clone(), true),
+            false => own,
         }
-        let own = ClockMap::new(file.info().clock, &readings, &[]);
-        let first = readings.into_iter().min_by_key(|r| r.ticks);
-        // The reference's files have the clock of each host. Where that is rank 0's, these do, too.
-        let is_other = |clock: &&ClockMap| {
-            let ticks = first.map_or(0, |r| r.ticks);
-            let shift = clock.ns(ticks).wrapping_sub(own.monotonic_ns(ticks));
-            shift.unsigned_abs() >= LEAST_SHIFT
-        };
-        let other = common.filter(is_other).cloned();
-        let is_corrected = other.is_some();
-        let clock = other.unwrap_or(own);
-        let first: ClockReading = first.unwrap_or_default();
-        let wall = match earliest {
-            u64::MAX => 0,
-            ticks => nanoseconds(&clock, ticks) / SECOND,
-        };
-        let user = match process.user.as_str() {
-            "" => "<none>",
-            user => user,
-        };
-        About {
-            header: Header {
-                version: Version::CURRENT,
-                starttime: first.realtime / SECOND,
-                hostname: process.host.into_bytes(),
-                username: user.as_bytes().to_vec(),
-                mesh_coords: Vec::new(),
-                mesh_sizes: Vec::new(),
-            },
+    }
+
+    fn of(scan: &Scan, clock: ClockMap, is_corrected: bool) -> Times {
+        let readings = scan.readings.iter().map(|reading| reading.ticks);
+        let earliest = readings.chain(scan.first_tick()).min();
+        let wall = earliest.map_or(0, |ticks| nanoseconds(&clock, ticks) / SECOND);
+        Times {
             clock,
             is_corrected,
             offsets: Offsets {
-                cpu: (first.cpu / SECOND) as i32,
+                cpu: (first_reading(scan).cpu / SECOND) as i32,
                 wall: wall as i32,
             },
-            counters,
-            entered,
         }
     }
 }
@@ -297,8 +278,9 @@ fn nanoseconds(clock: &ClockMap, ticks: u64) -> u64 {
 /// Writes all calls.
 fn stream<W: Write>(
     file: &File<'_>,
+    scan: &Scan,
     options: &Options,
-    about: &About,
+    times: &Times,
     converter: &mut Converter<'_>,
     writer: &mut Writer<W>,
 ) -> Result<Summary, WriteError> {
@@ -306,11 +288,11 @@ fn stream<W: Write>(
     if options.wall {
         mask |= Mask::WALL;
     }
-    let clock = &about.clock;
+    let clock = &times.clock;
     let mut summary = Summary::default();
-    let functions = Functions::new(&about.entered, &options.functions);
+    let functions = Functions::new(&scan.entered, &options.functions);
     let mut frames = vec![Frames::default(); file.threads().len()];
-    let mut counts = Counts::new(file, about.counters.len());
+    let mut counts = Counts::new(file, scan.counters.len());
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let record = item.record;
@@ -437,21 +419,25 @@ impl Counts {
     }
 }
 
-fn trailer(converter: Converter<'_>, about: About) -> Trailer {
+fn trailer(converter: Converter<'_>, scan: &Scan, times: &Times) -> Trailer {
     let (footer, type_sizes, address_labels) = converter.finish();
     let corrected = Keyval {
         key: CLOCK_KEY.to_vec(),
         value: CLOCK_OF_ZERO.to_vec(),
     };
     Trailer {
-        header: about.header,
+        header: header(scan),
         footer,
-        keyvals: about
+        keyvals: times
             .is_corrected
             .then_some(corrected)
             .into_iter()
             .collect(),
-        perf_labels: about.counters.into_iter().map(String::into_bytes).collect(),
+        perf_labels: scan
+            .counters
+            .iter()
+            .map(|name| name.clone().into_bytes())
+            .collect(),
         type_sizes,
         address_labels,
     }

@@ -250,11 +250,8 @@ fn per_rank(
         }
     };
     let (mut files, mut bytes) = (0, 0);
-    let ranks = group.sources.iter().filter(|s| s.info.rank >= 0);
-    for source in ranks.clone() {
-        let scan = merge.scans().find(|scan| scan.info == source.info);
-        let clock = scan.map(|scan| &scan.clock);
-        match dumpi::write(&source.file, table, &options, clock) {
+    for (file, scan) in merge.processes() {
+        match dumpi::write(file, scan, table, &options) {
             Ok(summary) => {
                 files += 1;
                 bytes += summary.bytes;
@@ -262,11 +259,11 @@ fn per_rank(
             Err(error) => written.failures.push(error.to_string()),
         }
     }
-    let Some(first) = ranks.clone().next() else {
+    let Some(first) = merge.scans().next() else {
         return;
     };
-    let present: BTreeSet<u32> = ranks.map(|source| source.info.rank as u32).collect();
-    match dumpi::write_meta(&first.file, &options, present) {
+    let present = merge.scans().filter_map(Scan::rank);
+    match dumpi::write_meta(first, &options, present) {
         Ok(path) => written.files.push(format!(
             "{} + {files} .bin ({:.1} MB)",
             path.display(),

@@ -4,7 +4,8 @@ use super::bytes::{Endian, get, get_f64, get_i32};
 use super::error::{Clog2ErrorKind, Error};
 use super::gid::Gid;
 use super::record::{
-    Body, CommEvent, ConstDef, EventDef, HEADER_SIZE, Msg, Record, RecordHeader, StateDef, rectype,
+    Body, CARGO_SIZE, CommEvent, ConstDef, EventDef, HEADER_SIZE, Msg, Record, RecordHeader,
+    StateDef, rectype,
 };
 use super::text::FixedText;
 
@@ -24,17 +25,7 @@ impl Record {
         let Some(to) = to.get_mut(..size) else {
             return 0;
         };
-        put(to, 0, &self.header.time.to_be_bytes());
-        put_ints(
-            to,
-            8,
-            &[
-                self.header.icomm,
-                self.header.rank,
-                self.header.thread,
-                self.body.rectype(),
-            ],
-        );
+        put_header(to, &self.header, self.body.rectype());
         let to = &mut to[HEADER_SIZE..];
         match &self.body {
             Body::EndLog | Body::EndBlock => {}
@@ -200,6 +191,48 @@ impl Record {
         };
         Ok(Record { header, body })
     }
+}
+
+/// Writes the header of a record to the front of `to`, which has room for it, in big-endian order.
+#[inline]
+fn put_header(to: &mut [u8], header: &RecordHeader, rectype: i32) {
+    put(to, 0, &header.time.to_be_bytes());
+    put_ints(to, 8, &[header.icomm, header.rank, header.thread, rectype]);
+}
+
+/// Bytes of a [`Body::Bare`] record.
+pub(super) const BARE_SIZE: usize = HEADER_SIZE + 8;
+/// Bytes of a [`Body::Cargo`] record.
+pub(super) const CARGO_RECORD_SIZE: usize = BARE_SIZE + CARGO_SIZE;
+/// Bytes of a [`Body::Msg`] record.
+pub(super) const MSG_SIZE: usize = HEADER_SIZE + 24;
+
+/// The bytes of a [`Body::Bare`] record in big-endian order.
+#[inline]
+pub(super) fn put_bare(to: &mut [u8; BARE_SIZE], header: &RecordHeader, etype: i32) {
+    put_header(to, header, rectype::BAREEVT);
+    put_ints(to, HEADER_SIZE, &[etype, 0]);
+}
+
+/// The bytes of a [`Body::Cargo`] record in big-endian order.
+#[inline]
+pub(super) fn put_cargo(
+    to: &mut [u8; CARGO_RECORD_SIZE],
+    header: &RecordHeader,
+    etype: i32,
+    cargo: &[u8; CARGO_SIZE],
+) {
+    put_header(to, header, rectype::CARGOEVT);
+    put_ints(to, HEADER_SIZE, &[etype, 0]);
+    put(to, BARE_SIZE, cargo);
+}
+
+/// The bytes of a [`Body::Msg`] record in big-endian order.
+#[inline]
+pub(super) fn put_message(to: &mut [u8; MSG_SIZE], header: &RecordHeader, msg: &Msg) {
+    put_header(to, header, rectype::MSGEVT);
+    let ints = [msg.etype, msg.icomm, msg.rank, msg.tag, msg.size, 0];
+    put_ints(to, HEADER_SIZE, &ints);
 }
 
 /// Bytes of a record of this type, header included; `None` for a number that is no type.

@@ -1,11 +1,11 @@
 //! Writes CLOG2 files, streaming: one block in memory, whatever the size of the log.
 
 use super::bytes::Endian;
-use super::codec::{peek_size, peek_time};
+use super::codec::{self, peek_size, peek_time};
 use super::comm::CommTable;
 use super::error::{Clog2ErrorKind, Error};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
-use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
+use super::record::{Body, CARGO_SIZE, ENDLOG_TIME, HEADER_SIZE, Msg, Record, RecordHeader};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use trace_model::PendingFile;
@@ -98,6 +98,77 @@ impl<W: Write + Seek> Writer<W> {
     #[inline]
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
         self.write_padded(record, [0; 4])
+    }
+
+    /// Appends an event with or without data: [`Writer::write`] of such a record, without making one.
+    ///
+    /// # Errors
+    /// When the output could not be written.
+    #[inline]
+    pub fn write_event(
+        &mut self,
+        header: &RecordHeader,
+        etype: i32,
+        cargo: Option<&[u8; CARGO_SIZE]>,
+    ) -> Result<(), Error> {
+        if self.endian != Endian::Big {
+            let body = cargo.map_or(Body::Bare { etype }, |bytes| Body::Cargo {
+                etype,
+                bytes: *bytes,
+            });
+            return self.write(&Record {
+                header: *header,
+                body,
+            });
+        }
+        match cargo {
+            None => codec::put_bare(self.take_room(header)?, header, etype),
+            Some(cargo) => codec::put_cargo(self.take_room(header)?, header, etype, cargo),
+        }
+        Ok(())
+    }
+
+    /// Appends one end of a message: [`Writer::write`] of such a record, without making one.
+    ///
+    /// # Errors
+    /// When the output could not be written.
+    #[inline]
+    pub fn write_message(&mut self, header: &RecordHeader, message: &Msg) -> Result<(), Error> {
+        if self.endian != Endian::Big {
+            return self.write(&Record {
+                header: *header,
+                body: Body::Msg(*message),
+            });
+        }
+        codec::put_message(self.take_room(header)?, header, message);
+        Ok(())
+    }
+
+    /// Room for a record of `SIZE` bytes with this header in the block.
+    #[inline]
+    fn take_room<const SIZE: usize>(
+        &mut self,
+        header: &RecordHeader,
+    ) -> Result<&mut [u8; SIZE], Error> {
+        self.make_room(SIZE, header)?;
+        let at = self.used;
+        self.used += SIZE;
+        let too_large = self.block_size;
+        if self.block.len() < self.used {
+            self.block.resize(self.used, 0);
+        }
+        self.block
+            .get_mut(at..)
+            .and_then(|rest| rest.first_chunk_mut())
+            .ok_or_else(|| {
+                Error::new(
+                    0,
+                    ErrorKind::TooLarge {
+                        size: SIZE,
+                        block_size: too_large,
+                    },
+                )
+            })
     }
 
     /// Appends a record with these bytes in its pad field, which nobody reads; see [`Record::pad`].

@@ -8,6 +8,7 @@ use merge::dumpi::{Options, Summary, constant_names, write, write_meta, write_to
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::{Mask, Trailer};
+use unify::scan::Scan;
 
 fn convert(blocks: &Blocks, options: &Options) -> (Vec<u8>, Summary) {
     let bytes = blocks.bytes();
@@ -623,12 +624,13 @@ fn files_of_a_run() {
     };
     let bytes = b.bytes();
     let file = File::new(&bytes).unwrap();
-    let summary = write(&file, &b.table, &options, None).unwrap();
+    let scan = Scan::new(&file);
+    let summary = write(&file, &scan, &b.table, &options).unwrap();
     assert_eq!(summary.path, dir.join("run-2026.11.20.05.32.58-0012.bin"));
     let written = std::fs::read(&summary.path).unwrap();
     assert_eq!(summary.bytes, written.len() as u64);
     assert_eq!(calls_of(&written).len(), 1);
-    let meta = write_meta(&file, &options, 0..2).unwrap();
+    let meta = write_meta(&scan, &options, 0..2).unwrap();
     assert_eq!(
         std::fs::read_to_string(&meta).unwrap(),
         "hostname=node7\nnumprocs=2\nusername=someone\nstartime=1700000000\nfileprefix=run-2026.11.20.05.32.58\nversion=13\nsubversion=0\nsubsubversion=0\n"
@@ -648,7 +650,8 @@ fn files_of_a_run() {
 
     b.rank = -1;
     let bytes = b.bytes();
-    let error = write(&File::new(&bytes).unwrap(), &b.table, &options, None).unwrap_err();
+    let file = File::new(&bytes).unwrap();
+    let error = write(&file, &Scan::new(&file), &b.table, &options).unwrap_err();
     assert!(error.to_string().contains("before MPI_Init"), "{error}");
     let nowhere = Options {
         root: dir.join("no/run"),
@@ -656,7 +659,8 @@ fn files_of_a_run() {
     };
     b.rank = 0;
     let bytes = b.bytes();
-    let error = write(&File::new(&bytes).unwrap(), &b.table, &nowhere, None).unwrap_err();
+    let file = File::new(&bytes).unwrap();
+    let error = write(&file, &Scan::new(&file), &b.table, &nowhere).unwrap_err();
     assert!(error.to_string().contains("no/run"), "{error}");
     std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -317,8 +317,12 @@ impl Drawing {
         }
     }
 
+    /// Takes one end of a message.
+    ///
+    /// # Errors
+    /// The errors of `put`.
     #[inline]
-    fn message<E>(
+    pub fn message<E>(
         &mut self,
         header: &RecordHeader,
         msg: &Msg,

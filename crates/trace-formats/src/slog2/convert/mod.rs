@@ -301,6 +301,21 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         self.views.push(map);
     }
 
+    /// Takes one end of a message: what [`FromClog2::push`] does with a record of it.
+    ///
+    /// # Errors
+    /// When the output could not be written.
+    #[inline]
+    pub fn message(
+        &mut self,
+        header: &clog2::RecordHeader,
+        message: &clog2::Msg,
+    ) -> Result<(), Error> {
+        let (draw, builder) = (&mut self.draw, &mut self.builder);
+        let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
+        self.drawing.message(header, message, &mut put)
+    }
+
     /// Takes the next record.
     ///
     /// # Errors
