@@ -9,7 +9,6 @@ use merge::dumpi;
 use merge::local::{self, Merge};
 use merge::operations;
 use merge::outputs::{Outputs, Plan, numbered};
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use trace_model::Stop;

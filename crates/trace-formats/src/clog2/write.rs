@@ -163,7 +163,7 @@ impl<W: Write + Seek> Writer<W> {
             .ok_or_else(|| {
                 Error::new(
                     0,
-                    ErrorKind::TooLarge {
+                    Clog2ErrorKind::TooLarge {
                         size: SIZE,
                         block_size: too_large,
                     },
