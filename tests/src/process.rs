@@ -49,9 +49,33 @@ impl FinishedCommand {
     }
 }
 
-/// Runs a command to its end. After `limit` its process group is killed and the test fails.
+/// A command that did not come to its end.
+#[derive(Debug)]
+pub struct Hung {
+    /// What it left when it had been killed.
+    pub finished: FinishedCommand,
+    /// Stacks of all threads of it and of the processes below it, before it was killed; says so where there is no gdb.
+    pub stacks: String,
+}
+
+/// Runs a command to its end. After `limit` its process group is killed and the test fails, with the stacks of what hung.
 #[track_caller]
 pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
+    run_within(command, limit).unwrap_or_else(|hung| {
+        panic!(
+            "not finished after {limit:?}: {}\n--- stacks\n{}",
+            hung.finished.story(),
+            hung.stacks
+        )
+    })
+}
+
+/// Runs a command to its end. After `limit` its process group is killed.
+///
+/// # Errors
+/// It was killed.
+#[track_caller]
+pub fn run_within(command: &mut Command, limit: Duration) -> Result<FinishedCommand, Box<Hung>> {
     let text = describe(command);
     let start = Instant::now();
     let mut child = command
@@ -63,13 +87,13 @@ pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
         .unwrap_or_else(|error| panic!("{text}: {error}"));
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
-    let mut late = false;
+    let mut hung = None;
     let status = loop {
         if let Some(status) = child.try_wait().expect("own child") {
             break status;
         }
         if start.elapsed() > limit {
-            late = true;
+            hung = Some(stacks(descendants(child.id())));
             let _ = Command::new("kill")
                 .args(["-KILL", "--", &format!("-{}", child.id())])
                 .status();
@@ -84,8 +108,72 @@ pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
         took: start.elapsed(),
         command: text,
     };
-    assert!(!late, "not finished after {limit:?}: {}", finished.story());
-    finished
+    match hung {
+        Some(stacks) => Err(Box::new(Hung { finished, stacks })),
+        None => Ok(finished),
+    }
+}
+
+/// Runs a command whose program starts processes by MPI_Comm_spawn. `None` if Open MPI hung in it by itself, which is said as a
+/// test that cannot run here.
+///
+/// With PMIx 4, which Debian's Open MPI 4.1 uses, a started process now and then never gets the answer to its first question
+/// to mpirun and stays in PMIx_Init (openpmix issue 2735): without a recorder in 1 of 100 starts of one process and in 1 of 10 of
+/// two, on a machine of two cores with two busy loops. Such a process has not come into MPI yet.
+#[track_caller]
+pub fn run_starting(command: &mut Command) -> Option<FinishedCommand> {
+    const LIMIT: Duration = Duration::from_secs(100);
+    match run_within(command, LIMIT) {
+        Ok(finished) => Some(finished),
+        Err(hung) if hung.stacks.contains(" PMIx_Init ") => {
+            test_support::skip("a process that MPI_Comm_spawn started hung in PMIx_Init");
+            None
+        }
+        Err(hung) => panic!(
+            "not finished after {LIMIT:?}: {}\n--- stacks\n{}",
+            hung.finished.story(),
+            hung.stacks
+        ),
+    }
+}
+
+/// A process and all processes below it.
+fn descendants(pid: u32) -> Vec<u32> {
+    let of = |pid: u32| -> Option<(u32, u32)> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?;
+        Some((pid, parent.parse().ok()?))
+    };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let parents: Vec<(u32, u32)> = pids.filter_map(of).collect();
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        found.extend(parents.iter().filter(|of| of.1 == parent).map(|of| of.0));
+        next += 1;
+    }
+    found
+}
+
+/// Stacks of all threads of these processes, as gdb tells them.
+pub fn stacks(pids: impl IntoIterator<Item = u32>) -> String {
+    let mut text = String::new();
+    for pid in pids {
+        let mut gdb = Command::new("gdb");
+        gdb.args(["-batch", "-p", &pid.to_string(), "-ex"]);
+        gdb.arg("thread apply all bt 40").stdin(Stdio::null());
+        let told = match gdb.output() {
+            Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+            Err(error) => return format!("gdb: {error}"),
+        };
+        let frames = told
+            .lines()
+            .filter(|line| line.starts_with('#') || line.starts_with("Thread "));
+        text += &format!("process {pid}\n");
+        frames.for_each(|line| text += &format!("{line}\n"));
+    }
+    text
 }
 
 /// Reads a pipe to its end in a thread of its own, so that no program stalls on a full pipe.

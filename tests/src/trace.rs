@@ -60,6 +60,29 @@ impl<'a> TraceSetup<'a> {
     /// Runs a program with its arguments.
     #[track_caller]
     pub fn run(&self, program: &Path, arguments: &[&str]) -> TracedRun {
+        let (folder, mut command) = self.command(program, arguments);
+        let finished = process::run(&mut command, self.limit);
+        TracedRun {
+            folder,
+            finished,
+            ranks: self.ranks,
+        }
+    }
+
+    /// Runs a program that starts others. `None` where MPI could not start them ([`process::run_starting`]).
+    #[track_caller]
+    pub fn run_starting(&self, program: &Path) -> Option<TracedRun> {
+        let (folder, mut command) = self.command(program, &[]);
+        let finished = process::run_starting(&mut command)?;
+        Some(TracedRun {
+            folder,
+            finished,
+            ranks: self.ranks,
+        })
+    }
+
+    /// The launcher's command line, and the folder in which it is to run.
+    fn command(&self, program: &Path, arguments: &[&str]) -> (TestFolder, Command) {
         let name = program.file_name().unwrap_or_default().to_string_lossy();
         let folder = TestFolder::new(&format!("{}-{name}-n{}", self.mpi.suffix(), self.ranks));
         for file in self.files {
@@ -81,12 +104,7 @@ impl<'a> TraceSetup<'a> {
             command.args(["env".into(), format!("LD_PRELOAD={preload}")]);
         }
         command.arg(program).args(arguments);
-        let finished = process::run(&mut command, self.limit);
-        TracedRun {
-            folder,
-            finished,
-            ranks: self.ranks,
-        }
+        (folder, command)
     }
 
     /// Working directory and variables of a run in this folder.

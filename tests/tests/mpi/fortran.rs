@@ -98,7 +98,12 @@ fn traced(mpi: Mpi, variant: Variant, sizes: &[usize]) {
     };
     let (mut seen, mut made) = (0, 0);
     for &ranks in sizes {
-        let run = TraceSetup::new(mpi, ranks).run(&executable, &[]);
+        let tracing = TraceSetup::new(mpi, ranks);
+        let run = match variant {
+            Processes => tracing.run_starting(&executable),
+            _ => Some(tracing.run(&executable, &[])),
+        };
+        let Some(run) = run else { return };
         assert!(run.finished.status.success(), "{}", run.finished.story());
         assert_eq!(run.finished.stdout.trim(), "ok", "{}", run.finished.story());
         if variant == Processes {
