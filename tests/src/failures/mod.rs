@@ -8,7 +8,7 @@ mod ways;
 pub use judge::RunOutcome;
 pub use ways::{EndKind, WAYS};
 
-use crate::process::TestFolder;
+use crate::process::{self, TestFolder};
 use crate::trace::TraceSetup;
 use crate::{Mpi, Program};
 use judge::{ProgramCounts, judge, truths};
@@ -74,6 +74,8 @@ struct RunGoing {
     /// When a call was seen for the last time.
     latest: Instant,
     limit: Duration,
+    /// Whether it is of interest where processes are that have to be killed: it must end by itself.
+    keeps_stacks: bool,
 }
 
 /// Time that a run may take without a call of any rank. How long a run takes in all, the machine decides.
@@ -104,7 +106,7 @@ impl RunGoing {
     }
 
     /// Waits until launcher and ranks are gone. When a part of them is, the others have `patience` to follow. Gives how the
-    /// launcher ended, if all ended by themselves.
+    /// launcher ended, if all ended by themselves. Of processes that are killed, `stacks` in the folder has the stacks.
     fn end(mut self, patience: Duration) -> Option<ExitStatus> {
         let mut calls = 0;
         let mut is_killed = false;
@@ -127,6 +129,11 @@ impl RunGoing {
             }
             let late = first_gone.is_some_and(|t| t.elapsed() > patience);
             if late || self.latest.elapsed() > self.limit {
+                let stacks = self.folder.join("stacks");
+                if self.keeps_stacks && !stacks.exists() {
+                    let all = alive.iter().copied().chain([self.launcher.id()]);
+                    fs::write(&stacks, process::stacks(all)).expect("own folder");
+                }
                 is_killed |= !alive.is_empty();
                 signal("KILL", alive);
                 // The launcher has an end of its own to make; then it has had its time, too.
@@ -255,8 +262,10 @@ impl FailurePlan {
             latest: Instant::now(),
             limit: match self.way.name {
                 "hang" => LIMIT_OF_HUNG,
+                _ if self.way.ends_by_itself() => MAX_RUN_TIME,
                 _ => LIMIT,
             },
+            keeps_stacks: self.way.ends_by_itself(),
         }
     }
 
@@ -272,7 +281,7 @@ impl FailurePlan {
             ..self.clone()
         };
         let folder = TestFolder::new(&format!("{}-{}-bare", self.mpi.suffix(), self.way.name));
-        plan.start(&folder).end(Duration::from_secs(10))
+        plan.start(&folder).end(MAX_RUN_TIME)
     }
 }
 
@@ -315,11 +324,12 @@ pub fn run(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> RunOutcome {
         Victim::One | Victim::Each | Victim::Nobody => {}
     }
     let patience = match way.name {
-        "hang" => 4000,
-        _ if way.runs_on || way.partly => 10_000,
-        _ => 700,
+        "hang" => Duration::from_secs(4),
+        // How long it takes to the end, the machine decides.
+        _ if way.ends_by_itself() => MAX_RUN_TIME,
+        _ => Duration::from_millis(700),
     };
-    let status = going.end(Duration::from_millis(patience));
+    let status = going.end(patience);
     let mut outcome = judge(&folder, &plan.traced, way);
     if way.runs_on && !status.is_some_and(|status| status.success()) {
         let fault = "the program did not end well, or not by itself";
@@ -341,7 +351,9 @@ pub fn run(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> RunOutcome {
             mpi.suffix(),
             plan.arguments().join(" "),
             plan.traced,
-            fs::read_to_string(folder.path().join("stderr")).unwrap_or_default()
+            ["stderr", "stacks"]
+                .map(|name| fs::read_to_string(folder.path().join(name)).unwrap_or_default())
+                .join("\n")
         );
         outcome.faults.push(story);
         // For whoever looks for the reason.

@@ -87,6 +87,11 @@ impl EndKind {
         }
     }
 
+    /// Whether the run must come to its end without being killed, in whatever time.
+    pub(super) fn ends_by_itself(self) -> bool {
+        self.runs_on || self.partly
+    }
+
     /// The argument by which the program `ends` knows this way.
     pub(super) fn ends_by(self) -> &'static str {
         match self.name {
