@@ -22,12 +22,12 @@ fn where_a_program_hangs_is_told() {
         tracing.variables = &[("TRACE_DUMP_SIGNAL", "USR1")];
         let mut command = mpi.mpiexec(2);
         tracing.settings(&mut command, &folder);
-        let said = folder.path().join("said");
+        let (said, end) = (folder.path().join("said"), folder.path().join("end"));
         let child = command
             .arg("env")
             .arg(format!("LD_PRELOAD={}", mpi.library().display()))
             .arg(&program)
-            .arg("4")
+            .arg(&end)
             .stdin(Stdio::null())
             .stdout(std::fs::File::create(folder.path().join("out")).expect("own folder"))
             .stderr(std::fs::File::create(&said).expect("own folder"))
@@ -78,18 +78,25 @@ fn where_a_program_hangs_is_told() {
             let sent = Command::new("kill").args(["-USR1", pid]).status();
             assert!(sent.expect("kill").success());
         }
+        let begun = Instant::now();
+        loop {
+            let said = std::fs::read_to_string(&said).expect("own folder");
+            let says = |start: &str, what: &str| {
+                let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
+                let mut lines = whole.lines();
+                let line = lines.find(|line| line.starts_with(start));
+                line.inspect(|line| assert!(line.contains(what), "{said}"))
+                    .is_some()
+            };
+            if says("trace: rank 0, thread 0", "in MPI_Recv for ")
+                && says("trace: rank 1, thread 0", "outside MPI")
+            {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{said}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::fs::write(&end, "").expect("own folder");
         assert!(child.wait().expect("own child").success());
-        let said = std::fs::read_to_string(&said).expect("own folder");
-        let first = said
-            .lines()
-            .find(|l| l.starts_with("trace: rank 0, thread 0"));
-        assert!(
-            first.is_some_and(|l| l.contains("in MPI_Recv for ")),
-            "{said}"
-        );
-        let second = said
-            .lines()
-            .find(|l| l.starts_with("trace: rank 1, thread 0"));
-        assert!(second.is_some_and(|l| l.contains("outside MPI")), "{said}");
     }
 }

