@@ -224,13 +224,13 @@ fn has_symbol(name: &CStr, caller: Code) -> bool {
 
 /// What another recorder says that it is built for (`trace_abi`), by the path of its file; `None` of all other objects.
 fn other_recorder(object: &CStr) -> Option<String> {
-    let said = symbol_in(object, c"trace_abi")?;
-    if object_of(said).as_deref() != Some(object) {
+    let abi = symbol_in(object, c"trace_abi")?;
+    if object_of(abi).as_deref() != Some(object) {
         return None;
     }
     // SAFETY: the text of a recorder, which has an end.
-    let said = unsafe { CStr::from_ptr(said.cast()) };
-    Some(said.to_string_lossy().into_owned())
+    let abi = unsafe { CStr::from_ptr(abi.cast()) };
+    Some(abi.to_string_lossy().into_owned())
 }
 
 fn is_of_other_recorder(address: Code) -> bool {
@@ -244,7 +244,7 @@ fn is_another_for(family: Family) -> bool {
         Family::OpenMpi => "abi=openmpi ",
         Family::Standard => "abi=abi ",
     };
-    let fits = |object: &CString| other_recorder(object).is_some_and(|said| said.contains(word));
+    let fits = |object: &CString| other_recorder(object).is_some_and(|abi| abi.contains(word));
     loaded(|_| true).iter().any(fits)
 }
 

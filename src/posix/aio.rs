@@ -11,15 +11,15 @@ use libc::aiocb;
 use std::ffi::c_int;
 
 /// What is recorded of a control block.
-fn said(kind: u16, block: &aiocb) -> CallResult {
-    let mut said = CallResult::new(
+fn of_control_block(kind: u16, block: &aiocb) -> CallResult {
+    let mut call_result = CallResult::new(
         kind,
         block.aio_fildes,
         block.aio_offset,
         block.aio_nbytes as i64,
     );
-    said.control = Some(std::ptr::from_ref(block) as u64);
-    said
+    call_result.control = Some(std::ptr::from_ref(block) as u64);
+    call_result
 }
 
 /// aio_read, aio_write and aio_fsync.
@@ -35,16 +35,16 @@ pub unsafe fn begin(real: impl FnOnce() -> c_int, kind: u16, block: *const aiocb
     let Some((context, _)) = watched(block.aio_fildes) else {
         return real();
     };
-    let mut said = said(kind, block);
+    let mut call_result = of_control_block(kind, block);
     if kind == AIO_FSYNC {
-        (said.offset, said.size) = (-1, 0);
+        (call_result.offset, call_result.size) = (-1, 0);
     }
     let start = clock::now();
     let r = real();
     let stop = clock::now();
-    said.result = r.into();
-    said.error = if r == -1 { errno() } else { 0 };
-    record::operation(&context, start, stop, &said);
+    call_result.result = r.into();
+    call_result.error = if r == -1 { errno() } else { 0 };
+    record::operation(&context, start, stop, &call_result);
     r
 }
 
@@ -61,16 +61,16 @@ pub unsafe fn end(real: impl FnOnce() -> isize, block: *mut aiocb) -> isize {
     let Some((context, _)) = watched(state.aio_fildes) else {
         return real();
     };
-    let mut said = said(AIO_RETURN, state);
+    let mut call_result = of_control_block(AIO_RETURN, state);
     let start = clock::now();
     let r = real();
     let stop = clock::now();
-    said.result = r as i64;
+    call_result.result = r as i64;
     if r == -1 {
         // SAFETY: as above; asking leaves errno alone.
-        said.error = unsafe { libc::aio_error(block) }.max(0);
+        call_result.error = unsafe { libc::aio_error(block) }.max(0);
     }
-    record::operation(&context, start, stop, &said);
+    record::operation(&context, start, stop, &call_result);
     r
 }
 
@@ -105,18 +105,18 @@ pub unsafe fn begin_list(
             _ => continue,
         };
         if let Some((context, _)) = watched(state.aio_fildes) {
-            let mut said = said(kind, state);
-            said.result = r.into();
-            said.error = error;
-            record::operation(&context, start, stop, &said);
+            let mut call_result = of_control_block(kind, state);
+            call_result.result = r.into();
+            call_result.error = error;
+            record::operation(&context, start, stop, &call_result);
             last = Some(context);
         }
     }
     if let Some(context) = last {
-        let mut said = CallResult::new(LIO_LISTIO, -1, -1, count.into());
-        said.result = r.into();
-        said.error = error;
-        record::operation(&context, start, stop, &said);
+        let mut call_result = CallResult::new(LIO_LISTIO, -1, -1, count.into());
+        call_result.result = r.into();
+        call_result.error = error;
+        record::operation(&context, start, stop, &call_result);
     }
     r
 }

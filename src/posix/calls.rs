@@ -85,12 +85,12 @@ impl RunningFileCall {
 
     /// Ends it.
     #[inline(always)]
-    fn stop(self, context: &CallContext, stop: u64, mut said: CallResult, result: i64) {
-        said.result = result;
-        if result == -1 && said.error == 0 {
-            said.error = errno();
+    fn stop(self, context: &CallContext, stop: u64, mut call_result: CallResult, result: i64) {
+        call_result.result = result;
+        if result == -1 && call_result.error == 0 {
+            call_result.error = errno();
         }
-        record::operation(context, self.start, stop, &said);
+        record::operation(context, self.start, stop, &call_result);
     }
 }
 
@@ -136,18 +136,18 @@ pub fn transfer(
     let call = RunningFileCall::start_transfer();
     let r = real();
     let stop = clock::now();
-    let mut said = CallResult::new(kind, fd, offset, size);
+    let mut call_result = CallResult::new(kind, fd, offset, size);
     let moved = r.max(0) as i64;
-    said.offset = if offset == -1 {
+    call_result.offset = if offset == -1 {
         description.advance(fd, moved, writes(kind))
     } else {
         description.place(fd, offset, moved, writes(kind))
     };
     if description.is(DIRECT) {
-        said.flags |= operation::DIRECT;
+        call_result.flags |= operation::DIRECT;
     }
-    said.sectors = call.sectors();
-    call.stop(&context, stop, said, r as i64);
+    call_result.sectors = call.sectors();
+    call.stop(&context, stop, call_result, r as i64);
     r
 }
 
@@ -198,9 +198,9 @@ pub fn coded(real: impl FnOnce() -> c_int, kind: u16, fd: c_int, offset: i64, si
     let call = RunningFileCall::start();
     let r = real();
     let stop = clock::now();
-    let mut said = CallResult::new(kind, fd, offset, size);
-    said.error = r;
-    call.stop(&context, stop, said, if r == 0 { 0 } else { -1 });
+    let mut call_result = CallResult::new(kind, fd, offset, size);
+    call_result.error = r;
+    call.stop(&context, stop, call_result, if r == 0 { 0 } else { -1 });
     r
 }
 
@@ -275,9 +275,9 @@ unsafe fn note_open(
             // SAFETY: numbers, which may all be 0.
             let nothing = unsafe { std::mem::zeroed() };
             record::file(context, call.start, -1, flags, &nothing, &path);
-            let mut said = CallResult::new(kind, fd, -1, 0);
-            said.error = error;
-            call.stop(context, stop, said, -1);
+            let mut call_result = CallResult::new(kind, fd, -1, 0);
+            call_result.error = error;
+            call.stop(context, stop, call_result, -1);
         }
         return;
     }
@@ -484,10 +484,10 @@ pub unsafe fn copy(
             (None, Some((_, description))) => description.advance(fd, moved, writes),
             (None, None) => -1,
         };
-    let mut said = CallResult::new(kind, to, -1, size);
-    said.peer = Some((from, place(from, before_from, source, false)));
-    said.offset = place(to, before_to, target, true);
-    said.sectors = call.sectors();
-    call.stop(&context, stop, said, r as i64);
+    let mut call_result = CallResult::new(kind, to, -1, size);
+    call_result.peer = Some((from, place(from, before_from, source, false)));
+    call_result.offset = place(to, before_to, target, true);
+    call_result.sectors = call.sectors();
+    call.stop(&context, stop, call_result, r as i64);
     r
 }

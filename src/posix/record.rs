@@ -59,7 +59,7 @@ impl CallResult {
 
 /// Writes the record of an operation that ran from `start` to `stop`.
 #[inline(always)]
-pub fn operation(context: &CallContext, start: u64, stop: u64, said: &CallResult) {
+pub fn operation(context: &CallContext, start: u64, stop: u64, call_result: &CallResult) {
     // SAFETY: the state of the running thread, which nobody else writes; the guard holds off signal handlers.
     let t: &mut Thread = unsafe { &mut *context.thread };
     let _busy = BusyGuard::new(t);
@@ -76,7 +76,7 @@ pub fn operation(context: &CallContext, start: u64, stop: u64, said: &CallResult
         } else {
             t.at
         };
-        let mut word = said.kind;
+        let mut word = call_result.kind;
         let mut out = EncodeCursor::new(at.add(HEAD));
         let mut short = duration as u32;
         if duration >> 32 != 0 {
@@ -84,27 +84,27 @@ pub fn operation(context: &CallContext, start: u64, stop: u64, said: &CallResult
             short = 0;
             out.i64(duration as i64);
         }
-        if said.error != 0 {
+        if call_result.error != 0 {
             word |= ERROR;
-            out.i32(said.error);
+            out.i32(call_result.error);
         }
-        let mut flags = context.flags | said.flags;
+        let mut flags = context.flags | call_result.flags;
         let place_of_flags = out.position();
         out.u32(0);
-        out.i32(said.fd);
-        out.i64(said.offset);
-        out.i64(said.size);
-        out.i64(said.result);
-        if let Some(control) = said.control {
+        out.i32(call_result.fd);
+        out.i64(call_result.offset);
+        out.i64(call_result.size);
+        out.i64(call_result.result);
+        if let Some(control) = call_result.control {
             flags |= CONTROL;
             out.i64(control as i64);
         }
-        if let Some((read, written)) = said.sectors {
+        if let Some((read, written)) = call_result.sectors {
             flags |= SECTORS;
             out.i64(read as i64);
             out.i64(written as i64);
         }
-        if let Some((fd, offset)) = said.peer {
+        if let Some((fd, offset)) = call_result.peer {
             flags |= PEER;
             out.i32(fd);
             out.i64(offset);

@@ -210,9 +210,9 @@ pub fn truth_library() -> PathBuf {
 pub fn exactness(trace: &Path) -> BTreeMap<String, BTreeMap<String, u64>> {
     let mut command = Command::new(crate::mpitrace());
     command.args(["io", "--csv", "exactness"]).arg(trace);
-    let told = process::run(&mut command, Duration::from_secs(60));
-    assert!(told.status.success(), "{}", told.story());
-    let mut lines = told.stdout.lines();
+    let reported = process::run(&mut command, Duration::from_secs(60));
+    assert!(reported.status.success(), "{}", reported.story());
+    let mut lines = reported.stdout.lines();
     let columns: Vec<&str> = lines.next().expect("a head").split(',').collect();
     let row = |line: &str| {
         let (stage, cells) = line.split_once(',')?;

@@ -163,11 +163,11 @@ pub fn stacks(pids: impl IntoIterator<Item = u32>) -> String {
         let mut gdb = Command::new("gdb");
         gdb.args(["-batch", "-p", &pid.to_string(), "-ex"]);
         gdb.arg("thread apply all bt 40").stdin(Stdio::null());
-        let told = match gdb.output() {
+        let reported = match gdb.output() {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
             Err(error) => return format!("gdb: {error}"),
         };
-        let frames = told
+        let frames = reported
             .lines()
             .filter(|line| line.starts_with('#') || line.starts_with("Thread "));
         text += &format!("process {pid}\n");

@@ -36,9 +36,9 @@ pub struct Status {
     pub tag: i32,
     /// MPI_ERROR; 0 where the call does not set it.
     pub error: i32,
-    /// What MPI_Get_count gives for MPI_BYTE.
+    /// Size of the message in bytes: the result of MPI_Get_count with MPI_BYTE.
     pub bytes: u64,
-    /// What MPI_Test_cancelled gives.
+    /// The result of MPI_Test_cancelled.
     pub cancelled: bool,
 }
 
@@ -58,7 +58,7 @@ impl EncodeCursor {
         EncodeCursor { at }
     }
 
-    /// Where the next byte goes.
+    /// Position of the next byte to be written.
     #[inline(always)]
     pub fn position(&self) -> *mut u8 {
         self.at

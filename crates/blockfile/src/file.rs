@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Error {
     /// Byte offset in the file.
     pub offset: usize,
-    /// What stands there and what was expected.
+    /// Description of the content found and of the expected one.
     pub what: String,
 }
 
@@ -48,7 +48,7 @@ pub struct Info {
     pub rank: i32,
     /// Size of MPI_COMM_WORLD, 0 if MPI_Init did not return.
     pub size: u32,
-    /// How the run ended (see `layout::FileHeader::ended`).
+    /// State of the end of the run (see `layout::FileHeader::ended`).
     pub ended: u32,
     /// Records that were not kept.
     pub lost: u64,
@@ -308,7 +308,7 @@ impl<'a> File<'a> {
         })
     }
 
-    /// What the header says.
+    /// Content of the file's header.
     pub fn info(&self) -> Info {
         self.info
     }
@@ -325,7 +325,7 @@ impl<'a> File<'a> {
         &self.threads
     }
 
-    /// What should be in the file and is not, or cannot be read: missing blocks, and records within what blocks say is
+    /// Damage of the file: missing blocks, and records that cannot be read within what the blocks say is
     /// committed. Reads everything.
     pub fn damage(&self) -> Vec<Error> {
         let mut damage = Vec::new();

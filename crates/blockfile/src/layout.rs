@@ -29,7 +29,7 @@ pub const PINNED_MAGIC: u32 = 0x4E50_4254;
 /// Version of this layout and of the record encoding.
 pub const VERSION: u32 = 1;
 
-/// How the MPI library represents handles, and so how wide they are in records.
+/// ABI family of the MPI library. It decides the width of handles in records.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -64,7 +64,7 @@ impl Family {
 /// Bytes of an `MPI_File` (and of an MPI_T handle) in a record, a pointer in every family.
 pub const POINTER_BYTES: usize = 6;
 
-/// Where the times of a file come from.
+/// Source of the times of a file.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
@@ -96,7 +96,7 @@ pub struct FileHeader {
     pub rank: AtomicU32,
     /// Size of MPI_COMM_WORLD; 0 until MPI_Init has returned.
     pub size: AtomicU32,
-    /// How the run ended: 0 not yet, 1 MPI_Finalize reached, 2 exit without it, 3 MPI_Abort.
+    /// State of the end of the run: 0 not ended, 1 MPI_Finalize reached, 2 exit without it, 3 MPI_Abort.
     pub ended: AtomicU32,
     /// Number of blocks that the file has room for.
     pub blocks: AtomicU64,

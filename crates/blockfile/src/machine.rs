@@ -30,7 +30,7 @@ pub fn monotonic_reading() -> ClockReading {
     }
 }
 
-/// This process.
+/// Definition of this process.
 pub fn process() -> Process {
     let file_name = |path: std::path::PathBuf| {
         let name = path.file_name()?;
@@ -47,7 +47,7 @@ pub fn process() -> Process {
     }
 }
 
-/// What identifies this start of the kernel: processes with equal boot IDs read the same clocks. Empty without /proc.
+/// ID of this boot of the kernel: processes with equal boot IDs read the same clocks. Empty without /proc.
 pub fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()

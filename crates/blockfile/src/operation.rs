@@ -45,7 +45,7 @@ pub enum Layer {
     Device,
 }
 
-/// What an operation does.
+/// Effect of an operation on its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Effect {
     /// Moves bytes from the file.

@@ -43,7 +43,7 @@ pub struct Record<'a> {
     pub duration: u64,
     /// Counter field of the CallID.
     pub call: u64,
-    /// What the call returned (0 is MPI_SUCCESS); definitions: 0.
+    /// Return code of the call (0 is MPI_SUCCESS); 0 in definitions.
     pub code: i32,
     /// Process CPU time in ns at start and stop, if it was asked for.
     pub cpu: Option<(u64, u64)>,

@@ -4,7 +4,7 @@
 /// Pieces of one length at equal distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvenRun {
-    /// Where the first piece begins, bytes.
+    /// Offset of the first piece, bytes.
     pub offset: i64,
     /// Bytes of a piece.
     pub length: u64,

@@ -118,7 +118,7 @@ impl UserCategory {
     }
 }
 
-/// What happened.
+/// Content of an event of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What<'a> {
     /// A region begins.
@@ -157,7 +157,7 @@ pub struct Event<'a> {
     pub comm: Option<u64>,
     /// Whether an MPI call was running on the thread.
     pub inside: bool,
-    /// What happened.
+    /// Content of the event.
     pub what: What<'a>,
 }
 

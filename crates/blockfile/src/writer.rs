@@ -524,13 +524,13 @@ mod tests {
         assert_eq!(file.damage(), []);
         assert!(file.info().lost > 10_000);
         let mut records = file.threads()[1].records();
-        let mut told = 0;
+        let mut recorded = 0;
         while let Some(r) = records.next() {
             if let Some(Definition::Lost { count, .. }) = Definition::decode(r.function, r.payload)
             {
-                told += count;
+                recorded += count;
             }
         }
-        assert_eq!(told, file.info().lost);
+        assert_eq!(recorded, file.info().lost);
     }
 }

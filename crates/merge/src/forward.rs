@@ -21,12 +21,12 @@ const LONGEST: f64 = 10.0;
 /// Most records that wait.
 const MAX_HELD_RECORDS: usize = 1 << 20;
 
-/// What was found and done.
+/// Result of moving receives after their sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Corrected {
     /// Messages of which both endpoints are there.
     pub messages: u64,
-    /// Of them, those that arrived before they were sent.
+    /// Number of messages that arrived before they were sent.
     pub violations: u64,
     /// Largest such time, seconds.
     pub largest: f64,

@@ -1,6 +1,6 @@
 //! What a stream of records could not show as it was.
 
-/// What could not be shown as it was.
+/// Counts of what a merged trace could not show as it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// Communicators drawn on MPI_COMM_WORLD, because their lines would have numbers above 2^31 (`spec/clog2.md`

@@ -115,7 +115,7 @@ pub fn is_server(file: &File<'_>) -> bool {
     file.info().rank < 0 && file.threads().iter().any(says_so)
 }
 
-/// What was drawn.
+/// Drawables, categories and lines of the operations of a run.
 #[derive(Debug)]
 pub struct Drawn {
     /// The categories used.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use trace_formats::clog2::Preamble;
 use trace_formats::slog2::PendingFile;
 
-/// What to write.
+/// The outputs to write.
 pub struct Plan {
     /// Path without ending.
     pub base: PathBuf,

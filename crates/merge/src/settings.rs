@@ -3,7 +3,7 @@
 use unify::endpoints::DrawnEndpoints;
 use unify::function_set::FunctionSet;
 
-/// What the ranks have agreed on.
+/// Settings of the merge that are equal on all ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'s> {
     /// Members of the largest communicator: the largest [`unify::scan::Scan::width`] of all ranks.
@@ -12,7 +12,7 @@ pub struct Settings<'s> {
     pub threads: u32,
     /// Time zero on rank 0's clock, ns: the smallest [`unify::scan::Scan::first_ns`] of all ranks.
     pub zero_ns: i64,
-    /// Of a run that was killed, the latest time known of it, ns on rank 0's clock: calls that were running then end there.
+    /// End of a run that was killed: its latest known time, ns on rank 0's clock. Calls that were running then end there.
     /// `None` leaves running calls out.
     pub open_until_ns: Option<i64>,
     /// Messages that are left out, where not all calls of all ranks were kept.

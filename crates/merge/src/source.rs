@@ -53,7 +53,8 @@ pub struct BlockFilesSource<'a> {
 }
 
 impl<'a> BlockFilesSource<'a> {
-    /// Of the files of one run, and of servers and devices that worked for it. They are read twice, once for the definitions.
+    /// A source for the files of one run and of the servers and devices that worked for it. Reads the files twice, once for the
+    /// definitions.
     ///
     /// # Errors
     /// If the files do not belong together, or were made with another table of functions than `table`.

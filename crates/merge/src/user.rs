@@ -122,7 +122,7 @@ impl Core<'_> {
         self.message(comm, thread, etype, m.partner.into(), m.tag.into(), bytes);
     }
 
-    /// What is still open at the end of the log ends there: regions, and after a kill also states of MPE's API.
+    /// Closes what is open at the end of the log: regions, and after a kill also states of MPE's API.
     pub fn close_user(&mut self, lanes: &mut [Lane<'_>]) {
         for lane in lanes {
             while let Some(last) = lane.begun.len().checked_sub(1) {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// What stops the conversion of one file into another: `I` is an error of the input, `O` one of the output.
+/// Error of a conversion of one file into another: `I` is an error of the input, `O` one of the output.
 #[derive(Debug)]
 pub enum ConversionError<I, O> {
     /// The input is damaged; what came before the damage has been written.

@@ -43,14 +43,14 @@ pub struct Ratios {
     pub count: i64,
 }
 
-/// What drawables of one kind have in common (`spec/slog2.md` section 6.1).
+/// Common properties of drawables of one kind (`spec/slog2.md` section 6.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Category {
     /// Number by which drawables name the category; negative for previews.
     pub index: i32,
     /// Name.
     pub name: Text,
-    /// What its drawables look like.
+    /// Form of its drawables: state, arrow or event.
     pub topology: Topology,
     /// Colour.
     pub color: Color,

@@ -3,9 +3,9 @@
 /// A stretch of time, in seconds since the log's time zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeBBox {
-    /// Where it begins.
+    /// Start, seconds.
     pub earliest: f64,
-    /// Where it ends.
+    /// End, seconds.
     pub latest: f64,
 }
 
@@ -101,7 +101,7 @@ impl Topology {
 /// A state, an arrow or an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawable<'a> {
-    /// What it looks like: that of its category.
+    /// Form of the drawable, which is that of its category.
     pub topology: Topology,
     /// Index of its category.
     pub category: i32,
@@ -112,7 +112,7 @@ pub struct Drawable<'a> {
 }
 
 impl Drawable<'_> {
-    /// From the earliest to the latest of its vertices; [`TimeBBox::EMPTY`] without any.
+    /// Times of its earliest and its latest vertex; [`TimeBBox::EMPTY`] without any.
     #[inline]
     pub fn bounds(&self) -> TimeBBox {
         let mut bounds = TimeBBox::EMPTY;

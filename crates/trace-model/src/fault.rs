@@ -11,7 +11,7 @@ pub struct Fault<K> {
     pub path: Option<PathBuf>,
     /// Byte offset from the start of the file (or of the buffer that was decoded).
     pub offset: u64,
-    /// What is wrong there.
+    /// Kind of the fault.
     pub kind: K,
 }
 

@@ -159,7 +159,8 @@ pub fn may_replace(path: &Path) -> io::Result<()> {
 /// Most bytes of a part of a file name: names have at most 255, and endings follow.
 const LONGEST: usize = 160;
 
-/// What a file says of itself, a program's name say, as a part of one file name: it cannot lead to another folder, nor change
+/// Makes a text from a trace, such as a program's name, safe as part of a file name: the result cannot lead to another folder,
+/// nor change
 /// how a line on a terminal looks.
 pub fn part_of_name(text: &str) -> String {
     let mut name = String::new();
@@ -232,8 +233,8 @@ mod tests {
             open_shared(&at(name), true, 0o600).expect_err(name);
             may_replace(&at(name)).expect_err(name);
         }
-        let said = open_found(&at("link")).expect_err("a link").to_string();
-        assert!(said.contains("link"), "{said}");
+        let message = open_found(&at("link")).expect_err("a link").to_string();
+        assert!(message.contains("link"), "{message}");
         open_shared(&at("link"), true, 0o600).expect_err("a link");
         may_replace(&at("link")).expect("the link is replaced");
         may_replace(&at("nothing")).expect("a free name");

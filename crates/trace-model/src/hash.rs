@@ -28,7 +28,7 @@ impl Wide {
         0x1656_67B1_9E37_79F9,
     ];
 
-    /// Of nothing so far.
+    /// A hash of no bytes.
     pub fn new() -> Wide {
         Wide(Wide::SEED)
     }

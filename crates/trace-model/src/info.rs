@@ -96,7 +96,7 @@ impl InfoWriter {
     }
 }
 
-/// What stands between the name of a performance counter and what it counted in a call: the keys of such values end so.
+/// Sign between the name of a performance counter and its count in a call. The keys of such values end with it.
 pub const COUNTER_SIGN: &str = "=+";
 
 /// The performance counter that a value with this key is of.
@@ -107,7 +107,7 @@ pub fn counter_of(key: &Text) -> Option<&str> {
     Some(name.strip_prefix(", ").unwrap_or(name)).filter(|name| !name.is_empty())
 }
 
-/// What a message arrow says.
+/// Values in the info of a message arrow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageInfo {
     /// Tag.

@@ -2,7 +2,7 @@
 
 use super::Line;
 
-/// Who does something.
+/// Process or device that does something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Actor {
     /// A rank of MPI_COMM_WORLD.
@@ -15,10 +15,10 @@ pub enum Actor {
     Device(u32),
 }
 
-/// Where something is drawn: a thread of an actor, and of operations that overlap there one of several lanes.
+/// Position on the vertical axis: a thread of an actor, and one of several lanes if operations overlap there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lane {
-    /// Who.
+    /// Process or device.
     pub actor: Actor,
     /// Number of the thread, as in the block file.
     pub thread: u32,
@@ -26,7 +26,7 @@ pub struct Lane {
     pub lane: u32,
 }
 
-/// What a lane is called: `rank 0 thread 1 AIO 2`, `server 0 thread 3`, `data server 1 thread 0 lane 1`, `device 0`.
+/// Name of a lane: `rank 0 thread 1 AIO 2`, `server 0 thread 3`, `data server 1 thread 0 lane 1`, `device 0`.
 pub fn name_of_lane(lane: Lane) -> String {
     let (actor, number) = match lane.actor {
         Actor::Rank(n) => ("rank", n),

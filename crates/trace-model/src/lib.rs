@@ -48,7 +48,7 @@ pub use points::{DrawablePoint, PointKind, Points};
 pub use sort::{Sorted, Sorter, convert};
 pub use x11_names::NAMES as X11_NAMES;
 
-/// What stops a conversion: the error of the source or of the sink, which names its file.
+/// Error that stops a conversion, from the source or the sink. It names its file.
 pub type Stop = Box<dyn std::error::Error + Send + Sync>;
 
 /// A timeline.
@@ -83,7 +83,7 @@ impl Line {
     }
 }
 
-/// What is known of a trace before its first drawable.
+/// Categories, lines and order of a trace, known before its first drawable.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// The program that was traced or that wrote the file, where the file tells.
@@ -92,7 +92,8 @@ pub struct Definitions {
     pub categories: Vec<Category>,
     /// The timelines by ascending id; each vertex names one.
     pub lines: Vec<Line>,
-    /// By index of a category the numbers of its start and end event (the same for an event), where the source has such.
+    /// Numbers of the start and the end event of a category, by index of the category (the same for an event), where the source
+    /// has such.
     pub etypes: BTreeMap<i32, (i32, i32)>,
 }
 
@@ -109,7 +110,7 @@ impl Definitions {
     }
 }
 
-/// In which order drawables come.
+/// Order of drawables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawableOrder {
     /// By increasing start time; of those that start together the longer one first.
@@ -140,7 +141,7 @@ pub trait Source {
     ) -> Result<Losses, Stop>;
 }
 
-/// What completes the output of a [`Sink`] when everything is written.
+/// Function that completes the output of a [`Sink`] after all drawables are written.
 pub type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
 
 /// A trace that is being made of drawables.

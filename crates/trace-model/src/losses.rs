@@ -40,7 +40,7 @@ impl Losses {
         self.counts.iter().map(|(what, &n)| (what.as_str(), n))
     }
 
-    /// How many of this kind.
+    /// Number of losses of this kind.
     pub fn count(&self, what: &str) -> u64 {
         self.counts.get(what).copied().unwrap_or(0)
     }

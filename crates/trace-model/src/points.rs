@@ -29,7 +29,7 @@ pub struct DrawablePoint {
     pub time: f64,
     /// The line it is on.
     pub line: i32,
-    /// What happens.
+    /// Kind of the point.
     pub what: PointKind,
     /// Index of the drawable's category.
     pub category: i32,

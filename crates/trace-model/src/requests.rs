@@ -11,7 +11,7 @@
 use super::hash::Map;
 use std::collections::VecDeque;
 
-/// How the handle of an operation may be used.
+/// Permitted use of a request handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// May stand for several operations at once: sends, and receives from MPI_PROC_NULL.
@@ -126,7 +126,7 @@ impl<T: Copy> Requests<T> {
         }
     }
 
-    /// What the handle stands for: the oldest operation.
+    /// The oldest outstanding operation of the handle; `None` if there is none.
     #[inline]
     pub fn get(&self, handle: u64) -> Option<T> {
         self.by_handle.get(&handle).map(|queue| queue.first.value)

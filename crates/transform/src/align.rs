@@ -4,7 +4,7 @@ use super::arrows::spans;
 use super::select::CategoryPattern;
 use trace_model::{Source, Stop};
 
-/// What the comparison of two traces by their common CallIDs gave.
+/// Result of comparing two traces by their common CallIDs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alignment {
     /// Seconds to add to the times of the second trace.

@@ -31,7 +31,7 @@ pub struct Arrows<'s> {
     statistics: RefCell<ArrowStatistics>,
 }
 
-/// What a trace says about CallIDs, as far as arrows are concerned.
+/// Counts of the CallIDs of a trace and of the arrows drawn for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrowStatistics {
     /// Categories whose info has a CallID.
@@ -104,7 +104,7 @@ impl<'s> Arrows<'s> {
         }
     }
 
-    /// What was found, once all drawables were read.
+    /// Counts, complete after all drawables have been read.
     pub fn statistics(&self) -> ArrowStatistics {
         *self.statistics.borrow()
     }

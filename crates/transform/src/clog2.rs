@@ -17,7 +17,7 @@ pub struct Clog2Filter<'a> {
     source: Clog2Source<'a>,
 }
 
-/// What came of a CLOG2 file.
+/// Counts of a filtered CLOG2 file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilteredRecords {
     /// Records written.

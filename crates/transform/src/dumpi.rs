@@ -18,10 +18,10 @@ use trace_formats::dumpi::write::{
     DUMPI2DUMPI, FileSection, LIBDUMPI, RecordHead, WriteError, Writer,
 };
 
-/// What of a DUMPI file is kept.
+/// Filter for the calls of a DUMPI file.
 #[derive(Clone, Debug)]
 pub struct DumpiFilter {
-    /// By function.
+    /// Functions whose calls are kept.
     pub functions: FunctionSet,
     /// Whether wall times are written.
     pub wall: bool,
@@ -31,9 +31,10 @@ pub struct DumpiFilter {
     pub counters: bool,
     /// Whether statuses are written.
     pub statuses: bool,
-    /// By thread.
+    /// Threads whose calls are kept.
     pub threads: PropertySelection<NumberRanges>,
-    /// By the communicator among the arguments; a call without one is removed if any is to be kept.
+    /// Communicators, among the arguments, whose calls are kept. A call without one is removed if any communicator is named to
+    /// be kept.
     pub comms: PropertySelection<NumberRanges>,
     /// Stretches of wall time, in nanoseconds of the file's clock.
     pub windows: PropertySelection<(i64, i64)>,
@@ -127,7 +128,7 @@ impl fmt::Display for UnknownFunction {
 
 impl std::error::Error for UnknownFunction {}
 
-/// What came of a file.
+/// Counts of a filtered DUMPI file.
 #[derive(Debug)]
 pub struct Copied {
     /// Everything behind the stream, for [`Writer::finish`].
@@ -136,7 +137,7 @@ pub struct Copied {
     pub kept: u64,
     /// Calls left out.
     pub removed: u64,
-    /// Where a damaged file ends early; all calls before are done.
+    /// Error at which a damaged file ends early; all calls before it were filtered.
     pub damage: Option<DumpiError>,
 }
 

@@ -28,7 +28,7 @@ impl<'s> Filtered<'s> {
         }
     }
 
-    /// How many drawables were kept and removed, once all were read.
+    /// Numbers of drawables kept and removed, complete after all have been read.
     pub fn counts(&self) -> (u64, u64) {
         self.counts.get()
     }

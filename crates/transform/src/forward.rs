@@ -12,12 +12,12 @@ const LATENCY: f64 = 1e-9;
 /// Of the distance between two records of a process that is ahead of its clock, the part that it keeps.
 const PACE: f64 = 0.99;
 
-/// What was found and done.
+/// Counts of messages and of the shifts made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forward {
     /// Messages of which both endpoints are there.
     pub messages: u64,
-    /// Of them, those that arrived before they were sent.
+    /// Number of messages that arrived before they were sent.
     pub violations: u64,
     /// Largest such time, seconds.
     pub largest: f64,
@@ -37,7 +37,7 @@ type MessageChannel = ([i32; 2], [i32; 2], i32);
 pub struct Forwarded {
     records: Vec<Record>,
     times: Vec<f64>,
-    /// What was found and done.
+    /// Counts of messages and of the shifts made.
     pub result: Forward,
 }
 

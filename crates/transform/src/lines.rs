@@ -4,7 +4,7 @@ use trace_formats::slog2;
 use trace_formats::slog2::{LineIdMap, views_of_lines};
 use trace_model::Line;
 
-/// By what lines are named.
+/// Naming of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineView {
     /// Rank in MPI_COMM_WORLD: all threads and communicators of a process are one row.

@@ -13,7 +13,7 @@ pub struct MergeInput<'s> {
     pub source: &'s dyn Source,
     /// Views of the trace, if its format has such.
     pub views: Vec<LineIdMap>,
-    /// What to call it in the titles of views.
+    /// Name of the trace in the titles of views.
     pub name: String,
     /// Seconds to add to its times.
     pub shift: f64,

@@ -77,12 +77,12 @@ impl From<&str> for CategoryPattern {
     }
 }
 
-/// What to keep and what to remove, by one property.
+/// Values of one property of drawables to keep and to remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertySelection<T> {
     /// If there is anything here, only what one of these means is kept.
     pub keep: Vec<T>,
-    /// What one of these means is removed.
+    /// Drawables that match one of these are removed.
     pub remove: Vec<T>,
 }
 
@@ -117,15 +117,15 @@ impl PropertySelection<NumberRanges> {
 /// A part of a trace. [`Selection::default`] is all of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    /// By category.
+    /// Selection by category.
     pub categories: PropertySelection<CategoryPattern>,
-    /// By rank in MPI_COMM_WORLD. What is on several lines (an arrow) is kept if all of them are.
+    /// Selection by rank in MPI_COMM_WORLD. A drawable on several lines (an arrow) is kept if all of them are.
     pub ranks: PropertySelection<NumberRanges>,
-    /// By thread.
+    /// Selection by thread.
     pub threads: PropertySelection<NumberRanges>,
-    /// By communicator, that of the line.
+    /// Selection by the communicator of the line.
     pub comms: PropertySelection<NumberRanges>,
-    /// By CallID. What has none is kept unless [`PropertySelection::keep`] names some.
+    /// Selection by CallID. A drawable without one is kept unless [`PropertySelection::keep`] names some.
     pub call_ids: PropertySelection<NumberRanges>,
     /// Stretches of time in seconds. A drawable belongs to one that it has a point in common with.
     pub windows: PropertySelection<(f64, f64)>,

@@ -13,10 +13,10 @@ use trace_formats::slog2::{
 };
 use trace_model::{Definitions, DrawableOrder, Losses, Source, Stop};
 
-/// How an SLOG2 file is filtered.
+/// Options of filtering an SLOG2 file.
 #[derive(Clone, Debug, Default)]
 pub struct Slog2Filter {
-    /// What is kept.
+    /// Selection of the drawables to keep.
     pub selection: Selection,
     /// The shape of the new tree; without one, that of the file.
     pub tree: Option<Options>,
@@ -26,7 +26,7 @@ pub struct Slog2Filter {
     pub like_original: bool,
 }
 
-/// What came of an SLOG2 file.
+/// Counts of a filtered SLOG2 file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rebuilt {
     /// The header of the new file.

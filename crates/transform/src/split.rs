@@ -79,7 +79,7 @@ impl<'s> Split<'s> {
         })
     }
 
-    /// By new line the old one and the number of the sub-line. Sub-line 0 is the old line itself.
+    /// Old line and number of the sub-line, by new line. Sub-line 0 is the old line itself.
     pub fn sub_lines(&self) -> &BTreeMap<i32, (i32, i32)> {
         &self.origins
     }

@@ -8,7 +8,7 @@ use wrappers::{Carrier, Function};
 /// Number of a parameter.
 pub type Param = usize;
 
-/// Where the records of a function have its arguments.
+/// Positions of a function's arguments in its records.
 #[derive(Clone, Debug)]
 pub struct Arguments<'t> {
     function: &'t Function,

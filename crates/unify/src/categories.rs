@@ -116,7 +116,7 @@ impl Categories {
         self.all.push(category);
     }
 
-    /// For [`Categories::decode`] on another rank.
+    /// Encodes the categories for [`Categories::decode`] on another rank.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = (self.all.len() as u32).to_ne_bytes().to_vec();
         for category in &self.all {
@@ -336,12 +336,12 @@ impl NumberedCategories {
         &self.events
     }
 
-    /// Of a category with a name.
+    /// Numbers of the category with this kind and name; `None` if there is none.
     pub fn named(&self, kind: Kind, name: &str) -> Option<CategoryEtypes> {
         self.names.get(&(kind, name.to_owned())).copied()
     }
 
-    /// Of an event of MPE's API.
+    /// Number in the merged file of an event of MPE's API; `None` if it is not defined.
     #[inline]
     pub fn number(&self, number: i32) -> Option<i32> {
         self.numbers.get(&number).copied()

@@ -39,7 +39,7 @@ struct ClockPoint {
 }
 
 impl ClockMap {
-    /// From readings and comparisons in any order.
+    /// A map from ticks to time, made of readings and comparisons in any order.
     pub fn new(clock: Clock, readings: &[ClockReading], syncs: &[Sync]) -> ClockMap {
         let first = readings.iter().min_by_key(|r| r.ticks);
         let last = readings.iter().max_by_key(|r| r.ticks);
@@ -74,7 +74,7 @@ impl ClockMap {
         map
     }
 
-    /// From the definitions in `file`.
+    /// The clock map from the definitions in `file`.
     pub fn of(file: &File<'_>) -> ClockMap {
         let (mut readings, mut syncs) = (Vec::new(), Vec::new());
         let mut timeline = Timeline::new(file);
@@ -140,7 +140,7 @@ impl ClockMap {
         ns.wrapping_add(self.shift_at(ns))
     }
 
-    /// What was added to this process's time at `ticks`, ns.
+    /// Shift of this process's time at `ticks` to rank 0's clock, ns.
     pub fn shift(&self, ticks: u64) -> i64 {
         self.shift_at(self.monotonic_ns(ticks))
     }
@@ -150,7 +150,7 @@ impl ClockMap {
         self.monotonic_ns(ticks).wrapping_add(self.realtime)
     }
 
-    /// What has to be added to CLOCK_MONOTONIC to get CLOCK_REALTIME, ns.
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC, ns.
     pub fn realtime_offset(&self) -> i64 {
         self.realtime
     }

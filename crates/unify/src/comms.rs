@@ -29,7 +29,7 @@ pub struct Communicator {
     pub handle: u64,
     /// Intra or inter.
     pub kind: CommKind,
-    /// How it was made.
+    /// Creation of the communicator.
     pub origin: CommCreation,
     /// Rank of this process in it (in the local group).
     pub rank: i32,
@@ -40,7 +40,7 @@ pub struct Communicator {
     pub remote: Arc<[i32]>,
     /// Global id. The two sides of an intercommunicator have different ones.
     pub gid: Gid,
-    /// Of an intercommunicator, the global ids of its two groups, taken as intracommunicators: the local one, then the
+    /// For an intercommunicator, the global ids of its two groups as intracommunicators: the local one, then the
     /// remote one, which is the other side's local one. All intercommunicators between two groups have the same. The group
     /// of all processes is MPI_COMM_WORLD, that of one process its MPI_COMM_SELF.
     pub sides: Option<(Gid, Gid)>,
@@ -76,19 +76,19 @@ fn has_outsiders(members: &[i32]) -> bool {
 /// More ranks than any machine has.
 pub const MAX_RANKS: i32 = 1 << 23;
 
-/// What the handles of communicators stand for now.
+/// The communicators that handles refer to at the current position.
 #[derive(Clone, Debug, Default)]
 pub struct Handles {
     by_handle: Map<u64, CommId>,
 }
 
 impl Handles {
-    /// From now on `handle` stands for `id`.
+    /// Sets the communicator that `handle` refers to from now on.
     pub fn insert(&mut self, handle: u64, id: CommId) {
         self.by_handle.insert(handle, id);
     }
 
-    /// What the handle stands for.
+    /// Communicator that the handle refers to; `None` if not known.
     #[inline]
     pub fn lookup(&self, handle: u64) -> Option<CommId> {
         self.by_handle.get(&handle).copied()
@@ -168,7 +168,7 @@ impl Comms {
         id
     }
 
-    /// What the handle stands for now.
+    /// Communicator that the handle refers to at the current position; `None` if not known.
     pub fn lookup(&self, handle: u64) -> Option<CommId> {
         self.handles.lookup(handle)
     }

@@ -14,7 +14,7 @@ enum CompletedRequests {
     Some,
 }
 
-/// Where such a call has its arguments.
+/// Positions of the arguments of a call that completes or tests requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
     which: CompletedRequests,
@@ -36,7 +36,7 @@ pub struct Completed {
 }
 
 impl Completion {
-    /// For a function of the classes `complete` and `test`.
+    /// Argument positions of a function of class `complete` or `test`; `None` for other functions.
     pub fn new(function: &Function) -> Option<Completion> {
         let first = |kind| function.first(kind);
         let is_array = |i: Param| function.params.get(i).is_some_and(|p| p.len.is_some());

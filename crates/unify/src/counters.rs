@@ -25,7 +25,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// For a process that counts `own`, in a run with these `names`.
+    /// Counters of a process that counts `own`, in a run with these counter `names`.
     pub fn new(own: &[String], names: &[String]) -> Counters {
         let place = |name: &String| names.iter().position(|n| n == name);
         Counters {
@@ -34,7 +34,7 @@ impl Counters {
         }
     }
 
-    /// What was counted in a call with these values at its beginning and its end, for each name of the run, −1 where the process
+    /// Counts of a call from the values at its start and its end, one per counter name of the run; −1 where the process
     /// does not have that counter; `None` if they are not values of the counters that the process names, or the run names none.
     pub fn counted(&mut self, pairs: &[(i64, i64)]) -> Option<Box<[i64]>> {
         if pairs.is_empty() || pairs.len() != self.places.len() {

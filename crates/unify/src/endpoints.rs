@@ -15,13 +15,13 @@ use blockfile::args::Bytes;
 use std::collections::HashMap;
 use trace_model::hash::Map;
 
-/// Where messages go in order: line and rank of the sender, line and rank of the receiver, tag.
+/// Channel in which messages keep their order: line and rank of the sender, line and rank of the receiver, tag.
 pub type MessageChannel = [i32; 5];
 
 /// Most runs of places that a process remembers; beyond that places of a channel count as unknown.
 const MAX_RUNS: usize = 1 << 18;
 
-/// Which messages are drawn.
+/// Selection of the message endpoints that are drawn.
 #[derive(Clone, Debug)]
 pub enum DrawnEndpoints {
     /// None is.
@@ -129,7 +129,7 @@ impl ChannelSide {
     }
 }
 
-/// What one process knows of the messages that it has sent and received.
+/// The messages that one process has sent and received, counted per channel.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointCounts {
     /// Sends and receives of each channel.
@@ -166,7 +166,7 @@ impl EndpointCounts {
         self.gaps + own
     }
 
-    /// From here on calls may be missing.
+    /// Notes a gap: calls may be missing from here on.
     pub fn cut(&mut self) {
         self.gaps += 1;
     }
@@ -221,7 +221,7 @@ mod kind {
     pub const BACK: i32 = 4;
     /// A run of it.
     pub const BACK_RUN: i32 = 6;
-    /// In the answer: so many endpoints are left out, and so many then drawn.
+    /// Kind of an answer item: numbers of endpoints to leave out and then to draw.
     pub const CHOICE: i32 = 8;
     /// Added, for the side of receives.
     pub const RECEIVES: i32 = 1;
@@ -243,7 +243,7 @@ impl EndpointItem {
         out
     }
 
-    /// From bytes that [`EndpointItem::encode`] has made.
+    /// Decodes bytes from [`EndpointItem::encode`]; `None` if they are damaged.
     pub fn decode(bytes: &[u8]) -> Option<EndpointItem> {
         let b = &mut Bytes::new(bytes);
         Some(EndpointItem {
@@ -311,7 +311,7 @@ pub struct EndpointComparison {
 }
 
 impl EndpointComparison {
-    /// Of a run that reached MPI_Finalize on all ranks (`ended`), or that was killed, or of which ranks are missing.
+    /// A comparison for a run. `ended`: all ranks reached MPI_Finalize; false if the run was killed or ranks are missing.
     pub fn new(ended: bool) -> EndpointComparison {
         EndpointComparison {
             ended,
@@ -459,7 +459,7 @@ pub struct EndpointSelection {
 }
 
 impl EndpointSelection {
-    /// From the items of an answer, in their order, and the number of endpoints that are left out.
+    /// A selection from the items of an answer, in their order, and the number of endpoints that are left out.
     pub fn new(answer: impl IntoIterator<Item = EndpointItem>, left_out: u64) -> EndpointSelection {
         let mut chosen = EndpointSelection {
             left_out,

@@ -77,7 +77,7 @@ impl Files {
         }
     }
 
-    /// What a call accesses, and moves the file pointer by it.
+    /// Bytes and offset that a call accesses. Moves the file pointer past them.
     pub fn access(
         &mut self,
         io: FileAccessKind,

@@ -40,7 +40,8 @@ impl Found {
     }
 }
 
-/// Which functions are shown (settings `functions-include` and `functions-exclude`), and how names become readable.
+/// Selection of the program functions that are shown (settings `functions-include` and `functions-exclude`), with the demangler
+/// of their names.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// Show only functions whose names match one of these patterns ([`glob`]); all functions if there is no pattern.
@@ -118,9 +119,9 @@ pub struct Frames(Vec<OpenFunction>);
 /// A function that was entered and not left.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenFunction {
-    /// Where the function is.
+    /// Address of the function.
     pub address: u64,
-    /// When it was entered, in the seconds that [`Frames::step`] was given.
+    /// Time of entry, in the seconds that [`Frames::step`] was given.
     pub entered: f64,
     stack: u32,
 }

@@ -15,7 +15,7 @@ pub use super::arguments::Param;
 pub struct SendPart {
     /// Number of elements.
     pub count: Param,
-    /// Their datatype.
+    /// Datatype of the elements.
     pub datatype: Param,
     /// Rank of the receiver.
     pub dest: Param,
@@ -30,7 +30,7 @@ pub struct SendPart {
 pub struct RecvPart {
     /// Number of elements.
     pub count: Param,
-    /// Their datatype.
+    /// Datatype of the elements.
     pub datatype: Param,
     /// Source and tag; not there where a message is received that was matched before.
     pub envelope: Option<(Param, Param)>,
@@ -38,7 +38,7 @@ pub struct RecvPart {
     pub partitions: Option<Param>,
 }
 
-/// What a call is, as far as the projection to CLOG2 is concerned.
+/// Role of a call in the merge: its effect on messages, requests, communicators and files.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     /// Nothing but a state.
@@ -95,7 +95,7 @@ pub enum Role {
     File(FileCall),
 }
 
-/// What a call does to a file handle without accessing the file.
+/// Effect of a call on a file handle, other than a data access.
 #[derive(Clone, Copy, Debug)]
 pub enum FileCall {
     /// Opens a file.
@@ -153,7 +153,7 @@ impl FileCall {
 pub struct Plan<'t> {
     function: &'t Function,
     arguments: Arguments<'t>,
-    /// What the call does to requests, communicators and files.
+    /// Effect of the call on messages, requests, communicators and files.
     pub role: Role,
     /// The communicator the call is drawn on.
     pub comm: Option<Param>,
@@ -262,7 +262,7 @@ impl<'t> Plan<'t> {
         self.function.first(Kind::Request)
     }
 
-    /// Where a seek moves the individual file pointer that stands at `position`, etypes; `None` where that is not known.
+    /// New individual file pointer after a seek from `position`, etypes; `None` if not known.
     pub fn seek(
         &self,
         payload: &[u8],

@@ -10,21 +10,21 @@ use trace_formats::clog2::Preamble;
 use trace_formats::clog2::states::{CallIds, States};
 use wrappers::Table;
 
-/// What is the same for all processes of a run: what their calls mean, and how they are drawn.
+/// Description common to all processes of a run: the meaning of their calls and the categories they are drawn in.
 #[derive(Debug)]
 pub struct Schema<'t> {
-    /// By number of the function, what a call of it means.
+    /// Meaning of the calls of each function, by number of the function.
     pub plans: Vec<Plan<'t>>,
     /// States of all functions.
     pub states: States,
-    /// What the programs tell of themselves.
+    /// Categories of the program's own events.
     pub user: NumberedCategories,
     /// Number of MPI_Cancel.
     pub cancel: Option<u16>,
 }
 
 impl<'t> Schema<'t> {
-    /// For records made with `table`. `unknown` names functions outside it, those of all ranks.
+    /// A schema for records made with `table`. `unknown` holds the names of functions outside the table, of all ranks.
     pub fn new(
         table: &'t Table,
         family: Family,
@@ -39,7 +39,7 @@ impl<'t> Schema<'t> {
         }
     }
 
-    /// With what the programs tell of themselves: what all ranks have agreed on. `recover` says that the run was killed.
+    /// The schema with the program's own categories that all ranks have agreed on. `recover`: the run was killed.
     pub fn with_categories(mut self, categories: &Categories, recover: bool) -> Schema<'t> {
         self.user = NumberedCategories::new(categories, self.states.user_states(), recover);
         self.states.make_room(self.user.pairs(), self.user.solo());

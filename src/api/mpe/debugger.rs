@@ -20,9 +20,9 @@ fn here() -> String {
 }
 
 /// Says once where a debugger would have to look, should something go wrong.
-fn told() {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if !TOLD.swap(true, Relaxed) && launcher::rank().unwrap_or(0) == 0 {
+fn report_once() {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if !REPORTED.swap(true, Relaxed) && launcher::rank().unwrap_or(0) == 0 {
         say!("trace: no debugger is started at errors and signals, as libmpe does");
     }
 }
@@ -42,28 +42,28 @@ pub extern "C" fn MPE_Errors_call_debugger(
     _debugger: *mut c_char,
     _arguments: *mut *mut c_char,
 ) {
-    told();
+    report_once();
 }
 
 /// As [`MPE_Errors_call_debugger`].
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub extern "C" fn MPE_Errors_call_xdbx(_program: *mut c_char, _display: *mut c_char) {
-    told();
+    report_once();
 }
 
 /// As [`MPE_Errors_call_debugger`].
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub extern "C" fn MPE_Errors_call_dbx_in_xterm(_program: *mut c_char, _display: *mut c_char) {
-    told();
+    report_once();
 }
 
 /// As [`MPE_Errors_call_debugger`], of signals.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub extern "C" fn MPE_Signals_call_debugger() {
-    told();
+    report_once();
 }
 
 /// An error handler that a program may give to MPI: says what is wrong and where, and ends the program. MPI passes more

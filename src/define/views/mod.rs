@@ -29,7 +29,7 @@ struct ViewedFile {
     /// Collective accesses that were not recorded since a record told of them.
     left_out: u32,
     /// Whether a record has told that there are any, and that work of some goes on when they have returned.
-    told: (bool, bool),
+    recorded: (bool, bool),
 }
 
 /// Only handles in here are asked for their position: what the program passes may be anything.
@@ -61,7 +61,7 @@ pub fn opened(file: MPI_File) {
         etype: 1,
         position: None,
         left_out: 0,
-        told: (false, false),
+        recorded: (false, false),
     });
 }
 
@@ -69,16 +69,16 @@ pub fn opened(file: MPI_File) {
 /// transfers may have moved its bytes.
 #[cold]
 pub fn left_out(t: &mut Thread, file: MPI_File, collective: bool, outlasts: bool) {
-    let told = with(file, |open| {
+    let recorded = with(file, |open| {
         open.left_out = open.left_out.saturating_add(collective.into());
         if collective {
             LEFT_OUT.store(true, Relaxed);
         }
-        let told = (true, open.told.1 || outlasts);
-        let is_news = std::mem::replace(&mut open.told, told) != told;
+        let recorded = (true, open.recorded.1 || outlasts);
+        let is_news = std::mem::replace(&mut open.recorded, recorded) != recorded;
         is_news.then(|| std::mem::take(&mut open.left_out))
     });
-    if let Some(collective) = told.flatten() {
+    if let Some(collective) = recorded.flatten() {
         let file = bits(file);
         put_definition(
             t,

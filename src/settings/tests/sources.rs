@@ -300,8 +300,8 @@ fn a_file_that_others_may_have_written_is_left_out() {
         assert!(with(mode).is_ok(), "{mode:o}");
     }
     for mode in [0o666, 0o646, 0o622] {
-        let said = with(mode).expect_err("others can write").to_string();
-        assert!(said.contains("TRACE_CONF"), "{said}");
+        let printed = with(mode).expect_err("others can write").to_string();
+        assert!(printed.contains("TRACE_CONF"), "{printed}");
     }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("own file");
     let link = folder.join("link");

@@ -294,7 +294,7 @@ fn missing(traced: &[bool]) -> Option<String> {
 
 /// Whether the report tells how the rank ended.
 fn says(way: EndKind, traced: &[bool], text: &str, outcome: &mut RunOutcome) {
-    let Some(said) = way.said else { return };
+    let Some(printed) = way.printed else { return };
     let ranks = traced.len();
     if way.who == Victim::One && !traced[ranks - 1] {
         return;
@@ -304,8 +304,8 @@ fn says(way: EndKind, traced: &[bool], text: &str, outcome: &mut RunOutcome) {
         Victim::One => line.starts_with(&format!("  rank {}: ", ranks - 1)),
         _ => line.starts_with("  rank "),
     });
-    if !lines.any(|line| line.contains(said)) {
-        let fault = format!("expected: {said}\n{text}");
+    if !lines.any(|line| line.contains(printed)) {
+        let fault = format!("expected: {printed}\n{text}");
         outcome.faults.push(fault);
     }
 }

@@ -248,11 +248,11 @@ impl FailurePlan {
             ..TraceSetup::new(mpi, ranks)
         };
         tracing.settings(&mut command, folder);
-        let said = fs::File::create(folder.path().join("stderr")).expect("own folder");
+        let printed = fs::File::create(folder.path().join("stderr")).expect("own folder");
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(said)
+            .stderr(printed)
             .process_group(0);
         RunGoing {
             launcher: command.spawn().expect("the launcher is installed"),

@@ -38,7 +38,7 @@ pub struct EndKind {
     /// Threads that call MPI, where it is not left to chance.
     pub(super) threads: Option<u32>,
     /// What `mpitrace recover` must say of the rank that came to its end, if that is sure.
-    pub(super) said: Option<&'static str>,
+    pub(super) printed: Option<&'static str>,
     /// Whether the program must end as if nothing had happened.
     pub(super) runs_on: bool,
     /// Whether some ranks have no recorder. Such a run must come to the same end without any recorder, and by itself.
@@ -52,16 +52,16 @@ const fn way(name: &'static str, what: &'static str, who: Victim, when: EndTime)
         who,
         when,
         threads: None,
-        said: None,
+        printed: None,
         runs_on: false,
         partly: false,
     }
 }
 
 impl EndKind {
-    const fn said(self, said: &'static str) -> EndKind {
+    const fn printed(self, printed: &'static str) -> EndKind {
         EndKind {
-            said: Some(said),
+            printed: Some(printed),
             ..self
         }
     }
@@ -122,17 +122,17 @@ pub const WAYS: [EndKind; 22] = {
     use EndTime::{Anywhen, Init, Merge};
     use Victim::{All, Each, Launcher, Nobody, One};
     [
-        way("kill", "SIGKILL of one rank", One, Anywhen).said("died"),
-        way("kill-all", "SIGKILL of all ranks", All, Anywhen).said("died"),
-        way("term", "SIGTERM of one rank", One, Anywhen).said("died"),
-        way("segv", "SIGSEGV in one rank", One, Anywhen).said("died"),
-        way("abort", "abort() in one rank", One, Anywhen).said("died"),
-        way("quick", "_exit() of one rank", One, Anywhen).said("died"),
+        way("kill", "SIGKILL of one rank", One, Anywhen).printed("died"),
+        way("kill-all", "SIGKILL of all ranks", All, Anywhen).printed("died"),
+        way("term", "SIGTERM of one rank", One, Anywhen).printed("died"),
+        way("segv", "SIGSEGV in one rank", One, Anywhen).printed("died"),
+        way("abort", "abort() in one rank", One, Anywhen).printed("died"),
+        way("quick", "_exit() of one rank", One, Anywhen).printed("died"),
         way("mpi-abort", "MPI_Abort by another rank", One, Anywhen)
-            .said("called MPI_Abort")
+            .printed("called MPI_Abort")
             .threads(1),
         way("mpi-error", "a fatal MPI error", One, Anywhen)
-            .said("died in MPI_Send")
+            .printed("died in MPI_Send")
             .threads(1),
         way(
             "launcher-kill",
@@ -147,10 +147,10 @@ pub const WAYS: [EndKind; 22] = {
             Anywhen,
         ),
         way("exit", "exit() without MPI_Finalize", Each, Anywhen)
-            .said("exited without MPI_Finalize")
+            .printed("exited without MPI_Finalize")
             .threads(1),
         way("exit-thread", "exit() while threads call MPI", One, Anywhen)
-            .said("exited without MPI_Finalize")
+            .printed("exited without MPI_Finalize")
             .threads(3),
         // What other threads call while MPI_Finalize runs is not recorded: it is an error of the program.
         way(
@@ -202,7 +202,7 @@ pub const WAYS: [EndKind; 22] = {
             Anywhen,
         )
         .partly()
-        .said("died"),
+        .printed("died"),
         way(
             "partly-merge-kill",
             "some ranks without a recorder, SIGKILL of one rank in the merge",

@@ -119,9 +119,12 @@ fn annotations_are_in_all_files() {
         assert_eq!(run.finished.stdout, "ok\n", "{story}");
         // The one key outside 1 to 4095, told by rank 0.
         let about_keys = |line: &&str| line.starts_with("trace: MPI_Pcontrol(3, ");
-        let said: Vec<&str> = run.finished.stderr.lines().filter(about_keys).collect();
-        assert_eq!(said.len(), 1, "{story}");
-        assert!(said[0].contains("MPI_Pcontrol(3, 5000000000, "), "{story}");
+        let printed: Vec<&str> = run.finished.stderr.lines().filter(about_keys).collect();
+        assert_eq!(printed.len(), 1, "{story}");
+        assert!(
+            printed[0].contains("MPI_Pcontrol(3, 5000000000, "),
+            "{story}"
+        );
 
         in_dumpi(&run.files("bin"), true, true);
         let events = in_clog2(&run);

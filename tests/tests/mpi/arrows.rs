@@ -105,7 +105,7 @@ fn run(
 }
 
 /// How many message endpoints rank 0 says are not drawn.
-fn said(run: &TracedRun) -> usize {
+fn printed(run: &TracedRun) -> usize {
     let mut lines = run.finished.stderr.lines();
     let Some(line) = lines.find(|l| l.contains(" message endpoint")) else {
         return 0;
@@ -129,7 +129,7 @@ fn is_exact(
     assert_eq!(expected.len(), arrows.len(), "{what}: {differ:?}");
     assert!(differ.is_empty(), "{what}: {differ:?}");
     let halves = made(run).iter().filter(|h| recorded(h)).count();
-    assert_eq!(said(run), halves - 2 * arrows.len(), "{what}");
+    assert_eq!(printed(run), halves - 2 * arrows.len(), "{what}");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn windows() {
             assert!(arrows.is_subset(&all), "{settings}");
             let is_time = settings.starts_with("time");
             assert!(is_time || arrows.len() < all.len(), "{settings}");
-            assert!(is_time || said(&run) > 0, "{settings}");
+            assert!(is_time || printed(&run) > 0, "{settings}");
         }
     }
 }
@@ -226,7 +226,7 @@ fn no_room() {
         let (run, arrows) = run(mpi, 3, "hidden-limit 0", &["60", "off"]);
         let all = expected(&run, |half| half.on);
         assert!(arrows.is_subset(&all) && arrows.len() < all.len());
-        assert!(said(&run) >= 2 * (all.len() - arrows.len()));
+        assert!(printed(&run) >= 2 * (all.len() - arrows.len()));
     }
 }
 
@@ -247,19 +247,22 @@ fn recovered() {
             .arg("--dir")
             .arg(&folder)
             .arg(run.trace());
-        let said = process::run(&mut recover, LIMIT).succeeded().stdout;
+        let printed = process::run(&mut recover, LIMIT).succeeded().stdout;
         let file = fs::read_dir(&folder).expect("made").find_map(|entry| {
             let path = entry.expect("sound").path();
             path.extension()
                 .is_some_and(|e| e == "clog2")
                 .then_some(path)
         });
-        let arrows = drawn(&fs::read(file.expect(&said)).expect("a file"));
+        let arrows = drawn(&fs::read(file.expect(&printed)).expect("a file"));
         let expected = expected(&run, |half| {
             half.on && !["MPI_Isend", "MPI_Waitall"].contains(&half.function.as_str())
         });
         assert!(expected.len() > 20, "{}", expected.len());
-        assert_eq!(expected, arrows, "{said}");
-        assert!(said.contains("message endpoints are not drawn"), "{said}");
+        assert_eq!(expected, arrows, "{printed}");
+        assert!(
+            printed.contains("message endpoints are not drawn"),
+            "{printed}"
+        );
     }
 }

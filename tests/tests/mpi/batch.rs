@@ -72,14 +72,14 @@ fn a_killed_job_keeps_its_calls_although_its_temporary_folder_goes() {
         assert_eq!(with_ending(folder.path(), ".bin").len(), 2);
         // The same folder is looked into when none is named.
         let mut recover = Command::new(tests::mpitrace());
-        let told = process::run(
+        let reported = process::run(
             recover
                 .args(["recover", "--count"])
                 .current_dir(&trace)
                 .env("TRACE_TMPDIR", folder.path()),
             LIMIT,
         );
-        assert_eq!(told.succeeded().stdout.lines().count(), 2);
+        assert_eq!(reported.succeeded().stdout.lines().count(), 2);
     }
 }
 
@@ -132,17 +132,17 @@ fn many_ranks_that_end_alike_take_one_line_with_the_host() {
             let mut command = mpi.mpiexec(4);
             TraceSetup::new(mpi, 4).settings(&mut command, &folder);
             // Into a file: a launcher may lose what a rank says just before MPI_Abort, of MPICH itself, too.
-            let told = folder.path().join("told");
+            let reported = folder.path().join("told");
             command
                 .args(["sh", "-c", "exec \"$@\" 2>>\"$0\""])
-                .arg(&told)
+                .arg(&reported)
                 .arg("env")
                 .arg(format!("LD_PRELOAD={}", mpi.library().display()))
                 .arg(Program::c("alike").compile(mpi))
                 .arg(how);
             let finished = process::run(&mut command, LIMIT);
-            let told = fs::read_to_string(&told).expect("the file that the ranks write to");
-            let lines: Vec<&str> = told
+            let reported = fs::read_to_string(&reported).expect("the file that the ranks write to");
+            let lines: Vec<&str> = reported
                 .lines()
                 .filter(|line| line.starts_with("trace: "))
                 .collect();
@@ -151,7 +151,7 @@ fn many_ranks_that_end_alike_take_one_line_with_the_host() {
                 lines.len() == 1
                     && lines[0].contains(what)
                     && lines[0].contains(&format!(" on {}", host.trim())),
-                "{mpi:?} {how}: {}\n{told}",
+                "{mpi:?} {how}: {}\n{reported}",
                 finished.story()
             );
         }

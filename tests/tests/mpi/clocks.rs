@@ -47,10 +47,10 @@ fn offset_and_drift_are_found_and_taken_out() {
         assert_eq!(syncs.len(), 2, "{syncs:?}");
         for sync in syncs {
             // What the clock said is the true time, made wrong.
-            let said = sync.ticks as i128;
-            let t =
-                (said - i128::from(OFFSET)) * 1_000_000_000 / (1_000_000_000 + i128::from(DRIFT));
-            let error = (i128::from(sync.shift) - (t - said)).unsigned_abs() as u64;
+            let printed = sync.ticks as i128;
+            let t = (printed - i128::from(OFFSET)) * 1_000_000_000
+                / (1_000_000_000 + i128::from(DRIFT));
+            let error = (i128::from(sync.shift) - (t - printed)).unsigned_abs() as u64;
             println!("{mpi:?}: {sync:?}, error {error} ns");
             assert!(sync.gap > 0 && error <= 2 * sync.gap, "{error}: {sync:?}");
         }
@@ -81,8 +81,8 @@ fn offset_and_drift_are_found_and_taken_out() {
             .args(["clock", "--forward"])
             .arg(&right)
             .arg(run.file("clog2"));
-        let said = process::run(&mut forward, LIMIT).succeeded().stdout;
-        assert!(said.starts_with("10200 messages, "), "{said}");
+        let printed = process::run(&mut forward, LIMIT).succeeded().stdout;
+        assert!(printed.starts_with("10200 messages, "), "{printed}");
         let (messages, worst, _) = self::messages(&run.print(&right));
         assert_eq!(messages, 2 * (5000 + 100));
         assert!(worst >= 0.0, "{worst}");
@@ -131,18 +131,19 @@ fn messages_are_put_right_in_the_merge() {
             assert!(run.finished.status.success(), "{story}");
             let (messages, worst, _) = messages(&run.print(&run.file("clog2")));
             assert_eq!(messages, 2 * (2000 + 40), "{story}");
-            let said = run.finished.stderr.lines();
-            let said = said.filter(|l| l.contains(" arrived before they were sent, at most 0.0"));
+            let printed = run.finished.stderr.lines();
+            let printed =
+                printed.filter(|l| l.contains(" arrived before they were sent, at most 0.0"));
             if forward == "no" {
                 assert!(worst < -0.015, "{worst}");
-                assert_eq!(said.count(), 0, "{story}");
+                assert_eq!(printed.count(), 0, "{story}");
                 continue;
             }
             // Printed to the microsecond.
             assert!(worst >= 0.0, "{worst}");
-            let said: Vec<&str> = said.collect();
+            let printed: Vec<&str> = printed.collect();
             assert!(
-                said.len() == 1 && said[0].contains(" of 4 080 messages "),
+                printed.len() == 1 && printed[0].contains(" of 4 080 messages "),
                 "{story}"
             );
             let slog2 = contents::slog2(&run.file("slog2"));

@@ -55,8 +55,8 @@ type Shown = BTreeMap<(usize, String), (u64, Vec<i64>)>;
 fn stats(file: &Path) -> (String, Shown) {
     let mut command = Command::new(tests::mpitrace());
     command.args(["stats", "-q", "--by", "rank,category", "--format", "csv"]);
-    let told = process::run(command.arg(file), Duration::from_secs(60)).succeeded();
-    let mut lines = told.stdout.lines();
+    let reported = process::run(command.arg(file), Duration::from_secs(60)).succeeded();
+    let mut lines = reported.stdout.lines();
     let head = lines.next().expect("names of columns").to_owned();
     let row = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
@@ -88,9 +88,9 @@ fn page_faults_and_context_switches_are_those_that_the_kernel_tells() {
         let run = tracing.run(&program, &[]);
         let story = run.finished.story();
         assert!(run.finished.status.success(), "{story}");
-        let said = |line: &&str| line.contains("PAPI_NO_SUCH: not known; the other 2 are read");
+        let printed = |line: &&str| line.contains("PAPI_NO_SUCH: not known; the other 2 are read");
         assert_eq!(
-            run.finished.stderr.lines().filter(said).count(),
+            run.finished.stderr.lines().filter(printed).count(),
             1,
             "{story}"
         );

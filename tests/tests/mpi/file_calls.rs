@@ -469,13 +469,13 @@ fn the_shared_table_tells_which_call_a_thread_is_in() {
         let mut ranks = Vec::new();
         for line in run.finished.stdout.lines() {
             let words: Vec<&str> = line.split(' ').collect();
-            let [rank, told, seen, after] = words[..] else {
+            let [rank, reported, seen, after] = words[..] else {
                 panic!("{line}");
             };
-            let told = u64::from_str_radix(told, 16).expect("a CallID");
-            assert_eq!(told >> 40, rank.parse().expect("a rank"), "{line}");
-            assert!(told & 0xFF_FFFF_FFFF > 0, "{line}");
-            assert_eq!(u64::from_str_radix(seen, 16), Ok(told), "{line}");
+            let reported = u64::from_str_radix(reported, 16).expect("a CallID");
+            assert_eq!(reported >> 40, rank.parse().expect("a rank"), "{line}");
+            assert!(reported & 0xFF_FFFF_FFFF > 0, "{line}");
+            assert_eq!(u64::from_str_radix(seen, 16), Ok(reported), "{line}");
             assert_eq!(after, "0", "{line}");
             ranks.push(rank);
         }

@@ -211,7 +211,7 @@ fn hostile_configuration_files() {
         assert!(made.expect("mkfifo").success());
         let rubbish: Vec<u8> = (0..20_000u32).map(|i| !((i * i) >> 3) as u8).collect();
         fs::write(path("rubbish"), rubbish).expect("own folder");
-        for (name, told) in [
+        for (name, reported) in [
             ("fifo", "fifo: "),
             ("rubbish", "rubbish:1: not UTF-8"),
             ("", ": "),
@@ -224,7 +224,7 @@ fn hostile_configuration_files() {
             let run = tracing.run(&program, &[]);
             let story = run.finished.story();
             assert_eq!(run.finished.stdout, "ok\n", "{story}");
-            assert!(run.finished.stderr.contains(told), "{story}");
+            assert!(run.finished.stderr.contains(reported), "{story}");
             assert_eq!(run.in_dumpi()[&0]["MPI_Barrier"], 5, "{story}");
         }
     }

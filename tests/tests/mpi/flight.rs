@@ -106,14 +106,19 @@ fn what_a_killed_run_did_last_is_there() {
             .arg("--dir")
             .arg(run.folder.path().join("recovered"))
             .arg(run.trace());
-        let said = process::run(&mut recover, LIMIT).succeeded().stdout;
+        let printed = process::run(&mut recover, LIMIT).succeeded().stdout;
         for rank in 0..2 {
-            let line = said.lines().find(|l| l.contains(&format!("rank {rank}:")));
-            let line = line.unwrap_or_else(|| panic!("{said}"));
+            let line = printed
+                .lines()
+                .find(|l| l.contains(&format!("rank {rank}:")));
+            let line = line.unwrap_or_else(|| panic!("{printed}"));
             let calls = number_before(line, " calls,") + number_before(line, " before them");
-            assert_eq!(calls, CALLS, "{said}");
+            assert_eq!(calls, CALLS, "{printed}");
         }
         // Messages that were under way are in no order, so none is drawn, and that is said.
-        assert!(said.contains("message endpoints are not drawn"), "{said}");
+        assert!(
+            printed.contains("message endpoints are not drawn"),
+            "{printed}"
+        );
     }
 }

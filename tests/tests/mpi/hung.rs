@@ -22,7 +22,7 @@ fn where_a_program_hangs_is_told() {
         tracing.variables = &[("TRACE_DUMP_SIGNAL", "USR1")];
         let mut command = mpi.mpiexec(2);
         tracing.settings(&mut command, &folder);
-        let (said, end) = (folder.path().join("said"), folder.path().join("end"));
+        let (printed, end) = (folder.path().join("said"), folder.path().join("end"));
         let child = command
             .arg("env")
             .arg(format!("LD_PRELOAD={}", mpi.library().display()))
@@ -30,7 +30,7 @@ fn where_a_program_hangs_is_told() {
             .arg(&end)
             .stdin(Stdio::null())
             .stdout(std::fs::File::create(folder.path().join("out")).expect("own folder"))
-            .stderr(std::fs::File::create(&said).expect("own folder"))
+            .stderr(std::fs::File::create(&printed).expect("own folder"))
             .spawn();
         let mut child = child.expect("a launcher");
         // Both ranks are where they stay.
@@ -80,12 +80,12 @@ fn where_a_program_hangs_is_told() {
         }
         let begun = Instant::now();
         loop {
-            let said = std::fs::read_to_string(&said).expect("own folder");
+            let printed = std::fs::read_to_string(&printed).expect("own folder");
             let says = |start: &str, what: &str| {
-                let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
+                let whole = printed.rsplit_once('\n').map_or("", |(whole, _)| whole);
                 let mut lines = whole.lines();
                 let line = lines.find(|line| line.starts_with(start));
-                line.inspect(|line| assert!(line.contains(what), "{said}"))
+                line.inspect(|line| assert!(line.contains(what), "{printed}"))
                     .is_some()
             };
             if says("trace: rank 0, thread 0", "in MPI_Recv for ")
@@ -93,7 +93,7 @@ fn where_a_program_hangs_is_told() {
             {
                 break;
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "{said}");
+            assert!(begun.elapsed() < Duration::from_secs(60), "{printed}");
             std::thread::sleep(Duration::from_millis(10));
         }
         std::fs::write(&end, "").expect("own folder");

@@ -108,8 +108,11 @@ fn operations_are_drawn_at_finalize() {
         for command in ["check", "info"] {
             let mut command_line = Command::new(tests::mpitrace());
             command_line.arg(command).arg(&path);
-            let told = process::run(&mut command_line, LIMIT).succeeded().stdout;
-            assert!(command != "check" || told.contains("0 warnings"), "{told}");
+            let reported = process::run(&mut command_line, LIMIT).succeeded().stdout;
+            assert!(
+                command != "check" || reported.contains("0 warnings"),
+                "{reported}"
+            );
         }
         // All that the trace has of calls is as it is in CLOG2, which has nothing else.
         let calls = contents::clog2(&run.file("clog2")).calls;

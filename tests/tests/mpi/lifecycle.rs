@@ -281,14 +281,14 @@ fn mpitrace_run() {
         assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
         assert_eq!(run.counted(), run.made());
         assert_eq!(run.files("bin").len(), 2);
-        let said = format!("mpitrace: preloading {} for ", mpi.library().display());
-        let said = run
+        let printed = format!("mpitrace: preloading {} for ", mpi.library().display());
+        let printed = run
             .finished
             .stderr
             .lines()
-            .filter(|line| line.starts_with(&said))
+            .filter(|line| line.starts_with(&printed))
             .count();
-        assert_eq!(said, 1, "{mpi:?}: {}", run.finished.story());
+        assert_eq!(printed, 1, "{mpi:?}: {}", run.finished.story());
     }
 }
 

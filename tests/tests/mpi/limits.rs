@@ -42,8 +42,8 @@ fn nothing_unsaid(run: &TracedRun) -> u64 {
     let (calls, lost) = run.closing_numbers();
     let made: u64 = run.made().values().flat_map(|calls| calls.values()).sum();
     assert_eq!(calls + lost, made, "{}", run.finished.story());
-    let said = run.finished.stderr.matches("could not be recorded").count();
-    assert_eq!(said, usize::from(lost > 0), "{}", run.finished.story());
+    let printed = run.finished.stderr.matches("could not be recorded").count();
+    assert_eq!(printed, usize::from(lost > 0), "{}", run.finished.story());
     lost
 }
 
@@ -215,10 +215,10 @@ fn a_rank_that_gives_up_the_merge_holds_up_nobody() {
             // One line, of the rank that speaks for all: why, and which rank that was.
             let rank = if kind == "comms-first" { 0 } else { ranks - 1 };
             let lines: Vec<&str> = run.finished.stderr.lines().collect();
-            let said: Vec<_> = lines.iter().filter(|l| l.contains("not merged")).collect();
-            assert_eq!(said.len(), 1, "{story}");
-            assert!(said[0].contains("no more memory: not merged"), "{story}");
-            assert!(said[0].contains(&format!("rank {rank} on ")), "{story}");
+            let printed: Vec<_> = lines.iter().filter(|l| l.contains("not merged")).collect();
+            assert_eq!(printed.len(), 1, "{story}");
+            assert!(printed[0].contains("no more memory: not merged"), "{story}");
+            assert!(printed[0].contains(&format!("rank {rank} on ")), "{story}");
             assert_eq!(run.files("blocks").len(), ranks, "{story}");
         }
     }

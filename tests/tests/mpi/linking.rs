@@ -168,10 +168,10 @@ fn installed_and_moved() {
         let mut ask = Command::new("pkg-config");
         ask.env("PKG_CONFIG_PATH", beside)
             .args(["--variable=libdir", &format!("trace-{}", mpi.suffix())]);
-        let told = process::run(&mut ask, Duration::from_secs(60)).succeeded();
-        let told = std::path::Path::new(told.stdout.trim()).canonicalize();
+        let reported = process::run(&mut ask, Duration::from_secs(60)).succeeded();
+        let reported = std::path::Path::new(reported.stdout.trim()).canonicalize();
         let expected = after.join("lib").join(mpi.suffix()).canonicalize();
-        assert_eq!(told.expect("a folder"), expected.expect("a folder"));
+        assert_eq!(reported.expect("a folder"), expected.expect("a folder"));
     }
 }
 

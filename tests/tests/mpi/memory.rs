@@ -21,8 +21,8 @@ fn peaks(mpi: Mpi, rounds: &str, preload: bool) -> Vec<(i64, i64)> {
     assert!(run.finished.status.success(), "{}", run.finished.story());
     if preload {
         let made: u64 = run.made().values().flat_map(|calls| calls.values()).sum();
-        let told = run.closing_numbers();
-        assert_eq!(told, (made, 0), "{}", run.finished.story());
+        let reported = run.closing_numbers();
+        assert_eq!(reported, (made, 0), "{}", run.finished.story());
     }
     let mut peaks = Vec::new();
     for line in run.finished.stdout.lines() {

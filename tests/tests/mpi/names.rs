@@ -13,7 +13,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
 }
 
 /// The program as a world of one, in this folder.
-fn told(mpi: Mpi, program: &Path, folder: &Path, arguments: &[&str]) -> Command {
+fn reported(mpi: Mpi, program: &Path, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     mpi.environment(&mut command);
     command
@@ -87,7 +87,7 @@ fn eight_runs_at_once_in_one_folder() {
         let children: Vec<_> = (0..RUNS)
             .map(|run| {
                 let count = (10 + run).to_string();
-                let mut command = told(mpi, &program, folder.path(), &[&count]);
+                let mut command = reported(mpi, &program, folder.path(), &[&count]);
                 command.stdout(Stdio::null()).stderr(Stdio::null());
                 command.spawn().expect("compiled")
             })
@@ -128,17 +128,17 @@ fn what_is_there_stays_unless_it_is_to_be_replaced() {
         let folder = TestFolder::new(&format!("{}-again", mpi.suffix()));
         let program = compiled(mpi);
         for count in ["1", "2"] {
-            succeeds(&mut told(mpi, &program, folder.path(), &[count]));
+            succeeds(&mut reported(mpi, &program, folder.path(), &[count]));
         }
         // A name that leads to somebody else's file is taken, too, also if that is not there.
         symlink("/nonexistent", folder.path().join("told.3.clog2")).expect("own folder");
-        succeeds(&mut told(mpi, &program, folder.path(), &["3"]));
+        succeeds(&mut reported(mpi, &program, folder.path(), &["3"]));
         let of = |name: &str| barriers(&folder.path().join(name));
         for kind in ["clog2", "slog2"] {
             let found = ["told", "told.2", "told.4"].map(|name| of(&format!("{name}.{kind}")));
             assert_eq!(found, [1, 2, 3], "{mpi:?}");
         }
-        let mut replacing = told(mpi, &program, folder.path(), &["5"]);
+        let mut replacing = reported(mpi, &program, folder.path(), &["5"]);
         succeeds(replacing.env("TRACE_OVERWRITE", "yes"));
         assert_eq!((of("told.clog2"), of("told.slog2")), (5, 5), "{mpi:?}");
         assert_eq!((of("told.2.clog2"), of("told.2.slog2")), (2, 2), "{mpi:?}");
@@ -153,7 +153,7 @@ fn names_with_blanks_and_other_letters() {
         fs::create_dir(&tmp).expect("own folder");
         let program = folder.path().join("mein prö gram");
         fs::copy(compiled(mpi), &program).expect("compiled");
-        let mut command = told(mpi, &program, folder.path(), &["4"]);
+        let mut command = reported(mpi, &program, folder.path(), &["4"]);
         command
             .env("TRACE_TMPDIR", &tmp)
             .env("TRACE_DIR", &out)
@@ -173,7 +173,7 @@ fn a_program_with_the_longest_name() {
         let folder = TestFolder::new(&format!("{}-long", mpi.suffix()));
         let program = folder.path().join("ü".repeat(127));
         fs::copy(compiled(mpi), &program).expect("compiled");
-        let finished = succeeds(&mut told(mpi, &program, folder.path(), &["4"]));
+        let finished = succeeds(&mut reported(mpi, &program, folder.path(), &["4"]));
         holds_one(folder.path(), 4, &finished.story());
     }
 }
@@ -190,7 +190,7 @@ fn a_relative_folder_counts_from_where_the_program_began() {
         fs::create_dir_all(&out).expect("own folder");
         symlink("real", folder.path().join("link")).expect("own folder");
         let arguments = ["4", "away", "../link/out"];
-        let mut command = told(mpi, &compiled(mpi), folder.path(), &arguments);
+        let mut command = reported(mpi, &compiled(mpi), folder.path(), &arguments);
         command
             .env("TRACE_TMPDIR", "blocks")
             .env("TRACE_DIR", "link/out");

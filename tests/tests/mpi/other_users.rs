@@ -18,7 +18,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
 
 /// Three barriers as a world of one, in this folder, with these variables. Gives what was said on stderr.
 #[track_caller]
-fn told(mpi: Mpi, folder: &TestFolder, variables: &[(&str, &str)]) -> String {
+fn reported(mpi: Mpi, folder: &TestFolder, variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(Program::c("told").compile(mpi));
     mpi.environment(&mut command);
     command
@@ -58,20 +58,20 @@ fn pipes_in_the_place_of_files() {
             ("TRACE_SETTINGS_DUMP", "dump"),
             ("TRACE_OUTPUTS", "slog2,clog2"),
         ];
-        let said = told(mpi, &folder, &variables);
+        let printed = reported(mpi, &folder, &variables);
         for name in ["counts", "dump"] {
             let line = format!("{name}: a pipe, not a regular file");
-            assert!(said.contains(&line), "{said}");
+            assert!(printed.contains(&line), "{printed}");
         }
-        assert!(folder.path().join("told.2.slog2").exists(), "{said}");
+        assert!(folder.path().join("told.2.slog2").exists(), "{printed}");
         let overwrite = [variables[2], ("TRACE_OVERWRITE", "yes")];
-        let said = told(mpi, &folder, &overwrite);
+        let printed = reported(mpi, &folder, &overwrite);
         for name in ["told.slog2", "told.clog2"] {
             let line = format!("{name}: a pipe, not a regular file");
-            assert!(said.contains(&line), "{said}");
+            assert!(printed.contains(&line), "{printed}");
         }
         // Nothing is lost.
-        assert!(said.contains("mpitrace recover"), "{said}");
+        assert!(printed.contains("mpitrace recover"), "{printed}");
         let blocks = folder.files();
         assert!(blocks.iter().any(|name| name.ends_with(".blocks")));
     }
@@ -97,8 +97,8 @@ fn files_that_are_not_the_recorders_stay_as_they_are() {
                 ("TRACE_COUNTS", counts),
                 ("TRACE_SETTINGS_DUMP", dump),
             ];
-            let said = told(mpi, &folder, &variables);
-            assert!(said.contains(&format!("{counts}: ")), "{said}");
+            let printed = reported(mpi, &folder, &variables);
+            assert!(printed.contains(&format!("{counts}: ")), "{printed}");
         }
         let text = |name: &str| fs::read_to_string(at(name)).expect("there");
         assert_eq!(text("profile"), "export A=1\n");
@@ -110,7 +110,7 @@ fn files_that_are_not_the_recorders_stay_as_they_are() {
             ("TRACE_SETTINGS_DUMP", "own"),
         ];
         for _ in 0..2 {
-            told(mpi, &folder, &variables);
+            reported(mpi, &folder, &variables);
         }
         assert_eq!(text("list").lines().count(), 3);
         assert_eq!(text("own").matches("# settings in force").count(), 1);
@@ -133,8 +133,12 @@ fn settings_that_others_may_have_written() {
             if owner.is_some() {
                 chown(&conf, owner, owner).expect("root may");
             }
-            let said = told(mpi, &folder, &[("TRACE_OUTPUTS", "slog2")]);
-            assert_eq!(said.matches("dumpi.conf").count(), 1, "{mode:o}: {said}");
+            let printed = reported(mpi, &folder, &[("TRACE_OUTPUTS", "slog2")]);
+            assert_eq!(
+                printed.matches("dumpi.conf").count(),
+                1,
+                "{mode:o}: {printed}"
+            );
             let stolen = folder.files();
             assert!(
                 !stolen.iter().any(|name| name.starts_with("stolen")),
@@ -142,7 +146,7 @@ fn settings_that_others_may_have_written() {
             );
         }
         // Named, it is an order.
-        told(
+        reported(
             mpi,
             &folder,
             &[("TRACE_OUTPUTS", "slog2"), ("TRACE_CONF", "dumpi.conf")],
@@ -211,15 +215,15 @@ fn programs_with_more_rights_than_their_user() {
             names.filter(ours).collect()
         };
         fs::set_permissions(&program, Permissions::from_mode(0o4755)).expect("own file");
-        let said = run(OTHER);
-        assert_eq!(said.matches("nothing is traced").count(), 1, "{said}");
-        assert!(!said.contains("no such library"), "{said}");
+        let printed = run(OTHER);
+        assert_eq!(printed.matches("nothing is traced").count(), 1, "{printed}");
+        assert!(!printed.contains("no such library"), "{printed}");
         assert_eq!(files(), [""; 0]);
         // Without these rights it is traced.
         fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("own file");
-        let said = run(OTHER);
-        assert!(said.contains("no such library"), "{said}");
-        assert!(files().iter().any(|name| name == "counts"), "{said}");
+        let printed = run(OTHER);
+        assert!(printed.contains("no such library"), "{printed}");
+        assert!(files().iter().any(|name| name == "counts"), "{printed}");
         fs::remove_dir_all(&folder).expect("own folder");
     }
 }

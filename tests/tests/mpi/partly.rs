@@ -68,11 +68,11 @@ fn ranks_without_a_recorder_do_not_hold_up_the_others() {
             let story = finished.story();
             assert!(finished.status.success(), "{story}");
             assert_eq!(finished.stdout, "ok\n", "{story}");
-            let said = lines(&finished, "no recorder");
-            assert_eq!(said.len(), 1, "{story}");
+            let printed = lines(&finished, "no recorder");
+            assert_eq!(printed.len(), 1, "{story}");
             let n = traced.len();
             assert!(
-                said[0].contains(&format!("{} of 3 ranks", 3 - n)),
+                printed[0].contains(&format!("{} of 3 ranks", 3 - n)),
                 "{story}"
             );
             let closing = format!("trace: {n} of 3 ranks, ");
@@ -160,10 +160,10 @@ fn ranks_that_are_waited_for_are_named_once() {
             .env("TRACE_DEADLINE", "5");
         let finished = process::run(&mut command, LIMIT);
         let story = finished.story();
-        let said = lines(&finished, "waits in MPI_Finalize for");
-        assert_eq!(said.len(), 1, "{story}");
+        let printed = lines(&finished, "waits in MPI_Finalize for");
+        assert_eq!(printed.len(), 1, "{story}");
         assert!(
-            said[0].contains("for 2 ranks (first: 1, 2), for at most 5 s"),
+            printed[0].contains("for 2 ranks (first: 1, 2), for at most 5 s"),
             "{story}"
         );
     }
@@ -186,10 +186,10 @@ fn settings_that_differ_are_said_once() {
         let finished = process::run(&mut command, LIMIT);
         let story = finished.story();
         assert_eq!(finished.stdout, "ok\n", "{story}");
-        let said = lines(&finished, "differ from rank 0's");
-        assert_eq!(said.len(), 1, "{story}");
+        let printed = lines(&finished, "differ from rank 0's");
+        assert_eq!(printed.len(), 1, "{story}");
         assert!(
-            said[0].contains("outputs") && said[0].contains("rank 1"),
+            printed[0].contains("outputs") && printed[0].contains("rank 1"),
             "{story}"
         );
         // Rank 0's count.

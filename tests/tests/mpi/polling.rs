@@ -84,7 +84,7 @@ fn polls_survive_a_kill() {
 }
 
 /// What the program says it called, of each function; both ranks do the same.
-fn said(run: &TracedRun) -> Vec<(String, u64)> {
+fn printed(run: &TracedRun) -> Vec<(String, u64)> {
     let words: Vec<&str> = run.finished.stdout.split_whitespace().collect();
     let pairs = words.chunks_exact(2);
     pairs
@@ -101,7 +101,7 @@ fn readings_of_the_clock_are_polls() {
         let program = Program::c("clock_loops").compile(mpi);
         let run = tracing.run(&program, &["1000000"]);
         let story = run.finished.story();
-        let truth = said(&run);
+        let truth = printed(&run);
         assert_eq!(truth.len(), 3, "{story}");
         // A row of MPI_Wtime alone, one in turn with MPI_Wtick, one in turn with MPI_Iprobe.
         let kept = [6, 2, 2];
@@ -176,7 +176,7 @@ fn a_flood_of_polls_is_told() {
         let program = Program::c("clock_loops").compile(mpi);
         let run = tracing.run(&program, &["20000"]);
         let story = run.finished.story();
-        let all: u64 = said(&run).iter().map(|(_, calls)| 2 * calls).sum();
+        let all: u64 = printed(&run).iter().map(|(_, calls)| 2 * calls).sum();
         // Of each rank ten polls stay, as in the test above.
         let grouped = format!("{} {:03} of ", (all - 20) / 1000, (all - 20) % 1000);
         assert_eq!(run.finished.stderr.matches(ADVICE).count(), 1, "{story}");
@@ -199,7 +199,7 @@ fn success_keeps_readings_of_the_clock() {
         let mut tracing = TraceSetup::new(mpi, 2);
         tracing.variables = &[("TRACE_SETTINGS", "MPI_Default success")];
         let run = tracing.run(&Program::c("clock_loops").compile(mpi), &["100"]);
-        let truth = said(&run);
+        let truth = printed(&run);
         for found in run.in_dumpi().values() {
             assert_eq!(found["MPI_Wtime"], truth[0].1, "{}", run.finished.story());
             assert_eq!(found.get("MPI_Iprobe"), None);

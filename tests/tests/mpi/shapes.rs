@@ -190,13 +190,13 @@ fn children_of_every_kind() {
         run.holds_calls(&run.made());
         enter("children of every kind", &run, mpi);
         assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
-        let said: Vec<&str> = run
+        let printed: Vec<&str> = run
             .finished
             .stderr
             .lines()
             .filter(|line| line.starts_with("trace: "))
             .collect();
-        assert_eq!(said.len(), 1, "{}", run.finished.story());
+        assert_eq!(printed.len(), 1, "{}", run.finished.story());
     }
 }
 
@@ -233,8 +233,8 @@ fn both_saw_everything(run: &TracedRun) {
     let made = run.made();
     for rank in 0..2 {
         let line = format!("tool: rank {rank}: 1 100 100 10 1");
-        let said = run.finished.stderr.matches(&line).count();
-        assert_eq!(said, 1, "{line}\n{}", run.finished.story());
+        let printed = run.finished.stderr.matches(&line).count();
+        assert_eq!(printed, 1, "{line}\n{}", run.finished.story());
     }
     let mut counted = run.counted();
     for counts in counted.values_mut() {
@@ -369,8 +369,8 @@ fn sessions_that_end_badly() {
             assert_eq!(blocks::read(file).calls["MPI_Session_init"], 1);
         }
         assert!(run.files("slog2").is_empty());
-        let said = run.finished.stderr.matches("mpitrace recover").count();
-        assert_eq!(said, 1, "{}", run.finished.story());
+        let printed = run.finished.stderr.matches("mpitrace recover").count();
+        assert_eq!(printed, 1, "{}", run.finished.story());
     }
 }
 
@@ -417,8 +417,11 @@ fn started_worlds_put_together() {
                 continue;
             };
             assert_eq!(run.files("clog2").len(), 3, "{}", run.finished.story());
-            let (path, said) = joined(&run, "all.clog2");
-            assert!(said.contains(" of 3 worlds, 4 communicators"), "{said}");
+            let (path, printed) = joined(&run, "all.clog2");
+            assert!(
+                printed.contains(" of 3 worlds, 4 communicators"),
+                "{printed}"
+            );
             let (slog2, _) = joined(&run, "all.slog2");
             // Each rank with each of the four started ones, on two communicators, both ways.
             let messages = (ranks * 4 * 2 * 25 * 2) as u64;
@@ -481,8 +484,11 @@ fn worlds_that_meet() {
         let Some(run) = starting(mpi, 1, "meeting") else {
             continue;
         };
-        let (path, said) = joined(&run, "all.clog2");
-        assert!(said.contains(" of 3 worlds, 3 communicators"), "{said}");
+        let (path, printed) = joined(&run, "all.clog2");
+        assert!(
+            printed.contains(" of 3 worlds, 3 communicators"),
+            "{printed}"
+        );
         let together = tests::contents::clog2(&path);
         assert_eq!(together.calls.len(), 5);
         assert_eq!((together.sends, together.receives), (82, 82), "{mpi:?}");

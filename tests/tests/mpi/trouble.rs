@@ -139,11 +139,11 @@ fn no_room_to_sort_what_is_drawn() {
         let run = tracing.run(&program, &["data", "45000"]);
         assert!(run.finished.status.success(), "{}", run.finished.story());
         assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
-        let said = run
+        let printed = run
             .finished
             .stderr
             .matches("operations below MPI are not in the trace");
-        assert_eq!(said.count(), 1, "{}", run.finished.story());
+        assert_eq!(printed.count(), 1, "{}", run.finished.story());
         let contents = tests::contents::slog2(&run.file("slog2"));
         assert!(contents.operations.is_empty());
         assert_eq!(contents.states["MPI_File_write_at"], 2 * 45001);

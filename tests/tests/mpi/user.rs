@@ -344,20 +344,20 @@ fn what_has_the_name_that_mpes_programs_give_stays() {
             tracing.run(&program, &[]).finished.succeeded().story()
         };
         // The program asks for its name, which it has given.
-        let said = run("no");
-        assert!(clog2.is_symlink(), "{said}");
+        let printed = run("no");
+        assert!(clog2.is_symlink(), "{printed}");
         for name in ["named_by_program.2.clog2", "named_by_program.2.slog2"] {
-            assert!(at(name).is_file(), "{said}");
+            assert!(at(name).is_file(), "{printed}");
         }
-        let said = run("yes");
+        let printed = run("yes");
         let line = "named_by_program.slog2: a pipe, not a regular file";
-        assert!(said.contains(line), "{said}");
-        assert!(said.contains("mpitrace recover"), "{said}");
+        assert!(printed.contains(line), "{printed}");
+        assert!(printed.contains("mpitrace recover"), "{printed}");
         // The link is replaced, not followed.
-        assert!(!clog2.is_symlink() && clog2.is_file(), "{said}");
+        assert!(!clog2.is_symlink() && clog2.is_file(), "{printed}");
         assert_eq!(fs::read(at("value")).expect("a file"), b"of value");
         let kind = fs::symlink_metadata(&slog2).expect("a pipe").file_type();
-        assert!(std::os::unix::fs::FileTypeExt::is_fifo(&kind), "{said}");
+        assert!(std::os::unix::fs::FileTypeExt::is_fifo(&kind), "{printed}");
         let blocks = planted.files();
         assert!(blocks.iter().any(|name| name.ends_with(".blocks")));
     }
@@ -399,9 +399,13 @@ fn mpes_error_handler_says_what_is_wrong() {
         assert!(!run.finished.status.success(), "{story}");
         assert!(!run.finished.stdout.contains("not reached"), "{story}");
         // The other rank may have been ended before it came so far.
-        let said = ["0", "1"].map(|rank| fs::read_to_string(file.with_extension(rank)));
-        let told = |text: &String| text.contains("trace: process ") && text.contains("(gdb -p ");
-        assert!(said.iter().flatten().any(told), "{said:?} {story}");
+        let printed = ["0", "1"].map(|rank| fs::read_to_string(file.with_extension(rank)));
+        let reported =
+            |text: &String| text.contains("trace: process ") && text.contains("(gdb -p ");
+        assert!(
+            printed.iter().flatten().any(reported),
+            "{printed:?} {story}"
+        );
     }
 }
 

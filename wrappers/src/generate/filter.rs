@@ -50,8 +50,8 @@ impl FunctionWrapper<'_> {
                 "        if {nothing}!stopped.is_for_matching({index}) {{"
             );
         }
-        if let Some(told) = self.tells_of_access("stopped.thread()") {
-            put!(s, "        {told}");
+        if let Some(note) = self.tells_of_access("stopped.thread()") {
+            put!(s, "        {note}");
         }
         put!(s, "        stopped.leave_out({index});");
         put!(s, "        return r;");

@@ -66,8 +66,8 @@ impl FunctionWrapper<'_> {
             put!(s, "        views::moved(a0);");
         }
         self.definitions(s, true);
-        if let Some(told) = self.tells_of_access("t") {
-            put!(s, "        if let Some(t) = call.outermost() {{ {told} }}");
+        if let Some(note) = self.tells_of_access("t") {
+            put!(s, "        if let Some(t) = call.outermost() {{ {note} }}");
         }
         put!(s, "        call.leave();");
         put!(s, "        return r;");
@@ -441,8 +441,8 @@ impl FunctionWrapper<'_> {
         }
         for (i, p) in f.params.iter().enumerate() {
             // The tool interface gives predefined datatypes, also before MPI_Init, when MPI may not be asked about them.
-            let told = p.kind == Kind::Datatype && p.direction == Direction::Out;
-            let made = f.creates.contains(&i) || (told && f.class != Class::Tool);
+            let makes_datatype = p.kind == Kind::Datatype && p.direction == Direction::Out;
+            let made = f.creates.contains(&i) || (makes_datatype && f.class != Class::Tool);
             if !made {
                 continue;
             }

@@ -114,7 +114,7 @@ pub struct AccessTotals {
     pub modifying: u64,
     /// Calls of their ranks into libc during them.
     pub operations: u64,
-    /// Of these those that moved bytes.
+    /// Operations that moved bytes.
     pub transfers: u64,
     /// Time in them, ns.
     pub ns: u64,
@@ -147,14 +147,14 @@ impl AccessTotals {
     }
 }
 
-/// What belongs to no data access: opening, closing, synchronising, and completing what others began.
+/// Totals of the MPI-IO calls that are no data accesses: open, close, sync, and completing what other calls began.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OtherCalls {
     /// MPI calls that caused operations.
     pub calls: u64,
     /// Calls of their ranks into libc during them.
     pub operations: u64,
-    /// Of these those that moved bytes: work that was put off.
+    /// Operations that moved bytes: deferred work of data accesses.
     pub transfers: u64,
     /// Bytes of sieving holes that were moved during the calls: no call had asked for them.
     pub hole_bytes: u64,

@@ -12,7 +12,7 @@ const REMEMBERED: usize = 1 << 17;
 /// A stage on the way from a call to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stage {
-    /// Who made the operations.
+    /// Owner of the operations.
     pub who: OperationOwner,
     /// Layer of the operations.
     pub layer: Layer,
@@ -31,7 +31,7 @@ pub struct Attribution {
     pub hole_bytes: u64,
     /// Bytes known to be of a call: to the byte.
     pub exact: u64,
-    /// By pages of 4 KiB.
+    /// Bytes attributed by pages of 4 KiB.
     pub page: u64,
     /// Bytes that were attributed by the range between the first and the last byte of the call.
     pub bounding_extent: u64,
@@ -63,7 +63,7 @@ pub(super) struct SeenOperation {
     pub call: Option<u64>,
     /// Duration of the operation, ns.
     pub ns: u64,
-    /// Where in the file, -1 if not known.
+    /// Offset in the file, bytes; -1 if not known.
     pub offset: i64,
     /// Whether it is one of those that the report is about.
     pub is_selected: bool,
@@ -115,7 +115,7 @@ impl Attributions {
         }
     }
 
-    /// That an operation carries data of a call. Gives what is known of the operation.
+    /// Notes that an operation carries data of a call. Returns the operation if it is remembered.
     pub fn carries(&mut self, edge: &AttributionEdge) -> Option<SeenOperation> {
         let seen = self.seen.get_mut(&edge.operation)?;
         seen.left = seen.left.saturating_sub(edge.bytes);
@@ -128,7 +128,7 @@ impl Attributions {
         Some(seen)
     }
 
-    /// What is known of an operation.
+    /// The remembered operation with this number.
     pub fn get(&self, operation: u64) -> Option<&SeenOperation> {
         self.seen.get(&operation)
     }

@@ -30,11 +30,11 @@ pub struct AccessRow {
     pub call: u64,
     /// Name of the function.
     pub name: std::rc::Rc<str>,
-    /// Where it was made, and when it began.
+    /// Lane and start of the call.
     pub place: PicturePoint,
-    /// When it returned, ns.
+    /// End of the call, ns.
     pub stop: i64,
-    /// When what it began was complete, ns.
+    /// Completion of the access, ns: for a nonblocking or split access later than the end of the call.
     pub complete: i64,
     /// Number of the file.
     pub file: u32,
@@ -87,11 +87,11 @@ pub struct CausedKind {
 pub struct Brief {
     /// Kind of the operation.
     pub key: KindKey,
-    /// Where and when it began.
+    /// Lane and start of the operation.
     pub place: PicturePoint,
     /// Duration, ns.
     pub ns: u64,
-    /// Where in the file, -1 if not known.
+    /// Offset in the file, bytes; -1 if not known.
     pub offset: i64,
     /// Bytes that it moved.
     pub bytes: u64,
@@ -202,7 +202,7 @@ pub(super) struct OpenCalls {
 }
 
 impl OpenCalls {
-    /// What was seen of this call; `None` if it was added up already.
+    /// The open call with this CallID; `None` if it has been added up already.
     pub fn get(&mut self, call: u64) -> Option<&mut OpenAccess> {
         if !self.open.contains_key(&call) && self.forgotten.contains(&call) {
             return None;
@@ -213,7 +213,7 @@ impl OpenCalls {
         Some(open)
     }
 
-    /// That an operation happened during this call; `false` if the call was added up already.
+    /// Notes that an operation happened during this call. Returns false if the call has been added up already.
     pub fn triggers(&mut self, call: u64, operation: &AttributedOperation, key: KindKey) -> bool {
         let Some(open) = self.get(call) else {
             return false;

@@ -29,7 +29,7 @@ pub struct Search {
     more: u64,
 }
 
-/// What the edges between the call and an operation say.
+/// Sum of the edges between a call and one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeTotals {
     /// Whether the call triggered it.
@@ -39,7 +39,7 @@ pub struct EdgeTotals {
 }
 
 impl Search {
-    /// For the call of this CallID.
+    /// A search for the call with this CallID.
     pub fn new(call: u64) -> Self {
         Search {
             call,
@@ -85,7 +85,7 @@ impl Search {
         wanted
     }
 
-    /// What there is to collect; `None` if no record names the call.
+    /// Ends the first pass and returns the collector of the second one; `None` if no record names the call.
     pub fn found(self) -> Option<ChainCollector> {
         let is_there = self.made.is_some() || !self.operations.is_empty();
         is_there.then(|| ChainCollector {
@@ -115,7 +115,7 @@ pub struct ChainCollector {
 pub struct Sharer {
     /// CallID of the call.
     pub call: u64,
-    /// Who made it.
+    /// Rank, server or device that made the operation.
     pub actor: Actor,
     /// Bytes of its own.
     pub bytes: u64,
@@ -227,7 +227,7 @@ pub struct CallChain {
 pub struct CausedOperation {
     /// The operation.
     pub operation: AttributedOperation,
-    /// What it has to do with the call.
+    /// Sum of the edges between the call and this operation.
     pub own: EdgeTotals,
     /// Other calls whose data it carries.
     pub sharers: Vec<Sharer>,

@@ -43,7 +43,7 @@ pub struct IoReportCollector {
 }
 
 impl IoReportCollector {
-    /// For a report like this.
+    /// A collector for a report with these options.
     pub fn new(options: IoReportOptions) -> Self {
         IoReportCollector {
             slowest: Slowest::new(options.slowest),

@@ -14,13 +14,13 @@ const PAIRS: usize = 1 << 18;
 /// The blocking collective accesses of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankWaits {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// Where their time went.
+    /// Time of the calls by cause.
     pub waits: Waits,
 }
 
-/// How long a rank waited while operations of another one ran, ns by what these did.
+/// Time that a rank waited while operations of another rank ran, ns, by kind of work of these operations.
 pub type WaitedFor = BTreeMap<Doing, u64>;
 
 /// Everything about blocking collective accesses.
@@ -32,9 +32,9 @@ pub struct Collectives {
     pub with_one_worker: u64,
     /// Groups in which ranks wrote the same bytes.
     pub overwriting: u64,
-    /// By rank.
+    /// Waits of each rank.
     pub ranks: BTreeMap<u32, RankWaits>,
-    /// By the rank that waited and the one whose operations ran. Where several ran at once, each counts.
+    /// Waits by pair of ranks: the one that waited and the one whose operations ran. Where several ran at once, each counts.
     pub waited_for: BTreeMap<(u32, u32), WaitedFor>,
 }
 
@@ -59,7 +59,7 @@ struct CollectiveMember {
 }
 
 impl Groups {
-    /// That a rank made a call of this group.
+    /// Notes that a rank made a call of this group.
     pub fn join(&mut self, calls: &mut OpenCalls, key: (u32, u64), call: u64, rank: u32) {
         let members = self.members.entry(key).or_default();
         if members.iter().any(|&(_, other)| other == rank) {
@@ -69,7 +69,7 @@ impl Groups {
         self.members.entry(key).or_default().push((call, rank));
     }
 
-    /// That no more calls of this group will come: tells how its members waited.
+    /// Ends a group, of which no more calls come, and adds up how its members waited.
     pub fn close(&mut self, calls: &mut OpenCalls, key: (u32, u64)) {
         let Some(members) = self.members.remove(&key) else {
             return;

@@ -117,7 +117,7 @@ pub enum IoFinding {
 }
 
 impl IoReport {
-    /// What is worth a second look, in the order of the report.
+    /// Findings that deserve attention, in the order of the report.
     pub fn findings(&self) -> Vec<IoFinding> {
         let mut found = Vec::new();
         let access = [&self.reads, &self.writes];

@@ -4,7 +4,7 @@ use crate::stats::{Histogram, SizeClass, Volume};
 use blockfile::operation::{self as op, Effect, Layer, OperationKind};
 use io_attribution::{Actor, AttributedOperation, FileRole};
 
-/// Whose work an operation is.
+/// Owner of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OperationOwner {
     /// A rank.
@@ -18,7 +18,7 @@ pub enum OperationOwner {
 }
 
 impl OperationOwner {
-    /// Whose this actor's work is.
+    /// Owner of the operations of an actor.
     pub fn of(actor: Actor) -> Self {
         match actor {
             Actor::Rank(_) => OperationOwner::Rank,
@@ -29,25 +29,25 @@ impl OperationOwner {
     }
 }
 
-/// What operations are told apart by.
+/// Key by which operations are grouped: owner, kind and role of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KindKey {
-    /// Who does it.
+    /// Owner of the operations.
     pub who: OperationOwner,
     /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
-    /// What the file is to the program.
+    /// Role of the file.
     pub role: FileRole,
 }
 
 impl KindKey {
-    /// That of an operation of this kind which is drawn there.
+    /// Key of an operation of `actor` with this kind, on a file with this role.
     pub fn of(actor: Actor, kind: u16, role: FileRole) -> Self {
         let who = OperationOwner::of(actor);
         KindKey { who, kind, role }
     }
 
-    /// What its operations do to the program's data; what moves bytes of other files is [`Doing::Other`].
+    /// Work of the operations on the program's data. Operations that move bytes of other files are [`Doing::Other`].
     pub fn doing(self) -> Doing {
         match Doing::of(self.kind) {
             doing if doing.is_transfer() && self.role != FileRole::Data => Doing::Other,
@@ -55,7 +55,7 @@ impl KindKey {
         }
     }
 
-    /// What the kind is; `None` for numbers of none.
+    /// Description of the kind; `None` for an unknown number.
     pub fn describe(self) -> Option<&'static OperationKind> {
         op::kind(self.kind)
     }
@@ -66,7 +66,7 @@ impl KindKey {
     }
 }
 
-/// What an operation does, as far as its time is concerned.
+/// Kind of work that the time of an operation counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Doing {
     /// Moves bytes from the file.
@@ -84,7 +84,7 @@ pub enum Doing {
 }
 
 impl Doing {
-    /// What operations of this kind do.
+    /// Work of the operations of a kind.
     pub fn of(kind: u16) -> Self {
         match op::kind(kind).map(|kind| kind.effect) {
             Some(Effect::Read | Effect::StartRead) => Doing::Read,
@@ -116,7 +116,7 @@ pub fn moved(operation: &AttributedOperation) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
 }
 
-/// How long an operation took, ns.
+/// Duration of an operation, ns.
 pub fn duration(operation: &AttributedOperation) -> u64 {
     u64::try_from(operation.stop.saturating_sub(operation.place.ns)).unwrap_or(0)
 }

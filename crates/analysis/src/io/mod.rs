@@ -35,10 +35,10 @@ use crate::stats::Volume;
 use io_attribution::OpenedFile;
 use std::collections::BTreeMap;
 
-/// What a report is made of.
+/// Options of an I/O report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoReportOptions {
-    /// How many of the slowest calls are kept.
+    /// Number of slowest calls to keep.
     pub slowest: usize,
     /// Only calls of this rank, and operations that it did or that were done on its behalf.
     pub rank: Option<u32>,
@@ -79,7 +79,7 @@ pub struct Cache {
 pub struct Aggregator {
     /// Bytes of its own calls that it moved.
     pub own_bytes: u64,
-    /// By rank: transfers that carried its data, and bytes of it.
+    /// For each rank whose data it carried: number of transfers and bytes.
     pub serves: BTreeMap<u32, Volume>,
 }
 
@@ -91,10 +91,10 @@ impl Aggregator {
     }
 }
 
-/// What was found out about a run's I/O.
+/// Report about the I/O of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IoReport {
-    /// From the start of the first to the end of the last call or operation, ns on rank 0's clock.
+    /// Start of the first and end of the last call or operation, ns on rank 0's clock.
     pub span: Option<(i64, i64)>,
     /// Moment that times are shown from, ns on rank 0's clock: that from which the trace counts them.
     pub zero: i64,
@@ -130,7 +130,7 @@ pub struct IoReport {
     pub slowest: Vec<Slow>,
     /// Servers and devices.
     pub below: LowerTotals,
-    /// How exact the relation between calls and bytes is, by stage.
+    /// Precision of the attribution of bytes to calls, by stage.
     pub attribution: BTreeMap<Stage, Attribution>,
     /// Different CallIDs.
     pub callids: u64,

@@ -82,7 +82,7 @@ pub struct DeviceRow {
     pub reads: WorkTotals,
     /// Data written.
     pub writes: WorkTotals,
-    /// Of these those that the kernel wrote by itself, on behalf of no call.
+    /// The part that the kernel wrote on its own account, not for a call.
     pub by_kernel: Volume,
     /// Calls whose data were in writes, added up over the writes: the rest were merged by the page cache.
     pub calls_in_writes: u64,

@@ -14,7 +14,7 @@ pub struct Slow {
     pub caused: Vec<CausedKind>,
     /// The longest of them, in order of time.
     pub longest: Vec<Brief>,
-    /// Where its time went, of blocking collective calls.
+    /// Time of the call by cause; `None` unless it is blocking and collective.
     pub waits: Option<Waits>,
 }
 

@@ -1,6 +1,6 @@
 //! Where the time of a collective call went.
 
-/// Where the time of a collective call went, ns. The parts add up to the call.
+/// Time of a collective call by cause, ns. The parts add up to the duration of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
     /// Time in which operations of the call itself ran, ns.

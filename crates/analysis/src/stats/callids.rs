@@ -12,7 +12,7 @@ use trace_model::{Category, InfoValue, info_values};
 /// CallIDs that are remembered; see [`CallIdStatistics::is_exact`].
 const REMEMBERED: usize = 1 << 20;
 
-/// What CallIDs tell.
+/// Statistics of CallIDs: calls, and the operations that they caused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallIdStatistics {
     /// Categories whose info has a CallID, whether or not they occur.
@@ -32,7 +32,7 @@ pub struct CallIdStatistics {
     pub is_exact: bool,
 }
 
-/// What the calls of one category caused.
+/// Operations caused by the calls of one category.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CausedOperations {
     /// Different CallIDs that begin with a drawable of this category.

@@ -106,7 +106,7 @@ struct OpenState {
 }
 
 impl StatisticsCollector {
-    /// For a trace with these definitions.
+    /// A collector for a trace with these definitions.
     pub fn new(definitions: &Definitions, options: StatisticsOptions) -> Self {
         let mut kinds = Vec::new();
         let mut kind_of = HashMap::default();
@@ -305,7 +305,7 @@ impl StatisticsCollector {
         self.add_line(line, row)
     }
 
-    /// What was found.
+    /// Ends the input and returns the statistics.
     pub fn finish(self) -> Statistics {
         let key = |row: u32, kind: u32| {
             let row = &self.rows[row as usize].row;

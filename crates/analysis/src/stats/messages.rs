@@ -58,9 +58,9 @@ pub struct MessageStatistics {
     pub backward: u64,
     /// Sizes in bytes.
     pub sizes: Histogram,
-    /// By size: 0, 1, 2 to 3, 4 to 7, …; classes without messages left out.
+    /// Messages by size class in bytes: 0, 1, 2 to 3, 4 to 7, …; without empty classes.
     pub by_size: Vec<SizeClass>,
-    /// By sender and receiver, ascending; pairs without messages left out.
+    /// Messages by sender and receiver, ascending; without empty pairs.
     pub by_pair: Vec<RankPair>,
 }
 

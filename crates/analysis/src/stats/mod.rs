@@ -50,16 +50,16 @@ use trace_model::TimeBBox;
 /// Look-ups by numbers that come from files.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
-/// What statistics are made of.
+/// Options of the statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StatisticsOptions {
     /// Only what lies in this stretch of time: drawables that reach into it, durations cut at its borders. `None`: all.
     pub window: Option<TimeBBox>,
-    /// Which states can be nested in which.
+    /// Rule by which states nest.
     pub nesting: Nesting,
 }
 
-/// Which states can be nested in each other, and so take each other's exclusive time.
+/// Rule by which states nest: a nested state takes exclusive time from the one around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nesting {
     /// States of one line, as the ratios in SLOG2 files have it. Logs with a line for each communicator of a process

@@ -18,7 +18,7 @@ pub(super) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info
         InfoValue::Text(text) => Some(text),
         _ => None,
     });
-    let Some((name, calls)) = text.and_then(told) else {
+    let Some((name, calls)) = text.and_then(polls_of) else {
         return;
     };
     if counted.len() < MAX_POLL_FUNCTIONS || counted.contains_key(name) {
@@ -28,7 +28,7 @@ pub(super) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info
 }
 
 /// Function and number of calls in a text such as `+999998 MPI_Iprobe`.
-fn told(text: &[u8]) -> Option<(&str, u64)> {
+fn polls_of(text: &[u8]) -> Option<(&str, u64)> {
     let text = std::str::from_utf8(text).ok()?.trim_end_matches('\0');
     let (calls, name) = text.strip_prefix('+')?.split_once(' ')?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -38,11 +38,14 @@ fn told(text: &[u8]) -> Option<(&str, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::polls_of;
 
     #[test]
     fn only_polls_are_counted() {
-        assert_eq!(told(b"+999998 MPI_Iprobe"), Some(("MPI_Iprobe", 999_998)));
+        assert_eq!(
+            polls_of(b"+999998 MPI_Iprobe"),
+            Some(("MPI_Iprobe", 999_998))
+        );
         for text in [
             "",
             "MPI_Iprobe",
@@ -52,7 +55,7 @@ mod tests {
             "+1 MPI_Test, unfinished",
             "+-1 MPI_Test",
         ] {
-            assert_eq!(told(text.as_bytes()), None, "{text}");
+            assert_eq!(polls_of(text.as_bytes()), None, "{text}");
         }
     }
 }

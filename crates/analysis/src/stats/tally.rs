@@ -68,7 +68,8 @@ pub struct CategoryStatistics {
     pub tally: DrawableTally,
     /// Durations of the drawables; empty for events, which have none.
     pub durations: Histogram,
-    /// What each of [`Statistics::counters`] counted in them; `None` where it did not. Those that reach into a window count whole.
+    /// Sum of each counter in [`Statistics::counters`] over these drawables; `None` where it did not count. Drawables that
+    /// reach into a window count whole.
     pub counters: Vec<Option<u64>>,
 }
 
@@ -98,7 +99,7 @@ pub struct ThreadCategoryStatistics {
     pub category: i32,
     /// The drawables.
     pub tally: DrawableTally,
-    /// What each of [`Statistics::counters`] counted in them; `None` where it did not.
+    /// Sum of each counter in [`Statistics::counters`] over these drawables; `None` where it did not count.
     pub counters: Vec<Option<u64>>,
 }
 
@@ -109,7 +110,7 @@ pub struct Untold {
     pub unknown_line: u64,
     /// Drawables of a category that is not defined: they count, without a name.
     pub unknown_category: u64,
-    /// Without a vertex, or with a time that is no number: they do not count.
+    /// Drawables without a vertex or with a time that is not a number. They are not in the statistics.
     pub without_time: u64,
     /// States that start before one that came earlier on their line, so that exclusive times are too large.
     pub out_of_order: u64,
@@ -126,7 +127,7 @@ pub struct Statistics {
     pub categories: Vec<CategoryStatistics>,
     /// The threads that have drawables, ascending by rank and thread.
     pub rows: Vec<ThreadStatistics>,
-    /// By thread and category, ascending.
+    /// Drawables by thread and category, ascending.
     pub cells: Vec<ThreadCategoryStatistics>,
     /// Arrows.
     pub messages: MessageStatistics,
@@ -136,7 +137,7 @@ pub struct Statistics {
     pub counters: Vec<String>,
     /// Calls that are not drawn because they lie between the first and the last of a row of polls, by function.
     pub counted: BTreeMap<String, u64>,
-    /// What did not fit.
+    /// Counts of drawables that the statistics could not place.
     pub untold: Untold,
 }
 
@@ -169,7 +170,7 @@ impl Statistics {
         self.span() * self.rows.len() as f64
     }
 
-    /// By rank and category, the threads of a rank joined; `thread` is that of the first.
+    /// Drawables by rank and category: the threads of a rank are added up, and `thread` is that of the first.
     pub fn cells_by_rank(&self) -> Vec<ThreadCategoryStatistics> {
         let mut cells: BTreeMap<(i32, i32), ThreadCategoryStatistics> = BTreeMap::new();
         for cell in &self.cells {

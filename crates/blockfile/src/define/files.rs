@@ -104,7 +104,7 @@ impl FileView {
     }
 }
 
-/// Where the parts of a file lie on a device.
+/// Positions of the parts of a file on a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
     /// `st_dev` of the file system.

@@ -12,7 +12,7 @@ pub enum CommKind {
     Inter,
 }
 
-/// How a communicator was made. Communicators with equal members are told apart by this, too.
+/// Creation of a communicator. It distinguishes communicators with equal members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum CommCreation {
@@ -51,7 +51,7 @@ pub struct CommDefinition {
     pub parent: u64,
     /// Intra or inter.
     pub kind: CommKind,
-    /// How the communicator was made.
+    /// Creation of the communicator.
     pub origin: CommCreation,
     /// Rank of this process in it (in the local group).
     pub rank: i32,

@@ -83,7 +83,7 @@ impl ServerDefinition {
 pub struct Module {
     /// Absolute path.
     pub path: String,
-    /// What is added to addresses of the file to get those in memory.
+    /// Load bias: an address in memory minus the address in the file.
     pub base: u64,
     /// First executable address in memory.
     pub start: u64,
@@ -149,7 +149,7 @@ impl ClockReading {
 pub struct Sync {
     /// Ticks of this rank's clock at the comparison.
     pub ticks: u64,
-    /// What to add to this rank's time to get rank 0's, ns.
+    /// Offset of rank 0's clock: its time minus this rank's time, ns.
     pub shift: i64,
     /// Round-trip time of the probe, ns: the error is at most half of it.
     pub gap: u64,

@@ -66,7 +66,7 @@ impl Published {
     }
 }
 
-/// Where blocks come from and where their contents go.
+/// Storage of the blocks: makes them, and takes their contents.
 pub trait BlockSpace {
     /// A block, as its holder sees it.
     type Block;

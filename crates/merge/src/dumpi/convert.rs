@@ -41,7 +41,7 @@ pub(super) struct Converter<'t> {
     plans: Vec<Option<RecordPlan>>,
     known: ArgumentContext,
     pub(super) names: WrittenKeys,
-    pub(super) told: UserEventNames,
+    pub(super) user_events: UserEventNames,
     extensions: bool,
     pub(super) tracing: Halves,
     /// Calls by function id: entered, and without a record.
@@ -74,7 +74,7 @@ impl<'t> Converter<'t> {
                 comms: Map::default(),
             },
             names: WrittenKeys::default(),
-            told: UserEventNames::default(),
+            user_events: UserEventNames::default(),
             extensions: options.extensions,
             tracing: Halves {
                 enter: options.enter,
@@ -103,7 +103,7 @@ impl<'t> Converter<'t> {
                 known.handles.predefine_keyval(name, *value);
             }
             Definition::Function { number, name } => self.names.define(*number, name),
-            Definition::UserCategory(category) => self.told.define(category),
+            Definition::UserCategory(category) => self.user_events.define(category),
             Definition::Ignored { function, calls } => {
                 self.ignored.retain(|(f, _)| f != function);
                 self.ignored.push((*function, *calls));
@@ -248,7 +248,8 @@ impl<'t> Converter<'t> {
         self.names.call(writer, number, head, first, &[])
     }
 
-    /// What stands behind the stream: call counts, sizes of datatypes, names of extensions.
+    /// Ends the stream and returns what follows it in the file: footer with call counts, sizes of datatypes, and names of
+    /// extensions.
     pub fn finish(self) -> (Footer, Vec<i32>, Vec<AddressLabel>) {
         let mut counts = self.counts;
         for (function, calls) in self.ignored.into_iter().chain(self.skipped) {

@@ -169,7 +169,7 @@ pub(super) struct FieldStep {
     pub action: FieldAction,
     /// Position of the parameter.
     pub param: u8,
-    /// Of a value that the call changes, the one after the call.
+    /// True to take the value after the call, false for the one before it.
     pub after: bool,
     /// Only in the record of the root.
     pub root_only: bool,

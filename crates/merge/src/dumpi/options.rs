@@ -5,10 +5,10 @@ use trace_formats::dumpi::meta;
 use trace_formats::dumpi::types::Mask;
 use unify::functions::Choice;
 
-/// What is to be written and where.
+/// Options of the DUMPI files of a run: their names and contents.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What all file names begin with (setting `fileroot`), directories included; they must exist.
+    /// Prefix of all file names (setting `fileroot`), directories included; they must exist.
     pub root: PathBuf,
     /// The run's time stamp in file names, `2026.11.20.05.32.58`: the same on all ranks.
     pub stamp: String,
@@ -27,7 +27,7 @@ pub struct Options {
     /// Whether calls that were running when the process died are written: as a Function_enter record with the function's name
     /// that no Function_exit follows. Their arguments are not known.
     pub unfinished: bool,
-    /// Which functions of the program are written.
+    /// Functions of the program that are written.
     pub functions: Choice,
 }
 
@@ -58,12 +58,12 @@ impl Options {
         PathBuf::from(prefix)
     }
 
-    /// Where the file of a rank goes.
+    /// Path of the file of a rank.
     pub fn bin_path(&self, rank: u32) -> PathBuf {
         meta::bin_path(&self.prefix(), rank, 4)
     }
 
-    /// Where the metafile goes.
+    /// Path of the metafile.
     pub fn meta_path(&self) -> PathBuf {
         meta::meta_path(&self.prefix())
     }

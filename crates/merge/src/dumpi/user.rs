@@ -24,7 +24,7 @@ impl Converter<'_> {
         head: &RecordHead,
     ) -> Result<(), WriteError> {
         let number = event.number;
-        let named = self.told.names.get(&number);
+        let named = self.user_events.names.get(&number);
         let name = |what: &str| named.map_or_else(|| format!("{what} {number}"), |n| n.1.clone());
         let is_real = named.is_some_and(|n| n.0 == Kind::Real);
         let only = |enter| Halves {
@@ -46,22 +46,27 @@ impl Converter<'_> {
                     true => f64::from_bits(bits).to_string(),
                     false => (bits as i64).to_string(),
                 };
-                let (key, text) = self.told.text(format!("{label}={value}"));
+                let (key, text) = self.user_events.text(format!("{label}={value}"));
                 return self
                     .names
                     .annotation(writer, (key, &text), head, self.tracing);
             }
             What::Text(text) => {
                 let text = String::from_utf8_lossy(text).into_owned();
-                let (key, text) = self.told.text(text);
+                let (key, text) = self.user_events.text(text);
                 return self
                     .names
                     .annotation(writer, (key, &text), head, self.tracing);
             }
             What::Mpe(_) => {
-                let start = self.told.starts.get(&number).copied().unwrap_or(number);
+                let start = self
+                    .user_events
+                    .starts
+                    .get(&number)
+                    .copied()
+                    .unwrap_or(number);
                 let key = MPE | u64::from(start as u32);
-                match self.told.numbers.get(&start) {
+                match self.user_events.numbers.get(&start) {
                     Some((Kind::State, name)) => (key, name.clone(), only(start == number)),
                     Some((_, name)) => (key, name.clone(), self.tracing),
                     None => (key, format!("event {number}"), self.tracing),

@@ -30,7 +30,7 @@ struct Followed {
     device: usize,
     file: Option<File>,
     /// The extents that were written down last.
-    told: Vec<FileExtent>,
+    recorded: Vec<FileExtent>,
     /// When it had been changed last when that was done.
     changed: (i64, i64),
     pending: bool,
@@ -205,7 +205,7 @@ impl Follow {
             path: path.to_path_buf(),
             device,
             file,
-            told: Vec::new(),
+            recorded: Vec::new(),
             changed: (0, 0),
             pending: true,
         };
@@ -387,7 +387,7 @@ impl Follow {
                     followed.changed = (meta.ctime(), meta.ctime_nsec());
                 }
                 // Its room may be another file's from now on, so it is told until when it was this one's.
-                if known != followed.told || removed {
+                if known != followed.recorded || removed {
                     // What was truncated meanwhile keeps the place that it had.
                     if !known.is_empty() {
                         let (device, inode) = key;
@@ -399,7 +399,7 @@ impl Follow {
                         });
                         put(followed.device, &definition);
                     }
-                    followed.told = known;
+                    followed.recorded = known;
                 }
                 if sync && unusable > 0 {
                     notes.push(format!(

@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn losses() {
         assert_eq!(events(&made(1, MISSED, &[1, 2], &[])).1, 1);
-        let told = made(1, MISSED | MISSED_STORED, &[1, 2], &300u64.to_ne_bytes());
-        assert_eq!(events(&told), (vec![(1, words(&[2]))], 300));
+        let counted = made(1, MISSED | MISSED_STORED, &[1, 2], &300u64.to_ne_bytes());
+        assert_eq!(events(&counted), (vec![(1, words(&[2]))], 300));
     }
 
     #[test]

@@ -85,9 +85,11 @@ pub fn check_alog(bytes: &[u8], findings: &mut CheckFindings) {
         ("events", announced, events),
         ("processes", announced_processes, processes.len() as i64),
     ];
-    for (what, said, found) in announced {
-        if let Some(said) = said.filter(|&said| i64::from(said) != found) {
-            let what = format!("{said} {what} announced, {found} found");
+    for (what, announced_count, found) in announced {
+        if let Some(announced_count) =
+            announced_count.filter(|&announced_count| i64::from(announced_count) != found)
+        {
+            let what = format!("{announced_count} {what} announced, {found} found");
             findings.warning_at("counts of the header", "header", what);
         }
     }

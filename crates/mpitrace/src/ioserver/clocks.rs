@@ -93,12 +93,12 @@ mod tests {
             assert_eq!(asked.action, ServerAction::Clock);
             wire::answer(&mut server, Ok((now() - behind) as usize), &[]).unwrap();
         }
-        let told = wire::question(&mut server, &mut data).unwrap().unwrap();
-        assert_eq!(told.action, ServerAction::Shift);
+        let question = wire::question(&mut server, &mut data).unwrap().unwrap();
+        assert_eq!(question.action, ServerAction::Shift);
         wire::answer(&mut server, Ok(0), &[]).unwrap();
         asker.join().unwrap();
-        note(&told, &data, &recorder);
-        note(&told, b"another", &recorder);
+        note(&question, &data, &recorder);
+        note(&question, b"another", &recorder);
         recorder.finish();
         let bytes = std::fs::read(&path).unwrap();
         let file = blockfile::file::File::new(&bytes).unwrap();

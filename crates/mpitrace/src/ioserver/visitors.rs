@@ -52,10 +52,10 @@ impl Visitors {
 
     /// Says why a connection is given up, unless that has been said often.
     pub fn report(&self, why: &dyn std::fmt::Display) {
-        let told = self.refused.fetch_add(1, Relaxed);
-        if told < MAX_REPORTED_REFUSALS {
+        let refused = self.refused.fetch_add(1, Relaxed);
+        if refused < MAX_REPORTED_REFUSALS {
             eprintln!("mpitrace: data server: a connection is given up: {why}");
-        } else if told == MAX_REPORTED_REFUSALS {
+        } else if refused == MAX_REPORTED_REFUSALS {
             eprintln!("mpitrace: data server: further such connections are not told");
         }
     }

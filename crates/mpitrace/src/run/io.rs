@@ -195,26 +195,26 @@ impl RunIoSession {
         }
         complaints.extend(self.stop_server());
         let made = self.draw();
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         if self.keep {
             self.folder.disable_cleanup(true);
-            said.push(format!(
+            messages.push(format!(
                 "block files are in {}",
                 self.folder.path().display()
             ));
         }
         match made {
             Ok((files, failures)) => {
-                said.extend(files);
+                messages.extend(files);
                 complaints.extend(failures);
             }
             Err(Failure::Data(why) | Failure::Call(why)) => complaints.push(why),
             Err(closed) => return Err(closed),
         }
         if complaints.is_empty() {
-            return Ok(said);
+            return Ok(messages);
         }
-        complaints.extend(said);
+        complaints.extend(messages);
         Err(Failure::Data(complaints.join("\nmpitrace: ")))
     }
 
@@ -267,7 +267,7 @@ impl RunIoSession {
         }
         let (groups, left_out) = groups::of(sources);
         complaints.extend(left_out);
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for group in &groups {
             let base = base(group);
             match write::slog2(group, &table, &base) {
@@ -277,13 +277,13 @@ impl RunIoSession {
                         1 => ", with a server or device".to_owned(),
                         n => format!(", with {n} servers and devices"),
                     };
-                    said.extend(written.files.iter().map(|file| format!("{file}{and}")));
+                    messages.extend(written.files.iter().map(|file| format!("{file}{and}")));
                     complaints.extend(written.failures);
                 }
                 Err(error) => complaints.push(error.to_string()),
             }
         }
-        Ok((said, complaints))
+        Ok((messages, complaints))
     }
 }
 

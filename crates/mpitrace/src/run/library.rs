@@ -109,7 +109,7 @@ impl RecorderLibrary {
     /// What the library says of itself (`trace_abi` in the recorder's `api.rs`); of one that says nothing, the name of its
     /// folder may be the word of a family.
     fn read(path: PathBuf) -> RecorderLibrary {
-        let said = || {
+        let by_symbol = || {
             let bytes = std::fs::read(&path).ok()?;
             let words = Regex::new(r"(?-u)libtrace abi=([a-z]+) generation=([0-9])\x00").ok()?;
             let found = words.captures(&bytes)?;
@@ -119,7 +119,7 @@ impl RecorderLibrary {
             let folder = path.parent()?.file_name()?;
             Some((AbiFamily::of_word(folder.as_encoded_bytes())?, 0))
         };
-        let built_for = said().or_else(by_folder);
+        let built_for = by_symbol().or_else(by_folder);
         RecorderLibrary { path, built_for }
     }
 

@@ -144,8 +144,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         supervise::end_like(status);
     };
     let finished = session.finish();
-    if let Ok(said) = &finished {
-        said.iter().for_each(|line| say(line));
+    if let Ok(messages) = &finished {
+        messages.iter().for_each(|line| say(line));
     }
     if status.success() {
         return finished.map(drop);

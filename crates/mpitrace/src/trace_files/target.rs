@@ -75,9 +75,9 @@ impl Target {
         self.place(|path| {
             let failed = |error: io::Error| Failure::output(self.path.display(), &error);
             let file = PendingFile::create(path).map_err(failed)?;
-            let (out, told) = write(BufWriter::with_capacity(BUFFER_BYTES, file))?;
+            let (out, result) = write(BufWriter::with_capacity(BUFFER_BYTES, file))?;
             PendingFile::persist_buffered(out).map_err(failed)?;
-            Ok(told)
+            Ok(result)
         })
     }
 

@@ -99,16 +99,16 @@ impl Disk {
         arguments.extend(["--state", state.to_str().unwrap()]);
         arguments.extend(paths.iter().map(|path| path.to_str().unwrap()));
         let output = mpitrace(&arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert_eq!(output.status.code(), Some(2), "{printed}");
             assert!(
                 ["only root", "tracefs", "tracing", "no event"]
                     .iter()
-                    .any(|why| said.contains(why)),
-                "{said}"
+                    .any(|why| printed.contains(why)),
+                "{printed}"
             );
-            test_support::skip(&said);
+            test_support::skip(&printed);
             return None;
         }
         Some(())
@@ -119,15 +119,15 @@ impl Disk {
         let mut arguments = vec!["blk", command, "--state", state.to_str().unwrap()];
         arguments.extend(more);
         let output = mpitrace(&arguments);
-        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
-        said.push_str(&String::from_utf8_lossy(&output.stderr));
-        (output.status.code().unwrap(), said)
+        let mut printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        printed.push_str(&String::from_utf8_lossy(&output.stderr));
+        (output.status.code().unwrap(), printed)
     }
 
     fn stop(&self, more: &[&str]) -> Trace {
-        let (code, said) = self.command("stop", more);
-        assert_eq!(code, 0, "{said}");
-        assert!(!said.contains("lost"), "{said}");
+        let (code, printed) = self.command("stop", more);
+        assert_eq!(code, 0, "{printed}");
+        assert!(!printed.contains("lost"), "{printed}");
         nothing_left();
         assert!(!self.path("state").exists());
         Trace::read(&self.path("disk.blocks"))
@@ -499,9 +499,9 @@ fn what_is_killed_leaves_nothing() {
     let Some(()) = disk.start(&[&disk.path("mount")]) else {
         return;
     };
-    let (code, said) = disk.command("status", &["--json"]);
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("\"operations\""), "{said}");
+    let (code, printed) = disk.command("status", &["--json"]);
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.contains("\"operations\""), "{printed}");
     // A second one with the same state is refused.
     let output = disk.path("disk.blocks");
     let again = disk.command(
@@ -528,11 +528,11 @@ fn what_is_killed_leaves_nothing() {
         trace.transfers.iter().any(|t| t.tid() == tid())
     });
     kill(&disk);
-    let (code, said) = disk.command("stop", &[]);
-    assert_eq!(code, 1, "{said}");
+    let (code, printed) = disk.command("stop", &[]);
+    assert_eq!(code, 1, "{printed}");
     assert!(
-        said.contains("has died") && said.contains("disk.blocks"),
-        "{said}"
+        printed.contains("has died") && printed.contains("disk.blocks"),
+        "{printed}"
     );
     nothing_left();
     assert!(!disk.path("state").exists() && !disk.path("state.socket").exists());
@@ -546,8 +546,8 @@ fn what_is_killed_leaves_nothing() {
     fs::remove_file(&output).unwrap();
     disk.start(&[&disk.path("mount")]).unwrap();
     disk.stop(&[]);
-    let (code, said) = disk.command("stop", &[]);
-    assert_eq!(code, 2, "{said}");
+    let (code, printed) = disk.command("stop", &[]);
+    assert_eq!(code, 2, "{printed}");
     assert_eq!(disk.command("status", &[]).0, 1);
 }
 
@@ -605,25 +605,27 @@ fn lost_events_are_counted() {
     }
     // SAFETY: as above.
     unsafe { libc::kill(reader, libc::SIGCONT) };
-    let (code, said) = disk.command("stop", &[]);
-    assert_eq!(code, 0, "{said}");
-    let line = said.lines().find(|line| line.contains("events were lost"));
+    let (code, printed) = disk.command("stop", &[]);
+    assert_eq!(code, 0, "{printed}");
+    let line = printed
+        .lines()
+        .find(|line| line.contains("events were lost"));
     let count = line.unwrap().split(' ').nth(1).unwrap();
-    assert!(count.parse::<u64>().unwrap() > 4000, "{said}");
+    assert!(count.parse::<u64>().unwrap() > 4000, "{printed}");
     let bytes = fs::read(disk.path("disk.blocks")).unwrap();
     let file = blockfile::file::File::new(&bytes).unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     for thread in file.threads() {
         let mut records = thread.records();
         while let Some(record) = records.next() {
             if let Some(Definition::Lost { count, .. }) =
                 Definition::decode(record.function, record.payload)
             {
-                told += count;
+                reported += count;
             }
         }
     }
-    assert!(told > 4000, "{told}");
+    assert!(reported > 4000, "{reported}");
     nothing_left();
 }
 
@@ -643,19 +645,22 @@ fn what_cannot_be_followed_is_refused() {
             output.to_str().unwrap(),
             path,
         ]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), said)
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), printed)
     };
-    let (code, said) = start("/proc/self");
+    let (code, printed) = start("/proc/self");
     assert_eq!(code, Some(2));
-    assert!(said.contains("is on proc"), "{said}");
+    assert!(printed.contains("is on proc"), "{printed}");
     if Path::new("/dev/shm").is_dir() {
-        let (code, said) = start("/dev/shm/x");
+        let (code, printed) = start("/dev/shm/x");
         assert_eq!(code, Some(2));
-        assert!(said.contains("tmpfs") && said.contains("memory"), "{said}");
+        assert!(
+            printed.contains("tmpfs") && printed.contains("memory"),
+            "{printed}"
+        );
     }
-    let (code, said) = start("/no/such/folder/x");
-    assert_eq!(code, Some(2), "{said}");
+    let (code, printed) = start("/no/such/folder/x");
+    assert_eq!(code, Some(2), "{printed}");
     assert!(!state.exists() && !output.exists());
     nothing_left();
 }

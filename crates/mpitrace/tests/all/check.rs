@@ -558,14 +558,14 @@ fn what_it_says() {
         )
     );
     assert_eq!(text(&["--strict", &odd]).0, Some(1));
-    let (code, said) = text(&["--quiet", "--most", "2", &bad]);
+    let (code, printed) = text(&["--quiet", "--most", "2", &bad]);
     assert_eq!(code, Some(1));
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 3, "{said}");
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 3, "{printed}");
     let start = format!("{bad}: error: byte ");
     assert!(
         lines[0].starts_with(&start) && lines[0].ends_with("never ends"),
-        "{said}"
+        "{printed}"
     );
     assert_eq!(
         lines[2],
@@ -601,7 +601,7 @@ fn devices_and_holes_end_no_command() {
     let hole = folder.path().join("hole");
     let made = fs::File::create(&hole).and_then(|file| file.set_len(100 << 30));
     made.expect("a sparse file");
-    for (name, said) in [
+    for (name, printed) in [
         (hole.to_str().expect("text"), "of no known format"),
         ("/dev/zero", "a device"),
     ] {
@@ -614,7 +614,7 @@ fn devices_and_holes_end_no_command() {
             let all = [output.stdout, output.stderr].concat();
             let all = String::from_utf8_lossy(&all);
             assert_eq!(output.status.code(), Some(1), "{command} {name}: {all}");
-            assert!(all.contains(said), "{command} {name}: {all}");
+            assert!(all.contains(printed), "{command} {name}: {all}");
         }
     }
 }

@@ -152,9 +152,9 @@ fn from_call_to_disk() {
     let (client, server) = client_and_server(&folder);
     let [both, arrows, split] =
         ["both.slog2", "arrows.slog2", "split.slog2"].map(|n| folder.path(n));
-    let said = ok(&["merge", &client, &server, &both]);
-    assert!(said.contains("10 of 10 common CallIDs"), "{said}");
-    assert!(said.contains("2 traces, 4 lines"), "{said}");
+    let printed = ok(&["merge", &client, &server, &both]);
+    assert!(printed.contains("10 of 10 common CallIDs"), "{printed}");
+    assert!(printed.contains("2 traces, 4 lines"), "{printed}");
     assert_eq!(titles(&both)[0], "Process View (0-1 client, 2-3 server)");
     assert_eq!(
         counts(&both),
@@ -163,21 +163,24 @@ fn from_call_to_disk() {
             ("Trove Write".to_owned(), 20)
         ]
     );
-    let said = ok(&["arrows", &both, &arrows]);
+    let printed = ok(&["arrows", &both, &arrows]);
     assert_eq!(
-        said,
+        printed,
         "Statistics:\nFound 2 categories with CallID info key.\nCounted 30 drawables.\n\
          Found 10 different CallID values.\nOn average there are 2 arrows per CallID having any.\n"
     );
     assert_eq!(titles(&arrows), titles(&both));
     assert_eq!(counts(&arrows)[2], ("triggers Trove Write".to_owned(), 20));
-    let said = ok(&["lines", "--split", &arrows, &split]);
-    assert!(said.contains("2 lines have 2 further sub-lines"), "{said}");
+    let printed = ok(&["lines", "--split", &arrows, &split]);
+    assert!(
+        printed.contains("2 lines have 2 further sub-lines"),
+        "{printed}"
+    );
     assert!(titles(&split)[0].contains("world_rank x 10 + sub-line"));
     assert_eq!(counts(&split), counts(&arrows));
     // What is aligned stays where it is.
-    let said = ok(&["merge", &arrows, &arrows, &both]);
-    assert!(!said.contains("shifted"), "{said}");
+    let printed = ok(&["merge", &arrows, &arrows, &both]);
+    assert!(!printed.contains("shifted"), "{printed}");
 }
 
 #[test]
@@ -199,11 +202,11 @@ fn shifts_of_merged_traces() {
     // As the help shows it: the shift of a trace may stand behind its name.
     ok(&["merge", "-q", &client, &server, "--shift", "-95.5", &out]);
     assert!((end(&out) - 10.25).abs() < 0.01, "{}", end(&out));
-    let said = ok(&["merge", &client, &server, &out, "--align", "start"]);
-    assert!(said.contains("shifted by -100.1 s"), "{said}");
+    let printed = ok(&["merge", &client, &server, &out, "--align", "start"]);
+    assert!(printed.contains("shifted by -100.1 s"), "{printed}");
     let by = "MPI_File_*=Trove Write";
-    let said = ok(&["merge", &client, &server, &out, "--align-by", by]);
-    assert!(said.contains("shifted by -100.1 s"), "{said}");
+    let printed = ok(&["merge", &client, &server, &out, "--align-by", by]);
+    assert!(printed.contains("shifted by -100.1 s"), "{printed}");
     ok(&[
         "merge", "-q", &client, &server, &client, &out, "--shift", "1", "--shift", "2",
     ]);
@@ -212,12 +215,12 @@ fn shifts_of_merged_traces() {
         "Process View (0-1 client, 2-3 server, 4-5 client)"
     );
 
-    let (code, said) = fails(&["merge", &client, &server, &out, "--align-by", "MPI_Send"]);
-    assert_eq!(code, 1, "{said}");
-    let (code, said) = fails(&[
+    let (code, printed) = fails(&["merge", &client, &server, &out, "--align-by", "MPI_Send"]);
+    assert_eq!(code, 1, "{printed}");
+    let (code, printed) = fails(&[
         "merge", &client, &server, &out, "--shift", "1", "--shift", "2",
     ]);
-    assert_eq!(code, 2, "{said}");
+    assert_eq!(code, 2, "{printed}");
     assert_eq!(fails(&["merge", &client, &out]).0, 2);
     assert_eq!(
         fails(&["merge", &client, &server, &out, "--shift", "nan"]).0,
@@ -244,11 +247,11 @@ fn filter_by_what_is_said() {
     assert_eq!(count(&["--window", "2.9", "4.5", "--invert"]), 6);
     assert_eq!(count(&["--no-window", "-5", "2.5"]), 6);
     assert_eq!(count(&["--category", "MPI_*,none"]), 10);
-    let said = ok(&["filter", "--rank", "0", &client, "-o", &out]);
-    assert!(said.contains("5 drawables kept, 5 removed"), "{said}");
-    let (code, said) = fails(&["filter", "-r", "1", &client, &out]);
+    let printed = ok(&["filter", "--rank", "0", &client, "-o", &out]);
+    assert!(printed.contains("5 drawables kept, 5 removed"), "{printed}");
+    let (code, printed) = fails(&["filter", "-r", "1", &client, &out]);
     assert_eq!(code, 1);
-    assert!(said.contains("nothing of it is selected"), "{said}");
+    assert!(printed.contains("nothing of it is selected"), "{printed}");
     for wrong in [
         &["filter", &client][..],
         &["filter"],
@@ -312,8 +315,8 @@ fn filter_as_the_originals() {
     ];
     let mut call = vec!["filter", "--as-dumpi2dumpi", "-I", &meta, "-o", &root];
     call.extend(functions);
-    let said = ok(&call);
-    assert!(said.contains("24 calls kept, 104 removed"), "{said}");
+    let printed = ok(&call);
+    assert!(printed.contains("24 calls kept, 104 removed"), "{printed}");
     for rank in ["0000", "0001"] {
         let expected = golden::read(format!("dumpi/tools/d2d/red-{rank}.bin"));
         assert!(fs::read(format!("{root}-{rank}.bin")).unwrap() == expected);
@@ -328,8 +331,8 @@ fn filter_as_the_originals() {
     let kept = |arguments: &[&str]| {
         let mut all = vec!["filter", bin.as_str(), out.as_str()];
         all.extend(arguments);
-        let said = ok(&all);
-        let words: Vec<&str> = said.split(' ').collect();
+        let printed = ok(&all);
+        let words: Vec<&str> = printed.split(' ').collect();
         words[2].parse::<u32>().unwrap()
     };
     let all = kept(&[]);
@@ -405,13 +408,13 @@ fn views_by_name() {
             "Identity Map"
         ]
     );
-    let (code, said) = fails(&["lines", "--by", "node", &client, &out]);
+    let (code, printed) = fails(&["lines", "--by", "node", &client, &out]);
     assert_eq!(code, 1);
-    assert!(said.contains("--ranks-per-node"), "{said}");
+    assert!(printed.contains("--ranks-per-node"), "{printed}");
     assert_eq!(fails(&["lines", "--by", "planet", &client, &out]).0, 2);
     fs::write(folder.path("bad"), b"no trace").unwrap();
     for command in ["lines", "arrows", "filter"] {
-        let (code, said) = fails(&[command, &folder.path("bad"), &out]);
-        assert_eq!(code, 1, "{said}");
+        let (code, printed) = fails(&[command, &folder.path("bad"), &out]);
+        assert_eq!(code, 1, "{printed}");
     }
 }

@@ -31,10 +31,10 @@ fn trouble(folder: &Path, arguments: &[&str]) -> Option<String> {
         .env("TZ", "UTC")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let is_fine = matches!(output.status.code(), Some(0..=1)) && !said.contains("panicked");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    let is_fine = matches!(output.status.code(), Some(0..=1)) && !printed.contains("panicked");
     let signal = output.status.signal();
-    (!is_fine).then(|| format!("{:?}, signal {signal:?}: {said}", output.status.code()))
+    (!is_fine).then(|| format!("{:?}, signal {signal:?}: {printed}", output.status.code()))
 }
 
 /// Places near which something stands, so many at most, evenly.

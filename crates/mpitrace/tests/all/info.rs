@@ -106,12 +106,12 @@ fn every_golden_is_whole() {
 fn numbers_of_the_goldens() {
     // As the original converter says: 57 drawables of 2 ranks.
     let (found, _) = json(&golden::path("mpe/ring_n2.slog2"));
-    let said = golden::text("mpe/ring_n2.conv.txt");
-    let said = said
+    let printed = golden::text("mpe/ring_n2.conv.txt");
+    let printed = printed
         .lines()
         .find_map(|line| line.strip_prefix("Number of Drawables = "));
     assert_eq!(
-        said.and_then(|n| n.trim().parse().ok()),
+        printed.and_then(|n| n.trim().parse().ok()),
         Some(number(&found, "drawables"))
     );
     assert_eq!(number(&found, "ranks"), 2);
@@ -217,9 +217,9 @@ fn a_pipe_is_read_and_one_without_a_writer_is_said() {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut info = info.spawn().expect("mpitrace");
-    let mut said = BufReader::new(info.stderr.take().expect("a pipe"));
+    let mut printed = BufReader::new(info.stderr.take().expect("a pipe"));
     let mut line = String::new();
-    said.read_line(&mut line).expect("a line");
+    printed.read_line(&mut line).expect("a line");
     let expected = format!("mpitrace: waiting for a writer of {}\n", pipe.display());
     assert_eq!(line, expected);
     // Then it reads what comes.
@@ -230,7 +230,7 @@ fn a_pipe_is_read_and_one_without_a_writer_is_said() {
     writer.write_all(b"no trace").expect("a reader");
     drop(writer);
     line.clear();
-    said.read_line(&mut line).expect("a line");
+    printed.read_line(&mut line).expect("a line");
     assert!(line.contains("pipe"), "{line}");
     assert_ne!(info.wait().expect("mpitrace").code(), Some(0));
 }

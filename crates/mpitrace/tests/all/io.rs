@@ -141,8 +141,8 @@ fn selections_and_tables() {
     ] {
         let output = mpitrace(&[&choice[..], &["--csv", "functions", path]].concat());
         assert_eq!(output.status.code(), Some(1), "{choice:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(message), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(printed.contains(message), "{printed}");
     }
     for table in [
         "files",

@@ -61,8 +61,8 @@ impl Drop for Folder {
 fn join_puts_files_together() {
     let folder = Folder::new("join");
     let (small, out) = (data("clog2/small.clog2"), folder.path("both.clog2"));
-    let said = done(&["join", &small, &small, &out]);
-    assert!(said.contains(" records of 2 files"), "{said}");
+    let output_text = done(&["join", &small, &small, &out]);
+    assert!(output_text.contains(" records of 2 files"), "{output_text}");
     let lines = |file: &str| {
         let output = mpitrace(&["print", file]);
         assert_eq!(output.status.code(), Some(0));
@@ -114,10 +114,10 @@ fn repair_completes_what_was_cut_off() {
     fs::write(&cut, &small[..1800]).expect("written");
     let output = mpitrace(&["print", &cut]);
     assert_eq!(output.status.code(), Some(1));
-    let said = done(&["repair", &cut, &whole]);
+    let output_text = done(&["repair", &cut, &whole]);
     assert!(
-        said.contains("the log had no end") && said.contains("records kept"),
-        "{said}"
+        output_text.contains("the log had no end") && output_text.contains("records kept"),
+        "{output_text}"
     );
     assert_eq!(mpitrace(&["print", &whole]).status.code(), Some(0));
     // In place, and only once.
@@ -197,6 +197,9 @@ fn a_metafile_stands_for_the_files_of_its_run() {
     );
     let bin = fs::read(data("dumpi/every-kind.bin")).expect("every-kind.bin");
     fs::write(folder.path("run-0001.bin"), &bin).expect("written");
-    let said = done(&["convert", &meta, &folder.path("run.slog2")]);
-    assert!(said.contains("1 x rank without a file"), "{said}");
+    let output_text = done(&["convert", &meta, &folder.path("run.slog2")]);
+    assert!(
+        output_text.contains("1 x rank without a file"),
+        "{output_text}"
+    );
 }

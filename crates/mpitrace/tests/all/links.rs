@@ -193,7 +193,7 @@ fn files_that_are_named_exist() {
 }
 
 /// What follows `option` in a command.
-fn told<'a>(words: &[&'a str], option: &str) -> Option<&'a str> {
+fn reported<'a>(words: &[&'a str], option: &str) -> Option<&'a str> {
     let at = words.iter().position(|word| *word == option)?;
     words.get(at + 1).copied()
 }
@@ -201,7 +201,7 @@ fn told<'a>(words: &[&'a str], option: &str) -> Option<&'a str> {
 /// What is wrong with the crate or the target that a cargo command names.
 fn wrong(command: &str) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().collect();
-    let folder = match told(&words, "-p") {
+    let folder = match reported(&words, "-p") {
         Some("trace") | None => root(),
         Some(name @ ("wrappers" | "tests")) => root().join(name),
         Some(name) => root().join("crates").join(name),
@@ -215,7 +215,7 @@ fn wrong(command: &str) -> Option<String> {
         ("--bench", "benches"),
         ("--bin", "src/bin"),
     ] {
-        let Some(name) = told(&words, option) else {
+        let Some(name) = reported(&words, option) else {
             continue;
         };
         let is_file = [format!("{name}.rs"), format!("{name}/main.rs")]

@@ -146,8 +146,8 @@ fn convert(from: &Path, to: &Path) {
         .output()
         .unwrap();
     let (from, to) = (from.display(), to.display());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{from} to {to}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{from} to {to}: {printed}");
 }
 
 fn assert_same(found: &Contents, expected: &Contents, what: &str) {

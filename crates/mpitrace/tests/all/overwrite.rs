@@ -14,8 +14,8 @@ fn mpitrace(folder: &Path, arguments: &[&str]) -> Output {
 #[track_caller]
 fn succeeds(folder: &Path, arguments: &[&str]) {
     let output = mpitrace(folder, arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {printed}");
 }
 
 /// What the commands read.
@@ -79,11 +79,11 @@ fn what_is_there_is_written_over_only_with_force() {
         fs::write(at.join(output), "precious").unwrap();
         let call = with(arguments, output, &[]);
         let refused = mpitrace(at, &call);
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{call:?}: {said}");
+        let printed = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{call:?}: {printed}");
         assert!(
-            said.contains(&format!("{output}: exists already")),
-            "{call:?}: {said}"
+            printed.contains(&format!("{output}: exists already")),
+            "{call:?}: {printed}"
         );
         assert_eq!(fs::read(at.join(output)).unwrap(), b"precious", "{call:?}");
         succeeds(at, &with(arguments, output, &["--force"]));
@@ -123,9 +123,9 @@ fn what_is_read_is_never_written_over() {
         for name in names {
             let call = with(arguments, &name, &["--force"]);
             let refused = mpitrace(at, &call);
-            let said = String::from_utf8_lossy(&refused.stderr);
-            assert_eq!(refused.status.code(), Some(2), "{call:?}: {said}");
-            assert!(said.contains("this is the input"), "{call:?}: {said}");
+            let printed = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(2), "{call:?}: {printed}");
+            assert!(printed.contains("this is the input"), "{call:?}: {printed}");
             assert_eq!(fs::read(at.join(input)).unwrap(), before, "{call:?}");
         }
     }
@@ -169,9 +169,12 @@ fn what_an_input_is_read_with_is_never_written_over() {
         let before = fs::read(at.join(read)).unwrap();
         let call = [arguments, &[read, "--force"]].concat();
         let refused = mpitrace(at, &call);
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{call:?}: {said}");
-        assert!(said.contains("this is the input that"), "{call:?}: {said}");
+        let printed = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{call:?}: {printed}");
+        assert!(
+            printed.contains("this is the input that"),
+            "{call:?}: {printed}"
+        );
         assert_eq!(fs::read(at.join(read)).unwrap(), before, "{call:?}");
     }
 }

@@ -255,9 +255,9 @@ fn bad_files_end_with_1_after_what_can_be_read() {
     fs::write(&cut, "no trace").unwrap();
     let output = run(&[name]);
     assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
+    let printed = stderr(&output);
     let start = format!("mpitrace: {name}: byte 0: of no known format; expected one of CLOG2, ");
-    assert!(said.starts_with(&start), "{said}");
+    assert!(printed.starts_with(&start), "{printed}");
     fs::remove_file(cut).unwrap();
 
     let output = run(&["no/such/file"]);

@@ -182,8 +182,8 @@ fn a_killed_run_becomes_the_files_of_one_that_ended() {
         &file(&exchange(0, 2, 5), &End { open, ..KILLED }),
     );
     folder.write("b.blocks", &file(&exchange(1, 2, 5), &KILLED));
-    let said = folder.succeeds(&["recover", "."]);
-    let lines: Vec<&str> = said.lines().collect();
+    let printed = folder.succeeds(&["recover", "."]);
+    let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[0], format!("p, 2 ranks, {STAMP}"));
     assert_eq!(lines[1], "  rank 0: 5 calls, died in MPI_Barrier");
     assert_eq!(lines[2], "  rank 1: 5 calls, died outside MPI");
@@ -236,13 +236,13 @@ fn every_end_has_its_words_and_missing_ranks_are_named() {
         );
     }
     let arguments = ["recover", "--dir", "new/out", "--output", "x.y", "."];
-    let (said, err) = folder.fails(&arguments);
+    let (printed, err) = folder.fails(&arguments);
     let expected = format!(
         "p, 9 ranks, {STAMP}\n  rank 1: 1 call, reached MPI_Finalize\n  \
          rank 2: 1 call, exited without MPI_Finalize, 3 lost\n  rank 4: 1 call, called MPI_Abort\n  \
          -> new/out/x.y.slog2 ("
     );
-    assert!(said.starts_with(&expected), "{said}");
+    assert!(printed.starts_with(&expected), "{printed}");
     let missing = format!(
         "mpitrace: p, 9 ranks, {STAMP}: no block file of rank 0, 3, 5-8: the trace is without it\n"
     );
@@ -294,10 +294,10 @@ fn threads_die_in_calls_of_their_own() {
     b.call("MPI_Barrier", &[V::H(WORLD)]);
     let open = Some(("MPI_Allreduce", 9000));
     folder.write("a.blocks", &file(&b, &End { open, ..KILLED }));
-    let said = folder.succeeds(&["recover", "."]);
+    let printed = folder.succeeds(&["recover", "."]);
     assert!(
-        said.contains("rank 0: 1 call, died in MPI_Allreduce (thread 0)\n"),
-        "{said}"
+        printed.contains("rank 0: 1 call, died in MPI_Allreduce (thread 0)\n"),
+        "{printed}"
     );
 }
 
@@ -317,8 +317,8 @@ fn runs_are_told_apart_by_identity_and_without_one_by_rank() {
             &file(&exchange(rank, 2, 2), &end),
         );
     }
-    let (said, err) = folder.fails(&["recover", "."]);
-    assert_eq!(said.matches("p, 2 ranks").count(), 4, "{said}");
+    let (printed, err) = folder.fails(&["recover", "."]);
+    assert_eq!(printed.matches("p, 2 ranks").count(), 4, "{printed}");
     assert_eq!(err.matches("no block file of rank 1: ").count(), 3, "{err}");
     let slog2 = |name: &String| name.ends_with(".slog2");
     let names: Vec<String> = folder.names().into_iter().filter(slog2).collect();
@@ -337,8 +337,8 @@ fn counts_are_told_in_the_recorders_own_words() {
     b.call("MPI_Barrier", &[V::H(WORLD)]);
     folder.write("a.blocks", &file(&b, &KILLED));
     folder.write("b.blocks", &file(&exchange(1, 2, 4), &KILLED));
-    let said = folder.succeeds(&["recover", "--count", "a.blocks", "b.blocks"]);
-    assert_eq!(said, "0 4 MPI_Send=3 MPI_Barrier=1\n1 4 MPI_Recv=4\n");
+    let printed = folder.succeeds(&["recover", "--count", "a.blocks", "b.blocks"]);
+    assert_eq!(printed, "0 4 MPI_Send=3 MPI_Barrier=1\n1 4 MPI_Recv=4\n");
     assert_eq!(folder.names(), ["a.blocks", "b.blocks"]);
 }
 
@@ -473,10 +473,10 @@ fn a_header_full_of_nonsense_costs_no_memory() {
     put(offset_of!(FileHeader, size), u32::MAX);
     put(offset_of!(FileHeader, rank), i32::MAX as u32);
     folder.write("a.blocks", &bytes);
-    let (said, err) = folder.fails(&["recover", "."]);
+    let (printed, err) = folder.fails(&["recover", "."]);
     assert!(
-        said.contains("rank 2147483647: 2 calls, died outside MPI\n"),
-        "{said}"
+        printed.contains("rank 2147483647: 2 calls, died outside MPI\n"),
+        "{printed}"
     );
     assert!(
         err.contains("no block file of rank 0-2147483646, "),
@@ -504,10 +504,10 @@ fn a_rank_that_died_in_mpi_init_is_put_in() {
     let at = offset_of!(FileHeader, pid);
     bytes[at..at + 4].copy_from_slice(&501_u32.to_ne_bytes());
     folder.write("libtrace.p.1.501.blocks", &bytes);
-    let said = folder.succeeds(&["recover", "."]);
+    let printed = folder.succeeds(&["recover", "."]);
     assert!(
-        said.contains("rank 1: 0 calls, died in MPI_Init\n"),
-        "{said}"
+        printed.contains("rank 1: 0 calls, died in MPI_Init\n"),
+        "{printed}"
     );
     for name in ["p.slog2", "p.clog2"] {
         folder.succeeds(&["check", name]);
@@ -553,9 +553,9 @@ fn a_process_that_died_in_mpi_init_is_told_of() {
         ..KILLED
     };
     let path = folder.write("a.blocks", &file(&b, &end));
-    let said = folder.succeeds(&["recover", "--remove", "."]);
+    let printed = folder.succeeds(&["recover", "--remove", "."]);
     assert_eq!(
-        said,
+        printed,
         format!("p, before MPI_Init returned, {STAMP}\n  process 0: 0 calls, died in MPI_Init\n")
     );
     assert!(path.exists());

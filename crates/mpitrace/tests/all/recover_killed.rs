@@ -143,11 +143,11 @@ fn check(mpi: &Mpi, threads: usize) {
     run_until_killed(mpi, folder, &[&threads.to_string(), "6000"]);
     let all = counted(&mpitrace(folder, &["recover", "--count", "."]));
     assert_eq!(all.len(), 2, "{}: ranks", mpi.name);
-    let said = mpitrace(
+    let printed = mpitrace(
         folder,
         &["recover", "--dir", "out", "--output", "killed", "."],
     );
-    assert!(!said.contains("no block file"), "{said}");
+    assert!(!printed.contains("no block file"), "{printed}");
     for (rank, (total, functions)) in &all {
         let (begun, done) = truth(folder, *rank);
         // How far the other one came before it was killed, too, is up to the launcher.
@@ -159,8 +159,8 @@ fn check(mpi: &Mpi, threads: usize) {
             mpi.name
         );
         assert!(
-            said.contains(&format!("rank {rank}: {total} calls, died ")),
-            "{said}"
+            printed.contains(&format!("rank {rank}: {total} calls, died ")),
+            "{printed}"
         );
         assert_eq!(functions["MPI_Init_thread"], 1);
         // Every call of the rank is in its DUMPI file, each function as often as in the block file.
@@ -190,7 +190,7 @@ fn check(mpi: &Mpi, threads: usize) {
         .values()
         .filter_map(|(_, f)| f.get("MPI_Sendrecv"))
         .sum();
-    let open = said.matches("MPI_Sendrecv").count() as u64;
+    let open = printed.matches("MPI_Sendrecv").count() as u64;
     let sends = sends as u64;
     assert!(
         (exchanges..=exchanges + open).contains(&sends),

@@ -491,7 +491,7 @@ fn variables_reach_the_ranks_of_every_launcher() {
     )
     .unwrap();
     let srun = bench.script("srun", "exit 0");
-    let told = |line: &str| {
+    let reported = |line: &str| {
         let words = line.split(' ').collect::<Vec<_>>();
         let mut arguments = vec![
             "run",
@@ -507,11 +507,11 @@ fn variables_reach_the_ranks_of_every_launcher() {
         stdout(&bench.mpitrace(&arguments))
     };
     assert_eq!(
-        told(&format!("{srun} -n 4 --multi-prog progs")),
+        reported(&format!("{srun} -n 4 --multi-prog progs")),
         format!("{srun} --export=ALL,LD_PRELOAD={lib},TRACE_CHILDREN=4 -n 4 --multi-prog progs")
     );
     assert_eq!(
-        told(&format!("{srun} -n 4 --export=A=1 --multi-prog progs")),
+        reported(&format!("{srun} -n 4 --export=A=1 --multi-prog progs")),
         format!("{srun} -n 4 --export=A=1,LD_PRELOAD={lib},TRACE_CHILDREN=4 --multi-prog progs")
     );
     for (version, expected) in [
@@ -526,7 +526,7 @@ fn variables_reach_the_ranks_of_every_launcher() {
     ] {
         let launcher = bench.script("mpiexec", &format!("echo '{version}'"));
         assert_eq!(
-            told(&format!("{launcher} -n 2 {app}")),
+            reported(&format!("{launcher} -n 2 {app}")),
             format!("{launcher} {expected}")
         );
     }

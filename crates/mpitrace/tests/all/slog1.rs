@@ -71,18 +71,18 @@ fn clog1_becomes_what_clog2slog_makes() {
     assert!(output.status.success(), "{}", stderr(&output));
     let made = fs::read(folder.path().join("made.slog")).expect("made");
     assert!(made == fs::read(data("slog1/from_clog.slog")).expect("stored"));
-    let said = stderr(&output);
-    assert!(said.contains("x tag and size of a message"), "{said}");
+    let printed = stderr(&output);
+    assert!(printed.contains("x tag and size of a message"), "{printed}");
     // The directory was asked for and is too small.
     let arguments = [
         "convert", "--frame", "1k", "--frames", "2", name, "few.slog",
     ];
     let output = mpitrace(&arguments, folder.path());
     assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
+    let printed = stderr(&output);
     assert!(
-        said.contains("few.slog: the frame directory has 2 entries"),
-        "{said}"
+        printed.contains("few.slog: the frame directory has 2 entries"),
+        "{printed}"
     );
     assert!(!folder.path().join("few.slog").exists());
 }
@@ -107,10 +107,10 @@ fn wrong_calls_and_bad_files_are_told_apart() {
     ] {
         let output = mpitrace(arguments, folder.path());
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        let said = stderr(&output);
+        let printed = stderr(&output);
         assert!(
-            said.contains("cut.slog: byte ") && said.contains("the file ends in"),
-            "{said}"
+            printed.contains("cut.slog: byte ") && printed.contains("the file ends in"),
+            "{printed}"
         );
         assert!(
             !folder.path().join(arguments[arguments.len() - 1]).exists() || arguments[0] == "print"

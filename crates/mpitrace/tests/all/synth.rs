@@ -23,19 +23,20 @@ fn mpitrace(arguments: &[&str], folder: &Path) -> (Option<i32>, String, String) 
 
 fn synth(name: &str, more: &[&str], folder: &Path) -> String {
     let options = ["synth", "--ranks", "5", "--drawables", "3000", name];
-    let (code, _, said) = mpitrace(&[&options, more].concat(), folder);
-    assert_eq!(code, Some(0), "{said}");
-    said
+    let (code, _, printed) = mpitrace(&[&options, more].concat(), folder);
+    assert_eq!(code, Some(0), "{printed}");
+    printed
 }
 
 #[test]
 fn the_same_options_make_the_same_bytes() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let read = |name: &str| fs::read(folder.path().join(name)).expect("written");
-    let said = synth("a.slog2", &[], folder.path());
+    let printed = synth("a.slog2", &[], folder.path());
     assert!(
-        said.starts_with("mpitrace: a.slog2: 30") && said.ends_with(" drawables of 5 ranks\n"),
-        "{said}"
+        printed.starts_with("mpitrace: a.slog2: 30")
+            && printed.ends_with(" drawables of 5 ranks\n"),
+        "{printed}"
     );
     synth("b.slog2", &[], folder.path());
     synth("c.slog2", &["--seed", "2"], folder.path());
@@ -74,15 +75,15 @@ fn every_format_holds_the_same_trace() {
     );
     for other in ["b.clog2", "c.alog", "d.trace"] {
         synth(other, &["-q"], folder.path());
-        let (code, _, said) = mpitrace(
+        let (code, _, printed) = mpitrace(
             &["convert", "-q", "--force", other, "back.slog2"],
             folder.path(),
         );
-        assert_eq!(code, Some(0), "{other}: {said}");
+        assert_eq!(code, Some(0), "{other}: {printed}");
         assert_eq!(states("back.slog2"), expected, "{other}");
     }
-    let (code, text, said) = mpitrace(&["print", "d.trace"], folder.path());
-    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, text, printed) = mpitrace(&["print", "d.trace"], folder.path());
+    assert_eq!((code, printed.as_str()), (Some(0), ""));
     assert!(text.contains("\nLink, synth, MPI message, "));
 }
 
@@ -90,8 +91,8 @@ fn every_format_holds_the_same_trace() {
 #[test]
 fn calls_of_dumpi_match() {
     let folder = tempfile::tempdir().expect("temporary folder");
-    let said = synth("run.meta", &[], folder.path());
-    assert!(said.contains(" calls of 5 ranks"), "{said}");
+    let printed = synth("run.meta", &[], folder.path());
+    assert!(printed.contains(" calls of 5 ranks"), "{printed}");
     let meta = fs::read_to_string(folder.path().join("run.meta")).expect("written");
     assert!(
         meta.contains("numprocs=5\n") && meta.contains("fileprefix=run\n"),
@@ -140,11 +141,11 @@ fn calls_of_dumpi_match() {
                     posted.push((from, tag, 8 * count));
                 }
                 ("MPI_Waitall", [FieldValue::Int(4), _, FieldValue::Statuses(statuses)]) => {
-                    let told: Vec<_> = statuses
+                    let reported: Vec<_> = statuses
                         .iter()
                         .map(|s| (s.source, s.tag, s.bytes))
                         .collect();
-                    assert_eq!(told[..2], posted[..]);
+                    assert_eq!(reported[..2], posted[..]);
                     posted.clear();
                 }
                 ("MPI_File_write_at_all", [_, FieldValue::I64(offset), ..]) => {
@@ -171,8 +172,8 @@ fn wrong_calls_end_with_2() {
         &["synth", "--to", "dumpi", "-"],
         &["synth", "x.blocks"],
     ] {
-        let (code, _, said) = mpitrace(arguments, folder.path());
-        assert_eq!(code, Some(2), "{arguments:?}: {said}");
+        let (code, _, printed) = mpitrace(arguments, folder.path());
+        assert_eq!(code, Some(2), "{arguments:?}: {printed}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 0);
 }

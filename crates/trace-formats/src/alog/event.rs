@@ -80,7 +80,7 @@ impl fmt::Display for Timestamp {
 /// A line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AlogEvent<'a> {
-    /// What happened; see [`etype`].
+    /// Number of the event type; see [`etype`].
     pub etype: i32,
     /// Rank.
     pub process: i32,
@@ -88,9 +88,9 @@ pub struct AlogEvent<'a> {
     pub task: i32,
     /// A number of the program's.
     pub data: i32,
-    /// How often the timer had rolled over.
+    /// Number of times that the timer had rolled over.
     pub cycle: i32,
-    /// When.
+    /// Time of the event.
     pub time: Timestamp,
     /// All that stands behind the time, the blanks before the text included: writers differ in them.
     pub rest: &'a [u8],

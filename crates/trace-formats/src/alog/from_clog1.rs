@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use trace_model::Losses;
 
-/// What stops [`from_clog1`].
+/// Error of [`from_clog1`], in the input or the output.
 pub type AlogFromClog1Error = ConversionError<crate::clog1::Clog1Error, AlogError>;
 
 /// Writes the ALOG file that `clog2alog` makes of a CLOG-1 file.

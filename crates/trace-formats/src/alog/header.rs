@@ -5,10 +5,10 @@ use super::event::{AlogEvent, etype};
 use super::read::{AlogLine, AlogReader, LineContent, shown};
 use crate::mpe1::MAX_DEFINITIONS;
 
-/// What a file says about itself. The lines may stand anywhere in it; of each kind the first 65536 are taken.
+/// Header of a file. Its lines may lie anywhere in the file; the first 65536 lines of each kind are read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AlogHeader {
-    /// Who wrote it, and when.
+    /// Name of the creator and time of writing, as text.
     pub creator: Vec<u8>,
     /// The number of events, processes, tasks and distinct event types, where the file says it.
     pub counts: [Option<i32>; 4],

@@ -55,13 +55,13 @@ pub fn recognises(file: &[u8]) -> bool {
 pub struct AlogLine<'a> {
     /// Line number, from 1.
     pub number: u64,
-    /// Where it begins, in bytes from the start of the file.
+    /// Byte offset of the line in the file.
     pub offset: u64,
     /// Content of the line.
     pub content: LineContent<'a>,
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LineContent<'a> {
     /// An event or a line that describes the file.

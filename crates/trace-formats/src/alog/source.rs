@@ -86,7 +86,7 @@ impl<'a> AlogSource<'a> {
         (source, damage)
     }
 
-    /// What the file says about itself.
+    /// Header of the file.
     pub fn header(&self) -> &AlogHeader {
         &self.header
     }

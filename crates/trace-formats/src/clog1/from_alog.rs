@@ -15,7 +15,7 @@ use trace_model::Losses;
 /// Number of the first state: MPE's for the user's.
 const FIRST_STATE: i32 = 200;
 
-/// What stops [`from_alog`].
+/// Error of [`from_alog`], in the input or the output.
 pub type FromAlogError = ConversionError<alog::AlogError, Clog1Error>;
 
 /// Writes the events of an ALOG file as RAW records, behind its definitions of events and states. Gives `out` back, and

@@ -6,7 +6,7 @@ use super::record::{HEADER_SIZE, rectype};
 use crate::clog2::Endian;
 use crate::slog2::Color;
 
-/// How the records of a file are laid out.
+/// Layout of the records of a file: block size and form of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clog1Layout {
     /// Bytes of a block: 65536, or 1024 in files of MPICH 1.1.2 and older.

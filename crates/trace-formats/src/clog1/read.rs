@@ -30,7 +30,7 @@ impl<'a> Clog1Reader<'a> {
         Clog1Reader { file, layout }
     }
 
-    /// How it is laid out.
+    /// Layout of the file's records.
     pub fn layout(&self) -> Clog1Layout {
         self.layout
     }
@@ -63,7 +63,7 @@ impl<'a> Clog1Reader<'a> {
 /// A record and its surroundings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawRecord<'a> {
-    /// Where it is, in bytes from the start of the file.
+    /// Byte offset of the record in the file.
     pub offset: u64,
     /// The record.
     pub record: Clog1Record,

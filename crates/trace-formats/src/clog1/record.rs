@@ -160,7 +160,7 @@ pub struct SrcLoc {
     pub file: FixedText<40>,
 }
 
-/// What a record says, one variant per record type.
+/// Content of a record, one variant per record type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clog1Body {
     /// End of the log.
@@ -217,7 +217,7 @@ impl Clog1Body {
 /// A record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clog1Record {
-    /// When and where.
+    /// Time and rank.
     pub header: Clog1RecordHeader,
     /// Content of the record.
     pub body: Clog1Body,

@@ -69,7 +69,8 @@ impl Record {
         size
     }
 
-    /// The same in this byte order, and with these bytes in the pad field of the records that have one.
+    /// Encodes the record in the byte order `endian`, with the bytes `pad` in the pad field of records that have one. Returns
+    /// the number of bytes written.
     #[inline]
     pub fn encode_as(&self, endian: Endian, pad: [u8; 4], to: &mut [u8]) -> usize {
         let size = self.encode(to);

@@ -12,7 +12,7 @@ const MAX_SKIPPED_COMMS: usize = 64;
 /// The LID of "no communicator": in the null body of a COMM record, and as partner of a message in a local file.
 pub const UNKNOWN_LID: i32 = -999_999_999;
 
-/// What a communicator is.
+/// Kind of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommKind {
     /// Known from other ranks only (−1).

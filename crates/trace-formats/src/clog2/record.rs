@@ -116,9 +116,9 @@ pub struct EventDef {
 pub struct ConstDef {
     /// See [`constdef_etype`].
     pub etype: i32,
-    /// Its value.
+    /// Value of the constant.
     pub value: i32,
-    /// Its name.
+    /// Name of the constant.
     pub name: FixedText<32>,
 }
 
@@ -152,7 +152,7 @@ pub struct CommEvent {
     pub gid: Gid,
 }
 
-/// What a record says, one variant per record type.
+/// Content of a record, one variant per record type.
 ///
 /// The variants differ in size on purpose: records are made on the stack and encoded or used at once, so an allocation
 /// for the two rare large ones would cost more than it saves.
@@ -234,8 +234,8 @@ impl Body {
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    /// When and where.
+    /// Time, communicator, rank and thread.
     pub header: RecordHeader,
-    /// What.
+    /// Content of the record.
     pub body: Body,
 }

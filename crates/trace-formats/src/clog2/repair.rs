@@ -8,7 +8,7 @@ use super::read::{Clog2Reader, RawClog2Records};
 use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
 use super::write::{Clog2Layout, Writer};
 
-/// What was done to a file.
+/// Report of a repair.
 #[derive(Debug, Default)]
 pub struct Repair {
     /// Records kept.
@@ -17,7 +17,8 @@ pub struct Repair {
     pub had_no_end: bool,
     /// Whether the communicator table had to be made.
     pub had_no_table: bool,
-    /// Where sound records stopped before the end of their block, and why; the first of them, at most [`Repair::KEPT`].
+    /// Positions at which sound records stopped before the end of their block, with the reason; at most [`Repair::KEPT`] of
+    /// them.
     pub damage: Vec<Error>,
     /// Number of such places.
     pub damages: u64,

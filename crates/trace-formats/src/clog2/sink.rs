@@ -19,7 +19,7 @@ use trace_model::{
     Definitions, Drawable, DrawableOrder, DrawablePoint, Losses, PointKind, Points, Stop, message,
 };
 
-/// How to write a file.
+/// Options of a [`Clog2Sink`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SinkOptions {
     /// Bytes of a block, at least 192.

@@ -80,7 +80,7 @@ fn color_of(name: &str) -> &'static str {
 /// Colour of functions that no table knows.
 const UNKNOWN_COLOR: &str = "white";
 
-/// For which calls the info box shows the CallID.
+/// Selection of the calls whose info box shows the CallID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallIds {
     /// For MPI_File_ functions, together with bytes and offset of accesses.
@@ -92,7 +92,7 @@ pub enum CallIds {
     None,
 }
 
-/// What stands in the 32 bytes of a state's end event, big-endian.
+/// Content of the 32 bytes of data of a state's end event, big-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cargo {
     /// Nothing: it is a bare event.

@@ -13,7 +13,7 @@ use trace_model::PendingFile;
 /// Bytes kept free in each block for its ENDBLOCK record (`spec/clog2.md` section 3).
 const RESERVE: usize = HEADER_SIZE;
 
-/// Whose files a [`Writer`] writes.
+/// Layout in which a [`Writer`] writes a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clog2Layout {
     /// Files as MPE's merge writes them: big-endian and finalized. Blocks are closed where MPE closes them; ENDBLOCK and ENDLOG

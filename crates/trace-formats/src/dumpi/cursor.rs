@@ -63,7 +63,7 @@ impl<'a> DumpiCursor<'a> {
         Some(taken)
     }
 
-    /// How many bytes are left.
+    /// Number of bytes left.
     pub fn left(&self) -> usize {
         self.bytes.len().saturating_sub(self.pos)
     }

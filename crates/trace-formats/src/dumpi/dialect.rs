@@ -9,7 +9,7 @@ pub(super) const STATUS_BYTES: usize = 14;
 /// Bytes of a status before version 0.6.3, which has no tag.
 pub(super) const OLD_STATUS_BYTES: usize = 10;
 
-/// Which parts a record has (`spec/dumpi.md` section 4.1).
+/// Bit set of the optional parts of a record (`spec/dumpi.md` section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask(pub u8);
 
@@ -26,7 +26,7 @@ impl Mask {
     pub const THREAD: u8 = 0x40;
     /// Performance counters.
     pub const COUNTERS: u8 = 0x80;
-    /// What the reference library writes unless told otherwise.
+    /// The parts that the reference library writes by default.
     pub const DEFAULT: Mask = Mask(Self::STATUSES | Self::CPU | Self::WALL | Self::THREAD);
 
     /// Whether status lists are present.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::time::{self, Zone};
 use super::types::Version;
 
-/// What a `.meta` file says. Texts are bytes as the system has them.
+/// Content of a `.meta` file. Texts are bytes as the system has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// Host of the rank that wrote the file.
@@ -313,7 +313,7 @@ fn number<T: std::str::FromStr>(
         })
 }
 
-/// What the names of a run's files begin with: the root, a hyphen and the second in which rank 0's recorder started.
+/// Prefix of the names of a run's files: the root, a hyphen and the second in which rank 0's recorder started.
 pub fn prefix(root: &[u8], started: u64, zone: Zone) -> Vec<u8> {
     let mut name = root.to_vec();
     name.push(b'-');

@@ -16,7 +16,7 @@ pub use super::time::Zone;
 /// Text that is collected before it goes to the output, in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Which parts of a file to print; they come in this order. The letters are dumpi2ascii's options.
+/// Parts of a file to print, in this order. The letters are dumpi2ascii's options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sections {
     /// `-H`
@@ -46,7 +46,7 @@ impl Sections {
         address_labels: true,
         type_sizes: true,
     };
-    /// What is printed without any of the options.
+    /// The parts that are printed without options.
     pub const STREAM: Sections = Sections {
         header: false,
         stream: true,

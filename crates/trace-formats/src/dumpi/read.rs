@@ -123,7 +123,7 @@ impl<'a> DumpiReader<'a> {
         }
     }
 
-    /// Where the sections are.
+    /// Offsets of the sections.
     pub fn index(&self) -> &SectionIndex {
         &self.index
     }
@@ -144,7 +144,7 @@ impl<'a> DumpiReader<'a> {
         self.header.as_ref().map_or(Version::CURRENT, |h| h.version)
     }
 
-    /// What the stream's seconds count from.
+    /// Seconds that are to be added to the times in the stream, per clock.
     pub fn offsets(&self) -> Offsets {
         self.offsets
     }

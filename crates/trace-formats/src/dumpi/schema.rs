@@ -3,7 +3,7 @@
 /// Most fields that one function has.
 pub const MAX_FIELDS: usize = 11;
 
-/// What a field holds, hence its size in the stream and how it is shown (`spec/dumpi.md` section 3,
+/// Type of a field: its content, size in the stream and text form (`spec/dumpi.md` section 3,
 /// `spec/dumpi-tools.md` section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldCode {
@@ -105,7 +105,7 @@ pub enum FieldShape {
     Lists,
 }
 
-/// When the recorder takes a value.
+/// Moment at which the recorder takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldMoment {
     /// Before the real call.
@@ -125,13 +125,13 @@ pub struct DumpiField {
     pub code: FieldCode,
     /// One value or several.
     pub shape: FieldShape,
-    /// When the value is taken.
+    /// Moment at which the value is taken.
     pub moment: FieldMoment,
     /// Whether only the records of the root rank have the field.
     pub root_only: bool,
 }
 
-/// How the reference library gets hold of a function (`spec/dumpi.md` section 8).
+/// The way in which the reference library intercepts a function (`spec/dumpi.md` section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LibraryBinding {
     /// Wrapped by its default build.
@@ -151,7 +151,7 @@ pub struct DumpiFunction {
     pub id: u16,
     /// The C name; `Function_enter` and `Function_exit` for the pseudo calls.
     pub name: &'static str,
-    /// How the reference library gets hold of it.
+    /// The way in which the reference library intercepts the function.
     pub binding: LibraryBinding,
     pub(super) fields: [DumpiField; MAX_FIELDS],
     pub(super) count: u8,

@@ -51,7 +51,7 @@ impl TextWriter {
         self.str(itoa::Buffer::new().format(n))
     }
 
-    /// For [`TextWriter::joined`].
+    /// Writes an element of a list for [`TextWriter::joined`].
     pub fn number_item(&mut self, n: i32) {
         self.number(n);
     }

@@ -2,7 +2,7 @@
 
 use system::{broken_down, seconds_of};
 
-/// Which clock on the wall a text shows.
+/// Time zone of the times in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Zone {
     /// The zone of the process (environment variable TZ, else the system's).

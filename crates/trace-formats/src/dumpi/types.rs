@@ -19,7 +19,7 @@ pub struct ClockTime {
 }
 
 impl ClockTime {
-    /// From nanoseconds since the clock's zero.
+    /// Makes a time from nanoseconds since the clock's zero.
     pub fn from_ns(ns: u64) -> Self {
         Self {
             sec: (ns / 1_000_000_000) as i32,
@@ -43,7 +43,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From nanoseconds since the clock's zero.
+    /// Makes a span from start and stop, nanoseconds since the clock's zero.
     pub fn from_ns(start: u64, stop: u64) -> Self {
         Self {
             start: ClockTime::from_ns(start),
@@ -68,7 +68,7 @@ pub struct DumpiRecord<'a> {
     pub offset: u64,
     /// The function called.
     pub function: &'static DumpiFunction,
-    /// Which parts the record has.
+    /// Optional parts of the record.
     pub mask: Mask,
     /// Number of the calling thread; 0 if not recorded.
     pub thread: u16,
@@ -222,11 +222,11 @@ impl fmt::Debug for CallCounters<'_> {
 pub struct Header {
     /// Version of the writer.
     pub version: Version,
-    /// When the rank's recorder started, seconds since 1970.
+    /// Start of the rank's recorder, seconds since 1970.
     pub starttime: u64,
-    /// Where the rank ran.
+    /// Name of the host on which the rank ran.
     pub hostname: Vec<u8>,
-    /// Who ran it; `<none>` if unknown.
+    /// Name of the user who ran it; `<none>` if unknown.
     pub username: Vec<u8>,
     /// Position of the node in the machine's mesh.
     pub mesh_coords: Vec<i32>,
@@ -311,7 +311,7 @@ pub struct Keyval {
 /// Everything behind the stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trailer {
-    /// Who wrote the file.
+    /// Header of the file.
     pub header: Header,
     /// Call counts.
     pub footer: Footer,

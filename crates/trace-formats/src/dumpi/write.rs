@@ -33,10 +33,10 @@ pub use super::file::FileWriter;
 /// Buffered bytes that are passed on at the end of a record.
 pub(super) const FLUSH_BYTES: usize = 1 << 18;
 
-/// What a record has besides its arguments and counters. Times that the mask does not name are not written.
+/// Mask, thread and times of a record. Times that the mask does not name are not written.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordHead {
-    /// Which parts the record has.
+    /// Optional parts of the record.
     pub mask: Mask,
     /// Number of the calling thread.
     pub thread: u16,

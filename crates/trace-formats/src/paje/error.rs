@@ -20,7 +20,7 @@ pub struct PajeErrorKind {
     pub problem: Problem,
 }
 
-/// What can be wrong with a line.
+/// Error in a line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
@@ -118,7 +118,7 @@ pub enum PajeRule {
 }
 
 impl PajeRule {
-    /// What it is, in the singular, for losses and messages.
+    /// Description of a breach of the rule, in the singular, for losses and messages.
     pub fn text(self) -> &'static str {
         match self {
             PajeRule::TimeOrder => "event that comes too late in the file for its time",

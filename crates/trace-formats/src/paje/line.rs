@@ -75,7 +75,7 @@ pub fn split(line: &[u8], tokens: &mut Vec<ValueSpan>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What `isspace` takes for a blank in the C locale.
+/// True for the bytes that C's `isspace` accepts in the C locale.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::tables::{Container, PajeTables};
 use trace_model::Line;
 
-/// What the writer calls the node of a process whose host is not known.
+/// Name that the writer gives to the node of a process whose host is not known.
 pub const UNKNOWN_NODE: &str = "unknown node";
 
 /// The timelines of the containers that have one, by ascending id; and by container the id of its line.

@@ -286,7 +286,7 @@ impl fmt::Display for KnownField {
     }
 }
 
-/// How the values of a field are to be read.
+/// Type of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldType {
     /// Seconds.

@@ -16,7 +16,7 @@ const PIECE: usize = 1 << 21;
 pub type EntitySink<'p> =
     dyn FnMut(&Simulator, &[Rc<EventDefinition>], &Entity) -> Result<(), Stop> + 'p;
 
-/// What a way through a trace brought.
+/// Result of a pass over a trace.
 #[derive(Debug)]
 pub struct SimulationResult {
     /// The state at the end.

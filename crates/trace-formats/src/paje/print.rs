@@ -44,10 +44,10 @@ impl Default for PajePrintOptions {
     }
 }
 
-/// What printing found.
+/// Result of printing.
 #[derive(Debug, Default)]
 pub struct Printed {
-    /// What is wrong with the trace; what came before was printed.
+    /// Error that ended the trace early; everything before it was printed.
     pub error: Option<PajeError>,
     /// Oddities of the trace, one a line.
     pub warnings: Vec<String>,

@@ -111,7 +111,7 @@ impl<'a> PajeTrace<'a> {
     }
 }
 
-/// Where an event stands, and its definition.
+/// Position of an event and its definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventPosition {
     /// The file: 0 the trace itself.
@@ -140,7 +140,7 @@ pub struct EventDefinition {
 pub struct FieldDefinition {
     /// Name of the field as written.
     pub name: Vec<u8>,
-    /// What it is; `None` for a field of the user's own.
+    /// Meaning of the field; `None` for a field of the user's own.
     pub field: Option<KnownField>,
     /// Type of the field's values.
     pub kind: FieldType,
@@ -166,7 +166,7 @@ impl EventDefinition {
 pub struct PajeEvent<'r> {
     /// Definition of the event.
     pub definition: &'r Rc<EventDefinition>,
-    /// Where it stands.
+    /// Position and definition of the event.
     pub place: EventPosition,
     number: u64,
     cut: bool,
@@ -259,7 +259,7 @@ struct OpenPart {
 }
 
 impl<'t, 'a> PajeReader<'t, 'a> {
-    /// At the beginning of the trace.
+    /// A reader at the beginning of the trace.
     pub fn new(trace: &'t PajeTrace<'a>) -> Self {
         let mut begun = vec![false; trace.parts.len()];
         begun[0] = true;
@@ -278,7 +278,7 @@ impl<'t, 'a> PajeReader<'t, 'a> {
         &self.definitions
     }
 
-    /// How many files were named that are no part of the trace.
+    /// Number of files that the trace names and that are missing.
     pub fn missing_files(&self) -> u64 {
         self.missing_files
     }

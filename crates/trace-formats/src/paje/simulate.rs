@@ -64,7 +64,7 @@ pub struct Simulator {
     pub tables: PajeTables,
     /// Time of the last event that has one.
     pub last_time: f64,
-    /// How often each rule was broken, and where first.
+    /// Number of breaches of each rule, and the first of them.
     pub broken: BTreeMap<PajeRule, (u64, PajeError)>,
     /// Events on containers that were destroyed before, which mean nothing.
     pub on_destroyed: u64,
@@ -116,7 +116,7 @@ struct OpenLink {
 }
 
 impl Simulator {
-    /// What is over since this was called last.
+    /// Entities that have ended since the last call of this function.
     pub fn over(&mut self) -> std::vec::Drain<'_, Entity> {
         self.over.drain(..)
     }

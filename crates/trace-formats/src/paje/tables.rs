@@ -9,7 +9,7 @@ use super::names::KnownField;
 use super::read::{EventPosition, PajeEvent, shown};
 use crate::slog2::Color;
 
-/// What the things of a type are.
+/// Kind of the entities of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum EntityKind {
@@ -38,7 +38,7 @@ type NumbersByName = HashMap<Box<[u8]>, u32, RandomState>;
 /// A type of containers, states, events, variables or links.
 #[derive(Clone, Debug)]
 pub struct EntityType {
-    /// By what it is named: alias, else name.
+    /// Identifier by which events refer to the type: the alias, or the name without one.
     pub identifier: Box<[u8]>,
     /// Name of the type.
     pub name: Box<[u8]>,
@@ -58,7 +58,7 @@ pub struct EntityType {
 /// A value of a state, event or link.
 #[derive(Clone, Debug)]
 pub struct EntityValue {
-    /// By what it is named: alias, else name.
+    /// Identifier by which events refer to the value: the alias, or the name without one.
     pub identifier: Box<[u8]>,
     /// Name of the value.
     pub name: Box<[u8]>,
@@ -69,7 +69,7 @@ pub struct EntityValue {
 /// A container.
 #[derive(Clone, Debug)]
 pub struct Container {
-    /// By what it is named: alias, else name.
+    /// Identifier by which events refer to the container: the alias, or the name without one.
     pub identifier: Box<[u8]>,
     /// Name of the container.
     pub name: Box<[u8]>,
@@ -77,9 +77,9 @@ pub struct Container {
     pub kind: u32,
     /// The container it is in; the root's is the root itself.
     pub parent: u32,
-    /// When it was made, in seconds.
+    /// Time of creation, seconds.
     pub start: f64,
-    /// When it was destroyed, or its last event so far; -1 if none.
+    /// Time of destruction, or of the last event so far, seconds; -1 if there is none.
     pub end: f64,
     /// True when it was destroyed.
     pub destroyed: bool,

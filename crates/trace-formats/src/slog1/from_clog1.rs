@@ -28,7 +28,7 @@ const SPARE_ENTRIES: u32 = 40;
 /// Bytes of an arrow, from which the number of frames is estimated.
 const ARROW_SIZE: u64 = 41;
 
-/// What a file is to be like. What is not given is chosen, and chosen larger where that does not suffice.
+/// Sizes of the file to make. A size that is not given is chosen, and enlarged if it does not suffice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slog1Options {
     /// Bytes of a frame, 64 KiB if not given: `-f=KiB` of `clog2slog`.
@@ -37,18 +37,18 @@ pub struct Slog1Options {
     pub frames_per_directory: Option<u32>,
 }
 
-/// What became of a CLOG-1 file.
+/// Result of converting a CLOG-1 file.
 #[derive(Debug)]
 pub struct Slog1Conversion {
     /// Counts of what was written.
     pub written: WrittenCounts,
-    /// What was left out. The original makes no file if a state ends that had not started; here it is counted.
+    /// Counts of what was left out. The original makes no file if a state ends that had not started; here it is counted.
     pub losses: Losses,
-    /// Where a file ends before its end; the file was made of what is there.
+    /// Error at which the input ends early; the output was made of the records before it.
     pub cut: Option<clog1::Clog1Error>,
 }
 
-/// What stops [`from_clog1`].
+/// Error of [`from_clog1`].
 #[derive(Debug)]
 pub enum Slog1FromClog1Error {
     /// The input is damaged.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Which piece of an interval a record is: it may begin the interval, end it, do both or neither.
+/// Bits for the piece of an interval that a record is: it may begin the interval, end it, do both or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bebits {
     /// The piece in which the interval begins.
@@ -66,7 +66,7 @@ impl fmt::Display for Bebits {
     }
 }
 
-/// What a record is: the key of the display profile and of the record definitions. Ordered as tables are.
+/// Type of a record: the key of the display profile and of the record definitions. Ordered as these tables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordKey {
     /// Type of the interval.

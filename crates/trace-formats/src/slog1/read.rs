@@ -196,13 +196,13 @@ fn begins_as_one(file: &[u8]) -> bool {
 /// A frame directory.
 #[derive(Clone, Debug)]
 pub struct FrameDirectory<'a> {
-    /// Where it is, in bytes from the start of the file.
+    /// Byte offset of the directory in the file.
     pub offset: u64,
     /// The directory before it, 0 for none.
     pub previous: u64,
     /// The directory behind it, 0 for none.
     pub next: u64,
-    /// How many of its entries are used.
+    /// Number of used entries.
     pub used: u32,
     entries: Slog1Cursor<'a>,
 }
@@ -367,7 +367,7 @@ pub struct Slog1Frame<'a, 'r> {
     reader: &'r Slog1Reader<'a>,
     /// 0, 1, 2 … in the order of the directories.
     pub index: u64,
-    /// Where it is, in the file and in time.
+    /// Directory entry: position of the frame in the file and in time.
     pub entry: DirectoryEntry,
     /// Bytes and number of records of each sector, in the order of the file.
     sizes: [(u32, u32); 4],

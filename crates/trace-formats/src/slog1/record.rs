@@ -19,7 +19,7 @@ pub(super) const STATE_SIZE: usize = 34;
 /// Bytes that the destination of an arrow takes.
 const TASK_SIZE: usize = 7;
 
-/// Where something happened.
+/// Node and thread of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TaskId {
     /// Node; of an MPI program often the rank.
@@ -40,7 +40,7 @@ impl<'a> WordArray<'a> {
         WordArray(&bytes[..bytes.len() / 4 * 4])
     }
 
-    /// How many there are.
+    /// Number of words.
     pub fn len(self) -> usize {
         self.0.len() / 4
     }
@@ -129,13 +129,13 @@ pub struct Slog1Record<'a> {
     pub rectype: u16,
     /// Key of the record: its type and piece.
     pub key: RecordKey,
-    /// Where it begins, in seconds.
+    /// Start, seconds.
     pub start: f64,
-    /// How long it lasts, in seconds.
+    /// Duration, seconds.
     pub duration: f64,
-    /// Where it happened; of an arrow, where its earlier end is.
+    /// Node and thread of the interval; for an arrow those of its earlier end.
     pub origin: TaskId,
-    /// Where the later end of an arrow is.
+    /// Node and thread of the later end of an arrow; `None` for other records.
     pub destination: Option<TaskId>,
     /// Address of the instruction that called, 0 if unknown.
     pub address: u32,
@@ -163,7 +163,7 @@ pub(super) fn fixed_size(rectype: u16, definition: &RecordDefinition) -> usize {
 }
 
 impl<'a> Slog1Record<'a> {
-    /// Where it ends, in seconds: start and duration added up, as the original does.
+    /// End, seconds: start plus duration, as the original computes it.
     pub fn end(&self) -> f64 {
         self.start + self.duration
     }

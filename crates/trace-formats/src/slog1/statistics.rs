@@ -12,9 +12,9 @@ const LABEL: usize = 35;
 /// The statistics of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Slog1Statistics<'a> {
-    /// Where the first bin begins, in seconds; −1 in files that have none.
+    /// Start of the first bin, seconds; −1 in files that have none.
     pub start: f64,
-    /// Where the last bin ends, in seconds; −1 in files that have none.
+    /// End of the last bin, seconds; −1 in files that have none.
     pub end: f64,
     /// Number of bins in a set.
     pub bins: u32,

@@ -152,7 +152,7 @@ impl Slog1Thread {
     }
 }
 
-/// What records of a key look like and mean: an entry of the display profile (`spec/slog1.md` section 4).
+/// Look and meaning of the records of a key: an entry of the display profile (`spec/slog1.md` section 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Display {
     /// Key of the records that the entry is about.
@@ -167,7 +167,7 @@ pub struct Display {
     pub arguments: Option<Vec<Text>>,
 }
 
-/// How many numbers records of a key carry: an entry of the record definitions (`spec/slog1.md` section 4).
+/// Counts of the numbers that records of a key carry: an entry of the record definitions (`spec/slog1.md` section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordDefinition {
     /// Key of the records that the definition is about.
@@ -200,9 +200,9 @@ impl RecordDefinition {
 pub struct DirectoryEntry {
     /// The frame, in bytes from the start of the file.
     pub offset: u64,
-    /// Where it begins, in seconds.
+    /// Start of the frame, seconds.
     pub start: f64,
-    /// Where it ends, in seconds.
+    /// End of the frame, seconds.
     pub end: f64,
 }
 

@@ -96,7 +96,7 @@ pub struct Composite<'a> {
     pub category: i32,
     /// Values, laid out as the category's types say.
     pub info: &'a [u8],
-    /// By increasing start time.
+    /// Primitives by increasing start time.
     pub primitives: Vec<Primitive<'a>>,
     /// Stretch of time it takes.
     pub bounds: TimeBBox,
@@ -226,7 +226,7 @@ impl<'a> NodeDrawable<'a> {
     }
 }
 
-/// What a category contributes to a shadow (`spec/slog2.md` section 4.3).
+/// Contribution of a category to a shadow (`spec/slog2.md` section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weight {
     /// Index of the category.

@@ -18,7 +18,7 @@ use super::read::Slog2Reader;
 use super::types::{DirEntry, FileBlockPtr};
 use trace_model::TimeBBox;
 
-/// How [`Slog2Reader::for_each_in_order`] came to its end.
+/// Result of [`Slog2Reader::for_each_in_order`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InOrder {
     /// All was handed on. So many composites were given as their primitives.
@@ -82,7 +82,7 @@ impl<'a> Slog2Reader<'a> {
         Ok(bytes.fold(0, u64::saturating_add))
     }
 
-    /// By level, from the root's downwards, the nodes that overlap a window.
+    /// Nodes that overlap a window, by level from the root down.
     ///
     /// # Errors
     /// The directory is damaged.

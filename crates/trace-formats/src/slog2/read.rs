@@ -87,7 +87,7 @@ impl<'a> Slog2Reader<'a> {
         &self.header
     }
 
-    /// How categories and weights are laid out.
+    /// Layout of the file's categories and weights.
     pub fn layout(&self) -> Slog2Layout {
         self.layout
     }

@@ -33,7 +33,7 @@ impl<'a> Salvage<'a> {
         &self.header
     }
 
-    /// Where the nodes found so far end.
+    /// Byte offset of the end of the nodes found so far.
     pub fn offset(&self) -> u64 {
         self.at as u64
     }

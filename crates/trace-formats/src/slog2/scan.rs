@@ -19,7 +19,7 @@ pub struct PlainDrawable<'a> {
     pub first: Vertex,
     /// The last vertex; the first again of an event.
     pub last: Vertex,
-    /// How many there are; at least 1.
+    /// Number of vertices, at least 1.
     pub vertices: u16,
 }
 

@@ -118,7 +118,7 @@ impl trace_model::Source for Slog2Source<'_> {
 pub struct InModel(HashMap<i32, Topology>);
 
 impl InModel {
-    /// For a file with these categories.
+    /// A translator of primitives into drawables, for a file with these categories.
     pub fn new(categories: &[Category]) -> Self {
         InModel(categories.iter().map(|c| (c.index, c.topology)).collect())
     }

@@ -12,7 +12,7 @@ pub const VERSION_2_0_5: &str = "SLOG 2.0.5";
 /// Bytes of the header.
 pub const HEADER_SIZE: usize = 108;
 
-/// How categories and weights are laid out, which the version string tells (`spec/slog2.md` section 11).
+/// Layout of categories and weights, given by the version string (`spec/slog2.md` section 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slog2Layout {
     /// `SLOG 2.0.5`: neither counts nor summaries.
@@ -116,7 +116,7 @@ pub struct DirEntry {
     pub id: TreeNodeId,
     /// Time bounds of the node.
     pub bounds: TimeBBox,
-    /// Where the node's bytes are in the file.
+    /// Position of the node's bytes in the file.
     pub ptr: FileBlockPtr,
 }
 

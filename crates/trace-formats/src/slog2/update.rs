@@ -12,7 +12,7 @@ use trace_model::Drawable as NewDrawable;
 use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Ratios, Topology, Vertex};
 
-/// What drawables look like, by their category: nodes do not say it.
+/// Topology of drawables by category; nodes do not hold it.
 #[derive(Clone, Debug, Default)]
 pub struct Topologies(HashMap<i32, Topology>);
 

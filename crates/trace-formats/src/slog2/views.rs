@@ -58,7 +58,7 @@ fn named_hosts(title: &str) -> Vec<String> {
     numbered.collect()
 }
 
-/// What the views tell of the lines, by ascending id. Views are known by the labels of their columns.
+/// Lines with what the views say about them, by ascending id. Views are recognised by their column labels.
 pub fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
     let mut lines: BTreeMap<i32, Line> = BTreeMap::new();
     for map in maps {
@@ -99,7 +99,7 @@ pub fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
 }
 
 impl Slog2Reader<'_> {
-    /// What the views tell of the lines, by id.
+    /// Lines with what the views say about them, by id.
     pub fn lines(&self) -> BTreeMap<i32, Line> {
         lines(self.line_id_maps())
     }

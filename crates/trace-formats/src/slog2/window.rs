@@ -12,7 +12,7 @@ use super::read::Slog2Reader;
 use super::types::{DirEntry, Slog2Header};
 use trace_model::TimeBBox;
 
-/// How far down the tree to read. What lies deeper is shown by its previews.
+/// Depth to which the tree is read. Deeper nodes are represented by their previews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// To this level; 0 is that of the leaves, so that nothing is left to preview. The root is read in any case.
@@ -30,7 +30,7 @@ impl Depth {
     }
 }
 
-/// What was read to find out what is in a window.
+/// Amount of data read for a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The lowest level read.
@@ -55,7 +55,7 @@ pub trait Visit<'a> {
     }
 }
 
-/// What is in a stretch of time.
+/// Drawables and previews of a window.
 #[derive(Clone, Debug)]
 pub struct WindowContents<'a> {
     /// The stretch of time that was asked for.
@@ -79,7 +79,7 @@ impl<'a> Visit<'a> for WindowContents<'a> {
 }
 
 impl<'a> Slog2Reader<'a> {
-    /// What overlaps this stretch of time, in order.
+    /// Reads the drawables and previews that overlap `bounds`, in order.
     ///
     /// In a log with backward times drawables may end after the node they are in; those are missing in windows that
     /// begin behind its end, as in the original viewer.

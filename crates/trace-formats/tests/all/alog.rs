@@ -49,8 +49,11 @@ fn files_count_their_events() {
             .collect();
         assert_eq!(header.counts[0], Some(events.len() as i32), "{name}");
         let types: std::collections::BTreeSet<i32> = events.into_iter().collect();
-        let said = header.counts[3].unwrap();
-        assert!(said == 0 || said == types.len() as i32, "{name}: {said}");
+        let printed = header.counts[3].unwrap();
+        assert!(
+            printed == 0 || printed == types.len() as i32,
+            "{name}: {printed}"
+        );
     }
 }
 

@@ -25,7 +25,7 @@ use trace_model::{
 /// The method of a view in which viewers draw composites as one (`spec/slog2.md` section 6.2).
 const CONNECT_COMPOSITE_STATE: i32 = 1;
 
-/// What belongs together.
+/// Property that drawables of a composite have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupKey {
     /// A state, and the states and events within it on its line.
@@ -47,7 +47,7 @@ pub struct Composites<'s> {
     statistics: RefCell<CompositeStatistics>,
 }
 
-/// What came of putting together.
+/// Counts of the composites made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompositeStatistics {
     /// Drawables of the trace.
@@ -106,7 +106,7 @@ impl<'s> Composites<'s> {
         }
     }
 
-    /// What came of it, once the trace is written.
+    /// Counts, complete after the trace is written.
     pub fn statistics(&self) -> CompositeStatistics {
         *self.statistics.borrow()
     }

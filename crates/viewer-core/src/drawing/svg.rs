@@ -215,7 +215,7 @@ impl SvgWriter {
             theme.faint()
         ));
         let unit = picture.axis.unit;
-        let said = match &picture.axis.origin {
+        let label = match &picture.axis.origin {
             Some((_, origin)) => format!("{origin}, + {unit}"),
             None => unit.to_owned(),
         };
@@ -223,7 +223,7 @@ impl SvgWriter {
             left - 8.0,
             top - 10.0,
             TextAnchor::End,
-            &said,
+            &label,
             format_args!(""),
         );
         for tick in &picture.axis.ticks {

@@ -199,10 +199,10 @@ fn run(here: &Path, golden: &Path, library: &Path, ranks: &str, program: &str, a
         }
     }
     let done = command.output().unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
+    let printed = String::from_utf8_lossy(&done.stderr);
     assert!(
         done.status.success(),
-        "{program} on {ranks}: {}\n{said}",
+        "{program} on {ranks}: {}\n{printed}",
         done.status
     );
 }

@@ -210,9 +210,9 @@ fn record(call: Option<u64>) -> impl Strategy<Value = op::OperationRecord> {
     let flags = prop_oneof![Just(0), Just(op::DEFERRED), Just(op::OUTSIDE | op::DIRECT)];
     let request = (any::<u64>(), any::<u64>(), any::<u32>(), any::<u64>());
     let numbers = (any::<i32>(), any::<i64>(), any::<i64>(), any::<i64>());
-    let told = prop_oneof![Just(None), Just(call), any::<u64>().prop_map(Some)];
+    let reported = prop_oneof![Just(None), Just(call), any::<u64>().prop_map(Some)];
     (
-        (flags, numbers, told),
+        (flags, numbers, reported),
         proptest::option::of(any::<u64>()),
         proptest::option::of((any::<u64>(), any::<u64>())),
         proptest::option::of(request),

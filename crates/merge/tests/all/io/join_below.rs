@@ -176,7 +176,7 @@ impl Run {
 }
 
 /// The operation of this kind and offset: the call that triggered it, and the calls it carries bytes of.
-fn told(found: &Found, kind: u16, offset: i64) -> (Option<u64>, Vec<(u64, u64)>) {
+fn reported(found: &Found, kind: u16, offset: i64) -> (Option<u64>, Vec<(u64, u64)>) {
     let mut its = found.operations.values();
     let its = its.find(|o| o.kind == kind && o.record.offset == offset);
     let id = its.expect("the operation").id;
@@ -232,16 +232,16 @@ fn requests_belong_to_the_call_into_libc_that_was_running() {
     run.request(5, TID, None, late);
     let found = run.join();
     assert_eq!(
-        told(&found, op::REQUEST_WRITE, 0),
+        reported(&found, op::REQUEST_WRITE, 0),
         (Some(5), vec![(5, 200)])
     );
     assert_eq!(
-        told(&found, op::REQUEST_WRITE, 200),
+        reported(&found, op::REQUEST_WRITE, 200),
         (Some(5), vec![(5, 100)])
     );
-    assert_eq!(told(&found, op::REQUEST_GETATTR, -1), (Some(5), vec![]));
-    assert_eq!(told(&found, op::REQUEST_READ, 5000), (None, vec![]));
-    assert_eq!(told(&found, op::REQUEST_READ, 400), (Some(5), vec![]));
+    assert_eq!(reported(&found, op::REQUEST_GETATTR, -1), (Some(5), vec![]));
+    assert_eq!(reported(&found, op::REQUEST_READ, 5000), (None, vec![]));
+    assert_eq!(reported(&found, op::REQUEST_READ, 400), (Some(5), vec![]));
     let unknown = found.operations.values().find(|o| o.record.offset == 5000);
     assert_eq!(unknown.unwrap().call, Some(9));
     let totals = &found.totals;
@@ -299,21 +299,24 @@ fn threads_of_the_c_library_are_known_by_the_bytes_they_ask_for() {
     let found = run.join();
     for offset in [700, 800] {
         assert_eq!(
-            told(&found, op::REQUEST_WRITE, offset),
+            reported(&found, op::REQUEST_WRITE, offset),
             (Some(5), vec![(5, 100)])
         );
     }
     for offset in [900, 1000] {
-        assert_eq!(told(&found, op::REQUEST_WRITE, offset), (None, vec![]));
+        assert_eq!(reported(&found, op::REQUEST_WRITE, offset), (None, vec![]));
         let mut all = found.operations.values();
         let request = all.find(|o| o.record.offset == offset).unwrap();
         assert_eq!(request.hole_bytes, 0, "whose bytes these are is not known");
     }
     assert_eq!(
-        told(&found, op::REQUEST_WRITE, 600),
+        reported(&found, op::REQUEST_WRITE, 600),
         (Some(5), vec![(5, 100)])
     );
-    assert_eq!(told(&found, op::AIO_WRITE, 500), (Some(5), vec![(5, 500)]));
+    assert_eq!(
+        reported(&found, op::AIO_WRITE, 500),
+        (Some(5), vec![(5, 500)])
+    );
 }
 
 #[test]
@@ -346,9 +349,9 @@ fn pieces_at_data_servers_and_their_disk_calls_follow_the_request() {
         (op::PWRITE, 488, 24),
         (op::PWRITE, 512, 76),
     ] {
-        assert_eq!(told(&found, kind, offset), (Some(5), vec![(5, bytes)]));
+        assert_eq!(reported(&found, kind, offset), (Some(5), vec![(5, bytes)]));
     }
-    assert_eq!(told(&found, op::FDATASYNC, -1), (Some(5), vec![]));
+    assert_eq!(reported(&found, op::FDATASYNC, -1), (Some(5), vec![]));
     assert!(
         found
             .operations

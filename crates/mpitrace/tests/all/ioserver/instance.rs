@@ -17,7 +17,7 @@ pub fn mpitrace() -> Command {
 pub struct Instance {
     folder: PathBuf,
     /// What it said when it was ready, by name.
-    told: Vec<(String, String)>,
+    reported: Vec<(String, String)>,
 }
 
 impl Instance {
@@ -31,7 +31,7 @@ impl Instance {
         }
         let mut instance = Instance {
             folder,
-            told: Vec::new(),
+            reported: Vec::new(),
         };
         let output = instance.command(options).arg("--background").output();
         let output = output.unwrap();
@@ -49,7 +49,7 @@ impl Instance {
             let (name, value) = line.split_once('=').unwrap();
             (name.to_owned(), value.to_owned())
         };
-        instance.told = text.lines().map(pair).collect();
+        instance.reported = text.lines().map(pair).collect();
         Some(instance)
     }
 
@@ -85,15 +85,15 @@ impl Instance {
         self.folder.join(format!("io.data{number}.blocks"))
     }
 
-    pub fn told(&self, name: &str) -> &str {
-        let found = self.told.iter().find(|(n, _)| n == name);
+    pub fn reported(&self, name: &str) -> &str {
+        let found = self.reported.iter().find(|(n, _)| n == name);
         &found
-            .unwrap_or_else(|| panic!("{name} is not in {:?}", self.told))
+            .unwrap_or_else(|| panic!("{name} is not in {:?}", self.reported))
             .1
     }
 
     pub fn pid(&self) -> i32 {
-        self.told("IOSERVER_PID").parse().unwrap()
+        self.reported("IOSERVER_PID").parse().unwrap()
     }
 
     pub fn is_mounted(&self) -> bool {

@@ -117,7 +117,7 @@ fn run(mpi: &str, name: &str, options: &[&str], ranks: u32) {
         .env("TRACE_KEEP_BLOCKS", "yes")
         .env("TRACE_TMPDIR", &plain)
         .env("TRACE_DIR", &plain)
-        .env("TRACE_TIDS", instance.told("TRACE_TIDS"))
+        .env("TRACE_TIDS", instance.reported("TRACE_TIDS"))
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -201,8 +201,8 @@ fn other_users_are_refused_at_a_socket() {
     });
     assert_eq!(refused.join().unwrap(), Some(libc::EACCES));
     assert!(!server.object(8).exists());
-    let told = "the other end is user 65534, this one is user 0";
-    until("it is told", || server.errors().contains(told));
+    let reported = "the other end is user 65534, this one is user 0";
+    until("it is told", || server.errors().contains(reported));
 }
 
 #[test]

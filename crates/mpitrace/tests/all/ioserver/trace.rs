@@ -21,7 +21,7 @@ struct Rank(memmap2::MmapMut);
 
 impl Rank {
     fn new(instance: &Instance) -> Rank {
-        let path = instance.told("TRACE_TIDS");
+        let path = instance.reported("TRACE_TIDS");
         let file = OpenOptions::new()
             .read(true)
             .write(true)

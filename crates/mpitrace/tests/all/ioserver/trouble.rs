@@ -124,7 +124,7 @@ pub fn killed_server() {
         "{why}"
     );
     unmount_when_idle(&instance.mount());
-    drop(fs::remove_file(instance.told("TRACE_TIDS")));
+    drop(fs::remove_file(instance.reported("TRACE_TIDS")));
 }
 
 pub fn ended_by_signals() {
@@ -137,7 +137,7 @@ pub fn ended_by_signals() {
         instance.wait();
         assert!(!instance.is_mounted());
         assert!(is_complete(&instance.trace()) && is_complete(&instance.data_trace(1)));
-        assert!(!fs::exists(instance.told("TRACE_TIDS")).unwrap());
+        assert!(!fs::exists(instance.reported("TRACE_TIDS")).unwrap());
     }
 }
 

@@ -89,15 +89,18 @@ fn what_others_have_put_into_a_folder_is_left_out() {
         let program = env!("CARGO_BIN_EXE_mpitrace");
         let run = command.arg("60").arg(program).args(arguments);
         let run = run.current_dir(&folder.0).output().unwrap();
-        let (code, said) = (run.status.code(), stderr(&run));
+        let (code, printed) = (run.status.code(), stderr(&run));
         if arguments[0] == "info" {
             // It takes files only.
-            assert_ne!(code, Some(124), "{said}");
+            assert_ne!(code, Some(124), "{printed}");
             continue;
         }
-        assert_eq!(code, Some(0), "{arguments:?}: {said}");
-        assert!(said.contains("link.blocks: a symbolic link"), "{said}");
-        assert!(said.contains("left out (and 1 more)"), "{said}");
+        assert_eq!(code, Some(0), "{arguments:?}: {printed}");
+        assert!(
+            printed.contains("link.blocks: a symbolic link"),
+            "{printed}"
+        );
+        assert!(printed.contains("left out (and 1 more)"), "{printed}");
     }
     // Named, it is told what it is.
     for command in ["recover", "status"] {
@@ -137,9 +140,9 @@ fn what_others_have_put_into_a_folder_is_left_out() {
             "{}",
             stderr(&refused)
         );
-        let told = with(&["--any-owner"]);
-        assert!(told.status.success(), "{}", stderr(&told));
-        assert!(stdout(&told).contains("MPI_Send=3"));
+        let reported = with(&["--any-owner"]);
+        assert!(reported.status.success(), "{}", stderr(&reported));
+        assert!(stdout(&reported).contains("MPI_Send=3"));
     } else {
         test_support::skip("files of another user: only root can act as two users");
     }

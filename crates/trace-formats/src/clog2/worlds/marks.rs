@@ -4,7 +4,7 @@
 
 use crate::clog2::{ConstDef, Gid};
 
-/// When and where a run was.
+/// Time and machine of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunOrigin {
     /// The log's time zero: CLOCK_MONOTONIC of rank 0, ns.
@@ -60,7 +60,7 @@ pub fn unmatched_endpoints_name(n: u64) -> String {
     format!("{UNMATCHED_ENDPOINTS}{n:016x}")
 }
 
-/// What such a constant says.
+/// Number of unmatched message endpoints in a constant of this kind; `None` for another constant.
 pub fn unmatched_endpoints(constant: &ConstDef) -> Option<u64> {
     let name = constant.name.to_str();
     u64::from_str_radix(name.strip_prefix(UNMATCHED_ENDPOINTS)?, 16).ok()
@@ -74,7 +74,7 @@ pub fn late_messages_name(ns: u64) -> String {
     format!("{LATE_MESSAGES}{ns:016x}")
 }
 
-/// What such a constant says.
+/// Number of late messages in a constant of this kind; `None` for another constant.
 pub fn late_messages(constant: &ConstDef) -> Option<u64> {
     let name = constant.name.to_str();
     u64::from_str_radix(name.strip_prefix(LATE_MESSAGES)?, 16).ok()
@@ -101,7 +101,7 @@ pub fn remote_of(gid: &Gid) -> Gid {
     remote
 }
 
-/// How many processes a communicator has on either side of the border of its MPI_COMM_WORLD, its own side first; `None` if
+/// Number of processes of a communicator inside and outside its own MPI_COMM_WORLD, in this order; `None` if
 /// its global id is not that of one that crosses the border.
 pub fn across_border(gid: &Gid) -> Option<[u32; 2]> {
     let text = std::str::from_utf8(gid.processor()).ok()?;

@@ -88,7 +88,7 @@ const COMM_WORLD: i32 = 2;
 const COMM_SELF: i32 = 3;
 const GROUP_EMPTY: i32 = 2;
 
-/// What the numbers of communicators and groups stand for in one rank.
+/// The communicators and groups that numbers refer to in one rank.
 #[derive(Debug, Default)]
 pub struct HandleNames {
     comms: HashMap<i32, CommName>,
@@ -132,7 +132,7 @@ pub fn is_creation(function: u16) -> bool {
 }
 
 impl HandleNames {
-    /// What the number of a communicator stands for now.
+    /// Communicator that `number` refers to at the current position.
     pub fn comm(&self, number: i32) -> CommName {
         match number {
             COMM_WORLD => CommName::World,

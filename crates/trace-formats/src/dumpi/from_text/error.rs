@@ -16,13 +16,13 @@ pub struct TextError {
     pub offset: u64,
     /// Text that was expected there.
     pub expected: Expected,
-    /// What does, cut to 40 characters.
+    /// Text that was found instead, cut to 40 characters.
     pub found: String,
     /// Whether the text ended there: the rest of it may be missing.
     pub at_end: bool,
 }
 
-/// What should stand at a place.
+/// Text that was expected at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// Exactly this text.

@@ -40,7 +40,7 @@ use trace_model::Losses;
 
 pub use super::time::Zone;
 
-/// How to make the file.
+/// Options of [`from_text`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FromTextOptions {
     /// The zone in which the header's start time is written.
@@ -55,7 +55,7 @@ pub struct FromTextOptions {
 pub struct FromTextResult {
     /// Number of records.
     pub records: u64,
-    /// What the file does not say as the text does.
+    /// Counts of what the file does not hold as the text shows it.
     pub losses: Losses,
 }
 

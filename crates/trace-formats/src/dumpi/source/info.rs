@@ -154,11 +154,11 @@ impl Shown {
                     datatype,
                     status,
                 } => {
-                    let told = status.and_then(|i| match args[i] {
+                    let given = status.and_then(|i| match args[i] {
                         FieldValue::Statuses(statuses) => statuses.iter().next(),
                         _ => None,
                     });
-                    info.long(match told {
+                    info.long(match given {
                         Some(status) => status.bytes.into(),
                         None => bytes(int(count), int(datatype), sizes),
                     });

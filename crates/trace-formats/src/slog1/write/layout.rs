@@ -3,7 +3,7 @@
 use super::super::key::RecordKey;
 use super::super::types::{Display, RecordDefinition, Slog1Thread};
 
-/// In which order of time records come.
+/// Order of the records in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeOrder {
     /// By increasing start time: one pass, and the statistics stay empty.
@@ -12,16 +12,16 @@ pub enum TimeOrder {
     End,
 }
 
-/// How a file is laid out.
+/// Layout of a file: sizes of its directories and frames, and order of its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLayout {
     /// Bytes of a frame.
     pub frame_size: u32,
     /// Bytes of each frame that the first pass leaves free for copies of records of later frames.
     pub frame_reserved: u32,
-    /// How many frames there can be.
+    /// Maximum number of frames per directory.
     pub frames_per_directory: u32,
-    /// In which order records come.
+    /// Order of the records in time.
     pub order: TimeOrder,
     /// Bins of the statistics, 1 to 512; other numbers count as the nearest of these.
     pub bins: u32,
@@ -53,7 +53,7 @@ pub struct RecordKind {
 }
 
 impl RecordKind {
-    /// Which records.
+    /// Type of the records.
     pub fn key(&self) -> RecordKey {
         self.display.key
     }
@@ -68,7 +68,7 @@ impl RecordKind {
     }
 }
 
-/// What stands before the frames.
+/// Tables before the frames of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileTables {
     /// A text.

@@ -18,7 +18,7 @@ use trace_model::{Category, Vertex};
 
 use super::lines::LineOwner;
 
-/// What takes the drawables, each with the number of those that were complete when the first of its records was met.
+/// Receives the drawables of a conversion, each with the number of drawables that were complete when its first record came.
 pub trait DrawableSink<E>: FnMut(&NewDrawable<'_>, u64) -> Result<(), E> {}
 
 impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> DrawableSink<E> for F {}
@@ -26,15 +26,15 @@ impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> DrawableSink<E> for F 
 /// A state that is known as a whole, and not by two records.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeState<'a> {
-    /// Where the state is, and when it ends.
+    /// Communicator, rank and thread of the state, and its end.
     pub header: RecordHeader,
-    /// When the state begins, seconds.
+    /// Start of the state, seconds.
     pub start: f64,
     /// Numbers of the events that would begin and end the state in a CLOG2 file.
     pub etypes: [i32; 2],
     /// Info of the state, as the format of the state's definition says; without what counters have counted.
     pub info: &'a [u8],
-    /// What performance counters have counted in the state, in the order of [`Drawing::name_counters`]; empty if nothing has.
+    /// Counts of performance counters in the state, in the order of [`Drawing::name_counters`]; empty if nothing has.
     pub counts: &'a [i64],
 }
 
@@ -84,7 +84,7 @@ impl Drawing {
         }
     }
 
-    /// What was in the records taken that is no drawable, or not a whole one.
+    /// Counts of the records so far that gave no drawable, or only a part of one.
     pub fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         let open = self.categories.open();
@@ -128,7 +128,7 @@ impl Drawing {
         self.counted = (!names.is_empty()).then(|| Box::new(Counted::new(names)));
     }
 
-    /// What a line is about.
+    /// Communicator, rank and thread of a line.
     pub fn place(&self, line: i32) -> LineOwner {
         self.lines.place(line)
     }

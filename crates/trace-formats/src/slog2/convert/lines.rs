@@ -24,12 +24,12 @@ struct CommRank {
     rank: i32,
 }
 
-/// What a line is about.
+/// Communicator, rank and thread of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineOwner {
     pub world_rank: i32,
     pub comm: i32,
-    /// In the communicator.
+    /// Rank in the communicator.
     pub rank: i32,
     pub thread: i32,
     /// Whether a COMM record tells so.

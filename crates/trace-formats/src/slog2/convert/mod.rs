@@ -30,7 +30,7 @@ use trace_model::Category;
 use trace_model::Drawable as NewDrawable;
 use trace_model::Line;
 
-/// How to convert.
+/// Options of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConvertOptions {
     /// The shape of the tree.
@@ -39,7 +39,7 @@ pub struct ConvertOptions {
     pub check_end_times: bool,
 }
 
-/// What came out of a conversion.
+/// Result of a conversion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slog2Conversion {
     /// The header of the file.
@@ -51,11 +51,11 @@ pub struct Slog2Conversion {
     pub unmatched_events: u64,
     /// Bytes of all records taken, ENDBLOCK and ENDLOG included.
     pub record_bytes: u64,
-    /// What was passed over.
+    /// Counts of what was skipped.
     pub warnings: Warnings,
 }
 
-/// What can stop a conversion.
+/// Error of a conversion.
 #[derive(Debug)]
 pub enum ConvertError {
     /// The input is damaged.
@@ -281,7 +281,7 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         self.draw.draw(&mut self.builder, drawable, 0)
     }
 
-    /// What [`FromClog2::add`] used: categories, and lines beyond those of the log, by ascending id.
+    /// Declares what [`FromClog2::add`] used: categories, and lines beyond those of the log, by ascending id.
     pub fn describe(&mut self, categories: Vec<Category>, lines: Vec<Line>) {
         self.others = ForeignCategories { categories, lines };
     }

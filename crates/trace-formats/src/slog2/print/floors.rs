@@ -10,7 +10,7 @@ use super::super::types::{DirEntry, FileBlockPtr};
 use super::order::PrintOrder;
 use trace_model::TimeBBox;
 
-/// Which drawables to list.
+/// Selection of the drawables to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintedDrawables {
     /// All.

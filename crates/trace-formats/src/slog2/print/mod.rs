@@ -22,7 +22,7 @@ use super::read::Slog2Reader;
 use parts::TextBuffer;
 use trace_model::TimeBBox;
 
-/// Which parts before the drawables to print; the header always is.
+/// Parts to print before the drawables; the header is always printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintedParts {
     /// Categories, tree directory and line maps.
@@ -36,17 +36,17 @@ pub enum PrintedParts {
     LineIdMaps,
 }
 
-/// What slog2print's options ask for.
+/// Options of slog2print.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slog2PrintOptions {
-    /// Which parts before the drawables.
+    /// Parts to print before the drawables.
     pub parts: PrintedParts,
     /// Whether to list drawables at all. The options `-c`, `-d` and `-y` turn this off, `-s`, `-a` and those of the order
     /// turn it on again.
     pub drawables: bool,
     /// Drawables to print.
     pub kinds: PrintedDrawables,
-    /// In which order.
+    /// Order of the drawables.
     pub order: PrintOrder,
     /// Only drawables that start in this part of the time axis (by end time: that end in it); factors 0 to 1 of the length
     /// of the log (`-ts`, `-tf`). As in the original, those that start before it and reach into it are left out; see

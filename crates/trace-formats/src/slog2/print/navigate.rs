@@ -32,7 +32,7 @@ struct NavigateRequest {
 }
 
 impl<'r, 'a> Navigator<'r, 'a> {
-    /// What the original asks before each line, with the end of the line.
+    /// Prompt of the original before each line, with its line end.
     pub const PROMPT: &'static str =
         "Enter TimeWindow: [s|a] [d=I] [[ts=D] [tf=D]] [-[=D]] [+[=D]] [<[=F]] [>[=F]] ?\n";
 

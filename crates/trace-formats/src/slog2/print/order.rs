@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::node::NodeDrawable;
 use trace_model::TimeBBox;
 
-/// By which time drawables are listed.
+/// Time by which drawables are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintOrder {
     /// Increasing start time, the longer one first (option `-is`).

@@ -12,7 +12,7 @@ use super::stub::{PlannedNode, print_place, print_stub};
 use super::trunk::Trunk;
 use super::{PrintedParts, flush, flush_if_long, print_head, time_window};
 
-/// What PrintRecursively's options ask for.
+/// Options of PrintRecursively.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecursiveOptions {
     /// Only nodes that overlap this part of the time axis; factors 0 to 1 of the length of the log (`-ts`, `-tf`).

@@ -20,7 +20,7 @@ pub struct NewComposite<'a> {
     pub category: i32,
     /// Values, laid out as the category's types say; at most 32767 bytes.
     pub info: &'a [u8],
-    /// What it is made of, in the order of `spec/slog2.md` section 8.6; 1 to 32767.
+    /// Primitives of the composite, in the order of `spec/slog2.md` section 8.6; 1 to 32767.
     pub primitives: &'a [NewDrawable<'a>],
 }
 

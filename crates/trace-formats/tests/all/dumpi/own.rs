@@ -376,7 +376,7 @@ fn older_streams() {
     );
     // MPI_Wait with a status without tag.
     let wait = b"\0\x0d\x03\0\0\0\x02\0\0\0\x01\0\0\0\x04\0\0\0\x05\0\x06";
-    let status = "Status { bytes: 4, source: 5, cancelled: 0, error: 6, tag: 0 }";
+    let status = "DumpiStatus { bytes: 4, source: 5, cancelled: 0, error: 6, tag: 0 }";
     assert_eq!(
         only_record(&file(6, 2, wait)),
         format!("[Int(2), Statuses([{status}])]")
