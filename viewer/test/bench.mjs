@@ -28,7 +28,7 @@ const STEP = Math.floor(Number(drawables) / RANKS / 30);
 /** The picture that the page asks for first, on a screen of 1840 x 960: each of its lines shows 16 ranks. */
 const PICTURE = "picture?w=1500&rows=block:16&most=50000&seq=1";
 /** Milliseconds after which an index does not come any more. */
-const PATIENCE = 600_000;
+const BENCH_TIMEOUT_MS = 600_000;
 
 const folder = mkdtempSync(join(tmpdir(), "bench-view-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -89,12 +89,12 @@ async function without(path) {
     console.log("| so small that it is read for every picture: no index | | |");
     return;
   }
-  while (index?.state !== "ready" && since() < PATIENCE) {
+  while (index?.state !== "ready" && since() < BENCH_TIMEOUT_MS) {
     await new Promise((done) => setTimeout(done, 20));
     index = (await server.json("meta")).index;
     last = index.percent;
   }
-  if (index?.state !== "ready") throw new Error(`no index after ${PATIENCE / 1e3} s, at ${last} %`);
+  if (index?.state !== "ready") throw new Error(`no index after ${BENCH_TIMEOUT_MS / 1e3} s, at ${last} %`);
   const seconds = since() / 1e3;
   const frame = (await server.ask(PICTURE)).body;
   if ((flags(frame) & 17) === 0) throw new Error("a picture that is not of all drawables, with an index");
@@ -102,7 +102,7 @@ async function without(path) {
   row("the index: drawables a second", (await server.json("meta")).drawables / seconds / 1e6, "million", null, 1);
   // It is written when it is already used.
   let kept;
-  while (!(kept = readdirSync(folder).find((name) => name.endsWith(".idx"))) && since() < PATIENCE) {
+  while (!(kept = readdirSync(folder).find((name) => name.endsWith(".idx"))) && since() < BENCH_TIMEOUT_MS) {
     await new Promise((done) => setTimeout(done, 100));
   }
   await server.stop();

@@ -24,7 +24,7 @@ declare global {
 
 const FRAMES = 14;
 /** Milliseconds after which a picture that has not come counts as if it had. */
-const PATIENCE = 10_000;
+const SETTLE_TIMEOUT_MS = 10_000;
 
 type Gesture = (view: View, part: number) => View;
 
@@ -57,7 +57,7 @@ async function settled(): Promise<void> {
   const canvas = document.getElementById("timeline");
   if (canvas?.dataset["settled"] === "yes") return;
   await new Promise<void>((done) => {
-    const timer = window.setTimeout(done, PATIENCE);
+    const timer = window.setTimeout(done, SETTLE_TIMEOUT_MS);
     own.onDrawn = (isSettled) => {
       if (!isSettled) return;
       own.onDrawn = null;

@@ -1,6 +1,6 @@
 //! Many requests at once, clients that vanish, memory.
 
-use super::server::{PATIENCE, Reply, Server, read_reply, request, sample, synthetic};
+use super::server::{SERVER_TIMEOUT, Reply, Server, read_reply, request, sample, synthetic};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -86,7 +86,7 @@ fn for_clients_that_vanish_nothing_is_done() {
     // It is there for others, and does not go on working.
     assert_eq!(server.get("t/0/meta").status, 200);
     let mut last = server.ticks();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < SERVER_TIMEOUT {
         std::thread::sleep(Duration::from_millis(500));
         let now = server.ticks();
         if now == last {

@@ -1,7 +1,7 @@
 //! How traces are opened and shown, and what is left at the end: nothing.
 
 use super::server::{
-    PATIENCE, Server, command, data, read_reply, request, sample, synthetic, wait,
+    SERVER_TIMEOUT, Server, command, data, read_reply, request, sample, synthetic, wait,
 };
 use rustix::process::Signal;
 use std::fs;
@@ -24,7 +24,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
+        assert!(begun.elapsed() < SERVER_TIMEOUT, "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long anything may take on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const SERVER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A server; ended when this is dropped.
 pub struct Server {
@@ -136,7 +136,7 @@ impl Server {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(SERVER_TIMEOUT)).unwrap();
         stream
     }
 
@@ -207,7 +207,7 @@ pub fn wait(child: &mut Child) -> ExitStatus {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
-        assert!(begun.elapsed() < PATIENCE, "it does not end");
+        assert!(begun.elapsed() < SERVER_TIMEOUT, "it does not end");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
