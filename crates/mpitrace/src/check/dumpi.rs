@@ -257,9 +257,10 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut CheckFindings) {
         let what = format!("{missing}, expected {}", meta.numprocs);
         findings.error_at("files of the run", place, what);
     }
-    for absent in files.absent() {
+    let absent: Vec<String> = files.absent().map(ranks_named).collect();
+    if !absent.is_empty() {
         let what = "not in the trace, as the .meta file says: not traced, or left out";
-        findings.warning_at("files of the run", ranks_named(absent), what);
+        findings.warning_at("files of the run", absent.join(", "), what);
     }
     for (rank, file) in files.iter() {
         let name = file.file_name().unwrap_or_default().to_string_lossy();

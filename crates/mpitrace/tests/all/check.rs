@@ -449,6 +449,16 @@ fn damage_to_calls() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("rank 1: not in the trace"), "{text}");
+    assert!(!text.contains("rank without a file"), "{text}");
+    // Several stretches of such ranks are one warning.
+    let absent = "numprocs=9\nfileprefix=run\nabsent=1-5,7-8\n";
+    fs::write(folder.path().join("run-0006.bin"), &file).expect("file");
+    fs::write(&meta, absent).expect("file");
+    let output = run(&[&meta.display().to_string()]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let named = "ranks 1 to 5, ranks 7 to 8: not in the trace";
+    assert!(text.contains(named), "{text}");
+    assert_eq!(text.matches("not in the trace").count(), 1, "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Many requests at once, clients that vanish, memory.
 
-use super::server::{SERVER_TIMEOUT, Reply, Server, read_reply, request, sample, synthetic};
+use super::server::{Reply, SERVER_TIMEOUT, Server, read_reply, request, sample, synthetic};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
