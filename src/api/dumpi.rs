@@ -65,7 +65,7 @@ pub extern "C" fn libdumpi_set_profiling(function: c_int, what: c_int) {
     }
 }
 
-/// What the names of DUMPI files begin with; looked at in MPI_Init. NULL is ignored.
+/// Sets the prefix of the names of DUMPI files. MPI_Init reads it. NULL is ignored.
 ///
 /// # Safety
 /// `root` is NULL or a string that ends with NUL.

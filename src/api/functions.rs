@@ -33,7 +33,7 @@ const RECORD_BYTES: usize = HEAD + PAYLOAD;
 /// The call that tells of a function's entry stands among its first bytes, unless the function was inlined.
 const MAX_PROLOGUE_BYTES: u64 = 256;
 
-/// What must be known of functions besides, at the end.
+/// Records, at the end of the run, the modules of the functions entered and the number of functions beyond `functions-limit`.
 pub fn last_words(t: &mut Thread) {
     let (recorded, beyond) = registry::functions();
     if recorded > 0 {

@@ -86,7 +86,7 @@ pub extern "C" fn trace_version() -> c_uint {
     INTERFACE
 }
 
-/// What this library was built for; `mpitrace run` looks for it in the file.
+/// Text that names the MPI this library was built for. `mpitrace run` looks for it in the file.
 #[allow(non_upper_case_globals, reason = "a symbol of the C interface")]
 #[unsafe(no_mangle)]
 pub static trace_abi: [u8; BUILT_FOR.len()] = *BUILT_FOR;
@@ -133,7 +133,7 @@ pub extern "C" fn libtrace_region_end(region: u32) {
     }
 }
 
-/// As [`libtrace_region_begin`], by name.
+/// Begins a region with this name; see [`libtrace_region_begin`].
 ///
 /// # Safety
 /// As [`libtrace_region`].
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn libtrace_begin(name: *const c_char) {
     libtrace_region_begin(unsafe { libtrace_region(name) });
 }
 
-/// As [`libtrace_region_end`], by name.
+/// Ends a region with this name; see [`libtrace_region_end`].
 ///
 /// # Safety
 /// As [`libtrace_region`].

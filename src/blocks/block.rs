@@ -18,7 +18,7 @@ impl Block {
         Block { header }
     }
 
-    /// Where the block begins.
+    /// Address of the block.
     pub fn address(self) -> NonNull<u8> {
         self.header.cast()
     }

@@ -233,7 +233,7 @@ impl BlockStore {
         matches!(self.named.get(), Some(Some(_)))
     }
 
-    /// Where the file is, or will be.
+    /// Path of the file, which may not exist yet.
     pub fn path(&self) -> &Path {
         match self.named.get() {
             Some(Some(path)) => path,

@@ -38,7 +38,7 @@ pub fn statuses_ignore() -> *mut MPI_Status {
     constants::MPI_STATUSES_IGNORE as *mut MPI_Status
 }
 
-/// What a pointer points at; 0 where it is NULL or a sentinel.
+/// Value that a pointer points at; 0 if it is NULL or a sentinel.
 ///
 /// # Safety
 /// An address must be readable.
@@ -52,7 +52,7 @@ pub unsafe fn value<T: Copy + Default>(p: *const T) -> T {
     }
 }
 
-/// What the call has written to the place that the program passed for it; `None` where it passed none, as MPI allows for some
+/// Value that the call has written to the place that the program passed; `None` if it passed NULL, as MPI allows for some
 /// results.
 ///
 /// # Safety
@@ -158,7 +158,7 @@ impl<T> KeptSlice<T> {
 }
 
 impl KeptArguments {
-    /// In `room`, which is emptied.
+    /// Arguments kept in `room`, which is emptied first.
     ///
     /// # Safety
     /// `room` must be the running thread's own and stay so while the call runs.
@@ -218,7 +218,7 @@ impl KeptArguments {
         }
     }
 
-    /// Where kept elements stand; only to be asked for when nothing more is kept.
+    /// Address of kept elements. Valid only while nothing more is kept.
     #[inline(always)]
     pub fn place<T>(&self, slice: KeptSlice<T>) -> *mut T {
         // SAFETY: `new` demands that the buffer is ours, and slices lie within it.

@@ -142,7 +142,7 @@ pub fn has_enough(index: usize) -> bool {
 /// Fewest and most bytes of one piece of data that a call moves; more than one where only the bound is known.
 pub type ByteRange = (u64, u64);
 
-/// What the filters say of a call that has returned.
+/// Decision of the filters on a call that has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The call is recorded.
@@ -157,7 +157,7 @@ pub enum Verdict {
     WindowOver,
 }
 
-/// What becomes of a call of function `index`: call number `number`, on a communicator if it names one, with these pieces of
+/// Decision on a call of function `index`: call number `number`, on a communicator if it names one, with these pieces of
 /// data.
 #[cold]
 pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[ByteRange]) -> Verdict {
@@ -275,7 +275,7 @@ pub fn at_most(room: Option<u64>) -> ByteRange {
     room.map_or(NOTHING, |n| (0, n))
 }
 
-/// What the status of a message tells, else what fits into the room that there was.
+/// Bytes of a received message: those of its status, else the range that fits the buffer.
 pub fn received(status: Option<Status>, room: Option<u64>) -> ByteRange {
     status.map_or(at_most(room), |s| (s.bytes, s.bytes))
 }

@@ -64,7 +64,7 @@ pub struct StoppedCall {
 
 /// A record being written. Its head stands already, but for the size.
 pub struct RecordWriter {
-    /// Where the arguments go, in the order of the signature.
+    /// Writer of the arguments, in the order of the signature.
     pub args: EncodeCursor,
     thread: *mut Thread,
 }

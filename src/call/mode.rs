@@ -16,5 +16,5 @@ pub const SAMPLED: u8 = 8;
 /// Flag: calls are left out of the trace but recorded for matching, because messages depend on them.
 pub const MATCHING_ONLY: u8 = 16;
 
-/// What to do with calls of each function. All `OFF` while recording is switched off.
+/// Mode of each function's calls. All are `OFF` while recording is switched off.
 pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];

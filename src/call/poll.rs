@@ -16,31 +16,31 @@ use std::ptr::null_mut;
 /// Room that must be left for a record of the row: what is counted is taken back only if there is.
 const ROOM_BYTES: usize = record::HEAD + Skipped::SIZE + 4;
 
-/// What tells a call from others of the same function: a hash of its arguments (FNV-1a by words).
+/// Key that distinguishes calls of the same function: a hash of the arguments (FNV-1a by words).
 #[derive(Clone, Copy)]
 pub struct PollKey(u64);
 
 impl PollKey {
-    /// Of a call without arguments.
+    /// Key of a call without arguments.
     #[inline(always)]
     pub fn new() -> PollKey {
         PollKey(0xcbf2_9ce4_8422_2325)
     }
 
-    /// With a number.
+    /// Adds a number to the key.
     #[inline(always)]
     pub fn number(self, n: i64) -> PollKey {
         let mixed = (self.0 ^ n as u64).wrapping_mul(0x0000_0100_0000_01b3);
         PollKey(mixed ^ mixed >> 29)
     }
 
-    /// With a handle.
+    /// Adds a handle to the key.
     #[inline(always)]
     pub fn handle(self, bits: u64) -> PollKey {
         self.number(bits as i64)
     }
 
-    /// With an array of handles, if it is there.
+    /// Adds an array of `n` handles and its length to the key; `None` counts as 0.
     ///
     /// # Safety
     /// `handles` must be readable for `n` elements.

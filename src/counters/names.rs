@@ -2,7 +2,7 @@
 
 use super::usage::Usage;
 
-/// What the kernel is asked to count.
+/// Event that the kernel counts (perf_event_open).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerfEvent {
     /// `type` of perf_event_open.
@@ -11,7 +11,7 @@ pub struct PerfEvent {
     pub config: u64,
     /// Not what happens in the kernel.
     pub user_only: bool,
-    /// Where the same can be had if perf_event_open is forbidden.
+    /// Substitute counter if perf_event_open is forbidden.
     pub usage: Option<Usage>,
 }
 

@@ -186,7 +186,7 @@ impl CounterGroup {
         true
     }
 
-    /// How many counters there are.
+    /// Number of counters.
     pub fn len(&self) -> usize {
         self.members.len()
     }

@@ -26,7 +26,7 @@ use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// How a communicator is made.
+/// Way in which a communicator is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommOrigin {
     /// Collectively over its parent.
@@ -39,7 +39,7 @@ pub enum CommOrigin {
     Outside,
 }
 
-/// What is known before MPI_Init: the process, its clocks, names of functions that no table has.
+/// Writes the definitions known before MPI_Init: the process, its clock, and the names of functions that no table has.
 pub fn process(t: &mut Thread) {
     put_definition(
         t,

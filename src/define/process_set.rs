@@ -48,7 +48,7 @@ pub unsafe fn closing(session: *const MPI_Session) {
     }
 }
 
-/// What `f` makes of the group of all processes; `None` if no session has the set. The group is freed behind `f`.
+/// Result of `f` with the group of all processes; `None` if no session has the set. The group is freed after `f`.
 pub fn with_world<T>(f: impl FnOnce(MPI_Group) -> T) -> Option<T> {
     // Held all the time, so that no session ends meanwhile.
     let mut sessions = SESSIONS.lock();

@@ -37,7 +37,7 @@ pub enum MeetingFailure<T> {
 }
 
 impl<T> MeetingFailure<T> {
-    /// As the failure of an exchange.
+    /// This result as the failure of an exchange.
     pub fn failure(self) -> ExchangeFailure {
         match self {
             MeetingFailure::Mpi(code) => ExchangeFailure::Mpi(code),
@@ -100,7 +100,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of the process with this rank in MPI_COMM_WORLD.
+    /// Progress of the process with this rank in MPI_COMM_WORLD.
     pub fn of(rank: c_int) -> Progress {
         let errors = ErrorsReturn::of("MPI_COMM_WORLD");
         Progress { errors, rank }

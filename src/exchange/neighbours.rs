@@ -79,7 +79,8 @@ impl Neighbours {
     }
 }
 
-/// How many processes the launcher has started on this host, if the block files of as many lie in `folder`: all of them have a
+/// Number of processes that the launcher has started on this host, if `folder` holds the block files of as many: all of them
+/// have a
 /// recorder then. A quick answer, which spares the look at every process.
 pub fn all_with_block_files(folder: &Path) -> Option<u32> {
     let expected = Environment::Own.local_size()?;

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 macro_rules! helpers {
     ($($function:ident)*) => {
-        /// What stands in front of the wrapper of slot `slot`, for the functions that bindings call in other procedures.
+        /// Guard before the wrapper of slot `slot`, for functions that bindings call in other procedures; `None` for other
+        /// slots.
         pub fn guard(slot: usize) -> Option<Code> {
             $(if slot == 2 * index::$function + 1 {
                 return Some(guarded::<{ 2 * index::$function + 1 }> as Code);

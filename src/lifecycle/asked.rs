@@ -16,7 +16,7 @@ static ASKED: Mutex<AskedSettings> = Mutex::new(AskedSettings {
 pub struct AskedSettings {
     /// Settings of single functions, by their MPI names.
     pub functions: BTreeMap<String, Setting>,
-    /// What the names of DUMPI files begin with.
+    /// Prefix of the names of DUMPI files.
     pub root: Option<String>,
     /// Statuses that the DUMPI files have.
     pub statuses: Option<Setting>,

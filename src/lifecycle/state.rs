@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// How far the process has come: one of the numbers below.
+/// Stage of the process: one of the numbers below.
 pub static STATE: AtomicU32 = AtomicU32::new(BEFORE);
 /// Value of [`STATE`]: MPI has not begun.
 pub const BEFORE: u32 = 0;

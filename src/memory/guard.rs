@@ -11,7 +11,7 @@ static FRAME: AtomicUsize = AtomicUsize::new(0);
 /// The thread that does it.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 
-/// How work ended that did not come to its end.
+/// Reason for which work was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeStopped {
     /// There was no more memory.

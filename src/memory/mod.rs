@@ -172,7 +172,7 @@ pub fn has(bytes: usize) -> bool {
     !memory.is_null()
 }
 
-/// This process is a forked child: it shares the room with its parent, and must not take any of it.
+/// Notes that this process is a forked child: it shares the reserve with its parent, and must not take any of it.
 pub fn forked() {
     arena::close();
 }

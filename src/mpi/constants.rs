@@ -133,7 +133,7 @@ pub const DISPLACEMENT_CURRENT: i64 = match find(INTEGERS, "MPI_DISPLACEMENT_CUR
     None => panic!("no such constant"),
 };
 
-/// How datatypes are made: MPI_COMBINER_*.
+/// Constructors of datatypes: MPI_COMBINER_*.
 pub mod combiner {
     use super::{c_int, integer, optional};
 

@@ -248,7 +248,7 @@ fn is_another_for(family: Family) -> bool {
     loaded(|_| true).iter().any(fits)
 }
 
-/// What a recorder does in a process with several of them. Exported, so that the one that traces finds the others'.
+/// Role of this recorder in a process with several of them. Exported, so that the one that traces finds the others'.
 #[allow(non_upper_case_globals, reason = "a symbol of the C interface")]
 #[unsafe(no_mangle)]
 pub static trace_role: AtomicU8 = AtomicU8::new(UNDECIDED);

@@ -35,7 +35,7 @@ impl PointerSlot {
     }
 }
 
-/// Where a call of an exported function goes on. Exported functions jump through it by offset.
+/// Address at which a call of an exported function continues. Exported functions jump through it by offset.
 pub static ENTRY: [PointerSlot; SLOTS] = [const { PointerSlot::empty() }; SLOTS];
 /// The next function in line behind ours: the MPI library's, or that of another tool.
 pub static REAL: [PointerSlot; SLOTS] = [const { PointerSlot::empty() }; SLOTS];
@@ -113,7 +113,7 @@ pub fn is_bypassed() -> bool {
     BYPASS.load(Ordering::Acquire)
 }
 
-/// From now on all calls go to the real functions, without a detour.
+/// Sends all further calls directly to the real functions.
 pub fn bypass() {
     BYPASS.store(true, Ordering::Release);
     for (entry, real) in ENTRY.iter().zip(&REAL) {

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-/// What this rank knows of its MPI_COMM_WORLD.
+/// This process in its MPI_COMM_WORLD: rank, size, start, and identity of the run.
 #[derive(Clone, Copy, Debug)]
 pub struct World {
     /// Rank in MPI_COMM_WORLD.
@@ -27,7 +27,7 @@ pub fn set(world: World) {
     *WORLD.lock() = Some(world);
 }
 
-/// What MPI_Init has told; `None` without MPI_Init.
+/// The world after MPI_Init; `None` before it.
 pub fn known() -> Option<World> {
     *WORLD.lock()
 }

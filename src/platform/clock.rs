@@ -107,7 +107,7 @@ pub fn cpu() -> u64 {
     posix(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// How many ticks so many nanoseconds take. Measures for a millisecond.
+/// Number of clock ticks in `ns` nanoseconds. Measures for a millisecond.
 pub fn ticks_of(ns: u64) -> u64 {
     if ns == 0 || !USE_TSC.load(Relaxed) {
         return ns;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Variables by which batch systems name the temporary folder that goes with the job.
 const FOLDERS_OF_JOBS: [&str; 3] = ["SLURM_TMPDIR", "PBS_JOBDIR", "FLUX_JOB_TMPDIR"];
 
-/// Where the block file may lie.
+/// Folders that the block file may be in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
     /// The folders to try, best first.
@@ -37,7 +37,7 @@ impl Folders {
         Folders { choice, goes_with }
     }
 
-    /// What is said at the start of a block file in `folder`; nothing where it stays there anyway.
+    /// Message at the start about a block file in `folder`; `None` if the file stays there anyway.
     pub fn notice(&self, folder: &Path) -> Option<String> {
         let (temporary, job) = self.goes_with.as_ref()?;
         let (host, shown) = (host::host(), folder.display());

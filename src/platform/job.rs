@@ -11,7 +11,7 @@ const STEPS: [&[&str]; 3] = [
     &["FLUX_JOB_ID"],
 ];
 
-/// What all processes of one MPI_COMM_WORLD have in common and those of no other have, on all hosts: the name that the
+/// Identity of an MPI_COMM_WORLD, equal for all its processes on all hosts and different for all others: the name that the
 /// launcher has given to it. `pid` is the process whose environment this is. `None` where nothing tells.
 pub fn job(environment: &Environment, pid: u32) -> Option<String> {
     if let Some(space) = environment.variable("PMIX_NAMESPACE") {
@@ -45,7 +45,7 @@ pub fn job(environment: &Environment, pid: u32) -> Option<String> {
     }
 }
 
-/// This process's job as a number that is not 0; `None` where nothing tells. See [`job`].
+/// This process's job as a number that is not 0; `None` if not known. See [`job`].
 pub fn identity() -> Option<u64> {
     job(&Environment::Own, std::process::id()).map(|job| hash(&job) | 1)
 }

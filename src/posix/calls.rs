@@ -14,7 +14,7 @@ use blockfile::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOC
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What a function of libc gives back.
+/// Return type of a libc function.
 pub trait Returned: Copy {
     /// As a number, -1 where the call failed.
     fn number(self) -> i64;

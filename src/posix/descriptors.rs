@@ -111,7 +111,7 @@ impl OpenFileDescription {
         }
     }
 
-    /// Where a transfer at `offset` really took place: writes to a file that is appended to go to its end all the same.
+    /// Offset at which a transfer at `offset` took place. Writes to a file in append mode always go to its end.
     #[inline(always)]
     pub fn place(&self, fd: c_int, offset: i64, moved: i64, writes: bool) -> i64 {
         if writes && moved > 0 && self.is(APPENDS) {
@@ -176,7 +176,7 @@ pub fn may_be_watched(fd: c_int) -> bool {
     }
 }
 
-/// What is known of it already; `None` where it is not watched.
+/// The known description of a descriptor; `None` if it is not watched.
 #[inline(always)]
 pub fn known(fd: c_int) -> Option<&'static OpenFileDescription> {
     let number = entry(fd)?.load(Relaxed).checked_sub(WATCHED)?;

@@ -36,7 +36,7 @@ impl RealFunction {
         }
     }
 
-    /// What to call.
+    /// Address of the function to call.
     #[inline(always)]
     pub fn target(&self) -> Code {
         self.target.load(Relaxed)

@@ -14,7 +14,7 @@ use std::ffi::c_int;
 /// Room that is made for a record.
 const ROOM_BYTES: usize = HEAD + HEAD_EXTRA + operation::MAX_ENCODED_BYTES + SLACK;
 
-/// What a record says, but for times and CallID. See [`operation::OperationRecord`].
+/// Content of a record, without times and CallID. See [`operation::OperationRecord`].
 #[derive(Clone, Copy)]
 pub struct CallResult {
     /// Number of the kind.
@@ -27,9 +27,9 @@ pub struct CallResult {
     pub offset: i64,
     /// Bytes asked for.
     pub size: i64,
-    /// What was returned.
+    /// Return value of the call.
     pub result: i64,
-    /// What errno was, where the call failed.
+    /// errno of a call that failed, else 0.
     pub error: c_int,
     /// Address of the control block.
     pub control: Option<u64>,

@@ -28,14 +28,14 @@ unsafe fn call(number: c_long, a: usize, b: usize, c: usize, d: usize) -> isize 
     answer
 }
 
-/// Where the descriptor's position stands; `None` where it has none.
+/// File position of the descriptor; `None` if it has none.
 pub fn position(fd: c_int) -> Option<i64> {
     // SAFETY: asks for a number.
     let at = unsafe { call(libc::SYS_lseek, fd as usize, 0, libc::SEEK_CUR as usize, 0) };
     (at >= 0).then_some(at as i64)
 }
 
-/// What the descriptor stands for; `None` if it is none.
+/// Status of the descriptor's file; `None` if it is not open.
 pub fn status(fd: c_int) -> Option<libc::stat> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: a place for the result, which is there when the call succeeds.
@@ -51,12 +51,12 @@ pub fn status(fd: c_int) -> Option<libc::stat> {
     }
 }
 
-/// What the name stands for, itself if it is a symbolic link; `None` if there is nothing.
+/// Status of the file of this name, without following a symbolic link; `None` if there is none.
 pub fn status_of_name(directory: c_int, name: &CStr) -> Option<libc::stat> {
     status_at(directory, name.as_ptr(), libc::AT_SYMLINK_NOFOLLOW).ok()
 }
 
-/// What the name stands for in the end, else errno: EFAULT where there is no text at that address.
+/// Status of the file that the name refers to, else errno: EFAULT where there is no text at that address.
 pub fn status_at(directory: c_int, name: *const c_char, flags: c_int) -> Result<libc::stat, c_int> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the kernel looks whether it can read the name; a place for the result, which is there when the call succeeds.
@@ -98,7 +98,7 @@ pub fn working_directory(room: &mut [u8]) -> usize {
     (n.max(1) - 1) as usize
 }
 
-/// What the symbolic link stands for, into `room`; how many bytes.
+/// Reads the target of a symbolic link into `room`. Returns its number of bytes.
 pub fn link(name: &CStr, room: &mut [u8]) -> usize {
     // SAFETY: a name that ends with 0; room for the result and its length.
     let n = unsafe {

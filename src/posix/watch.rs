@@ -217,7 +217,7 @@ fn context_of_new_thread(level: u8, is_wanted: impl Fn() -> bool) -> Option<Call
     if t.is_null() { None } else { context(-1) }
 }
 
-/// As [`context`], for a call on the file of this name, which may be no address at all.
+/// Context of a call on the file of this name, as [`context`] gives for a descriptor. `name` may be an invalid address.
 #[inline(always)]
 pub fn context_of_name(directory: c_int, name: *const c_char) -> Option<CallContext> {
     if current().is_null() {

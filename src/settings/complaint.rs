@@ -5,15 +5,15 @@ use std::{fmt, path::PathBuf};
 /// One thing wrong in the configuration file or the environment. `Display` gives one line for stderr.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Complaint {
-    /// Where it stands.
+    /// Place of the setting.
     pub place: SettingPlace,
-    /// What is wrong.
+    /// The error.
     pub matter: ComplaintKind,
     /// The value in force instead, when all sources have been read; empty where none is concerned.
     pub used: String,
 }
 
-/// Where a setting stands.
+/// Place of a setting: a line of the file or a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingPlace {
     /// A file, named as it was opened, and the line counted from 1 (0: the file as a whole).
@@ -39,7 +39,7 @@ impl SettingPlace {
     }
 }
 
-/// What is wrong with a line or a variable.
+/// Error in a line or a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ComplaintKind {
     /// The value is none of those allowed.

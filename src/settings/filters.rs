@@ -192,7 +192,7 @@ impl OptionKind for RankList {
     }
 }
 
-/// How the ends of a range are written.
+/// Notation of the ends of a range.
 pub trait RangeEnd {
     /// The number that `text` gives.
     fn number(text: &str) -> Option<u64>;

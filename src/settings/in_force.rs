@@ -15,7 +15,7 @@ pub fn copy() -> Settings {
     with(|settings| settings.cloned()).unwrap_or_default()
 }
 
-/// What `look` finds in the settings in force, `None` standing for none yet.
+/// Result of `look` on the settings in force; `look` gets `None` before there are any.
 pub fn with<T>(look: impl FnOnce(Option<&Settings>) -> T) -> T {
     look(
         IN_FORCE

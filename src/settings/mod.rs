@@ -54,7 +54,7 @@ use std::{io, path::Path};
 use wrappers::Class;
 
 impl Settings {
-    /// How the text begins that [`Settings::to_text`] gives.
+    /// First line of the text from [`Settings::to_text`].
     pub const FIRST_LINE: &str = "# settings in force";
 
     /// The settings of this process, from its environment and its file (see [`Settings::load`]), with a complaint

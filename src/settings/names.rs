@@ -3,7 +3,7 @@
 //! `dumpi.conf` has no quotes: blanks, tabs, `=` and `#` end a value. A name from the environment may contain them, so
 //! names are kept with such characters written as `%xHH`, which [`expand`] turns back.
 
-/// What the patterns of a name stand for.
+/// Values of the patterns in names.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
     /// `%p`: file name of the program, without directory.

@@ -19,7 +19,7 @@ pub struct SettingsOption {
     pub key: &'static str,
     /// Other spellings of the key.
     pub synonyms: &'static [&'static str],
-    /// What it does, one sentence or more in Markdown.
+    /// Description of the option, one or more sentences in Markdown.
     pub doc: &'static str,
     /// The variables besides `TRACE_<KEY>` that set it, in order of precedence.
     pub variables: &'static [OptionVariable],
@@ -71,7 +71,7 @@ pub fn is_customary(name: &str) -> bool {
     all.any(|v| v.name == name && v.strength == VariableStrength::UnderFile)
 }
 
-/// What the value of a [`OptionVariable`] says.
+/// Meaning of the value of an [`OptionVariable`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VariableMeaning {
     /// The value of the option.
@@ -82,7 +82,7 @@ pub enum VariableMeaning {
     Plain,
 }
 
-/// Where a [`OptionVariable`] stands in the order of precedence.
+/// Precedence of an [`OptionVariable`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VariableStrength {
     /// Set for tracing, so it wins over the file.

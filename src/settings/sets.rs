@@ -2,7 +2,7 @@
 
 use super::{names::escape, values::OptionKind};
 
-/// Which files a run leaves.
+/// The files that a run writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputSet {
     /// DUMPI's `.bin` per rank and `.meta`.
@@ -136,7 +136,7 @@ impl OptionKind for CounterNames {
     }
 }
 
-/// Which annotations become function-enter and function-exit records.
+/// The annotations that become function-enter and function-exit records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnnotationTracing {
     /// Function-enter records.
@@ -186,7 +186,7 @@ impl OptionKind for AnnotationTracing {
     }
 }
 
-/// Which diagnostics go to stderr.
+/// The diagnostics that go to stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Debug {
     /// Files: opening, writing, merging.

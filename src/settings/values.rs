@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 
 use super::names::{escape, has_controls};
 
-/// How the value of an option is read from text and written as text.
+/// Kind of option value: how it is read from text and written as text.
 pub trait OptionKind {
     /// The type of the field in [`super::Settings`].
     type Value;

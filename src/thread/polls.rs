@@ -23,7 +23,7 @@ pub struct PollRow {
     pub turns: [PollTurn; MAX_POLL_TURNS],
     /// Number of calls that take turns.
     pub used: usize,
-    /// Where the record of the latest poll begins.
+    /// Start of the record of the latest poll.
     pub tail: *mut u8,
     /// Index of the latest poll in `turns`.
     pub turn: usize,

@@ -21,7 +21,7 @@ pub static MAX_FUNCTIONS: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Functions that take fewer ticks and call no others are left out.
 pub static MIN_TICKS: AtomicU64 = AtomicU64::new(0);
 
-/// What a thread keeps of the functions that it has entered.
+/// The functions of the program that a thread has entered.
 #[derive(Debug)]
 pub struct ProgramFunctions {
     /// Number of functions of the program that were entered and recorded.
@@ -65,7 +65,7 @@ impl ProgramFunctions {
         self.open += 1;
     }
 
-    /// Where the record of the entry ends that belongs to the next exit; 0 if that is not known.
+    /// End of the record of the entry that belongs to the next exit; 0 if not known.
     pub fn latest(&mut self, block: u64) -> usize {
         if self.block != block || self.open == 0 {
             return 0;

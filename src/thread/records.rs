@@ -288,7 +288,7 @@ pub fn put_encoded(t: &mut Thread, number: u16, payload: &[u8], time: u64) {
     put_any(t, head, time, 0, payload);
 }
 
-/// As [`put_definition`], for what stands for a moment of the run: its time is exact, and it has the CPU time where calls
+/// Writes a definition that stands for a moment of the run: its time is exact, and it has the CPU time where calls
 /// have it. It must not be larger than a block.
 pub fn put_moment(t: &mut Thread, definition: &Definition) {
     let _busy = BusyGuard::new(t);

@@ -13,14 +13,14 @@ pub struct Thread {
     pub outer_stack: usize,
     /// MPI calls that are made inside that one.
     pub nested: u32,
-    /// How many activities of the recorder are going on: what calls libc meanwhile, be it a signal handler, is passed through,
+    /// Number of nested activities of the recorder. Code that calls libc meanwhile, be it a signal handler, is passed through,
     /// because a record may be half written.
     pub busy: u32,
     /// Number in the order of first calls.
     pub number: u32,
     /// Thread ID of the operating system.
     pub tid: u64,
-    /// Where the next record goes.
+    /// Position of the next record.
     pub at: *mut u8,
     /// End of the room for records.
     pub end: *mut u8,
@@ -52,7 +52,7 @@ pub struct Thread {
     pub large: Vec<u8>,
     /// Whether the call that has just returned is left out of the trace and recorded for matching only.
     pub for_matching_only: bool,
-    /// Where the latest gap marker ends: block and place.
+    /// End of the latest gap marker: block and position.
     pub gap: (u64, *mut u8),
     /// Whether `block` is the private one because the file could not grow.
     pub discarding: bool,
@@ -64,7 +64,7 @@ pub struct Thread {
     pub row: &'static mut PollRow,
     /// The file that blocks come from.
     pub store: &'static BlockStore,
-    /// Where a server sees which call the thread is in.
+    /// Word in which a server sees the call that the thread is in.
     pub seen: &'static AtomicU64,
     /// The rank's part of CallIDs.
     pub rank: AtomicU64,

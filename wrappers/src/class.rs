@@ -148,12 +148,12 @@ words! {
     }
 }
 
-/// How a function of [`Class::FileAccess`] accesses its file.
+/// Kind of access of a function of [`Class::FileAccess`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileAccessKind {
     /// Whether the function writes; otherwise it reads.
     pub write: bool,
-    /// Where.
+    /// File pointer or offset that the access uses.
     pub pointer: Pointer,
     /// All processes that opened the file take part.
     pub collective: bool,

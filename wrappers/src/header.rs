@@ -20,7 +20,7 @@ pub struct MpiHeader {
     pub types: String,
     /// The constants that are integers, macros and enumerators alike.
     pub constants: BTreeMap<String, i64>,
-    /// How handles look, and therefore which libraries the wrappers work with.
+    /// Binary interface: the form of handles, and so the libraries that the wrappers work with.
     pub family: MpiAbi,
     /// Flags that the compiler wrapper adds for the preprocessor: `-I…`, `-D…`.
     pub flags: Vec<String>,
@@ -302,7 +302,7 @@ impl MpiHeader {
 }
 
 impl DeclaredFunction {
-    /// In what the declaration differs from the table's entry; `None` if a wrapper made from the entry fits it.
+    /// Difference between the declaration and the table's entry; `None` if a wrapper made from the entry fits.
     pub fn misfit(&self, function: &Function) -> Option<String> {
         if self.params.len() != function.params.len() {
             return Some(format!(

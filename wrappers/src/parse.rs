@@ -15,7 +15,7 @@ use std::fmt;
 pub struct ParseError {
     /// Line in `mpi.table`, from 1.
     pub line: usize,
-    /// What was expected.
+    /// Description of what was expected.
     pub message: String,
 }
 

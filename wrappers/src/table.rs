@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Every function, each large-count form right behind its small one.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// In the order of the table; [`Function::id`] is the position.
+    /// Functions in the order of the table; [`Function::id`] is the position.
     pub functions: Vec<Function>,
     pub(crate) by_name: HashMap<String, usize>,
 }
@@ -47,24 +47,24 @@ pub struct Function {
     pub state: Option<u16>,
     /// Colour of its state, a name of X11's list: MPE's, else that of the class.
     pub color: String,
-    /// In the order of the C binding.
+    /// Parameters in the order of the C binding.
     pub params: Vec<Param>,
     /// Parameters that the call sets to new handles.
     pub creates: Vec<usize>,
     /// The parameter whose handle the call frees.
     pub frees: Option<usize>,
-    /// Whose Fortran bindings do not call the C function.
+    /// MPI libraries whose Fortran bindings do not call the C function.
     pub fortran: Fortran,
     /// Line of the entry in `mpi.table`, from 1.
     pub line: usize,
 }
 
-/// Where a Fortran procedure does what its C function does without calling it.
+/// MPI libraries in which a Fortran procedure does its work without calling the C function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fortran {
-    /// In MPICH and its relatives.
+    /// True for MPICH and its relatives.
     pub mpich: bool,
-    /// In Open MPI.
+    /// True for Open MPI.
     pub openmpi: bool,
     /// The module `mpi_f08` does not have it.
     pub not_f08: bool,
@@ -77,7 +77,7 @@ pub struct Param {
     pub name: String,
     /// Whether the call reads or writes the parameter, or both.
     pub direction: Direction,
-    /// What the parameter is.
+    /// Kind of the parameter.
     pub kind: Kind,
     /// C type of one element, in this form of the function.
     pub ctype: CType,
@@ -89,7 +89,7 @@ pub struct Param {
     pub root_only: bool,
     /// Passed by address although it is an `in` scalar.
     pub by_address: bool,
-    /// How much data a buffer holds, where the arguments tell.
+    /// Amount of data in a buffer, if the arguments tell it.
     pub extent: Option<BufferExtent>,
     /// Constants that may stand in its place.
     pub sentinels: Vec<Sentinel>,
@@ -100,7 +100,7 @@ pub struct Param {
     pub set_if: Option<usize>,
 }
 
-/// How much data is in a buffer.
+/// Amount of data in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferExtent {
     /// Number of elements.
@@ -196,7 +196,7 @@ impl Table {
     }
 }
 
-/// How it is seen that a call which only asks has brought nothing.
+/// Sign that a poll was unsuccessful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollOutcome {
     /// Every call is as good as the one before: only the time is asked for.
@@ -224,7 +224,7 @@ impl Function {
             .position(|p| p.kind == Kind::Comm && p.direction != Direction::Out)
     }
 
-    /// What tells that a call has brought nothing, for functions that only ask: a program that waits calls them again and again.
+    /// Sign that a poll was unsuccessful, for functions that only ask: a program that waits calls them again and again.
     pub fn vain(&self) -> Option<PollOutcome> {
         if matches!(self.name.as_str(), "MPI_Wtime" | "MPI_Wtick") {
             return Some(PollOutcome::Always);

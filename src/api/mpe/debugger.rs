@@ -45,21 +45,21 @@ pub extern "C" fn MPE_Errors_call_debugger(
     report_once();
 }
 
-/// As [`MPE_Errors_call_debugger`].
+/// Does the same as [`MPE_Errors_call_debugger`].
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub extern "C" fn MPE_Errors_call_xdbx(_program: *mut c_char, _display: *mut c_char) {
     report_once();
 }
 
-/// As [`MPE_Errors_call_debugger`].
+/// Does the same as [`MPE_Errors_call_debugger`].
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub extern "C" fn MPE_Errors_call_dbx_in_xterm(_program: *mut c_char, _display: *mut c_char) {
     report_once();
 }
 
-/// As [`MPE_Errors_call_debugger`], of signals.
+/// Does the same as [`MPE_Errors_call_debugger`], for signals.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub extern "C" fn MPE_Signals_call_debugger() {

@@ -60,7 +60,7 @@ static TABLE: [NamePlace; MAX_NAMES] = [const {
 /// Names that found no place.
 static BEYOND: AtomicU64 = AtomicU64::new(0);
 
-/// How many lookups found no room for their name.
+/// Number of lookups that found no room for their name.
 pub fn beyond() -> u64 {
     BEYOND.load(Relaxed)
 }
@@ -70,7 +70,7 @@ pub fn beyond() -> u64 {
 pub struct EventName(u16);
 
 impl EventName {
-    /// Of a number that [`EventName::number`] gave, by way of the program.
+    /// The name with a number from [`EventName::number`], as the program passes it back; `None` if it is none.
     #[inline(always)]
     pub fn of_number(number: u32) -> Option<EventName> {
         let place = number.wrapping_sub(1);

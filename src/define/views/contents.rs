@@ -11,7 +11,7 @@ use std::ffi::c_int;
 /// Most numbers that are asked for: a list of this length takes 32 MB.
 const MAX_NUMBERS: u64 = 1 << 22;
 
-/// Where something is.
+/// Offset of an element.
 #[derive(Clone, Copy, Debug)]
 pub enum ElementOffset {
     /// In bytes.
@@ -21,7 +21,7 @@ pub enum ElementOffset {
 }
 
 impl ElementOffset {
-    /// In bytes, if the old type has this extent.
+    /// The offset in bytes if the old type has this extent; `None` on overflow.
     pub fn bytes(self, extent: i64) -> Option<i64> {
         match self {
             ElementOffset::Bytes(n) => Some(n),
@@ -33,9 +33,9 @@ impl ElementOffset {
 /// Elements one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementBlock {
-    /// Where the first one is.
+    /// Offset of the first element.
     pub offset: ElementOffset,
-    /// How many.
+    /// Number of elements.
     pub length: i64,
 }
 
@@ -48,7 +48,7 @@ pub struct Dimension {
     pub runs: Vec<(i64, i64)>,
 }
 
-/// How a datatype is made.
+/// Constructor of a datatype.
 #[derive(Debug)]
 pub enum Combiner {
     /// A predefined datatype.
@@ -77,9 +77,9 @@ pub enum Combiner {
 /// A datatype's contents. Old types that are not predefined are freed with it.
 #[derive(Debug)]
 pub struct DatatypeContents {
-    /// How it is made.
+    /// Constructor of the datatype.
     pub combiner: Combiner,
-    /// What it is made from.
+    /// Datatypes that it is made from.
     pub types: Vec<MPI_Datatype>,
 }
 

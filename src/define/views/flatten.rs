@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 200;
 pub struct FlatDatatype {
     /// Pieces of the datatype in the order of its type map.
     pub runs: Vec<EvenRun>,
-    /// Where the next copy begins, bytes.
+    /// Offset of the next copy, bytes.
     pub extent: i64,
     /// Bytes of data.
     pub size: u64,

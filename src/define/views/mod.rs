@@ -159,7 +159,7 @@ pub fn position(call: &mut Call, file: MPI_File) {
     put_definition(t, &Definition::Position { file, etypes });
 }
 
-/// How much of what an access asked for has been moved.
+/// Part of an access that has been moved.
 pub enum AccessProgress {
     /// All, or it will be.
     All,

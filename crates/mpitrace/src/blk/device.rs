@@ -18,11 +18,11 @@ pub const SECTOR: u64 = 512;
 pub struct Device {
     /// `st_dev` of the files.
     pub st_dev: u64,
-    /// What the system calls it.
+    /// Name of the device in the system.
     pub name: String,
-    /// As the kernel numbers it: of the file system's own device.
+    /// Kernel number of the file system's own device.
     pub own: u32,
-    /// As the kernel numbers it: of the disk of which that is a part, else the same.
+    /// Kernel number of the disk that the device is a part of, else of the device itself.
     pub disk: u32,
     /// First sector on the disk.
     pub start: u64,

@@ -12,7 +12,7 @@ use super::ring::{u32_at, u64_at};
 use super::tracefs::Instance;
 use std::collections::BTreeMap;
 
-/// What a transfer does.
+/// Kind of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TransferAction {
     /// Reads.
@@ -26,7 +26,7 @@ pub enum TransferAction {
 /// The letters by which the kernel describes a transfer (blk_fill_rwbs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags {
-    /// What the transfer does.
+    /// Kind of the transfer.
     pub action: TransferAction,
     /// Whether the device's cache must be written out before the transfer.
     pub flush: bool,
@@ -71,11 +71,11 @@ pub struct SectorRange {
     pub sector: u64,
     /// Number of sectors.
     pub sectors: u64,
-    /// What is done to them.
+    /// Kind and options of the transfer.
     pub flags: Flags,
 }
 
-/// What happened.
+/// Event of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEvent {
     /// A task asks for a transfer.
@@ -108,7 +108,7 @@ pub struct TimedBlockEvent {
     pub time: u64,
     /// Thread ID of the task that ran at that moment; only of a queue event it is the one that asked.
     pub tid: u32,
-    /// What happened.
+    /// The event.
     pub what: BlockEvent,
 }
 

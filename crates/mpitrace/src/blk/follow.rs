@@ -39,7 +39,7 @@ struct Followed {
 /// Says what is new about the places of a file on the device with that position.
 pub type PutDefinition<'p> = &'p mut dyn FnMut(usize, &Definition);
 
-/// What is to be followed.
+/// The files and directories that are followed.
 pub struct Follow {
     devices: Vec<Device>,
     /// Named directories, and parents of named files with the names that count there.
@@ -94,7 +94,7 @@ impl Follow {
         self.notify.as_ref()
     }
 
-    /// What went wrong, and how often.
+    /// Messages about what went wrong, with counts.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         self.notes.iter().map(|(what, &count)| match count {
             1 => what.clone(),
@@ -102,7 +102,7 @@ impl Follow {
         })
     }
 
-    /// How many files are followed.
+    /// Number of files that are followed.
     pub fn files(&self) -> usize {
         self.files.len()
     }

@@ -122,7 +122,7 @@ pub struct BlkSession {
     begun: Value,
 }
 
-/// What a session is to do.
+/// Options of a session.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// Files and directories whose devices are followed.

@@ -79,7 +79,7 @@ impl Notify {
         }
     }
 
-    /// What happened since the last call.
+    /// Changes since the last call.
     pub fn changes(&mut self) -> Vec<DirectoryChange> {
         let mut changes = Vec::new();
         let mut buffer = [0u8; 16 * 1024];

@@ -37,7 +37,7 @@ const FINAL_TRANSFERS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pages of events that are read of one processor before it is the next one's turn.
 const MAX_PAGES_PER_TURN: usize = 4096;
 
-/// What a reader is to do.
+/// Task of a reader process.
 pub struct ReaderTask {
     /// Files and directories, absolute.
     pub paths: Vec<PathBuf>,

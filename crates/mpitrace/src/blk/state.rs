@@ -12,7 +12,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// Where the state is if nothing else is said.
+/// Default path of the state file.
 pub const USUAL: &str = "/run/mpitrace-blk.json";
 /// Longest order.
 const MAX_ORDER_BYTES: u64 = 1 << 16;

@@ -97,7 +97,7 @@ fn c(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// When process `pid` was started, in the system's clock ticks since it booted: with the number, a name that no other
+/// Start time of process `pid`, in clock ticks since the system booted. Together with the number it is a name that no other
 /// process gets.
 pub fn started(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

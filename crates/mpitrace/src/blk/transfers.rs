@@ -22,9 +22,9 @@ pub struct CompletedTransfer {
     pub device: usize,
     /// Number of the kind of operation.
     pub kind: u16,
-    /// When it was queued, ns of CLOCK_MONOTONIC.
+    /// Time of queuing, ns of CLOCK_MONOTONIC.
     pub start: u64,
-    /// When it was done.
+    /// Time of completion, ns of CLOCK_MONOTONIC.
     pub stop: u64,
     /// Error number, 0 if it succeeded.
     pub error: i32,
@@ -32,7 +32,7 @@ pub struct CompletedTransfer {
     pub operation: OperationRecord,
 }
 
-/// What could not be told.
+/// Counts of transfers with unknown properties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UncertainCounts {
     /// Completions of sectors of which nobody saw when they were asked for.
@@ -102,12 +102,12 @@ impl<'d> Transfers<'d> {
         }
     }
 
-    /// What could not be told so far.
+    /// Counts so far of transfers with unknown properties.
     pub fn counts(&self) -> UncertainCounts {
         self.counts
     }
 
-    /// How many transfers are under way.
+    /// Number of transfers under way.
     pub fn under_way(&self) -> usize {
         let each = self.under_way.iter();
         each.map(|d| d.bios.len() + d.flushes.len()).sum()

@@ -139,7 +139,7 @@ impl<'a> RunFiles<'a> {
         sizes.chain(ranks).max().unwrap_or(0)
     }
 
-    /// What the run was, in short.
+    /// Short description of the run.
     pub fn title(&self) -> String {
         let ranks = match self.ranks() {
             0 => "before MPI_Init returned".to_owned(),

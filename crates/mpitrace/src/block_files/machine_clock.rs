@@ -56,7 +56,7 @@ fn rate(first: &ClockReading, last: &ClockReading) -> f64 {
         / last.ticks.wrapping_sub(first.ticks) as f64
 }
 
-/// What the process that wrote `file` says about itself: who it is, and what its clocks said, in order.
+/// Definition of the process that wrote `file`, and its clock readings in order.
 pub fn introduction(file: &File<'_>) -> (Process, Vec<ClockReading>) {
     let mut process = Process::default();
     let mut readings = Vec::new();

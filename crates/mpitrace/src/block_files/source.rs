@@ -90,7 +90,7 @@ impl<'a> BlockFileInput<'a> {
         self.info.ended == ended::FINALIZED
     }
 
-    /// How the process ended, in words.
+    /// Description of how the process ended.
     pub fn end(&self, table: &Table, library: &Library) -> String {
         match self.info.ended {
             _ if self.running => return "still running".to_owned(),

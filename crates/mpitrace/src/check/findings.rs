@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The file is not what its format demands.
@@ -26,11 +26,11 @@ impl Severity {
 #[derive(Clone, Debug)]
 pub struct CheckFinding {
     pub severity: Severity,
-    /// What it is about, a few words for all findings of the sort.
+    /// Subject in a few words, the same for all findings of the kind.
     pub subject: &'static str,
-    /// Where: a byte, a line, a node.
+    /// Place in the file: a byte, a line, a node.
     pub place: String,
-    /// What is there and what was expected.
+    /// Content found and content expected.
     pub what: String,
 }
 

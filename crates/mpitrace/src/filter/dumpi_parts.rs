@@ -147,7 +147,7 @@ impl PartArguments {
         rules.or(flag.map(|(_, name)| *name))
     }
 
-    /// What to keep of files whose clock stands at `origin`, in nanoseconds, when the run begins.
+    /// Filter for files whose clock reads `origin` ns at the beginning of the run.
     pub fn filter(&self, selection: &Selection, origin: i64) -> Result<DumpiFilter, Failure> {
         let original = self.as_dumpi2dumpi;
         let mut filter = DumpiFilter {

@@ -51,7 +51,7 @@ pub struct SelectionArguments {
 }
 
 impl SelectionArguments {
-    /// What the options select.
+    /// Selection that the options describe.
     pub fn selection(&self) -> Result<Selection, Failure> {
         let patterns = |texts: &[String]| -> Vec<CategoryPattern> {
             texts.iter().map(|text| text.as_str().into()).collect()

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// What is known of a file, and what is wrong with it.
+/// Facts about a file, and its problems.
 #[derive(Debug, Default)]
 pub struct InfoReport {
     pub facts: Map<String, Value>,
-    /// What is missing or cannot be read.
+    /// Descriptions of what is missing or cannot be read.
     pub problems: Vec<String>,
     /// Whether progress is not to be shown.
     pub quiet: bool,

@@ -12,7 +12,7 @@ const MAX_NAMED_CALLS: usize = 8;
 /// Operations side by side of which all are shown; beyond, the first and the last ones.
 const SIDE_BY_SIDE: usize = 40;
 
-/// For people.
+/// The chain as text.
 pub fn text(chain: &CallChain) -> String {
     let mut out = String::new();
     head(chain, &mut out);
@@ -207,7 +207,7 @@ fn line(chain: &CallChain, link: &CausedOperation) -> String {
     text
 }
 
-/// For programs.
+/// The chain as JSON.
 pub fn json(chain: &CallChain) -> Value {
     let made = chain.made.as_ref().map(|made| {
         json!({

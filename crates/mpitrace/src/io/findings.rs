@@ -97,7 +97,7 @@ pub fn words(finding: &IoFinding) -> String {
     }
 }
 
-/// As an object: what it is, the sentence.
+/// The finding as a JSON object, with its kind and its sentence.
 pub fn json(finding: &IoFinding) -> Value {
     let name = match finding {
         IoFinding::SmallCalls { .. } => "small_calls",

@@ -19,7 +19,7 @@ pub struct AttributionInput {
 }
 
 impl AttributionInput {
-    /// Of an opened trace.
+    /// Input from an opened trace.
     ///
     /// # Errors
     /// If it is of a format that holds no attribution records about I/O.

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 /// How long an answer may take before the server is taken for dead.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a data server waits at a time before it looks how long it has waited.
+/// Interval at which a waiting data server checks how long it has waited.
 pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A data server writes this and its address to stdout when it can be connected to.
 pub const LISTENING: &str = "listening ";
 
-/// Where a data server listens.
+/// Address on which a data server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// Name of a Unix socket.
@@ -132,7 +132,7 @@ impl ServerListener {
         })
     }
 
-    /// Where it listens: with the port that the system chose for port 0.
+    /// Address on which it listens, with the port that the system chose for port 0.
     pub fn address(&self, asked: &Address) -> Address {
         match self {
             ServerListener::Tcp(listener) => match listener.local_addr() {

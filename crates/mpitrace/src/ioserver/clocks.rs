@@ -25,7 +25,7 @@ fn question(action: ServerAction) -> ServerQuestion {
     }
 }
 
-/// What the server's clock says, in ns.
+/// Time of the server's clock, ns.
 pub fn read(stream: &mut ServerStream) -> io::Result<u64> {
     wire::ask(stream, &question(ServerAction::Clock), &[])?;
     Ok(wire::answered(stream, &mut [])?? as u64)

@@ -57,7 +57,7 @@ struct InodeTable {
 }
 
 impl Inodes {
-    /// With the root only.
+    /// A table with the root directory only.
     ///
     /// # Errors
     /// When `base` cannot be opened.

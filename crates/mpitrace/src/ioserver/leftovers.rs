@@ -9,7 +9,7 @@ use std::path::Path;
 /// Before the namespace in the name of a folder of sockets.
 const SOCKETS: &str = "mpitrace-sockets.";
 
-/// How the name of the folder of sockets of process `pid` of this namespace begins.
+/// Prefix of the name of the socket folder of process `pid` of this namespace.
 pub fn sockets(pid: u32) -> String {
     format!("{}{pid}.", prefix())
 }

@@ -186,7 +186,7 @@ fn refused(e: &std::io::Error) -> String {
     }
 }
 
-/// As many descriptors as may be had: every file that the kernel knows takes one, every connection two.
+/// Raises the limit of descriptors as far as possible: every file that the kernel knows takes one, every connection two.
 pub fn more_descriptors() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

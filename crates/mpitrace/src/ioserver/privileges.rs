@@ -21,7 +21,7 @@ pub fn leave_groups() {
     }
 }
 
-/// From now on this thread works for a user of a group.
+/// Makes this thread act with the rights of a user and a group from now on.
 pub fn act_for(user: u32, group: u32) {
     keep_bits(user == 0);
     if GROUP.replace(Some(group)) != Some(group) && rustix::process::geteuid().is_root() {

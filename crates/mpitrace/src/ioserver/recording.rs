@@ -13,10 +13,10 @@ use std::cell::RefCell;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
 
-/// What calls of the system give.
+/// Result of a system call.
 pub type Result<T> = std::result::Result<T, Errno>;
 
-/// What a process records. It is one per process, because threads keep their place in its file.
+/// Recorder of the requests of a process. There is one per process, because threads keep their place in its file.
 pub struct RequestRecorder {
     file: Option<BlockFileWriter>,
     tids: Option<Tids>,
@@ -116,7 +116,7 @@ pub struct RequestWork<'r> {
     kind: u16,
     /// CallID of the MPI call it is done for.
     pub call: Option<u64>,
-    /// Where it came from.
+    /// Origin of the request.
     pub request: ServerRequest,
     /// Offset in the file, -1 where there is none.
     pub offset: i64,
@@ -132,7 +132,7 @@ impl RequestWork<'_> {
         self
     }
 
-    /// Who records it.
+    /// Recorder of the request.
     pub fn recorder(&self) -> &RequestRecorder {
         self.recorder
     }
@@ -225,7 +225,7 @@ impl RequestWork<'_> {
     }
 }
 
-/// What a call gives as its number in a record.
+/// Result of a call as a number for its record.
 pub trait RecordedResult {
     /// Bytes moved, or the descriptor, or 0.
     fn moved(&self) -> i64;

@@ -65,7 +65,7 @@ pub struct DirectoryEntry {
     pub name: OsString,
 }
 
-/// What is to be changed of a file.
+/// Requested changes of a file's attributes.
 #[derive(Default)]
 pub struct FileChange {
     pub mode: Option<u32>,

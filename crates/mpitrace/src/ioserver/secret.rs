@@ -27,7 +27,7 @@ const PROOF_BYTES: usize = 32;
 /// Fewest bytes of a secret, and most.
 const LENGTH: std::ops::RangeInclusive<u64> = 16..=4096;
 
-/// What both ends have, from a file that only its owner can read.
+/// Secret that both ends share, from a file that only its owner can read.
 #[derive(Clone)]
 pub struct Secret {
     key: Vec<u8>,

@@ -81,9 +81,9 @@ pub fn prepare(base: &Path, layout: StripeLayout) -> Result<PathBuf, Failure> {
 /// Data servers that are this process's children. They end with it.
 pub struct Servers {
     children: Vec<(Child, Option<ChildStdin>)>,
-    /// Where each can be connected to.
+    /// Address of each server.
     pub addresses: Vec<Address>,
-    /// What they must be shown, if they are connected to by TCP.
+    /// Secret for connections by TCP.
     pub secret: Option<Secret>,
     _sockets: TempDir,
 }

@@ -46,7 +46,7 @@ impl Tids {
         Ok(table)
     }
 
-    /// Where ranks find it: the link, else [`Tids::opened`].
+    /// Path under which ranks find the table: the link, else [`Tids::opened`].
     pub fn path(&self) -> PathBuf {
         self.link.clone().unwrap_or_else(|| self.opened())
     }

@@ -29,7 +29,7 @@ pub const NEW: u16 = 1;
 /// Only the data need to be brought to the disk.
 pub const DATA_ONLY: u16 = 2;
 
-/// What a data server is to do.
+/// Action of a data server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum ServerAction {
@@ -69,7 +69,7 @@ impl ServerAction {
 /// A question, without the bytes behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerQuestion {
-    /// What to do.
+    /// The action.
     pub action: ServerAction,
     /// More about it.
     pub flags: u16,

@@ -15,7 +15,7 @@ pub struct CallValues<'v> {
 }
 
 impl<'v> CallValues<'v> {
-    /// Of a call of `function`; `library` has the names of handles and constants.
+    /// Values of a call of `function`. `library` has the names of handles and constants.
     pub fn new(function: &'v Function, args: &'v ArgValues<'v>, library: &'v Library) -> Self {
         CallValues {
             function,

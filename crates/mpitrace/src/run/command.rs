@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// What to execute.
+/// Program, arguments and environment to execute.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RunPlan {
     pub argv: Vec<OsString>,

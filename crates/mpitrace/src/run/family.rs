@@ -201,7 +201,7 @@ impl ProgramLibraries {
         })
     }
 
-    /// What will probably not work.
+    /// Warnings about what will probably not work.
     pub fn warnings(&self, launch: &Launch) -> Vec<String> {
         let mut warnings = Vec::new();
         match (&self.loads, launch_family(launch)) {

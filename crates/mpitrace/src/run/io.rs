@@ -64,7 +64,7 @@ impl IoArguments {
     }
 }
 
-/// What runs beside the program.
+/// Servers and readers that run beside the program.
 pub struct RunIoSession {
     folder: TempDir,
     server: Option<Child>,
@@ -172,7 +172,7 @@ impl RunIoSession {
         self.folder.path().join("tids")
     }
 
-    /// What the recorder has to be told.
+    /// Environment variables for the recorder.
     pub fn settings(&self) -> Vec<(String, OsString)> {
         let mut settings = vec![
             ("TRACE_KEEP_BLOCKS".to_owned(), "yes".into()),

@@ -34,7 +34,7 @@ impl EarlierBlockFiles {
         EarlierBlockFiles { folders, files }
     }
 
-    /// What to type, if the run has left block files that nobody writes to any more.
+    /// Command to type if the run has left block files that no process writes to; `None` if it has not.
     pub fn advice(&self) -> Option<String> {
         let is_new = |path: &PathBuf| !self.files.contains(path) && is_over(path);
         let left: Vec<PathBuf> = block_files(&self.folders).filter(is_new).collect();

@@ -224,7 +224,7 @@ impl StatisticsTables<'_> {
         table
     }
 
-    /// What calls brought about: for each category of calls all its operations, then those of each category.
+    /// Operations caused by calls: for each category of calls all operations, then those of each category.
     pub fn by_callid(&self) -> TextTable {
         let columns = [
             "call",

@@ -175,7 +175,7 @@ impl Synthetic {
         }
     }
 
-    /// How many drawables there were when it was read last.
+    /// Number of drawables in the last pass.
     pub fn count(&self) -> u64 {
         self.count.get()
     }

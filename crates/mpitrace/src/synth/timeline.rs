@@ -26,7 +26,7 @@ pub const CHECKPOINT_BYTES: u64 = 1 << 20;
 /// Duration of MPI_Init, ns.
 const INIT_NS: u64 = 3_000_000;
 
-/// From when to when.
+/// Start and end of an activity.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimeSpan {
     /// Start.
@@ -51,9 +51,9 @@ pub struct Iteration {
     pub whole: TimeSpan,
     /// Computing.
     pub compute: TimeSpan,
-    /// Both MPI_Irecv.
+    /// Spans of both MPI_Irecv calls.
     pub receives: [TimeSpan; 2],
-    /// Both MPI_Isend.
+    /// Spans of both MPI_Isend calls.
     pub sends: [TimeSpan; 2],
     /// MPI_Waitall.
     pub wait: TimeSpan,
@@ -74,7 +74,7 @@ pub struct Checkpoint {
     pub write: TimeSpan,
     /// The system's writes in it.
     pub writes: [TimeSpan; 4],
-    /// How many of them there are.
+    /// Number of pieces.
     pub pieces: usize,
     /// MPI_File_close, and the system's close in it.
     pub close: [TimeSpan; 2],

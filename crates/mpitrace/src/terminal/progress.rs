@@ -19,13 +19,13 @@ pub struct TaskProgress {
 }
 
 impl TaskProgress {
-    /// Of work that is done after `total` bytes.
+    /// Progress of work that is done after `total` bytes.
     pub fn bytes(what: &str, total: u64, quiet: bool) -> Self {
         let style = "{msg} {wide_bar} {bytes}/{total_bytes} {eta}";
         TaskProgress::new(ProgressBar::new(total), style, what, quiet)
     }
 
-    /// Of work whose end is not known.
+    /// Progress of work whose end is not known.
     pub fn drawables(what: &str, quiet: bool) -> Self {
         let style = "{spinner} {msg}: {human_pos} drawables, {per_sec}";
         TaskProgress::new(ProgressBar::no_length(), style, what, quiet)
@@ -46,7 +46,7 @@ impl TaskProgress {
         }
     }
 
-    /// That so much is done.
+    /// Shows that the work has reached `position`.
     pub fn at(&self, position: u64) {
         if self.is_visible() {
             self.bar.set_position(position);

@@ -83,12 +83,12 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// How many characters a line may have.
+/// Maximum number of characters of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width(usize);
 
 impl Width {
-    /// Of what stdout is: a terminal has a width, a file or a pipe none, but for `COLUMNS` in the environment. With `wide`, none.
+    /// Width of stdout: that of a terminal, or `COLUMNS` of the environment; no limit for a file or a pipe, or with `wide`.
     pub fn of_stdout(wide: bool) -> Width {
         let environment = || std::env::var("COLUMNS").ok()?.parse().ok();
         let terminal = || {
@@ -100,7 +100,7 @@ impl Width {
     }
 }
 
-/// How cells of CSV are written.
+/// Form of the cells of CSV.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct CellStyle {
     /// Leave CSV texts that begin with = + - @ as they are. By default they get a leading apostrophe, so that no
@@ -207,7 +207,8 @@ impl TextTable {
         titles
     }
 
-    /// As text of at most `width` characters, as far as that can be had by leaving out columns that are [`TextTable::rare`]: a last
+    /// The table as text of at most `width` characters, as far as leaving out columns that are [`TextTable::rare`] allows: a
+    /// last
     /// line tells which.
     pub fn fitted(&self, width: Width) -> String {
         let mut shown = self.clone();

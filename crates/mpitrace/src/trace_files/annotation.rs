@@ -34,7 +34,7 @@ pub fn companion(path: &Path, input: &[u8]) -> Option<PathBuf> {
     clog2.file_name().map(|name| path.with_file_name(name))
 }
 
-/// What a file of this content stands for: itself, or, if it is an annotation file, the full SLOG2 file.
+/// The full SLOG2 file of an annotation file; any other file is returned as it is.
 ///
 /// That one is made in a temporary file, so memory does not grow with it.
 pub fn complete(path: &Path, input: OpenedInput) -> Result<OpenedInput, Failure> {

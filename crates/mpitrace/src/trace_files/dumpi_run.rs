@@ -49,7 +49,7 @@ pub fn ranks_named((first, last): (u32, u32)) -> String {
     }
 }
 
-/// What is said of ranks whose `.bin` files are not there.
+/// Message about ranks whose `.bin` files are missing.
 pub fn missing(gap: (u32, u32)) -> String {
     let (files, are) = if gap.0 == gap.1 {
         ("file", "is")

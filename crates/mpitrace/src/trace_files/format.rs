@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use std::fmt;
 use std::path::Path;
 
-/// What a file is, or is to become.
+/// Format of an input or an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Events of MPE2 (.clog2)
@@ -30,7 +30,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What these bytes are.
+    /// Format of these bytes; `None` if unknown.
     pub fn of(input: &[u8]) -> Option<Self> {
         if trace_formats::clog2::Clog2Reader::recognises(input) {
             Some(Format::Clog2)
@@ -60,7 +60,7 @@ impl Format {
         }
     }
 
-    /// What these bytes are, or an error that says what would have been understood.
+    /// Format of these bytes. The error names the known formats.
     pub fn known(input: &[u8], path: &Path) -> Result<Self, Failure> {
         Format::of(input).ok_or_else(|| {
             let name = shown(path).display();

@@ -132,7 +132,7 @@ impl OpenedInput {
 }
 
 impl OpenedInput {
-    /// As a block file; of a mapped one, walks give back the memory of what they have left behind.
+    /// The input as a block file. Walks over a mapped one release the memory of the part that they have passed.
     ///
     /// # Errors
     /// If it is none of this version.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use trace_model::{Losses, Stop};
 
-/// What stopped a conversion, as the failure of a command.
+/// The error that stopped a conversion as the failure of a command.
 pub fn failure(stop: Stop) -> Failure {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(stop.as_ref());
     while let Some(error) = cause {

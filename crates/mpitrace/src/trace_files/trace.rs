@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// One or more files that make up a trace.
 pub struct TraceInput {
-    /// Their names and bytes.
+    /// Names and bytes of the files.
     pub files: Vec<(PathBuf, OpenedInput)>,
-    /// Of the first one, which all share.
+    /// Format of the files, which is the same for all.
     pub format: Format,
     /// Number of processes of the run, where something tells; else 0.
     pub processes: u32,

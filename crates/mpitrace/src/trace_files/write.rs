@@ -128,7 +128,7 @@ impl std::error::Error for FileError {
 pub struct CountingSource<'a> {
     /// The source.
     pub source: &'a dyn Source,
-    /// Where they are counted.
+    /// Progress that counts the drawables.
     pub progress: &'a TaskProgress,
 }
 

@@ -18,7 +18,7 @@ const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
 /// Why a request is refused.
 pub type Refused = (StatusCode, String);
 
-/// What requests are held against.
+/// Rules by which requests are admitted.
 pub struct AccessRules {
     /// What the page has to know; none where a proxy asks who somebody is.
     token: Option<String>,
@@ -44,7 +44,7 @@ impl AccessRules {
         })
     }
 
-    /// What to put behind the address of the page: in the fragment, which browsers send to nobody.
+    /// Fragment to append to the address of the page. Browsers do not send it to any server.
     pub fn fragment(&self) -> String {
         let token = self.token.as_ref();
         token.map_or(String::new(), |token| format!("#k={token}"))

@@ -10,7 +10,7 @@ pub const PAGE: &str = "index.html";
 /// Names and bytes of what `viewer/` builds.
 const BUILT_IN: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/dist.rs"));
 
-/// Where the files come from.
+/// Source of the page's files.
 pub enum Assets {
     BuiltIn,
     Folder(PathBuf),

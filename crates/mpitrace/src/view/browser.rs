@@ -53,7 +53,7 @@ fn write_file(address: &str) -> std::io::Result<PathBuf> {
     Ok(path)
 }
 
-/// What to type on one's own machine to reach a port or a socket of this one, which was logged in to by ssh.
+/// Command to type on the user's own machine to reach a port or a socket of this machine, if the login is by ssh.
 pub fn tunnel(port: Option<u16>, socket: Option<&Path>) -> Option<String> {
     let connection = std::env::var("SSH_CONNECTION").ok()?;
     let user = std::env::var("USER").unwrap_or_else(|_| "USER".into());

@@ -36,7 +36,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait when the system has no descriptor or memory for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Where requests come in.
+/// Listening socket for requests.
 pub enum HttpListener {
     Port(std::net::TcpListener),
     Socket(std::os::unix::net::UnixListener),

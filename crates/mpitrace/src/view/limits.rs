@@ -18,9 +18,9 @@ use tokio::time::{Instant, Sleep};
 pub struct ConnectionLimits {
     /// Connections at once that have not shown that they may ask: one more closes the oldest.
     pub strangers: usize,
-    /// How long such a connection is kept.
+    /// Time for which such a connection is kept.
     pub stranger: Duration,
-    /// How long a client may take none of an answer.
+    /// Time for which a client may read nothing of an answer.
     pub unread: Duration,
 }
 

@@ -17,13 +17,13 @@ use viewer_core::{AnswerLimits, ApiError, Viewer};
 
 /// A trace that is shown.
 pub struct OpenedTrace {
-    /// What it is called on the page.
+    /// Name of the trace on the page.
     pub name: String,
     /// Bytes of the trace, mapped as long as the process runs.
     pub mapped: &'static Mapped,
-    /// What answers questions about it.
+    /// Viewer that answers queries about the trace.
     pub viewer: &'static Viewer<'static>,
-    /// Where its index is kept; a trace that was converted has no place.
+    /// Folder in which its index is cached; `None` for a trace that was converted.
     pub store: Option<CacheFolder>,
     /// The bytes of the index that was kept, if there was one.
     pub index: Option<&'static Mapped>,

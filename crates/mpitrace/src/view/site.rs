@@ -124,7 +124,7 @@ impl ViewSite {
         self.access.check_cookie(&head.headers).is_ok()
     }
 
-    /// How long nobody has asked for anything.
+    /// Time since the last request.
     pub fn unasked(&self) -> Duration {
         self.asked.lock().elapsed()
     }

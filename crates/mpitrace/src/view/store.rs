@@ -15,7 +15,7 @@ use trace_model::files;
 /// Bytes of such a file that are read at most.
 const MAX_STORE_BYTES: u64 = 512 << 20;
 
-/// What is kept of a trace.
+/// Cached file of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachedTrace {
     Index,
@@ -46,7 +46,7 @@ impl CachedTrace {
 /// What a trace must be for what is kept to belong to it: size, time of last change in seconds and nanoseconds, hash.
 type Key = [u8; 32];
 
-/// Where what is kept of one trace is.
+/// Folder with the cached files of a trace.
 pub struct CacheFolder {
     key: Key,
     /// Whose the trace is.

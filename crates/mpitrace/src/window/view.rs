@@ -10,7 +10,7 @@ pub struct WindowView<'a> {
     pub window: WindowContents<'a>,
     pub lines: BTreeMap<i32, Line>,
     pub categories: BTreeMap<i32, &'a Category>,
-    /// Of the root.
+    /// Depth of the root.
     pub depth: i16,
 }
 

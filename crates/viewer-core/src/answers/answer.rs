@@ -7,7 +7,7 @@ use crate::base::error::ApiError;
 /// Counts up whenever answers change, so that pages of another version reload.
 pub const VIEW_VERSION: u32 = 1;
 
-/// What the body of an answer is.
+/// Content type of the body of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerBody {
     /// JSON.
@@ -21,7 +21,7 @@ pub enum AnswerBody {
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What the body is.
+    /// Content type of the body.
     pub kind: AnswerBody,
     /// The body.
     pub body: Vec<u8>,
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-/// How much an answer may take.
+/// Limits of time and bytes for an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerLimits {
     /// Bytes of the tree that are read at most.

@@ -60,7 +60,7 @@ pub(crate) struct TimelineNumbers {
     /// Threads, by timeline.
     pub threads: Vec<u32>,
     pub top: Vec<CategoryByTimeline>,
-    /// By timeline the end of the last state.
+    /// End of the last state, by timeline.
     pub ends: Vec<Option<f64>>,
 }
 

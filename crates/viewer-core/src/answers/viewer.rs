@@ -97,7 +97,7 @@ impl<'a> Viewer<'a> {
         &self.trees
     }
 
-    /// How much an answer may take.
+    /// Limits of time and bytes for an answer.
     pub fn limits(&self) -> AnswerLimits {
         self.limits
     }
@@ -295,7 +295,7 @@ impl<'a> Viewer<'a> {
         Ok(Arc::clone(measures.insert(found)))
     }
 
-    /// By kind whether a question leaves it out, `hide`.
+    /// For each kind, true if the parameter `hide` of a query names it.
     ///
     /// # Errors
     /// `hide` is no list of numbers.
@@ -309,7 +309,7 @@ impl<'a> Viewer<'a> {
         Ok(hidden)
     }
 
-    /// What may be read to answer.
+    /// Budget of reading for an answer.
     pub fn budget<'s>(&self, window: TimeBBox, cancel: Cancel<'s>) -> ReadBudget<'s> {
         ReadBudget {
             window,

@@ -11,7 +11,7 @@ impl Rgb {
         [16, 8, 0].map(|shift| f64::from((self.0 >> shift) & 0xff))
     }
 
-    /// This much of the way to another colour, 0 to 1.
+    /// Mixes this colour with `other`: 0 gives this colour, 1 the other.
     #[must_use]
     pub fn towards(self, other: Rgb, part: f64) -> Rgb {
         let mixed = self.parts().into_iter().zip(other.parts());
@@ -49,7 +49,7 @@ impl Rgb {
         }
     }
 
-    /// This colour, or as near to it as there is this much contrast to what is behind it.
+    /// The nearest colour that has at least this contrast to the background `ground`.
     #[must_use]
     pub fn visible_on(self, ground: Rgb, contrast: f64) -> Rgb {
         let away = ground.ink();
@@ -101,7 +101,7 @@ impl Theme {
         }
     }
 
-    /// What is less important.
+    /// Colour of less important text and lines.
     pub fn faint(self) -> Rgb {
         match self {
             Theme::Light => Rgb(0x59636f),

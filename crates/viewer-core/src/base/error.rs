@@ -8,7 +8,7 @@ pub struct ApiError {
     /// Status of HTTP: 400 for what cannot be read, 404 for what there is not, 413 for what is too much, 500 for a
     /// damaged file, 503 for what was given up.
     pub status: u16,
-    /// For the user.
+    /// Message for the user.
     pub message: String,
 }
 

@@ -5,7 +5,7 @@ use crate::base::error::ApiError;
 /// A question, such as `picture?t0=0&t1=1&w=800`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApiQuery {
-    /// What stands before the `?`.
+    /// Route: the part before the `?`.
     pub route: String,
     parameters: Vec<(String, String)>,
 }

@@ -26,7 +26,7 @@ const MAX_OPERATIONS: usize = 40;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DrawableDetail {
-    /// By which URLs name it.
+    /// Reference of the drawable, as URLs hold it.
     #[serde(rename = "ref")]
     pub reference: String,
     /// `state`, `event` or `arrow`.
@@ -62,7 +62,7 @@ pub struct DrawableDetail {
     pub bytes: Option<i64>,
     /// The states that it is nested in, the innermost first.
     pub parents: Vec<EnclosingState>,
-    /// Where an arrow leads to.
+    /// Destination of an arrow.
     pub to: Option<ArrowEnd>,
     /// Whether an arrow ends before it begins.
     pub backward: bool,
@@ -72,7 +72,7 @@ pub struct DrawableDetail {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct EnclosingState {
-    /// By which URLs name it.
+    /// Reference of the drawable, as URLs hold it.
     #[serde(rename = "ref")]
     pub reference: String,
     /// Name of its kind.
@@ -102,7 +102,7 @@ pub struct DetailFinder<'v, 'a> {
     pub layout: &'v TimelineLayout,
     /// The tree of labels that the timelines are of.
     pub tree: &'v LabelTree,
-    /// What may be read; the window does not matter.
+    /// Budget of reading; its window is not used.
     pub budget: ReadBudget<'v>,
 }
 
@@ -131,7 +131,7 @@ impl<'a> DetailFinder<'_, 'a> {
         node.map_or_else(String::new, |&node| self.tree.full_label(node))
     }
 
-    /// What is known of a drawable.
+    /// Details of a drawable.
     ///
     /// # Errors
     /// The file is damaged.
@@ -283,7 +283,8 @@ impl<'a> DetailFinder<'_, 'a> {
         Ok((Some(left.max(0.0)), !scanned.exact))
     }
 
-    /// What is under the cursor: on a timeline the event that is nearest to a time, no farther than `within` seconds, for it is drawn
+    /// The drawable under the cursor: on a timeline the event that is nearest to a time, no farther than `within` seconds, for
+    /// it is drawn
     /// above states; else the innermost state; else the arrow that is nearest.
     ///
     /// # Errors
@@ -518,7 +519,7 @@ pub struct FollowedArrows<'a> {
     pub partner: Option<TraceItem<'a>>,
 }
 
-/// What has one CallID.
+/// Drawables that have one CallID.
 #[derive(Clone, Debug)]
 pub struct CallOperations<'a> {
     /// The call.

@@ -11,14 +11,14 @@ use crate::drawing::content::{DrawnArrow, DrawnKind, WindowContent};
 pub struct ArrowBundle {
     /// One of them: its position in the content.
     pub arrow: usize,
-    /// How many they are.
+    /// Number of arrows in the bundle.
     pub count: u64,
 }
 
 /// The arrows that are drawn, and what is said about the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShownArrows {
-    /// In the order in which they are drawn.
+    /// Bundles in the order in which they are drawn.
     pub bundles: Vec<ArrowBundle>,
     /// A line of text, if not every arrow is drawn by itself.
     pub note: Option<String>,

@@ -16,9 +16,9 @@ pub struct AxisTick {
 pub struct TimeAxis {
     /// `s`, `ms`, `us` or `ns`.
     pub unit: &'static str,
-    /// Where labels are counted from, if their numbers would be too long otherwise: seconds, and the text that says so.
+    /// Origin of the labels, if their numbers would be too long otherwise: seconds, and the text of the origin.
     pub origin: Option<(f64, String)>,
-    /// By time.
+    /// Ticks by time.
     pub ticks: Vec<AxisTick>,
 }
 

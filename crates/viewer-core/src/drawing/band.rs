@@ -22,11 +22,11 @@ pub struct BandSpan {
     pub from: u32,
     /// The column behind the last one.
     pub to: u32,
-    /// What they show.
+    /// Content of the columns.
     pub fill: SpanFill,
 }
 
-/// What columns show.
+/// Content of a run of columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpanFill {
     /// The state at this position of the content.

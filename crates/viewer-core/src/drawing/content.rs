@@ -14,7 +14,7 @@ use crate::base::window::with_length;
 use crate::trace::info::value_after_key;
 use trace_model::glob::matches_ignoring_case;
 
-/// What is to be read.
+/// Options of reading the content of a window.
 #[derive(Clone, Debug)]
 pub struct ContentRequest {
     /// Names of categories, in which `*` stands for any text; none for all.
@@ -90,11 +90,11 @@ pub struct DrawnPreview {
     pub start: f64,
     /// Seconds.
     pub end: f64,
-    /// By kind which part of this time it takes, without what is nested in it; together at most 1.
+    /// Share of the time of each kind, without nested states; the sum is at most 1.
     pub shares: Vec<(u32, f64)>,
 }
 
-/// What there is of a kind in the window, on the timelines of the picture.
+/// Number and time of the drawables of a kind in the window, on the timelines of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KindTotal {
     /// Drawables.
@@ -105,7 +105,7 @@ pub struct KindTotal {
     pub is_estimate: bool,
 }
 
-/// What there is in a window.
+/// Drawables and totals of a window, ready to be drawn.
 #[derive(Clone, Debug)]
 pub struct WindowContent {
     /// The window; never without length.
@@ -114,21 +114,21 @@ pub struct WindowContent {
     pub timelines: NamedTimelines,
     /// The categories.
     pub kinds: Vec<DrawnKind>,
-    /// By kind what was found.
+    /// Totals by kind.
     pub totals: Vec<KindTotal>,
-    /// By timeline, then by start, longer ones first.
+    /// States by timeline, then by start, longer ones first.
     pub states: Vec<DrawnState>,
-    /// In the order of the file.
+    /// Arrows in the order of the file.
     pub arrows: Vec<DrawnArrow>,
     /// Arrows that have only one end on a timeline of the picture.
     pub leaving: u64,
     /// Arrows of which only previews were read.
     pub previewed_arrows: u64,
-    /// In the order of the file.
+    /// Events in the order of the file.
     pub events: Vec<DrawnEvent>,
-    /// By timeline, then by start.
+    /// Previews by timeline, then by start.
     pub previews: Vec<DrawnPreview>,
-    /// What it took.
+    /// Amount of data read.
     pub reading: Reading,
     infos: Vec<u8>,
 }

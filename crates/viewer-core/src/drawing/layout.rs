@@ -13,7 +13,7 @@ use crate::drawing::content::{DrawnArrow, DrawnState, WindowContent};
 use crate::drawing::legend::Legend;
 use crate::drawing::scale::PixelScale;
 
-/// What a picture shall look like.
+/// Style of a picture.
 #[derive(Clone, Debug)]
 pub struct PictureStyle {
     /// Pixels.
@@ -22,7 +22,7 @@ pub struct PictureStyle {
     pub height: Option<u32>,
     /// Light or dark.
     pub theme: Theme,
-    /// What stands above the picture, such as the name of the file.
+    /// Title above the picture, such as the name of the file.
     pub title: String,
 }
 
@@ -65,7 +65,7 @@ const MAX_EVENTS: usize = 5000;
 /// A picture, in pixels from its left upper corner.
 #[derive(Clone, Debug)]
 pub struct PictureLayout<'c> {
-    /// What it is a picture of.
+    /// Content that the picture shows.
     pub content: &'c WindowContent,
     /// Light or dark.
     pub theme: Theme,
@@ -87,11 +87,11 @@ pub struct PictureLayout<'c> {
     pub markers: Vec<EventMarker>,
     /// Ticks of the time axis.
     pub axis: TimeAxis,
-    /// What is not as one may think, below the timelines.
+    /// Notes below the timelines about what the picture does not show exactly.
     pub notes: Vec<String>,
-    /// What the colours mean.
+    /// Meaning of the colours.
     pub legend: Legend,
-    /// Where the entries of the legend are: left and base line of each that is shown, and the width of a column.
+    /// Positions of the legend's entries: left and base line of each that is shown, and the width of a column.
     pub places: (Vec<(f64, f64)>, f64),
 }
 
@@ -106,7 +106,7 @@ pub struct PictureTimeline {
     pub height: f64,
     /// Timelines of the content that it shows.
     pub timelines: std::ops::Range<u32>,
-    /// From the outermost states to the innermost.
+    /// Strips from the outermost states to the innermost.
     pub strips: Vec<BandStrip>,
 }
 
@@ -119,14 +119,14 @@ pub struct BandStrip {
     pub height: f64,
     /// Pixels above the next band.
     pub free: f64,
-    /// What its columns show.
+    /// Content of its columns.
     pub band: NestingBand,
 }
 
 /// A text in a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateLabel {
-    /// Where it begins.
+    /// Left end, pixels.
     pub x: f64,
     /// Base line of the text in pixels.
     pub y: f64,
@@ -134,16 +134,16 @@ pub struct StateLabel {
     pub size: f64,
     /// Colour of the text.
     pub color: Rgb,
-    /// What it says.
+    /// Text of the label.
     pub text: String,
 }
 
 /// An arrow that is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureArrow {
-    /// Where it begins.
+    /// Start of the arrow, pixels.
     pub from: (f64, f64),
-    /// Where its head is.
+    /// Head of the arrow, pixels.
     pub to: (f64, f64),
     /// Colour of the arrow.
     pub color: Rgb,
@@ -251,7 +251,7 @@ impl<'c> PictureLayout<'c> {
         }
     }
 
-    /// Where a time is, in pixels.
+    /// Horizontal position of a time, pixels.
     pub fn x(&self, time: f64) -> f64 {
         let scale = PixelScale::new(self.content.window, self.plot[2] as u32);
         self.plot[0] + scale.at(time)

@@ -12,15 +12,15 @@ use crate::drawing::content::WindowContent;
 pub struct LegendEntry {
     /// Name of the category, safe to show.
     pub name: String,
-    /// What its drawables look like.
+    /// Form of its drawables: state, arrow or event.
     pub topology: Topology,
     /// Colour of the category.
     pub color: Rgb,
     /// Whether its arrows are drawn dashed.
     pub is_dashed: bool,
-    /// How many there are in the window, on the timelines of the picture.
+    /// Number of drawables in the window, on the timelines of the picture.
     pub count: String,
-    /// How much of the window they take, added up over the timelines; of arrows, from end to end. Nothing for events.
+    /// Time of the drawables in the window, added up over the timelines; for arrows the time from end to end. Empty for events.
     pub time: String,
 }
 

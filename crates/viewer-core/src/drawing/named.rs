@@ -103,7 +103,7 @@ impl NamedTimelines {
         &self.timelines
     }
 
-    /// How many timelines the trace has, wanted or not.
+    /// Number of timelines of the trace, selected or not.
     pub fn total(&self) -> usize {
         self.total
     }

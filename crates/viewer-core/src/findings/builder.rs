@@ -19,7 +19,7 @@ pub(super) struct FindingBuilder<'d, 'a> {
     pub trace: &'d OpenTrace<'a>,
     pub trees: &'d [LabelTree],
     pub gathered: &'d WindowStatistics,
-    /// By lane of a rank its rank.
+    /// Rank of each lane that belongs to a rank.
     pub ranks: &'d BTreeMap<u32, i32>,
     pub causes: WaitCauses<'d, 'a>,
     /// The whole trace.

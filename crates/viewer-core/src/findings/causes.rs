@@ -18,12 +18,12 @@ const MAX_BYTES_PER_CALL: u64 = 16 << 20;
 /// Most bytes that are read around all calls together.
 const MAX_BYTES_OF_ALL_CALLS: u64 = 256 << 20;
 
-/// Who was waited for.
+/// Rank that another one waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WaitPartner {
     /// One of its lines.
     pub line: u32,
-    /// What it did.
+    /// Activity of that rank.
     pub did: &'static str,
     /// Until when it was waited for.
     pub until: f64,
@@ -46,7 +46,7 @@ impl<'c, 'a> WaitCauses<'c, 'a> {
         }
     }
 
-    /// For whom a call waited, if that can be seen.
+    /// Rank that a call waited for; `None` if the trace does not show it.
     pub fn partner(&self, state: &TraceState) -> Result<Option<WaitPartner>, ApiError> {
         let of = self.trace.lines();
         let here = &of[state.line as usize];

@@ -24,7 +24,7 @@ pub const SMALL_ACCESS_BYTES: u64 = 64 << 10;
 /// Accesses that do not begin at a multiple of this are unaligned.
 const ALIGNMENT_BYTES: i64 = 4096;
 
-/// What a thread did outside of MPI.
+/// Activity of a thread outside MPI.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadActivity {
     /// One of its lines.
@@ -85,7 +85,7 @@ impl WaitHistory {
 pub struct CollectiveCall {
     /// Ranks that arrived.
     pub arrived: u32,
-    /// When the first one arrived.
+    /// Arrival of the first one.
     pub first: f64,
     /// The one that arrived last.
     pub last: TraceState,
@@ -173,7 +173,7 @@ impl OpenCollective {
 /// The collective calls that a thread came last to.
 #[derive(Clone, Copy, Debug)]
 pub struct LateArrivals {
-    /// How many.
+    /// Number of collective calls.
     pub collectives: u64,
     /// Seconds that others waited there, added up.
     pub waited: f64,
@@ -184,7 +184,7 @@ pub struct LateArrivals {
 /// Regular beginnings of a kind on one line.
 #[derive(Clone, Copy, Debug)]
 pub struct RegularStarts {
-    /// How often.
+    /// Number of starts.
     pub count: u64,
     /// The first start.
     pub first: f64,
@@ -218,25 +218,25 @@ pub struct FileAccesses {
     pub small: u64,
     /// Calls whose offset is no multiple of 4096.
     pub unaligned: u64,
-    /// By number of the file the bytes that operations moved.
+    /// Bytes that operations moved, by number of the file.
     pub by_file: BTreeMap<i64, u64>,
-    /// By number of the file its path.
+    /// Path of each file, by its number.
     pub paths: BTreeMap<i64, String>,
 }
 
-/// What was found.
+/// Result of the pass over all drawables.
 #[derive(Debug, Default)]
 pub struct DrawablePass {
-    /// By lane.
+    /// Activity by lane.
     pub threads: Vec<Option<ThreadActivity>>,
     /// By lane the calls in which the thread could wait.
     waiting: Vec<WaitHistory>,
     /// The longest calls that can wait: for requests, for messages, for other ranks. The collective call, if it is one; of each
     /// collective call the longest.
     pub waits: Vec<(TraceState, Option<CollectiveKey>)>,
-    /// By lane the collective calls that it came last to, and did not wait itself meanwhile.
+    /// Collective calls by the lane that came last without having waited itself.
     pub late: BTreeMap<u32, LateArrivals>,
-    /// How many others there were, and the seconds that were waited in them.
+    /// Number of the other collective calls, and the seconds waited in them.
     pub caused_elsewhere: (u64, f64),
     /// Collective calls of ranks that are in none of these, since too many had not ended.
     pub unmatched_calls: u64,
@@ -248,11 +248,11 @@ pub struct DrawablePass {
     pub io: Vec<(TraceState, Option<()>)>,
     /// Accesses to files.
     pub accesses: FileAccesses,
-    /// By kind, on the first line.
+    /// Regular starts by kind, on the first line.
     pub rhythms: BTreeMap<u32, RegularStarts>,
     /// Arrows that end before they start, the worst first, and how many.
     pub backward: Vec<(u32, DrawableReference, f64)>,
-    /// How many these are.
+    /// Number of all arrows that end before they start.
     pub backward_count: u64,
     calls_of_line: Vec<u64>,
 }

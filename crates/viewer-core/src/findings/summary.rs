@@ -23,9 +23,9 @@ pub struct TraceSummary {
     pub exact: bool,
     /// Whether an exact one is being made.
     pub pending: bool,
-    /// What is not as it should be.
+    /// Defects of the trace, such as lost calls.
     pub lost: Vec<String>,
-    /// Where the time of all threads went, the largest part first.
+    /// Time of all threads by class of activity, the largest share first.
     pub bar: Vec<TimeShare>,
     /// Findings.
     #[serde(rename = "cards")]
@@ -48,17 +48,17 @@ pub struct TimeShare {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TraceFinding {
-    /// What it is about: top, imbalance, waits, phases, io, communication, trouble.
+    /// Subject of the finding: top, imbalance, waits, phases, io, communication, trouble.
     pub id: Cow<'static, str>,
     /// Title for people.
     pub title: Cow<'static, str>,
     /// The number.
     pub value: String,
-    /// What it says.
+    /// The finding in words.
     pub sentence: String,
-    /// From which calls.
+    /// Calls that the finding is based on.
     pub from: String,
-    /// Where to look.
+    /// Places to look at.
     pub items: Vec<FindingItem>,
 }
 
@@ -66,11 +66,11 @@ pub struct TraceFinding {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingItem {
-    /// What is there.
+    /// Description of the place.
     pub text: String,
-    /// How much.
+    /// Value, with its unit.
     pub value: String,
-    /// Where it is.
+    /// Target of the link.
     pub target: FindingTarget,
 }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Bins of the overview, at most.
 const OVERVIEW_BINS: u32 = 1 << 10;
 
-/// What was found of the states that came so far.
+/// Sums of the states so far.
 #[derive(Debug)]
 pub struct Aggregation {
     shape: IndexShape,
@@ -30,7 +30,7 @@ pub struct Aggregation {
     out_of_order: u64,
 }
 
-/// What was found of all states of the units.
+/// Sums of all states of the units.
 #[derive(Debug)]
 pub struct Aggregated {
     pub(super) shape: IndexShape,

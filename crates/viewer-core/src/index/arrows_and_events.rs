@@ -24,7 +24,7 @@ pub(super) struct ArrowsAndEvents<'t> {
     pub lines: Vec<LineMessages>,
     pub messages: MessageTotals,
     pub groups: u32,
-    /// By group of the sender and of the receiver.
+    /// Message volumes by group of the sender and group of the receiver.
     pub flows: Vec<MessageVolume>,
 }
 

@@ -55,7 +55,7 @@ impl<'t, 'a> IndexBuilder<'t, 'a> {
         Ok(self.is_more)
     }
 
-    /// What was read so far.
+    /// Amount of data read so far.
     pub fn done(&self) -> ReadProgress {
         self.reader.done()
     }
@@ -67,7 +67,7 @@ impl<'t, 'a> IndexBuilder<'t, 'a> {
         index
     }
 
-    /// What is left to do, in parts: of the batches that the first one gives, each of the others takes those of its half of the
+    /// Splits the remaining work: of the batches that the first one gives, each of the others takes those of its half of the
     /// units, in the same order. Then [`join_halves`] has the index.
     pub fn parts(self) -> (StateReader<'t, 'a>, [Aggregation; 2]) {
         (self.reader, self.aggregations)

@@ -20,12 +20,12 @@ pub const INDEX_MAGIC: [u8; 8] = *b"LTINDX02";
 /// Most levels of detail in a file.
 const MAX_LEVELS: usize = 8;
 
-/// What an index is of, by which it is known to be out of date.
+/// Identity of the trace of an index, to recognise an index that is out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexIdentity {
     /// Bytes of the trace.
     pub bytes: u64,
-    /// When it was changed, in nanoseconds since 1970, or whatever else changes with it.
+    /// Time of the last change, ns since 1970, or another number that changes with the trace.
     pub changed: u64,
     /// Hash of what the trace defines and of the directory of its tree.
     pub hash: u64,

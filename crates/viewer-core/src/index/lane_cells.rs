@@ -14,7 +14,7 @@ pub(super) struct OpenState {
     pub end: f64,
     pub kind: u32,
     pub line: u32,
-    /// Where its time is added up.
+    /// Slot in which its time is added up.
     pub slot: u32,
 }
 

@@ -35,7 +35,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 use trace_formats::slog2::TimeBBox;
 
-/// What a pass over a trace found.
+/// Overview of a trace at several levels of detail, made in one pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OverviewIndex<'a> {
     window: TimeBBox,
@@ -74,7 +74,7 @@ impl<'a> OverviewIndex<'a> {
         &self.overview
     }
 
-    /// What the whole trace adds up to, once that is known.
+    /// Totals of the whole trace; `None` until they are known.
     pub fn totals(&self) -> Option<&TraceTotals> {
         self.totals.get()
     }
@@ -84,12 +84,12 @@ impl<'a> OverviewIndex<'a> {
         let _ = self.totals.set(totals);
     }
 
-    /// What the whole trace adds up to, if it is known, and nothing else.
+    /// Totals of the whole trace, without the rest of the index; `None` if they are not known.
     pub fn into_totals(self) -> Option<TraceTotals> {
         self.totals.into_inner()
     }
 
-    /// How many drawables were read for it.
+    /// Number of drawables read for the index.
     pub fn drawables(&self) -> u64 {
         self.drawables
     }
@@ -100,7 +100,7 @@ impl<'a> OverviewIndex<'a> {
     }
 }
 
-/// How many events there are, by unit and bin.
+/// Numbers of events by unit and bin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventCounts<'a> {
     bins: u32,

@@ -11,7 +11,7 @@ const MAX_BINS: u32 = 1 << 14;
 /// Bins of the finest level, at least.
 const MIN_BINS: u32 = 1 << 6;
 
-/// What an index is to have.
+/// Size of an index.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexShape {
     /// The stretch of time of its cells.
@@ -23,7 +23,7 @@ pub struct IndexShape {
 }
 
 impl IndexShape {
-    /// What suits a trace: as many bins as memory allows, and no more bytes than a small part of the file.
+    /// A size that suits a trace: as many bins as memory allows, and no more bytes than a small part of the file.
     pub fn of(trace: &OpenTrace<'_>) -> Self {
         let directory = trace.reader().directory();
         let lanes = (trace.lanes() as u64).max(1);

@@ -18,7 +18,7 @@ use super::batch::StateBatch;
 use crate::trace::states::TraceState;
 use crate::trace::{OpenTrace, TraceItem};
 
-/// What was read so far.
+/// Amount of data read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadProgress {
     /// Drawables.
@@ -118,7 +118,7 @@ impl<'t, 'a> StateReader<'t, 'a> {
         })
     }
 
-    /// What was read.
+    /// Amount of data read.
     pub fn done(&self) -> ReadProgress {
         self.from.done
     }

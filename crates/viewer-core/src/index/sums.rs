@@ -50,7 +50,7 @@ impl LineKindSums {
         }
     }
 
-    /// Where the sum of a kind on a line is.
+    /// Slot of the sum of a kind on a line.
     #[inline]
     pub fn slot(&mut self, line: u32, kind: u32) -> u32 {
         let place = match &mut self.slots {

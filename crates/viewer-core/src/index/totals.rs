@@ -93,9 +93,9 @@ pub struct LongDrawable {
 /// All drawables of a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KindTotals {
-    /// Their durations.
+    /// Sum of the durations.
     pub sum: DurationSum,
-    /// By class of their duration ([`duration_class`]) how many there are; of events none.
+    /// Number of drawables by class of duration ([`duration_class`]); 0 for events.
     pub durations: [u64; DURATION_CLASSES],
     /// The longest of them, the longest first, at most [`MAX_LONGEST`]; of events none.
     pub longest: Vec<LongDrawable>,
@@ -117,7 +117,7 @@ impl Default for KindTotals {
 /// All drawables of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineTotals {
-    /// By kind, ascending; kinds that do not occur left out. Arrows count on the line of their send.
+    /// Sums by kind, ascending, without kinds that do not occur. Arrows count on the line of their send.
     pub kinds: Vec<(u32, DurationSum)>,
     /// Start of the first state; infinite if there are none.
     pub first: f64,
@@ -144,14 +144,14 @@ impl Default for LineTotals {
     }
 }
 
-/// What went from lines to lines.
+/// Messages from one line to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageFlow {
     /// Group of the sender's line.
     pub from: u32,
     /// Group of the receiver's line.
     pub to: u32,
-    /// What was sent.
+    /// Number and bytes of the messages.
     pub volume: MessageVolume,
 }
 
@@ -160,9 +160,9 @@ pub struct MessageFlow {
 pub struct MessageTotals {
     /// Neighbouring lines that are one group; 1 if each line is a group.
     pub group: u32,
-    /// By sender and receiver, ascending; pairs without messages left out.
+    /// Message flows by sender and receiver, ascending, without empty pairs.
     pub flows: Vec<MessageFlow>,
-    /// By class of size ([`size_class`]), of those whose size is known.
+    /// Messages of known size by class of size ([`size_class`]).
     pub sizes: [MessageVolume; SIZE_CLASSES],
     /// Arrows that end before they start, which clocks that differ make of messages.
     pub backward: u64,
@@ -182,7 +182,7 @@ impl Default for MessageTotals {
     }
 }
 
-/// What a whole trace adds up to.
+/// Totals of a whole trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceTotals {
     /// Drawables.
@@ -192,9 +192,9 @@ pub struct TraceTotals {
     /// States that did not come in order of their start, as files of other programs may have them: exclusive times are
     /// not exact then.
     pub out_of_order: u64,
-    /// By kind.
+    /// Totals by kind.
     pub kinds: Vec<KindTotals>,
-    /// By line.
+    /// Totals by line.
     pub lines: Vec<LineTotals>,
     /// Arrows.
     pub messages: MessageTotals,
@@ -208,7 +208,7 @@ pub fn duration_class(seconds: f64) -> usize {
     (exponent + 31).clamp(0, DURATION_CLASSES as i64 - 1) as usize
 }
 
-/// Where a class of durations begins, in seconds.
+/// Lower bound of a class of durations, seconds.
 pub fn duration_from(class: usize) -> f64 {
     match class {
         0 => 0.0,
@@ -222,7 +222,7 @@ pub fn size_class(bytes: u64) -> usize {
     (u64::BITS - bytes.leading_zeros()) as usize
 }
 
-/// Where a class of sizes begins, in bytes.
+/// Lower bound of a class of sizes, bytes.
 pub fn size_from(class: usize) -> u64 {
     match class {
         0 => 0,

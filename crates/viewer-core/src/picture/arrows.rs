@@ -15,9 +15,9 @@ const BUNDLE_PARTS: u32 = 8;
 /// An arrow between two timelines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimelineArrow {
-    /// When it begins, in seconds.
+    /// Start, seconds.
     pub from: f64,
-    /// When it ends, which may be before.
+    /// End, seconds; may lie before the start.
     pub to: f64,
     /// Timeline where it begins.
     pub timeline_from: u32,

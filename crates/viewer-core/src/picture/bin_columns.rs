@@ -10,7 +10,7 @@ pub(super) struct BinColumns {
     /// The first bin that reaches into the window, and how many of them do.
     pub first: u32,
     pub count: usize,
-    /// What columns have of bins.
+    /// Parts of the bins in each column.
     pub columns: ColumnParts,
     /// Columns that have parts of more than one bin, and their parts.
     pub mixed: Vec<u32>,
@@ -22,7 +22,7 @@ pub(super) struct BinColumns {
 pub(super) struct ColumnParts {
     /// Bins that a column has parts of, at most.
     pub max_bins: usize,
-    /// By column the first bin that it has a part of, counted from the first one.
+    /// First bin that each column has a part of, counted from the first one.
     pub bins: Vec<u32>,
     /// By column how much it has of that bin and of those behind it, as many as [`ColumnParts::max_bins`], in parts of
     /// [`crate::base::columns::COLUMN`].

@@ -2,7 +2,7 @@
 //!
 //! A header of 64 bytes, then 16 bytes for each section, then the data of the sections, each at a multiple of 8.
 
-/// What a frame begins with.
+/// First bytes of a frame.
 pub const MAGIC: [u8; 4] = *b"LTV1";
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 64;
@@ -51,7 +51,7 @@ pub mod section {
     pub const ARROWS: [u32; 8] = [40, 41, 42, 43, 44, 45, 46, 47];
 }
 
-/// What stands in the header of a frame.
+/// Header of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrameHeader {
     /// 1 for a picture.
@@ -178,7 +178,7 @@ impl FrameWriter {
 /// A frame that is read, for tests and exports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DecodedFrame {
-    /// What the header says.
+    /// Header of the frame.
     pub header: FrameHeader,
     /// Number, bytes of an element, and data of each section.
     pub sections: Vec<(u32, u32, Vec<u8>)>,

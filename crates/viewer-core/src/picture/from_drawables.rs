@@ -34,7 +34,7 @@ const MIN_PARALLEL_STATES: usize = 1 << 16;
 /// Arrows that are held while the longest are looked for, and bundles.
 const MAX_HELD_ARROWS: usize = 1 << 20;
 
-/// What there is on some timelines in a window.
+/// Drawables of some timelines in a window.
 #[derive(Debug, Default)]
 pub struct WindowDrawables {
     /// States, by who found them.

@@ -10,10 +10,10 @@ use crate::search::plan::SearchPlan;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::reference::DrawableReference;
 
-/// What is asked of a picture.
+/// Request for a picture.
 #[derive(Clone, Debug)]
 pub struct PictureRequest<'l> {
-    /// What is searched for: hits are counted by cell.
+    /// Search whose hits are counted by cell.
     pub hits: Option<Arc<SearchPlan>>,
     /// All hits, for a picture that is not made of drawables.
     pub places: Option<Arc<Vec<SearchHit>>>,
@@ -25,7 +25,7 @@ pub struct PictureRequest<'l> {
     pub layout: &'l TimelineLayout,
     /// Timelines that are drawn, by position.
     pub timelines: Range<usize>,
-    /// By kind whether it is left out.
+    /// For each kind, true if it is left out.
     pub hidden: Vec<bool>,
     /// Colour of cells.
     pub mode: ColorMode,

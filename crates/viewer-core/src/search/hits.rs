@@ -14,14 +14,14 @@ use crate::base::parallel::Cancel;
 use crate::trace::scan::ReadBudget;
 use crate::trace::{OpenTrace, TraceItem};
 
-/// How many drawables fit, and where they start.
+/// Number of drawables that match a search, and their starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HitCounts {
     /// Drawables that fit and start in the window.
     pub count: u64,
     /// Whether that is all of them.
     pub is_count_exact: bool,
-    /// By bin of the window.
+    /// Number of hits by bin of the window.
     pub bins: Vec<f64>,
     /// Whether all of them are in the right bin.
     pub are_bins_exact: bool,
@@ -77,7 +77,7 @@ impl SearchHit {
         }
     }
 
-    /// What was found.
+    /// The drawable that was found.
     pub fn item(&self) -> TraceItem<'_> {
         TraceItem {
             info: &self.info,

@@ -27,11 +27,11 @@ pub struct SearchTerms(pub Vec<SearchTerm>);
 pub struct SearchTerm {
     /// Whether it must not hold.
     pub not: bool,
-    /// What it says.
+    /// The condition.
     pub condition: Condition,
 }
 
-/// What a condition says.
+/// A condition of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// The name is or contains one of these.
@@ -54,7 +54,7 @@ pub enum Condition {
     CallId(u64),
 }
 
-/// What a number of a line is.
+/// Meaning of a number of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineNumber {
     /// Rank in MPI_COMM_WORLD.
@@ -65,7 +65,7 @@ pub enum LineNumber {
     Comm,
 }
 
-/// How two numbers are compared.
+/// Comparison of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`

@@ -206,7 +206,7 @@ impl SearchPlan {
         }
     }
 
-    /// How many drawables of those that a preview stands for may fit; 0 if none can. Where the file has no counts, 1.
+    /// Number of the drawables of a preview that may match; 0 if none can. 1 if the file has no counts.
     pub fn count(&self, trace: &OpenTrace<'_>, shadow: &NodeShadow<'_>) -> u64 {
         let ends = [shadow.primitive.first().line, shadow.primitive.last().line];
         let on_line = ends.map(|id| trace.line(id).is_none_or(|line| self.lines[line as usize]));

@@ -50,7 +50,7 @@ impl SearchPosition {
     }
 }
 
-/// What a search found.
+/// Result of a search step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchStep<'a> {
     /// The hit.
@@ -59,7 +59,7 @@ pub struct SearchStep<'a> {
     pub nodes: u64,
     /// Bytes of them.
     pub bytes: u64,
-    /// Where to go on, if it was not decided within the budget.
+    /// Time from which to go on, if the budget ended the search.
     pub resume: Option<f64>,
 }
 

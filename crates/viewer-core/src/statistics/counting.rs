@@ -8,11 +8,11 @@ use crate::base::window::takes_part;
 use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 
-/// What is to be counted.
+/// Window, timelines and kinds that statistics cover.
 pub struct StatisticsScope<'w> {
     /// The timeline of a line, or `None` if it does not count.
     pub timeline: &'w dyn Fn(u32) -> Option<u32>,
-    /// By kind whether it does not count.
+    /// For each kind, true if it does not count.
     pub hidden: &'w [bool],
     /// Whether states nest within a line or within a thread.
     pub nesting: Nesting,
@@ -20,16 +20,17 @@ pub struct StatisticsScope<'w> {
     pub pair: Option<(u32, u32)>,
 }
 
-/// What was counted.
+/// Statistics of a window.
 #[derive(Debug)]
 pub struct WindowStatistics {
     /// The statistics. The rank of timelines, cells and pairs is the timeline, −1 for arrows' ends on none; the thread is the lane.
     pub found: Statistics,
-    /// By kind the bytes of messages and accesses; with [`super::gather::gather`], of calls those of the messages that begin or end in them.
+    /// Bytes of messages and accesses by kind; with [`super::gather::gather`], for calls the bytes of the messages that begin
+    /// or end in them.
     pub bytes: Vec<u64>,
-    /// By kind the numbers of drawables by the power of two of their nanoseconds.
+    /// Numbers of drawables by kind and by the power of two of their nanoseconds.
     pub lengths: Vec<[u64; 64]>,
-    /// By timeline the end of the last state, minus infinity if there is none.
+    /// End of the last state by timeline; minus infinity if there is none.
     pub ends: Vec<f64>,
     /// Whether these numbers are exact; otherwise everything about messages is missing.
     pub exact: bool,

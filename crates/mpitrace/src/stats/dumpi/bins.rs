@@ -74,7 +74,7 @@ impl MarkedIntervals {
 }
 
 impl BinOption {
-    /// What stands above the table of a bin.
+    /// Heading of the table of a bin.
     pub fn head(&self, stretch: TimeRange, titles: &[String]) -> String {
         let mut head = "#".repeat(56) + "\n";
         let columns: [&str; 5] = match self {

@@ -9,7 +9,7 @@ use trace_model::units::exact_seconds;
 /// Classes of message sizes.
 const CLASSES: usize = 40;
 
-/// What a group of columns counts.
+/// Quantity that a group of columns counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     Count,
@@ -28,7 +28,7 @@ pub struct Column {
     pub pattern: Pattern,
 }
 
-/// What the columns of a run need to know.
+/// Columns, number of ranks and counters of a run.
 pub struct RunShape<'a> {
     pub columns: &'a [Column],
     pub ranks: u32,

@@ -23,7 +23,7 @@ enum Bound {
 /// A stretch of time, to be found in each rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankTimeRange {
-    /// As it was asked for.
+    /// Text of the range as the user gave it.
     pub text: String,
     from: Bound,
     to: Bound,
@@ -91,7 +91,7 @@ impl RankTimeRange {
         })
     }
 
-    /// Where it is in a rank. Without bins the last nanosecond belongs to it.
+    /// The range in a rank's time. Without bins it includes its last nanosecond.
     pub fn of(&self, marks: &Marks) -> TimeRange {
         let at = |bound| match bound {
             Bound::Start(bias) => marks.first.saturating_add(bias),

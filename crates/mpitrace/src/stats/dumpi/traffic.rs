@@ -11,7 +11,7 @@ use trace_formats::dumpi::value::{FieldValue, IntList};
 pub struct Traffic {
     pub sent: i64,
     pub received: i64,
-    /// Of a message, the rank in MPI_COMM_WORLD that it goes to.
+    /// Rank in MPI_COMM_WORLD that a message goes to.
     pub to: Option<i32>,
 }
 
