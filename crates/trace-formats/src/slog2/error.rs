@@ -1,4 +1,4 @@
-//! What can be wrong with an SLOG2 file, and where.
+//! Errors of SLOG2 files.
 
 use std::fmt;
 use std::io;

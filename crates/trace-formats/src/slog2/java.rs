@@ -1,4 +1,5 @@
-//! What of Java shows in SLOG2 files and in the texts of its tools: the order of a `HashMap` and the digits of numbers.
+//! Behaviour of Java that shows in SLOG2 files and in the texts of their tools: the order of a `HashMap` and the digits of
+//! numbers.
 
 use std::io::Write;
 

@@ -37,6 +37,7 @@ mod error;
 mod java;
 mod node;
 mod ordered;
+mod part_writer;
 mod places;
 mod print;
 mod read;

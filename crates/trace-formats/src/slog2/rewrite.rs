@@ -1,12 +1,13 @@
 //! Writes a file that was read once more: as it was, or in the layout of another version.
 
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Seek, Write};
 
 use super::encode;
 use super::error::{Error, Slog2ErrorKind};
 use super::node::Slog2Node;
+use super::part_writer::PartWriter;
 use super::read::Slog2Reader;
-use super::tree_builder::pointer;
+
 use super::types::{
     DirEntry, FileBlockPtr, HEADER_SIZE, Slog2Header, Slog2Layout, VERSION, VERSION_2_0_5,
 };
@@ -35,10 +36,8 @@ pub fn rewrite<W: Write + Seek>(
 
 /// Writes nodes one behind the other, with pointers to where they are now.
 pub(super) struct Relocation<W> {
-    out: W,
+    out: PartWriter<W>,
     layout: Slog2Layout,
-    position: u64,
-    largest: usize,
     /// Where nodes are now, by where they were.
     moved: HashMap<i64, FileBlockPtr>,
     directory: Vec<DirEntry>,
@@ -48,23 +47,19 @@ pub(super) struct Relocation<W> {
 impl<W: Write + Seek> Relocation<W> {
     /// Starts a file at the beginning of `out`, which should be empty.
     pub(super) fn new(out: W, layout: Slog2Layout) -> Result<Self, Error> {
-        let mut relocation = Relocation {
-            out,
+        Ok(Relocation {
+            out: PartWriter::new(out, &[0; HEADER_SIZE])?,
             layout,
-            position: 0,
-            largest: 0,
             moved: HashMap::default(),
             directory: Vec::new(),
             bytes: Vec::new(),
-        };
-        relocation.write(&[0; HEADER_SIZE])?;
-        Ok(relocation)
+        })
     }
 
     /// Writes the node that was at `from`. Its children must have come before, as they do in every file.
     pub(super) fn put(&mut self, from: FileBlockPtr, mut node: Slog2Node<'_>) -> Result<(), Error> {
         let size = node.byte_size_as(self.layout);
-        let ptr = pointer("tree node", self.position, size)?;
+        let ptr = self.out.next_pointer("tree node", size)?;
         node.stub.ptr = ptr;
         for buffer in &mut node.shadows {
             let child = buffer.stub.ptr;
@@ -83,10 +78,9 @@ impl<W: Write + Seek> Relocation<W> {
         bytes.clear();
         node.write_as(self.layout, &mut bytes);
         debug_assert_eq!(bytes.len(), size);
-        let written = self.write(&bytes);
+        let written = self.out.part("tree node", &bytes);
         self.bytes = bytes;
-        self.largest = self.largest.max(size);
-        written
+        written.map(|_| ())
     }
 
     /// Writes the rest of the file, and gives the output and the header.
@@ -106,34 +100,11 @@ impl<W: Write + Seek> Relocation<W> {
             ..Slog2Header::default()
         };
         let categories = encode::categories(reader.categories().iter(), self.layout);
-        header.categories = self.part("category map", &categories)?;
+        header.categories = self.out.part("category map", &categories)?;
         let maps = encode::line_id_maps(reader.line_id_maps());
-        header.line_id_maps = self.part("line ID maps", &maps)?;
+        header.line_id_maps = self.out.part("line ID maps", &maps)?;
         let directory = encode::directory(&mut self.directory);
-        header.tree_dir = self.part("tree directory", &directory)?;
-        // No part is larger than an i32 can tell, or it would not have been written.
-        header.max_buffer_size = self.largest as i32;
-        let mut write = || {
-            self.out.seek(SeekFrom::Start(0))?;
-            self.out.write_all(&encode::header(&header))?;
-            self.out.flush()
-        };
-        write().map_err(|error| Error::io(0, error))?;
-        Ok((self.out, header))
-    }
-
-    fn part(&mut self, what: &'static str, bytes: &[u8]) -> Result<FileBlockPtr, Error> {
-        let ptr = pointer(what, self.position, bytes.len())?;
-        self.write(bytes)?;
-        self.largest = self.largest.max(bytes.len());
-        Ok(ptr)
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.out
-            .write_all(bytes)
-            .map_err(|error| Error::io(self.position, error))?;
-        self.position += bytes.len() as u64;
-        Ok(())
+        header.tree_dir = self.out.part("tree directory", &directory)?;
+        self.out.finish(header)
     }
 }

@@ -1,4 +1,4 @@
-//! What there is of a file that was cut off or never finished: its nodes stand one behind the other from the header on,
+//! Reads a file that was cut off or never finished: its nodes follow one another after the header,
 //! each with its own place and size, so that they can be found without the directory at the end.
 
 use super::cursor::Slog2Cursor;

@@ -1,4 +1,4 @@
-//! What there is in a stretch of time, without reading the rest: the base of viewers (`spec/slog2.md` section 9.3).
+//! Reads the drawables of a stretch of time without reading the rest: the base of viewers (`spec/slog2.md` section 9.3).
 //!
 //! From the root downwards only the nodes that overlap the window are read, and of those above the lowest level only the
 //! drawables, not the previews. So time and bytes grow with what is shown, not with the file.

@@ -1,4 +1,4 @@
-//! Which category an event number belongs to, and what is known about the categories (`spec/slog2.md` section 7.1).
+//! Categories of a log, and the event numbers that belong to them (`spec/slog2.md` section 7.1).
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What performance counters counted in states becomes a part of their infos.
+//! Adds the counts of performance counters to the infos of states.
 
 use super::categories::LogCategories;
 use trace_model::COUNTER_SIGN;

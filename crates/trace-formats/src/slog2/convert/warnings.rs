@@ -1,4 +1,4 @@
-//! What a conversion passes over, in the order met.
+//! Counts of what a conversion skips, in the order met.
 
 use std::fmt;
 

@@ -20,7 +20,8 @@ pub use tree::WrittenTree;
 use super::encode::{self, write_count};
 use super::error::{Error, Slog2ErrorKind};
 use super::node::Stub;
-use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Slog2Header, TreeNodeId};
+use super::part_writer::PartWriter;
+use super::types::{DirEntry, Slog2Header, TreeNodeId};
 use trace_model::TimeBBox;
 
 /// Bytes of a node without drawables and shadows: its stub and three counts.
@@ -87,16 +88,13 @@ impl OpenNode {
 /// Takes drawables, best in order of increasing end time, and writes nodes as they get full.
 #[derive(Debug)]
 pub struct TreeBuilder<W> {
-    out: W,
+    out: PartWriter<W>,
     options: Options,
-    /// Bytes written.
-    position: u64,
     /// From the leaf to the root.
     open: Vec<OpenNode>,
     /// End of the drawable added last.
     last_latest: f64,
     directory: Vec<DirEntry>,
-    largest: usize,
     count: u64,
     /// Categories of composites, which no shadow tells.
     composites: BTreeSet<i32>,
@@ -112,21 +110,18 @@ pub struct TreeBuilder<W> {
 
 impl<W: Write + Seek> TreeBuilder<W> {
     /// Starts a file at the beginning of `out`, which should be empty.
-    pub fn new(mut out: W, options: Options) -> Result<Self, Error> {
+    pub fn new(out: W, options: Options) -> Result<Self, Error> {
         let options = Options {
             children_per_node: options.children_per_node.max(2),
             leaf_byte_size: options.leaf_byte_size.max(1),
         };
-        out.write_all(&encode::header(&Slog2Header::default()))
-            .map_err(|error| Error::io(0, error))?;
+        let header = encode::header(&Slog2Header::default());
         Ok(TreeBuilder {
-            out,
+            out: PartWriter::new(out, &header)?,
             options,
-            position: HEADER_SIZE as u64,
             open: vec![OpenNode::new(TreeNodeId::default(), f64::INFINITY)],
             last_latest: f64::NEG_INFINITY,
             directory: Vec::new(),
-            largest: 0,
             count: 0,
             composites: BTreeSet::new(),
             leaf_record: Vec::new(),
@@ -183,11 +178,11 @@ impl<W: Write + Seek> TreeBuilder<W> {
             if size > i16::MAX as usize {
                 let size = size as u64;
                 let kind = Slog2ErrorKind::TooLarge { what, size };
-                return Err(Error::new(self.position, kind));
+                return Err(Error::new(self.out.position(), kind));
             }
         }
         if composite.primitives.is_empty() {
-            return Err(Error::new(self.position, Slog2ErrorKind::NoVertices));
+            return Err(Error::new(self.out.position(), Slog2ErrorKind::NoVertices));
         }
         let size = composite.byte_size();
         if self.is_full(size) {
@@ -269,7 +264,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
             let size = (node.byte_size() + size) as u64;
             let what = "tree node";
             return Err(Error::new(
-                self.position,
+                self.out.position(),
                 Slog2ErrorKind::TooLarge { what, size },
             ));
         }
@@ -297,7 +292,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
             let found = drawable.vertices.len();
             Slog2ErrorKind::VertexCount { found }
         };
-        Error::new(self.position, kind)
+        Error::new(self.out.position(), kind)
     }
 
     /// Closes the leaf and every node above it that is full, and opens their successors (`spec/slog2.md` section 8.4).
@@ -361,7 +356,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
         for done in done_below {
             done.write(out, &mut self.shadow_order, &mut self.shadow_weights);
         }
-        let ptr = pointer("tree node", self.position, out.len())?;
+        let ptr = self.out.next_pointer("tree node", out.len())?;
         let mut stub = Stub {
             bounds: node.bounds,
             id: node.id,
@@ -370,16 +365,9 @@ impl<W: Write + Seek> TreeBuilder<W> {
         let mut head = Vec::with_capacity(Stub::SIZE);
         stub.write(&mut head);
         out[..Stub::SIZE].copy_from_slice(&head);
-        self.out
-            .write_all(out)
-            .map_err(|error| Error::io(self.position, error))?;
-        self.position += out.len() as u64;
-        self.largest = self.largest.max(out.len());
+        self.out.part("tree node", out)?;
         if level == 0 && !self.leaf_record.is_empty() {
-            self.out
-                .write_all(&self.leaf_record)
-                .map_err(|error| Error::io(self.position, error))?;
-            self.position += self.leaf_record.len() as u64;
+            self.out.write(&self.leaf_record)?;
             self.leaf_record.clear();
         }
         self.directory.push(DirEntry {
@@ -403,36 +391,5 @@ impl<W: Write + Seek> TreeBuilder<W> {
             }
         }
         Ok(())
-    }
-
-    fn write_part(&mut self, what: &'static str, bytes: &[u8]) -> Result<FileBlockPtr, Error> {
-        let ptr = pointer(what, self.position, bytes.len())?;
-        self.out
-            .write_all(bytes)
-            .map_err(|error| Error::io(self.position, error))?;
-        self.position += bytes.len() as u64;
-        self.largest = self.largest.max(bytes.len());
-        Ok(ptr)
-    }
-}
-
-/// A pointer to a part of the file, whose size must fit in 31 bits.
-pub(super) fn pointer(
-    what: &'static str,
-    position: u64,
-    size: usize,
-) -> Result<FileBlockPtr, Error> {
-    match i32::try_from(size) {
-        Ok(size) => Ok(FileBlockPtr {
-            offset: position as i64,
-            size,
-        }),
-        Err(_) => {
-            let size = size as u64;
-            Err(Error::new(
-                position,
-                Slog2ErrorKind::TooLarge { what, size },
-            ))
-        }
     }
 }

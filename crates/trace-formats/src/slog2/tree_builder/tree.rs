@@ -1,7 +1,7 @@
 //! A tree whose nodes are all written: what its root tells about the whole log, and the rest of the file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Seek, Write};
 
 use super::super::encode;
 use super::super::error::{Error, Slog2ErrorKind};
@@ -104,14 +104,14 @@ impl<W: Write + Seek> TreeBuilder<W> {
     pub(in super::super) fn close_with(mut self, record: Vec<u8>) -> Result<WrittenTree<W>, Error> {
         self.leaf_record = record;
         if self.count == 0 {
-            return Err(Error::new(self.position, Slog2ErrorKind::NoDrawables));
+            return Err(Error::new(self.out.position(), Slog2ErrorKind::NoDrawables));
         }
         for level in 0..self.open.len() {
             self.close_node(level)?;
         }
         let root = self.open.pop().and_then(|mut root| root.done.pop());
         let Some(root) = root else {
-            return Err(Error::new(self.position, Slog2ErrorKind::NoDrawables));
+            return Err(Error::new(self.out.position(), Slog2ErrorKind::NoDrawables));
         };
         Ok(WrittenTree {
             summary: RootSummary::new(&root, &self.composites),
@@ -186,25 +186,18 @@ impl<W: Write + Seek> WrittenTree<W> {
             tree_root: root.ptr,
             ..Slog2Header::default()
         };
-        header.categories = tree.write_part(
+        header.categories = tree.out.part(
             "category map",
             &encode::categories(used.iter(), Slog2Layout::V206),
         )?;
-        header.line_id_maps =
-            tree.write_part("line ID maps", &encode::line_id_maps(line_id_maps))?;
+        header.line_id_maps = tree
+            .out
+            .part("line ID maps", &encode::line_id_maps(line_id_maps))?;
         let directory = encode::directory(&mut tree.directory);
-        header.tree_dir = tree.write_part("tree directory", &directory)?;
+        header.tree_dir = tree.out.part("tree directory", &directory)?;
         if !annotations.is_empty() {
-            header.annotations = tree.write_part("annotations", annotations)?;
+            header.annotations = tree.out.part("annotations", annotations)?;
         }
-        // No part is larger than an i32 can tell, or it would not have been written.
-        header.max_buffer_size = tree.largest as i32;
-        let mut write = || {
-            tree.out.seek(SeekFrom::Start(0))?;
-            tree.out.write_all(&encode::header(&header))?;
-            tree.out.flush()
-        };
-        write().map_err(|error| Error::io(0, error))?;
-        Ok((tree.out, header))
+        tree.out.finish(header)
     }
 }
