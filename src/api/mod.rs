@@ -1,4 +1,4 @@
-//! What `include/trace.h` declares: for programs and for lower layers that want to know which call they serve.
+//! The functions that `include/trace.h` declares, for programs and for lower layers that want to know which call they serve.
 
 pub(crate) mod annotate;
 pub(crate) mod dumpi;

@@ -1,4 +1,4 @@
-//! Which calls are left out by what they are about: ranks, sizes of communicators and of messages, numbers of calls, times.
+//! Filters that leave out calls by their content: ranks, sizes of communicators and of messages, numbers of calls, times.
 //!
 //! On the hot path there is nothing of it: where a filter is set, the [`MODE`] of functions says so, and their wrappers ask here
 //! when the real function has returned. Calls that are left out are counted, and what they make is defined all the same.

@@ -1,4 +1,5 @@
-//! What calls need of floors above this one, registered before the first call can come in: every exported function registers it
+//! Functions of higher floors that calls need, registered before the first call can come in: every exported function registers
+//! it
 //! when it is called for the first time.
 
 use crate::thread::state::Thread;

@@ -1,4 +1,4 @@
-//! How long arrays are whose length no argument tells: asked of the communicator or datatype, through the MPI library's own
+//! Lengths of arrays that no argument tells: asked of the communicator or datatype, through the MPI library's own
 //! functions, which are not recorded. Names are those that the table uses.
 
 use crate::call::arg::length;

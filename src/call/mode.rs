@@ -1,4 +1,4 @@
-//! What becomes of the calls of each function: the one thing that the hot path looks at.
+//! Mode of the calls of each function: the one thing that the hot path looks at.
 
 use crate::mpi::functions::COUNT;
 use std::sync::atomic::AtomicU8;

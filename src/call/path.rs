@@ -1,4 +1,4 @@
-//! Which path calls take: the hot one reads nothing but the time-stamp counter round a call.
+//! Choice of the path of calls: the hot one reads nothing but the time-stamp counter round a call.
 
 use crate::call::matching_only;
 use crate::counters;

@@ -1,4 +1,4 @@
-//! What getrusage(2) counts of a thread: where perf_event_open(2) is forbidden, as in many containers.
+//! Counters of getrusage(2) for a thread, where perf_event_open(2) is forbidden, as in many containers.
 
 /// A counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

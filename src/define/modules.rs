@@ -1,4 +1,4 @@
-//! Where code comes from: the program and its shared objects, with their places in memory.
+//! Definitions of code modules: the program and its shared objects, with their places in memory.
 
 use crate::thread::records;
 use crate::thread::state::Thread;

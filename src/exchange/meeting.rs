@@ -1,4 +1,5 @@
-//! How the ranks meet for the merge. The recorder has no communicator of its own while the program runs: it makes one when the
+//! Meeting of the ranks for the merge. The recorder has no communicator of its own while the program runs: it makes one when
+//! the
 //! program has called MPI_Finalize, by a call that does not block (MPI_Comm_idup). A rank without a recorder never makes that
 //! call. Then the wait ends at the deadline, or as soon as /proc shows that a rank of this host has no recorder, and the request
 //! stays pending: the MPI_Finalize of MPICH and of Open MPI comes through with it.

@@ -1,4 +1,4 @@
-//! What this rank has heard of neighbours that give the merge up ([`super::giving_up`]). What has come stays: each later wait of the
+//! Messages from neighbours that give the merge up ([`super::giving_up`]). What has come stays: each later wait of the
 //! rank ends with it, too.
 
 use super::failure::ExchangeFailure;

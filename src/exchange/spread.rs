@@ -1,4 +1,4 @@
-//! What all ranks get to know: it goes up the tree to rank 0, and from there down again.
+//! Distribution of data to all ranks: up the tree to rank 0, and down again.
 
 use super::failure::ExchangeFailure;
 use super::line::Exchange;

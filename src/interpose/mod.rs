@@ -1,4 +1,5 @@
-//! How a call of the program comes to us: exported names ([`exports`]) that jump through slots ([`entry`]) into generated wrappers
+//! Interposition of the program's calls: exported names ([`exports`]) that jump through slots ([`entry`]) into generated
+//! wrappers
 //! ([`wrappers`]), which call the real MPI library. Besides these, ways that go round exported names: `dlsym` ([`dlsym`]), and
 //! Fortran bindings that call for themselves ([`fortran`]). And the way out of a call that is no return: [`longjmp`].
 

@@ -1,4 +1,4 @@
-//! What the threads of a process are doing, said on stderr when a signal asks for it (setting `dump-signal`): for programs that
+//! Report on stderr, on a signal, of what the threads of a process are doing (setting `dump-signal`): for programs that
 //! hang. The handler makes system calls that a handler may make, and takes no lock: a list that is in use just now is not
 //! looked at.
 

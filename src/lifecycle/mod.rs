@@ -1,4 +1,5 @@
-//! How the recorder begins in a process: its first call ([`open`]), MPI_Init ([`world`]) and sessions ([`sessions`]), settings that
+//! Start of the recorder in a process: its first call ([`open`]), MPI_Init ([`world`]) and sessions ([`sessions`]), settings
+//! that
 //! the program changes ([`asked`], [`apply`]), forked children ([`fork`]). How it ends is in [`crate::finalize`].
 
 pub(crate) mod apply;

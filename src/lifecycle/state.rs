@@ -1,4 +1,4 @@
-//! How far the process has come.
+//! Stage of the process.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -1,4 +1,4 @@
-//! What happens in MPI_Init, after the real one: this process learns its rank. Nothing is sent and nothing is made that MPI would
+//! Work in MPI_Init, after the real one: this process learns its rank. Nothing is sent and nothing is made that MPI would
 //! notice: a rank without a recorder makes no call with which the others' could meet. What the ranks must agree on waits for
 //! MPI_Finalize ([`crate::exchange::meeting`]).
 

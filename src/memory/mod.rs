@@ -1,4 +1,4 @@
-//! Where the recorder's own allocations come from, so that none of them ends the program.
+//! Memory of the recorder's own allocations, so that none of them ends the program.
 //!
 //! An allocation that fails aborts a Rust program. A traced program may run under a limit (`ulimit -v`, `ulimit -d`) and be close to it,
 //! or set one itself; then what the recorder needs must be there all the same. So room in the address space is set aside in

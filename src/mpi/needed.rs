@@ -1,4 +1,4 @@
-//! Which libraries the objects of this process were linked to, read from their dynamic sections.
+//! The libraries that the objects of this process were linked to, read from their dynamic sections.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! What stands in an `MPI_Status` of each family. Byte count and cancelled flag are private fields; reading them takes
+//! Layout of `MPI_Status` in each family. Byte count and cancelled flag are private fields; reading them takes
 //! nothing, asking MPI_Get_count and MPI_Test_cancelled for every status would cost more than the record.
 
 use crate::mpi::constants;

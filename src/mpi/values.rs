@@ -1,4 +1,5 @@
-//! What build.rs has found out about the MPI library: its file name, and where the values of its constants come from. The source is
+//! Values that build.rs has found in the MPI library: its file name, and where the values of its constants come from. The
+//! source is
 //! in `$OUT_DIR/constants.rs`.
 
 use std::ffi::CStr;

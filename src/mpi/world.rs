@@ -1,4 +1,4 @@
-//! What this process knows of its MPI_COMM_WORLD.
+//! This process in its MPI_COMM_WORLD.
 
 use parking_lot::Mutex;
 

@@ -1,4 +1,4 @@
-//! What this process and its host are called.
+//! Names of this process and its host.
 
 use crate::platform::clock;
 use crate::platform::launcher;

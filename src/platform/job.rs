@@ -1,4 +1,4 @@
-//! Which start of a program a process belongs to, told by its environment and by /proc: all processes of one MPI_COMM_WORLD have
+//! The job that a process belongs to, told by its environment and by /proc: all processes of one MPI_COMM_WORLD have
 //! the same job, on all hosts, and those of another one have another job.
 
 use crate::platform::host;

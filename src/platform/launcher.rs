@@ -1,4 +1,5 @@
-//! What a launcher tells the processes that it starts: rank and number of ranks. All of it comes from the environment, without a
+//! Information from the launcher for the processes that it starts: rank and number of ranks. All of it comes from the
+//! environment, without a
 //! call of MPI, so that it is known before MPI_Init and also of other processes of this host.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What the recorder knows of the process, the host and the launcher without asking MPI, and how it speaks to the user.
+//! The process, the host and the launcher, without asking MPI, and messages to the user.
 
 pub(crate) mod clock;
 pub(crate) mod environment;

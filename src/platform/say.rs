@@ -1,4 +1,4 @@
-//! What the recorder says to the user, on stderr. It must not hurt the program: where nobody reads stderr any more, the line
+//! Messages to the user on stderr. It must not hurt the program: where nobody reads stderr any more, the line
 //! is lost, and the signal that such a write raises does not reach the program.
 
 use crate::platform::launcher;

@@ -1,4 +1,4 @@
-//! What is done round a call: by kinds of calls, so that [`super::exports`] has one line per function.
+//! Work before and after a call, by kinds of calls, so that [`super::exports`] has one line per function.
 //!
 //! Each of these runs the real function exactly once, gives back what it gave and leaves errno as it left it.
 

@@ -1,4 +1,4 @@
-//! Which calls are recorded.
+//! Decides which file calls are recorded.
 //!
 //! - `posix mpiio`: those on regular files inside MPI_File_* functions; inside other MPI functions those on descriptors that
 //!   an MPI_File_* function has opened: work that it has put off.

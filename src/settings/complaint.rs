@@ -1,4 +1,4 @@
-//! What is wrong with a setting, said in one line: where it stands, what stands there, what is allowed, what is used.
+//! Messages about wrong settings, each in one line: where it stands, what stands there, what is allowed, what is used.
 
 use std::{fmt, path::PathBuf};
 

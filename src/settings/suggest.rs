@@ -1,4 +1,4 @@
-//! What a misspelt key was meant to be.
+//! Suggestions for misspelt keys.
 
 use super::{
     complaint::{Complaint, ComplaintKind, SettingPlace},

@@ -1,4 +1,4 @@
-//! What a thread of the traced program keeps: its block, its place in it, and how deep it is inside MPI.
+//! State of a thread of the traced program: its block, its place in it, and how deep it is inside MPI.
 
 use crate::blocks::{Block, BlockStore};
 use crate::counters::ThreadCounters;

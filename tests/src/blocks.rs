@@ -1,4 +1,4 @@
-//! What stands in a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
+//! Content of a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
 
 use crate::tally::CallTally;
 use blockfile::define::{Definition, FILE, LOST, OpenFileDefinition, Skipped};

@@ -1,4 +1,5 @@
-//! What the tests that run MPI programs share: which MPIs are here, compiling a program, running it under its launcher with
+//! Common parts of the tests that run MPI programs: which MPIs are here, compiling a program, running it under its launcher
+//! with
 //! and without the recorder, and reading what came out.
 //!
 //! The truth a trace is compared with never comes from the recorder: [`tally`] counts the calls in the compiled program's

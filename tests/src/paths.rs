@@ -1,4 +1,4 @@
-//! Where the repository, what was built and the command are.
+//! Paths of the repository, of what was built, and of the command.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! How an argument stands in a record ([`Carrier`]): decided by the table alone, so that the wrappers that write records and
+//! Form of an argument in a record ([`Carrier`]): decided by the table alone, so that the wrappers that write records and
 //! the readers of records agree without looking at an `mpi.h`.
 
 use crate::kind::{CType, Direction, Kind};

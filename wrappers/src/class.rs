@@ -1,4 +1,4 @@
-//! What a function does ([`Class`]) and how a file function accesses its file ([`FileAccessKind`]).
+//! Classes of functions by what they do ([`Class`]), and the kinds of file access ([`FileAccessKind`]).
 
 use crate::kind::words;
 

@@ -1,4 +1,4 @@
-//! What the installed `mpi.h` declares: functions, types and constants, as bindgen sees them.
+//! Declarations of the installed `mpi.h`: functions, types and constants, as bindgen sees them.
 //!
 //! The table says what a function means, the header which functions exist here and with which C types. Functions of
 //! the QMPI_ and PMPI_ families are left out: the former are not wrapped, the latter have the types of their MPI_

@@ -1,4 +1,5 @@
-//! What a parameter is ([`Kind`]), how the C binding passes it ([`CType`]) and which way it goes ([`Direction`]).
+//! Properties of parameters: what a parameter is ([`Kind`]), how the C binding passes it ([`CType`]) and which way it goes
+//! ([`Direction`]).
 //!
 //! The kinds are closed and each has a fixed C type, so that a decoder of recorded arguments needs no `mpi.h`.
 

@@ -1,4 +1,4 @@
-//! How many elements an array parameter has ([`LengthRule`]).
+//! Rules for the number of elements of an array parameter ([`LengthRule`]).
 //!
 //! Numbers in these types are positions in the parameter list of the same function.
 

@@ -1,4 +1,4 @@
-//! What a trace tells: statistics of any trace, and the report about its I/O.
+//! Analysis of traces: statistics of any trace, and a report about its I/O.
 //!
 //! Everything here reads drawables, or what they say of operations below MPI. This crate must not change a trace, draw, or read
 //! block files.

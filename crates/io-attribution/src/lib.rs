@@ -1,4 +1,4 @@
-//! From an MPI-IO call down to the disk: which operations it caused, and whose data they carry.
+//! Attribution of I/O: finds the disk operations that each MPI-IO call caused, and the calls whose data each operation carries.
 //!
 //! Two relations are kept apart. An operation is *triggered* by the call in which it happens; it *carries* data of the calls
 //! whose bytes it moves. In a collective write these differ: the aggregator's call triggers a transfer that carries data of

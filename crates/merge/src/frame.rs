@@ -1,4 +1,4 @@
-//! What stands in front of the first call of a process and behind the last one (`spec/clog2.md` section 9).
+//! The records before the first call of a process and after the last one (`spec/clog2.md` section 9).
 
 use super::calls::Core;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};

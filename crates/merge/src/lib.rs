@@ -1,4 +1,4 @@
-//! From the block files of a run to CLOG2, SLOG2 and DUMPI.
+//! Merges the block files of a run into CLOG2, SLOG2 and DUMPI files.
 //!
 //! Each process is read twice. [`unify::scan`] finds what the ranks must agree on before anything can be written, [`stream`] then
 //! gives its [`MergedRecord`]s in order of time. [`local`] merges block files on one machine as MPI_Finalize does over MPI. [`outputs`]

@@ -1,4 +1,4 @@
-//! What a stream of records could not show as it was.
+//! Counts of what a stream of records could not show as it was recorded.
 
 /// Counts of what a merged trace could not show as it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What is drawn beside the calls: operations below MPI and their edges, found by the join, sorted for the tree of an SLOG2 file.
+//! Drawables of the operations below MPI and of their edges, from the attribution, sorted for the tree of an SLOG2 file.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! What a request stands for: the message that it is to send or to receive.
+//! The operation of a request: the message that it is to send or to receive.
 
 use blockfile::encode::Status;
 use unify::comms::CommId;

@@ -1,4 +1,4 @@
-//! What the ranks have agreed on before the records of any of them can be given.
+//! Settings of the merge that all ranks have agreed on.
 
 use unify::endpoints::DrawnEndpoints;
 use unify::function_set::FunctionSet;

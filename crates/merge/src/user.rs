@@ -1,4 +1,4 @@
-//! What the program tells of itself, in the merged records of its process.
+//! The program's own events in the merged records of a process.
 
 use super::calls::Core;
 use super::cargo::text_cargo;

@@ -1,4 +1,4 @@
-//! How a subcommand can fail, which decides the exit code.
+//! Failures of a subcommand, which decide the exit code.
 
 use std::fmt::Display;
 use std::io;

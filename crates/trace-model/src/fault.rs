@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where: the error type that the formats share.
+//! The error type that the formats share: what is wrong with a file, and where.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

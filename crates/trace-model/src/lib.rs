@@ -1,4 +1,4 @@
-//! What all formats have in common: drawables on timelines.
+//! The model of a trace that all formats share: drawables on timelines.
 //!
 //! Every crate that reads, writes, analyses or draws traces builds on this one. It must not know any format, MPI, or how a
 //! trace came about.

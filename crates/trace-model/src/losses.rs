@@ -1,4 +1,4 @@
-//! What a conversion could not carry over.
+//! Losses: counts of what a conversion could not carry over.
 
 use std::collections::BTreeMap;
 use std::fmt;

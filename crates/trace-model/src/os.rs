@@ -1,4 +1,4 @@
-//! What differs between Unix, where files have names of bytes and may be pipes, and a page, where there are no files.
+//! Differences between Unix, where file names are bytes and files may be pipes, and WebAssembly, where there are no files.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! From drawables to the points in time that event logs consist of.
+//! Turns drawables into the points in time that event logs consist of.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

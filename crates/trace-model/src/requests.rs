@@ -1,4 +1,4 @@
-//! What request handles stand for.
+//! The outstanding operations of request handles.
 //!
 //! MPI libraries hand out one and the same handle for several operations that were complete when they began: MPICH for small
 //! sends, Open MPI for everything with MPI_PROC_NULL. So a handle has a queue of operations, first in, first out.

@@ -1,4 +1,4 @@
-//! How far the clock of one trace is behind that of another.
+//! Offset between the clocks of two traces.
 
 use super::arrows::spans;
 use super::select::CategoryPattern;

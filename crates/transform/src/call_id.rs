@@ -1,4 +1,4 @@
-//! Where the CallID stands in the info of drawables: behind a key such as `CallID=0x`.
+//! Finds the CallID in the info of drawables: the value of a key such as `CallID=0x`.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which part of a trace is meant: by category, rank, thread, communicator, CallID and time.
+//! Selection of a part of a trace by category, rank, thread, communicator, CallID and time.
 
 use std::collections::HashMap;
 use std::str::FromStr;

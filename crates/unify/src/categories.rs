@@ -1,4 +1,4 @@
-//! What programs tell of themselves ([`blockfile::user`]): the categories that the ranks agree on, and their numbers in CLOG2.
+//! Categories of the program's own events ([`blockfile::user`]) that the ranks agree on, and their numbers in CLOG2.
 //!
 //! States and events of MPE's API are the same on all ranks if their numbers are, as with MPE: all ranks take the same numbers in
 //! the same order. Regions and markers are the same if their names are. All ranks get the same list and number it alike.

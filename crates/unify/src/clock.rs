@@ -1,4 +1,4 @@
-//! From ticks of the record clock to nanoseconds on rank 0's clock.
+//! Converts ticks of the record clock to nanoseconds on rank 0's clock.
 //!
 //! Two steps, both linear: ticks to this machine's CLOCK_MONOTONIC by the first and the last CLOCK definition, and from there
 //! to rank 0's clock by the comparisons in SYNC definitions. Between two comparisons the shift is interpolated (clocks

@@ -1,4 +1,4 @@
-//! Which operations a call of the families of MPI_Wait and MPI_Test has completed.
+//! Finds the operations that a call of the families of MPI_Wait and MPI_Test has completed.
 
 use super::arguments::{Arguments, Param};
 use blockfile::encode::Status;

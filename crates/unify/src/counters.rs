@@ -1,4 +1,4 @@
-//! What performance counters counted in calls: the counters of each process in the order that the ranks have agreed on.
+//! Counts of performance counters in calls: the counters of each process in the order that the ranks have agreed on.
 
 /// Most names of a run.
 pub const MAX_COUNTER_NAMES: usize = 512;

@@ -1,4 +1,4 @@
-//! Where in their files accesses take place, as far as the calls of one process tell.
+//! Offsets of accesses in their files, as far as the calls of one process tell.
 
 use super::library::Library;
 use super::plan::{FileCall, Plan};

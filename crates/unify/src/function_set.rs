@@ -1,4 +1,4 @@
-//! Which functions a run calls: what ranks tell each other so that only these are defined in its files.
+//! The set of functions that a run calls. Ranks exchange it so that only these functions are defined in the files.
 
 use blockfile::define;
 use blockfile::record::{FIRST_DEFINITION, FUNCTION};

@@ -1,4 +1,4 @@
-//! From raw block-file records to what all ranks agree on.
+//! Unification: from raw block-file records to definitions that all ranks agree on.
 //!
 //! A traced process leaves a block file ([`blockfile::file::File`]) with one record per MPI call. [`timeline`] and [`lanes`] put
 //! its threads into one order, [`clock`] turns ticks into time, [`library`], [`comms`] and [`files`] know what the raw handles

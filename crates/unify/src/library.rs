@@ -1,4 +1,4 @@
-//! What is known of the MPI library that was traced: its constants, its predefined handles, its datatypes.
+//! The MPI library that was traced: its constants, its predefined handles, its datatypes.
 
 use blockfile::define::{DatatypeDefinition, Definition, Process};
 use std::collections::{BTreeMap, HashMap};

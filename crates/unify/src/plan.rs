@@ -1,4 +1,4 @@
-//! What a call does to messages, requests and communicators, worked out once per function from the function table.
+//! Effect of a call on messages, requests and communicators, derived once per function from the function table.
 
 use super::arguments::Arguments;
 use super::completion::Completion;

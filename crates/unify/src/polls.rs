@@ -1,4 +1,4 @@
-//! How many recorded calls only repeat what the program has just asked in vain: what `polling sample` would have counted instead
+//! Counts recorded calls that only repeat an unsuccessful poll: what `polling sample` would have counted instead
 //! of kept.
 
 use super::scan::Scan;

@@ -1,4 +1,4 @@
-//! What is the same for all processes of a run: what their calls mean, and how they are drawn.
+//! Description common to all processes of a run: the meaning of their calls, and how they are drawn.
 
 use crate::categories::{Categories, NumberedCategories};
 use crate::function_set::FunctionSet;

@@ -1,4 +1,5 @@
-//! What libmpe exports for its own wrappers of MPI functions (`spec/clog2.md` section 17.3), for programs that bring such wrappers
+//! Symbols that libmpe exports for its own wrappers of MPI functions (`spec/clog2.md` section 17.3), for programs that bring
+//! such wrappers
 //! of their own. Their communicators come from libmpe's private tables, so they are not looked at: what is told stands on
 //! MPI_COMM_WORLD. The recorder sees the program's communicators itself.
 //!

@@ -1,4 +1,4 @@
-//! What the program says about itself, written into the running thread's block like calls: regions, markers and texts of
+//! The program's own events, written into the running thread's block like calls: regions, markers and texts of
 //! `trace.h` ([`names`]), and the events of MPE's API ([`crate::api::mpe`]).
 //!
 //! An event takes no lock, no memory and no system call (but when a block is full), and may come from a signal handler: while

@@ -1,4 +1,4 @@
-//! What a datatype was made from, in a form in which constructors that differ in nothing but how arguments are passed are
+//! Contents of a datatype, in a form in which constructors that differ in nothing but how arguments are passed are
 //! the same.
 
 use crate::mpi::constants;

@@ -1,4 +1,4 @@
-//! From a datatype to the pieces of memory it covers, in the order of its type map, by taking it apart with
+//! Flattens a datatype to the pieces of memory it covers, in the order of its type map, by taking it apart with
 //! MPI_Type_get_envelope and MPI_Type_get_contents.
 //!
 //! Repetitions of what is dense stay one piece, and pieces at equal distances one run, however many they are; anything of more

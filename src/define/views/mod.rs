@@ -1,4 +1,4 @@
-//! Which bytes of a file an MPI_File sees: each view, flattened to pieces when it is set, and the individual file pointer
+//! The bytes of a file that an MPI_File sees: each view, flattened to pieces when it is set, and the individual file pointer
 //! before each access that uses it. From these and the arguments of an access a reader knows the bytes it asks for.
 
 mod contents;

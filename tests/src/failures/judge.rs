@@ -1,4 +1,4 @@
-//! What is left of a run, compared with what the program counted.
+//! Compares the records that a run has left with what the program counted.
 
 use super::ways::{EndKind, EndTime, Victim};
 use crate::process::{self, TestFolder};

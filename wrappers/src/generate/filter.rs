@@ -1,4 +1,5 @@
-//! What a wrapper passes to the filters: the communicator, how much data the call moves, and what tells one poll from another.
+//! The values that a wrapper passes to the filters: the communicator, how much data the call moves, and what tells one poll
+//! from another.
 
 use super::wrapper::FunctionWrapper;
 use crate::{

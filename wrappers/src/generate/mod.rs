@@ -1,4 +1,4 @@
-//! From the table and an installed `mpi.h` to the recorder's wrappers: Rust source, one function each.
+//! Generates the recorder's wrappers from the table and an installed `mpi.h`: Rust source, one function each.
 //!
 //! A wrapper keeps what the call will overwrite, runs the real function between two time stamps, and writes the arguments in
 //! the order of the signature, each in the form that [`Carrier`] says. What it calls (`Call`, `arg::…`, `lengths::…`,

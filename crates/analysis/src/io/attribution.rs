@@ -1,4 +1,4 @@
-//! How exactly it is known whose data operations carry.
+//! Precision of the attribution of operations' bytes to calls.
 
 use super::calls::HashMap;
 use super::kinds::{Doing, OperationOwner, duration, moved};

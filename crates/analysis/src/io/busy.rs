@@ -1,4 +1,4 @@
-//! When the operations of a call ran.
+//! The time during which operations of a call ran.
 
 use super::kinds::Doing;
 

@@ -1,4 +1,4 @@
-//! What ranks waited for in collective accesses, and whose operations ran meanwhile.
+//! Waits of ranks in collective accesses, and the ranks whose operations ran meanwhile.
 
 use super::busy::BusyTime;
 use super::calls::{HashMap, OpenCalls};

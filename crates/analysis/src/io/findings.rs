@@ -1,4 +1,4 @@
-//! What of a report is worth a second look.
+//! Findings: the parts of a report that deserve attention.
 
 use super::kinds::{Doing, KindKey, OperationOwner};
 use super::{AccessTotals, IoReport};

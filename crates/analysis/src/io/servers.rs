@@ -1,4 +1,4 @@
-//! What I/O servers and block devices did.
+//! Operations of I/O servers and block devices.
 
 use super::kinds::{Doing, duration, moved};
 use crate::stats::{Histogram, Volume};

@@ -1,4 +1,4 @@
-//! Where the time of a collective call went.
+//! Time of a collective call by cause.
 
 /// Time of a collective call by cause, ns. The parts add up to the duration of the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

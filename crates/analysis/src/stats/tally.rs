@@ -1,4 +1,4 @@
-//! What statistics say.
+//! The results of statistics.
 
 use super::{CallIdStatistics, Histogram, MessageStatistics, counters};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What stands in for queues and locks under loom.
+//! Replacements for queues and locks under loom.
 //!
 //! The queue promises less than crossbeam's do: what is pushed happens before it is popped, each element is popped once,
 //! and that is all. It may look empty to a thread that nothing has told of a push. What holds with it holds with them.

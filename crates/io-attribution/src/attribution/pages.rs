@@ -1,4 +1,5 @@
-//! From a place on a device to the writes whose bytes lie there: places of files, and per page of the page cache the transfers
+//! Finds the writes whose bytes lie at a place of a device: keeps the places of files, and per page of the page cache the
+//! transfers
 //! since it was last written out (`spec/io-chain.md` section 6).
 
 use super::link::CauseLink;

@@ -1,4 +1,4 @@
-//! Where operations are drawn: the lines of lanes.
+//! The lines on which operations are drawn.
 
 use std::collections::{BTreeMap, BTreeSet};
 

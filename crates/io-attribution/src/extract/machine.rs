@@ -1,4 +1,4 @@
-//! Which processes ran on one machine.
+//! Identity of machines: processes with the same one ran on the same machine.
 
 use unify::scan::Scan;
 

@@ -1,4 +1,5 @@
-//! What DUMPI has no function for: annotations, and calls without a record of their own. Both are a Function_enter and a
+//! Records for what DUMPI has no function for: annotations, and calls without a record of their own. Both are a Function_enter
+//! and a
 //! Function_exit record, and a name in the table of addresses.
 //!
 //! Readers show them as a region. The pair of a call is written where the call ended, like all records; its times are those

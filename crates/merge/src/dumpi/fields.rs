@@ -1,4 +1,4 @@
-//! Which argument of an MPI function stands in which field of its DUMPI record ([`RecordPlan`]).
+//! The fields of the DUMPI record of an MPI function, and the arguments that fill them ([`RecordPlan`]).
 //!
 //! DUMPI's fields have names of their own, stand in an order of their own, and some are no arguments at all but were asked
 //! for by the recorder ("commsize"). A plan is worked out once per function from both tables: equal names belong together

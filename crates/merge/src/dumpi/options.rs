@@ -1,4 +1,4 @@
-//! What is to be written of a run, and where.
+//! Options of the DUMPI files of a run.
 
 use std::path::PathBuf;
 use trace_formats::dumpi::meta;

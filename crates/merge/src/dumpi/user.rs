@@ -1,4 +1,4 @@
-//! What the program tells of itself: regions and states of MPE's API are a Function_enter record where they begin and a
+//! The program's own events: regions and states of MPE's API are a Function_enter record where they begin and a
 //! Function_exit record where they end; markers, texts and solo events are annotations. DUMPI has no data for any of them, so
 //! values stand in the names of markers.
 

@@ -1,4 +1,4 @@
-//! Which block device a file lies on, and whether its transfers can be joined with the file.
+//! Finds the block device of a file, and whether its transfers can be attributed to the file.
 //!
 //! FIEMAP tells where a file lies in the address space of its file system's device. That is good for ext4 and xfs directly on
 //! a disk, a loop device or a partition. Everything else is refused, because what would come out is wrong and not merely

@@ -1,4 +1,4 @@
-//! Where a file lies on its device: FIEMAP.
+//! Extents of a file on its device (FIEMAP).
 
 use super::device::{Device, SECTOR};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What is known about a session outside of its process: a file that names the process, and beside it the socket through
+//! State of a session, for other processes: a file that names the process, and beside it the socket through
 //! which it takes orders. When the process is gone, so is the session; what is left of it is removed by whoever looks next.
 
 use super::tracefs;

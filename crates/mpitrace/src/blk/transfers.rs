@@ -1,4 +1,5 @@
-//! From events to transfers: each is what a task asked for at once (a bio), from the moment it was queued until the device was
+//! Builds transfers from events. A transfer is what a task asked for at once (a bio), from the moment it was queued until the
+//! device was
 //! done with all of it.
 //!
 //! On its way it may be merged with its neighbours into one request, or be cut into several. So issue and completion are

@@ -1,4 +1,5 @@
-//! Where recorders that are started from here put their block files: the folder of temporary files, or that of the output files (in
+//! Folders in which recorders started from here put their block files: the folder of temporary files, or that of the output
+//! files (in
 //! batch jobs whose temporary folder goes with the job).
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which block files are of one run.
+//! Groups block files by run.
 
 use super::source::BlockFileInput;
 use blockfile::file::File;

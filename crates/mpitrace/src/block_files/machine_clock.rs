@@ -1,4 +1,5 @@
-//! What this machine's clocks say now. A killed process has read its clocks once, when it began: the rate of its time-stamp
+//! Readings of this machine's clocks for block files of killed processes. A killed process has read its clocks once, when it
+//! began: the rate of its time-stamp
 //! counter follows from that and from a reading made at any later time, as long as the machine has not been started again.
 
 use blockfile::define::{ClockReading, Definition, Process};

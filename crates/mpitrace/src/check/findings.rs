@@ -1,4 +1,4 @@
-//! What is wrong with a file: errors, which make it bad, and warnings, which do not.
+//! Findings about a file: errors, which make it bad, and warnings, which do not.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

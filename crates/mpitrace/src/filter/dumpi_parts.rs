@@ -1,4 +1,4 @@
-//! Which parts of DUMPI records to write: the options of dumpi2dumpi.
+//! Options for the parts of DUMPI records to write, as dumpi2dumpi has them.
 
 use crate::failure::Failure;
 use clap::parser::ValueSource;

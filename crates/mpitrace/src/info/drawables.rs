@@ -1,4 +1,4 @@
-//! What any trace has that can be read as drawables.
+//! Information about a trace that can be read as drawables.
 
 use super::report::{InfoReport, object};
 use crate::terminal::progress::TaskProgress;

@@ -1,4 +1,4 @@
-//! What is said about a file: named values, nested and in tables, as JSON or as text.
+//! Report about a file: named values, nested and in tables, as JSON or as text.
 
 use serde_json::{Map, Value};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What there is in a trace to choose from by `--rank` and `--file`.
+//! The ranks and files of a trace that `--rank` and `--file` can choose.
 
 use io_attribution::{Actor, AttributionRecord};
 use std::collections::BTreeSet;

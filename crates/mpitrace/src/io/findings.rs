@@ -1,4 +1,4 @@
-//! What is worth a second look, in words.
+//! Findings of an I/O report, in words.
 
 use super::names;
 use crate::terminal::units;

@@ -1,4 +1,4 @@
-//! Where the attribution records come from: block files, whose operations are attributed, or a trace into which they were drawn.
+//! Source of attribution records: block files, whose operations are attributed here, or a trace into which they were drawn.
 
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;

@@ -1,4 +1,4 @@
-//! What actors, kinds of operations and stages are called.
+//! Names of actors, kinds of operations and stages.
 
 use analysis::io::{Doing, KindKey, OperationOwner, Stage};
 use blockfile::operation::{self as op, Layer};

@@ -1,4 +1,4 @@
-//! How a file is laid out over data servers: stripes of equal size go round, and each server has its stripes one after the
+//! Layout of a file over data servers: stripes of equal size go round, and each server has its stripes one after the
 //! other in a file of its own.
 
 /// Number of servers and size of a stripe.

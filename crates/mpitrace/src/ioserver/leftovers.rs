@@ -1,4 +1,4 @@
-//! What a server that was killed leaves outside of its directories: the folder of its data servers' sockets. It carries the
+//! Removes what a killed server has left outside its directories: the folder of its data servers' sockets. It carries the
 //! process ID in its name, with the number of the namespace in which that counts, and the next server of the same user and
 //! namespace removes those of processes that are gone.
 

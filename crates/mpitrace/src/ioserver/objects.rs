@@ -1,4 +1,5 @@
-//! What a data server has of each file: one file in its store, named by the number of the file at the front end.
+//! Files of a data server: for each file of the file system one file in its store, named by the number of the file at the front
+//! end.
 
 use super::recording::{RequestWork, Result};
 use blockfile::define::{Definition, OpenFileDefinition};

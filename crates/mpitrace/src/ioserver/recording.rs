@@ -1,4 +1,4 @@
-//! What is recorded of the work on a request: the request itself, and nested in it the server's own calls for its disk.
+//! Recording of the work on a request: the request itself, and nested in it the server's own calls for its disk.
 //! Everything that one piece of work does has its CallID, that of the MPI call in which the asking thread was when the
 //! request arrived.
 

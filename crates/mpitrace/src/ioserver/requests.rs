@@ -1,4 +1,4 @@
-//! What is done for each request of the kernel: names and attributes in the directory, contents in the store.
+//! Execution of the kernel's requests: names and attributes in the directory, contents in the store.
 
 use super::inodes::{Inodes, KnownFile};
 use super::privileges;

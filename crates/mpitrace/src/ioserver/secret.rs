@@ -1,4 +1,5 @@
-//! Who may connect to a data server by TCP: who has the secret that it has. Both ends show that they have it without sending
+//! Authentication of connections to a data server by TCP: both ends must have the same secret. Both ends show that they have it
+//! without sending
 //! it; what follows is neither encrypted nor signed.
 //!
 //! ```text

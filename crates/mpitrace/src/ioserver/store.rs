@@ -1,4 +1,4 @@
-//! Where the bytes of files are: in the directory itself, or at data servers. Names and attributes are always in the
+//! Storage of the bytes of files: the directory itself, or data servers. Names and attributes are always in the
 //! directory.
 
 use super::inodes::KnownFile;

@@ -1,4 +1,4 @@
-//! What a client costs that only connects to a data server: connections are limited in number, and one that has not shown
+//! Limits for clients that only connect to a data server: connections are limited in number, and one that has not shown
 //! that it may ask is one of few and short-lived.
 
 use super::address::ServerStream;

@@ -1,4 +1,4 @@
-//! What front end and data servers say to each other over a stream. Each message has a head of fixed size and bytes behind
+//! Protocol between front end and data servers. Each message has a head of fixed size and bytes behind
 //! it; numbers are little-endian. A connection has one asker, and answers come in the order of the questions.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Which MPI a program uses: libtrace.so is built for one ABI.
+//! Finds the MPI that a program uses, because libtrace.so is built for one ABI.
 
 use super::launcher::{Launch, LauncherKind, executable, name};
 use super::multi_prog;

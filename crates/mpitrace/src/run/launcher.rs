@@ -1,4 +1,4 @@
-//! Which launcher a command line starts, and where in it the programs stand.
+//! Finds the launcher in a command line, and the programs that it starts.
 
 use super::multi_prog::OPTION;
 use std::ffi::{OsStr, OsString};

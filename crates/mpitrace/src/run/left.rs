@@ -1,4 +1,4 @@
-//! What a run has left when its launcher has ended: block files, of which `mpitrace recover` makes the trace.
+//! Block files that a run has left when its launcher has ended, of which `mpitrace recover` makes the trace.
 
 use crate::block_files::folders;
 use crate::block_files::found;

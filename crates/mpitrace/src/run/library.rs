@@ -1,4 +1,4 @@
-//! Where libtrace.so is, and which of several fits.
+//! Finds the libtrace.so that fits a program.
 
 use super::family::{AbiFamily, RequiredMpi, has_name};
 use crate::failure::Failure;

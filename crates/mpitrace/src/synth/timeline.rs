@@ -1,4 +1,4 @@
-//! When what happens: the iterations of all ranks, one after the other. Times are nanoseconds since the start.
+//! Schedule of a synthetic trace: the iterations of all ranks, one after the other. Times are nanoseconds since the start.
 //!
 //! Every number follows from the seed, the rank and the iteration, so that any pass over the timeline gives the same.
 
@@ -74,7 +74,7 @@ pub struct Checkpoint {
     pub write: TimeSpan,
     /// The system's writes in it.
     pub writes: [TimeSpan; 4],
-    /// Number of pieces.
+    /// Number of the system's writes.
     pub pieces: usize,
     /// MPI_File_close, and the system's close in it.
     pub close: [TimeSpan; 2],

@@ -1,4 +1,4 @@
-//! What the kernel gives: signals that end a command, random bytes, absolute paths.
+//! Services of the system: signals that end a command, random bytes, absolute paths.
 
 pub mod random;
 pub mod signals;

@@ -1,4 +1,4 @@
-//! What the commands that make traces out of traces share: reading with views, and writing with views.
+//! Reading and writing with views, for the commands that make traces from traces.
 
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;

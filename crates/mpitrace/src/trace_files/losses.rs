@@ -1,4 +1,4 @@
-//! How a conversion ends: the failure that stopped it, or what it could not carry over.
+//! End of a conversion: the failure that stopped it, or the losses.
 
 use crate::failure::Failure;
 use std::io;

@@ -1,4 +1,4 @@
-//! From ALOG and CLOG-1 to each other and to themselves: event by event, so that more is kept than drawables can hold.
+//! Conversion between ALOG and CLOG-1 event by event, so that more is kept than drawables can hold.
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;

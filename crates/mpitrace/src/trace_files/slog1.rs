@@ -1,4 +1,4 @@
-//! What is special in making SLOG-1 files: the options of their frames, and what clog2slog did.
+//! Making SLOG-1 files: the options of their frames, and conversion as by clog2slog.
 
 use crate::failure::Failure;
 use crate::trace_files::target::Target;

@@ -1,4 +1,4 @@
-//! Who may ask: those who know the token, from a page that this server gave them.
+//! Admission of requests: they need the token, and must come from a page of this server.
 //!
 //! Other users of the machine can connect to the port, and any page in the user's browser can send requests to it. Against
 //! the former stands the token, which the page exchanges for a cookie; against the latter the checks of Host (a name that

@@ -1,4 +1,4 @@
-//! How the user gets to the page: a browser that is opened for him, or the lines to copy.
+//! Opens the page in a browser, or prints the lines to copy.
 
 use super::ending::Ending;
 use crate::system::signals::Signals;

@@ -1,4 +1,4 @@
-//! What is taken away from the viewer: a window as a picture, as `mpitrace draw` makes it, or as a page of its own.
+//! Exports of the viewer: a window as a picture, as `mpitrace draw` makes it, or as a page of its own.
 
 use super::assets::Assets;
 use super::opened::OpenedTrace;

@@ -1,4 +1,4 @@
-//! What a client costs that only connects: a connection that has not shown that it may ask is one of few and short-lived, and one
+//! Limits for clients that only connect: a connection that has not shown that it may ask is one of few and short-lived, and one
 //! that takes no answer is closed.
 
 use parking_lot::Mutex;

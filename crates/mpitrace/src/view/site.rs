@@ -1,4 +1,4 @@
-//! What there is under which address: the page, the login, and for each trace the answers of [`viewer_core::Viewer`] and the exports.
+//! Addresses of the site: the page, the login, and for each trace the answers of [`viewer_core::Viewer`] and the exports.
 
 use super::access::{AccessRules, Refused, check_method};
 use super::assets::{self, Asset, Assets};

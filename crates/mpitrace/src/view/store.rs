@@ -1,4 +1,4 @@
-//! Where the index of a trace is kept, and its summary: in `NAME.slog2.idx` and `NAME.slog2.sum` beside the trace, or in the
+//! Cache of the index and the summary of a trace, in `NAME.slog2.idx` and `NAME.slog2.sum` beside the trace, or in the
 //! user's cache folder where that cannot be written. They belong to a trace of one size, time of last change and content of
 //! header and tree directory, and to none else.
 

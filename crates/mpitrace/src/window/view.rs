@@ -1,4 +1,4 @@
-//! What is shown of a window: its drawables with the names of their lines and categories.
+//! Content of a window: its drawables with the names of their lines and categories.
 
 use std::collections::BTreeMap;
 use trace_formats::slog2::{Category, TimeBBox, WindowContents};

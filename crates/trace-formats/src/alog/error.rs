@@ -1,4 +1,4 @@
-//! What can be wrong with an ALOG file.
+//! Errors of ALOG files.
 
 use std::fmt;
 use std::io;

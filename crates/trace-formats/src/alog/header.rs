@@ -1,4 +1,4 @@
-//! What the lines of types -1 to -100 say about a file (`spec/alog.md` section 3).
+//! Header of a file: its lines of types -1 to -100 (`spec/alog.md` section 3).
 
 use super::error::{AlogError, AlogErrorKind};
 use super::event::{AlogEvent, etype};

@@ -1,4 +1,4 @@
-//! What can be wrong with a CLOG-1 file.
+//! Errors of CLOG-1 files.
 
 use std::fmt;
 use std::io;

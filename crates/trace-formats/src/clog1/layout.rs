@@ -1,4 +1,4 @@
-//! How the records of a file are laid out, found out from its bytes (`spec/clog1.md` sections 6 and 7).
+//! Layout of the records of a file, recognised from its bytes (`spec/clog1.md` sections 6 and 7).
 
 use super::error::{Clog1Error, Clog1ErrorKind};
 use super::header::{HeaderInts, peek};

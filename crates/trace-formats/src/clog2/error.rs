@@ -1,4 +1,4 @@
-//! What can be wrong with a CLOG2 file, and where.
+//! Errors of CLOG2 files.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! Which processes are in which communicator: the calls that made them, of all ranks, put together.
+//! Members of communicators, from the calls of all ranks that made them.
 //!
 //! Communicators are made collectively, and each rank makes the children of one in the same order as the others: so the
 //! n-th child of a communicator is the same in all its members.

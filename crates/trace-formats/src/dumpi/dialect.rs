@@ -1,4 +1,5 @@
-//! What decides how a record is laid out: its mask, and the version of the library that wrote the file (`spec/dumpi.md`
+//! Dialects of the stream. The layout of a record depends on its mask, and the version of the library that wrote the file
+//! (`spec/dumpi.md`
 //! sections 4.1 and 10).
 
 use super::ids;

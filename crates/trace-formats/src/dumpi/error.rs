@@ -1,4 +1,4 @@
-//! What can be wrong with a DUMPI file, and where.
+//! Errors of DUMPI files.
 
 use std::fmt;
 use trace_model::{Fault, FaultKind};

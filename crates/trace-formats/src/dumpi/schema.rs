@@ -1,4 +1,4 @@
-//! What a table of functions is made of: functions, their fields, and what a field holds (`spec/dumpi.md` sections 3 and 8).
+//! Schema of the function table: functions, their fields, and the types of fields (`spec/dumpi.md` sections 3 and 8).
 
 /// Most fields that one function has.
 pub const MAX_FIELDS: usize = 11;

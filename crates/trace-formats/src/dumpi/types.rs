@@ -1,4 +1,4 @@
-//! What a DUMPI file is made of: times, records and the sections behind the stream (`spec/dumpi.md` sections 3 to 5).
+//! Elements of a DUMPI file: times, records and the sections after the stream (`spec/dumpi.md` sections 3 to 5).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What ALOG and CLOG-1 have in common: events with numbers, which definitions pair to states, and messages whose two
+//! Common parts of ALOG and CLOG-1: events with numbers, which definitions pair to states, and messages whose two
 //! ends are events -101 and -102 (`spec/alog.md` section 3).
 //!
 //! [`EventSurvey`] and [`EventPairing`] make drawables of events, in two passes: definitions may stand behind what they define.

@@ -1,4 +1,4 @@
-//! What can be wrong with a Pajé trace, and where.
+//! Errors of Pajé traces.
 
 use std::fmt;
 use std::io;

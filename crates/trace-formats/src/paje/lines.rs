@@ -1,4 +1,4 @@
-//! From containers to timelines.
+//! Timelines made of containers.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! From bytes to events: lines, event definitions, files that name others (`spec/paje.md` sections 1 to 3 and 8).
+//! Reader of events: lines, event definitions, files that name others (`spec/paje.md` sections 1 to 3 and 8).
 
 use std::collections::HashMap;
 use std::ops::Deref;

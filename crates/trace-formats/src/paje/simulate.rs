@@ -1,4 +1,4 @@
-//! From events to what they tell of: containers, states, values of variables, events, links (`spec/paje.md` section 5).
+//! Simulation of events: containers, states, values of variables, events, links (`spec/paje.md` section 5).
 
 use std::collections::{BTreeMap, HashMap};
 

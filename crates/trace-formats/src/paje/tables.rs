@@ -1,4 +1,4 @@
-//! What a trace has defined so far: types, values, containers (`spec/paje.md` section 4).
+//! Definitions of a trace so far: types, values, containers (`spec/paje.md` section 4).
 
 use std::collections::HashMap;
 

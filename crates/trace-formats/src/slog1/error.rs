@@ -1,4 +1,4 @@
-//! What can be wrong with an SLOG-1 file, and where.
+//! Errors of SLOG-1 files.
 
 use super::key::RecordKey;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Where times are among the columns of pixels, in whole numbers: sums of them do not depend on the order, so that a cell
+//! Positions of times among the columns of pixels, in whole numbers: sums of them do not depend on the order, so that a cell
 //! can be checked to the byte.
 
 use trace_formats::slog2::TimeBBox;

@@ -1,4 +1,5 @@
-//! What every floor uses: texts and numbers, colours, columns of pixels, stretches of time, questions, errors, two threads.
+//! Basics that all modules use: texts and numbers, colours, columns of pixels, stretches of time, questions, errors, two
+//! threads.
 
 pub(crate) mod color;
 pub(crate) mod columns;

@@ -1,4 +1,4 @@
-//! What is known of single drawables: the one under the cursor, the one beside it, the arrows of one and what they lead to,
+//! Details of single drawables: the one under the cursor, the one beside it, the arrows of one and what they lead to,
 //! and all that a call caused.
 
 use serde::Serialize;

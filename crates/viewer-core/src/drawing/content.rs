@@ -1,4 +1,4 @@
-//! What there is in a window: states, arrows, events and previews on the timelines of a picture, small enough that millions of
+//! Content of a window: states, arrows, events and previews on the timelines of a picture, small enough that millions of
 //! them can be held.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Where everything is in a picture: timelines with their bands, texts, arrows, events, ticks, legend and notes, in pixels.
+//! Layout of a picture: timelines with their bands, texts, arrows, events, ticks, legend and notes, in pixels.
 
 use std::collections::HashSet;
 use trace_formats::slog2::TimeBBox;

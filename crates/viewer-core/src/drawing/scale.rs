@@ -1,4 +1,4 @@
-//! Where times are among the columns of pixels.
+//! Positions of times among the columns of pixels.
 
 use trace_formats::slog2::TimeBBox;
 

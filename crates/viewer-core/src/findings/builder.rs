@@ -1,4 +1,4 @@
-//! What all findings are built with: names, labels, places to look at, and times by category.
+//! Helpers with which all findings are built: names, labels, places to look at, and times by category.
 
 use std::collections::BTreeMap;
 use trace_formats::slog2::{TimeBBox, Topology};

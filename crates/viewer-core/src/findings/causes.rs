@@ -1,4 +1,4 @@
-//! For whom a call waits: who came last to it, sent its message late or received it late, and whether that one waited itself.
+//! Causes of waiting: who came last to it, sent its message late or received it late, and whether that one waited itself.
 
 use std::cell::Cell;
 use trace_formats::slog2::{TimeBBox, Topology};

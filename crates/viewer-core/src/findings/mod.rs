@@ -1,4 +1,4 @@
-//! What stands out in a run: where its time went, who waited for whom, each finding with its place in the timeline.
+//! Findings about a run: where its time went, who waited for whom, each finding with its place in the timeline.
 
 mod builder;
 mod causes;

@@ -1,4 +1,4 @@
-//! What the states of a half of the units add up to, batch by batch: cells, and time by line and kind without what is nested.
+//! Aggregation of the states of half of the units, batch by batch: cells, and time by line and kind without what is nested.
 
 use super::batch::{StateBatch, StatesByLane};
 use super::lane_cells::{AggregatedCells, LaneAggregation, OpenState};

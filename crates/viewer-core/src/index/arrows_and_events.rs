@@ -1,4 +1,4 @@
-//! What arrows and events add up to, in whatever order they come.
+//! Aggregation of arrows and events, in any order.
 
 use trace_formats::slog2::{Category, Topology};
 

@@ -1,4 +1,4 @@
-//! What an index is to have: its stretch of time and its resolution.
+//! Size of an index: its stretch of time and its resolution.
 
 use trace_formats::slog2::TimeBBox;
 

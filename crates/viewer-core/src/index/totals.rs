@@ -1,4 +1,4 @@
-//! What a whole trace adds up to: by kind, by line, between lines, over time.
+//! Totals of a whole trace: by kind, by line, between lines, over time.
 
 use trace_formats::slog2::{Category, Topology};
 use trace_model::{InfoValue, info_values};

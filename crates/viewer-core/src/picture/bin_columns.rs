@@ -1,4 +1,4 @@
-//! Where the bins of a level are among the columns of a picture.
+//! Positions of the bins of a level among the columns of a picture.
 
 use trace_formats::slog2::TimeBBox;
 

@@ -1,4 +1,4 @@
-//! What is asked of a picture.
+//! Request for a picture.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is counted of a window and of some timelines, and the counting itself.
+//! Counting of the drawables of a window on some timelines.
 
 use analysis::stats::{Nesting, Statistics, StatisticsCollector, StatisticsOptions};
 use trace_formats::slog2::{TimeBBox, Topology};

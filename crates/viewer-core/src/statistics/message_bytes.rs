@@ -1,4 +1,4 @@
-//! How many bytes of messages calls move: states seldom say so themselves, but the arrows that begin and end in them do.
+//! Bytes of messages that calls move. States seldom say so themselves, but the arrows that begin and end in them do.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

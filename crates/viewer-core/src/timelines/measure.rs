@@ -1,4 +1,4 @@
-//! What every line does over the whole trace, by which timelines are sorted and clustered.
+//! Measures of each line over the whole trace, by which timelines are sorted and clustered.
 
 use trace_formats::slog2::{TimeBBox, Topology};
 

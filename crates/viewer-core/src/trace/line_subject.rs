@@ -1,4 +1,4 @@
-//! What a line of a trace is about: lines that differ only in their communicator are about the same thread.
+//! Subject of a line of a trace: lines that differ only in their communicator are about the same thread.
 
 use io_attribution::Lane;
 use trace_model::Line;

@@ -1,4 +1,4 @@
-//! Which calls belong together: bins by time, and intervals between annotations.
+//! Bins of calls: stretches of time, and intervals between annotations.
 
 use super::columns::{Column, ColumnSums, RunShape, cell};
 use super::range::{Marks, RankTimeRange, TimeRange};

@@ -1,4 +1,4 @@
-//! Which functions a column of `--dumpistats` is about.
+//! Patterns for the functions of a column of `--dumpistats`.
 
 use regex::RegexBuilder;
 use trace_formats::dumpi::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT};

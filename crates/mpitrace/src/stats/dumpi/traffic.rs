@@ -1,4 +1,4 @@
-//! How many bytes a call sends and receives, as dumpistats counts them: by its arguments, not by what arrived.
+//! Bytes that a call sends and receives, as dumpistats counts them: by its arguments, not by what arrived.
 
 use super::comms::{MemberComm, RankComms};
 use trace_formats::dumpi::functions::MAX_FIELDS;

@@ -1,4 +1,4 @@
-//! What the recorder puts into a log so that it can be put together with those of other worlds: when and where the run was, and
+//! Marks that the recorder puts into a log, so that logs of several worlds can be joined: when and where the run was, and
 //! which communicators reach beyond its MPI_COMM_WORLD. Both stand where other readers look for nothing: in the names of
 //! constants, and in the processor field of global ids.
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a text, and where.
+//! Errors of DUMPI texts.
 
 use super::super::write::WriteError;
 use crate::ConversionError;

@@ -1,4 +1,4 @@
-//! What of a call's arguments is shown: partner, tag, amount of data, communicator, root, offset and name.
+//! Infos of calls, made of their arguments: partner, tag, amount of data, communicator, root, offset and name.
 
 use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
 use super::super::types::DumpiRecord;

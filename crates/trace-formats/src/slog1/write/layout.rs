@@ -1,4 +1,4 @@
-//! What a writer is told before the first record: how the file is laid out, and its tables.
+//! Input of a writer before the first record: the layout of the file, and its tables.
 
 use super::super::key::RecordKey;
 use super::super::types::{Display, RecordDefinition, Slog1Thread};

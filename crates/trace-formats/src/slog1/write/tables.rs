@@ -1,4 +1,4 @@
-//! What stands before the frames, as bytes (`spec/slog1.md` sections 3 to 5).
+//! Encoding of the tables before the frames (`spec/slog1.md` sections 3 to 5).
 
 use super::super::profile;
 use super::super::types::{
