@@ -53,7 +53,7 @@ export type OverviewAnswer = { t0: number, t1: number, bins: number, classes: Ar
  */
 export type DrawableDetail = { 
 /**
- * By which URLs name it.
+ * Reference of the drawable, as URLs hold it.
  */
 ref: string, 
 /**
@@ -121,7 +121,7 @@ bytes: number | null,
  */
 parents: Array<EnclosingState>, 
 /**
- * Where an arrow leads to.
+ * Destination of an arrow.
  */
 to: ArrowEnd | null, 
 /**
@@ -134,7 +134,7 @@ backward: boolean, };
  */
 export type EnclosingState = { 
 /**
- * By which URLs name it.
+ * Reference of the drawable, as URLs hold it.
  */
 ref: string, 
 /**
@@ -184,7 +184,7 @@ busy: Array<number>,
  */
 threads: Array<number>, top: Array<CategoryByTimeline>, 
 /**
- * By timeline the end of the last state.
+ * End of the last state, by timeline.
  */
 ends: Array<number | null>, };
 
@@ -257,11 +257,11 @@ exact: boolean,
  */
 pending: boolean, 
 /**
- * What is not as it should be.
+ * Defects of the trace, such as lost calls.
  */
 lost: Array<string>, 
 /**
- * Where the time of all threads went, the largest part first.
+ * Time of all threads by class of activity, the largest share first.
  */
 bar: Array<TimeShare>, 
 /**
@@ -291,7 +291,7 @@ share: number, };
  */
 export type TraceFinding = { 
 /**
- * What it is about: top, imbalance, waits, phases, io, communication, trouble.
+ * Subject of the finding: top, imbalance, waits, phases, io, communication, trouble.
  */
 id: string, 
 /**
@@ -303,15 +303,15 @@ title: string,
  */
 value: string, 
 /**
- * What it says.
+ * The finding in words.
  */
 sentence: string, 
 /**
- * From which calls.
+ * Calls that the finding is based on.
  */
 from: string, 
 /**
- * Where to look.
+ * Places to look at.
  */
 items: Array<FindingItem>, };
 
@@ -320,15 +320,15 @@ items: Array<FindingItem>, };
  */
 export type FindingItem = { 
 /**
- * What is there.
+ * Description of the place.
  */
 text: string, 
 /**
- * How much.
+ * Value, with its unit.
  */
 value: string, 
 /**
- * Where it is.
+ * Target of the link.
  */
 target: FindingTarget, };
 
