@@ -8,6 +8,7 @@ use crate::mpi::world::World;
 use crate::platform::{environment, host};
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
 use merge::dumpi;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::Preamble;
 use trace_formats::clog2::states;
@@ -64,6 +65,14 @@ pub fn names(
             mpe::prefix().filter(|_| settings.output == Settings::default().output)
         {
             all[2] = prefix;
+        }
+        // Of a name that is a folder's the file has the usual name in it: an ending alone would make a hidden file.
+        let usual = Settings::default();
+        for (path, name) in all[1..].iter_mut().zip([&usual.fileroot, &usual.output]) {
+            let last = path.as_os_str().as_bytes().rsplit(|&b| b == b'/').next();
+            if matches!(last, None | Some(b"" | b"." | b"..")) {
+                path.push(expand(name, &names));
+            }
         }
         all
     };

@@ -139,10 +139,9 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-/// A path as seen from the working directory.
+/// A path as seen from where the program began, which is where its user is, wherever the program has gone.
 fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(&here)
+    path.strip_prefix(environment::home())
         .unwrap_or(path)
         .display()
         .to_string()

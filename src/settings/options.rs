@@ -277,10 +277,10 @@ options! {
         /// Directory of the files: `output` and `fileroot` start from here unless they begin with `/`.
         "directory" => directory: NamePattern = ".".into(), same("TRACE_DIR");
 
-        /// Name of the CLOG2 and SLOG2 file without its extension.
+        /// Name of the CLOG2 and SLOG2 file without its extension. After a `/` at its end the default follows.
         "output" => output: NamePattern = "%p".into(), plain("MPE_LOGFILE_PREFIX");
 
-        /// Beginning of the names of the DUMPI files; `-`, the date and the rank follow.
+        /// Beginning of the names of the DUMPI files; `-`, the date and the rank follow. After a `/` at its end the default follows.
         "fileroot" => fileroot: NamePattern = "dumpi".into();
 
         /// Whether files of the same name are replaced. Otherwise a free name is chosen.

@@ -196,5 +196,27 @@ fn a_relative_folder_counts_from_where_the_program_began() {
             .env("TRACE_DIR", "link/out");
         let finished = succeeds(&mut command);
         holds_one(&out, 4, &finished.story());
+        // As the user sees it, who has not gone away.
+        let told = finished.stderr.contains(" -> link/out/told.slog2 ");
+        assert!(told, "{}", finished.story());
+    }
+}
+
+/// A name of a file that is a folder's, as `results/`: the files are in it, under their usual names.
+#[test]
+fn a_folder_in_place_of_a_name() {
+    for mpi in installed() {
+        let folder = TestFolder::new(&format!("{}-name-of-folder", mpi.suffix()));
+        let mut command = reported(mpi, &compiled(mpi), folder.path(), &["4"]);
+        command
+            .env("TRACE_OUTPUT", "results/")
+            .env("TRACE_FILEROOT", "results/.");
+        let finished = succeeds(&mut command);
+        let results = folder.path().join("results");
+        let files = holds_one(&results, 4, &finished.story());
+        for (kind, start) in [("slog2", "told."), ("clog2", "told."), ("meta", "dumpi-")] {
+            let name = files[kind][0].file_name().expect("a file");
+            assert!(name.to_string_lossy().starts_with(start), "{name:?}");
+        }
     }
 }

@@ -171,7 +171,7 @@ fn connections_without_the_token_are_short_lived() {
     stranger
         .write_all(b"GET /t/0/meta HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .unwrap();
-    // Reading gives up after `PATIENCE`.
+    // Reading gives up after `SERVER_TIMEOUT`.
     let mut nothing = Vec::new();
     silent.read_to_end(&mut nothing).unwrap();
     assert!(nothing.is_empty());
