@@ -55,9 +55,10 @@ pub fn agree(
             buffer.extend_from_slice(&item.encode());
         }
     };
+    let own = tree_merge::EncodedRecords::<ChannelRecords, _>::new(next);
     // Whoever is here is in MPI_Finalize.
     let mut whole = ChannelComparison(EndpointComparison::new(true));
-    tree_merge::take_part::<ChannelRecords>(line, world.rank, world.size, next, &mut whole)?;
+    tree_merge::take_part::<ChannelRecords>(line, world.rank, world.size, own, &mut whole)?;
     let (answer, left_out) = whole.0.finish();
     let message: Vec<u8> = answer.into_iter().flat_map(EndpointItem::encode).collect();
     let message = spread(line, world.rank, world.size, message)?;

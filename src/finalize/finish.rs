@@ -9,7 +9,7 @@ use super::own_blocks::OwnBlocks;
 use super::plan::{call_ids, plan};
 use super::rank_summary::{RankSummary, reduce};
 use super::report::{self, Diagnostics, WrittenFiles};
-use super::tree_merge::{self, MergedRecords, NoSink, RecordSink};
+use super::tree_merge::{self, MergedRecords, NoSink};
 use super::trouble::{Trouble, on_rank, said};
 use super::zero::{FromZero, from_zero};
 use crate::api::mpe;
@@ -388,34 +388,15 @@ impl AllRanks<'_> {
             stream_settings.drawn_endpoints = Some(&drawn_endpoints);
             self.debug.step("messages are counted");
         }
-        let mut stream = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
-        if world.size == 1
-            && let Some(outputs) = outputs
-        {
-            // With nobody to merge with, no record needs to be encoded.
-            while let Some(record) = stream.next_record() {
-                outputs.record(record);
+        let own = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
+        let (rank, size) = (world.rank, world.size);
+        let merged = match outputs {
+            Some(outputs) => {
+                tree_merge::take_part::<MergedRecords>(self.line, rank, size, own, outputs)
             }
-            return Ok(unmatched_endpoints);
-        }
-        let own_records = |buffer: &mut Vec<u8>| {
-            buffer.clear();
-            if let Some(record) = stream.next_record() {
-                record.encode(buffer);
-            }
+            None => tree_merge::take_part::<MergedRecords>(self.line, rank, size, own, &mut NoSink),
         };
-        let sink: &mut dyn RecordSink = match outputs {
-            Some(outputs) => outputs,
-            None => &mut NoSink,
-        };
-        tree_merge::take_part::<MergedRecords>(
-            self.line,
-            world.rank,
-            world.size,
-            own_records,
-            sink,
-        )
-        .map_err(said)?;
+        merged.map_err(said)?;
         Ok(unmatched_endpoints)
     }
 

@@ -78,7 +78,8 @@ impl OperationMerge<'_> {
                 (Attributor::new(self.table), operations)
             });
         }
-        let next = |buffer: &mut Vec<u8>| own.next(buffer);
+        let next =
+            tree_merge::EncodedRecords::<OperationRecords, _>::new(|buffer| own.next(buffer));
         tree_merge::take_part::<OperationRecords>(self.line, rank, size, next, &mut joining)?;
         if let Some(why) = own.trouble {
             say!("trace: rank {rank}: not all operations below MPI are in the trace: {why}");

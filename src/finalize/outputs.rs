@@ -11,4 +11,9 @@ impl RecordSink for Outputs {
         Outputs::record(self, &record);
         Ok(())
     }
+
+    fn merged(&mut self, record: &MergedRecord) -> Result<(), ExchangeFailure> {
+        Outputs::record(self, record);
+        Ok(())
+    }
 }

@@ -50,6 +50,65 @@ impl MergeRecords for MergedRecords {
 pub trait RecordSink {
     /// Takes one encoded record.
     fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure>;
+
+    /// Takes one record of this rank's calls.
+    fn merged(&mut self, record: &MergedRecord) -> Result<(), ExchangeFailure> {
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        self.record(&bytes)
+    }
+}
+
+/// The records of this rank, in order of their keys.
+pub trait OwnRecords<K> {
+    /// Goes to the next record. Gives its key; `None` at the end.
+    fn advance(&mut self) -> Option<K>;
+    /// Gives the record that [`OwnRecords::advance`] went to.
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure>;
+}
+
+/// Own records that are encoded one by one.
+pub struct EncodedRecords<R, F> {
+    next: F,
+    buffer: Vec<u8>,
+    records: PhantomData<R>,
+}
+
+impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> EncodedRecords<R, F> {
+    /// `next` puts the next record into its buffer, which it leaves empty at the end.
+    pub fn new(next: F) -> EncodedRecords<R, F> {
+        EncodedRecords {
+            next,
+            buffer: Vec::new(),
+            records: PhantomData,
+        }
+    }
+}
+
+impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> OwnRecords<R::Key> for EncodedRecords<R, F> {
+    fn advance(&mut self) -> Option<R::Key> {
+        (self.next)(&mut self.buffer);
+        (!self.buffer.is_empty()).then(|| R::key(&self.buffer))
+    }
+
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
+        sink.record(&self.buffer)
+    }
+}
+
+impl OwnRecords<f64> for merge::stream::Stream<'_> {
+    #[inline]
+    fn advance(&mut self) -> Option<f64> {
+        self.peek_time()
+    }
+
+    #[inline]
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
+        match self.next_record() {
+            Some(record) => sink.merged(record),
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a rank other than 0 has for a sink of its own, and never uses.
@@ -59,14 +118,6 @@ impl RecordSink for NoSink {
     fn record(&mut self, _: &[u8]) -> Result<(), ExchangeFailure> {
         Ok(())
     }
-}
-
-/// A stream of encoded records in order of time.
-trait Stream {
-    /// The record that comes next.
-    fn current(&self) -> &[u8];
-    /// Goes on to the one behind it; false at the end.
-    fn advance(&mut self) -> Result<bool, ExchangeFailure>;
 }
 
 /// A child's stream.
@@ -99,18 +150,20 @@ impl<'a, R: MergeRecords> Incoming<'a, R> {
     }
 }
 
-impl<R: MergeRecords> Stream for Incoming<'_, R> {
+impl<R: MergeRecords> Incoming<'_, R> {
+    /// The record that comes next.
     fn current(&self) -> &[u8] {
         self.block
             .get(self.at..self.at + self.size)
             .unwrap_or_default()
     }
 
-    fn advance(&mut self) -> Result<bool, ExchangeFailure> {
+    /// Goes to the record behind it, or to the first. Gives its key; `None` at the end.
+    fn advance(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
         self.at += self.size;
         if self.at >= self.end {
             let Some(pending) = self.ahead.pop_front() else {
-                return Ok(false);
+                return Ok(None);
             };
             let (block, bytes) = self.line.wait(pending)?;
             if bytes == 0 {
@@ -119,7 +172,7 @@ impl<R: MergeRecords> Stream for Incoming<'_, R> {
                     self.line.wait(pending)?;
                 }
                 self.size = 0;
-                return Ok(false);
+                return Ok(None);
             }
             let used = std::mem::replace(&mut self.block, block);
             let room = if used.len() == MESSAGE_BYTES {
@@ -136,24 +189,33 @@ impl<R: MergeRecords> Stream for Incoming<'_, R> {
         if self.size == 0 || self.size > rest.len() {
             return Err(ExchangeFailure::Nonsense(self.from));
         }
-        Ok(true)
+        Ok(Some(R::key(self.current())))
     }
 }
 
-/// This rank's own stream.
-struct OwnStream<F> {
-    next: F,
-    buffer: Vec<u8>,
+/// One of the streams that a rank merges.
+enum Stream<'a, R, O> {
+    Child(Box<Incoming<'a, R>>),
+    Own(O),
 }
 
-impl<F: FnMut(&mut Vec<u8>)> Stream for OwnStream<F> {
-    fn current(&self) -> &[u8] {
-        &self.buffer
+impl<R: MergeRecords, O: OwnRecords<R::Key>> Stream<'_, R, O> {
+    /// Goes to the next record. Gives its key; `None` at the end.
+    #[inline]
+    fn advance(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
+        match self {
+            Stream::Child(incoming) => incoming.advance(),
+            Stream::Own(own) => Ok(own.advance()),
+        }
     }
 
-    fn advance(&mut self) -> Result<bool, ExchangeFailure> {
-        (self.next)(&mut self.buffer);
-        Ok(!self.buffer.is_empty())
+    /// Gives the record that [`Stream::advance`] went to.
+    #[inline]
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
+        match self {
+            Stream::Child(incoming) => sink.record(incoming.current()),
+            Stream::Own(own) => own.give(sink),
+        }
     }
 }
 
@@ -216,30 +278,38 @@ impl<R: MergeRecords> RecordSink for Outgoing<'_, R> {
         self.block.extend_from_slice(bytes);
         Ok(())
     }
+
+    fn merged(&mut self, record: &MergedRecord) -> Result<(), ExchangeFailure> {
+        let before = self.block.len();
+        record.encode(&mut self.block);
+        if self.block.len() <= MESSAGE_BYTES {
+            return Ok(());
+        }
+        let last = self.block.split_off(before);
+        self.flush()?;
+        self.block.extend_from_slice(&last);
+        Ok(())
+    }
 }
 
-/// Merges the streams of this rank's children and its own into `sink`. `own` puts the rank's next record into its buffer, which
-/// it leaves empty at the end. Collective over the ranks of `line`.
+/// Merges the streams of this rank's children and its `own` into `sink`. Collective over the ranks of `line`.
 pub fn merge<R: MergeRecords>(
     line: &Exchange,
     rank: i32,
     size: i32,
-    own: impl FnMut(&mut Vec<u8>),
-    sink: &mut dyn RecordSink,
+    own: impl OwnRecords<R::Key>,
+    sink: &mut impl RecordSink,
 ) -> Result<(), ExchangeFailure> {
     // In the order that decides at equal times.
-    let mut streams: Vec<(R::Key, Box<dyn Stream + '_>)> = Vec::new();
-    let mut all: Vec<Box<dyn Stream + '_>> = Vec::new();
+    let mut streams = Vec::new();
+    let mut all = Vec::new();
     for child in children(rank, size) {
-        all.push(Box::new(Incoming::<R>::new(line, child)?));
+        all.push(Stream::Child(Box::new(Incoming::<R>::new(line, child)?)));
     }
-    all.push(Box::new(OwnStream {
-        next: own,
-        buffer: Vec::new(),
-    }));
+    all.push(Stream::Own(own));
     for mut stream in all {
-        if stream.advance()? {
-            streams.push((R::key(stream.current()), stream));
+        if let Some(key) = stream.advance()? {
+            streams.push((key, stream));
         }
     }
     while !streams.is_empty() {
@@ -256,12 +326,12 @@ pub fn merge<R: MergeRecords>(
             .reduce(|a, b| if b < a { b } else { a });
         loop {
             let (key, stream) = &mut streams[first];
-            sink.record(stream.current())?;
-            if !stream.advance()? {
+            stream.give(sink)?;
+            let Some(next) = stream.advance()? else {
                 streams.remove(first);
                 break;
-            }
-            *key = R::key(stream.current());
+            };
+            *key = next;
             if limit.is_some_and(|limit| *key >= limit) {
                 break;
             }
@@ -275,8 +345,8 @@ pub fn take_part<R: MergeRecords>(
     line: &Exchange,
     rank: i32,
     size: i32,
-    own: impl FnMut(&mut Vec<u8>),
-    sink: &mut dyn RecordSink,
+    own: impl OwnRecords<R::Key>,
+    sink: &mut impl RecordSink,
 ) -> Result<(), ExchangeFailure> {
     let Some(up) = parent(rank) else {
         return merge::<R>(line, rank, size, own, sink);

@@ -135,7 +135,10 @@ impl<'a> Core<'a> {
             .clock
             .ns(ticks)
             .wrapping_sub(self.settings.zero_ns);
-        self.last = self.last.max(ns as f64 / 1e9);
+        let time = ns as f64 / 1e9;
+        if time > self.last {
+            self.last = time;
+        }
         self.last
     }
 

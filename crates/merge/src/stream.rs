@@ -71,6 +71,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Time of the next record in seconds; `None` at the end.
+    #[inline]
     pub fn peek_time(&mut self) -> Option<f64> {
         self.ready()
             .then(|| self.core.out.get(self.given).map(|r| r.header.time))?
