@@ -5,9 +5,9 @@
 #[path = "../../crates/merge/tests/all/block_files/ranks/mod.rs"]
 mod common;
 
-use blockfile::define::{Definition, OpenFileDefinition, Skipped};
-use blockfile::encode::Status;
-use blockfile::file::File;
+use blockfile::define::{Definition, OpenFileDefinition, SkippedPolls};
+use blockfile::encode::MpiStatus;
+use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, Family, FileHeader};
 use blockfile::operation::{KINDS, OperationRecord};
 use common::{V, from, to};
@@ -53,7 +53,7 @@ fuzz_target!(
         } else {
             with_records(data)
         };
-        let Ok(file) = File::new(&bytes) else {
+        let Ok(file) = BlockFile::new(&bytes) else {
             return;
         };
         let _ = file.damage();
@@ -93,19 +93,19 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
         all.push((name.to_owned(), rank.threads[0][before..].to_vec()));
     };
     add("calls", &|rank| {
-        let status = Status {
+        let status = MpiStatus {
             source: 1,
             bytes: 12,
-            ..Status::default()
+            ..MpiStatus::default()
         };
         rank.call("MPI_Send", &to(1, 5, 3));
         rank.call("MPI_Recv", &from(1, 5, 3, status));
         rank.call("MPI_Comm_rank", &[V::H(common::WORLD), V::I(0)]);
     });
     add("definitions", &|rank| {
-        rank.define(&Definition::Skipped(Skipped {
+        rank.define(&Definition::Skipped(SkippedPolls {
             calls: 7,
-            ..Skipped::default()
+            ..SkippedPolls::default()
         }));
         rank.define(&Definition::Messages { least: 8, most: 9 });
         rank.define(&Definition::Position { file: 5, etypes: 9 });

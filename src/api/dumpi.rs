@@ -11,7 +11,7 @@ use crate::mpi::table::table;
 use crate::settings::Setting;
 use crate::thread::registry;
 use crate::thread::within::within;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -105,7 +105,7 @@ fn count() {
         && let Ok(file) = std::fs::File::open(store.path())
         // SAFETY: as in MPI_Finalize: only what threads have committed is read.
         && let Ok(bytes) = unsafe { memmap2::Mmap::map(&file) }
-        && let Ok(file) = File::new(&bytes)
+        && let Ok(file) = BlockFile::new(&bytes)
     {
         for thread in file.threads() {
             let mut records = thread.records();

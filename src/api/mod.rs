@@ -15,7 +15,7 @@ use crate::mpi::functions::BUILT_FOR;
 use crate::posix;
 use crate::thread::callids::callid;
 use crate::thread::current::running_call;
-use blockfile::user::{Kind, what};
+use blockfile::user::{UserCategoryKind, what};
 use std::ffi::{c_char, c_int, c_uint};
 
 /// Version of the interface in `include/trace.h`.
@@ -114,7 +114,7 @@ const MAX_NAME_BYTES: usize = 1000;
 pub unsafe extern "C" fn libtrace_region(name: *const c_char) -> u32 {
     // SAFETY: by the caller.
     let name = unsafe { bytes(name, MAX_NAME_BYTES) };
-    EventName::find(Kind::Region, name).map_or(0, |name| name.number() as u32)
+    EventName::find(UserCategoryKind::Region, name).map_or(0, |name| name.number() as u32)
 }
 
 /// A region begins on this thread.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn libtrace_end(name: *const c_char) {
 pub unsafe extern "C" fn libtrace_mark(name: *const c_char, value: i64) {
     // SAFETY: by the caller.
     mark(
-        Kind::Integer,
+        UserCategoryKind::Integer,
         unsafe { bytes(name, MAX_NAME_BYTES) },
         value as u64,
     );
@@ -175,13 +175,13 @@ pub unsafe extern "C" fn libtrace_mark(name: *const c_char, value: i64) {
 pub unsafe extern "C" fn libtrace_mark_double(name: *const c_char, value: f64) {
     // SAFETY: by the caller.
     mark(
-        Kind::Real,
+        UserCategoryKind::Real,
         unsafe { bytes(name, MAX_NAME_BYTES) },
         value.to_bits(),
     );
 }
 
-fn mark(kind: Kind, name: &[u8], bits: u64) {
+fn mark(kind: UserCategoryKind, name: &[u8], bits: u64) {
     if let Some(name) = EventName::find(kind, name) {
         user::named(what::MARK, name, 8, |out| out.i64(bits as i64));
     }
@@ -195,7 +195,7 @@ fn mark(kind: Kind, name: &[u8], bits: u64) {
 pub unsafe extern "C" fn libtrace_text(text: *const c_char) {
     // SAFETY: by the caller.
     let text = unsafe { bytes(text, user::MAX_TEXT_BYTES) };
-    if let Some(name) = EventName::find(Kind::Text, b"text") {
+    if let Some(name) = EventName::find(UserCategoryKind::Text, b"text") {
         user::named(what::TEXT, name, 4 + text.len(), |out| {
             out.u32(text.len() as u32);
             // SAFETY: the bytes of a slice.

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::held_file::{FileInUse, HeldFile};
 use super::maps::{map, needs_more_space_to_change, reserve, size_limit};
 use crate::platform::say;
-use blockfile::define::HIDDEN;
+use blockfile::define::MATCHING_ONLY;
 use blockfile::encode::RecordHead;
 use blockfile::handover::Published;
 use blockfile::handover::{BlockPool, BlockSpace};
@@ -460,7 +460,7 @@ fn calls(block: &[u8], committed: &Published) -> u64 {
     let body = &block[BLOCK_HEADER..];
     let body = &body[..(committed.seen() as usize).min(body.len())];
     let records = Records::new(body, RecordBase::default());
-    let is_one = |r: &Record<'_>| r.is_call() || r.function == HIDDEN;
+    let is_one = |r: &Record<'_>| r.is_call() || r.function == MATCHING_ONLY;
     records.filter(is_one).count() as u64
 }
 

@@ -5,7 +5,7 @@ use crate::mpi::constants;
 pub use crate::mpi::handles::{HandleBits, bits};
 use crate::mpi::header::MPI_Status;
 use crate::mpi::status;
-use blockfile::encode::{EncodeCursor, NO_ARRAY, STRING_MAX, Status};
+use blockfile::encode::{EncodeCursor, MpiStatus, NO_ARRAY, STRING_MAX};
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 
@@ -284,7 +284,7 @@ pub fn unset_status() -> MPI_Status {
 /// # Safety
 /// An address must hold a status.
 #[inline(always)]
-pub unsafe fn status(p: *const MPI_Status, error: bool) -> Option<Status> {
+pub unsafe fn status(p: *const MPI_Status, error: bool) -> Option<MpiStatus> {
     if (p as usize) < 4096 {
         return None;
     }

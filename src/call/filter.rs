@@ -12,7 +12,7 @@ use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::mpi::pmpi;
 use crate::platform::clock;
 use crate::settings::Settings;
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -276,6 +276,6 @@ pub fn at_most(room: Option<u64>) -> ByteRange {
 }
 
 /// Bytes of a received message: those of its status, else the range that fits the buffer.
-pub fn received(status: Option<Status>, room: Option<u64>) -> ByteRange {
+pub fn received(status: Option<MpiStatus>, room: Option<u64>) -> ByteRange {
     status.map_or(at_most(room), |s| (s.bytes, s.bytes))
 }

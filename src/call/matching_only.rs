@@ -3,9 +3,9 @@
 //! Which send belongs to which receive is told by their order. Where one side of a row of messages is recorded and the other
 //! is not (one of two send functions disabled, a part of the run that the ranks enter in the midst of an exchange), the order
 //! of what is left says nothing. So where settings can do that, calls that send, receive, begin or complete such operations
-//! are recorded in HIDDEN records instead of being left out: readers match messages with them and show nothing of them.
+//! are recorded in MATCHING_ONLY records instead of being left out: readers match messages with them and show nothing of them.
 //!
-//! There is room for so many of them (`hidden-limit`). When it is used up, a gap marker (a CUT record) says that from here on
+//! There is room for so many of them (`hidden-limit`). When it is used up, a gap marker (a GAP record) says that from here on
 //! some may be missing. As in a run that reached its end as many messages were received as sent, what comes after the last gap
 //! marker can be counted from the end; so half of the room is kept for what comes after the first one.
 
@@ -15,7 +15,7 @@ use crate::platform::clock;
 use crate::settings::{Setting, Settings};
 use crate::thread::records;
 use crate::thread::state::Thread;
-use blockfile::define::CUT;
+use blockfile::define::GAP;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use wrappers::Class;
 
@@ -109,7 +109,7 @@ pub fn uses(bytes: usize) {
 
 /// Writes a gap marker: from here on calls are missing.
 fn mark_gap(t: &mut Thread) {
-    records::put_encoded(t, CUT, &[], clock::now());
+    records::put_encoded(t, GAP, &[], clock::now());
     t.gap = (t.sequence, t.at);
     HAS_GAP.store(true, Relaxed);
 }

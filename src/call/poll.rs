@@ -9,12 +9,12 @@ use crate::call::arg;
 use crate::thread::polls::{MAX_POLL_TURNS, PollTurn};
 use crate::thread::records;
 use crate::thread::state::Thread;
-use blockfile::define::{SKIPPED, Skipped};
+use blockfile::define::{SKIPPED, SkippedPolls};
 use blockfile::record::{self, RecordBase};
 use std::ptr::null_mut;
 
 /// Room that must be left for a record of the row: what is counted is taken back only if there is.
-const ROOM_BYTES: usize = record::HEAD + Skipped::SIZE + 4;
+const ROOM_BYTES: usize = record::HEAD + SkippedPolls::SIZE + 4;
 
 /// Key that distinguishes calls of the same function: a hash of the arguments (FNV-1a by words).
 #[derive(Clone, Copy)]
@@ -132,7 +132,7 @@ unsafe fn take_back(t: &mut Thread) {
     let turn = t.row.turns[t.row.turn];
     if turn.skipped.is_null() {
         records::truncate(t, tail);
-        let skipped = Skipped {
+        let skipped = SkippedPolls {
             function: turn.number,
             calls: 1,
             first: start,
@@ -142,7 +142,7 @@ unsafe fn take_back(t: &mut Thread) {
         records::put_at(t, SKIPPED, &skipped.encode(), start);
     } else {
         // SAFETY: the SKIPPED record that this row has written into this block.
-        unsafe { Skipped::count(turn.skipped.add(record::HEAD), stop) };
+        unsafe { SkippedPolls::count(turn.skipped.add(record::HEAD), stop) };
         records::truncate(t, tail);
     }
 }

@@ -10,7 +10,7 @@ use crate::platform::clock::{self, READS_CPU_TIME};
 use crate::thread::records::{make_room, put_any};
 use crate::thread::state::Thread;
 use crate::thread::within::within;
-use blockfile::define::{COUNTS, HIDDEN, HIDDEN_HEAD};
+use blockfile::define::{COUNTS, MATCHING_ONLY, MATCHING_ONLY_HEAD_BYTES};
 use blockfile::encode::{EncodeCursor, RecordHead};
 use blockfile::record;
 use std::sync::atomic::Ordering::Relaxed;
@@ -87,8 +87,8 @@ pub fn begin(t: &mut Thread, call: SlowCall) -> *mut u8 {
 /// one. Gives the place for the arguments.
 fn begin_for_matching(t: &mut Thread, call: &SlowCall) -> *mut u8 {
     let number = t.next_call - 1;
-    matching_only::uses(call.total + HIDDEN_HEAD);
-    let at = make_room(t, call.total + HIDDEN_HEAD, call.start, number);
+    matching_only::uses(call.total + MATCHING_ONLY_HEAD_BYTES);
+    let at = make_room(t, call.total + MATCHING_ONLY_HEAD_BYTES, call.start, number);
     let long = call.duration > u64::from(u32::MAX);
     // SAFETY: make_room gave room for a head with everything, and the arguments.
     unsafe {
@@ -99,7 +99,11 @@ fn begin_for_matching(t: &mut Thread, call: &SlowCall) -> *mut u8 {
         args.u32(call.word.into());
         args.i32(call.code);
         RecordHead {
-            word: if long { HIDDEN | record::LONG } else { HIDDEN },
+            word: if long {
+                MATCHING_ONLY | record::LONG
+            } else {
+                MATCHING_ONLY
+            },
             start: call.start.wrapping_sub(t.time_base) as u32,
             duration: if long { 0 } else { call.duration as u32 },
             call: number.wrapping_sub(t.call_base) as u32,

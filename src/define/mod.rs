@@ -20,7 +20,7 @@ use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{
     CommCreation, CommDefinition, CommKind, DatatypeDefinition, Definition, PredefinedHandle,
-    Process,
+    ProcessDefinition,
 };
 use parking_lot::Mutex;
 use std::ffi::c_int;
@@ -43,7 +43,7 @@ pub enum CommOrigin {
 pub fn process(t: &mut Thread) {
     put_definition(
         t,
-        &Definition::Process(Process {
+        &Definition::Process(ProcessDefinition {
             host: host::host(),
             program: host::program(),
             user: environment::var("LOGNAME").unwrap_or_default(),

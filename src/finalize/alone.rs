@@ -11,7 +11,7 @@ use crate::mpi::table::table;
 use crate::mpi::world::World;
 use crate::platform::folder;
 use crate::settings::Settings;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use memmap2::Mmap;
 use merge::dumpi;
 use merge::local::{Merge, Options};
@@ -110,7 +110,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
 /// CLOG2 and SLOG2, as far as they are wanted, and how many message endpoints are not drawn because the other one is not known.
 fn merged(
     merge: &Merge<'_, '_, '_>,
-    files: &[File<'_>],
+    files: &[BlockFile<'_>],
     table: &Table,
     whole: &RankSummary,
     base: &Path,

@@ -28,7 +28,7 @@ use crate::platform::{folder, host, own_file};
 use crate::settings::Settings;
 use crate::thread::callids;
 use crate::thread::current;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::Clock;
 use io_attribution::Extract;
 use merge::dumpi;
@@ -217,7 +217,7 @@ fn say_who_is_waited_for(world: &World, settings: &Settings) {
 }
 
 /// What stands in this rank's block file, in times of rank 0 where both read the same clock.
-fn own_scan(file: &File<'_>, zero: &FromZero) -> Scan {
+fn own_scan(file: &BlockFile<'_>, zero: &FromZero) -> Scan {
     let mut scan = Scan::new(file);
     let counter = file.info().clock == Clock::Tsc;
     if counter && zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
@@ -230,7 +230,7 @@ fn own_scan(file: &File<'_>, zero: &FromZero) -> Scan {
 
 /// What this rank has to tell the others before they merge; `missing` says why its block file cannot be read.
 fn own_part(
-    file: &File<'_>,
+    file: &BlockFile<'_>,
     scan: &Scan,
     table: &Table,
     zero: &FromZero,
@@ -269,7 +269,7 @@ fn own_part(
 
 /// Writes this rank's DUMPI file and notes in `part` what came of it. Gives the file's path and size in bytes.
 fn write_dumpi(
-    file: &File<'_>,
+    file: &BlockFile<'_>,
     scan: &Scan,
     table: &Table,
     zero: &FromZero,
@@ -293,7 +293,7 @@ struct AllRanks<'a> {
     line: &'a Exchange,
     zero: &'a FromZero,
     table: &'static Table,
-    file: &'a File<'a>,
+    file: &'a BlockFile<'a>,
     scan: &'a Scan,
     whole: &'a RankSummary,
     gids: GidTable,

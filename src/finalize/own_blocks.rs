@@ -7,7 +7,7 @@ use crate::mpi::functions::{FAMILY, FINGERPRINT};
 use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::settings::in_force;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -42,27 +42,27 @@ impl OwnBlocks {
     }
 
     /// The block file, decoded.
-    pub fn file(&self) -> Result<File<'_>, Trouble> {
+    pub fn file(&self) -> Result<BlockFile<'_>, Trouble> {
         match self {
             OwnBlocks::Own(bytes) => of_contents(bytes),
-            OwnBlocks::Empty(bytes) => File::new(bytes),
+            OwnBlocks::Empty(bytes) => BlockFile::new(bytes),
         }
         .map_err(|e| e.to_string())
     }
 }
 
 /// This process's block file.
-fn of_contents(contents: &StoreContents) -> Result<File<'_>, blockfile::file::Error> {
+fn of_contents(contents: &StoreContents) -> Result<BlockFile<'_>, blockfile::file::BlockFileError> {
     match contents {
         StoreContents::File(bytes) => of_mapping(bytes),
-        StoreContents::Copy(bytes) => File::new(bytes),
+        StoreContents::Copy(bytes) => BlockFile::new(bytes),
     }
 }
 
 /// A block file of any size, read in little memory.
-pub fn of_mapping(bytes: &memmap2::Mmap) -> Result<File<'_>, blockfile::file::Error> {
+pub fn of_mapping(bytes: &memmap2::Mmap) -> Result<BlockFile<'_>, blockfile::file::BlockFileError> {
     // SAFETY: memmap2 maps whole files shared, and nobody writes through a map that is for reading.
-    unsafe { File::mapped(bytes, std::slice::from_ref(&(0..bytes.len()))) }
+    unsafe { BlockFile::mapped(bytes, std::slice::from_ref(&(0..bytes.len()))) }
 }
 
 /// What the block file of a process without calls would be.

@@ -5,7 +5,7 @@ use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
 use crate::exchange::spread::{UP_TAG, spread};
 use crate::exchange::tree::{children, parent};
-use blockfile::args::Bytes;
+use blockfile::args::ByteCursor;
 use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
 use trace_formats::clog2::{CommKind, Gid};
@@ -79,7 +79,7 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn text(b: &mut Bytes<'_>) -> Option<String> {
+fn text(b: &mut ByteCursor<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(b.string()??).into_owned())
 }
 
@@ -135,7 +135,7 @@ impl RankSummary {
     }
 
     fn decode(bytes: &[u8]) -> Option<RankSummary> {
-        let b = &mut Bytes::new(bytes);
+        let b = &mut ByteCursor::new(bytes);
         let mut part = RankSummary {
             first_ns: b.i64()?,
             threads: b.u64()? as u32,
@@ -274,7 +274,7 @@ impl ZeroClock {
 
     /// From what [`spread`] gave.
     pub fn decode(bytes: &[u8]) -> Option<ZeroClock> {
-        let b = &mut Bytes::new(bytes);
+        let b = &mut ByteCursor::new(bytes);
         let boot = text(b)?;
         let mut readings = Vec::new();
         while let Some(ticks) = b.u64() {

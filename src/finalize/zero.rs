@@ -77,8 +77,8 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
         message.extend_from_slice(&clock.encode());
     }
     let message = spread(line, own.rank, own.size, message).map_err(said)?;
-    let b = &mut blockfile::args::Bytes::new(&message);
-    let text = |b: &mut blockfile::args::Bytes<'_>| {
+    let b = &mut blockfile::args::ByteCursor::new(&message);
+    let text = |b: &mut blockfile::args::ByteCursor<'_>| {
         let text = b.string().flatten();
         text.map(|t| String::from_utf8_lossy(t).into_owned())
     };

@@ -6,15 +6,15 @@ use crate::mpi::functions::FAMILY;
 use crate::mpi::handles;
 use crate::mpi::header::MPI_Status;
 use crate::mpi::pmpi;
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
 use std::ffi::c_int;
 
 /// Decodes a status. Its error field counts only with `error`: calls that complete one operation do not set it.
 #[inline(always)]
-pub fn decode(s: &MPI_Status, error: bool) -> Status {
+pub fn decode(s: &MPI_Status, error: bool) -> MpiStatus {
     let (bytes, cancelled) = private(s);
-    Status {
+    MpiStatus {
         source: s.MPI_SOURCE,
         tag: s.MPI_TAG,
         error: if error { s.MPI_ERROR } else { 0 },

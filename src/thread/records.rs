@@ -6,8 +6,10 @@ use crate::platform::clock;
 use crate::thread::callids;
 use crate::thread::state::Thread;
 use crate::thread::within::BusyGuard;
-use blockfile::args::Bytes;
-use blockfile::define::{Definition, ENTER, FRAGMENT, Skipped, TIME_BASE, USER_EVENT, is_lasting};
+use blockfile::args::ByteCursor;
+use blockfile::define::{
+    Definition, ENTER, FRAGMENT, SkippedPolls, TIME_BASE, USER_EVENT, is_lasting,
+};
 use blockfile::encode::RecordHead;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
 use blockfile::record::{self, RecordBase};
@@ -111,7 +113,7 @@ pub fn count_lost(t: &mut Thread) {
     // SAFETY: the part of the thread's own block that has been written.
     let bytes = unsafe { std::slice::from_raw_parts(t.block.start(), used) };
     let lost: u64 = record::Records::new(bytes, record::RecordBase::default())
-        .map(|r| match Skipped::of(&r) {
+        .map(|r| match SkippedPolls::of(&r) {
             Some(skipped) => skipped.calls,
             None => {
                 let counts = !r.is_definition()
@@ -126,7 +128,7 @@ pub fn count_lost(t: &mut Thread) {
 
 /// Whether this ends a record that is larger than a block.
 fn is_last_part(r: &record::Record<'_>) -> bool {
-    let b = &mut Bytes::new(r.payload);
+    let b = &mut ByteCursor::new(r.payload);
     let (total, offset) = (b.u32().unwrap_or(0), b.u32().unwrap_or(0));
     r.function == FRAGMENT && offset as usize + b.rest().len() >= total as usize
 }

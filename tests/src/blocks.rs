@@ -1,8 +1,8 @@
 //! Content of a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
 
 use crate::tally::CallTally;
-use blockfile::define::{Definition, FILE, LOST, OpenFileDefinition, Skipped};
-use blockfile::file::{File, Info};
+use blockfile::define::{Definition, FILE, LOST, OpenFileDefinition, SkippedPolls};
+use blockfile::file::{BlockFile, BlockFileInfo};
 use blockfile::operation::{self, OperationRecord};
 use blockfile::record::FIRST_UNKNOWN;
 use std::fs;
@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct RecordedCounts {
     /// Header of the block file.
-    pub info: Info,
+    pub info: BlockFileInfo,
     /// Number of threads in the block file.
     pub threads: usize,
     /// Records of calls, per function.
@@ -27,7 +27,7 @@ pub struct RecordedCounts {
 #[track_caller]
 pub fn read(path: &Path) -> RecordedCounts {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let file = File::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file = BlockFile::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let table = wrappers::table().expect("the function table");
     let mut recorded = RecordedCounts {
         info: file.info(),
@@ -44,7 +44,7 @@ pub fn read(path: &Path) -> RecordedCounts {
                 Some(function) => function.name.clone(),
                 None => format!("function {number}"),
             };
-            if let Some(skipped) = Skipped::of(&record) {
+            if let Some(skipped) = SkippedPolls::of(&record) {
                 *recorded.skipped.entry(name(skipped.function)).or_default() += skipped.calls;
             }
             if record.is_call() {
@@ -102,7 +102,7 @@ impl RecordedFiles {
 #[track_caller]
 pub fn files(path: &Path) -> RecordedFiles {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let file = File::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file = BlockFile::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let table = wrappers::table().expect("the function table");
     let mut files = RecordedFiles::default();
     for thread in file.threads() {

@@ -2,7 +2,7 @@
 //! it in the buffers.
 
 use crate::{compile, process};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation::{self, Effect, Layer};
 use io_attribution::{
     Actor, AttributedOperation, AttributionRecord, DataAccessCall, FileRole, Precision, Relation,
@@ -146,9 +146,9 @@ pub fn facts(trace: &Path, prefix: &str) -> RunAttribution {
             contents.push(fs::read(&path).expect("own folder"));
         }
     }
-    let files: Vec<File<'_>> = contents
+    let files: Vec<BlockFile<'_>> = contents
         .iter()
-        .map(|bytes| File::new(bytes).expect("a block file"))
+        .map(|bytes| BlockFile::new(bytes).expect("a block file"))
         .collect();
     let table = wrappers::table().expect("the function table");
     let mut facts = RunAttribution::default();

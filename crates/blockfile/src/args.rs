@@ -3,20 +3,20 @@
 //! Arguments stand in the order of the MPI signature. What a parameter looks like follows from the table alone
 //! ([`wrappers::Carrier`]) and from the width of handles, which the block file's header gives.
 
-use crate::encode::{NO_ARRAY, Status, status};
+use crate::encode::{MpiStatus, NO_ARRAY, status};
 use crate::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, ElementForm, Function};
 
 /// Cursor over bytes. Every getter returns `None` when the bytes run out.
 #[derive(Clone, Debug)]
-pub struct Bytes<'a> {
+pub struct ByteCursor<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteCursor<'a> {
     /// Over `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Bytes { bytes }
+        ByteCursor { bytes }
     }
 
     /// The next `n` bytes.
@@ -94,7 +94,7 @@ impl<'a> Bytes<'a> {
     /// A status: outer `None` when damaged, inner `None` when the call delivered none.
     #[inline]
     #[allow(clippy::option_option, reason = "damaged and absent differ")]
-    pub fn status(&mut self) -> Option<Option<Status>> {
+    pub fn status(&mut self) -> Option<Option<MpiStatus>> {
         let head = self.u8()?;
         if head & status::PRESENT == 0 {
             return Some(None);
@@ -119,7 +119,7 @@ impl<'a> Bytes<'a> {
         } else {
             0
         };
-        Some(Some(Status {
+        Some(Some(MpiStatus {
             source,
             tag,
             error,
@@ -143,7 +143,7 @@ pub enum ArgValue<'a> {
     /// Raw handle.
     Handle(u64),
     /// Status; `None` where the call delivered none.
-    Status(Option<Status>),
+    Status(Option<MpiStatus>),
     /// Text; `None` where it was NULL.
     Text(Option<&'a [u8]>),
     /// Array; `None` where it was NULL, a sentinel or not significant.
@@ -180,7 +180,7 @@ impl<'a> Array<'a> {
             return None;
         }
         let width = self.width();
-        let b = &mut Bytes::new(self.bytes.get(i * width..(i + 1) * width)?);
+        let b = &mut ByteCursor::new(self.bytes.get(i * width..(i + 1) * width)?);
         match self.elem {
             ElementForm::I32 => b.i32().map(i64::from),
             ElementForm::I64 => b.i64(),
@@ -194,8 +194,8 @@ impl<'a> Array<'a> {
     }
 
     /// All statuses of an array of statuses.
-    pub fn statuses(&self) -> impl Iterator<Item = Option<Status>> + use<'a> {
-        let mut b = Bytes::new(self.bytes);
+    pub fn statuses(&self) -> impl Iterator<Item = Option<MpiStatus>> + use<'a> {
+        let mut b = ByteCursor::new(self.bytes);
         let n = if self.elem == ElementForm::Status {
             self.len
         } else {
@@ -206,7 +206,7 @@ impl<'a> Array<'a> {
 
     /// All strings of an array of strings.
     pub fn texts(&self) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
-        let mut b = Bytes::new(self.bytes);
+        let mut b = ByteCursor::new(self.bytes);
         let n = if self.elem == ElementForm::Text {
             self.len
         } else {
@@ -246,7 +246,7 @@ impl<'a> ArgValues<'a> {
     /// Takes in the arguments that `payload` of a call of `function` holds, in place of those that were there. `None` if it is damaged.
     #[inline]
     pub fn fill(&mut self, function: &Function, family: Family, payload: &'a [u8]) -> Option<()> {
-        let b = &mut Bytes::new(payload);
+        let b = &mut ByteCursor::new(payload);
         let handle = family.handle_bytes();
         self.len = 0;
         for (param, value) in function.params.iter().zip(&mut self.values) {
@@ -307,7 +307,7 @@ impl<'a> ArgValues<'a> {
     }
 
     /// Argument `i` as a status.
-    pub fn status(&self, i: usize) -> Option<Status> {
+    pub fn status(&self, i: usize) -> Option<MpiStatus> {
         match *self.get(i) {
             ArgValue::Status(s) => s,
             _ => None,
@@ -325,7 +325,7 @@ impl<'a> ArgValues<'a> {
 
 #[allow(clippy::option_option, reason = "damaged and NULL differ")]
 fn array<'a>(
-    b: &mut Bytes<'a>,
+    b: &mut ByteCursor<'a>,
     elem: ElementForm,
     handle_bytes: usize,
 ) -> Option<Option<Array<'a>>> {

@@ -29,7 +29,7 @@ pub mod status {
 
 /// A status, decoded from the MPI library's own structure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct MpiStatus {
     /// MPI_SOURCE.
     pub source: i32,
     /// MPI_TAG.
@@ -113,7 +113,7 @@ impl EncodeCursor {
 
     /// A status, or its absence.
     #[inline(always)]
-    pub fn status(&mut self, s: Option<Status>) {
+    pub fn status(&mut self, s: Option<MpiStatus>) {
         let Some(s) = s else {
             self.put(0u8);
             return;

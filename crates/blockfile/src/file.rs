@@ -8,7 +8,7 @@ use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, PINNED_MAGIC, VERSION, at,
 };
 use crate::record::{self, Record, RecordBase, Records, u32_at, u64_at};
-use crate::{args::Bytes, define};
+use crate::{args::ByteCursor, define};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -16,24 +16,24 @@ use std::sync::Arc;
 
 /// Why a file is not a readable block file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct BlockFileError {
     /// Byte offset in the file.
     pub offset: usize,
     /// Description of the content found and of the expected one.
     pub what: String,
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for BlockFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "byte {}: {}", self.offset, self.what)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for BlockFileError {}
 
 /// Content of a block file's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Info {
+pub struct BlockFileInfo {
     /// Representation of handles.
     pub family: Family,
     /// Fingerprint of the function table.
@@ -71,15 +71,15 @@ pub struct OpenCall {
 
 /// A block file in memory.
 #[derive(Debug, Clone)]
-pub struct File<'a> {
-    info: Info,
-    threads: Vec<Thread<'a>>,
+pub struct BlockFile<'a> {
+    info: BlockFileInfo,
+    threads: Vec<ThreadBlocks<'a>>,
     bytes: FileBytes<'a>,
 }
 
 /// The blocks of one thread in order.
 #[derive(Debug, Clone)]
-pub struct Thread<'a> {
+pub struct ThreadBlocks<'a> {
     /// Number in the order of first MPI calls.
     pub number: u32,
     /// Thread ID of the operating system.
@@ -181,18 +181,18 @@ fn blocks_within(data: &[Range<usize>]) -> impl Iterator<Item = u32> {
 /// Blocks whose headers are looked at before their memory is given back.
 const HEADERS: usize = 16;
 
-impl<'a> File<'a> {
+impl<'a> BlockFile<'a> {
     /// Reads the header and finds the blocks in `bytes`.
     ///
     /// # Errors
     /// If `bytes` is not a block file of this version.
-    pub fn new(bytes: &'a [u8]) -> Result<File<'a>, Error> {
+    pub fn new(bytes: &'a [u8]) -> Result<BlockFile<'a>, BlockFileError> {
         let whole = 0..bytes.len();
         let contents = FileBytes {
             bytes,
             mapped: false,
         };
-        File::read(contents, std::slice::from_ref(&whole))
+        BlockFile::read(contents, std::slice::from_ref(&whole))
     }
 
     /// [`File::new`] in little memory whatever the size of the file: the pages that a walk has left are given back. `data`
@@ -204,17 +204,23 @@ impl<'a> File<'a> {
     ///
     /// # Safety
     /// `bytes` must be a shared mapping of a file from its beginning, through which nobody writes.
-    pub unsafe fn mapped(bytes: &'a [u8], data: &[Range<usize>]) -> Result<File<'a>, Error> {
+    pub unsafe fn mapped(
+        bytes: &'a [u8],
+        data: &[Range<usize>],
+    ) -> Result<BlockFile<'a>, BlockFileError> {
         let contents = FileBytes {
             bytes,
             mapped: true,
         };
-        File::read(contents, data)
+        BlockFile::read(contents, data)
     }
 
-    fn read(contents: FileBytes<'a>, data: &[Range<usize>]) -> Result<File<'a>, Error> {
+    fn read(
+        contents: FileBytes<'a>,
+        data: &[Range<usize>],
+    ) -> Result<BlockFile<'a>, BlockFileError> {
         let bytes = contents.bytes;
-        let fail = |offset, what: &str| Error {
+        let fail = |offset, what: &str| BlockFileError {
             offset,
             what: what.to_owned(),
         };
@@ -230,7 +236,7 @@ impl<'a> File<'a> {
                 &format!("version {version}, this program reads version {VERSION}"),
             ));
         }
-        let info = Info {
+        let info = BlockFileInfo {
             family: Family::from_u32(word(at::F_FAMILY)?)
                 .ok_or_else(|| fail(at::F_FAMILY, "unknown ABI family (1 to 3 expected)"))?,
             table: long(at::F_TABLE)?,
@@ -282,7 +288,7 @@ impl<'a> File<'a> {
                 blocks.sort_by_key(|&(sequence, _)| sequence);
                 // A block stands twice if the process died after writing it out and before using it again.
                 blocks.dedup_by_key(|&mut (sequence, _)| sequence);
-                Thread {
+                ThreadBlocks {
                     number,
                     tid: blocks
                         .first()
@@ -301,7 +307,7 @@ impl<'a> File<'a> {
                 }
             })
             .collect();
-        Ok(File {
+        Ok(BlockFile {
             info,
             threads,
             bytes: contents,
@@ -309,7 +315,7 @@ impl<'a> File<'a> {
     }
 
     /// Content of the file's header.
-    pub fn info(&self) -> Info {
+    pub fn info(&self) -> BlockFileInfo {
         self.info
     }
 
@@ -321,26 +327,26 @@ impl<'a> File<'a> {
     }
 
     /// The threads by number.
-    pub fn threads(&self) -> &[Thread<'a>] {
+    pub fn threads(&self) -> &[ThreadBlocks<'a>] {
         &self.threads
     }
 
     /// Damage of the file: missing blocks, and records that cannot be read within what the blocks say is
     /// committed. Reads everything.
-    pub fn damage(&self) -> Vec<Error> {
+    pub fn damage(&self) -> Vec<BlockFileError> {
         let mut damage = Vec::new();
         // Whatever the header says of room: a process that is killed may not have made it yet.
         let length = self.bytes.bytes.len();
         let tail = length - length % BLOCK_SIZE;
         let is_block = |magic| magic == BLOCK_MAGIC || magic == PINNED_MAGIC;
         if tail > 0 && u32_at(self.bytes.bytes, tail).is_some_and(is_block) {
-            damage.push(Error {
+            damage.push(BlockFileError {
                 offset: length,
                 what: format!("the file ends within a block, which begins at byte {tail}"),
             });
         }
         if self.threads.is_empty() && self.info.rank >= 0 {
-            damage.push(Error {
+            damage.push(BlockFileError {
                 offset: BLOCK_SIZE,
                 what: "no block of any thread, although MPI_Init had returned".to_owned(),
             });
@@ -354,7 +360,7 @@ impl<'a> File<'a> {
                 let offset = (number as usize + 1) * BLOCK_SIZE;
                 let sequence = u64_at(block, at::B_SEQUENCE).unwrap_or(0);
                 if sequence != expected && thread.blocks.pinned.is_empty() {
-                    damage.push(Error {
+                    damage.push(BlockFileError {
                         offset,
                         what: format!(
                             "block {sequence} of thread {} stands here, block {expected} was expected",
@@ -367,7 +373,7 @@ impl<'a> File<'a> {
                 let mut records = block_records(block);
                 records.by_ref().for_each(drop);
                 if records.position() != committed {
-                    damage.push(Error {
+                    damage.push(BlockFileError {
                         offset: offset + BLOCK_HEADER + records.position(),
                         what: format!(
                             "no record where one was expected, {} bytes of the block are left",
@@ -425,7 +431,7 @@ fn block_records(block: &[u8]) -> Records<'_> {
     )
 }
 
-impl<'a> Thread<'a> {
+impl<'a> ThreadBlocks<'a> {
     /// The thread's records in order of completion.
     pub fn records(&self) -> ThreadRecords<'a> {
         ThreadRecords {
@@ -469,7 +475,7 @@ const WHOLE_HEAD: usize = 6;
 /// The record whose fragments are together in `bytes`, without its arguments, which stand behind [`WHOLE_HEAD`]. Times and
 /// CallID are those of the fragments.
 fn whole(bytes: &[u8], fragment: Record<'_>) -> Option<Record<'static>> {
-    let b = &mut Bytes::new(bytes);
+    let b = &mut ByteCursor::new(bytes);
     let word = b.u16()?;
     let code = b.i32()?;
     Some(Record {
@@ -581,7 +587,7 @@ impl<'a> ThreadRecords<'a> {
 
     /// Adds a fragment; `Some` when the record is whole.
     fn add_fragment(&mut self, payload: &[u8]) -> Option<()> {
-        let b = &mut Bytes::new(payload);
+        let b = &mut ByteCursor::new(payload);
         let (total, offset) = (b.u32()? as usize, b.u32()? as usize);
         if offset == 0 {
             self.whole.clear();

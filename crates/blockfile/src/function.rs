@@ -9,7 +9,7 @@
 //! A frame that was thrown away by longjmp is never left. The stack pointer tells: a function that
 //! is entered from further up the stack than one that is still open cannot have been called from it.
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 use crate::define;
 use crate::record::Record;
 
@@ -18,7 +18,7 @@ pub const PAYLOAD: usize = 12;
 
 /// A function is entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct FunctionStep {
     /// Whether the function is entered; else it is left.
     pub enters: bool,
     /// Address of the function.
@@ -37,10 +37,10 @@ pub fn is_step(function: u16) -> bool {
     matches!(function, define::ENTER | define::EXIT)
 }
 
-impl Step {
+impl FunctionStep {
     /// A step with these properties.
-    pub fn new(enters: bool, address: u64, stack: u32, inlined: bool) -> Step {
-        Step {
+    pub fn new(enters: bool, address: u64, stack: u32, inlined: bool) -> FunctionStep {
+        FunctionStep {
             enters,
             address: address & !INLINED,
             stack,
@@ -55,14 +55,19 @@ impl Step {
 
     /// Decodes the step in a record; `None` for another record or a damaged one.
     #[inline]
-    pub fn of(record: &Record<'_>) -> Option<Step> {
+    pub fn of(record: &Record<'_>) -> Option<FunctionStep> {
         if !is_step(record.function) {
             return None;
         }
-        let b = &mut Bytes::new(record.payload);
+        let b = &mut ByteCursor::new(record.payload);
         let address = b.u64()?;
         let enters = record.function == define::ENTER;
-        Some(Step::new(enters, address, b.u32()?, address & INLINED != 0))
+        Some(FunctionStep::new(
+            enters,
+            address,
+            b.u32()?,
+            address & INLINED != 0,
+        ))
     }
 
     /// The payload of its record.
@@ -82,7 +87,7 @@ mod tests {
     #[test]
     fn steps_round_trip() {
         for enters in [true, false] {
-            let step = Step::new(enters, 0x5555_1234_5678, 0xFFFF_0010, enters);
+            let step = FunctionStep::new(enters, 0x5555_1234_5678, 0xFFFF_0010, enters);
             let bytes = step.encode();
             let record = |payload| Record {
                 function: if enters { define::ENTER } else { define::EXIT },
@@ -94,13 +99,13 @@ mod tests {
                 cpu: None,
                 payload,
             };
-            assert_eq!(Step::of(&record(&bytes)), Some(step));
-            assert_eq!(Step::of(&record(&bytes[..11])), None);
+            assert_eq!(FunctionStep::of(&record(&bytes)), Some(step));
+            assert_eq!(FunctionStep::of(&record(&bytes[..11])), None);
             let other = Record {
                 function: define::MODULE,
                 ..record(&bytes)
             };
-            assert_eq!(Step::of(&other), None);
+            assert_eq!(FunctionStep::of(&other), None);
         }
     }
 }

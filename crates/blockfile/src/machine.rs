@@ -1,6 +1,6 @@
 //! This machine: its clocks, its name, and what identifies the start of its kernel.
 
-use crate::define::{ClockReading, Process};
+use crate::define::{ClockReading, ProcessDefinition};
 use std::ffi::{CStr, c_char};
 
 /// CLOCK_MONOTONIC, ns.
@@ -31,12 +31,12 @@ pub fn monotonic_reading() -> ClockReading {
 }
 
 /// Definition of this process.
-pub fn process() -> Process {
+pub fn process() -> ProcessDefinition {
     let file_name = |path: std::path::PathBuf| {
         let name = path.file_name()?;
         Some(name.to_string_lossy().into_owned())
     };
-    Process {
+    ProcessDefinition {
         host: host(),
         program: std::env::current_exe()
             .ok()

@@ -50,7 +50,7 @@ pub const POSITION: u16 = 0x0FF0;
 pub const SERVER: u16 = 0x0FEF;
 /// Extents of a file on a device: see [`Extents`](crate::define::Extents).
 pub const EXTENTS: u16 = 0x0FEE;
-/// An event that the program reports: see [`crate::user::Event`].
+/// An event that the program reports: see [`crate::user::UserEvent`].
 pub const USER_EVENT: u16 = 0x0FED;
 /// A category of such events: see [`crate::user::UserCategory`].
 pub const USER_CATEGORY: u16 = 0x0FEC;
@@ -68,10 +68,10 @@ pub const COUNTS: u16 = 0x0FE7;
 pub const SKIPPED: u16 = 0x0FE6;
 /// A call recorded for message matching only, because the settings leave it out: see [`hidden`](crate::define::hidden). Pictures
 /// do not show the call and statistics do not count it.
-pub const HIDDEN: u16 = 0x0FE5;
+pub const MATCHING_ONLY: u16 = 0x0FE5;
 /// Gap marker: between here and the next record of a call, calls may be missing that send, receive, or begin or complete such
 /// operations. No payload.
-pub const CUT: u16 = 0x0FE4;
+pub const GAP: u16 = 0x0FE4;
 /// Sizes of the messages that are recorded: u64 fewest, u64 most bytes. Calls with other sizes are not in the blocks.
 pub const MESSAGES: u16 = 0x0FE3;
 /// Functions of the program that are shown: u32 count, strings, patterns of which a shown name matches one; then u32 count,

@@ -11,7 +11,7 @@
 //! 32       CALL: u64 CallID | CONTROL: u64 | SECTORS: u64, u64 | REQUEST: u64, u64, u32, u64 | PEER: i32, i64
 //! ```
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 pub use crate::numbers::FIRST_OPERATION as FIRST;
 
 /// No MPI call is running on the thread.
@@ -277,7 +277,7 @@ impl OperationRecord {
 
     /// The operation of this payload; `None` if it is damaged.
     pub fn decode(payload: &[u8]) -> Option<OperationRecord> {
-        let b = &mut Bytes::new(payload);
+        let b = &mut ByteCursor::new(payload);
         let flags = b.u32()?;
         let has = |flag| flags & flag != 0;
         Some(OperationRecord {

@@ -2,7 +2,7 @@
 //!
 //! Functions named `put_…` append to a payload; the others take from one and give `None` when it ends too early.
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 
 pub fn put_u32(out: &mut Vec<u8>, v: u32) {
     out.extend_from_slice(&v.to_ne_bytes());
@@ -24,12 +24,12 @@ pub fn put_texts(out: &mut Vec<u8>, texts: &[String]) {
 }
 
 /// A string. Bytes that are not UTF-8 become U+FFFD.
-pub fn text(b: &mut Bytes<'_>) -> Option<String> {
+pub fn text(b: &mut ByteCursor<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(b.string()??).into_owned())
 }
 
 /// Strings after a u32 count.
-pub fn texts(b: &mut Bytes<'_>) -> Option<Vec<String>> {
+pub fn texts(b: &mut ByteCursor<'_>) -> Option<Vec<String>> {
     let mut texts = Vec::new();
     for _ in 0..b.u32()? {
         texts.push(text(b)?);

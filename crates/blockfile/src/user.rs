@@ -11,7 +11,7 @@
 //! USER_CATEGORY   0  u32  kind; 4 i32 number; 8 i32 number of the end event; strings name, colour, format
 //! ```
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 use crate::payload::{put_text, put_u32, text};
 
 /// A communicator follows. Without this flag, the communicator is MPI_COMM_WORLD.
@@ -44,7 +44,7 @@ pub mod what {
 /// Kind of a category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
-pub enum Kind {
+pub enum UserCategoryKind {
     /// A region, known to all ranks by its name.
     #[default]
     Region = 0,
@@ -60,15 +60,15 @@ pub enum Kind {
     Event = 5,
 }
 
-impl Kind {
-    fn from_u32(n: u32) -> Option<Kind> {
+impl UserCategoryKind {
+    fn from_u32(n: u32) -> Option<UserCategoryKind> {
         [
-            Kind::Region,
-            Kind::Integer,
-            Kind::Real,
-            Kind::Text,
-            Kind::State,
-            Kind::Event,
+            UserCategoryKind::Region,
+            UserCategoryKind::Integer,
+            UserCategoryKind::Real,
+            UserCategoryKind::Text,
+            UserCategoryKind::State,
+            UserCategoryKind::Event,
         ]
         .into_iter()
         .find(|&k| k as u32 == n)
@@ -79,7 +79,7 @@ impl Kind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserCategory {
     /// Kind of the events.
-    pub kind: Kind,
+    pub kind: UserCategoryKind,
     /// Number in the process's events; for a state the number of its start event.
     pub number: i32,
     /// Number of a state's end event.
@@ -106,9 +106,9 @@ impl UserCategory {
     }
 
     /// Decodes a category at the beginning of a payload; `None` if it is damaged.
-    pub fn decode(b: &mut Bytes<'_>) -> Option<UserCategory> {
+    pub fn decode(b: &mut ByteCursor<'_>) -> Option<UserCategory> {
         Some(UserCategory {
-            kind: Kind::from_u32(b.u32()?)?,
+            kind: UserCategoryKind::from_u32(b.u32()?)?,
             number: b.i32()?,
             end: b.i32()?,
             name: text(b)?,
@@ -120,7 +120,7 @@ impl UserCategory {
 
 /// Content of an event of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What<'a> {
+pub enum UserEventContent<'a> {
     /// A region begins.
     Enter,
     /// A region ends.
@@ -150,7 +150,7 @@ pub struct UserMessage {
 
 /// An event of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event<'a> {
+pub struct UserEvent<'a> {
     /// Number of its category.
     pub number: i32,
     /// Raw handle of its communicator; `None` for MPI_COMM_WORLD.
@@ -158,21 +158,21 @@ pub struct Event<'a> {
     /// Whether an MPI call was running on the thread.
     pub inside: bool,
     /// Content of the event.
-    pub what: What<'a>,
+    pub content: UserEventContent<'a>,
 }
 
-impl<'a> Event<'a> {
+impl<'a> UserEvent<'a> {
     /// Payload of the record.
     pub fn encode(&self) -> Vec<u8> {
-        let word = match self.what {
-            What::Enter => what::ENTER,
-            What::Exit => what::EXIT,
-            What::Mark(_) => what::MARK,
-            What::Text(_) => what::TEXT,
-            What::Mpe(None) => what::MPE,
-            What::Mpe(Some(_)) => what::MPE | CARGO,
-            What::Send(_) => what::SEND,
-            What::Receive(_) => what::RECEIVE,
+        let word = match self.content {
+            UserEventContent::Enter => what::ENTER,
+            UserEventContent::Exit => what::EXIT,
+            UserEventContent::Mark(_) => what::MARK,
+            UserEventContent::Text(_) => what::TEXT,
+            UserEventContent::Mpe(None) => what::MPE,
+            UserEventContent::Mpe(Some(_)) => what::MPE | CARGO,
+            UserEventContent::Send(_) => what::SEND,
+            UserEventContent::Receive(_) => what::RECEIVE,
         };
         let mut flags = if self.inside { INSIDE } else { 0 };
         flags |= self.comm.map_or(0, |_| COMM);
@@ -182,15 +182,15 @@ impl<'a> Event<'a> {
         if let Some(comm) = self.comm {
             out.extend_from_slice(&comm.to_ne_bytes());
         }
-        match self.what {
-            What::Enter | What::Exit | What::Mpe(None) => {}
-            What::Mark(bits) => out.extend_from_slice(&bits.to_ne_bytes()),
-            What::Text(text) => {
+        match self.content {
+            UserEventContent::Enter | UserEventContent::Exit | UserEventContent::Mpe(None) => {}
+            UserEventContent::Mark(bits) => out.extend_from_slice(&bits.to_ne_bytes()),
+            UserEventContent::Text(text) => {
                 put_u32(&mut out, text.len() as u32);
                 out.extend_from_slice(text);
             }
-            What::Mpe(Some(cargo)) => out.extend_from_slice(cargo),
-            What::Send(m) | What::Receive(m) => {
+            UserEventContent::Mpe(Some(cargo)) => out.extend_from_slice(cargo),
+            UserEventContent::Send(m) | UserEventContent::Receive(m) => {
                 put_u32(&mut out, m.partner as u32);
                 put_u32(&mut out, m.tag as u32);
                 out.extend_from_slice(&m.bytes.to_ne_bytes());
@@ -200,8 +200,8 @@ impl<'a> Event<'a> {
     }
 
     /// The event of this payload; `None` if it is damaged.
-    pub fn decode(payload: &'a [u8]) -> Option<Event<'a>> {
-        let b = &mut Bytes::new(payload);
+    pub fn decode(payload: &'a [u8]) -> Option<UserEvent<'a>> {
+        let b = &mut ByteCursor::new(payload);
         let word = b.u32()?;
         let number = b.i32()?;
         let comm = match word & COMM {
@@ -216,21 +216,21 @@ impl<'a> Event<'a> {
             })
         };
         let what = match word & 0xFF {
-            what::ENTER => What::Enter,
-            what::EXIT => What::Exit,
-            what::SEND => What::Send(message()?),
-            what::RECEIVE => What::Receive(message()?),
-            what::MARK => What::Mark(b.u64()?),
-            what::TEXT => What::Text(b.string()??),
-            what::MPE if word & CARGO == 0 => What::Mpe(None),
-            what::MPE => What::Mpe(Some(b.take(CARGO_SIZE)?.try_into().ok()?)),
+            what::ENTER => UserEventContent::Enter,
+            what::EXIT => UserEventContent::Exit,
+            what::SEND => UserEventContent::Send(message()?),
+            what::RECEIVE => UserEventContent::Receive(message()?),
+            what::MARK => UserEventContent::Mark(b.u64()?),
+            what::TEXT => UserEventContent::Text(b.string()??),
+            what::MPE if word & CARGO == 0 => UserEventContent::Mpe(None),
+            what::MPE => UserEventContent::Mpe(Some(b.take(CARGO_SIZE)?.try_into().ok()?)),
             _ => return None,
         };
-        Some(Event {
+        Some(UserEvent {
             number,
             comm,
             inside: word & INSIDE != 0,
-            what,
+            content: what,
         })
     }
 }
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn categories_round_trip() {
         let category = UserCategory {
-            kind: Kind::State,
+            kind: UserCategoryKind::State,
             number: 600,
             end: 601,
             name: "größer".to_owned(),
@@ -266,29 +266,29 @@ mod tests {
             bytes: 1 << 40,
         };
         for what in [
-            What::Enter,
-            What::Exit,
-            What::Mark(u64::MAX),
-            What::Text(b"some text"),
-            What::Mpe(None),
-            What::Mpe(Some(&[7; CARGO_SIZE])),
-            What::Send(message),
-            What::Receive(message),
+            UserEventContent::Enter,
+            UserEventContent::Exit,
+            UserEventContent::Mark(u64::MAX),
+            UserEventContent::Text(b"some text"),
+            UserEventContent::Mpe(None),
+            UserEventContent::Mpe(Some(&[7; CARGO_SIZE])),
+            UserEventContent::Send(message),
+            UserEventContent::Receive(message),
         ] {
             for (comm, inside) in [(None, false), (Some(0x4400_0000), true)] {
-                let event = Event {
+                let event = UserEvent {
                     number: -3,
                     comm,
                     inside,
-                    what,
+                    content: what,
                 };
                 let bytes = event.encode();
-                assert_eq!(Event::decode(&bytes), Some(event));
+                assert_eq!(UserEvent::decode(&bytes), Some(event));
                 for cut in 0..bytes.len() {
-                    assert_eq!(Event::decode(&bytes[..cut]), None);
+                    assert_eq!(UserEvent::decode(&bytes[..cut]), None);
                 }
             }
         }
-        assert_eq!(Event::decode(&[0xFF; 64]), None);
+        assert_eq!(UserEvent::decode(&[0xFF; 64]), None);
     }
 }

@@ -394,7 +394,7 @@ mod tests {
 
     /// Numbers of the operations of thread `thread` in `bytes`, each checked, and the definitions of all threads.
     fn read(bytes: &[u8], thread: u32) -> (u64, Vec<Definition>) {
-        let file = crate::file::File::new(bytes).unwrap();
+        let file = crate::file::BlockFile::new(bytes).unwrap();
         assert_eq!(file.damage(), []);
         assert_eq!(
             (file.info().rank, file.info().clock),
@@ -445,7 +445,7 @@ mod tests {
         assert!(definitions.contains(&Definition::Server(server())));
         let clocks = |d: &&Definition| matches!(d, Definition::Clock(_));
         assert_eq!(definitions.iter().filter(clocks).count(), 2);
-        let info = crate::file::File::new(&bytes).unwrap().info();
+        let info = crate::file::BlockFile::new(&bytes).unwrap().info();
         assert_eq!((info.ended, info.lost), (1, 0));
         assert!(
             BlockFileWriter::create(&name.0, server()).is_err(),
@@ -512,7 +512,7 @@ mod tests {
         let (count, definitions) = read(&bytes, 1);
         assert_eq!(count, 5_000);
         assert_eq!(definitions.len(), 3);
-        assert_eq!(crate::file::File::new(&bytes).unwrap().info().ended, 0);
+        assert_eq!(crate::file::BlockFile::new(&bytes).unwrap().info().ended, 0);
     }
 
     #[test]
@@ -520,7 +520,7 @@ mod tests {
         let name = Name::new("full");
         assert!(run("child_without_room", &name).success());
         let bytes = std::fs::read(&name.0).unwrap();
-        let file = crate::file::File::new(&bytes).unwrap();
+        let file = crate::file::BlockFile::new(&bytes).unwrap();
         assert_eq!(file.damage(), []);
         assert!(file.info().lost > 10_000);
         let mut records = file.threads()[1].records();

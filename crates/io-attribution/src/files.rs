@@ -3,7 +3,7 @@
 use super::event::AttributionEvent;
 use super::extract::{Extract, server_of};
 use super::{AttributionRecord, AttributionTotals, Attributor};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use trace_formats::clog2::states::CallIds;
@@ -19,7 +19,7 @@ use wrappers::Table;
 /// # Errors
 /// The errors of `put`; [`unify::run_files::Error`] if the files do not belong together.
 pub fn attribute_files(
-    files: &[File<'_>],
+    files: &[BlockFile<'_>],
     table: &Table,
     put: &mut dyn FnMut(&AttributionRecord) -> Result<(), Stop>,
 ) -> Result<AttributionTotals, Stop> {
@@ -33,7 +33,7 @@ pub fn attribute_files(
 
 /// Passes the events of all files to `put` in order of time. Returns the start of the first call of any rank, ns.
 fn events_of_files(
-    files: &[File<'_>],
+    files: &[BlockFile<'_>],
     table: &Table,
     put: &mut dyn FnMut(i64, AttributionEvent) -> Result<(), Stop>,
 ) -> Result<Option<i64>, Stop> {

@@ -5,7 +5,7 @@ use super::event::{
     ExtentsPart, OpenedHandle, OperationEvent, SeenFile, UnrecordedAccesses, ViewPart,
 };
 use super::record::{Actor, FileRole};
-use blockfile::args::Bytes;
+use blockfile::args::ByteCursor;
 use blockfile::define::{Extents, FileView};
 use blockfile::operation as op;
 use blockfile::runs::EvenRun;
@@ -18,7 +18,7 @@ impl AttributionEvent {
 
     /// Decodes an event from exactly these bytes; `None` if they are damaged.
     pub fn decode(bytes: &[u8]) -> Option<AttributionEvent> {
-        let b = &mut Bytes::new(bytes);
+        let b = &mut ByteCursor::new(bytes);
         let item = AttributionEvent::take(b)?;
         b.rest().is_empty().then_some(item)
     }
@@ -27,7 +27,7 @@ impl AttributionEvent {
 /// Types that can be encoded.
 trait Wire: Sized {
     fn put(&self, out: &mut Vec<u8>);
-    fn take(b: &mut Bytes<'_>) -> Option<Self>;
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self>;
 }
 
 macro_rules! numbers {
@@ -37,7 +37,7 @@ macro_rules! numbers {
                 out.extend_from_slice(&self.to_ne_bytes());
             }
 
-            fn take(b: &mut Bytes<'_>) -> Option<Self> {
+            fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
                 let bytes = b.take(size_of::<$type>())?;
                 Some(<$type>::from_ne_bytes(bytes.try_into().ok()?))
             }
@@ -55,7 +55,7 @@ macro_rules! structures {
                 $(self.$field.put(out);)*
             }
 
-            fn take(b: &mut Bytes<'_>) -> Option<Self> {
+            fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
                 Some($type { $($field: Wire::take(b)?,)* })
             }
         }
@@ -82,7 +82,7 @@ impl Wire for bool {
         u8::from(*self).put(out);
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         Some(u8::take(b)? != 0)
     }
 }
@@ -95,7 +95,7 @@ impl<T: Wire> Wire for Option<T> {
         }
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         Some(if bool::take(b)? {
             Some(T::take(b)?)
         } else {
@@ -110,7 +110,7 @@ impl Wire for String {
         out.extend_from_slice(self.as_bytes());
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         let size = u32::take(b)? as usize;
         String::from_utf8(b.take(size)?.to_vec()).ok()
     }
@@ -122,7 +122,7 @@ impl<T: Wire> Wire for Vec<T> {
         self.iter().for_each(|value| value.put(out));
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         // No room is made before the values are seen to be there.
         let mut values = Vec::new();
         for _ in 0..u32::take(b)? {
@@ -138,7 +138,7 @@ impl<A: Wire, B: Wire> Wire for (A, B) {
         self.1.put(out);
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         Some((A::take(b)?, B::take(b)?))
     }
 }
@@ -150,7 +150,7 @@ impl<A: Wire, B: Wire, C: Wire> Wire for (A, B, C) {
         self.2.put(out);
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         Some((A::take(b)?, B::take(b)?, C::take(b)?))
     }
 }
@@ -162,7 +162,7 @@ impl Wire for op::OperationRecord {
         out.extend_from_slice(&bytes[..size]);
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         let size = usize::from(u8::take(b)?);
         op::OperationRecord::decode(b.take(size)?)
     }
@@ -179,7 +179,7 @@ impl Wire for Actor {
         (kind, number).put(out);
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         let (kind, number) = <(u8, u32)>::take(b)?;
         Some(match kind {
             0 => Actor::Rank(number),
@@ -204,7 +204,7 @@ impl Wire for FileRole {
         (number.unwrap_or(0) as u8).put(out);
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         ROLES.get(usize::from(u8::take(b)?)).copied()
     }
 }
@@ -218,7 +218,7 @@ impl Wire for AccessPosition {
         }
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         Some(match u8::take(b)? {
             0 => AccessPosition::At(Wire::take(b)?),
             1 => AccessPosition::Ordered,
@@ -246,7 +246,7 @@ impl Wire for AttributionEventKind {
         }
     }
 
-    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+    fn take(b: &mut ByteCursor<'_>) -> Option<Self> {
         Some(match u8::take(b)? {
             0 => AttributionEventKind::Thread {
                 tid: Wire::take(b)?,

@@ -9,7 +9,7 @@ use super::request_operation::Operation;
 use super::settings::Settings;
 use blockfile::define::Definition;
 use blockfile::file::OpenCall;
-use blockfile::function::Step;
+use blockfile::function::FunctionStep;
 use blockfile::record::Record as Call;
 use std::collections::HashSet;
 use trace_formats::clog2::states::{self, State};
@@ -46,7 +46,7 @@ pub(super) struct Core<'a> {
     /// Whether calls before may be missing: handles may stand for what nothing is known of.
     pub has_gap: bool,
     /// Whether the call that is looked at is a hidden one.
-    pub hidden: bool,
+    pub is_matching_only: bool,
     /// Communicators of messages that were taken out of matching.
     pub matched: Map<u64, CommId>,
     pub files: Files,
@@ -107,7 +107,7 @@ impl<'a> Core<'a> {
             },
             counts: None,
             has_gap: scan.info.dropped > 0,
-            hidden: false,
+            is_matching_only: false,
             matched: Map::default(),
             files: Files::default(),
             proc_null,
@@ -166,7 +166,7 @@ impl<'a> Core<'a> {
     #[inline]
     pub fn begin(&mut self, lane: &mut Lane<'_>) {
         let call = lane.cursor.record();
-        self.hidden = lane.hidden;
+        self.is_matching_only = lane.is_matching_only;
         let Some(state) = self.schema.states.get(call.function) else {
             self.notes.unknown_calls += 1;
             return;
@@ -194,7 +194,7 @@ impl<'a> Core<'a> {
             .and_then(|p| p.handle(call.payload, p.comm?))
             .and_then(|handle| self.handles.lookup(handle));
         lane.place = self.places.get(lane.comm.unwrap_or(CommId::WORLD));
-        if !lane.hidden {
+        if !lane.is_matching_only {
             lane.began = self.enter(lane.place, lane.thread, state.start());
         }
         let Some(plan) = plan else { return };
@@ -212,7 +212,7 @@ impl<'a> Core<'a> {
     #[inline]
     pub fn end(&mut self, lane: &mut Lane<'_>) {
         let call = lane.cursor.record();
-        self.hidden = lane.hidden;
+        self.is_matching_only = lane.is_matching_only;
         let Some(state) = self.schema.states.get(call.function) else {
             lane.counts.clear();
             return;
@@ -244,7 +244,7 @@ impl<'a> Core<'a> {
                 _ => self.receive_messages(lane.comm.or(lane.message), lane.thread, plan, &call),
             }
         }
-        if lane.hidden {
+        if lane.is_matching_only {
             return;
         }
         let cargo = match state.cargo {
@@ -337,7 +337,7 @@ impl<'a> Core<'a> {
 
     /// A function is entered or left at `ticks`.
     #[inline]
-    pub fn step(&mut self, lane: &mut Lane<'_>, step: &Step, ticks: u64) {
+    pub fn step(&mut self, lane: &mut Lane<'_>, step: &FunctionStep, ticks: u64) {
         self.time(ticks);
         let (place, thread) = (self.places.world(), lane.thread);
         let start = |core: &Self, address| core.functions.get(&address).copied();

@@ -5,7 +5,7 @@
 
 use super::record::MergedRecord;
 use super::stream::{Notes, Settings, Stream};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use trace_formats::clog2::states::CallIds;
@@ -58,7 +58,7 @@ pub struct Merge<'f, 'a, 't> {
 
 #[derive(Debug)]
 struct Process<'f, 'a> {
-    file: &'f File<'a>,
+    file: &'f BlockFile<'a>,
     scan: Scan,
 }
 
@@ -67,7 +67,11 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     ///
     /// # Errors
     /// If the files do not belong together.
-    pub fn new(files: &'f [File<'a>], table: &'t Table, options: Options) -> Result<Self, Error> {
+    pub fn new(
+        files: &'f [BlockFile<'a>],
+        table: &'t Table,
+        options: Options,
+    ) -> Result<Self, Error> {
         let expected = table.fingerprint();
         let mut by_rank: BTreeMap<u32, Process<'f, 'a>> = BTreeMap::new();
         let mut run = None;
@@ -151,7 +155,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     }
 
     /// The processes, in order of rank.
-    pub fn processes(&self) -> impl Iterator<Item = (&'f File<'a>, &Scan)> {
+    pub fn processes(&self) -> impl Iterator<Item = (&'f BlockFile<'a>, &Scan)> {
         self.processes.iter().map(|p| (p.file, &p.scan))
     }
 
@@ -298,7 +302,7 @@ fn names_of<'s>(scans: impl Iterator<Item = &'s Scan>) -> Vec<String> {
 /// # Errors
 /// If the files do not belong together.
 pub fn merge_local(
-    files: &[File<'_>],
+    files: &[BlockFile<'_>],
     table: &Table,
     options: Options,
     mut sink: impl FnMut(&MergedRecord),

@@ -6,7 +6,7 @@ use super::calls::Core;
 use super::record::MergedBody;
 use super::request_operation::{Incoming, Operation, Outgoing};
 use blockfile::args::Array;
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
 use trace_formats::clog2::{Msg, msg_etype};
 use trace_model::requests::Use;
@@ -218,7 +218,7 @@ impl Core<'_> {
         comm: Option<CommId>,
         thread: i32,
         asked: Incoming,
-        status: Option<Status>,
+        status: Option<MpiStatus>,
     ) {
         let (source, tag, bytes) = match status {
             Some(s) if s.cancelled => return,
@@ -262,10 +262,10 @@ impl Core<'_> {
         let (own, partner) = ([place.line, place.rank], [place.partner, rank]);
         let channel = || channel(is_send, own, partner, tag as i32);
         if let Some(counts) = &mut self.counts {
-            counts.add(is_send, channel(), !self.hidden);
+            counts.add(is_send, channel(), !self.is_matching_only);
             return;
         }
-        if self.hidden {
+        if self.is_matching_only {
             return;
         }
         let lost = match (&mut self.drawn_endpoints, self.settings.drawn_endpoints) {

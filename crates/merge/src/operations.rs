@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use blockfile::define::{Definition, ServerKind};
-use blockfile::file::{File, Thread};
+use blockfile::file::{BlockFile, ThreadBlocks};
 use io_attribution::draw::Base;
 use io_attribution::{Actor, AttributionRecord, Drawer, PicturePoint, attribute_files};
 use trace_model::{Category, DrawableOrder, Line, Sorted, Sorter, Stop, lane_of};
@@ -23,7 +23,7 @@ pub struct Operations {
 /// # Errors
 /// If the files do not belong together, and when a temporary file could not be written or read.
 pub fn draw_files(
-    files: &[File<'_>],
+    files: &[BlockFile<'_>],
     table: &Table,
     base: Base,
     last_ns: i64,
@@ -44,7 +44,7 @@ pub fn draw_files(
 }
 
 /// On which hosts ranks, servers and the followers of devices ran.
-pub(super) fn hosts_of(files: &[File<'_>]) -> BTreeMap<Actor, String> {
+pub(super) fn hosts_of(files: &[BlockFile<'_>]) -> BTreeMap<Actor, String> {
     let mut hosts = BTreeMap::new();
     for file in files {
         let mut actor = u32::try_from(file.info().rank).ok().map(Actor::Rank);
@@ -101,8 +101,8 @@ pub(super) fn is_of_run(record: &AttributionRecord, zero_ns: i64, last_ns: i64) 
 }
 
 /// True for a block file of a server or device. It says so before its first operation.
-pub fn is_server(file: &File<'_>) -> bool {
-    let says_so = |thread: &Thread<'_>| {
+pub fn is_server(file: &BlockFile<'_>) -> bool {
+    let says_so = |thread: &ThreadBlocks<'_>| {
         let mut records = thread.records();
         while let Some(record) = records.next().filter(|record| record.is_definition()) {
             let definition = Definition::decode(record.function, record.payload);

@@ -1,6 +1,6 @@
 //! The operation of a request: the message that it is to send or to receive.
 
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use unify::comms::CommId;
 
 /// A message that an operation is to send.
@@ -24,7 +24,7 @@ pub(super) struct Incoming {
 impl Incoming {
     /// Whether this can be the status of what was asked for. MPICH 4.0 leaves that of MPI_Isendrecv as it was, whatever the
     /// request object was used for before.
-    pub fn may_get(&self, status: Status) -> bool {
+    pub fn may_get(&self, status: MpiStatus) -> bool {
         let fits = |asked: i64, got: i32| asked < 0 || asked == i64::from(got);
         !self.exact && fits(self.source, status.source) && fits(self.tag, status.tag)
     }

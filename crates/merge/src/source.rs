@@ -10,7 +10,7 @@ use super::record::MergedBody;
 use super::slog2;
 use crate::local;
 use crate::local::{Merge, Options};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use io_attribution::draw::{Base, CATEGORIES};
 use io_attribution::{AttributionRecord, Drawer, attribute_files};
 use trace_formats::slog2::Drawing;
@@ -40,7 +40,7 @@ impl std::error::Error for SourceError {}
 /// The block files of a run, ready to be drawn.
 #[derive(Debug)]
 pub struct BlockFilesSource<'a> {
-    files: Vec<File<'a>>,
+    files: Vec<BlockFile<'a>>,
     table: Table,
     options: Options,
     definitions: Definitions,
@@ -58,7 +58,11 @@ impl<'a> BlockFilesSource<'a> {
     ///
     /// # Errors
     /// If the files do not belong together, or were made with another table of functions than `table`.
-    pub fn new(files: Vec<File<'a>>, table: Table, options: Options) -> Result<Self, SourceError> {
+    pub fn new(
+        files: Vec<BlockFile<'a>>,
+        table: Table,
+        options: Options,
+    ) -> Result<Self, SourceError> {
         let mut source = BlockFilesSource {
             files,
             table,

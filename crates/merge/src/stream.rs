@@ -10,7 +10,7 @@
 
 use super::calls::Core;
 use super::record::MergedRecord;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
@@ -38,13 +38,13 @@ impl<'a> Stream<'a> {
     /// Of the process that `scan` was made of. `lids` are the numbers of [`Scan::gids`] in the merged file.
     pub fn new(
         schema: &'a Schema<'_>,
-        file: &File<'a>,
+        file: &BlockFile<'a>,
         scan: &'a Scan,
         lids: &[i32],
         settings: Settings<'a>,
     ) -> Stream<'a> {
         let cancelled = match schema.cancel {
-            Some(cancel) if scan.hidden > 0 || scan.functions.contains(cancel) => {
+            Some(cancel) if scan.matching_only_calls > 0 || scan.functions.contains(cancel) => {
                 cancelled_sends(file, &schema.plans)
             }
             _ => HashSet::new(),
@@ -144,7 +144,7 @@ impl<'a> Stream<'a> {
                 self.core.end(lane);
                 lane.go_on()
             }
-            Next::Cut => {
+            Next::Gap => {
                 self.core.cut();
                 lane.go_on()
             }

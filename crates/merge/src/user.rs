@@ -3,7 +3,7 @@
 use super::calls::Core;
 use super::cargo::text_cargo;
 use super::record::{Cargo, MergedBody};
-use blockfile::user::{Event, Kind, UserMessage, What};
+use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent, UserMessage};
 use trace_formats::clog2::{CARGO_SIZE, msg_etype};
 use unify::comms::CommId;
 use unify::lanes::{Begun, Lane};
@@ -17,29 +17,32 @@ impl Core<'_> {
     pub fn user_event(&mut self, lane: &mut Lane<'_>, ticks: u64) {
         self.time(ticks);
         let payload = std::mem::take(&mut lane.event);
-        match Event::decode(&payload) {
+        match UserEvent::decode(&payload) {
             Some(event) => self.tell(lane, &event),
             None => self.notes.unknown_events += 1,
         }
         lane.event = payload;
     }
 
-    fn tell(&mut self, lane: &mut Lane<'_>, event: &Event<'_>) {
+    fn tell(&mut self, lane: &mut Lane<'_>, event: &UserEvent<'_>) {
         let thread = lane.thread;
         let comm = match event.comm {
             None => Some(CommId::WORLD),
             Some(handle) => self.handles.lookup(handle),
         };
         let place = self.places.get(comm.unwrap_or(CommId::WORLD));
-        match event.what {
-            What::Enter | What::Exit | What::Mark(_) | What::Text(_) => {
+        match event.content {
+            UserEventContent::Enter
+            | UserEventContent::Exit
+            | UserEventContent::Mark(_)
+            | UserEventContent::Text(_) => {
                 let etypes = self.named(event.number);
                 let Some((kind, etypes)) = etypes else {
                     self.notes.unknown_events += 1;
                     return;
                 };
-                match event.what {
-                    What::Enter if kind == Kind::Region => {
+                match event.content {
+                    UserEventContent::Enter if kind == UserCategoryKind::Region => {
                         let start = self.enter(place, thread, etypes.start);
                         lane.begun.push(Begun {
                             etypes: [etypes.start, etypes.end],
@@ -48,13 +51,13 @@ impl Core<'_> {
                             region: true,
                         });
                     }
-                    What::Exit => self.exit(lane, etypes.end),
-                    What::Mark(bits) => {
+                    UserEventContent::Exit => self.exit(lane, etypes.end),
+                    UserEventContent::Mark(bits) => {
                         let cargo = Some(cargo(&bits.to_be_bytes()));
                         let etype = etypes.start;
                         self.put(place, thread, MergedBody::Event { etype, cargo });
                     }
-                    What::Text(text) => {
+                    UserEventContent::Text(text) => {
                         let cargo = Some(text_cargo(text));
                         let etype = etypes.start;
                         self.put(place, thread, MergedBody::Event { etype, cargo });
@@ -62,14 +65,14 @@ impl Core<'_> {
                     _ => self.notes.unknown_events += 1,
                 }
             }
-            What::Mpe(data) => self.mpe_event(lane, event.number, place, data),
-            What::Send(m) => self.told_message(comm, thread, msg_etype::SEND, m),
-            What::Receive(m) => self.told_message(comm, thread, msg_etype::RECV, m),
+            UserEventContent::Mpe(data) => self.mpe_event(lane, event.number, place, data),
+            UserEventContent::Send(m) => self.told_message(comm, thread, msg_etype::SEND, m),
+            UserEventContent::Receive(m) => self.told_message(comm, thread, msg_etype::RECV, m),
         }
     }
 
     /// Kind and numbers of what has number `number` in the process.
-    fn named(&self, number: i32) -> Option<(Kind, unify::categories::CategoryEtypes)> {
+    fn named(&self, number: i32) -> Option<(UserCategoryKind, unify::categories::CategoryEtypes)> {
         let (kind, name) = self.scan.names.get(&number)?;
         Some((*kind, self.schema.user.named(*kind, name)?))
     }

@@ -7,7 +7,7 @@ use crate::block_files::snapshot::is_writing;
 use crate::failure::Failure;
 use crate::trace_files::input::OpenedInput;
 use blockfile::define::{Definition, FUNCTION};
-use blockfile::file::{File, Info, Thread};
+use blockfile::file::{BlockFile, BlockFileInfo, ThreadBlocks};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
@@ -131,7 +131,7 @@ fn of_process(pid: u32) -> Option<PathBuf> {
 
 /// What a block file tells.
 struct ProcessStatus {
-    info: Info,
+    info: BlockFileInfo,
     /// A line for each thread.
     threads: String,
     /// Whether all of it is of one moment.
@@ -183,7 +183,7 @@ fn at_one_moment<H: PartialEq, T>(
 }
 
 /// The line of a process.
-fn who(path: &Path, info: &Info, running: bool) -> String {
+fn who(path: &Path, info: &BlockFileInfo, running: bool) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let program = name.strip_prefix("libtrace.").unwrap_or(&name);
     let program = program.split('.').next().unwrap_or_default();
@@ -200,7 +200,7 @@ fn who(path: &Path, info: &Info, running: bool) -> String {
 }
 
 /// A line for each thread.
-fn threads(file: &File<'_>, table: &Table) -> String {
+fn threads(file: &BlockFile<'_>, table: &Table) -> String {
     let mut text = String::new();
     let info = file.info();
     for thread in file.threads() {
@@ -227,7 +227,7 @@ fn threads(file: &File<'_>, table: &Table) -> String {
 }
 
 /// Name of a function outside the table.
-fn unknown(thread: &Thread<'_>, number: u16) -> Option<String> {
+fn unknown(thread: &ThreadBlocks<'_>, number: u16) -> Option<String> {
     let mut records = thread.records();
     while let Some(record) = records.next() {
         if record.function == FUNCTION

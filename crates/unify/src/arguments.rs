@@ -1,7 +1,7 @@
 //! Quick access to single arguments of a recorded call: most stand at the same place in every record of a function.
 
-use blockfile::args::{ArgValues, Bytes};
-use blockfile::encode::Status;
+use blockfile::args::{ArgValues, ByteCursor};
+use blockfile::encode::MpiStatus;
 use blockfile::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, Function};
 
@@ -32,7 +32,7 @@ impl<'t> Arguments<'t> {
         let Some(&at) = self.offsets.get(i) else {
             return self.decode(payload)?.int(i);
         };
-        let b = &mut Bytes::new(payload.get(at..)?);
+        let b = &mut ByteCursor::new(payload.get(at..)?);
         match self.function.params.get(i)?.carrier() {
             Carrier::I32 => b.i32().map(i64::from),
             Carrier::I64 => b.i64(),
@@ -46,7 +46,7 @@ impl<'t> Arguments<'t> {
         let Some(&at) = self.offsets.get(i) else {
             return self.decode(payload)?.handle(i);
         };
-        let b = &mut Bytes::new(payload.get(at..)?);
+        let b = &mut ByteCursor::new(payload.get(at..)?);
         match self.function.params.get(i)?.carrier() {
             Carrier::Handle => b.handle(self.family.handle_bytes()),
             Carrier::Pointer => b.handle(POINTER_BYTES),
@@ -56,9 +56,9 @@ impl<'t> Arguments<'t> {
 
     /// Status argument `i`.
     #[inline]
-    pub fn status(&self, payload: &[u8], i: Param) -> Option<Status> {
+    pub fn status(&self, payload: &[u8], i: Param) -> Option<MpiStatus> {
         match self.offsets.get(i) {
-            Some(&at) => Bytes::new(payload.get(at..)?).status()?,
+            Some(&at) => ByteCursor::new(payload.get(at..)?).status()?,
             None => self.decode(payload)?.status(i),
         }
     }

@@ -5,19 +5,19 @@
 use super::plan::{Plan, Role};
 use super::timeline::Timeline;
 use blockfile::define;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use std::collections::HashSet;
 use trace_model::requests::{Requests, Use};
 
 /// Counters of the calls whose sends were cancelled. Persistent ones are not looked at.
-pub fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u64> {
+pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[Plan<'_>]) -> HashSet<u64> {
     let mut cancelled = HashSet::new();
     let mut sends: Requests<u64> = Requests::default();
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
         // What is hidden counts, too.
-        let call = define::hidden(&item.record).unwrap_or(item.record);
+        let call = define::matching_only_call(&item.record).unwrap_or(item.record);
         let Some(plan) = plans.get(usize::from(call.function)) else {
             continue;
         };

@@ -7,8 +7,8 @@
 //! events from 5000 on. All others get numbers behind these: what old programs made up themselves, pairs that are
 //! crossed, regions and markers. The states of functions come after them.
 
-use blockfile::args::Bytes;
-use blockfile::user::{Kind, UserCategory};
+use blockfile::args::ByteCursor;
+use blockfile::user::{UserCategory, UserCategoryKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace_formats::clog2::states::USER_STATES;
 use trace_formats::clog2::{EventDef, FixedText, StateDef};
@@ -52,9 +52,9 @@ pub struct Categories {
     /// In the order in which they came up.
     all: Vec<UserCategory>,
     /// By name.
-    names: HashMap<(Kind, String), usize>,
+    names: HashMap<(UserCategoryKind, String), usize>,
     /// States and events of MPE's API, by kind, start and end.
-    numbers: BTreeMap<(Kind, i32, i32), usize>,
+    numbers: BTreeMap<(UserCategoryKind, i32, i32), usize>,
     /// Numbers of events of MPE's API that came up.
     used: BTreeSet<i32>,
 }
@@ -93,7 +93,9 @@ impl Categories {
 
     fn find(&self, c: &UserCategory) -> Option<usize> {
         match c.kind {
-            Kind::State | Kind::Event => self.numbers.get(&(c.kind, c.number, c.end)).copied(),
+            UserCategoryKind::State | UserCategoryKind::Event => {
+                self.numbers.get(&(c.kind, c.number, c.end)).copied()
+            }
             _ => self.names.get(&(c.kind, c.name.clone())).copied(),
         }
     }
@@ -104,7 +106,7 @@ impl Categories {
         }
         let at = self.all.len();
         match category.kind {
-            Kind::State | Kind::Event => {
+            UserCategoryKind::State | UserCategoryKind::Event => {
                 let key = (category.kind, category.number, category.end);
                 self.numbers.insert(key, at);
             }
@@ -130,7 +132,7 @@ impl Categories {
     }
 
     /// Takes from `b` what [`Categories::encode`] gave.
-    pub fn decode(b: &mut Bytes<'_>) -> Option<Categories> {
+    pub fn decode(b: &mut ByteCursor<'_>) -> Option<Categories> {
         let mut categories = Categories::default();
         for _ in 0..b.u32()? {
             categories.define(UserCategory::decode(b)?);
@@ -156,7 +158,7 @@ pub struct CategoryEtypes {
 pub struct NumberedCategories {
     states: Vec<StateDef>,
     events: Vec<EventDef>,
-    names: HashMap<(Kind, String), CategoryEtypes>,
+    names: HashMap<(UserCategoryKind, String), CategoryEtypes>,
     /// Of events of MPE's API.
     numbers: Map<i32, i32>,
     /// End events of states of MPE's API, by start event in the CLOG2 file.
@@ -178,7 +180,7 @@ impl NumberedCategories {
         let mut taken: BTreeSet<i32> = layout.numbers.keys().copied().collect();
         for category in &categories.all {
             match category.kind {
-                Kind::State => {
+                UserCategoryKind::State => {
                     let numbers = [category.number, category.end];
                     if numbers.iter().any(|n| taken.contains(n)) {
                         continue;
@@ -187,20 +189,20 @@ impl NumberedCategories {
                     let id = layout.next_state(room, &mut far);
                     layout.state(category, id, "");
                 }
-                Kind::Region => {
+                UserCategoryKind::Region => {
                     let id = layout.next_state(room, &mut far);
                     let etypes = layout.state(category, id, if recover { "%s" } else { "" });
                     layout
                         .names
                         .insert((category.kind, category.name.clone()), etypes);
                 }
-                Kind::Event if taken.insert(category.number) => {
+                UserCategoryKind::Event if taken.insert(category.number) => {
                     let etype = layout.next_solo();
                     layout.event(category, etype);
                     layout.numbers.insert(category.number, etype);
                 }
-                Kind::Event => {}
-                Kind::Integer | Kind::Real | Kind::Text => {
+                UserCategoryKind::Event => {}
+                UserCategoryKind::Integer | UserCategoryKind::Real | UserCategoryKind::Text => {
                     let etype = layout.next_solo();
                     layout.event(category, etype);
                     let etypes = CategoryEtypes {
@@ -218,7 +220,7 @@ impl NumberedCategories {
                 // Nobody has described it.
                 let etype = layout.next_solo();
                 let category = UserCategory {
-                    kind: Kind::Event,
+                    kind: UserCategoryKind::Event,
                     name: format!("event {number}"),
                     ..UserCategory::default()
                 };
@@ -234,7 +236,7 @@ impl NumberedCategories {
         for category in &categories.all {
             let number = category.number;
             match category.kind {
-                Kind::State
+                UserCategoryKind::State
                     if number % 2 == 0
                         && category.end.wrapping_sub(number) == 1
                         && (FIRST_PAIR..FIRST_PAIR + 2 * room).contains(&number) =>
@@ -243,7 +245,7 @@ impl NumberedCategories {
                     self.pairs = self.pairs.max(id + 1 - USER_STATES);
                     self.state(category, id, "");
                 }
-                Kind::Event if (FIRST_SOLO..LAST_SOLO).contains(&number) => {
+                UserCategoryKind::Event if (FIRST_SOLO..LAST_SOLO).contains(&number) => {
                     self.solo = self.solo.max(number + 1 - FIRST_SOLO);
                     self.event(category, number);
                     self.numbers.insert(number, number);
@@ -293,7 +295,7 @@ impl NumberedCategories {
             name: FixedText::new(&category.name),
             format: FixedText::new(format),
         });
-        if category.kind == Kind::State {
+        if category.kind == UserCategoryKind::State {
             self.numbers.insert(category.number, start);
             self.numbers.insert(category.end, end);
             self.ends.insert(start, end);
@@ -337,7 +339,7 @@ impl NumberedCategories {
     }
 
     /// Numbers of the category with this kind and name; `None` if there is none.
-    pub fn named(&self, kind: Kind, name: &str) -> Option<CategoryEtypes> {
+    pub fn named(&self, kind: UserCategoryKind, name: &str) -> Option<CategoryEtypes> {
         self.names.get(&(kind, name.to_owned())).copied()
     }
 
@@ -358,7 +360,7 @@ impl NumberedCategories {
 mod tests {
     use super::*;
 
-    fn category(kind: Kind, number: i32, end: i32, name: &str) -> UserCategory {
+    fn category(kind: UserCategoryKind, number: i32, end: i32, name: &str) -> UserCategory {
         UserCategory {
             kind,
             number,
@@ -370,13 +372,13 @@ mod tests {
 
     fn made() -> Categories {
         let mut all = Categories::default();
-        all.define(category(Kind::Region, 1, 0, "solve"));
-        all.define(category(Kind::State, 602, 603, "handed out"));
-        all.define(category(Kind::State, 1, 2, "made up"));
-        all.define(category(Kind::State, 605, 607, "crossed"));
-        all.define(category(Kind::Event, 5001, 0, "tick"));
-        all.define(category(Kind::Event, 604, 0, "single"));
-        all.define(category(Kind::Integer, 2, 0, "step"));
+        all.define(category(UserCategoryKind::Region, 1, 0, "solve"));
+        all.define(category(UserCategoryKind::State, 602, 603, "handed out"));
+        all.define(category(UserCategoryKind::State, 1, 2, "made up"));
+        all.define(category(UserCategoryKind::State, 605, 607, "crossed"));
+        all.define(category(UserCategoryKind::Event, 5001, 0, "tick"));
+        all.define(category(UserCategoryKind::Event, 604, 0, "single"));
+        all.define(category(UserCategoryKind::Integer, 2, 0, "step"));
         all.note(602);
         all.note(777);
         all
@@ -394,7 +396,7 @@ mod tests {
         assert_eq!(layout.number(603), Some(603));
         assert_eq!(layout.number(5001), Some(5001));
         assert_eq!(layout.end_of(602), Some(603));
-        let region = layout.named(Kind::Region, "solve").unwrap();
+        let region = layout.named(UserCategoryKind::Region, "solve").unwrap();
         assert_eq!((region.start, region.end), (604, 605));
         assert_eq!(layout.number(1), Some(606));
         assert_eq!(layout.number(605), Some(608));
@@ -415,8 +417,18 @@ mod tests {
     fn what_finds_no_room_below_the_solo_events_goes_far_behind() {
         let mut all = Categories::default();
         for i in 0..3000 {
-            all.define(category(Kind::Region, i, 0, &format!("region {i}")));
-            all.define(category(Kind::State, 600 + 2 * i, 601 + 2 * i, "state"));
+            all.define(category(
+                UserCategoryKind::Region,
+                i,
+                0,
+                &format!("region {i}"),
+            ));
+            all.define(category(
+                UserCategoryKind::State,
+                600 + 2 * i,
+                601 + 2 * i,
+                "state",
+            ));
         }
         let layout = NumberedCategories::new(&all, 900, false);
         assert_eq!(layout.pairs(), 2200 - 900);
@@ -432,15 +444,20 @@ mod tests {
     fn ranks_agree_by_number_and_by_name() {
         let mut a = made();
         let mut b = Categories::default();
-        b.define(category(Kind::Region, 7, 0, "solve"));
-        b.define(category(Kind::Region, 8, 0, "other"));
-        b.define(category(Kind::State, 602, 603, "named otherwise"));
+        b.define(category(UserCategoryKind::Region, 7, 0, "solve"));
+        b.define(category(UserCategoryKind::Region, 8, 0, "other"));
+        b.define(category(
+            UserCategoryKind::State,
+            602,
+            603,
+            "named otherwise",
+        ));
         b.note(778);
         let bytes = b.encode();
         for cut in 0..bytes.len() {
-            assert!(Categories::decode(&mut Bytes::new(&bytes[..cut])).is_none());
+            assert!(Categories::decode(&mut ByteCursor::new(&bytes[..cut])).is_none());
         }
-        a.join(Categories::decode(&mut Bytes::new(&bytes)).unwrap());
+        a.join(Categories::decode(&mut ByteCursor::new(&bytes)).unwrap());
         assert_eq!(a.all.len(), made().all.len() + 1);
         let layout = NumberedCategories::new(&a, 100, false);
         let kept = layout.states().iter().find(|s| s.state_id == 301).unwrap();

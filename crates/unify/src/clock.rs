@@ -6,7 +6,7 @@
 
 use super::timeline::Timeline;
 use blockfile::define::{ClockReading, Definition, Sync};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::Clock;
 
 /// ns per tick taken for a trace from which the rate cannot be found: a counter of 3 GHz.
@@ -75,7 +75,7 @@ impl ClockMap {
     }
 
     /// The clock map from the definitions in `file`.
-    pub fn of(file: &File<'_>) -> ClockMap {
+    pub fn of(file: &BlockFile<'_>) -> ClockMap {
         let (mut readings, mut syncs) = (Vec::new(), Vec::new());
         let mut timeline = Timeline::new(file);
         while let Some(item) = timeline.next() {

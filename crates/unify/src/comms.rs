@@ -6,7 +6,7 @@
 //! sent.
 
 use blockfile::define::{CommCreation, CommDefinition, CommKind};
-use blockfile::file::Info;
+use blockfile::file::BlockFileInfo;
 use std::sync::Arc;
 use trace_formats::clog2::{Gid, crossing_gid, remote_of};
 use trace_model::hash::{Map, Wide};
@@ -117,7 +117,7 @@ pub struct Comms {
 
 impl Comms {
     /// The communicators every process begins with. Their handles are not known before their definitions were read.
-    pub fn new(info: Info) -> Comms {
+    pub fn new(info: BlockFileInfo) -> Comms {
         // A damaged header must not decide how much memory is taken.
         let rank = info.rank.clamp(0, MAX_RANKS - 1);
         let size = i32::try_from(info.size).map_or(MAX_RANKS, |n| n.clamp(rank + 1, MAX_RANKS));
@@ -296,8 +296,8 @@ mod tests {
     use blockfile::layout::{Clock, Family};
     use trace_formats::clog2::across_border;
 
-    fn info(rank: i32, size: u32) -> Info {
-        Info {
+    fn info(rank: i32, size: u32) -> BlockFileInfo {
+        BlockFileInfo {
             family: Family::Mpich,
             table: 0,
             clock: Clock::Monotonic,

@@ -1,7 +1,7 @@
 //! Finds the operations that a call of the families of MPI_Wait and MPI_Test has completed.
 
 use super::arguments::{Arguments, Param};
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
 use wrappers::{Function, Kind};
 
@@ -30,7 +30,7 @@ pub struct Completed {
     /// Handle of its request before the call.
     pub request: u64,
     /// Status of the operation, if there is one in the record.
-    pub status: Option<Status>,
+    pub status: Option<MpiStatus>,
     /// Whether the operation did what it was meant to do.
     pub worked: bool,
 }

@@ -2,8 +2,8 @@
 //! on one side, every arrow behind would be a wrong one.
 //!
 //! Calls are missing for two reasons. Filters leave out one of the two calls of a message; then it stands hidden in the blocks
-//! (`blockfile::define::HIDDEN`), and the places of the others in their channel are known. Or nothing is known of them: where only the
-//! newest calls were kept, at the beginning; where there was no more room for hidden ones, behind a `blockfile::define::CUT`. Up to
+//! (`blockfile::define::MATCHING_ONLY`), and the places of the others in their channel are known. Or nothing is known of them: where only the
+//! newest calls were kept, at the beginning; where there was no more room for hidden ones, behind a `blockfile::define::GAP`. Up to
 //! the first such gap places are counted from the beginning. In a run that reached MPI_Finalize every message that was sent
 //! has been received, so the last send of a channel belongs to its last receive: behind the last gap places are counted from the
 //! end. What cannot be told is left out.
@@ -11,7 +11,7 @@
 //! Each process counts ([`EndpointCounts`]). Its counts go as [`EndpointItem`]s, in the order of channels, to one that compares the
 //! two sides of each channel ([`EndpointComparison`]), and its answer says which endpoints are drawn ([`DrawnEndpoints`]).
 
-use blockfile::args::Bytes;
+use blockfile::args::ByteCursor;
 use std::collections::HashMap;
 use trace_model::hash::Map;
 
@@ -245,7 +245,7 @@ impl EndpointItem {
 
     /// Decodes bytes from [`EndpointItem::encode`]; `None` if they are damaged.
     pub fn decode(bytes: &[u8]) -> Option<EndpointItem> {
-        let b = &mut Bytes::new(bytes);
+        let b = &mut ByteCursor::new(bytes);
         Some(EndpointItem {
             channel: [b.i32()?, b.i32()?, b.i32()?, b.i32()?, b.i32()?],
             kind: b.i32()?,

@@ -2,7 +2,7 @@
 
 use super::symbols::{self, Demangler};
 use blockfile::define::Module;
-use blockfile::function::Step;
+use blockfile::function::FunctionStep;
 use std::collections::BTreeMap;
 use trace_formats::clog2::states::function_start;
 use trace_model::glob;
@@ -32,7 +32,7 @@ impl Found {
 
     /// Takes note of a step.
     #[inline]
-    pub fn step(&mut self, step: &Step) {
+    pub fn step(&mut self, step: &FunctionStep) {
         if step.enters {
             self.entered += 1;
             self.addresses.insert(step.address, ());
@@ -132,7 +132,12 @@ const SAME_STACK: u32 = 8 << 20;
 impl Frames {
     /// Takes a step made at `time`, seconds. `left` gets the functions that have ended by it, innermost first: one that is left, and
     /// those that never will be, because longjmp has thrown them away. Gives whether the step enters a function.
-    pub fn step(&mut self, step: &Step, time: f64, mut left: impl FnMut(OpenFunction)) -> bool {
+    pub fn step(
+        &mut self,
+        step: &FunctionStep,
+        time: f64,
+        mut left: impl FnMut(OpenFunction),
+    ) -> bool {
         if step.enters {
             while let Some(&open) = self.0.last() {
                 // Bytes that the open function's frame is below what is entered now.
@@ -177,7 +182,7 @@ mod tests {
     fn run(frames: &mut Frames, steps: &[(bool, u64, u32)]) -> Vec<i64> {
         let mut seen = Vec::new();
         for &(enters, address, stack) in steps {
-            let step = Step::new(enters, address, stack, false);
+            let step = FunctionStep::new(enters, address, stack, false);
             let mut left = Vec::new();
             let entered = frames.step(&step, 0.0, |open| left.push(-(open.address as i64)));
             seen.append(&mut left);
@@ -234,11 +239,11 @@ mod tests {
     #[test]
     fn inlined_functions_are_in_the_frame_of_their_caller() {
         let mut frames = Frames::default();
-        assert!(frames.step(&Step::new(true, 1, 1000, false), 0.0, |_| ()));
+        assert!(frames.step(&FunctionStep::new(true, 1, 1000, false), 0.0, |_| ()));
         let mut left = Vec::new();
         let mut leave = |open: OpenFunction| left.push(open.address);
-        assert!(frames.step(&Step::new(true, 2, 1000, true), 0.0, &mut leave));
-        assert!(frames.step(&Step::new(true, 3, 1000, false), 0.0, &mut leave));
+        assert!(frames.step(&FunctionStep::new(true, 2, 1000, true), 0.0, &mut leave));
+        assert!(frames.step(&FunctionStep::new(true, 3, 1000, false), 0.0, &mut leave));
         assert_eq!(left, [2, 1]);
     }
 

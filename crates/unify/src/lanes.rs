@@ -6,10 +6,10 @@ use super::places::Place;
 use super::timeline::Cursor;
 use blockfile::counts;
 use blockfile::define::{self, Definition};
-use blockfile::file::{OpenCall, Thread};
-use blockfile::function::Step;
+use blockfile::file::{OpenCall, ThreadBlocks};
+use blockfile::function::FunctionStep;
 use blockfile::record::Record;
-use blockfile::user::Event;
+use blockfile::user::UserEvent;
 use std::collections::VecDeque;
 
 /// A definition that has been read and does not count yet.
@@ -42,13 +42,13 @@ pub enum Next {
     /// The program tells something of itself while a call is running that never came to its end.
     EventOpen(OpenCall),
     /// The thread enters or leaves a function of the program.
-    Step(Step),
+    Step(FunctionStep),
     /// A call starts that never came to its end.
     OpenStart(OpenCall),
     /// That call is given an end.
     OpenStop(OpenCall),
     /// From here on calls may be missing.
-    Cut,
+    Gap,
     /// No more calls; definitions may be left.
     Nothing,
     /// Functions that were never left are given an end.
@@ -71,7 +71,7 @@ pub struct Begun {
 /// Whether it is an event of the program's own that came while no call was running.
 fn is_outside(record: &Record<'_>) -> bool {
     record.function == define::USER_EVENT
-        && Event::decode(record.payload).is_none_or(|event| !event.inside)
+        && UserEvent::decode(record.payload).is_none_or(|event| !event.inside)
 }
 
 /// One thread.
@@ -96,7 +96,7 @@ pub struct Lane<'a> {
     /// Communicator of the matched message that the call receives.
     pub message: Option<CommId>,
     /// Whether the call is one that is not shown.
-    pub hidden: bool,
+    pub is_matching_only: bool,
     /// Numbers of the communicators that are still to be defined.
     defined: std::slice::Iter<'a, CommId>,
     open: Option<OpenCall>,
@@ -118,7 +118,7 @@ impl<'a> Lane<'a> {
     /// Before the first call of `thread`, the one at this position in the file. `defined` are its communicators in the order
     /// of their definitions, `open` is the call that never ended, if it is to be shown.
     pub fn new(
-        thread: &Thread<'a>,
+        thread: &ThreadBlocks<'a>,
         position: usize,
         defined: &'a [CommId],
         open: Option<OpenCall>,
@@ -133,7 +133,7 @@ impl<'a> Lane<'a> {
             place: Place::default(),
             began: 0.0,
             message: None,
-            hidden: false,
+            is_matching_only: false,
             defined: defined.iter(),
             open,
             event: Vec::new(),
@@ -149,10 +149,10 @@ impl<'a> Lane<'a> {
     #[inline]
     pub fn go_on(&mut self) -> Option<u64> {
         loop {
-            if !std::mem::take(&mut self.held) && !self.cursor.advance_to_hidden() {
+            if !std::mem::take(&mut self.held) && !self.cursor.advance_to_matching_only() {
                 break;
             }
-            self.hidden = self.cursor.is_hidden();
+            self.is_matching_only = self.cursor.is_matching_only();
             let record = self.cursor.record();
             if let Some((start, _)) = self.events.front()
                 && (record.is_call() && record.start > *start || is_outside(&record))
@@ -166,7 +166,7 @@ impl<'a> Lane<'a> {
                 self.next = Next::Start;
                 return Some(self.key);
             }
-            if let Some(step) = Step::of(&record) {
+            if let Some(step) = FunctionStep::of(&record) {
                 self.key = self.key.max(record.start);
                 self.next = Next::Step(step);
                 return Some(self.key);
@@ -194,9 +194,9 @@ impl<'a> Lane<'a> {
                     self.next = Next::Annotation;
                     return Some(self.key);
                 }
-                define::CUT => {
+                define::GAP => {
                     self.key = self.key.max(record.start);
-                    self.next = Next::Cut;
+                    self.next = Next::Gap;
                     return Some(self.key);
                 }
                 define::USER_EVENT if is_outside(&record) => {

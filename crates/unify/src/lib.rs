@@ -1,6 +1,6 @@
 //! Unification: from raw block-file records to definitions that all ranks agree on.
 //!
-//! A traced process leaves a block file ([`blockfile::file::File`]) with one record per MPI call. [`timeline`] and [`lanes`] put
+//! A traced process leaves a block file ([`blockfile::file::BlockFile`]) with one record per MPI call. [`timeline`] and [`lanes`] put
 //! its threads into one order, [`clock`] turns ticks into time, [`library`], [`comms`] and [`files`] know what the raw handles
 //! in records stand for at that moment, [`plan`] what a call means. [`scan`] finds what the ranks must agree on before
 //! anything can be written; [`gids`], [`categories`] and [`function_set`] join it, [`endpoints`] finds the messages of which both

@@ -1,6 +1,6 @@
 //! The MPI library that was traced: its constants, its predefined handles, its datatypes.
 
-use blockfile::define::{DatatypeDefinition, Definition, Process};
+use blockfile::define::{DatatypeDefinition, Definition, ProcessDefinition};
 use std::collections::{BTreeMap, HashMap};
 use trace_model::hash::Map;
 
@@ -13,7 +13,7 @@ pub struct Library {
     types: HashMap<u64, DatatypeDefinition>,
     sizes: Map<u64, u64>,
     functions: BTreeMap<u16, String>,
-    process: Process,
+    process: ProcessDefinition,
     /// Fewest and most bytes of the messages that are wanted, if not all.
     messages: Option<(u64, u64)>,
 }
@@ -104,7 +104,7 @@ impl Library {
     }
 
     /// The process.
-    pub fn process(&self) -> &Process {
+    pub fn process(&self) -> &ProcessDefinition {
         &self.process
     }
 }

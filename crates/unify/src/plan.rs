@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::completion::Completion;
 use super::library::Library;
 use blockfile::args::ArgValues;
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
 use wrappers::{Class, FileAccessKind, Function, Kind, Table};
 
@@ -242,7 +242,7 @@ impl<'t> Plan<'t> {
 
     /// Status argument `i`.
     #[inline]
-    pub fn status(&self, payload: &[u8], i: Param) -> Option<Status> {
+    pub fn status(&self, payload: &[u8], i: Param) -> Option<MpiStatus> {
         self.arguments.status(payload, i)
     }
 

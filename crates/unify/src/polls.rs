@@ -3,7 +3,7 @@
 
 use super::scan::Scan;
 use blockfile::args::ArgValues;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::Family;
 use blockfile::record::Record;
 use wrappers::{Function, PollOutcome, Table};
@@ -44,7 +44,7 @@ impl Turn {
 /// Recorded polls of `file` that stand between the first and the last of their row: equal calls that brought nothing, with no
 /// other recorded call of their thread between them. Nothing is looked at, and the answer is 0, if not more than half of the
 /// calls that `scan` found are of functions that can be polls.
-pub fn repeated(file: &File<'_>, scan: &Scan, table: &Table) -> u64 {
+pub fn repeated(file: &BlockFile<'_>, scan: &Scan, table: &Table) -> u64 {
     let asking = table.functions.iter().filter(|f| f.vain().is_some());
     let asked: u64 = asking.map(|f| scan.calls_of(f.id as u16)).sum();
     if asked <= scan.calls / 2 {

@@ -8,10 +8,10 @@ use super::functions::{Choice, Found, Functions};
 use super::library::Library;
 use super::timeline::Timeline;
 use blockfile::define::{self, Definition};
-use blockfile::file::{File, Info};
-use blockfile::function::Step;
+use blockfile::file::{BlockFile, BlockFileInfo};
+use blockfile::function::FunctionStep;
 use blockfile::record::FIRST_DEFINITION;
-use blockfile::user::{Event, Kind, What};
+use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
 use std::collections::HashMap;
 use trace_formats::clog2::{CommKind, Gid};
 
@@ -19,7 +19,7 @@ use trace_formats::clog2::{CommKind, Gid};
 #[derive(Clone, Debug)]
 pub struct Scan {
     /// Header of its block file.
-    pub info: Info,
+    pub info: BlockFileInfo,
     /// From its ticks to time. [`ClockMap::ignore_noise`] may be called before times are asked for.
     pub clock: ClockMap,
     /// What its own clocks showed, in the order of the block file.
@@ -33,7 +33,7 @@ pub struct Scan {
     /// What the program told of itself.
     pub categories: Categories,
     /// By their numbers, kinds and names of those that have names.
-    pub names: HashMap<i32, (Kind, String)>,
+    pub names: HashMap<i32, (UserCategoryKind, String)>,
     /// Number of threads that made MPI calls.
     pub threads: u32,
     /// Recorded calls.
@@ -45,7 +45,7 @@ pub struct Scan {
     /// Of these, polls between two that are recorded.
     pub skipped: u64,
     /// Of these, calls that stand hidden in the blocks, because messages hang on them.
-    pub hidden: u64,
+    pub matching_only_calls: u64,
     /// Whether there may be calls that messages hang on and that are missing: places of messages must be compared.
     pub is_cut: bool,
     /// Records that could not be kept.
@@ -68,7 +68,7 @@ pub struct Scan {
 
 impl Scan {
     /// Walks over all records of `file`.
-    pub fn new(file: &File<'_>) -> Scan {
+    pub fn new(file: &BlockFile<'_>) -> Scan {
         let info = file.info();
         let mut scan = Scan {
             info,
@@ -84,7 +84,7 @@ impl Scan {
             operations: 0,
             ignored: 0,
             skipped: 0,
-            hidden: 0,
+            matching_only_calls: 0,
             is_cut: info.dropped > 0,
             lost: info.lost,
             lost_reasons: Vec::new(),
@@ -113,19 +113,22 @@ impl Scan {
                 scan.user_event(record.start, record.payload);
                 continue;
             }
-            if let Some(step) = Step::of(&record) {
+            if let Some(step) = FunctionStep::of(&record) {
                 scan.entered.step(&step);
                 scan.seen(record.start, record.start);
                 continue;
             }
-            if matches!(record.function, define::HIDDEN | define::CUT) {
-                scan.hidden += u64::from(record.function == define::HIDDEN);
+            if matches!(record.function, define::MATCHING_ONLY | define::GAP) {
+                scan.matching_only_calls += u64::from(record.function == define::MATCHING_ONLY);
                 scan.is_cut = true;
                 continue;
             }
             match Definition::decode(record.function, record.payload) {
                 Some(Definition::UserCategory(category)) => {
-                    if !matches!(category.kind, Kind::State | Kind::Event) {
+                    if !matches!(
+                        category.kind,
+                        UserCategoryKind::State | UserCategoryKind::Event
+                    ) {
                         let name = (category.kind, category.name.clone());
                         scan.names.insert(category.number, name);
                     }
@@ -185,7 +188,7 @@ impl Scan {
     }
 
     /// Kind and name of the region or marker with this number.
-    pub fn name_of(&self, number: i32) -> Option<(Kind, &str)> {
+    pub fn name_of(&self, number: i32) -> Option<(UserCategoryKind, &str)> {
         self.names
             .get(&number)
             .map(|(kind, name)| (*kind, name.as_str()))
@@ -194,11 +197,11 @@ impl Scan {
     #[inline]
     fn user_event(&mut self, start: u64, payload: &[u8]) {
         self.seen(start, start);
-        if let Some(Event {
+        if let Some(UserEvent {
             number,
-            what: What::Mpe(_),
+            content: UserEventContent::Mpe(_),
             ..
-        }) = Event::decode(payload)
+        }) = UserEvent::decode(payload)
         {
             self.categories.note(number);
         }

@@ -4,8 +4,8 @@
 //! before; so in this order everything is known when it is needed. Within a thread the recorder's own order holds, which
 //! is that of completion, too.
 
-use blockfile::define::{HIDDEN, hidden};
-use blockfile::file::{File, Thread, ThreadRecords};
+use blockfile::define::{MATCHING_ONLY, matching_only_call};
+use blockfile::file::{BlockFile, ThreadBlocks, ThreadRecords};
 use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,19 +16,19 @@ pub struct Cursor<'a> {
     /// Number of the thread.
     pub thread: u32,
     records: ThreadRecords<'a>,
-    /// Whether the record is the call that stands in a HIDDEN one.
-    hidden: bool,
+    /// Whether the record is the call that stands in a MATCHING_ONLY one.
+    is_matching_only_call: bool,
     /// When the record was completed, in ticks; never less than that of an earlier one.
     pub key: u64,
 }
 
 impl<'a> Cursor<'a> {
     /// Before the first record of `thread`.
-    pub fn new(thread: &Thread<'a>) -> Self {
+    pub fn new(thread: &ThreadBlocks<'a>) -> Self {
         Cursor {
             thread: thread.number,
             records: thread.records(),
-            hidden: false,
+            is_matching_only_call: false,
             key: 0,
         }
     }
@@ -36,7 +36,7 @@ impl<'a> Cursor<'a> {
     /// Goes to the next record; false at the end.
     #[inline]
     pub fn advance(&mut self) -> bool {
-        self.hidden = false;
+        self.is_matching_only_call = false;
         if !self.records.advance() {
             return false;
         }
@@ -44,36 +44,37 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// As [`Cursor::advance`]; in place of a HIDDEN record comes the call that stands in it.
+    /// As [`Cursor::advance`]; in place of a MATCHING_ONLY record comes the call that stands in it.
     #[inline]
-    pub fn advance_to_hidden(&mut self) -> bool {
+    pub fn advance_to_matching_only(&mut self) -> bool {
         if !self.advance() {
             return false;
         }
         let record = self.records.record();
-        self.hidden = record.function == HIDDEN && hidden(&record).is_some();
+        self.is_matching_only_call =
+            record.function == MATCHING_ONLY && matching_only_call(&record).is_some();
         true
     }
 
-    /// Whether the record is one that stood in a HIDDEN one.
-    pub fn is_hidden(&self) -> bool {
-        self.hidden
+    /// Whether the record is one that stood in a MATCHING_ONLY one.
+    pub fn is_matching_only(&self) -> bool {
+        self.is_matching_only_call
     }
 
     /// The record that the walk went to.
     #[inline(always)] // so that a caller reads what it needs, and no record is copied
     pub fn record(&self) -> Record<'_> {
-        match self.hidden {
+        match self.is_matching_only_call {
             false => self.records.record(),
             true => self.unwrapped(),
         }
     }
 
-    /// The call that stands in the record, which is a HIDDEN one.
+    /// The call that stands in the record, which is a MATCHING_ONLY one.
     #[cold]
     fn unwrapped(&self) -> Record<'_> {
         let record = self.records.record();
-        hidden(&record).unwrap_or(record)
+        matching_only_call(&record).unwrap_or(record)
     }
 }
 
@@ -100,7 +101,7 @@ pub struct Timeline<'a> {
 
 impl<'a> Timeline<'a> {
     /// Over all records of `file`.
-    pub fn new(file: &File<'a>) -> Self {
+    pub fn new(file: &BlockFile<'a>) -> Self {
         let mut cursors: Vec<_> = file.threads().iter().map(Cursor::new).collect();
         let mut next = BinaryHeap::with_capacity(cursors.len());
         // A single thread needs no looking ahead.

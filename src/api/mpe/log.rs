@@ -18,7 +18,7 @@ use crate::thread::current;
 use crate::thread::records::put_definition;
 use crate::thread::within::within;
 use blockfile::define::Definition;
-use blockfile::user::{CARGO, CARGO_SIZE, Kind, UserCategory, what};
+use blockfile::user::{CARGO, CARGO_SIZE, UserCategory, UserCategoryKind, what};
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering::Acquire, Ordering::Relaxed};
@@ -62,7 +62,7 @@ fn describe(category: UserCategory) -> c_int {
 /// # Safety
 /// The strings are NULL or end with NUL.
 unsafe fn category(
-    kind: Kind,
+    kind: UserCategoryKind,
     (number, end): (c_int, c_int),
     [name, color, format]: [*const c_char; 3],
 ) -> UserCategory {
@@ -212,37 +212,37 @@ api! {
     /// Describes a state.
     fn MPE_Describe_state(start: c_int, end: c_int, name: *const c_char, color: *const c_char) -> c_int {
         // SAFETY: by the caller.
-        describe(unsafe { category(Kind::State, (start, end), [name, color, std::ptr::null()]) })
+        describe(unsafe { category(UserCategoryKind::State, (start, end), [name, color, std::ptr::null()]) })
     }
 
     /// Describes a state with data.
     fn MPE_Describe_info_state(start: c_int, end: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
         // SAFETY: by the caller.
-        describe(unsafe { category(Kind::State, (start, end), [name, color, format]) })
+        describe(unsafe { category(UserCategoryKind::State, (start, end), [name, color, format]) })
     }
 
     /// Describes a state with data; on which communicator makes no difference.
     fn MPE_Describe_comm_state(_comm: MPI_Comm, _thread: c_int, start: c_int, end: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
         // SAFETY: by the caller.
-        describe(unsafe { category(Kind::State, (start, end), [name, color, format]) })
+        describe(unsafe { category(UserCategoryKind::State, (start, end), [name, color, format]) })
     }
 
     /// Describes a solo event.
     fn MPE_Describe_event(event: c_int, name: *const c_char, color: *const c_char) -> c_int {
         // SAFETY: by the caller.
-        describe(unsafe { category(Kind::Event, (event, 0), [name, color, std::ptr::null()]) })
+        describe(unsafe { category(UserCategoryKind::Event, (event, 0), [name, color, std::ptr::null()]) })
     }
 
     /// Describes a solo event with data.
     fn MPE_Describe_info_event(event: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
         // SAFETY: by the caller.
-        describe(unsafe { category(Kind::Event, (event, 0), [name, color, format]) })
+        describe(unsafe { category(UserCategoryKind::Event, (event, 0), [name, color, format]) })
     }
 
     /// Describes a solo event with data; on which communicator makes no difference.
     fn MPE_Describe_comm_event(_comm: MPI_Comm, _thread: c_int, event: c_int, name: *const c_char, color: *const c_char, format: *const c_char) -> c_int {
         // SAFETY: by the caller.
-        describe(unsafe { category(Kind::Event, (event, 0), [name, color, format]) })
+        describe(unsafe { category(UserCategoryKind::Event, (event, 0), [name, color, format]) })
     }
 
     /// Logs an event, with data unless `data` is NULL.

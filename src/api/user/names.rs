@@ -10,7 +10,7 @@ use crate::platform::errno::set_errno;
 use crate::thread::records;
 use crate::thread::state::Thread;
 use blockfile::define::USER_CATEGORY;
-use blockfile::user::Kind;
+use blockfile::user::UserCategoryKind;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU64,
@@ -35,7 +35,7 @@ struct NamePlace {
 
 #[derive(Clone, Copy)]
 struct NameEntry {
-    kind: Kind,
+    kind: UserCategoryKind,
     length: u8,
     hash: u32,
     name: [u8; MAX_NAME_BYTES],
@@ -49,7 +49,7 @@ static TABLE: [NamePlace; MAX_NAMES] = [const {
         state: AtomicU8::new(FREE),
         defined: AtomicBool::new(false),
         entry: UnsafeCell::new(NameEntry {
-            kind: Kind::Region,
+            kind: UserCategoryKind::Region,
             length: 0,
             hash: 0,
             name: [0; MAX_NAME_BYTES],
@@ -79,7 +79,7 @@ impl EventName {
     }
 
     /// The name of these bytes, entered into the table if need be; `None` if there is no room.
-    pub fn find(kind: Kind, name: &[u8]) -> Option<EventName> {
+    pub fn find(kind: UserCategoryKind, name: &[u8]) -> Option<EventName> {
         let mut length = name.len().min(MAX_NAME_BYTES);
         // Not in the midst of a character.
         while length < name.len() && length > 0 && name[length] & 0xC0 == 0x80 {
@@ -142,10 +142,10 @@ impl EventName {
         // SAFETY: a name is made of a place that is ready.
         let entry = unsafe { &*place.entry.get() };
         let format: &[u8] = match entry.kind {
-            Kind::Integer => b"value=%l",
-            Kind::Real => b"value=%E",
-            Kind::Text => b"%s",
-            Kind::Region | Kind::State | Kind::Event => b"",
+            UserCategoryKind::Integer => b"value=%l",
+            UserCategoryKind::Real => b"value=%E",
+            UserCategoryKind::Text => b"%s",
+            UserCategoryKind::Region | UserCategoryKind::State | UserCategoryKind::Event => b"",
         };
         // As `blockfile::user::UserCategory` encodes it, without allocation.
         let mut payload = [0; 12 + 3 * 4 + MAX_NAME_BYTES + 8];

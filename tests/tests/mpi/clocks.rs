@@ -1,7 +1,7 @@
 //! Clocks that are wrong by a known amount: what the ranks find out about each other, and what comes of it in the trace.
 
 use blockfile::define::{Definition, SYNC, Sync};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use std::collections::BTreeMap;
 use std::process::Command;
 use tests::trace::{LIMIT, TraceSetup};
@@ -15,7 +15,7 @@ const DRIFT: i64 = 500_000;
 /// The comparisons in the block file of a rank.
 fn comparisons(run: &TracedRun, rank: usize) -> Vec<Sync> {
     let bytes = std::fs::read(&run.files("blocks")[rank]).expect("kept");
-    let file = File::new(&bytes).expect("a block file");
+    let file = BlockFile::new(&bytes).expect("a block file");
     let mut found = Vec::new();
     for thread in file.threads() {
         let mut records = thread.records();

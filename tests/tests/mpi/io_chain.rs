@@ -1,7 +1,7 @@
 //! From the MPI-IO call down to the disk, with real MPI programs.
 
 use blockfile::define::Definition;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation::{self, Effect};
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,7 +44,7 @@ fn line(definition: &Definition) -> Option<String> {
 /// The views and positions in the block file of a rank.
 fn recorded(run: &TracedRun) -> Vec<String> {
     let bytes = fs::read(run.file("blocks")).expect("own folder");
-    let file = File::new(&bytes).expect("a block file");
+    let file = BlockFile::new(&bytes).expect("a block file");
     let mut lines = Vec::new();
     for thread in file.threads() {
         let mut records = thread.records();

@@ -1,6 +1,6 @@
 //! Operations below MPI-IO in the traces of real MPI programs.
 
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation::{DEVICE_WRITE, kind};
 use io_attribution::draw::{Shows, shows};
 use io_attribution::{AttributionRecord, Relation, attribute_files, read_attribution};
@@ -88,9 +88,9 @@ fn operations_are_drawn_at_finalize() {
             .iter()
             .map(|path| fs::read(path).expect("own folder"))
             .collect();
-        let files: Vec<File<'_>> = files
+        let files: Vec<BlockFile<'_>> = files
             .iter()
-            .map(|bytes| File::new(bytes).expect("a block file"))
+            .map(|bytes| BlockFile::new(bytes).expect("a block file"))
             .collect();
         let table = wrappers::table().expect("the table");
         let mut of_blocks = Tally::default();

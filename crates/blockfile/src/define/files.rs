@@ -1,6 +1,6 @@
 //! Definitions of files: descriptors, views, extents on a device.
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 use crate::payload::{put_text, put_u32, put_u64, text};
 use crate::runs::EvenRun;
 
@@ -28,7 +28,7 @@ impl OpenFileDefinition {
         put_text(out, &self.path);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<OpenFileDefinition> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<OpenFileDefinition> {
         Some(OpenFileDefinition {
             fd: b.i32()?,
             flags: b.i32()?,
@@ -80,7 +80,7 @@ impl FileView {
         }
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<FileView> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<FileView> {
         let mut view = FileView {
             file: b.u64()?,
             displacement: b.i64()?,
@@ -130,7 +130,7 @@ impl Extents {
         }
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Extents> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<Extents> {
         let mut file = Extents {
             device: b.u64()?,
             inode: b.u64()?,

@@ -12,16 +12,17 @@ mod unrecorded;
 mod tests;
 
 pub use crate::numbers::{
-    ANNOTATION, CHOICE, CLOCK, COMM, CONSTANT, COUNTERS, COUNTS, CUT, ENTER, EXIT, EXTENTS, FILE,
-    FRAGMENT, FUNCTION, HIDDEN, IGNORED, LEFT_OUT, LOST, MESSAGES, MODULE, POSITION, PREDEFINED,
-    PROCESS, SERVER, SKIPPED, SYNC, TIME_BASE, TYPE, USER_CATEGORY, USER_EVENT, VIEW, is_lasting,
+    ANNOTATION, CHOICE, CLOCK, COMM, CONSTANT, COUNTERS, COUNTS, ENTER, EXIT, EXTENTS, FILE,
+    FRAGMENT, FUNCTION, GAP, IGNORED, LEFT_OUT, LOST, MATCHING_ONLY, MESSAGES, MODULE, POSITION,
+    PREDEFINED, PROCESS, SERVER, SKIPPED, SYNC, TIME_BASE, TYPE, USER_CATEGORY, USER_EVENT, VIEW,
+    is_lasting,
 };
 pub use files::{Extents, FileView, OpenFileDefinition};
 pub use mpi::{CommCreation, CommDefinition, CommKind, DatatypeDefinition, PredefinedHandle};
-pub use process::{ClockReading, Module, Process, ServerDefinition, ServerKind, Sync};
-pub use unrecorded::{HIDDEN_HEAD, Skipped, hidden};
+pub use process::{ClockReading, Module, ProcessDefinition, ServerDefinition, ServerKind, Sync};
+pub use unrecorded::{MATCHING_ONLY_HEAD_BYTES, SkippedPolls, matching_only_call};
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 use crate::payload::{put_text, put_texts, put_u32, put_u64, text, texts};
 use crate::user::UserCategory;
 
@@ -53,7 +54,7 @@ pub enum Definition {
     /// A clock comparison with rank 0 ([`SYNC`]).
     Sync(Sync),
     /// The process that writes the file ([`PROCESS`]).
-    Process(Process),
+    Process(ProcessDefinition),
     /// Records that were lost ([`LOST`]).
     Lost {
         /// Number of lost records.
@@ -100,7 +101,7 @@ pub enum Definition {
     /// Extents of a file on a device ([`EXTENTS`]).
     Extents(Extents),
     /// Polls that were only counted ([`SKIPPED`]).
-    Skipped(Skipped),
+    Skipped(SkippedPolls),
     /// Sizes of the messages that are recorded ([`MESSAGES`]).
     Messages {
         /// Fewest bytes of a message.
@@ -221,7 +222,7 @@ impl Definition {
 
     /// Decodes the payload of definition record `number`; `None` if it is damaged or of a kind unknown here.
     pub fn decode(number: u16, payload: &[u8]) -> Option<Definition> {
-        let b = &mut Bytes::new(payload);
+        let b = &mut ByteCursor::new(payload);
         Some(match number {
             USER_CATEGORY => Definition::UserCategory(UserCategory::decode(b)?),
             FUNCTION => Definition::Function {
@@ -237,7 +238,7 @@ impl Definition {
             },
             CLOCK => Definition::Clock(ClockReading::decode(b)?),
             SYNC => Definition::Sync(Sync::decode(b)?),
-            PROCESS => Definition::Process(Process::decode(b)?),
+            PROCESS => Definition::Process(ProcessDefinition::decode(b)?),
             LOST => Definition::Lost {
                 count: b.u64()?,
                 reason: text(b)?,
@@ -261,7 +262,7 @@ impl Definition {
                 collective: b.u32()?,
                 outlasts: b.u32()? != 0,
             },
-            SKIPPED => Definition::Skipped(Skipped::decode(b)?),
+            SKIPPED => Definition::Skipped(SkippedPolls::decode(b)?),
             MESSAGES => Definition::Messages {
                 least: b.u64()?,
                 most: b.u64()?,

@@ -1,6 +1,6 @@
 //! Definitions of MPI's handles: communicators, datatypes, predefined handles.
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 use crate::payload::{put_text, put_u32, put_u64, text};
 
 /// Kind of a communicator.
@@ -72,7 +72,7 @@ impl CommDefinition {
         put_ranks(out, &self.remote);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<CommDefinition> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<CommDefinition> {
         Some(CommDefinition {
             handle: b.u64()?,
             parent: b.u64()?,
@@ -92,7 +92,7 @@ impl CommDefinition {
 /// Maximum number of members of a communicator. A definition with more is damage.
 const MAX_COMM_RANKS: usize = 1 << 24;
 
-fn ranks(b: &mut Bytes<'_>) -> Option<Vec<i32>> {
+fn ranks(b: &mut ByteCursor<'_>) -> Option<Vec<i32>> {
     // Runs of (first, count, stride), because most communicators are regular.
     let runs = b.u32()?;
     let mut all = Vec::new();
@@ -151,7 +151,7 @@ impl DatatypeDefinition {
         put_text(out, &self.name);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<DatatypeDefinition> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<DatatypeDefinition> {
         Some(DatatypeDefinition {
             handle: b.u64()?,
             size: b.i64()?,
@@ -176,7 +176,7 @@ impl PredefinedHandle {
         put_text(out, &self.name);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<PredefinedHandle> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<PredefinedHandle> {
         Some(PredefinedHandle {
             handle: b.u64()?,
             name: text(b)?,

@@ -1,11 +1,11 @@
 //! Definitions of processes and their clocks: host and program, servers, loaded objects, clock readings.
 
-use crate::args::Bytes;
+use crate::args::ByteCursor;
 use crate::payload::{put_text, put_u32, put_u64, text};
 
 /// The process that writes the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Process {
+pub struct ProcessDefinition {
     /// Host name.
     pub host: String,
     /// Program (file name of the executable, without directory).
@@ -16,15 +16,15 @@ pub struct Process {
     pub boot: String,
 }
 
-impl Process {
+impl ProcessDefinition {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         for s in [&self.host, &self.program, &self.user, &self.boot] {
             put_text(out, s);
         }
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Process> {
-        Some(Process {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<ProcessDefinition> {
+        Some(ProcessDefinition {
             host: text(b)?,
             program: text(b)?,
             user: text(b)?,
@@ -64,7 +64,7 @@ impl ServerDefinition {
         put_text(out, &self.name);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<ServerDefinition> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<ServerDefinition> {
         Some(ServerDefinition {
             role: match b.u32()? {
                 1 => ServerKind::FrontEnd,
@@ -103,7 +103,7 @@ impl Module {
         out.extend_from_slice(&self.build);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Module> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<Module> {
         Some(Module {
             path: text(b)?,
             base: b.u64()?,
@@ -134,7 +134,7 @@ impl ClockReading {
         }
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<ClockReading> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<ClockReading> {
         Some(ClockReading {
             ticks: b.u64()?,
             monotonic: b.u64()?,
@@ -162,7 +162,7 @@ impl Sync {
         put_u64(out, self.gap);
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Sync> {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<Sync> {
         Some(Sync {
             ticks: b.u64()?,
             shift: b.i64()?,

@@ -67,7 +67,7 @@ fn files_round_trip() {
             least: 1,
             most: u64::MAX,
         },
-        Definition::Skipped(Skipped {
+        Definition::Skipped(SkippedPolls {
             function: 17,
             calls: 1_000_000,
             first: 1,

@@ -1,16 +1,16 @@
 //! Calls that are not there as records of their own: polls that were only counted, and calls recorded for matching only.
 
-use crate::args::Bytes;
-use crate::numbers::{HIDDEN, SKIPPED};
+use crate::args::ByteCursor;
+use crate::numbers::{MATCHING_ONLY, SKIPPED};
 use crate::record::{self, Record};
 
-/// Bytes in front of the arguments in the payload of a [`HIDDEN`] record: u32 function and flags, i32 return code.
-pub const HIDDEN_HEAD: usize = 8;
+/// Bytes in front of the arguments in the payload of a [`MATCHING_ONLY`] record: u32 function and flags, i32 return code.
+pub const MATCHING_ONLY_HEAD_BYTES: usize = 8;
 
-/// The call that stands in a [`HIDDEN`] record; `None` for another record or a damaged one.
-pub fn hidden<'a>(record: &Record<'a>) -> Option<Record<'a>> {
-    let b = &mut Bytes::new(record.payload);
-    if record.function != HIDDEN {
+/// The call that stands in a [`MATCHING_ONLY`] record; `None` for another record or a damaged one.
+pub fn matching_only_call<'a>(record: &Record<'a>) -> Option<Record<'a>> {
+    let b = &mut ByteCursor::new(record.payload);
+    if record.function != MATCHING_ONLY {
         return None;
     }
     let word = b.u32()? as u16;
@@ -26,7 +26,7 @@ pub fn hidden<'a>(record: &Record<'a>) -> Option<Record<'a>> {
 
 /// Unsuccessful polls between two recorded ones, counted and not recorded. While they go on, the record is rewritten in place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedPolls {
     /// Function number.
     pub function: u16,
     /// Number of polls.
@@ -37,13 +37,13 @@ pub struct Skipped {
     pub last: u64,
 }
 
-impl Skipped {
+impl SkippedPolls {
     /// Bytes of the payload: u64 calls, u64 first, u64 last, u32 function.
     pub const SIZE: usize = 28;
 
     /// The payload.
-    pub fn encode(&self) -> [u8; Skipped::SIZE] {
-        let mut out = [0; Skipped::SIZE];
+    pub fn encode(&self) -> [u8; SkippedPolls::SIZE] {
+        let mut out = [0; SkippedPolls::SIZE];
         out[..8].copy_from_slice(&self.calls.to_ne_bytes());
         out[8..16].copy_from_slice(&self.first.to_ne_bytes());
         out[16..24].copy_from_slice(&self.last.to_ne_bytes());
@@ -51,8 +51,8 @@ impl Skipped {
         out
     }
 
-    pub(super) fn decode(b: &mut Bytes<'_>) -> Option<Skipped> {
-        Some(Skipped {
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<SkippedPolls> {
+        Some(SkippedPolls {
             calls: b.u64()?,
             first: b.u64()?,
             last: b.u64()?,
@@ -75,10 +75,10 @@ impl Skipped {
     }
 
     /// The polls that a [`SKIPPED`] record counts; `None` for another record or a damaged one.
-    pub fn of(record: &Record<'_>) -> Option<Skipped> {
+    pub fn of(record: &Record<'_>) -> Option<SkippedPolls> {
         if record.function != SKIPPED {
             return None;
         }
-        Skipped::decode(&mut Bytes::new(record.payload))
+        SkippedPolls::decode(&mut ByteCursor::new(record.payload))
     }
 }

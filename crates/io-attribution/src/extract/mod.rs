@@ -18,7 +18,7 @@ mod walk;
 use super::event::AttributionEvent;
 use super::record::Actor;
 use blockfile::define::{Definition, SERVER, ServerDefinition, ServerKind};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use out::ReadyEvents;
 use unify::scan::Scan;
 use unify::schema::Schema;
@@ -40,7 +40,7 @@ enum ProcessExtract<'a> {
 
 impl<'a> Extract<'a> {
     /// An extractor for `file`. `scan` must be made from the same file; its clock gives the times.
-    pub fn new(file: &File<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> Extract<'a> {
+    pub fn new(file: &BlockFile<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> Extract<'a> {
         let mut out = ReadyEvents::new(Actor::Rank(scan.rank().unwrap_or(0)));
         let kind = if scan.rank().is_some() {
             ProcessExtract::Rank(Box::new(rank::RankExtract::new(
@@ -73,7 +73,7 @@ impl<'a> Extract<'a> {
 }
 
 /// Server or device whose process wrote `file`; `None` for a rank.
-pub(super) fn server_of(file: &File<'_>) -> Option<ServerDefinition> {
+pub(super) fn server_of(file: &BlockFile<'_>) -> Option<ServerDefinition> {
     // It stands among the first definitions.
     let mut records = file.threads().first()?.records();
     while let Some(record) = records.next() {

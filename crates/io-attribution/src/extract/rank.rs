@@ -7,7 +7,7 @@ use super::out::ReadyEvents;
 use super::walk::{PendingDefinition, ThreadWalk, WalkStep};
 use crate::event::{AttributionEventKind, EnclosingCall, ViewPart};
 use blockfile::define::FileView;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -52,7 +52,7 @@ struct Core<'a> {
 
 impl<'a> RankExtract<'a> {
     pub fn new(
-        file: &File<'a>,
+        file: &BlockFile<'a>,
         scan: &'a Scan,
         schema: &'a Schema<'_>,
         out: &mut ReadyEvents,

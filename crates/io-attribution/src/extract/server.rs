@@ -5,7 +5,7 @@ use super::out::ReadyEvents;
 use crate::event::{AttributionEventKind, ExtentsPart, OperationEvent, SeenFile};
 use crate::record::{Actor, FileRole};
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation::{self as op, kind};
 use trace_model::hash::Map;
 use unify::scan::Scan;
@@ -49,7 +49,7 @@ impl OccupiedLine {
 }
 
 impl<'a> ServerExtract<'a> {
-    pub fn new(file: &File<'a>, scan: &'a Scan, out: &mut ReadyEvents) -> ServerExtract<'a> {
+    pub fn new(file: &BlockFile<'a>, scan: &'a Scan, out: &mut ReadyEvents) -> ServerExtract<'a> {
         // In front of all else: ranks write before a device does.
         let first = i64::MIN;
         for thread in file.threads() {

@@ -1,7 +1,7 @@
 //! The records of one thread, each call twice: when it begins and when it returns, and in between the operations in it.
 
 use blockfile::define::{self, Definition, FileView, OpenFileDefinition};
-use blockfile::file::{OpenCall, Thread};
+use blockfile::file::{OpenCall, ThreadBlocks};
 use blockfile::operation::{Effect, OUTSIDE, OperationRecord, kind};
 use blockfile::record::Record;
 use unify::comms::CommId;
@@ -75,7 +75,7 @@ enum CallAhead {
 
 impl<'a> ThreadWalk<'a> {
     /// Before the first record of `thread`, whose communicators are `defined`.
-    pub fn new(thread: &Thread<'a>, defined: &'a [CommId]) -> Self {
+    pub fn new(thread: &ThreadBlocks<'a>, defined: &'a [CommId]) -> Self {
         ThreadWalk {
             thread: thread.number,
             ahead: Cursor::new(thread),

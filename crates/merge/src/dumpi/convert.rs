@@ -8,7 +8,7 @@ use super::options::Options;
 use super::user_names::UserEventNames;
 use blockfile::args::{ArgValue, ArgValues, Array};
 use blockfile::define::Definition;
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
 use blockfile::record::Record;
 use std::io::Write;
@@ -492,7 +492,7 @@ impl ArgumentContext {
 /// A status as DUMPI has it: the bytes are what MPI_Get_count tells, MPI_UNDEFINED for more than an int can; the error is cut
 /// to 8 bits.
 #[inline]
-fn status(c: &Constants, s: Status) -> value::DumpiStatus {
+fn status(c: &Constants, s: MpiStatus) -> value::DumpiStatus {
     value::DumpiStatus {
         bytes: i32::try_from(s.bytes).unwrap_or(UNDEFINED),
         source: c.source(s.source.into()),

@@ -4,7 +4,7 @@
 
 use super::convert::Converter;
 use super::extension::Halves;
-use blockfile::user::{Event, Kind, What};
+use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
 use std::io::Write;
 use trace_formats::dumpi::write::{RecordHead, WriteError, Writer};
 
@@ -20,27 +20,27 @@ impl Converter<'_> {
     pub fn user_event<W: Write>(
         &mut self,
         writer: &mut Writer<W>,
-        event: &Event<'_>,
+        event: &UserEvent<'_>,
         head: &RecordHead,
     ) -> Result<(), WriteError> {
         let number = event.number;
         let named = self.user_events.names.get(&number);
         let name = |what: &str| named.map_or_else(|| format!("{what} {number}"), |n| n.1.clone());
-        let is_real = named.is_some_and(|n| n.0 == Kind::Real);
+        let is_real = named.is_some_and(|n| n.0 == UserCategoryKind::Real);
         let only = |enter| Halves {
             enter: enter && self.tracing.enter,
             exit: !enter && self.tracing.exit,
         };
-        let (key, label, halves) = match event.what {
-            What::Enter | What::Exit => {
+        let (key, label, halves) = match event.content {
+            UserEventContent::Enter | UserEventContent::Exit => {
                 let label = name("region");
                 (
                     REGION | u64::from(number as u32),
                     label,
-                    only(event.what == What::Enter),
+                    only(event.content == UserEventContent::Enter),
                 )
             }
-            What::Mark(bits) => {
+            UserEventContent::Mark(bits) => {
                 let label = name("marker");
                 let value = match is_real {
                     true => f64::from_bits(bits).to_string(),
@@ -51,14 +51,14 @@ impl Converter<'_> {
                     .names
                     .annotation(writer, (key, &text), head, self.tracing);
             }
-            What::Text(text) => {
+            UserEventContent::Text(text) => {
                 let text = String::from_utf8_lossy(text).into_owned();
                 let (key, text) = self.user_events.text(text);
                 return self
                     .names
                     .annotation(writer, (key, &text), head, self.tracing);
             }
-            What::Mpe(_) => {
+            UserEventContent::Mpe(_) => {
                 let start = self
                     .user_events
                     .starts
@@ -67,12 +67,14 @@ impl Converter<'_> {
                     .unwrap_or(number);
                 let key = MPE | u64::from(start as u32);
                 match self.user_events.numbers.get(&start) {
-                    Some((Kind::State, name)) => (key, name.clone(), only(start == number)),
+                    Some((UserCategoryKind::State, name)) => {
+                        (key, name.clone(), only(start == number))
+                    }
                     Some((_, name)) => (key, name.clone(), self.tracing),
                     None => (key, format!("event {number}"), self.tracing),
                 }
             }
-            What::Send(_) | What::Receive(_) => return Ok(()),
+            UserEventContent::Send(_) | UserEventContent::Receive(_) => return Ok(()),
         };
         self.names.region(writer, (key, &label), head, halves)
     }

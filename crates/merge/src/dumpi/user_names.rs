@@ -1,6 +1,6 @@
 //! The names that the numbers in events of the program stand for, and keys of its texts.
 
-use blockfile::user::{Kind, UserCategory};
+use blockfile::user::{UserCategory, UserCategoryKind};
 use std::collections::HashMap;
 
 /// Keys of markers and texts begin with the letters TXT.
@@ -11,11 +11,11 @@ const MAX_TEXTS: usize = 1 << 16;
 /// What numbers in events stand for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UserEventNames {
-    pub names: HashMap<i32, (Kind, String)>,
+    pub names: HashMap<i32, (UserCategoryKind, String)>,
     /// Start events of MPE's states by their end events.
     pub starts: HashMap<i32, i32>,
     /// States and solo events of MPE's API.
-    pub numbers: HashMap<i32, (Kind, String)>,
+    pub numbers: HashMap<i32, (UserCategoryKind, String)>,
     texts: HashMap<String, u64>,
 }
 
@@ -24,11 +24,11 @@ impl UserEventNames {
     pub fn define(&mut self, category: &UserCategory) {
         let name = (category.kind, category.name.clone());
         match category.kind {
-            Kind::State => {
+            UserCategoryKind::State => {
                 self.starts.insert(category.end, category.number);
                 self.numbers.insert(category.number, name);
             }
-            Kind::Event => {
+            UserCategoryKind::Event => {
                 self.numbers.insert(category.number, name);
             }
             _ => {

@@ -4,9 +4,9 @@ use super::convert::{Converter, Outcome};
 use super::options::Options;
 use blockfile::counts;
 use blockfile::define::{self, COUNTS, ClockReading, Definition};
-use blockfile::file::{File, Thread};
-use blockfile::function::Step;
-use blockfile::user::Event;
+use blockfile::file::{BlockFile, ThreadBlocks};
+use blockfile::function::FunctionStep;
+use blockfile::user::UserEvent;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
@@ -94,7 +94,7 @@ impl std::error::Error for Error {
 /// # Errors
 /// If `file` was written with another function table than `table`, has no rank, or the output fails; no file is left then.
 pub fn write(
-    file: &File<'_>,
+    file: &BlockFile<'_>,
     scan: &Scan,
     table: &Table,
     options: &Options,
@@ -124,7 +124,7 @@ pub fn write(
 /// # Errors
 /// If `file` was written with another function table than `table` or the output fails.
 pub fn write_to<W: Write>(
-    file: &File<'_>,
+    file: &BlockFile<'_>,
     table: &Table,
     options: &Options,
     out: W,
@@ -187,7 +187,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist()
 }
 
-fn check_table(file: &File<'_>, table: &Table) -> Result<(), Error> {
+fn check_table(file: &BlockFile<'_>, table: &Table) -> Result<(), Error> {
     let (found, expected) = (file.info().table, table.fingerprint());
     match found == expected {
         true => Ok(()),
@@ -277,7 +277,7 @@ fn nanoseconds(clock: &ClockMap, ticks: u64) -> u64 {
 
 /// Writes all calls.
 fn stream<W: Write>(
-    file: &File<'_>,
+    file: &BlockFile<'_>,
     scan: &Scan,
     options: &Options,
     times: &Times,
@@ -309,7 +309,7 @@ fn stream<W: Write>(
             }
         };
         if record.function == define::USER_EVENT {
-            if let Some(event) = Event::decode(record.payload) {
+            if let Some(event) = UserEvent::decode(record.payload) {
                 converter.user_event(writer, &event, &head())?;
             }
             continue;
@@ -318,7 +318,7 @@ fn stream<W: Write>(
             counts.take(item.position, record.payload);
             continue;
         }
-        if let Some(step) = Step::of(&record) {
+        if let Some(step) = FunctionStep::of(&record) {
             let head = head();
             let mut left = Vec::new();
             let open = frames.get_mut(item.position);
@@ -362,7 +362,7 @@ fn stream<W: Write>(
         counts.forget(item.position);
     }
     if options.unfinished {
-        let running = |thread: &Thread<'_>| Some((thread.number, thread.open_call()?));
+        let running = |thread: &ThreadBlocks<'_>| Some((thread.number, thread.open_call()?));
         let mut running: Vec<_> = file.threads().iter().filter_map(running).collect();
         running.sort_by_key(|(_, open)| open.start);
         for (thread, open) in running {
@@ -387,7 +387,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn new(file: &File<'_>, wanted: usize) -> Counts {
+    fn new(file: &BlockFile<'_>, wanted: usize) -> Counts {
         Counts {
             wanted,
             by_thread: vec![Vec::new(); file.threads().len()],

@@ -2,7 +2,7 @@
 
 use crate::block_files::ranks::*;
 use blockfile::define::{self, Definition};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::BLOCK_SIZE;
 use blockfile::rewrite;
 use merge::BlockFilesSource;
@@ -65,7 +65,7 @@ fn blocks_give_the_drawables_of_the_clog2_file_made_of_them() {
     let bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
     let files = bytes
         .iter()
-        .map(|b| File::new(b).expect("a block file"))
+        .map(|b| BlockFile::new(b).expect("a block file"))
         .collect();
     let table = wrappers::table().expect("the table");
     let source = BlockFilesSource::new(files, table, Options::default()).expect("one run");
@@ -85,7 +85,7 @@ fn blocks_give_the_drawables_of_the_clog2_file_made_of_them() {
 }
 
 fn names(bytes: &[u8]) -> Vec<(u32, u16, u64)> {
-    let file = File::new(bytes).expect("a block file");
+    let file = BlockFile::new(bytes).expect("a block file");
     let mut found = Vec::new();
     for thread in file.threads() {
         let mut records = thread.records();
@@ -136,7 +136,12 @@ fn calls_are_left_out_and_definitions_stay() {
         .collect();
     assert_eq!(after, kept);
     assert_eq!(out.len(), bytes.len());
-    assert!(File::new(&out).expect("a block file").damage().is_empty());
+    assert!(
+        BlockFile::new(&out)
+            .expect("a block file")
+            .damage()
+            .is_empty()
+    );
 }
 
 #[test]

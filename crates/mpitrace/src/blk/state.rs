@@ -239,7 +239,7 @@ pub fn files_in(folder: &Path) -> Result<BTreeSet<(PathBuf, u64, u64)>, String> 
         let Ok(bytes) = (unsafe { memmap2::Mmap::map(&file) }) else {
             continue;
         };
-        let Ok(file) = blockfile::file::File::new(&bytes) else {
+        let Ok(file) = blockfile::file::BlockFile::new(&bytes) else {
             continue;
         };
         for thread in file.threads() {

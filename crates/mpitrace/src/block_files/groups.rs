@@ -1,7 +1,7 @@
 //! Groups block files by run.
 
 use super::source::BlockFileInput;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use merge::operations;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ pub struct RunFiles<'a> {
     /// Block files of the ranks; at least one.
     pub sources: Vec<BlockFileInput<'a>>,
     /// Block files of servers and devices that may have worked for the run.
-    pub servers: Vec<File<'a>>,
+    pub servers: Vec<BlockFile<'a>>,
 }
 
 /// Processes of a run whose ranks had no chance to agree on its identity begin at most this much after one another.

@@ -2,9 +2,9 @@
 //! began: the rate of its time-stamp
 //! counter follows from that and from a reading made at any later time, as long as the machine has not been started again.
 
-use blockfile::define::{ClockReading, Definition, Process};
+use blockfile::define::{ClockReading, Definition, ProcessDefinition};
 use blockfile::definitions_block;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::Clock;
 use blockfile::machine;
 use std::time::Duration;
@@ -58,8 +58,8 @@ fn rate(first: &ClockReading, last: &ClockReading) -> f64 {
 }
 
 /// Definition of the process that wrote `file`, and its clock readings in order.
-pub fn introduction(file: &File<'_>) -> (Process, Vec<ClockReading>) {
-    let mut process = Process::default();
+pub fn introduction(file: &BlockFile<'_>) -> (ProcessDefinition, Vec<ClockReading>) {
+    let mut process = ProcessDefinition::default();
     let mut readings = Vec::new();
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
@@ -81,8 +81,8 @@ impl MachineClock {
     /// Adds the reading to a file that has one only, if it is of the same clocks.
     pub fn complete<'a>(
         &'a self,
-        file: &mut File<'a>,
-        process: &Process,
+        file: &mut BlockFile<'a>,
+        process: &ProcessDefinition,
         readings: &[ClockReading],
     ) {
         if file.info().clock == Clock::Tsc

@@ -1,8 +1,8 @@
 //! One block file: what process it is of and how that ended.
 
 use crate::block_files::machine_clock::{MachineClock, introduction};
-use blockfile::define::Process;
-use blockfile::file::{Error, File, Info};
+use blockfile::define::ProcessDefinition;
+use blockfile::file::{BlockFile, BlockFileError, BlockFileInfo};
 use std::path::Path;
 use unify::library::Library;
 use wrappers::Table;
@@ -12,13 +12,13 @@ pub struct BlockFileInput<'a> {
     /// Name of the file.
     pub path: &'a Path,
     /// Contents of the file.
-    pub file: File<'a>,
+    pub file: BlockFile<'a>,
     /// Header of the file.
-    pub info: Info,
+    pub info: BlockFileInfo,
     /// Parts of the file that cannot be read.
-    pub damage: Vec<Error>,
+    pub damage: Vec<BlockFileError>,
     /// The process that wrote it.
-    pub process: Process,
+    pub process: ProcessDefinition,
     /// Start of the process's first call, ns since the epoch; 0 where that is not known.
     pub started: u64,
     /// Whether the process is still there and writing, and this a copy of what it had written.
@@ -37,7 +37,7 @@ impl<'a> BlockFileInput<'a> {
     /// for files of processes that could not say it.
     pub fn new(
         path: &'a Path,
-        mut file: File<'a>,
+        mut file: BlockFile<'a>,
         running: bool,
         table: &Table,
         notes: Option<&'a MachineClock>,

@@ -317,7 +317,7 @@ pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
         while let Some(record) = records.next() {
             let place = format!("thread {}, call {:#x}", thread.number, record.call);
             if record.function == blockfile::define::USER_EVENT {
-                if blockfile::user::Event::decode(record.payload).is_none() {
+                if blockfile::user::UserEvent::decode(record.payload).is_none() {
                     let what = "region, marker or event of the program's own cannot be decoded";
                     findings.error_at("event", place, what);
                 }

@@ -6,12 +6,12 @@ use crate::block_files::snapshot;
 use crate::block_files::source::BlockFileInput;
 use crate::trace_files::input::OpenedInput;
 use blockfile::define::{Definition, Sync};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use std::path::Path;
 use unify::scan::Scan;
 
 /// All comparisons with rank 0's clock.
-fn syncs(file: &File<'_>) -> Vec<Sync> {
+fn syncs(file: &BlockFile<'_>) -> Vec<Sync> {
     let mut syncs = Vec::new();
     let mut timeline = unify::timeline::Timeline::new(file);
     while let Some(item) = timeline.next() {
@@ -72,8 +72,8 @@ pub fn describe(path: &Path, input: &OpenedInput, report: &mut InfoReport) {
     }
     report.put("calls", scan.calls);
     report.put("calls_counted_only", scan.ignored);
-    if scan.hidden > 0 {
-        report.put("calls_matching_only", scan.hidden);
+    if scan.matching_only_calls > 0 {
+        report.put("calls_matching_only", scan.matching_only_calls);
     }
     report.put("records_lost", scan.lost);
     if info.dropped > 0 {

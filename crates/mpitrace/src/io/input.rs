@@ -6,7 +6,7 @@ use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
 use analysis::io::IoReportOptions;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use io_attribution::{
     Actor, AttributionRecord, AttributionTotals, attribute_files, read_attribution_by_time,
 };
@@ -55,7 +55,7 @@ impl AttributionInput {
         Ok(found.unwrap_or(IoReportOptions::default().counter_bits))
     }
 
-    fn blocks(&self) -> Result<Vec<File<'_>>, Failure> {
+    fn blocks(&self) -> Result<Vec<BlockFile<'_>>, Failure> {
         if self.trace.format != Format::Blocks {
             return Ok(Vec::new());
         }

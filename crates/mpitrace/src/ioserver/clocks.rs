@@ -101,7 +101,7 @@ mod tests {
         note(&question, b"another", &recorder);
         recorder.finish();
         let bytes = std::fs::read(&path).unwrap();
-        let file = blockfile::file::File::new(&bytes).unwrap();
+        let file = blockfile::file::BlockFile::new(&bytes).unwrap();
         let mut found = Vec::new();
         for thread in file.threads() {
             let mut records = thread.records();

@@ -15,10 +15,10 @@ use crate::failure::Failure;
 use crate::trace_files::input::{OpenedInput, shown};
 use blockfile::args::ArgValues;
 use blockfile::define::{self, Definition};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation::{self, OperationRecord};
 use blockfile::record::Record;
-use blockfile::user::{Event, Kind, What};
+use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
 use std::fmt::Write as _;
 use std::io::Write;
 use trace_model::units::exact_seconds;
@@ -59,14 +59,14 @@ pub fn print(
 }
 
 struct BlockFileText<'f, 'a, 't> {
-    file: &'f File<'a>,
+    file: &'f BlockFile<'a>,
     table: &'t Table,
     scan: Scan,
     zero: i64,
 }
 
 impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
-    fn new(file: &'f File<'a>, table: &'t Table, scan: Scan) -> Self {
+    fn new(file: &'f BlockFile<'a>, table: &'t Table, scan: Scan) -> Self {
         BlockFileText {
             file,
             table,
@@ -101,10 +101,10 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
             if record.function == define::USER_EVENT {
                 let _ = write!(line, "{} {} ", item.thread, self.since_first(record.start));
                 self.user_event(&mut line, record.payload);
-            } else if let Some(call) = define::hidden(&record) {
+            } else if let Some(call) = define::matching_only_call(&record) {
                 line.push_str("# hidden: ");
                 self.call(&mut line, item.thread, &call, &library);
-            } else if record.function == define::CUT {
+            } else if record.function == define::GAP {
                 let _ = write!(line, "# {} calls may be missing from here on", item.thread);
             } else if record.is_definition() {
                 let _ = write!(line, "# {} ", item.thread);
@@ -140,7 +140,7 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
 
     /// What the program tells of itself.
     fn user_event(&self, line: &mut String, payload: &[u8]) {
-        let Some(event) = Event::decode(payload) else {
+        let Some(event) = UserEvent::decode(payload) else {
             line.push_str("damaged event");
             return;
         };
@@ -148,22 +148,24 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
             Some((kind, name)) => (Some(kind), one(Some(name.as_bytes()))),
             None => (None, event.number.to_string()),
         };
-        let _ = match event.what {
-            What::Enter => write!(line, "begin of region {name}"),
-            What::Exit => write!(line, "end of region {name}"),
-            What::Mark(bits) if kind == Some(Kind::Real) => {
+        let _ = match event.content {
+            UserEventContent::Enter => write!(line, "begin of region {name}"),
+            UserEventContent::Exit => write!(line, "end of region {name}"),
+            UserEventContent::Mark(bits) if kind == Some(UserCategoryKind::Real) => {
                 write!(line, "marker {name} = {}", f64::from_bits(bits))
             }
-            What::Mark(bits) => write!(line, "marker {name} = {}", bits as i64),
-            What::Text(text) => write!(line, "text {}", one(Some(text))),
-            What::Mpe(None) => write!(line, "MPE event {}", event.number),
-            What::Mpe(Some(data)) => write!(line, "MPE event {} with {data:02x?}", event.number),
-            What::Send(m) => write!(
+            UserEventContent::Mark(bits) => write!(line, "marker {name} = {}", bits as i64),
+            UserEventContent::Text(text) => write!(line, "text {}", one(Some(text))),
+            UserEventContent::Mpe(None) => write!(line, "MPE event {}", event.number),
+            UserEventContent::Mpe(Some(data)) => {
+                write!(line, "MPE event {} with {data:02x?}", event.number)
+            }
+            UserEventContent::Send(m) => write!(
                 line,
                 "MPE message to {}, tag {}, {} bytes",
                 m.partner, m.tag, m.bytes
             ),
-            What::Receive(m) => write!(
+            UserEventContent::Receive(m) => write!(
                 line,
                 "MPE message from {}, tag {}, {} bytes",
                 m.partner, m.tag, m.bytes

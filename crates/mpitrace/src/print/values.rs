@@ -2,7 +2,7 @@
 //! call that failed) are left out.
 
 use blockfile::args::{ArgValue, ArgValues, Array};
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use std::fmt::{self, Display, Formatter};
 use unify::library::Library;
 use wrappers::{Carrier, ElementForm, Function, Kind, Param};
@@ -136,7 +136,7 @@ impl CallValues<'_> {
     }
 }
 
-fn write_status(f: &mut Formatter<'_>, status: Option<Status>) -> fmt::Result {
+fn write_status(f: &mut Formatter<'_>, status: Option<MpiStatus>) -> fmt::Result {
     let Some(s) = status else {
         return f.write_str("none");
     };

@@ -4,7 +4,7 @@ use super::{Arguments, OutputFormat};
 use crate::block_files::groups::{RunFiles, stamp};
 use crate::block_files::source::BlockFileInput;
 use crate::trace_files::shape::{Leaf, TreeArguments};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use merge::dumpi;
 use merge::local::{self, Merge};
 use merge::operations;
@@ -36,7 +36,7 @@ fn with_size(path: &Path, bytes: u64) -> String {
 }
 
 /// The block files of a run: those of its ranks, then those of its servers.
-fn block_files<'g>(group: &RunFiles<'g>) -> Vec<File<'g>> {
+fn block_files<'g>(group: &RunFiles<'g>) -> Vec<BlockFile<'g>> {
     let ranks = group.sources.iter().map(|source| &source.file);
     ranks.chain(&group.servers).cloned().collect()
 }
@@ -138,7 +138,7 @@ pub fn slog2(
 
 /// A run whose calls can be merged.
 struct MergeableRun<'r> {
-    files: &'r [File<'r>],
+    files: &'r [BlockFile<'r>],
     merge: &'r Merge<'r, 'r, 'r>,
     group: &'r RunFiles<'r>,
     table: &'r Table,

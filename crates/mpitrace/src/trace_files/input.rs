@@ -136,11 +136,15 @@ impl OpenedInput {
     ///
     /// # Errors
     /// If it is none of this version.
-    pub fn blocks(&self) -> Result<blockfile::file::File<'_>, blockfile::file::Error> {
+    pub fn blocks(
+        &self,
+    ) -> Result<blockfile::file::BlockFile<'_>, blockfile::file::BlockFileError> {
         match self {
             // SAFETY: whole files are mapped, shared, and nobody writes through a map that is for reading.
-            OpenedInput::Mapped(map, data) => unsafe { blockfile::file::File::mapped(map, data) },
-            OpenedInput::Read(bytes) => blockfile::file::File::new(bytes),
+            OpenedInput::Mapped(map, data) => unsafe {
+                blockfile::file::BlockFile::mapped(map, data)
+            },
+            OpenedInput::Read(bytes) => blockfile::file::BlockFile::new(bytes),
         }
     }
 }

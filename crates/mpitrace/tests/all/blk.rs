@@ -199,7 +199,7 @@ struct Trace {
 impl Trace {
     fn read(path: &Path) -> Trace {
         let bytes = fs::read(path).unwrap();
-        let file = blockfile::file::File::new(&bytes).unwrap();
+        let file = blockfile::file::BlockFile::new(&bytes).unwrap();
         assert_eq!(file.damage(), []);
         Trace::of(&file)
     }
@@ -209,7 +209,7 @@ impl Trace {
         let begun = Instant::now();
         loop {
             let bytes = fs::read(path).unwrap();
-            let file = blockfile::file::File::new(&bytes).unwrap();
+            let file = blockfile::file::BlockFile::new(&bytes).unwrap();
             if is_so(&Trace::of(&file)) {
                 return;
             }
@@ -218,7 +218,7 @@ impl Trace {
         }
     }
 
-    fn of(file: &blockfile::file::File<'_>) -> Trace {
+    fn of(file: &blockfile::file::BlockFile<'_>) -> Trace {
         let mut trace = Trace {
             transfers: Vec::new(),
             extents: Vec::new(),
@@ -613,7 +613,7 @@ fn lost_events_are_counted() {
     let count = line.unwrap().split(' ').nth(1).unwrap();
     assert!(count.parse::<u64>().unwrap() > 4000, "{printed}");
     let bytes = fs::read(disk.path("disk.blocks")).unwrap();
-    let file = blockfile::file::File::new(&bytes).unwrap();
+    let file = blockfile::file::BlockFile::new(&bytes).unwrap();
     let mut reported = 0;
     for thread in file.threads() {
         let mut records = thread.records();

@@ -6,7 +6,7 @@ mod common;
 mod caution;
 
 use blockfile::define::Definition;
-use blockfile::encode::Status;
+use blockfile::encode::MpiStatus;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader};
 use common::{Blocks, V, WORLD, call_at, from, to};
 use std::fs;
@@ -139,7 +139,7 @@ pub(crate) fn file(b: &Blocks, end: &End) -> Vec<u8> {
 /// A rank that sent `messages` to the other one, or received them.
 pub(crate) fn exchange(rank: i32, size: u32, messages: i64) -> Blocks {
     let mut b = common::rank(rank, size);
-    let got = |tag: i64| Status {
+    let got = |tag: i64| MpiStatus {
         source: 0,
         tag: tag as i32,
         error: 0,

@@ -2,7 +2,7 @@
 
 use crate::block_files::ranks::*;
 use blockfile::define::{ANNOTATION, Definition};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use merge::dumpi::{Options, write_to};
 use std::io::Cursor;
 use trace_formats::clog2::Body;
@@ -23,7 +23,7 @@ type Shown = (String, u64, i32, u16);
 /// All records, and the labels with their keys.
 fn dumpi(b: &Blocks, options: &Options) -> (Vec<Shown>, Vec<(u64, String)>) {
     let bytes = b.bytes();
-    let file = File::new(&bytes).expect("a block file");
+    let file = BlockFile::new(&bytes).expect("a block file");
     let (out, summary) = write_to(&file, &b.table, options, Vec::new()).expect("written");
     let reader = DumpiReader::open(&out).expect("a DUMPI file");
     let labels = reader.address_labels().expect("sound").expect("there");

@@ -2,7 +2,7 @@
 
 use crate::block_files::ranks::*;
 use blockfile::define::{ClockReading, CommCreation, Definition, Sync};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
 use merge::local::{Merge, Options};
 use std::collections::HashSet;
@@ -430,7 +430,7 @@ fn clocks_of_other_machines_are_shifted() {
         .map(|r| {
             let mut b = rank(r, 2);
             if r == 1 {
-                b.define(&Definition::Process(blockfile::define::Process {
+                b.define(&Definition::Process(blockfile::define::ProcessDefinition {
                     boot: "another".to_owned(),
                     ..Default::default()
                 }));
@@ -611,7 +611,7 @@ fn ranks_without_calls_and_missing_ranks_do_no_harm() {
 fn files_that_do_not_belong_together_are_refused() {
     let table = wrappers::table().expect("the table parses");
     let refuse = |bytes: &[Vec<u8>]| {
-        let files: Vec<File<'_>> = bytes.iter().map(|b| File::new(b).unwrap()).collect();
+        let files: Vec<BlockFile<'_>> = bytes.iter().map(|b| BlockFile::new(b).unwrap()).collect();
         Merge::new(&files, &table, Options::default()).err()
     };
     let (a, b) = (rank(0, 2).bytes(), rank(1, 2).bytes());

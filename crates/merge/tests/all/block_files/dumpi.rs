@@ -2,7 +2,7 @@
 
 use crate::block_files::ranks::blocks::*;
 use blockfile::define::Definition;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::Family;
 use merge::dumpi::{Options, Summary, constant_names, write, write_meta, write_to};
 use trace_formats::dumpi::print::{Sections, Zone, print};
@@ -12,7 +12,7 @@ use unify::scan::Scan;
 
 fn convert(blocks: &Blocks, options: &Options) -> (Vec<u8>, Summary) {
     let bytes = blocks.bytes();
-    let file = File::new(&bytes).expect("a block file");
+    let file = BlockFile::new(&bytes).expect("a block file");
     write_to(&file, &blocks.table, options, Vec::new()).expect("a Vec takes everything")
 }
 
@@ -623,7 +623,7 @@ fn files_of_a_run() {
         ..Options::default()
     };
     let bytes = b.bytes();
-    let file = File::new(&bytes).unwrap();
+    let file = BlockFile::new(&bytes).unwrap();
     let scan = Scan::new(&file);
     let summary = write(&file, &scan, &b.table, &options).unwrap();
     assert_eq!(summary.path, dir.join("run-2026.11.20.05.32.58-0012.bin"));
@@ -650,7 +650,7 @@ fn files_of_a_run() {
 
     b.rank = -1;
     let bytes = b.bytes();
-    let file = File::new(&bytes).unwrap();
+    let file = BlockFile::new(&bytes).unwrap();
     let error = write(&file, &Scan::new(&file), &b.table, &options).unwrap_err();
     assert!(error.to_string().contains("before MPI_Init"), "{error}");
     let nowhere = Options {
@@ -659,7 +659,7 @@ fn files_of_a_run() {
     };
     b.rank = 0;
     let bytes = b.bytes();
-    let file = File::new(&bytes).unwrap();
+    let file = BlockFile::new(&bytes).unwrap();
     let error = write(&file, &Scan::new(&file), &b.table, &nowhere).unwrap_err();
     assert!(error.to_string().contains("no/run"), "{error}");
     std::fs::remove_dir_all(&dir).unwrap();

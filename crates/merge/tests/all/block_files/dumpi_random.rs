@@ -2,7 +2,7 @@
 //! must be sound.
 
 use crate::block_files::ranks::blocks::*;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, Family};
 use merge::dumpi::{Options, write_to};
 use proptest::prelude::*;
@@ -85,7 +85,7 @@ fn every_function() {
             }
         }
         let bytes = b.bytes();
-        let file = File::new(&bytes).unwrap();
+        let file = BlockFile::new(&bytes).unwrap();
         let (out, summary) = write_to(&file, &b.table, &Options::default(), Vec::new()).unwrap();
         assert_eq!(summary.damaged, 0);
         assert_eq!(
@@ -144,7 +144,7 @@ fn damage() {
             for (at, byte) in changes {
                 bytes[at] = byte;
             }
-            let file = File::new(&bytes).expect("the header is whole");
+            let file = BlockFile::new(&bytes).expect("the header is whole");
             let (out, _) = write_to(&file, &b.table, &Options::default(), Vec::new())
                 .expect("a Vec takes everything");
             let reader = DumpiReader::open(&out).expect("a sound file");
@@ -163,7 +163,7 @@ fn another_table_is_refused() {
     let mut bytes = b.bytes();
     let at = std::mem::offset_of!(blockfile::layout::FileHeader, table);
     bytes[at] ^= 1;
-    let file = File::new(&bytes).unwrap();
+    let file = BlockFile::new(&bytes).unwrap();
     let error = write_to(&file, &b.table, &Options::default(), Vec::new()).unwrap_err();
     assert!(error.to_string().contains("function table"), "{error}");
 }

@@ -6,7 +6,7 @@
 
 use crate::block_files::ranks::blocks::V::{H, I, No, S};
 use crate::block_files::ranks::blocks::*;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use merge::dumpi::{Options, write_to};
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ fn halo() {
         b.threads[0].extend_from_slice(&round);
     }
     let bytes = b.bytes();
-    let file = File::new(&bytes).unwrap();
+    let file = BlockFile::new(&bytes).unwrap();
     for _ in 0..3 {
         let start = Instant::now();
         let (out, summary) = write_to(

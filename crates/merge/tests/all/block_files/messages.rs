@@ -72,7 +72,7 @@ fn what_is_no_message_gives_no_arrow() {
             b.call("MPI_Recv", &from(-1, -1, 10, status(-1, -1, 0)));
             failed_call(b, 6, "MPI_Send", &to(1, 7, 4));
             b.call("MPI_Irecv", &to_with(1, 3, 4, 50));
-            let cancelled = blockfile::encode::Status {
+            let cancelled = blockfile::encode::MpiStatus {
                 cancelled: true,
                 ..status(1, 3, 0)
             };
@@ -178,7 +178,7 @@ fn of_a_failed_waitall_only_what_was_completed_counts() {
         for tag in 1..4 {
             b.call("MPI_Irecv", &to_with(0, tag, 1, 50 + tag as u64));
         }
-        let with = |error, tag| blockfile::encode::Status {
+        let with = |error, tag| blockfile::encode::MpiStatus {
             error,
             ..status(0, tag, 4)
         };
@@ -423,7 +423,7 @@ fn a_cancelled_send_is_no_message() {
             b.call("MPI_Isend", &to_with(1, 1, 2, request));
         }
         b.call("MPI_Cancel", &[H(50)]);
-        let cancelled = blockfile::encode::Status {
+        let cancelled = blockfile::encode::MpiStatus {
             cancelled: true,
             ..status(-2, -1, 0)
         };

@@ -3,7 +3,7 @@
 
 use crate::block_files::ranks::*;
 use blockfile::define::CommCreation;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::BLOCK_SIZE;
 use merge::local::{Merge, Options};
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ impl Chance {
     }
 
     fn status(&mut self) -> V {
-        let status = blockfile::encode::Status {
+        let status = blockfile::encode::MpiStatus {
             source: self.int() as i32,
             tag: self.int() as i32,
             error: if self.below(4) == 0 { 18 } else { 0 },
@@ -183,7 +183,10 @@ fn damage_does_no_harm() {
         for &(at, value) in changes {
             bytes[0][at] = value;
         }
-        let files: Vec<File<'_>> = bytes.iter().filter_map(|b| File::new(b).ok()).collect();
+        let files: Vec<BlockFile<'_>> = bytes
+            .iter()
+            .filter_map(|b| BlockFile::new(b).ok())
+            .collect();
         let options = Options {
             recover: true,
             ..Options::default()

@@ -2,15 +2,15 @@
 
 use crate::block_files::ranks::*;
 use blockfile::define::{Definition, USER_EVENT};
-use blockfile::file::File;
-use blockfile::user::{Event, Kind, UserCategory, UserMessage, What};
+use blockfile::file::BlockFile;
+use blockfile::user::{UserCategory, UserCategoryKind, UserEvent, UserEventContent, UserMessage};
 use merge::dumpi::{Options as Dumpi, write_to};
 use merge::local::Options;
 use trace_formats::clog2::Body;
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::value::FieldValue;
 
-fn define(b: &mut Blocks, kind: Kind, number: i32, end: i32, name: &str) {
+fn define(b: &mut Blocks, kind: UserCategoryKind, number: i32, end: i32, name: &str) {
     b.define(&Definition::UserCategory(UserCategory {
         kind,
         number,
@@ -21,7 +21,7 @@ fn define(b: &mut Blocks, kind: Kind, number: i32, end: i32, name: &str) {
 }
 
 /// An event at `start`, ns.
-fn tell(b: &mut Blocks, start: u32, number: i32, inside: bool, what: What<'_>) {
+fn tell(b: &mut Blocks, start: u32, number: i32, inside: bool, what: UserEventContent<'_>) {
     tell_on(b, start, number, None, inside, what);
 }
 
@@ -31,13 +31,13 @@ fn tell_on(
     number: i32,
     comm: Option<u64>,
     inside: bool,
-    what: What<'_>,
+    what: UserEventContent<'_>,
 ) {
-    let payload = Event {
+    let payload = UserEvent {
         number,
         comm,
         inside,
-        what,
+        content: what,
     }
     .encode();
     b.record(USER_EVENT, start, 0, &payload);
@@ -57,22 +57,22 @@ fn shown(name: &str, line: i32, start: i64, end: i64) -> Shown {
 #[test]
 fn regions_are_states_that_the_ranks_agree_on_by_name() {
     let (mut a, mut b) = (rank(0, 2), rank(1, 2));
-    define(&mut a, Kind::Region, 1, 0, "outer");
-    define(&mut a, Kind::Region, 2, 0, "inner");
-    tell(&mut a, 2000, 1, false, What::Enter);
-    tell(&mut a, 2010, 2, false, What::Enter);
+    define(&mut a, UserCategoryKind::Region, 1, 0, "outer");
+    define(&mut a, UserCategoryKind::Region, 2, 0, "inner");
+    tell(&mut a, 2000, 1, false, UserEventContent::Enter);
+    tell(&mut a, 2010, 2, false, UserEventContent::Enter);
     call_at(&mut a, 2020, 2030, "MPI_Barrier", &[V::H(WORLD)]);
-    tell(&mut a, 2040, 2, false, What::Exit);
-    tell(&mut a, 2050, 1, false, What::Exit);
+    tell(&mut a, 2040, 2, false, UserEventContent::Exit);
+    tell(&mut a, 2050, 1, false, UserEventContent::Exit);
     // An end without a beginning is none.
-    tell(&mut a, 2060, 2, false, What::Exit);
+    tell(&mut a, 2060, 2, false, UserEventContent::Exit);
     // The other rank has the names in another order, and another one.
-    define(&mut b, Kind::Region, 1, 0, "inner");
-    define(&mut b, Kind::Region, 2, 0, "third");
-    tell(&mut b, 2005, 1, false, What::Enter);
+    define(&mut b, UserCategoryKind::Region, 1, 0, "inner");
+    define(&mut b, UserCategoryKind::Region, 2, 0, "third");
+    tell(&mut b, 2005, 1, false, UserEventContent::Enter);
     call_at(&mut b, 2020, 2030, "MPI_Barrier", &[V::H(WORLD)]);
-    tell(&mut b, 2035, 1, false, What::Exit);
-    tell(&mut b, 2036, 2, false, What::Enter);
+    tell(&mut b, 2035, 1, false, UserEventContent::Exit);
+    tell(&mut b, 2036, 2, false, UserEventContent::Enter);
     call_at(&mut b, 2100, 2110, "MPI_Barrier", &[V::H(WORLD)]);
     let merged = merge(&[a, b]);
     assert_eq!(
@@ -121,21 +121,21 @@ fn regions_are_states_that_the_ranks_agree_on_by_name() {
 #[test]
 fn events_inside_calls_stand_between_their_ends() {
     let mut b = rank(0, 1);
-    define(&mut b, Kind::Region, 1, 0, "callback");
+    define(&mut b, UserCategoryKind::Region, 1, 0, "callback");
     // Records of calls stand behind the events that came while they ran.
-    tell(&mut b, 2010, 1, true, What::Enter);
-    tell(&mut b, 2020, 1, true, What::Exit);
+    tell(&mut b, 2010, 1, true, UserEventContent::Enter);
+    tell(&mut b, 2020, 1, true, UserEventContent::Exit);
     call_at(&mut b, 2000, 2100, "MPI_Barrier", &[V::H(WORLD)]);
     // Inside a call that has no record.
-    tell(&mut b, 2200, 1, true, What::Enter);
-    tell(&mut b, 2210, 1, true, What::Exit);
-    tell(&mut b, 2300, 1, false, What::Enter);
-    tell(&mut b, 2310, 1, false, What::Exit);
-    tell(&mut b, 2400, 1, true, What::Enter);
-    tell(&mut b, 2410, 1, true, What::Exit);
+    tell(&mut b, 2200, 1, true, UserEventContent::Enter);
+    tell(&mut b, 2210, 1, true, UserEventContent::Exit);
+    tell(&mut b, 2300, 1, false, UserEventContent::Enter);
+    tell(&mut b, 2310, 1, false, UserEventContent::Exit);
+    tell(&mut b, 2400, 1, true, UserEventContent::Enter);
+    tell(&mut b, 2410, 1, true, UserEventContent::Exit);
     call_at(&mut b, 2500, 2600, "MPI_Barrier", &[V::H(WORLD)]);
-    tell(&mut b, 2700, 1, true, What::Enter);
-    tell(&mut b, 2710, 1, true, What::Exit);
+    tell(&mut b, 2700, 1, true, UserEventContent::Enter);
+    tell(&mut b, 2710, 1, true, UserEventContent::Exit);
     let merged = merge(&[b]);
     assert_eq!(
         states(&merged),
@@ -154,13 +154,13 @@ fn events_inside_calls_stand_between_their_ends() {
 #[test]
 fn regions_of_threads_are_on_their_lines() {
     let mut b = rank(0, 1);
-    define(&mut b, Kind::Region, 1, 0, "work");
-    tell(&mut b, 2000, 1, false, What::Enter);
-    tell(&mut b, 2100, 1, false, What::Exit);
+    define(&mut b, UserCategoryKind::Region, 1, 0, "work");
+    tell(&mut b, 2000, 1, false, UserEventContent::Enter);
+    tell(&mut b, 2100, 1, false, UserEventContent::Exit);
     b.threads.push(Vec::new());
     b.thread = 1;
-    tell(&mut b, 2050, 1, false, What::Enter);
-    tell(&mut b, 2150, 1, false, What::Exit);
+    tell(&mut b, 2050, 1, false, UserEventContent::Enter);
+    tell(&mut b, 2150, 1, false, UserEventContent::Exit);
     let merged = merge(&[b]);
     let wanted = [shown("work", 0, 1000, 1100), shown("work", 1, 1050, 1150)];
     assert_eq!(states(&merged), wanted);
@@ -170,13 +170,25 @@ fn regions_of_threads_are_on_their_lines() {
 #[test]
 fn markers_and_texts_are_solo_events_with_data() {
     let mut b = rank(0, 1);
-    define(&mut b, Kind::Integer, 1, 0, "step");
-    define(&mut b, Kind::Real, 2, 0, "residual");
-    define(&mut b, Kind::Text, 3, 0, "text");
-    tell(&mut b, 2000, 1, false, What::Mark(-7i64 as u64));
-    tell(&mut b, 2010, 2, false, What::Mark(0.25f64.to_bits()));
+    define(&mut b, UserCategoryKind::Integer, 1, 0, "step");
+    define(&mut b, UserCategoryKind::Real, 2, 0, "residual");
+    define(&mut b, UserCategoryKind::Text, 3, 0, "text");
+    tell(&mut b, 2000, 1, false, UserEventContent::Mark(-7i64 as u64));
+    tell(
+        &mut b,
+        2010,
+        2,
+        false,
+        UserEventContent::Mark(0.25f64.to_bits()),
+    );
     let long = "ab456789012345678901234567890äx";
-    tell(&mut b, 2020, 3, false, What::Text(long.as_bytes()));
+    tell(
+        &mut b,
+        2020,
+        3,
+        false,
+        UserEventContent::Text(long.as_bytes()),
+    );
     let merged = merge(&[b]);
     let cargo: Vec<(i32, [u8; 32])> = merged
         .records
@@ -199,8 +211,8 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
     let (mut a, mut b) = (rank(0, 2), rank(1, 2));
     const DUP: u64 = 0x8400_0000;
     for (rank, b) in [(0, &mut a), (1, &mut b)] {
-        define(b, Kind::State, 600, 601, "mine");
-        define(b, Kind::State, 1, 2, "old style");
+        define(b, UserCategoryKind::State, 600, 601, "mine");
+        define(b, UserCategoryKind::State, 1, 2, "old style");
         intra(
             b,
             DUP,
@@ -210,28 +222,35 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
             &[0, 1],
         );
         call_at(b, 2000, 2010, "MPI_Comm_dup", &[V::H(WORLD), V::H(DUP)]);
-        tell_on(b, 2020, 600, Some(DUP), false, What::Mpe(None));
-        tell_on(b, 2030, 601, Some(DUP), false, What::Mpe(Some(&[9; 32])));
-        tell(b, 2040, 1, false, What::Mpe(None));
-        tell(b, 2050, 2, false, What::Mpe(None));
+        tell_on(b, 2020, 600, Some(DUP), false, UserEventContent::Mpe(None));
+        tell_on(
+            b,
+            2030,
+            601,
+            Some(DUP),
+            false,
+            UserEventContent::Mpe(Some(&[9; 32])),
+        );
+        tell(b, 2040, 1, false, UserEventContent::Mpe(None));
+        tell(b, 2050, 2, false, UserEventContent::Mpe(None));
         let message = UserMessage {
             partner: 1 - rank,
             tag: 5,
             bytes: 77,
         };
         let what = if rank == 0 {
-            What::Send(message)
+            UserEventContent::Send(message)
         } else {
-            What::Receive(message)
+            UserEventContent::Receive(message)
         };
         tell_on(b, 2060 + rank as u32, 0, Some(DUP), false, what);
         let nobody = UserMessage {
             partner: -1,
             ..message
         };
-        tell(b, 2070, 0, false, What::Send(nobody));
+        tell(b, 2070, 0, false, UserEventContent::Send(nobody));
         // A number that nobody has described.
-        tell(b, 2080, 4711, false, What::Mpe(None));
+        tell(b, 2080, 4711, false, UserEventContent::Mpe(None));
     }
     let merged = merge(&[a, b]);
     let (arrows, _, conversion) = merged.drawables();
@@ -268,10 +287,10 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
 #[test]
 fn after_a_kill_what_was_open_is_shown_as_unfinished() {
     let (mut a, mut b) = (rank(0, 2), rank(1, 2));
-    define(&mut a, Kind::Region, 1, 0, "loop");
-    define(&mut a, Kind::State, 600, 601, "state");
-    tell(&mut a, 2000, 1, false, What::Enter);
-    tell(&mut a, 2010, 600, false, What::Mpe(None));
+    define(&mut a, UserCategoryKind::Region, 1, 0, "loop");
+    define(&mut a, UserCategoryKind::State, 600, 601, "state");
+    tell(&mut a, 2000, 1, false, UserEventContent::Enter);
+    tell(&mut a, 2010, 600, false, UserEventContent::Mpe(None));
     call_at(&mut a, 2020, 2030, "MPI_Barrier", &[V::H(WORLD)]);
     call_at(&mut b, 2020, 2900, "MPI_Barrier", &[V::H(WORLD)]);
     let options = Options {
@@ -298,17 +317,23 @@ fn after_a_kill_what_was_open_is_shown_as_unfinished() {
 #[test]
 fn dumpi_has_regions_as_pseudo_calls_with_their_names() {
     let mut b = rank(0, 1);
-    define(&mut b, Kind::Region, 1, 0, "outer");
-    define(&mut b, Kind::Real, 2, 0, "residual");
-    define(&mut b, Kind::State, 600, 601, "state");
-    tell(&mut b, 2000, 1, false, What::Enter);
-    tell(&mut b, 2010, 600, false, What::Mpe(None));
+    define(&mut b, UserCategoryKind::Region, 1, 0, "outer");
+    define(&mut b, UserCategoryKind::Real, 2, 0, "residual");
+    define(&mut b, UserCategoryKind::State, 600, 601, "state");
+    tell(&mut b, 2000, 1, false, UserEventContent::Enter);
+    tell(&mut b, 2010, 600, false, UserEventContent::Mpe(None));
     call_at(&mut b, 2020, 2030, "MPI_Barrier", &[V::H(WORLD)]);
-    tell(&mut b, 2040, 2, false, What::Mark(1.5f64.to_bits()));
-    tell(&mut b, 2050, 601, false, What::Mpe(None));
-    tell(&mut b, 2060, 1, false, What::Exit);
+    tell(
+        &mut b,
+        2040,
+        2,
+        false,
+        UserEventContent::Mark(1.5f64.to_bits()),
+    );
+    tell(&mut b, 2050, 601, false, UserEventContent::Mpe(None));
+    tell(&mut b, 2060, 1, false, UserEventContent::Exit);
     let bytes = b.bytes();
-    let file = File::new(&bytes).expect("a block file");
+    let file = BlockFile::new(&bytes).expect("a block file");
     let (out, _) = write_to(&file, &b.table, &Dumpi::default(), Vec::new()).expect("written");
     let reader = DumpiReader::open(&out).expect("a DUMPI file");
     let labels = reader.address_labels().expect("sound").expect("there");

@@ -3,7 +3,7 @@
 
 use crate::block_files::ranks::*;
 use blockfile::define::{Definition, OpenFileDefinition, ServerDefinition, ServerKind};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation::{self as op, OperationRecord, ServerRequest};
 use io_attribution::draw::{Shows, shows};
 use io_attribution::{Actor, AttributionRecord, Precision, Relation, read_attribution};
@@ -111,7 +111,9 @@ fn server(ranks: &[Blocks]) -> Blocks {
 }
 
 fn source<'a>(bytes: &'a [Vec<u8>]) -> BlockFilesSource<'a> {
-    let files = bytes.iter().map(|b| File::new(b).expect("a block file"));
+    let files = bytes
+        .iter()
+        .map(|b| BlockFile::new(b).expect("a block file"));
     let table = wrappers::table().expect("the table");
     BlockFilesSource::new(files.collect(), table, Options::default()).expect("one run")
 }
@@ -186,9 +188,9 @@ fn operations_are_nested_in_their_calls_and_arrows_lead_to_them() {
 
 /// The CLOG2 and the SLOG2 file that are made of blocks as in MPI_Finalize.
 fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>, Vec<u8>) {
-    let files: Vec<File<'_>> = bytes
+    let files: Vec<BlockFile<'_>> = bytes
         .iter()
-        .map(|b| File::new(b).expect("blocks"))
+        .map(|b| BlockFile::new(b).expect("blocks"))
         .collect();
     let table = wrappers::table().expect("the table");
     let merge = Merge::new(&files, &table, Options::default()).expect("one run");
@@ -335,7 +337,7 @@ fn a_server_alone_is_drawn_from_its_first_request() {
     let ranks: Vec<Blocks> = (0..2).map(writer).collect();
     let bytes = [server(&ranks).bytes()];
     assert!(operations::is_server(
-        &File::new(&bytes[0]).expect("blocks")
+        &BlockFile::new(&bytes[0]).expect("blocks")
     ));
     let source = source(&bytes);
     let all = all(&source);

@@ -461,7 +461,7 @@ proptest! {
         for (at, value) in long {
             bytes[which][at..at + 8].copy_from_slice(&value.to_ne_bytes());
         }
-        let files: Vec<_> = bytes.iter().filter_map(|b| blockfile::file::File::new(b).ok()).collect();
+        let files: Vec<_> = bytes.iter().filter_map(|b| blockfile::file::BlockFile::new(b).ok()).collect();
         let table = wrappers::table().unwrap();
         let _ = io_attribution::attribute_files(&files, &table, &mut |_| Ok(()));
     }

@@ -1,7 +1,7 @@
 //! Ranks that access files, with the operations that this took.
 
 use blockfile::define::{Definition, FileView, OpenFileDefinition};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader};
 use blockfile::operation::{self as op, kind};
 use blockfile::runs::{EvenRun, Runs};
@@ -236,9 +236,9 @@ impl Found {
     }
 
     pub fn of_bytes(bytes: &[Vec<u8>]) -> Found {
-        let files: Vec<File<'_>> = bytes
+        let files: Vec<BlockFile<'_>> = bytes
             .iter()
-            .map(|b| File::new(b).expect("a block file"))
+            .map(|b| BlockFile::new(b).expect("a block file"))
             .collect();
         let table = wrappers::table().expect("the table parses");
         let mut found = Found::default();

@@ -1,7 +1,7 @@
 //! A running `mpitrace ioserver` with directories of its own.
 
 use blockfile::define::Definition;
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation::OperationRecord;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -181,7 +181,7 @@ pub struct Recorded {
 /// What a trace has: operations and definitions, in the order of its threads.
 pub fn read(path: &Path) -> (Vec<Recorded>, Vec<Definition>) {
     let bytes = fs::read(path).unwrap();
-    let file = File::new(&bytes).unwrap();
+    let file = BlockFile::new(&bytes).unwrap();
     assert_eq!(file.damage(), []);
     let (mut operations, mut definitions) = (Vec::new(), Vec::new());
     for thread in file.threads() {

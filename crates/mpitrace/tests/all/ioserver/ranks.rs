@@ -4,7 +4,7 @@
 //! Needs the recorder in `target/lib/<mpi>` (ci/build) and that MPI; says so and passes where they are not there.
 
 use super::instance::{Instance, read};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::operation;
 use std::collections::HashMap;
 use std::fs;
@@ -54,7 +54,7 @@ fn threads(folder: &Path) -> HashMap<u64, Thread> {
             continue;
         }
         let bytes = fs::read(path).unwrap();
-        let file = File::new(&bytes).unwrap();
+        let file = BlockFile::new(&bytes).unwrap();
         let info = file.info();
         let rank = u64::try_from(info.rank).unwrap() << info.counter_bits;
         for thread in file.threads() {

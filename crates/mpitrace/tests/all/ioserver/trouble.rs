@@ -26,7 +26,11 @@ fn children(pid: i32) -> Vec<i32> {
 /// Whether the trace says that the process has ended as it should.
 fn is_complete(path: &std::path::Path) -> bool {
     let bytes = fs::read(path).unwrap();
-    blockfile::file::File::new(&bytes).unwrap().info().ended == 1
+    blockfile::file::BlockFile::new(&bytes)
+        .unwrap()
+        .info()
+        .ended
+        == 1
 }
 
 pub fn killed_client() {

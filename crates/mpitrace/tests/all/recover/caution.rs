@@ -43,7 +43,7 @@ fn names_from_block_files_stay_in_the_folder() {
     fs::create_dir_all(&below).unwrap();
     for (nth, name) in ["../../xx", "/tmp/../xx", "..", "a\nb"].iter().enumerate() {
         let mut b = exchange(0, 1, 3);
-        let process = blockfile::define::Process {
+        let process = blockfile::define::ProcessDefinition {
             program: (*name).to_owned(),
             ..Default::default()
         };

@@ -7,9 +7,9 @@
 use blockfile::args::MAX_PARAMS;
 use blockfile::define::{
     ClockReading, CommCreation, CommDefinition, CommKind, DatatypeDefinition, Definition,
-    PredefinedHandle, Process,
+    PredefinedHandle, ProcessDefinition,
 };
-use blockfile::encode::{EncodeCursor, NO_ARRAY, STATUS_MAX, Status};
+use blockfile::encode::{EncodeCursor, MpiStatus, NO_ARRAY, STATUS_MAX};
 use blockfile::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, Clock, FILE_MAGIC, Family, FileHeader,
     POINTER_BYTES, VERSION,
@@ -28,7 +28,7 @@ pub enum V {
     Io(i64, i64),
     D(f64),
     H(u64),
-    S(Option<Status>),
+    S(Option<MpiStatus>),
     T(Option<&'static str>),
     A(Option<Vec<V>>),
     Aio(Vec<V>, Vec<V>),
@@ -43,15 +43,15 @@ pub fn handles(values: &[u64]) -> V {
 pub fn texts(values: &[Option<&'static str>]) -> V {
     V::A(Some(values.iter().map(|&v| V::T(v)).collect()))
 }
-pub fn statuses(values: &[Status]) -> V {
+pub fn statuses(values: &[MpiStatus]) -> V {
     V::A(Some(values.iter().map(|&v| V::S(Some(v))).collect()))
 }
-pub fn status(source: i32, tag: i32, bytes: u64) -> Status {
-    Status {
+pub fn status(source: i32, tag: i32, bytes: u64) -> MpiStatus {
+    MpiStatus {
         source,
         tag,
         bytes,
-        ..Status::default()
+        ..MpiStatus::default()
     }
 }
 
@@ -141,7 +141,7 @@ impl Blocks {
         constants: &[(&str, i64)],
         predefined: &[(&str, u64)],
     ) {
-        self.define(&Definition::Process(Process {
+        self.define(&Definition::Process(ProcessDefinition {
             host: host.to_owned(),
             program: "p".to_owned(),
             user: "someone".to_owned(),

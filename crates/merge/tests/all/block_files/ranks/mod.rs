@@ -7,7 +7,7 @@
 pub mod blocks;
 
 use blockfile::define::{CommCreation, CommDefinition, CommKind, Definition};
-use blockfile::file::File;
+use blockfile::file::BlockFile;
 use blockfile::layout::Family;
 use blockfile::record;
 pub use blocks::*;
@@ -105,7 +105,7 @@ pub fn to_with(dest: i64, tag: i64, count: i64, request: u64) -> Vec<V> {
 }
 
 /// Arguments of MPI_Recv.
-pub fn from(source: i64, tag: i64, count: i64, got: blockfile::encode::Status) -> Vec<V> {
+pub fn from(source: i64, tag: i64, count: i64, got: blockfile::encode::MpiStatus) -> Vec<V> {
     let mut args = to(source, tag, count);
     args.push(V::S(Some(got)));
     args
@@ -134,9 +134,9 @@ pub fn merge_with(ranks: &[Blocks], options: Options) -> Merged {
 
 pub fn merge_bytes(bytes: &[Vec<u8>], options: Options) -> Merged {
     let table = wrappers::table().expect("the table parses");
-    let files: Vec<File<'_>> = bytes
+    let files: Vec<BlockFile<'_>> = bytes
         .iter()
-        .map(|b| File::new(b).expect("a block file"))
+        .map(|b| BlockFile::new(b).expect("a block file"))
         .collect();
     let merge = Merge::new(&files, &table, options).expect("ranks of one run");
     let preamble = merge.preamble();
