@@ -11,10 +11,10 @@ use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, Family, FileHeader};
 use blockfile::operation::{KINDS, OperationRecord};
 use common::{V, from, to};
-use io_attribution::Extract;
+use io_attribution::EventExtract;
 use libfuzzer_sys::fuzz_target;
 use merge::dumpi;
-use merge::stream::{Settings, Stream};
+use merge::stream::{MergeSettings, MergeStream};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::path::Path;
@@ -59,12 +59,12 @@ fuzz_target!(
         let _ = file.damage();
         // Its table of functions is made anew for each file, so only one input in eight goes there.
         if data.len().is_multiple_of(8) {
-            let _ = dumpi::write_to(&file, table, &dumpi::Options::default(), std::io::sink());
+            let _ = dumpi::write_to(&file, table, &dumpi::DumpiOptions::default(), std::io::sink());
         }
         let schema = &SCHEMAS[usize::from(file.info().family != Family::Mpich)];
         let scan = Scan::new(&file);
         let own = scan.gids();
-        let settings = Settings {
+        let settings = MergeSettings {
             ranks: scan.ranks(),
             threads: scan.threads,
             zero_ns: scan.first_ns().unwrap_or(0),
@@ -76,9 +76,9 @@ fuzz_target!(
             enters: true,
         };
         let lids = GidTable::new(&own).lids(&own);
-        let mut stream = Stream::new(schema, &file, &scan, &lids, settings);
+        let mut stream = MergeStream::new(schema, &file, &scan, &lids, settings);
         while stream.next_record().is_some() {}
-        let mut items = Extract::new(&file, &scan, schema);
+        let mut items = EventExtract::new(&file, &scan, schema);
         while items.next().is_some() {}
     }
 );

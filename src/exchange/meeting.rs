@@ -95,16 +95,16 @@ impl Drop for ErrorsReturn {
 /// Lets MPI go on with what the program has left to it, while a rank waits for others without a request of its own: a message
 /// that was sent with MPI_Bsend, or whose request was freed, may need its sender after that one has called MPI_Finalize, and its
 /// receiver waits for it.
-pub struct Progress {
+pub struct MpiProgress {
     errors: ErrorsReturn,
     rank: c_int,
 }
 
-impl Progress {
+impl MpiProgress {
     /// Progress of the process with this rank in MPI_COMM_WORLD.
-    pub fn of(rank: c_int) -> Progress {
+    pub fn of(rank: c_int) -> MpiProgress {
         let errors = ErrorsReturn::of("MPI_COMM_WORLD");
-        Progress { errors, rank }
+        MpiProgress { errors, rank }
     }
 
     /// Lets MPI go on for a moment, by a look for a message of this process to itself: nothing is sent or taken by it. (On

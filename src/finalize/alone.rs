@@ -1,7 +1,7 @@
 //! The block files of all processes of a run, merged by one of them: where there is no MPI_COMM_WORLD to do it with
 //! ([`super::leaving`]). The files are what MPI_Finalize would have made.
 
-use super::outputs::{Ended, Outputs};
+use super::outputs::{OutputFiles, WrittenOutputs};
 use super::own_blocks::of_mapping;
 use super::plan::{call_ids, choice, names, plan};
 use super::rank_summary::RankSummary;
@@ -14,7 +14,7 @@ use crate::settings::Settings;
 use blockfile::file::BlockFile;
 use memmap2::Mmap;
 use merge::dumpi;
-use merge::local::{Merge, Options};
+use merge::local::{Merge, MergeOptions};
 use merge::operations;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -40,7 +40,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     for (path, bytes) in paths.iter().zip(&mapped) {
         files.push(of_mapping(bytes).map_err(|e| format!("{}: {e}", path.display()))?);
     }
-    let options = Options {
+    let options = MergeOptions {
         call_ids: call_ids(settings),
         // A thread may still be in a call.
         recover: true,
@@ -49,7 +49,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     let merge = Merge::new(&files, table, options).map_err(|e| e.to_string())?;
     let (root, stamp, base, claim) = names(world, settings);
     let _claim = claim;
-    let dumpi_files = dumpi::Options {
+    let dumpi_files = dumpi::DumpiOptions {
         unfinished: true,
         ..dumpi_options(root, stamp, settings)
     };
@@ -116,11 +116,11 @@ fn merged(
     base: &Path,
     world: &World,
     settings: &Settings,
-) -> (Ended, u64) {
+) -> (WrittenOutputs, u64) {
     if !settings.outputs.clog2 && !settings.outputs.slog2 {
-        return (Ended::nothing(base), 0);
+        return (WrittenOutputs::nothing(base), 0);
     }
-    let mut outputs = Outputs::new(plan(world, settings, base, whole, merge.preamble()));
+    let mut outputs = OutputFiles::new(plan(world, settings, base, whole, merge.preamble()));
     let mut failure = None;
     let comms = merge.comm_table().0.len();
     if whole.operations > 0

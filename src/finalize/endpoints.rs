@@ -7,7 +7,7 @@ use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
-use merge::stream::Stream;
+use merge::stream::MergeStream;
 use unify::endpoints::{DrawnEndpoints, EndpointComparison, EndpointItem, EndpointSelection};
 
 /// What is known of channels.
@@ -46,7 +46,7 @@ impl RecordSink for ChannelComparison {
 pub fn agree(
     line: &Exchange,
     world: &World,
-    all: Stream<'_>,
+    all: MergeStream<'_>,
 ) -> Result<(DrawnEndpoints, u64), ExchangeFailure> {
     let mut own = all.count().items().into_iter();
     let next = |buffer: &mut Vec<u8>| {

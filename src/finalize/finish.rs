@@ -4,7 +4,7 @@ use super::arrivals;
 use super::endpoints;
 use super::last_words::own_last_words;
 use super::operations::OperationMerge;
-use super::outputs::{Ended, Outputs};
+use super::outputs::{OutputFiles, WrittenOutputs};
 use super::own_blocks::OwnBlocks;
 use super::plan::{call_ids, plan};
 use super::rank_summary::{RankSummary, reduce};
@@ -30,9 +30,9 @@ use crate::thread::callids;
 use crate::thread::current;
 use blockfile::file::BlockFile;
 use blockfile::layout::Clock;
-use io_attribution::Extract;
+use io_attribution::EventExtract;
 use merge::dumpi;
-use merge::stream::{Settings as StreamSettings, Stream};
+use merge::stream::{MergeSettings as StreamSettings, MergeStream};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -318,7 +318,7 @@ impl AllRanks<'_> {
         .with_categories(&whole.categories, false);
         let mut outputs = (world.rank == 0).then(|| {
             let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
-            Outputs::new(plan(world, settings, &self.zero.base, whole, preamble))
+            OutputFiles::new(plan(world, settings, &self.zero.base, whole, preamble))
         });
         let mut notes = Vec::new();
         if settings.outputs.slog2 && whole.operations > 0 {
@@ -339,7 +339,7 @@ impl AllRanks<'_> {
     fn operations(
         &self,
         schema: &Schema<'_>,
-        outputs: Option<&mut Outputs>,
+        outputs: Option<&mut OutputFiles>,
     ) -> Result<Option<String>, Trouble> {
         let operations = OperationMerge {
             line: self.line,
@@ -348,7 +348,7 @@ impl AllRanks<'_> {
             zero_ns: self.whole.first_ns,
             table: self.table,
         };
-        let own = Extract::new(self.file, self.scan, schema);
+        let own = EventExtract::new(self.file, self.scan, schema);
         operations
             .draw(own, outputs, self.gids.table().0.len())
             .map_err(said)
@@ -359,7 +359,7 @@ impl AllRanks<'_> {
         &self,
         schema: &Schema<'_>,
         own_comms: &[(Gid, CommKind)],
-        outputs: Option<&mut Outputs>,
+        outputs: Option<&mut OutputFiles>,
     ) -> Result<u64, Trouble> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
         let names: Vec<String> = whole.named.iter().cloned().collect();
@@ -382,13 +382,13 @@ impl AllRanks<'_> {
         let mut unmatched_endpoints = 0;
         let drawn_endpoints;
         if whole.cut > 0 {
-            let all = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
+            let all = MergeStream::new(schema, self.file, self.scan, &lids, stream_settings);
             (drawn_endpoints, unmatched_endpoints) =
                 endpoints::agree(self.line, world, all).map_err(said)?;
             stream_settings.drawn_endpoints = Some(&drawn_endpoints);
             self.debug.step("messages are counted");
         }
-        let own = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
+        let own = MergeStream::new(schema, self.file, self.scan, &lids, stream_settings);
         let (rank, size) = (world.rank, world.size);
         let merged = match outputs {
             Some(outputs) => {
@@ -403,13 +403,13 @@ impl AllRanks<'_> {
     /// Ends the files of rank 0 and says what has been written, or why it has not; `notes` are what went wrong before.
     fn conclude(
         &self,
-        outputs: Outputs,
+        outputs: OutputFiles,
         mut notes: Vec<String>,
         unmatched_endpoints: u64,
         begun: Instant,
     ) -> Result<(), Trouble> {
         let (world, settings) = (&self.zero.world, &self.zero.settings);
-        let Ended {
+        let WrittenOutputs {
             base,
             files,
             mut failures,
@@ -446,7 +446,7 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
     let folder = own::store().and_then(|store| store.path().parent());
     let expected = folder.and_then(neighbours::all_with_block_files);
     if let (Some(folder), Some(expected)) = (folder, expected) {
-        let progress = meeting::Progress::of(world.rank);
+        let progress = meeting::MpiProgress::of(world.rank);
         let meanwhile = || progress.make();
         arrivals::wait(folder, world.run, expected, settings.deadline, meanwhile)
             .map_err(|why| said(why).into())

@@ -5,15 +5,15 @@
 //! When that fails, the trace is made without operations. The ranks go on sending, so that nobody waits for a message that does
 //! not come.
 
-use super::outputs::Outputs;
+use super::outputs::OutputFiles;
 use super::tree_merge::{self, MergeRecords, RecordSink};
 use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::{Exchange, MESSAGE_BYTES};
 use crate::mpi::world::World;
 use crate::platform::say::say;
-use io_attribution::{AttributionEvent, Attributor, Extract};
+use io_attribution::{AttributionEvent, Attributor, EventExtract};
 use merge::operations;
-use merge::operations::Drawn;
+use merge::operations::DrawnOperations;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use wrappers::Table;
@@ -62,8 +62,8 @@ impl OperationMerge<'_> {
     /// not possible, if it was not. Collective.
     pub fn draw(
         &self,
-        own: Extract<'_>,
-        mut outputs: Option<&mut Outputs>,
+        own: EventExtract<'_>,
+        mut outputs: Option<&mut OutputFiles>,
         comms: usize,
     ) -> Result<Option<String>, ExchangeFailure> {
         let mut own = OwnOperations {
@@ -74,7 +74,7 @@ impl OperationMerge<'_> {
         let mut joining = OperationJoin::default();
         if let Some(outputs) = &mut outputs {
             joining.parts = outputs.base(self.zero_ns, comms).map(|base| {
-                let operations = operations::Operations::new(base, self.folder);
+                let operations = operations::OperationSort::new(base, self.folder);
                 (Attributor::new(self.table), operations)
             });
         }
@@ -99,7 +99,7 @@ impl OperationMerge<'_> {
 
 /// This rank's items.
 struct OwnOperations<'a> {
-    extract: Extract<'a>,
+    extract: EventExtract<'a>,
     trouble: Option<&'static str>,
 }
 
@@ -138,7 +138,7 @@ const BROKEN: &str = "its records could not be read to the end";
 #[derive(Default)]
 struct OperationJoin {
     /// `None` when nothing is to be drawn, or nothing any more.
-    parts: Option<(Attributor<'static>, operations::Operations)>,
+    parts: Option<(Attributor<'static>, operations::OperationSort)>,
     failure: Option<String>,
 }
 
@@ -148,7 +148,7 @@ impl OperationJoin {
         self.parts = None;
     }
 
-    fn finish(mut self) -> Result<Option<Drawn>, String> {
+    fn finish(mut self) -> Result<Option<DrawnOperations>, String> {
         if let Some(why) = self.failure {
             return Err(why);
         }

@@ -3,17 +3,17 @@
 use super::tree_merge::RecordSink;
 use crate::exchange::failure::ExchangeFailure;
 use merge::MergedRecord;
-pub use merge::outputs::{Ended, Finished, Outputs, Plan, numbered};
+pub use merge::outputs::{FinishedFile, OutputFiles, OutputPlan, WrittenOutputs, numbered};
 
-impl RecordSink for Outputs {
+impl RecordSink for OutputFiles {
     fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
         let record = MergedRecord::decode(bytes).ok_or(ExchangeFailure::Nonsense(0))?;
-        Outputs::record(self, &record);
+        OutputFiles::record(self, &record);
         Ok(())
     }
 
     fn merged(&mut self, record: &MergedRecord) -> Result<(), ExchangeFailure> {
-        Outputs::record(self, record);
+        OutputFiles::record(self, record);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Which files are written, and under which names.
 
-use super::outputs::{self, Plan};
+use super::outputs::{self, OutputPlan};
 use super::rank_summary::RankSummary;
 use crate::api::mpe;
 use crate::mpi::library;
@@ -14,7 +14,7 @@ use trace_formats::clog2::Preamble;
 use trace_formats::clog2::states;
 use trace_formats::dumpi::meta;
 use trace_formats::dumpi::print::Zone;
-use unify::functions::Choice;
+use unify::functions::FunctionSelection;
 
 /// For which calls the info box shows the CallID.
 pub fn call_ids(settings: &Settings) -> states::CallIds {
@@ -26,8 +26,8 @@ pub fn call_ids(settings: &Settings) -> states::CallIds {
 }
 
 /// The choice of functions of the program that are shown, by names as people write them.
-pub fn choice(settings: &Settings) -> Choice {
-    Choice {
+pub fn choice(settings: &Settings) -> FunctionSelection {
+    FunctionSelection {
         include: settings.functions_include.clone(),
         exclude: settings.functions_exclude.clone(),
         demangle: Some(library::demangled),
@@ -91,10 +91,10 @@ pub fn names(
         // Without the dots of a relative name: the paths are shown to the user.
         let directory: PathBuf = environment::home().join(directory).components().collect();
         let (root, base) = (spawned(directory.join(root)), spawned(directory.join(base)));
-        let options = dumpi::Options {
+        let options = dumpi::DumpiOptions {
             root: root.clone(),
             stamp: stamp.clone(),
-            ..dumpi::Options::default()
+            ..dumpi::DumpiOptions::default()
         };
         if let Some(parent) = root.parent() {
             // A directory that cannot be made shows when the files are.
@@ -124,7 +124,7 @@ pub fn plan(
     base: &Path,
     whole: &RankSummary,
     mut preamble: Preamble,
-) -> Plan {
+) -> OutputPlan {
     preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
     let numbered = |names: &[(u32, String)]| {
         let names = names.iter().map(|(rank, name)| (*rank, name.as_str()));
@@ -132,7 +132,7 @@ pub fn plan(
     };
     let (hosts, nodes) = numbered(&whole.hosts);
     let (programs, program_of) = numbered(&whole.programs);
-    Plan {
+    OutputPlan {
         base: base.to_path_buf(),
         replace: settings.overwrite,
         clog2: settings.outputs.clog2,

@@ -9,7 +9,7 @@ use blockfile::args::ByteCursor;
 use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
 use trace_formats::clog2::{CommKind, Gid};
-use unify::categories::Categories;
+use unify::categories::UserCategories;
 use unify::counters;
 use unify::function_set::FunctionSet;
 
@@ -59,7 +59,7 @@ pub struct RankSummary {
     /// Communicators: own ones first, then those that only other ranks know.
     pub comms: Vec<(Gid, CommKind)>,
     /// What the programs tell of themselves.
-    pub categories: Categories,
+    pub categories: UserCategories,
     /// Host of each rank.
     pub hosts: Vec<(u32, String)>,
     /// Program of each rank.
@@ -168,7 +168,7 @@ impl RankSummary {
                 CommKind::from_number(b.i32()?).unwrap_or(CommKind::Unknown),
             ));
         }
-        part.categories = Categories::decode(b)?;
+        part.categories = UserCategories::decode(b)?;
         for names in [&mut part.hosts, &mut part.programs] {
             for _ in 0..b.u64()? {
                 names.push((b.u64()? as u32, text(b)?));

@@ -1,6 +1,6 @@
 //! The line that rank 0 prints at the end, and the counts for whoever checks them.
 
-use super::outputs::Finished;
+use super::outputs::FinishedFile;
 use super::rank_summary::RankSummary;
 use crate::mpi::world::World;
 use crate::platform::environment;
@@ -9,7 +9,7 @@ use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::settings::{Debug, Settings};
 use merge::dumpi;
-use merge::forward::Corrected;
+use merge::forward::ForwardedMessages;
 use std::path::Path;
 use std::time::Instant;
 use unify::scan::Scan;
@@ -27,9 +27,9 @@ struct FinalReport<'a> {
     /// What they recorded.
     whole: &'a RankSummary,
     /// Files of rank 0.
-    files: &'a [Finished],
+    files: &'a [FinishedFile],
     /// DUMPI files, if wanted.
-    dumpi: Option<&'a dumpi::Options>,
+    dumpi: Option<&'a dumpi::DumpiOptions>,
     /// DUMPI files of ranks that rank 0 sees.
     seen: u64,
     /// Files that have been written where rank 0 does not see them.
@@ -37,7 +37,7 @@ struct FinalReport<'a> {
     /// Message endpoints that are not drawn.
     unmatched_endpoints: u64,
     /// What was put right of clocks.
-    corrected: Option<Corrected>,
+    corrected: Option<ForwardedMessages>,
     /// Duration of reading, merging and writing.
     seconds: f64,
     /// What could not be written.
@@ -49,15 +49,15 @@ pub struct WrittenFiles<'a> {
     /// What is known of one of the processes: of the first one with a recorder.
     pub scan: &'a Scan,
     /// How DUMPI files were written.
-    pub dumpi: &'a dumpi::Options,
+    pub dumpi: &'a dumpi::DumpiOptions,
     /// Ranks that have a recorder, in order, if not all of them have one.
     pub ranks: Option<&'a [u32]>,
     /// Files of rank 0.
-    pub files: &'a [Finished],
+    pub files: &'a [FinishedFile],
     /// Message endpoints that are not drawn because the other end is not known.
     pub unmatched_endpoints: u64,
     /// What was put right of clocks, if that was asked for.
-    pub corrected: Option<Corrected>,
+    pub corrected: Option<ForwardedMessages>,
     /// When the merge began.
     pub begun: Instant,
 }
@@ -117,7 +117,7 @@ pub fn conclude(
 }
 
 /// How many of the ranks' DUMPI files rank 0 sees: hosts may each have a folder of their own under one name.
-fn seen(options: &dumpi::Options, ranks: u32) -> u64 {
+fn seen(options: &dumpi::DumpiOptions, ranks: u32) -> u64 {
     let is_there = |rank: &u32| options.bin_path(*rank).exists();
     (0..ranks).filter(is_there).count() as u64
 }

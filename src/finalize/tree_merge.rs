@@ -96,7 +96,7 @@ impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> OwnRecords<R::Key> for EncodedReco
     }
 }
 
-impl OwnRecords<f64> for merge::stream::Stream<'_> {
+impl OwnRecords<f64> for merge::stream::MergeStream<'_> {
     #[inline]
     fn advance(&mut self) -> Option<f64> {
         self.peek_time()

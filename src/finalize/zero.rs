@@ -30,7 +30,7 @@ pub struct FromZero {
     /// Rank 0's clock.
     pub clock: ZeroClock,
     /// How this rank writes its DUMPI file.
-    pub dumpi: dumpi::Options,
+    pub dumpi: dumpi::DumpiOptions,
     /// Path of the merged files without their endings.
     pub base: PathBuf,
     /// On rank 0 itself what keeps other runs from the names of its DUMPI files, as long as files are being written.
@@ -38,8 +38,8 @@ pub struct FromZero {
 }
 
 /// How DUMPI files are written below `root`. What is in the records of a rank, its own settings decide.
-pub fn dumpi_options(root: PathBuf, stamp: String, settings: &Settings) -> dumpi::Options {
-    dumpi::Options {
+pub fn dumpi_options(root: PathBuf, stamp: String, settings: &Settings) -> dumpi::DumpiOptions {
+    dumpi::DumpiOptions {
         root,
         stamp,
         cpu: settings.timestamp.cpu(),

@@ -5,7 +5,7 @@ use io_attribution::draw::{Shows, shows};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
-use trace_formats::clog2::{self, Body, msg_etype};
+use trace_formats::clog2::{self, Clog2Body, msg_etype};
 use trace_formats::dumpi::read::DumpiReader as Dumpi;
 use trace_formats::dumpi::value::FieldValue;
 use trace_formats::slog2::{self, Topology};
@@ -125,24 +125,24 @@ pub fn clog2(path: &Path) -> Clog2Counts {
         let record = record.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let header = record.header;
         match record.body {
-            Body::StateDef(state) => {
+            Clog2Body::StateDef(state) => {
                 names.insert(state.start_etype, state.name.to_str().into_owned());
                 ends.insert(state.final_etype, state.start_etype);
                 continue;
             }
-            Body::EventDef(_) | Body::ConstDef(_) => continue,
-            Body::Bare { etype } | Body::Cargo { etype, .. } => {
+            Clog2Body::EventDef(_) | Clog2Body::ConstDef(_) => continue,
+            Clog2Body::Bare { etype } | Clog2Body::Cargo { etype, .. } => {
                 let world = worlds.get(&(header.icomm, header.rank));
                 let world =
                     world.unwrap_or_else(|| panic!("{}: {header:?}: unknown", path.display()));
                 events.push((*world, header.thread, etype));
             }
             // events name the rank in their own communicator; an entry may be used again after its end
-            Body::Comm(comm) => {
+            Clog2Body::Comm(comm) => {
                 worlds.insert((comm.icomm, comm.rank), comm.wrank);
             }
-            Body::Msg(message) if message.etype == msg_etype::SEND => contents.sends += 1,
-            Body::Msg(message) if message.etype == msg_etype::RECV => contents.receives += 1,
+            Clog2Body::Msg(message) if message.etype == msg_etype::SEND => contents.sends += 1,
+            Clog2Body::Msg(message) if message.etype == msg_etype::RECV => contents.receives += 1,
             _ => {}
         }
         assert!(

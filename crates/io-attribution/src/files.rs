@@ -1,14 +1,14 @@
 //! Attribution of the block files of a run in one process, as MPI_Finalize does it in parallel.
 
 use super::event::AttributionEvent;
-use super::extract::{Extract, server_of};
+use super::extract::{EventExtract, server_of};
 use super::{AttributionRecord, AttributionTotals, Attributor};
 use blockfile::file::BlockFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use trace_formats::clog2::states::CallIds;
 use trace_model::Stop;
-use unify::run_files::{Error, adopt_clocks};
+use unify::run_files::{RunFilesError, adopt_clocks};
 use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;
@@ -17,7 +17,7 @@ use wrappers::Table;
 /// records to `put`. Files of processes whose MPI_Init has not returned are skipped.
 ///
 /// # Errors
-/// The errors of `put`; [`unify::run_files::Error`] if the files do not belong together.
+/// The errors of `put`; [`unify::run_files::RunFilesError`] if the files do not belong together.
 pub fn attribute_files(
     files: &[BlockFile<'_>],
     table: &Table,
@@ -47,7 +47,7 @@ fn events_of_files(
             continue;
         }
         if info.table != expected {
-            return Err(Error::OtherTable {
+            return Err(RunFilesError::OtherTable {
                 file: i,
                 found: info.table,
                 expected,
@@ -56,10 +56,10 @@ fn events_of_files(
         }
         if let Some(rank) = rank {
             if *run.get_or_insert(info.run) != info.run {
-                return Err(Error::OtherRun { file: i }.into());
+                return Err(RunFilesError::OtherRun { file: i }.into());
             }
             if ranks.insert(rank, i).is_some() {
-                return Err(Error::SameRank { file: i, rank }.into());
+                return Err(RunFilesError::SameRank { file: i, rank }.into());
             }
         }
         scans.push((file, Scan::new(file)));
@@ -75,9 +75,9 @@ fn events_of_files(
     let ranks = scans.iter().filter(|(_, scan)| scan.rank().is_some());
     let zero = ranks.filter_map(|(_, scan)| scan.first_ns()).min();
     let schema = Schema::new(table, family, CallIds::None, &unknown);
-    let mut extracts: Vec<Extract<'_>> = scans
+    let mut extracts: Vec<EventExtract<'_>> = scans
         .iter()
-        .map(|(file, scan)| Extract::new(file, scan, &schema))
+        .map(|(file, scan)| EventExtract::new(file, scan, &schema))
         .collect();
     let mut next = BinaryHeap::new();
     let mut events: Vec<Option<AttributionEvent>> = Vec::new();

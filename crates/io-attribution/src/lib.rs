@@ -22,9 +22,9 @@ pub mod record;
 mod wire;
 
 pub use attribution::{AttributionTotals, Attributor};
-pub use draw::{Drawer, read_attribution, read_attribution_by_time};
+pub use draw::{OperationDrawer, read_attribution, read_attribution_by_time};
 pub use event::AttributionEvent;
-pub use extract::Extract;
+pub use extract::EventExtract;
 pub use files::attribute_files;
 pub use record::{
     Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,

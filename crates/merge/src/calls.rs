@@ -5,8 +5,8 @@ use super::cargo::text_cargo;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
 use super::record::{Cargo, LeftState, MergedBody, MergedRecord};
-use super::request_operation::Operation;
-use super::settings::Settings;
+use super::request_operation::RequestMessages;
+use super::settings::MergeSettings;
 use blockfile::define::Definition;
 use blockfile::file::OpenCall;
 use blockfile::function::FunctionStep;
@@ -16,27 +16,27 @@ use trace_formats::clog2::states::{self, State};
 use trace_formats::clog2::{CARGO_SIZE, CommEvent, Gid, RecordHeader, UNKNOWN_LID, comm_etype};
 use trace_model::hash::Map;
 use trace_model::requests::Requests;
-use unify::comms::{CommId, Handles};
-use unify::counters::Counters;
+use unify::comms::{CommHandles, CommId};
+use unify::counters::CounterOrder;
 use unify::endpoints::{DrawnEndpoints, EndpointCounts, EndpointSelection};
-use unify::files::Files;
-use unify::lanes::{Lane, Pending};
+use unify::files::OpenFiles;
+use unify::lanes::{Lane, LaneDefinition};
 use unify::library::Library;
-use unify::places::{Place, Places};
-use unify::plan::Role;
+use unify::places::{CommPlace, CommPlaces};
+use unify::plan::CallRole;
 use unify::scan::Scan;
 use unify::schema::Schema;
 
 /// All that is known of a process at a moment of the walk, and the records that are ready.
 #[derive(Debug)]
-pub(super) struct Core<'a> {
+pub(super) struct ProcessWalk<'a> {
     pub schema: &'a Schema<'a>,
     pub scan: &'a Scan,
-    pub settings: Settings<'a>,
+    pub settings: MergeSettings<'a>,
     pub library: Library,
-    pub handles: Handles,
-    pub places: Places,
-    pub requests: Requests<Operation>,
+    pub handles: CommHandles,
+    pub places: CommPlaces,
+    pub requests: Requests<RequestMessages>,
     /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
     pub follows_sends: bool,
     /// Messages that are still to be drawn or left out.
@@ -49,7 +49,7 @@ pub(super) struct Core<'a> {
     pub is_matching_only: bool,
     /// Communicators of messages that were taken out of matching.
     pub matched: Map<u64, CommId>,
-    pub files: Files,
+    pub files: OpenFiles,
     /// MPI_PROC_NULL and MPI_ANY_SOURCE.
     pub proc_null: i64,
     pub any_source: i64,
@@ -59,7 +59,7 @@ pub(super) struct Core<'a> {
     pub cancelled: HashSet<u64>,
     /// Start events of the program's functions by address.
     functions: Map<u64, i32>,
-    counters: Counters,
+    counters: CounterOrder,
     /// LIDs of the sides of intercommunicators that were announced.
     sides: HashSet<i32>,
     /// Time of the latest record, seconds.
@@ -69,17 +69,17 @@ pub(super) struct Core<'a> {
     pub notes: Notes,
 }
 
-impl<'a> Core<'a> {
+impl<'a> ProcessWalk<'a> {
     pub fn new(
         schema: &'a Schema<'a>,
         scan: &'a Scan,
         lids: &[i32],
-        settings: Settings<'a>,
+        settings: MergeSettings<'a>,
         cancelled: HashSet<u64>,
     ) -> Self {
         let mut library = scan.library.clone();
         library.forget_types();
-        let mut handles = Handles::default();
+        let mut handles = CommHandles::default();
         for (name, id) in [
             ("MPI_COMM_WORLD", CommId::WORLD),
             ("MPI_COMM_SELF", CommId::SELF),
@@ -91,9 +91,9 @@ impl<'a> Core<'a> {
         let pending_error = library.constant("MPI_ERR_PENDING");
         let [proc_null, any_source, _] = constants(&library, scan.info.family).map(|(_, v)| v);
         let rank = scan.info.rank;
-        let places = Places::new(&scan.comms, rank, lids, settings.ranks, settings.threads);
+        let places = CommPlaces::new(&scan.comms, rank, lids, settings.ranks, settings.threads);
         let world_and_self = [CommId::WORLD, CommId::SELF].map(|id| places.get(id).own);
-        Core {
+        ProcessWalk {
             schema,
             scan,
             settings,
@@ -109,13 +109,13 @@ impl<'a> Core<'a> {
             has_gap: scan.info.dropped > 0,
             is_matching_only: false,
             matched: Map::default(),
-            files: Files::default(),
+            files: OpenFiles::default(),
             proc_null,
             any_source,
             pending_error,
             cancelled,
             functions: scan.named.start_events(settings.functions),
-            counters: Counters::new(&scan.counters, settings.counters),
+            counters: CounterOrder::new(&scan.counters, settings.counters),
             sides: HashSet::from(world_and_self),
             last: 0.0,
             out: Vec::new(),
@@ -143,14 +143,14 @@ impl<'a> Core<'a> {
     }
 
     /// A record at this time, whatever came before.
-    pub fn put_at(&mut self, time: f64, place: Place, thread: i32, body: MergedBody) {
+    pub fn put_at(&mut self, time: f64, place: CommPlace, thread: i32, body: MergedBody) {
         let last = std::mem::replace(&mut self.last, time);
         self.put(place, thread, body);
         self.last = last;
     }
 
     #[inline]
-    pub fn put(&mut self, place: Place, thread: i32, body: MergedBody) {
+    pub fn put(&mut self, place: CommPlace, thread: i32, body: MergedBody) {
         self.out.push(MergedRecord {
             header: RecordHeader {
                 time: self.last,
@@ -179,8 +179,8 @@ impl<'a> Core<'a> {
             // What the call itself has made does not exist before it ends.
             lane.pending.retain(|&pending| {
                 let later = match pending {
-                    Pending::Type { .. } => makes_type,
-                    Pending::Comm(id) => {
+                    LaneDefinition::Type { .. } => makes_type,
+                    LaneDefinition::Comm(id) => {
                         made.is_some() && self.scan.comms.get(id).map(|c| c.handle) == made
                     }
                 };
@@ -228,12 +228,12 @@ impl<'a> Core<'a> {
         let mut access = None;
         if let Some(plan) = plan {
             match plan.role {
-                Role::Access { io, file } => {
+                CallRole::Access { io, file } => {
                     access = Some(self.files.access(io, file, plan, &call, &self.library));
                 }
-                Role::File(_) if call.code != 0 => {}
-                Role::File(what) => self.files.follow(what, plan, &call, &self.library),
-                Role::FreeComm { comm } => {
+                CallRole::File(_) if call.code != 0 => {}
+                CallRole::File(what) => self.files.follow(what, plan, &call, &self.library),
+                CallRole::FreeComm { comm } => {
                     if let (Some(id), 0) = (lane.comm, call.code) {
                         self.free(id, lane.place, lane.thread);
                         if let Some(handle) = plan.handle(call.payload, comm) {
@@ -267,7 +267,7 @@ impl<'a> Core<'a> {
 
     /// A state begins at the time of the latest record. Gives that time.
     #[inline]
-    pub fn enter(&mut self, place: Place, thread: i32, etype: i32) -> f64 {
+    pub fn enter(&mut self, place: CommPlace, thread: i32, etype: i32) -> f64 {
         if self.settings.enters {
             self.put(place, thread, MergedBody::Enter { etype });
         }
@@ -278,7 +278,7 @@ impl<'a> Core<'a> {
     #[inline]
     pub fn leave(
         &mut self,
-        place: Place,
+        place: CommPlace,
         thread: i32,
         start: f64,
         etypes: [i32; 2],
@@ -294,7 +294,7 @@ impl<'a> Core<'a> {
     }
 
     /// An event without data.
-    pub fn put_event(&mut self, place: Place, thread: i32, etype: i32) {
+    pub fn put_event(&mut self, place: CommPlace, thread: i32, etype: i32) {
         let cargo = None;
         self.put(place, thread, MergedBody::Event { etype, cargo });
     }
@@ -410,10 +410,10 @@ impl<'a> Core<'a> {
     }
 
     /// A definition begins to count. `on` is where the call was made that it belongs to.
-    fn apply(&mut self, pending: Pending, on: Place, thread: i32) {
+    fn apply(&mut self, pending: LaneDefinition, on: CommPlace, thread: i32) {
         match pending {
-            Pending::Type { handle, size } => self.library.set_type_size(handle, size),
-            Pending::Comm(id) => {
+            LaneDefinition::Type { handle, size } => self.library.set_type_size(handle, size),
+            LaneDefinition::Comm(id) => {
                 if let Some(comm) = self.scan.comms.get(id) {
                     self.handles.insert(comm.handle, id);
                 }
@@ -425,7 +425,7 @@ impl<'a> Core<'a> {
     }
 
     /// Records of a new communicator (`spec/clog2.md` section 5.1).
-    fn create(&mut self, id: CommId, on: Place, thread: i32) {
+    fn create(&mut self, id: CommId, on: CommPlace, thread: i32) {
         let place = self.places.get(id);
         let Some(comm) = self.scan.comms.get(id) else {
             return;
@@ -467,11 +467,11 @@ impl<'a> Core<'a> {
     }
 
     /// Records of a freed communicator.
-    fn free(&mut self, id: CommId, place: Place, thread: i32) {
+    fn free(&mut self, id: CommId, place: CommPlace, thread: i32) {
         if place.folded {
             return;
         }
-        let own = Place {
+        let own = CommPlace {
             line: self.places.get(id).own,
             ..place
         };
@@ -492,14 +492,14 @@ impl<'a> Core<'a> {
     /// A COMM record in whose header stands the communicator itself, also if events are drawn on a side of it.
     pub fn announce(
         &mut self,
-        on: Place,
+        on: CommPlace,
         thread: i32,
         etype: i32,
         icomm: i32,
         rank: i32,
         gid: Gid,
     ) {
-        let header = Place { line: on.own, ..on };
+        let header = CommPlace { line: on.own, ..on };
         let wrank = self.places.world().rank;
         self.put(
             header,
@@ -526,7 +526,7 @@ impl<'a> Core<'a> {
         state: &State,
         call: &Call<'_>,
         value: impl Fn(usize) -> Option<i64>,
-        access: Option<unify::files::Access>,
+        access: Option<unify::files::AccessSize>,
     ) -> Cargo {
         let id = self.call_id(call.call) as i64;
         match (state.cargo, access) {

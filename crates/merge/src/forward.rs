@@ -23,7 +23,7 @@ const MAX_HELD_RECORDS: usize = 1 << 20;
 
 /// Result of moving receives after their sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Corrected {
+pub struct ForwardedMessages {
     /// Messages of which both endpoints are there.
     pub messages: u64,
     /// Number of messages that arrived before they were sent.
@@ -51,7 +51,7 @@ pub struct Forwarding {
     world: Map<[i32; 2], i32>,
     numbers: Map<[i32; 2], usize>,
     processes: Vec<ForwardedProcess>,
-    channels: Map<MessageChannel, Sends>,
+    channels: Map<MessageChannel, ChannelSends>,
     /// Processes that are held up, by the time of the receive that they stand at.
     held_up: BTreeSet<(u64, usize)>,
     /// What waits to be given, the earliest on top: its time, number among all, and place.
@@ -61,7 +61,7 @@ pub struct Forwarding {
     given: u64,
     held: usize,
     now: f64,
-    result: Corrected,
+    result: ForwardedMessages,
 }
 
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl ForwardedProcess {
 }
 
 #[derive(Debug, Default)]
-struct Sends {
+struct ChannelSends {
     /// What their times were, and what they became.
     sent: VecDeque<(f64, f64)>,
     /// The process that waits for the next one.
@@ -169,7 +169,7 @@ impl Forwarding {
     }
 
     /// No more records come.
-    pub fn finish(mut self, mut sink: impl FnMut(&MergedRecord)) -> Corrected {
+    pub fn finish(mut self, mut sink: impl FnMut(&MergedRecord)) -> ForwardedMessages {
         while !self.held_up.is_empty() {
             self.give_up();
         }
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    fn corrected(records: &[MergedRecord]) -> (Vec<MergedRecord>, Corrected) {
+    fn corrected(records: &[MergedRecord]) -> (Vec<MergedRecord>, ForwardedMessages) {
         let mut forwarding = Forwarding::default();
         let mut out = Vec::new();
         for record in records {

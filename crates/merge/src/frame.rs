@@ -1,6 +1,6 @@
 //! The records before the first call of a process and after the last one (`spec/clog2.md` section 9).
 
-use super::calls::Core;
+use super::calls::ProcessWalk;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::record::{MergedBody, StateDefinition};
 use trace_formats::clog2::states::function_states;
@@ -14,7 +14,7 @@ use unify::comms::CommId;
 /// Time of what must stand in front of all other records of a trace, seconds.
 const BEFORE_ALL: f64 = -1e-9;
 
-impl Core<'_> {
+impl ProcessWalk<'_> {
     fn put_on_world(&mut self, body: MergedBody) {
         self.put(self.places.world(), 0, body);
     }

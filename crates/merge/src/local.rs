@@ -4,17 +4,17 @@
 //! rank r is (r − 1) / 2.
 
 use super::record::MergedRecord;
-use super::stream::{Notes, Settings, Stream};
+use super::stream::{MergeSettings, MergeStream, Notes};
 use blockfile::file::BlockFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use trace_formats::clog2::states::CallIds;
 use trace_formats::clog2::{CommTable, Preamble};
-use unify::categories::Categories;
+use unify::categories::UserCategories;
 use unify::counters;
 use unify::endpoints::{DrawnEndpoints, EndpointComparison, EndpointSelection};
 use unify::function_set::FunctionSet;
-use unify::functions::Choice;
+use unify::functions::FunctionSelection;
 use unify::gids::GidTable;
 use unify::scan::Scan;
 use unify::schema::Schema;
@@ -23,17 +23,17 @@ use wrappers::Table;
 // A run may name more counters than one process has.
 const _: () = assert!(counters::MAX_COUNTER_NAMES >= blockfile::counts::MAX_COUNTERS);
 
-pub use unify::run_files::Error;
+pub use unify::run_files::RunFilesError;
 
 /// How files are merged.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct MergeOptions {
     /// For which calls the info box shows the CallID.
     pub call_ids: CallIds,
     /// The run was killed: calls that never came to their end are shown up to the latest time known.
     pub recover: bool,
     /// Which functions of the program are shown.
-    pub functions: Choice,
+    pub functions: FunctionSelection,
 }
 
 /// Ranks that are ready to be merged.
@@ -41,7 +41,7 @@ pub struct Options {
 pub struct Merge<'f, 'a, 't> {
     schema: Schema<'t>,
     /// In order of rank.
-    processes: Vec<Process<'f, 'a>>,
+    processes: Vec<MergedProcess<'f, 'a>>,
     functions: FunctionSet,
     gids: GidTable,
     /// Of the program's functions.
@@ -57,7 +57,7 @@ pub struct Merge<'f, 'a, 't> {
 }
 
 #[derive(Debug)]
-struct Process<'f, 'a> {
+struct MergedProcess<'f, 'a> {
     file: &'f BlockFile<'a>,
     scan: Scan,
 }
@@ -70,10 +70,10 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     pub fn new(
         files: &'f [BlockFile<'a>],
         table: &'t Table,
-        options: Options,
-    ) -> Result<Self, Error> {
+        options: MergeOptions,
+    ) -> Result<Self, RunFilesError> {
         let expected = table.fingerprint();
-        let mut by_rank: BTreeMap<u32, Process<'f, 'a>> = BTreeMap::new();
+        let mut by_rank: BTreeMap<u32, MergedProcess<'f, 'a>> = BTreeMap::new();
         let mut run = None;
         for (i, file) in files.iter().enumerate() {
             let info = file.info();
@@ -81,30 +81,30 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
                 continue;
             };
             if info.table != expected {
-                return Err(Error::OtherTable {
+                return Err(RunFilesError::OtherTable {
                     file: i,
                     found: info.table,
                     expected,
                 });
             }
             if *run.get_or_insert(info.run) != info.run {
-                return Err(Error::OtherRun { file: i });
+                return Err(RunFilesError::OtherRun { file: i });
             }
             let mut scan = Scan::new(file);
             scan.name_functions(&options.functions);
-            if by_rank.insert(rank, Process { file, scan }).is_some() {
-                return Err(Error::SameRank { file: i, rank });
+            if by_rank.insert(rank, MergedProcess { file, scan }).is_some() {
+                return Err(RunFilesError::SameRank { file: i, rank });
             }
         }
         let mut processes: Vec<_> = by_rank.into_values().collect();
         unify::run_files::adopt_clocks(processes.iter_mut().map(|p| &mut p.scan));
         let Some(first) = processes.first() else {
-            return Err(Error::NoRank);
+            return Err(RunFilesError::NoRank);
         };
         let family = first.scan.info.family;
         let mut functions = FunctionSet::default();
         let mut unknown = BTreeMap::new();
-        let mut categories = Categories::default();
+        let mut categories = UserCategories::default();
         let mut gids = GidTable::new(&first.scan.gids());
         let mut counted = Vec::new();
         for process in &mut processes {
@@ -205,7 +205,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     ) -> Result<Notes, E> {
         let turns = turns(self.ranks);
         let drawn_endpoints = self.drawn_endpoints();
-        let mut streams: Vec<Stream<'_>> = Vec::with_capacity(self.processes.len());
+        let mut streams: Vec<MergeStream<'_>> = Vec::with_capacity(self.processes.len());
         let mut next = BinaryHeap::with_capacity(self.processes.len());
         for (i, process) in self.processes.iter().enumerate() {
             let describe = (i == 0).then_some(&self.functions);
@@ -238,12 +238,12 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
 impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     fn stream<'s>(
         &'s self,
-        process: &'s Process<'f, 'a>,
+        process: &'s MergedProcess<'f, 'a>,
         enters: bool,
         drawn_endpoints: Option<&'s DrawnEndpoints>,
         describe: Option<&'s FunctionSet>,
-    ) -> Stream<'s> {
-        let settings = Settings {
+    ) -> MergeStream<'s> {
+        let settings = MergeSettings {
             ranks: self.width,
             threads: self.threads,
             zero_ns: self.zero_ns,
@@ -255,7 +255,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             enters,
         };
         let lids = self.gids.lids(&process.scan.gids());
-        Stream::new(&self.schema, process.file, &process.scan, &lids, settings)
+        MergeStream::new(&self.schema, process.file, &process.scan, &lids, settings)
     }
 
     /// Which messages are drawn, if calls are missing that some hang on.
@@ -304,9 +304,9 @@ fn names_of<'s>(scans: impl Iterator<Item = &'s Scan>) -> Vec<String> {
 pub fn merge_local(
     files: &[BlockFile<'_>],
     table: &Table,
-    options: Options,
+    options: MergeOptions,
     mut sink: impl FnMut(&MergedRecord),
-) -> Result<Notes, Error> {
+) -> Result<Notes, RunFilesError> {
     let merge = Merge::new(files, table, options)?;
     merge.run(|record| {
         sink(record);

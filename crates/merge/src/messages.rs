@@ -2,9 +2,9 @@
 //!
 //! What MPI_PROC_NULL gets, what failed and what was cancelled is no message.
 
-use super::calls::Core;
+use super::calls::ProcessWalk;
 use super::record::MergedBody;
-use super::request_operation::{Incoming, Operation, Outgoing};
+use super::request_operation::{ReceiveOperation, RequestMessages, SendOperation};
 use blockfile::args::Array;
 use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
@@ -13,27 +13,27 @@ use trace_model::requests::Use;
 use unify::comms::CommId;
 use unify::completion::Completed;
 use unify::endpoints::channel;
-use unify::plan::{Param, Plan, RecvPart, Role, SendPart};
+use unify::plan::{CallRole, FunctionPlan, ParameterIndex, RecvPart, SendPart};
 
-impl Core<'_> {
+impl ProcessWalk<'_> {
     /// At the start of a call that succeeded: what it sends.
     #[inline]
     pub fn send_messages(
         &mut self,
         comm: Option<CommId>,
         thread: i32,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         call: &Call<'_>,
     ) {
         match plan.role {
-            Role::Blocking | Role::Nonblocking { .. } => {
+            CallRole::Blocking | CallRole::Nonblocking { .. } => {
                 if let Some(outgoing) = plan.send.and_then(|s| self.outgoing(plan, s, call))
                     && !self.cancelled.contains(&call.call)
                 {
                     self.send(comm, thread, outgoing);
                 }
             }
-            Role::Start { requests } => {
+            CallRole::Start { requests } => {
                 if let Some(handle) = plan.handle(call.payload, requests) {
                     self.start(thread, handle);
                 } else if let Some(args) = plan.decode(call.payload) {
@@ -53,31 +53,31 @@ impl Core<'_> {
         &mut self,
         comm: Option<CommId>,
         thread: i32,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         call: &Call<'_>,
     ) {
         let payload = call.payload;
         match plan.role {
-            Role::Complete(completion) => {
+            CallRole::Complete(completion) => {
                 let pending = self.pending_error;
                 completion.each(plan, call, pending, |done| self.complete(thread, done));
             }
             // Nothing else does anything if it fails.
             _ if call.code != 0 => {}
-            Role::Blocking => {
+            CallRole::Blocking => {
                 if let Some(incoming) = plan.recv.map(|r| self.incoming(plan, r, call)) {
                     let status = plan.status.and_then(|i| plan.status(payload, i));
                     self.receive(comm, thread, incoming, status);
                 }
             }
-            Role::Nonblocking { request } => {
+            CallRole::Nonblocking { request } => {
                 let Some(handle) = plan.handle(payload, request) else {
                     return;
                 };
                 match plan.recv.map(|r| self.incoming(plan, r, call)) {
                     // From MPI_PROC_NULL nothing comes, but a wildcard is negative, too.
                     Some(recv) if !self.is_null(recv.source) => {
-                        let operation = Operation {
+                        let operation = RequestMessages {
                             comm,
                             send: None,
                             recv: Some(recv),
@@ -86,7 +86,7 @@ impl Core<'_> {
                     }
                     // The completion of a send shows nothing, but must not be taken for that of another thread's receive.
                     _ if self.follows_sends => {
-                        let nothing = Operation {
+                        let nothing = RequestMessages {
                             comm,
                             send: None,
                             recv: None,
@@ -96,9 +96,9 @@ impl Core<'_> {
                     _ => self.requests.forget(handle, thread),
                 }
             }
-            Role::Init { request } => {
+            CallRole::Init { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
-                    let operation = Operation {
+                    let operation = RequestMessages {
                         comm,
                         send: plan.send.and_then(|s| self.outgoing(plan, s, call)),
                         recv: plan.recv.map(|r| self.incoming(plan, r, call)),
@@ -107,17 +107,17 @@ impl Core<'_> {
                         .insert(handle, operation, Use::Persistent, thread);
                 }
             }
-            Role::FreeRequest { request } => {
+            CallRole::FreeRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
                     self.requests.free(handle, thread);
                 }
             }
-            Role::OtherRequest { request } => {
+            CallRole::OtherRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
                     self.requests.forget(handle, thread);
                 }
             }
-            Role::Match { message, flag } => {
+            CallRole::Match { message, flag } => {
                 let found = flag.is_none_or(|f| plan.int(payload, f) == Some(1));
                 if let (true, Some(handle)) = (found, plan.handle(payload, message)) {
                     match comm {
@@ -134,22 +134,32 @@ impl Core<'_> {
         self.proc_null == source
     }
 
-    fn outgoing(&self, plan: &Plan<'_>, send: SendPart, call: &Call<'_>) -> Option<Outgoing> {
-        Some(Outgoing {
+    fn outgoing(
+        &self,
+        plan: &FunctionPlan<'_>,
+        send: SendPart,
+        call: &Call<'_>,
+    ) -> Option<SendOperation> {
+        Some(SendOperation {
             dest: plan.int(call.payload, send.dest)?,
             tag: plan.int(call.payload, send.tag)?,
             bytes: self.bytes(plan, call, send.count, send.datatype, send.partitions),
         })
     }
 
-    fn incoming(&self, plan: &Plan<'_>, recv: RecvPart, call: &Call<'_>) -> Incoming {
+    fn incoming(
+        &self,
+        plan: &FunctionPlan<'_>,
+        recv: RecvPart,
+        call: &Call<'_>,
+    ) -> ReceiveOperation {
         let int = |i| plan.int(call.payload, i);
         let envelope = recv
             .envelope
             .and_then(|(source, tag)| int(source).zip(int(tag)));
         // Source and tag of a matched message come with the status.
         let (source, tag) = envelope.unwrap_or((self.any_source, -1));
-        Incoming {
+        ReceiveOperation {
             source,
             tag,
             bytes: self.bytes(plan, call, recv.count, recv.datatype, recv.partitions),
@@ -159,11 +169,11 @@ impl Core<'_> {
 
     fn bytes(
         &self,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         call: &Call<'_>,
-        count: Param,
-        datatype: Param,
-        partitions: Option<Param>,
+        count: ParameterIndex,
+        datatype: ParameterIndex,
+        partitions: Option<ParameterIndex>,
     ) -> u64 {
         let number = |i| {
             plan.int(call.payload, i)
@@ -206,7 +216,7 @@ impl Core<'_> {
         }
     }
 
-    fn send(&mut self, comm: Option<CommId>, thread: i32, message: Outgoing) {
+    fn send(&mut self, comm: Option<CommId>, thread: i32, message: SendOperation) {
         if message.dest >= 0 {
             let (etype, tag) = (msg_etype::SEND, message.tag);
             self.message(comm, thread, etype, message.dest, tag, message.bytes);
@@ -217,7 +227,7 @@ impl Core<'_> {
         &mut self,
         comm: Option<CommId>,
         thread: i32,
-        asked: Incoming,
+        asked: ReceiveOperation,
         status: Option<MpiStatus>,
     ) {
         let (source, tag, bytes) = match status {

@@ -6,15 +6,15 @@ use std::path::Path;
 
 use blockfile::define::{Definition, ServerKind};
 use blockfile::file::{BlockFile, ThreadBlocks};
-use io_attribution::draw::Base;
-use io_attribution::{Actor, AttributionRecord, Drawer, PicturePoint, attribute_files};
+use io_attribution::draw::DrawingBase;
+use io_attribution::{Actor, AttributionRecord, OperationDrawer, PicturePoint, attribute_files};
 use trace_model::{Category, DrawableOrder, Line, Sorted, Sorter, Stop, lane_of};
 use wrappers::Table;
 
 /// Takes attribution records and sorts what is drawn of them, in bounded memory.
 #[derive(Debug)]
-pub struct Operations {
-    drawer: Drawer,
+pub struct OperationSort {
+    drawer: OperationDrawer,
     sorter: Sorter,
 }
 
@@ -25,11 +25,11 @@ pub struct Operations {
 pub fn draw_files(
     files: &[BlockFile<'_>],
     table: &Table,
-    base: Base,
+    base: DrawingBase,
     last_ns: i64,
     folder: &Path,
-) -> Result<Drawn, Stop> {
-    let mut operations = Operations::new(base, folder);
+) -> Result<DrawnOperations, Stop> {
+    let mut operations = OperationSort::new(base, folder);
     attribute_files(
         files,
         table,
@@ -117,7 +117,7 @@ pub fn is_server(file: &BlockFile<'_>) -> bool {
 
 /// Drawables, categories and lines of the operations of a run.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct DrawnOperations {
     /// The categories used.
     pub categories: Vec<Category>,
     /// The lines used, beyond those of the ranks' threads.
@@ -126,11 +126,11 @@ pub struct Drawn {
     pub drawables: Sorted,
 }
 
-impl Operations {
+impl OperationSort {
     /// Temporary files go to `folder`.
-    pub fn new(base: Base, folder: &Path) -> Self {
-        Operations {
-            drawer: Drawer::new(base),
+    pub fn new(base: DrawingBase, folder: &Path) -> Self {
+        OperationSort {
+            drawer: OperationDrawer::new(base),
             sorter: Sorter::in_folder(DrawableOrder::End, folder),
         }
     }
@@ -149,11 +149,11 @@ impl Operations {
     ///
     /// # Errors
     /// When a temporary file could not be written or read.
-    pub fn finish(mut self) -> Result<Drawn, Stop> {
+    pub fn finish(mut self) -> Result<DrawnOperations, Stop> {
         let sorter = &mut self.sorter;
         self.drawer
             .finish(&mut |drawable| Ok(sorter.push(drawable)?))?;
-        Ok(Drawn {
+        Ok(DrawnOperations {
             categories: self.drawer.categories(),
             lines: self.drawer.lines(),
             drawables: self.sorter.sorted()?,
@@ -161,7 +161,7 @@ impl Operations {
     }
 }
 
-impl Drawn {
+impl DrawnOperations {
     /// Gives the drawables that end at `time` or before.
     ///
     /// # Errors

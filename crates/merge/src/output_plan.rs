@@ -6,7 +6,7 @@ use trace_formats::clog2::Preamble;
 use trace_formats::slog2::PendingFile;
 
 /// The outputs to write.
-pub struct Plan {
+pub struct OutputPlan {
     /// Path without ending.
     pub base: PathBuf,
     /// Whether files of that name are replaced; else a number is put behind it.
@@ -35,7 +35,7 @@ pub struct Plan {
     pub forward: bool,
 }
 
-impl Plan {
+impl OutputPlan {
     /// Begins a file that is to be called `path`, or, where nothing is replaced, by the next name that is free.
     pub(super) fn begin(&self, path: &Path) -> io::Result<PendingFile> {
         match self.replace {

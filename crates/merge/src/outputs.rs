@@ -1,15 +1,15 @@
 //! The files made from the merged stream: CLOG2 and SLOG2, in one pass. If one of them fails, the other goes on.
 
 use super::clog2::Clog2Sink;
-use super::forward::{Corrected, Forwarding};
+use super::forward::{ForwardedMessages, Forwarding};
 use super::frame::constant;
 use super::local::Merge;
-use super::operations::Drawn;
-pub use super::output_plan::{Plan, numbered};
+use super::operations::DrawnOperations;
+pub use super::output_plan::{OutputPlan, numbered};
 use super::record::MergedRecord;
 use super::slog2::Slog2Sink;
 use super::stream::Notes;
-use io_attribution::draw::Base;
+use io_attribution::draw::DrawingBase;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::io;
@@ -18,36 +18,36 @@ use trace_formats::clog2::{CommTable, RecordHeader, late_messages_name};
 use trace_formats::slog2::PendingFile;
 
 /// A finished file.
-pub struct Finished {
+pub struct FinishedFile {
     /// Where.
     pub path: PathBuf,
     /// Bytes.
     pub size: u64,
 }
 
-impl Finished {
-    fn of(path: PathBuf) -> Finished {
+impl FinishedFile {
+    fn of(path: PathBuf) -> FinishedFile {
         let size = std::fs::metadata(&path).map_or(0, |m| m.len());
-        Finished { path, size }
+        FinishedFile { path, size }
     }
 }
 
 /// What came of the files.
-pub struct Ended {
+pub struct WrittenOutputs {
     /// Path of the files without ending.
     pub base: PathBuf,
     /// The files that are complete.
-    pub files: Vec<Finished>,
+    pub files: Vec<FinishedFile>,
     /// Why other files are not complete, a line for each.
     pub failures: Vec<String>,
     /// What was put right, where that was asked for.
-    pub corrected: Option<Corrected>,
+    pub corrected: Option<ForwardedMessages>,
 }
 
-impl Ended {
+impl WrittenOutputs {
     /// Where nothing is to be written.
-    pub fn nothing(base: &Path) -> Ended {
-        Ended {
+    pub fn nothing(base: &Path) -> WrittenOutputs {
+        WrittenOutputs {
             base: base.to_owned(),
             files: Vec::new(),
             failures: Vec::new(),
@@ -57,8 +57,8 @@ impl Ended {
 }
 
 /// The files being written.
-pub struct Outputs {
-    plan: Plan,
+pub struct OutputFiles {
+    plan: OutputPlan,
     clog2: Option<Clog2Sink>,
     slog2: Option<Box<Slog2Sink>>,
     /// Where times of messages are put right.
@@ -126,10 +126,10 @@ fn take_names(base: &Path, files: &mut [(&'static str, PendingFile)]) -> io::Res
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-impl Outputs {
+impl OutputFiles {
     /// Begins the files.
-    pub fn new(plan: Plan) -> Outputs {
-        let mut outputs = Outputs {
+    pub fn new(plan: OutputPlan) -> OutputFiles {
+        let mut outputs = OutputFiles {
             clog2: None,
             slog2: None,
             forwarding: plan.forward.then(Box::default),
@@ -156,7 +156,7 @@ impl Outputs {
     fn begin<S, E: Display>(
         &mut self,
         ending: &str,
-        sink: impl FnOnce(PendingFile, &Plan) -> Result<S, E>,
+        sink: impl FnOnce(PendingFile, &OutputPlan) -> Result<S, E>,
     ) -> Option<S> {
         let path = with_ending(&self.plan.base, ending);
         let begun = self.plan.begin(&path).map_err(|e| e.to_string());
@@ -172,13 +172,13 @@ impl Outputs {
 
     /// What operations are drawn into: `None` if no SLOG2 file is being written. `zero_ns` is the time zero of the records, `comms`
     /// the number of communicators. To be asked before the first record.
-    pub fn base(&mut self, zero_ns: i64, comms: usize) -> Option<Base> {
+    pub fn base(&mut self, zero_ns: i64, comms: usize) -> Option<DrawingBase> {
         let slog2 = self.slog2.as_mut()?;
         Some(slog2.base(&self.plan, zero_ns, comms))
     }
 
     /// Adds operations to the SLOG2 file; before the first record.
-    pub fn draw(&mut self, drawn: Drawn) {
+    pub fn draw(&mut self, drawn: DrawnOperations) {
         if let Some(slog2) = &mut self.slog2 {
             slog2.draw(drawn);
         }
@@ -230,7 +230,7 @@ impl Outputs {
     }
 
     /// Ends the correction of times. How far it went is said in the log.
-    fn end_forwarding(&mut self) -> Option<Corrected> {
+    fn end_forwarding(&mut self) -> Option<ForwardedMessages> {
         let forwarding = self.forwarding.take()?;
         let corrected = forwarding.finish(|record| self.put(record));
         if corrected.violations > 0 {
@@ -265,7 +265,7 @@ impl Outputs {
     }
 
     /// Ends the files and gives them their names. What was there before stays, unless it is to be replaced.
-    pub fn finish(mut self, table: &CommTable) -> Ended {
+    pub fn finish(mut self, table: &CommTable) -> WrittenOutputs {
         let corrected = self.end_forwarding();
         self.draw_operations(f64::INFINITY);
         let mut files: Vec<(&'static str, PendingFile)> = Vec::new();
@@ -281,7 +281,7 @@ impl Outputs {
                 Err(e) => self.fail(CLOG2, &e),
             }
         }
-        let mut ended = Ended {
+        let mut ended = WrittenOutputs {
             base: self.plan.base,
             files: Vec::new(),
             corrected,
@@ -291,7 +291,7 @@ impl Outputs {
             for (ending, mut file) in files {
                 let path = with_ending(&ended.base, ending);
                 match file.complete() {
-                    Ok(()) => ended.files.push(Finished::of(path)),
+                    Ok(()) => ended.files.push(FinishedFile::of(path)),
                     Err(e) => ended.failures.push(format!("{}: {e}", path.display())),
                 }
             }
@@ -300,7 +300,7 @@ impl Outputs {
         match take_names(&ended.base, &mut files) {
             Ok(base) => {
                 let paths = files.iter().map(|(ending, _)| with_ending(&base, ending));
-                ended.files = paths.map(Finished::of).collect();
+                ended.files = paths.map(FinishedFile::of).collect();
                 ended.base = base;
             }
             Err(e) => {

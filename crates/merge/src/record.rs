@@ -8,8 +8,8 @@
 //! Ranks exchange records as [`MergedRecord::encode`] writes them, little-endian and with their size in front.
 
 use trace_formats::clog2::{
-    Body, CARGO_SIZE, CommEvent, ConstDef, Endian, EventDef, MAX_RECORD_SIZE, Msg, Record,
-    RecordHeader, StateDef,
+    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, ConstDef, Endian, EventDef, MAX_RECORD_SIZE,
+    Msg, RecordHeader, StateDef,
 };
 
 /// The data of an event.
@@ -92,23 +92,23 @@ const HEAD_BYTES: usize = 28;
 impl MergedRecord {
     /// The record that a CLOG2 file has of it.
     #[inline]
-    pub fn clog2(&self) -> Record {
+    pub fn clog2(&self) -> Clog2Record {
         let event = |etype, cargo: &Option<Cargo>| match *cargo {
-            None => Body::Bare { etype },
-            Some(bytes) => Body::Cargo { etype, bytes },
+            None => Clog2Body::Bare { etype },
+            Some(bytes) => Clog2Body::Cargo { etype, bytes },
         };
         let body = match &self.body {
-            MergedBody::Enter { etype } => Body::Bare { etype: *etype },
+            MergedBody::Enter { etype } => Clog2Body::Bare { etype: *etype },
             MergedBody::Leave(state) => event(state.etypes[1], &state.cargo),
             MergedBody::Event { etype, cargo } => event(*etype, cargo),
-            MergedBody::Message(message) => Body::Msg(*message),
-            MergedBody::Comm(event) => Body::Comm(*event),
-            MergedBody::State(state) => Body::StateDef(state.def),
-            MergedBody::SoloEvent(def) => Body::EventDef(**def),
-            MergedBody::Constant(def) => Body::ConstDef(**def),
-            MergedBody::TimeShift(shift) => Body::TimeShift { shift: *shift },
+            MergedBody::Message(message) => Clog2Body::Msg(*message),
+            MergedBody::Comm(event) => Clog2Body::Comm(*event),
+            MergedBody::State(state) => Clog2Body::StateDef(state.def),
+            MergedBody::SoloEvent(def) => Clog2Body::EventDef(**def),
+            MergedBody::Constant(def) => Clog2Body::ConstDef(**def),
+            MergedBody::TimeShift(shift) => Clog2Body::TimeShift { shift: *shift },
         };
-        Record {
+        Clog2Record {
             header: self.header,
             body,
         }
@@ -248,21 +248,21 @@ fn take_counts(rest: &[u8]) -> Option<Box<[i64]>> {
 }
 
 fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
-    let record = Record::decode(bytes, Endian::Big).ok()?;
+    let record = Clog2Record::decode(bytes, Endian::Big).ok()?;
     let more = bytes.get(record.size()..).unwrap_or_default();
     Some(match record.body {
-        Body::Msg(message) => MergedBody::Message(message),
-        Body::Comm(event) => MergedBody::Comm(event),
-        Body::StateDef(def) => MergedBody::State(Box::new(StateDefinition {
+        Clog2Body::Msg(message) => MergedBody::Message(message),
+        Clog2Body::Comm(event) => MergedBody::Comm(event),
+        Clog2Body::StateDef(def) => MergedBody::State(Box::new(StateDefinition {
             def,
             whole_name: match more {
                 [] => None,
                 name => Some(String::from_utf8_lossy(name).into_owned()),
             },
         })),
-        Body::EventDef(def) => MergedBody::SoloEvent(Box::new(def)),
-        Body::ConstDef(def) => MergedBody::Constant(Box::new(def)),
-        Body::TimeShift { shift } => MergedBody::TimeShift(shift),
+        Clog2Body::EventDef(def) => MergedBody::SoloEvent(Box::new(def)),
+        Clog2Body::ConstDef(def) => MergedBody::Constant(Box::new(def)),
+        Clog2Body::TimeShift { shift } => MergedBody::TimeShift(shift),
         _ => return None,
     })
 }

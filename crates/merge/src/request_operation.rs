@@ -5,7 +5,7 @@ use unify::comms::CommId;
 
 /// A message that an operation is to send.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outgoing {
+pub(super) struct SendOperation {
     pub dest: i64,
     pub tag: i64,
     pub bytes: u64,
@@ -13,7 +13,7 @@ pub(super) struct Outgoing {
 
 /// A message that an operation is to receive, as the call asked for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Incoming {
+pub(super) struct ReceiveOperation {
     pub source: i64,
     pub tag: i64,
     pub bytes: u64,
@@ -21,7 +21,7 @@ pub(super) struct Incoming {
     pub exact: bool,
 }
 
-impl Incoming {
+impl ReceiveOperation {
     /// Whether this can be the status of what was asked for. MPICH 4.0 leaves that of MPI_Isendrecv as it was, whatever the
     /// request object was used for before.
     pub fn may_get(&self, status: MpiStatus) -> bool {
@@ -32,8 +32,8 @@ impl Incoming {
 
 /// What a request stands for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operation {
+pub(super) struct RequestMessages {
     pub comm: Option<CommId>,
-    pub send: Option<Outgoing>,
-    pub recv: Option<Incoming>,
+    pub send: Option<SendOperation>,
+    pub recv: Option<ReceiveOperation>,
 }

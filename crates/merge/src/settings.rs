@@ -5,7 +5,7 @@ use unify::function_set::FunctionSet;
 
 /// Settings of the merge that are equal on all ranks.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<'s> {
+pub struct MergeSettings<'s> {
     /// Members of the largest communicator: the largest [`unify::scan::Scan::width`] of all ranks.
     pub ranks: u32,
     /// Largest number of threads of any rank ([`unify::scan::Scan::threads`]).

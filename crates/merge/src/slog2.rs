@@ -1,14 +1,14 @@
 //! The sink that writes SLOG2: states are drawn as they are, nothing is paired but messages. Operations below MPI are drawn between.
 
-use super::operations::Drawn;
-use super::output_plan::Plan;
+use super::operations::DrawnOperations;
+use super::output_plan::OutputPlan;
 use super::record::{LeftState, MergedBody, MergedRecord};
-use io_attribution::draw::{Base, CATEGORIES};
+use io_attribution::draw::{CATEGORIES, DrawingBase};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use trace_formats::clog2::{CommEvent, comm_etype};
 use trace_formats::slog2::{
-    self, ConvertOptions, Error, FromClog2, LineIdMap, Options, PendingFile, WholeState,
+    self, ConvertOptions, FromClog2, LineIdMap, PendingFile, Slog2Error, TreeOptions, WholeState,
 };
 use trace_model::Sorted;
 
@@ -28,22 +28,22 @@ pub(super) fn whole<'r>(record: &MergedRecord, state: &'r LeftState) -> WholeSta
 pub(super) struct Slog2Sink {
     converter: FromClog2<BufWriter<PendingFile>>,
     /// Drawables that are in no record.
-    drawn: Option<Drawn>,
+    drawn: Option<DrawnOperations>,
     /// World rank, communicator's rank and thread by line.
     lines: BTreeMap<i32, [i32; 3]>,
 }
 
 impl Slog2Sink {
     /// Begins a file.
-    pub(super) fn new(out: PendingFile, plan: &Plan) -> Result<Slog2Sink, Error> {
+    pub(super) fn new(out: PendingFile, plan: &OutputPlan) -> Result<Slog2Sink, Slog2Error> {
         let lines = u64::from(plan.preamble.max_comm_world_size)
             * u64::from(plan.preamble.max_thread_count);
         let leaf = match plan.leaf {
             Some(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
-            None => Options::leaf_for(lines),
+            None => TreeOptions::leaf_for(lines),
         };
         let options = ConvertOptions {
-            tree: Options {
+            tree: TreeOptions {
                 children_per_node: i16::try_from(plan.children).unwrap_or(i16::MAX),
                 leaf_byte_size: leaf,
             },
@@ -60,20 +60,20 @@ impl Slog2Sink {
     }
 
     /// Where operations are drawn; `comms` is the number of communicators. To be asked before the first record.
-    pub(super) fn base(&mut self, plan: &Plan, zero_ns: i64, comms: usize) -> Base {
+    pub(super) fn base(&mut self, plan: &OutputPlan, zero_ns: i64, comms: usize) -> DrawingBase {
         let ranks = plan.preamble.max_comm_world_size;
         let threads = plan.preamble.max_thread_count;
-        Base {
+        DrawingBase {
             zero_ns,
             ranks,
             threads,
-            first_line: Base::line_behind(ranks, threads, comms),
+            first_line: DrawingBase::line_behind(ranks, threads, comms),
             first_category: self.converter.reserve_categories(CATEGORIES),
         }
     }
 
     /// Adds operations; before the first record.
-    pub(super) fn draw(&mut self, drawn: Drawn) {
+    pub(super) fn draw(&mut self, drawn: DrawnOperations) {
         self.drawn = Some(drawn);
     }
 
@@ -89,7 +89,7 @@ impl Slog2Sink {
     /// # Errors
     /// When the file could not be written.
     #[cold]
-    pub(super) fn draw_operations(&mut self, time: f64) -> Result<Result<(), String>, Error> {
+    pub(super) fn draw_operations(&mut self, time: f64) -> Result<Result<(), String>, Slog2Error> {
         let Some(drawn) = &mut self.drawn else {
             return Ok(Ok(()));
         };
@@ -105,7 +105,11 @@ impl Slog2Sink {
 
     /// Takes the next record.
     #[inline]
-    pub(super) fn take(&mut self, record: &MergedRecord, plan: &Plan) -> Result<(), Error> {
+    pub(super) fn take(
+        &mut self,
+        record: &MergedRecord,
+        plan: &OutputPlan,
+    ) -> Result<(), Slog2Error> {
         match &record.body {
             MergedBody::Enter { .. } => Ok(()),
             MergedBody::Leave(state) => self.converter.state(&whole(record, state)),
@@ -124,7 +128,7 @@ impl Slog2Sink {
     }
 
     /// Notes the lines that a communicator gives rise to.
-    fn announce(&mut self, event: &CommEvent, plan: &Plan) {
+    fn announce(&mut self, event: &CommEvent, plan: &OutputPlan) {
         let threads = i64::from(plan.preamble.max_thread_count);
         let world = i64::from(plan.preamble.max_comm_world_size);
         let made = event.etype != comm_etype::FREE;
@@ -144,7 +148,7 @@ impl Slog2Sink {
     }
 
     /// The view by node: host, rank, thread.
-    fn node_view(&self, plan: &Plan) -> LineIdMap {
+    fn node_view(&self, plan: &OutputPlan) -> LineIdMap {
         let mut view = slog2::node_view(&plan.hosts);
         for (line, columns) in &self.lines {
             view.cells.push(*line);
@@ -162,7 +166,7 @@ impl Slog2Sink {
     }
 
     /// The view by program, where there are several: program, rank, thread.
-    fn program_view(&self, plan: &Plan) -> Option<LineIdMap> {
+    fn program_view(&self, plan: &OutputPlan) -> Option<LineIdMap> {
         if plan.programs.len() < 2 {
             return None;
         }
@@ -179,7 +183,7 @@ impl Slog2Sink {
     }
 
     /// Ends the file; why it could not be, in words.
-    pub(super) fn finish(mut self, plan: &Plan) -> Result<PendingFile, String> {
+    pub(super) fn finish(mut self, plan: &OutputPlan) -> Result<PendingFile, String> {
         let views = [Some(self.node_view(plan)), self.program_view(plan)];
         for view in views.into_iter().flatten() {
             self.converter.add_line_map(view);

@@ -9,10 +9,10 @@ use super::operations::{hosts_of, is_of_run, is_server, set_hosts};
 use super::record::MergedBody;
 use super::slog2;
 use crate::local;
-use crate::local::{Merge, Options};
+use crate::local::{Merge, MergeOptions};
 use blockfile::file::BlockFile;
-use io_attribution::draw::{Base, CATEGORIES};
-use io_attribution::{AttributionRecord, Drawer, attribute_files};
+use io_attribution::draw::{CATEGORIES, DrawingBase};
+use io_attribution::{AttributionRecord, OperationDrawer, attribute_files};
 use trace_formats::slog2::Drawing;
 use trace_model::{Definitions, Drawable, DrawableOrder, Line, Losses, Stop};
 use wrappers::Table;
@@ -21,7 +21,7 @@ use wrappers::Table;
 #[derive(Debug)]
 pub enum SourceError {
     /// The files of the run cannot be merged.
-    Merge(local::Error),
+    Merge(local::RunFilesError),
     /// Operations could not be joined with calls.
     Join(Stop),
 }
@@ -42,14 +42,14 @@ impl std::error::Error for SourceError {}
 pub struct BlockFilesSource<'a> {
     files: Vec<BlockFile<'a>>,
     table: Table,
-    options: Options,
+    options: MergeOptions,
     definitions: Definitions,
     /// Whether there are ranks.
     has_ranks: bool,
     /// End of the last call, ns on rank 0's clock.
     last_ns: i64,
     /// Where operations are drawn; `None` if there are none.
-    base: Option<Base>,
+    base: Option<DrawingBase>,
 }
 
 impl<'a> BlockFilesSource<'a> {
@@ -61,7 +61,7 @@ impl<'a> BlockFilesSource<'a> {
     pub fn new(
         files: Vec<BlockFile<'a>>,
         table: Table,
-        options: Options,
+        options: MergeOptions,
     ) -> Result<Self, SourceError> {
         let mut source = BlockFilesSource {
             files,
@@ -80,14 +80,14 @@ impl<'a> BlockFilesSource<'a> {
                 source.last_ns = last_ns;
                 calls
             }
-            Err(local::Error::NoRank) if has_servers => {
+            Err(local::RunFilesError::NoRank) if has_servers => {
                 source.has_ranks = false;
                 source.without_ranks()?
             }
             Err(error) => return Err(SourceError::Merge(error)),
         };
         let mut lines = calls.lines.clone();
-        let mut operations = Drawer::new(calls.base);
+        let mut operations = OperationDrawer::new(calls.base);
         if has_servers || calls.has_operations {
             source.base = Some(calls.base);
             let used = &mut lines;
@@ -107,7 +107,7 @@ impl<'a> BlockFilesSource<'a> {
         Ok(source)
     }
 
-    fn merge(&self) -> Result<Merge<'_, 'a, '_>, local::Error> {
+    fn merge(&self) -> Result<Merge<'_, 'a, '_>, local::RunFilesError> {
         Merge::new(&self.files, &self.table, self.options.clone())
     }
 
@@ -122,7 +122,7 @@ impl<'a> BlockFilesSource<'a> {
         })
         .map_err(SourceError::Join)?;
         Ok(CallSurvey {
-            base: Base {
+            base: DrawingBase {
                 zero_ns,
                 ranks: 0,
                 threads: 1,
@@ -140,10 +140,10 @@ impl<'a> BlockFilesSource<'a> {
     /// Draws operations and edges.
     fn operations(
         &self,
-        base: Base,
+        base: DrawingBase,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
-    ) -> Result<Drawer, Stop> {
-        let mut drawer = Drawer::new(base);
+    ) -> Result<OperationDrawer, Stop> {
+        let mut drawer = OperationDrawer::new(base);
         attribute_files(&self.files, &self.table, &mut |record| match is_of_run(
             record,
             base.zero_ns,
@@ -189,7 +189,7 @@ impl trace_model::Source for BlockFilesSource<'_> {
 
 /// What the calls of the ranks tell about the trace.
 struct CallSurvey {
-    base: Base,
+    base: DrawingBase,
     drawing: Option<Drawing>,
     has_operations: bool,
     lines: BTreeSet<i32>,
@@ -218,11 +218,11 @@ impl CallSurvey {
         }
         let preamble = merge.preamble();
         CallSurvey {
-            base: Base {
+            base: DrawingBase {
                 zero_ns: merge.zero_ns(),
                 ranks: preamble.max_comm_world_size,
                 threads: preamble.max_thread_count,
-                first_line: Base::line_behind(
+                first_line: DrawingBase::line_behind(
                     preamble.max_comm_world_size,
                     preamble.max_thread_count,
                     merge.comm_table().0.len(),

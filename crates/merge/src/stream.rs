@@ -8,7 +8,7 @@
 //! A thread's call is looked at twice, when it starts and when it ends, and between the two the other threads go on: so
 //! records leave in order of time, and a handle is looked up at the moment at which it was used.
 
-use super::calls::Core;
+use super::calls::ProcessWalk;
 use super::record::MergedRecord;
 use blockfile::file::BlockFile;
 use std::cmp::Reverse;
@@ -16,45 +16,45 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
 use unify::cancelled::cancelled_sends;
 use unify::endpoints::EndpointCounts;
-use unify::lanes::{Lane, Next};
+use unify::lanes::{Lane, LaneStep};
 use unify::scan::Scan;
 use unify::schema::Schema;
 
 pub use super::notes::Notes;
-pub use super::settings::Settings;
+pub use super::settings::MergeSettings;
 
 /// The merged records of one process in order of time.
 #[derive(Debug)]
-pub struct Stream<'a> {
+pub struct MergeStream<'a> {
     lanes: Vec<Lane<'a>>,
     /// What each thread does next, the earliest on top.
     next: BinaryHeap<Reverse<(u64, usize)>>,
-    core: Core<'a>,
+    walk: ProcessWalk<'a>,
     given: usize,
     finished: bool,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> MergeStream<'a> {
     /// Of the process that `scan` was made of. `lids` are the numbers of [`Scan::gids`] in the merged file.
     pub fn new(
         schema: &'a Schema<'_>,
         file: &BlockFile<'a>,
         scan: &'a Scan,
         lids: &[i32],
-        settings: Settings<'a>,
-    ) -> Stream<'a> {
+        settings: MergeSettings<'a>,
+    ) -> MergeStream<'a> {
         let cancelled = match schema.cancel {
             Some(cancel) if scan.matching_only_calls > 0 || scan.functions.contains(cancel) => {
                 cancelled_sends(file, &schema.plans)
             }
             _ => HashSet::new(),
         };
-        let mut core = Core::new(schema, scan, lids, settings, cancelled);
+        let mut core = ProcessWalk::new(schema, scan, lids, settings, cancelled);
         core.open_log();
-        let mut stream = Stream {
+        let mut stream = MergeStream {
             lanes: Vec::new(),
             next: BinaryHeap::new(),
-            core,
+            walk: core,
             given: 0,
             finished: false,
         };
@@ -74,7 +74,7 @@ impl<'a> Stream<'a> {
     #[inline]
     pub fn peek_time(&mut self) -> Option<f64> {
         self.ready()
-            .then(|| self.core.out.get(self.given).map(|r| r.header.time))?
+            .then(|| self.walk.out.get(self.given).map(|r| r.header.time))?
     }
 
     /// The next record.
@@ -85,33 +85,33 @@ impl<'a> Stream<'a> {
         }
         let at = self.given;
         self.given += 1;
-        self.core.out.get(at)
+        self.walk.out.get(at)
     }
 
     /// What could not be shown; complete when the records have come to an end.
     pub fn notes(&self) -> Notes {
-        self.core.notes
+        self.walk.notes
     }
 
     /// The places of all messages in their channels. The stream must be at its beginning, and one that leaves nothing out.
     pub fn count(mut self) -> EndpointCounts {
         let mut counts = EndpointCounts::default();
-        if self.core.has_gap {
+        if self.walk.has_gap {
             counts.cut();
         }
-        self.core.counts = Some(counts);
+        self.walk.counts = Some(counts);
         while !self.finished {
-            self.core.out.clear();
+            self.walk.out.clear();
             self.step();
         }
-        self.core.counts.unwrap_or_default()
+        self.walk.counts.unwrap_or_default()
     }
 
     /// Makes sure that there is a record to give.
     #[inline]
     fn ready(&mut self) -> bool {
-        while self.given >= self.core.out.len() {
-            self.core.out.clear();
+        while self.given >= self.walk.out.len() {
+            self.walk.out.clear();
             self.given = 0;
             if self.finished {
                 return false;
@@ -125,8 +125,8 @@ impl<'a> Stream<'a> {
     #[inline]
     fn step(&mut self) {
         let Some(mut top) = self.next.peek_mut() else {
-            self.core.close_user(&mut self.lanes);
-            self.core.close_log();
+            self.walk.close_user(&mut self.lanes);
+            self.walk.close_log();
             self.finished = true;
             return;
         };
@@ -136,53 +136,53 @@ impl<'a> Stream<'a> {
             return;
         };
         let next = match lane.next {
-            Next::Start => {
-                self.core.begin(lane);
+            LaneStep::Start => {
+                self.walk.begin(lane);
                 Some(lane.go_through(key))
             }
-            Next::Stop => {
-                self.core.end(lane);
+            LaneStep::Stop => {
+                self.walk.end(lane);
                 lane.go_on()
             }
-            Next::Gap => {
-                self.core.cut();
+            LaneStep::Gap => {
+                self.walk.cut();
                 lane.go_on()
             }
-            Next::Annotation => {
-                self.core.annotate(lane, key);
+            LaneStep::Annotation => {
+                self.walk.annotate(lane, key);
                 lane.go_on()
             }
-            Next::Event => {
-                self.core.user_event(lane, key);
+            LaneStep::Event => {
+                self.walk.user_event(lane, key);
                 lane.go_on()
             }
-            Next::EventInside => {
-                self.core.user_event(lane, key);
+            LaneStep::EventInside => {
+                self.walk.user_event(lane, key);
                 Some(lane.go_through(key))
             }
-            Next::OpenStart(open) => {
-                self.core.define(lane, key);
-                self.core.begin_open(lane, open);
+            LaneStep::OpenStart(open) => {
+                self.walk.define(lane, key);
+                self.walk.begin_open(lane, open);
                 Some(lane.go_on_open(open))
             }
-            Next::EventOpen(open) => {
-                self.core.user_event(lane, key);
+            LaneStep::EventOpen(open) => {
+                self.walk.user_event(lane, key);
                 Some(lane.go_on_open(open))
             }
-            Next::Step(step) => {
-                self.core.step(lane, &step, key);
+            LaneStep::Step(step) => {
+                self.walk.step(lane, &step, key);
                 lane.go_on()
             }
-            Next::OpenStop(open) => {
-                self.core.end_open(lane, open);
+            LaneStep::OpenStop(open) => {
+                self.walk.end_open(lane, open);
                 lane.close()
             }
-            Next::Nothing => {
-                self.core.define(lane, key);
+            LaneStep::Nothing => {
+                self.walk.define(lane, key);
                 lane.close()
             }
-            Next::Close => {
-                self.core.close_functions(lane);
+            LaneStep::Close => {
+                self.walk.close_functions(lane);
                 None
             }
         };

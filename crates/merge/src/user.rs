@@ -1,27 +1,27 @@
 //! The program's own events in the merged records of a process.
 
-use super::calls::Core;
+use super::calls::ProcessWalk;
 use super::cargo::text_cargo;
 use super::record::{Cargo, MergedBody};
 use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent, UserMessage};
 use trace_formats::clog2::{CARGO_SIZE, msg_etype};
 use unify::comms::CommId;
-use unify::lanes::{Begun, Lane};
-use unify::places::Place;
+use unify::lanes::{Lane, OpenAnnotation};
+use unify::places::CommPlace;
 
 /// What stands in the info box of a region that never ended.
 const UNFINISHED: &[u8] = b"unfinished";
 
-impl Core<'_> {
+impl ProcessWalk<'_> {
     /// The event that `lane` stands at, at `ticks`.
     pub fn user_event(&mut self, lane: &mut Lane<'_>, ticks: u64) {
         self.time(ticks);
-        let payload = std::mem::take(&mut lane.event);
+        let payload = std::mem::take(&mut lane.event_payload);
         match UserEvent::decode(&payload) {
             Some(event) => self.tell(lane, &event),
             None => self.notes.unknown_events += 1,
         }
-        lane.event = payload;
+        lane.event_payload = payload;
     }
 
     fn tell(&mut self, lane: &mut Lane<'_>, event: &UserEvent<'_>) {
@@ -44,7 +44,7 @@ impl Core<'_> {
                 match event.content {
                     UserEventContent::Enter if kind == UserCategoryKind::Region => {
                         let start = self.enter(place, thread, etypes.start);
-                        lane.begun.push(Begun {
+                        lane.begun.push(OpenAnnotation {
                             etypes: [etypes.start, etypes.end],
                             start,
                             place,
@@ -79,7 +79,7 @@ impl Core<'_> {
 
     /// The last region begun on the thread that `end` ends.
     fn exit(&mut self, lane: &mut Lane<'_>, end: i32) {
-        let is_its = |b: &Begun| b.region && b.etypes[1] == end;
+        let is_its = |b: &OpenAnnotation| b.region && b.etypes[1] == end;
         match lane.begun.iter().rposition(is_its) {
             Some(i) => {
                 let begun = lane.take_begun(i);
@@ -90,7 +90,13 @@ impl Core<'_> {
         }
     }
 
-    fn mpe_event(&mut self, lane: &mut Lane<'_>, number: i32, place: Place, data: Option<&Cargo>) {
+    fn mpe_event(
+        &mut self,
+        lane: &mut Lane<'_>,
+        number: i32,
+        place: CommPlace,
+        data: Option<&Cargo>,
+    ) {
         let Some(etype) = self.schema.user.number(number) else {
             self.notes.unknown_events += 1;
             return;
@@ -102,7 +108,7 @@ impl Core<'_> {
             return;
         }
         if let Some(end) = self.schema.user.end_of(etype) {
-            lane.begun.push(Begun {
+            lane.begun.push(OpenAnnotation {
                 etypes: [etype, end],
                 start: self.last,
                 place,

@@ -7,7 +7,7 @@ use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::{self, Clog2Reader, Writer};
+use trace_formats::clog2::{self, Clog2Reader, Clog2Writer};
 use transform::Forwarded;
 
 /// Find messages that arrive before they were sent, and correct their times
@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let input = OpenedInput::open(&arguments.input)?;
     let name = shown(&arguments.input);
-    let bad = |error: clog2::Error| Failure::in_file_or_output(error, name, name.display());
+    let bad = |error: clog2::Clog2Error| Failure::in_file_or_output(error, name, name.display());
     let reader = Clog2Reader::new(&input).map_err(bad)?;
     let forwarded = Forwarded::new(&reader).map_err(bad)?;
     let result = forwarded.result;
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let target = Target::new(output, Some(Format::Clog2), &TreeArguments::default())?;
     target.place(|path: &Path| {
-        let writer = Writer::create(path, reader.preamble()).map_err(bad)?;
+        let writer = Clog2Writer::create(path, reader.preamble()).map_err(bad)?;
         forwarded.write(&reader, writer).map_err(bad)?;
         Ok(())
     })?;

@@ -21,7 +21,7 @@ use crate::updates::write_updated;
 use std::path::{Path, PathBuf};
 use trace_formats::paje;
 use trace_formats::slog2::{
-    self, ConvertError, ConvertOptions, Options, Slog2Conversion, Slog2ErrorKind,
+    self, ConvertError, ConvertOptions, Slog2Conversion, Slog2ErrorKind, TreeOptions,
     annotate_with_progress, convert_with_progress,
 };
 use trace_model::Losses;
@@ -175,7 +175,7 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
 
 /// Writes an SLOG2 file as SLOG2: as it is, or with another tree or version. Composites and views stay.
 fn slog2_to_slog2(trace: &TraceInput, target: &Target) -> Result<(), Failure> {
-    let bad = |error: slog2::Error| {
+    let bad = |error: slog2::Slog2Error| {
         Failure::in_file_or_output(error, trace.name(), target.path.display())
     };
     let reader = slog2::Slog2Reader::new(trace.bytes()).map_err(bad)?;
@@ -247,7 +247,7 @@ fn clog2_options(arguments: &Arguments, trace: &TraceInput, target: &Target) -> 
         u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count)
     });
     ConvertOptions {
-        tree: target.tree.options(lines, Options::default()),
+        tree: target.tree.options(lines, TreeOptions::default()),
         check_end_times: arguments.check,
     }
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::trace_files::input::OpenedInput;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
-use trace_formats::slog2::{Error, Navigator, Slog2Reader};
+use trace_formats::slog2::{Navigator, Slog2Error, Slog2Reader};
 
 /// Walk through the tree of an SLOG2 file
 ///
@@ -38,7 +38,7 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let input = OpenedInput::open(&arguments.file)?;
-    let failed = |error: Error| Failure::in_file_or_output(error, &arguments.file, "stdout");
+    let failed = |error: Slog2Error| Failure::in_file_or_output(error, &arguments.file, "stdout");
     let reader = Slog2Reader::new(&input).map_err(failed)?;
     let mut navigator = Navigator::new(&reader, arguments.all).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 16, crate::terminal::stdout());

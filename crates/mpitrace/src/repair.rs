@@ -8,7 +8,7 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::{self, Clog2Reader, Repair, Writer, repair};
+use trace_formats::clog2::{self, Clog2Reader, Clog2Writer, Repair, repair};
 
 /// Complete a CLOG2 file that was cut off
 ///
@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let input = OpenedInput::open(&arguments.input)?;
     let name = shown(&arguments.input);
-    let bad = |error: clog2::Error| Failure::in_file_or_output(error, name, name.display());
+    let bad = |error: clog2::Clog2Error| Failure::in_file_or_output(error, name, name.display());
     let reader = Clog2Reader::new(&input).map_err(bad)?;
     if arguments.in_place && arguments.input == OsStr::new("-") {
         return Err(Failure::Call("--in-place needs a file".into()));
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         None
     } else {
         let made = target.place(|path: &Path| {
-            let writer = Writer::create(path, reader.preamble()).map_err(bad)?;
+            let writer = Clog2Writer::create(path, reader.preamble()).map_err(bad)?;
             let (_, repair) = repair(&reader, writer).map_err(bad)?;
             Ok(repair)
         });

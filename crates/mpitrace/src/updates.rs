@@ -8,7 +8,7 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{Error, Options, Slog2Layout, Slog2Reader, update};
+use trace_formats::slog2::{Slog2Error, Slog2Layout, Slog2Reader, TreeOptions, update};
 
 /// Convert an SLOG2 file of version 2.0.5 to 2.0.6
 ///
@@ -47,7 +47,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let inputs = [&arguments.input];
     arguments.overwrite.allow(&output, &inputs)?;
     let input = OpenedInput::open(&arguments.input)?;
-    let reader = Slog2Reader::new(&input).map_err(|error: Error| Failure::in_file(error, name))?;
+    let reader =
+        Slog2Reader::new(&input).map_err(|error: Slog2Error| Failure::in_file(error, name))?;
     if reader.layout() == Slog2Layout::V206 {
         let message = "of version 2.0.6 already";
         return Err(Failure::Data(format!("{}: {message}", name.display())));
@@ -72,7 +73,9 @@ pub fn write_updated(
         .map(|map| map.rows().len())
         .max();
     let lines = lines.unwrap_or(0) as u64;
-    let options = target.tree.options(lines, Options::from(reader.header()));
+    let options = target
+        .tree
+        .options(lines, TreeOptions::from(reader.header()));
     target.fill(|out| {
         let (out, _, count) = update(reader, options, out)
             .map_err(|error| Failure::in_file_or_output(error, name, target.path.display()))?;

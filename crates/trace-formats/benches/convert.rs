@@ -6,11 +6,11 @@
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
 use trace_formats::clog2::{
-    Body, Clog2Reader, CommEvent, CommTable, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
-    StateDef, Writer, msg_etype,
+    Clog2Body, Clog2Reader, Clog2Record, Clog2Writer, CommEvent, CommTable, FixedText, Gid, Msg,
+    Preamble, RecordHeader, StateDef, msg_etype,
 };
 use trace_formats::slog2::{
-    ConvertOptions, NewDrawable, Options, Topology, TreeBuilder, Vertex, convert,
+    ConvertOptions, NewDrawable, Topology, TreeBuilder, TreeOptions, Vertex, convert,
 };
 
 /// Takes bytes and remembers how many.
@@ -65,8 +65,8 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
         ..Preamble::default()
     };
     let mut file = Cursor::new(Vec::new());
-    let mut writer = Writer::new(&mut file, &preamble).expect("memory");
-    let record = |time, rank, body| Record {
+    let mut writer = Clog2Writer::new(&mut file, &preamble).expect("memory");
+    let record = |time, rank, body| Clog2Record {
         header: RecordHeader {
             time,
             icomm: 0,
@@ -76,7 +76,7 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
         body,
     };
     for rank in 0..ranks {
-        let body = Body::Comm(CommEvent {
+        let body = Clog2Body::Comm(CommEvent {
             etype: 0,
             icomm: 0,
             rank,
@@ -86,7 +86,7 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
         writer.write(&record(0.0, rank, body)).expect("memory");
     }
     let mut random = Random(88172645463325252);
-    let mut batch: Vec<(f64, i32, Body)> = Vec::new();
+    let mut batch: Vec<(f64, i32, Clog2Body)> = Vec::new();
     for step in 0..steps {
         batch.clear();
         for rank in 0..ranks {
@@ -95,9 +95,9 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
                 time += (1 + random.below(200)) as f64 * 1e-8;
                 time
             };
-            let bare = |etype| Body::Bare { etype };
+            let bare = |etype| Clog2Body::Bare { etype };
             let msg = |etype, rank| {
-                Body::Msg(Msg {
+                Clog2Body::Msg(Msg {
                     etype,
                     icomm: 0,
                     rank,
@@ -125,7 +125,7 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
         }
     }
     for state in [5, 24, 65, 77, 80, 300] {
-        let body = Body::StateDef(StateDef {
+        let body = Clog2Body::StateDef(StateDef {
             state_id: state,
             start_etype: 2 * state,
             final_etype: 2 * state + 1,
@@ -201,7 +201,8 @@ fn main() {
         (conversion.drawables, sink.written)
     });
     measure("drawables, built only", || {
-        let mut builder = TreeBuilder::new(Sink::default(), Options::default()).expect("memory");
+        let mut builder =
+            TreeBuilder::new(Sink::default(), TreeOptions::default()).expect("memory");
         for number in 0..drawables {
             let time = number as f64 * 1e-6;
             let line = (number % ranks as u64) as i32;

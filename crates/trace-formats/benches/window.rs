@@ -9,9 +9,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use trace_formats::slog2::{
-    Category, Color, Depth, LineIdMap, NewDrawable, NodeDrawable, NodeShadow, Options,
-    Slog2PrintOptions, Slog2Reader, Slog2Source, TimeBBox, Topology, TreeBuilder, Vertex, Visit,
-    print,
+    Category, Color, Depth, LineIdMap, NewDrawable, NodeDrawable, NodeShadow, Slog2PrintOptions,
+    Slog2Reader, Slog2Source, TimeBBox, Topology, TreeBuilder, TreeOptions, Vertex, Visit, print,
 };
 use trace_model::PendingFile;
 use trace_model::Source as _;
@@ -34,9 +33,9 @@ fn make(path: &Path, drawables: u64, ranks: i32, leaf_byte_size: i32) -> io::Res
     let steps = drawables.div_ceil(PER_STEP * ranks as u64);
     let failed = |error| io::Error::other(format!("{error}"));
     let out = BufWriter::with_capacity(1 << 20, PendingFile::create(path)?);
-    let options = Options {
+    let options = TreeOptions {
         leaf_byte_size,
-        ..Options::default()
+        ..TreeOptions::default()
     };
     let mut builder = TreeBuilder::new(out, options).map_err(failed)?;
     let mut random = Random(88172645463325252);
@@ -133,7 +132,11 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 /// Opens windows of this share of the log at places all over it, several times each.
-fn windows(file: &[u8], share: f64, depth: Option<i16>) -> Result<(), trace_formats::slog2::Error> {
+fn windows(
+    file: &[u8],
+    share: f64,
+    depth: Option<i16>,
+) -> Result<(), trace_formats::slog2::Slog2Error> {
     let bounds = Slog2Reader::new(file)?
         .root()
         .map_or(TimeBBox::EMPTY, |root| root.bounds);
@@ -222,7 +225,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let drawables = arguments.next().map_or(Ok(4_000_000), |n| n.parse())?;
     let ranks: i32 = arguments.next().map_or(Ok(64), |n| n.parse())?;
-    let leaf = Options::leaf_for(ranks.unsigned_abs().into());
+    let leaf = TreeOptions::leaf_for(ranks.unsigned_abs().into());
     let leaf = arguments.next().map_or(Ok(leaf), |n| n.parse())?;
     let path = Path::new(&path);
     if !path.exists() {

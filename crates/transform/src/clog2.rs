@@ -6,8 +6,8 @@ use std::io::{Seek, Write};
 
 use super::select::{Judge, Selection};
 use trace_formats::clog2::{
-    Body, CARGO_SIZE, Clog2Reader, Clog2Source, Error, Msg, Preamble, Record, RecordHeader, Writer,
-    msg_etype,
+    CARGO_SIZE, Clog2Body, Clog2Error, Clog2Reader, Clog2Record, Clog2Source, Clog2Writer, Msg,
+    Preamble, RecordHeader, msg_etype,
 };
 use trace_model::{Source as _, Topology};
 
@@ -31,7 +31,7 @@ impl<'a> Clog2Filter<'a> {
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8]) -> Result<Self, Clog2Error> {
         Clog2Source::new(file).map(|source| Clog2Filter { source })
     }
 
@@ -48,8 +48,8 @@ impl<'a> Clog2Filter<'a> {
     pub fn run<W: Write + Seek>(
         &self,
         selection: &Selection,
-        mut writer: Writer<W>,
-    ) -> Result<(W, FilteredRecords), Error> {
+        mut writer: Clog2Writer<W>,
+    ) -> Result<(W, FilteredRecords), Clog2Error> {
         let removed = self.removed(selection)?;
         let mut count = FilteredRecords::default();
         for (number, record) in self.reader().encoded_records().enumerate() {
@@ -69,7 +69,7 @@ impl<'a> Clog2Filter<'a> {
     }
 
     /// Goes over the records, pairs them, and judges the pairs.
-    fn removed(&self, selection: &Selection) -> Result<RecordSet, Error> {
+    fn removed(&self, selection: &Selection) -> Result<RecordSet, Clog2Error> {
         let definitions = self.source.definitions();
         let judge = Judge::new(selection, definitions);
         let mut roles: HashMap<i32, (i32, EventRole)> = HashMap::new();
@@ -94,7 +94,7 @@ impl<'a> Clog2Filter<'a> {
             removed: RecordSet::default(),
         };
         for (number, record) in self.reader().encoded_records().enumerate() {
-            let record = Record::decode(record?, self.reader().preamble().endian)?;
+            let record = Clog2Record::decode(record?, self.reader().preamble().endian)?;
             pairing.take(number, &record);
         }
         Ok(pairing.finish())
@@ -168,7 +168,7 @@ struct RecordPairing<'s> {
 }
 
 impl RecordPairing<'_> {
-    fn take(&mut self, number: usize, record: &Record) {
+    fn take(&mut self, number: usize, record: &Clog2Record) {
         let header = &record.header;
         let waiting = |info| WaitingRecord {
             number,
@@ -177,9 +177,9 @@ impl RecordPairing<'_> {
             info,
         };
         match &record.body {
-            Body::Bare { etype } => self.event(*etype, waiting(None)),
-            Body::Cargo { etype, bytes } => self.event(*etype, waiting(Some(*bytes))),
-            Body::Msg(msg) => {
+            Clog2Body::Bare { etype } => self.event(*etype, waiting(None)),
+            Clog2Body::Cargo { etype, bytes } => self.event(*etype, waiting(Some(*bytes))),
+            Clog2Body::Msg(msg) => {
                 let mut info = [0; CARGO_SIZE];
                 info[..4].copy_from_slice(&msg.tag.to_be_bytes());
                 info[4..8].copy_from_slice(&msg.size.to_be_bytes());

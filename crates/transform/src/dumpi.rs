@@ -11,11 +11,12 @@ use trace_formats::dumpi::functions::{ALL_FUNCTIONS, FUNCTION_ENTER, FUNCTION_EX
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::ClockTime;
 use trace_formats::dumpi::types::{
-    AddressLabel, DumpiRecord, FOOTER_ENTRIES, Footer, Mask, Offsets, Trailer, Version,
+    AddressLabel, ClockOffsets, DumpiFooter, DumpiRecord, DumpiTrailer, FOOTER_ENTRIES, Mask,
+    Version,
 };
 use trace_formats::dumpi::value::FieldValue;
 use trace_formats::dumpi::write::{
-    DUMPI2DUMPI, FileSection, LIBDUMPI, RecordHead, WriteError, Writer,
+    DUMPI2DUMPI, DumpiWriteError, DumpiWriter, FileSection, LIBDUMPI, RecordHead,
 };
 
 /// Filter for the calls of a DUMPI file.
@@ -132,7 +133,7 @@ impl std::error::Error for UnknownFunction {}
 #[derive(Debug)]
 pub struct Copied {
     /// Everything behind the stream, for [`Writer::finish`].
-    pub trailer: Trailer,
+    pub trailer: DumpiTrailer,
     /// Calls written.
     pub kept: u64,
     /// Calls left out.
@@ -152,9 +153,9 @@ impl DumpiFilter {
     }
 
     /// The seconds that the times of the new file count from, for [`Writer::new`].
-    pub fn offsets(&self, reader: &DumpiReader<'_>) -> Offsets {
+    pub fn offsets(&self, reader: &DumpiReader<'_>) -> ClockOffsets {
         match reader.records().next() {
-            Some(Ok(first)) if self.like_original => Offsets {
+            Some(Ok(first)) if self.like_original => ClockOffsets {
                 cpu: first.cpu.start.sec,
                 wall: first.wall.start.sec,
             },
@@ -169,10 +170,10 @@ impl DumpiFilter {
     pub fn copy<W: Write>(
         &self,
         reader: &DumpiReader<'_>,
-        writer: &mut Writer<W>,
-    ) -> Result<Copied, WriteError> {
+        writer: &mut DumpiWriter<W>,
+    ) -> Result<Copied, DumpiWriteError> {
         let (mut kept, mut removed) = (0, 0);
-        let mut seen = Footer::default();
+        let mut seen = DumpiFooter::default();
         let mut damage = None;
         for record in reader.records() {
             let record = match record {
@@ -193,9 +194,9 @@ impl DumpiFilter {
         }
         let trailer = reader.trailer().unwrap_or_else(|error| {
             damage.get_or_insert(error);
-            Trailer {
+            DumpiTrailer {
                 header: reader.header().cloned().unwrap_or_default(),
-                ..Trailer::default()
+                ..DumpiTrailer::default()
             }
         });
         Ok(Copied {
@@ -235,8 +236,8 @@ impl DumpiFilter {
     fn write<W: Write>(
         &self,
         record: &DumpiRecord<'_>,
-        writer: &mut Writer<W>,
-    ) -> Result<(), WriteError> {
+        writer: &mut DumpiWriter<W>,
+    ) -> Result<(), DumpiWriteError> {
         let mut bits = record.mask.0;
         if self.like_original {
             bits |= Mask::THREAD | Mask::CPU | Mask::WALL;
@@ -267,9 +268,9 @@ impl DumpiFilter {
 
     /// The sections of the new file. A call counts as ignored if it made no record when it was recorded, or was
     /// removed here.
-    fn trailer(&self, mut trailer: Trailer, seen: &Footer) -> Trailer {
+    fn trailer(&self, mut trailer: DumpiTrailer, seen: &DumpiFooter) -> DumpiTrailer {
         let before = &trailer.footer.ignored;
-        let mut footer = Footer::default();
+        let mut footer = DumpiFooter::default();
         for id in 0..FOOTER_ENTRIES {
             footer.called[id] = before[id].saturating_add(seen.called[id]);
             footer.ignored[id] = before[id].saturating_add(seen.ignored[id]);

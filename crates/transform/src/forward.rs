@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{Seek, Write};
 
-use trace_formats::clog2::{Body, Clog2Reader, Error, Record, Writer, comm_etype, msg_etype};
+use trace_formats::clog2::{
+    Clog2Body, Clog2Error, Clog2Reader, Clog2Record, Clog2Writer, comm_etype, msg_etype,
+};
 
 /// Least time that a message is given, seconds.
 const LATENCY: f64 = 1e-9;
@@ -35,7 +37,7 @@ type MessageChannel = ([i32; 2], [i32; 2], i32);
 /// The records of a file with their corrected times. Takes memory by the number of records.
 #[derive(Debug)]
 pub struct Forwarded {
-    records: Vec<Record>,
+    records: Vec<Clog2Record>,
     times: Vec<f64>,
     /// Counts of messages and of the shifts made.
     pub result: Forward,
@@ -46,18 +48,18 @@ impl Forwarded {
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn new(reader: &Clog2Reader<'_>) -> Result<Forwarded, Error> {
+    pub fn new(reader: &Clog2Reader<'_>) -> Result<Forwarded, Clog2Error> {
         let mut records = Vec::new();
         for record in reader.records() {
             let record = record?;
-            if !matches!(record.body, Body::EndBlock | Body::EndLog) {
+            if !matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog) {
                 records.push(record);
             }
         }
         Ok(Forwarded::of(records))
     }
 
-    fn of(records: Vec<Record>) -> Forwarded {
+    fn of(records: Vec<Clog2Record>) -> Forwarded {
         let processes = processes(&records);
         let sends = partners(&records);
         let mut forwarded = Forwarded {
@@ -153,8 +155,8 @@ impl Forwarded {
     pub fn write<W: Write + Seek>(
         &self,
         reader: &Clog2Reader<'_>,
-        mut writer: Writer<W>,
-    ) -> Result<W, Error> {
+        mut writer: Clog2Writer<W>,
+    ) -> Result<W, Clog2Error> {
         let mut order: Vec<usize> = (0..self.records.len()).collect();
         order.sort_by(|&a, &b| self.times[a].total_cmp(&self.times[b]));
         for at in order {
@@ -169,10 +171,10 @@ impl Forwarded {
 }
 
 /// The records of each process in their order. Communicators say which world rank their ranks are.
-fn processes(records: &[Record]) -> Vec<Vec<usize>> {
+fn processes(records: &[Clog2Record]) -> Vec<Vec<usize>> {
     let mut world: HashMap<[i32; 2], i32> = HashMap::new();
     for record in records {
-        if let Body::Comm(event) = &record.body
+        if let Clog2Body::Comm(event) = &record.body
             && event.etype != comm_etype::FREE
             && event.rank >= 0
         {
@@ -197,12 +199,12 @@ fn processes(records: &[Record]) -> Vec<Vec<usize>> {
 }
 
 /// The send of each receive: the n-th of a channel that of its n-th.
-fn partners(records: &[Record]) -> HashMap<usize, usize> {
+fn partners(records: &[Clog2Record]) -> HashMap<usize, usize> {
     let mut sends: HashMap<MessageChannel, VecDeque<usize>> = HashMap::new();
     let mut receives: HashMap<MessageChannel, VecDeque<usize>> = HashMap::new();
     let mut partners = HashMap::new();
     for (at, record) in records.iter().enumerate() {
-        let Body::Msg(message) = &record.body else {
+        let Clog2Body::Msg(message) = &record.body else {
             continue;
         };
         let own = [record.header.icomm, record.header.rank];
@@ -233,15 +235,15 @@ mod tests {
     use super::*;
     use trace_formats::clog2::{Msg, RecordHeader};
 
-    fn endpoint(time: f64, rank: i32, partner: i32, is_send: bool) -> Record {
-        Record {
+    fn endpoint(time: f64, rank: i32, partner: i32, is_send: bool) -> Clog2Record {
+        Clog2Record {
             header: RecordHeader {
                 time,
                 icomm: 0,
                 rank,
                 thread: 0,
             },
-            body: Body::Msg(Msg {
+            body: Clog2Body::Msg(Msg {
                 etype: if is_send {
                     msg_etype::SEND
                 } else {

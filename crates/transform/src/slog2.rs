@@ -7,9 +7,9 @@ use super::in_order::in_order;
 use super::select::{Judge, Selection};
 use trace_formats::slog2;
 use trace_formats::slog2::{
-    Category, DrawableWalk, Error, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Options,
-    PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Slog2Header, Slog2Reader,
-    Topology, TreeBuilder, Vertex, lines_of_views, preview_index,
+    Category, DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, PREVIEW_ARROW,
+    PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Slog2Error, Slog2Header, Slog2Reader,
+    Topology, TreeBuilder, TreeOptions, Vertex, lines_of_views, preview_index,
 };
 use trace_model::{Definitions, DrawableOrder, Losses, Source, Stop};
 
@@ -19,7 +19,7 @@ pub struct Slog2Filter {
     /// Selection of the drawables to keep.
     pub selection: Selection,
     /// The shape of the new tree; without one, that of the file.
-    pub tree: Option<Options>,
+    pub tree: Option<TreeOptions>,
     /// Write what slog2filter writes, its defects included (`spec/slog2-tools.md` section 7): what ends at the very
     /// start of the log is lost, counts and ratios of categories are added to those of the file, lines without drawables
     /// stay.
@@ -47,7 +47,7 @@ impl Slog2Filter {
         reader: &Slog2Reader<'_>,
         out: W,
         mut seen: impl FnMut(),
-    ) -> Result<(W, Rebuilt), Error> {
+    ) -> Result<(W, Rebuilt), Slog2Error> {
         let definitions = definitions(reader);
         let judge = Judge::new(&self.selection, &definitions);
         let tree = self.tree.unwrap_or_else(|| shape(reader));
@@ -102,7 +102,7 @@ impl Slog2Filter {
 }
 
 /// The categories of all shadows and of all primitives in composites: the original takes them for used, whatever it writes.
-fn touched(reader: &Slog2Reader<'_>) -> Result<BTreeSet<i32>, Error> {
+fn touched(reader: &Slog2Reader<'_>) -> Result<BTreeSet<i32>, Slog2Error> {
     let mut found = BTreeSet::new();
     for entry in reader.whole_directory()? {
         let node = reader.node(entry.ptr)?;
@@ -120,8 +120,8 @@ fn touched(reader: &Slog2Reader<'_>) -> Result<BTreeSet<i32>, Error> {
 }
 
 /// The options that a file was built with.
-pub(super) fn shape(reader: &Slog2Reader<'_>) -> Options {
-    Options {
+pub(super) fn shape(reader: &Slog2Reader<'_>) -> TreeOptions {
+    TreeOptions {
         children_per_node: reader.header().children_per_node,
         leaf_byte_size: reader.header().leaf_byte_size,
     }
@@ -204,7 +204,7 @@ pub(super) struct Rebuild<W> {
 }
 
 impl<W: Write + Seek> Rebuild<W> {
-    pub(super) fn new(out: W, tree: Options) -> Result<Self, Error> {
+    pub(super) fn new(out: W, tree: TreeOptions) -> Result<Self, Slog2Error> {
         Ok(Rebuild {
             builder: TreeBuilder::new(out, tree)?,
             vertices: Vec::new(),
@@ -216,7 +216,7 @@ impl<W: Write + Seek> Rebuild<W> {
         &mut self,
         drawable: &NodeDrawable<'a>,
         topologies: &BTreeMap<i32, Topology>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         self.vertices.clear();
         for primitive in drawable.primitives() {
             self.vertices.extend(primitive.vertices());
@@ -263,7 +263,7 @@ pub(super) fn topology_of(vertices: &[Vertex]) -> Topology {
 pub fn write_slog2<W: Write + Seek>(
     source: &dyn Source,
     views: &[LineIdMap],
-    tree: Options,
+    tree: TreeOptions,
     out: W,
 ) -> Result<(W, Slog2Header, Losses), Stop> {
     let mut builder = TreeBuilder::new(out, tree)?;

@@ -6,7 +6,7 @@ use blockfile::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, Function};
 
 /// Number of a parameter.
-pub type Param = usize;
+pub type ParameterIndex = usize;
 
 /// Positions of a function's arguments in its records.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl<'t> Arguments<'t> {
 
     /// Integer argument `i` (after the call).
     #[inline]
-    pub fn int(&self, payload: &[u8], i: Param) -> Option<i64> {
+    pub fn int(&self, payload: &[u8], i: ParameterIndex) -> Option<i64> {
         let Some(&at) = self.offsets.get(i) else {
             return self.decode(payload)?.int(i);
         };
@@ -42,7 +42,7 @@ impl<'t> Arguments<'t> {
 
     /// Handle argument `i`.
     #[inline]
-    pub fn handle(&self, payload: &[u8], i: Param) -> Option<u64> {
+    pub fn handle(&self, payload: &[u8], i: ParameterIndex) -> Option<u64> {
         let Some(&at) = self.offsets.get(i) else {
             return self.decode(payload)?.handle(i);
         };
@@ -56,7 +56,7 @@ impl<'t> Arguments<'t> {
 
     /// Status argument `i`.
     #[inline]
-    pub fn status(&self, payload: &[u8], i: Param) -> Option<MpiStatus> {
+    pub fn status(&self, payload: &[u8], i: ParameterIndex) -> Option<MpiStatus> {
         match self.offsets.get(i) {
             Some(&at) => ByteCursor::new(payload.get(at..)?).status()?,
             None => self.decode(payload)?.status(i),

@@ -2,7 +2,7 @@
 //!
 //! A walk over the process of its own, made only where MPI_Cancel was called.
 
-use super::plan::{Plan, Role};
+use super::plan::{CallRole, FunctionPlan};
 use super::timeline::Timeline;
 use blockfile::define;
 use blockfile::file::BlockFile;
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use trace_model::requests::{Requests, Use};
 
 /// Counters of the calls whose sends were cancelled. Persistent ones are not looked at.
-pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[Plan<'_>]) -> HashSet<u64> {
+pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[FunctionPlan<'_>]) -> HashSet<u64> {
     let mut cancelled = HashSet::new();
     let mut sends: Requests<u64> = Requests::default();
     let mut timeline = Timeline::new(file);
@@ -22,7 +22,7 @@ pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[Plan<'_>]) -> HashSet<u64>
             continue;
         };
         match plan.role {
-            Role::Complete(completion) => completion.each(plan, &call, None, |done| {
+            CallRole::Complete(completion) => completion.each(plan, &call, None, |done| {
                 if let Some(send) = sends.complete(done.request, thread)
                     && done.status.is_some_and(|s| s.cancelled)
                 {
@@ -30,7 +30,7 @@ pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[Plan<'_>]) -> HashSet<u64>
                 }
             }),
             _ if call.code != 0 => {}
-            Role::Nonblocking { request } => {
+            CallRole::Nonblocking { request } => {
                 let Some(handle) = plan.handle(call.payload, request) else {
                     continue;
                 };
@@ -40,12 +40,12 @@ pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[Plan<'_>]) -> HashSet<u64>
                     sends.forget(handle, thread);
                 }
             }
-            Role::FreeRequest { request } => {
+            CallRole::FreeRequest { request } => {
                 if let Some(handle) = plan.handle(call.payload, request) {
                     sends.free(handle, thread);
                 }
             }
-            Role::Init { request } | Role::OtherRequest { request } => {
+            CallRole::Init { request } | CallRole::OtherRequest { request } => {
                 if let Some(handle) = plan.handle(call.payload, request) {
                     sends.forget(handle, thread);
                 }

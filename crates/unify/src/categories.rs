@@ -48,7 +48,7 @@ const COLORS: [&str; 16] = [
 
 /// The categories of a process, of a part of a run, or of all of it.
 #[derive(Clone, Debug, Default)]
-pub struct Categories {
+pub struct UserCategories {
     /// In the order in which they came up.
     all: Vec<UserCategory>,
     /// By name.
@@ -59,7 +59,7 @@ pub struct Categories {
     used: BTreeSet<i32>,
 }
 
-impl Categories {
+impl UserCategories {
     /// Whether the program told anything.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.used.is_empty()
@@ -82,7 +82,7 @@ impl Categories {
     }
 
     /// Adds those of other ranks; what is known already stays.
-    pub fn join(&mut self, other: Categories) {
+    pub fn join(&mut self, other: UserCategories) {
         for category in other.all {
             if self.find(&category).is_none() {
                 self.push(category);
@@ -132,8 +132,8 @@ impl Categories {
     }
 
     /// Takes from `b` what [`Categories::encode`] gave.
-    pub fn decode(b: &mut ByteCursor<'_>) -> Option<Categories> {
-        let mut categories = Categories::default();
+    pub fn decode(b: &mut ByteCursor<'_>) -> Option<UserCategories> {
+        let mut categories = UserCategories::default();
         for _ in 0..b.u32()? {
             categories.define(UserCategory::decode(b)?);
         }
@@ -172,7 +172,7 @@ pub struct NumberedCategories {
 impl NumberedCategories {
     /// Numbers `categories`, leaving room for the states of functions. `recover` says that the run was killed: a region that
     /// did not end says so.
-    pub fn new(categories: &Categories, functions: i32, recover: bool) -> NumberedCategories {
+    pub fn new(categories: &UserCategories, functions: i32, recover: bool) -> NumberedCategories {
         let mut layout = NumberedCategories::default();
         let room = (FIRST_SOLO - FIRST_PAIR) / 2 - functions;
         layout.keep(categories, room);
@@ -232,7 +232,7 @@ impl NumberedCategories {
     }
 
     /// What MPE has handed out keeps its numbers.
-    fn keep(&mut self, categories: &Categories, room: i32) {
+    fn keep(&mut self, categories: &UserCategories, room: i32) {
         for category in &categories.all {
             let number = category.number;
             match category.kind {
@@ -370,8 +370,8 @@ mod tests {
         }
     }
 
-    fn made() -> Categories {
-        let mut all = Categories::default();
+    fn made() -> UserCategories {
+        let mut all = UserCategories::default();
         all.define(category(UserCategoryKind::Region, 1, 0, "solve"));
         all.define(category(UserCategoryKind::State, 602, 603, "handed out"));
         all.define(category(UserCategoryKind::State, 1, 2, "made up"));
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_below_the_solo_events_goes_far_behind() {
-        let mut all = Categories::default();
+        let mut all = UserCategories::default();
         for i in 0..3000 {
             all.define(category(
                 UserCategoryKind::Region,
@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn ranks_agree_by_number_and_by_name() {
         let mut a = made();
-        let mut b = Categories::default();
+        let mut b = UserCategories::default();
         b.define(category(UserCategoryKind::Region, 7, 0, "solve"));
         b.define(category(UserCategoryKind::Region, 8, 0, "other"));
         b.define(category(
@@ -455,9 +455,9 @@ mod tests {
         b.note(778);
         let bytes = b.encode();
         for cut in 0..bytes.len() {
-            assert!(Categories::decode(&mut ByteCursor::new(&bytes[..cut])).is_none());
+            assert!(UserCategories::decode(&mut ByteCursor::new(&bytes[..cut])).is_none());
         }
-        a.join(Categories::decode(&mut ByteCursor::new(&bytes)).unwrap());
+        a.join(UserCategories::decode(&mut ByteCursor::new(&bytes)).unwrap());
         assert_eq!(a.all.len(), made().all.len() + 1);
         let layout = NumberedCategories::new(&a, 100, false);
         let kept = layout.states().iter().find(|s| s.state_id == 301).unwrap();

@@ -78,11 +78,11 @@ pub const MAX_RANKS: i32 = 1 << 23;
 
 /// The communicators that handles refer to at the current position.
 #[derive(Clone, Debug, Default)]
-pub struct Handles {
+pub struct CommHandles {
     by_handle: Map<u64, CommId>,
 }
 
-impl Handles {
+impl CommHandles {
     /// Sets the communicator that `handle` refers to from now on.
     pub fn insert(&mut self, handle: u64, id: CommId) {
         self.by_handle.insert(handle, id);
@@ -108,7 +108,7 @@ impl Handles {
 pub struct Comms {
     run: u64,
     list: Vec<Communicator>,
-    handles: Handles,
+    handles: CommHandles,
     /// How many communicators were made so far with the same key.
     made: Map<Wide, u64>,
     /// Each list of members, once.
@@ -124,7 +124,7 @@ impl Comms {
         let mut comms = Comms {
             run: info.run,
             list: Vec::new(),
-            handles: Handles::default(),
+            handles: CommHandles::default(),
             made: Map::default(),
             groups: Map::default(),
         };
@@ -377,7 +377,7 @@ mod tests {
         let new = c.define(intra(5, 91, CommCreation::Parent, &[0, 1]));
         assert_ne!(old, new);
         assert_eq!(c.lookup(5), Some(new));
-        let mut handles = Handles::default();
+        let mut handles = CommHandles::default();
         handles.insert(5, new);
         handles.release(5, old);
         assert_eq!(handles.lookup(5), Some(new));

@@ -1,6 +1,6 @@
 //! Finds the operations that a call of the families of MPI_Wait and MPI_Test has completed.
 
-use super::arguments::{Arguments, Param};
+use super::arguments::{Arguments, ParameterIndex};
 use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
 use wrappers::{Function, Kind};
@@ -18,10 +18,10 @@ enum CompletedRequests {
 #[derive(Clone, Copy, Debug)]
 pub struct Completion {
     which: CompletedRequests,
-    requests: Param,
-    flag: Option<Param>,
-    index: Option<Param>,
-    statuses: Param,
+    requests: ParameterIndex,
+    flag: Option<ParameterIndex>,
+    index: Option<ParameterIndex>,
+    statuses: ParameterIndex,
 }
 
 /// A completed operation.
@@ -39,7 +39,7 @@ impl Completion {
     /// Argument positions of a function of class `complete` or `test`; `None` for other functions.
     pub fn new(function: &Function) -> Option<Completion> {
         let first = |kind| function.first(kind);
-        let is_array = |i: Param| function.params.get(i).is_some_and(|p| p.len.is_some());
+        let is_array = |i: ParameterIndex| function.params.get(i).is_some_and(|p| p.len.is_some());
         let requests = first(Kind::Request)?;
         let index = first(Kind::Index);
         Some(Completion {

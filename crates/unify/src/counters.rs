@@ -17,18 +17,18 @@ pub fn join(names: &mut Vec<String>, others: &[String]) {
 
 /// The counters of a process.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct CounterOrder {
     /// By place among its own the place among those of the run.
     places: Vec<Option<usize>>,
     /// What is given of the call at hand, for each counter of the run.
     values: Vec<i64>,
 }
 
-impl Counters {
+impl CounterOrder {
     /// Counters of a process that counts `own`, in a run with these counter `names`.
-    pub fn new(own: &[String], names: &[String]) -> Counters {
+    pub fn new(own: &[String], names: &[String]) -> CounterOrder {
         let place = |name: &String| names.iter().position(|n| n == name);
-        Counters {
+        CounterOrder {
             places: own.iter().map(place).collect(),
             values: vec![UNKNOWN; names.len()],
         }
@@ -63,7 +63,7 @@ mod tests {
         let mut run = names("a b c d");
         join(&mut run, &names("e b"));
         assert_eq!(run, names("a b c d e"));
-        let mut counters = Counters::new(&names("e b"), &run);
+        let mut counters = CounterOrder::new(&names("e b"), &run);
         let values = counters.counted(&[(10, 13), (7, 5)]).expect("as many");
         assert_eq!(values[..], [-1, 0, -1, -1, 3]);
         assert_eq!(counters.counted(&[(1, 2)]), None);

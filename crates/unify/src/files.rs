@@ -1,14 +1,14 @@
 //! Offsets of accesses in their files, as far as the calls of one process tell.
 
 use super::library::Library;
-use super::plan::{FileCall, Plan};
+use super::plan::{FileCall, FunctionPlan};
 use blockfile::record::Record;
 use trace_model::hash::Map;
 use wrappers::{FileAccessKind, Phase, Pointer};
 
 /// Bytes and offset of an access; −1 where they are not known. The offset is what MPI calls so: in etypes of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessSize {
     /// Bytes read or written; −1 where not known.
     pub bytes: i64,
     /// Offset as the program counts it (in etypes of its view); −1 where not known.
@@ -28,16 +28,16 @@ struct OpenHandle {
 
 /// The open files of a process by handle.
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct OpenFiles {
     open: Map<u64, OpenHandle>,
 }
 
-impl Files {
+impl OpenFiles {
     /// Follows a call that moves the file pointer without accessing the file.
     pub fn follow(
         &mut self,
         call: FileCall,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         record: &Record<'_>,
         library: &Library,
     ) {
@@ -82,10 +82,10 @@ impl Files {
         &mut self,
         io: FileAccessKind,
         file: usize,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         record: &Record<'_>,
         library: &Library,
-    ) -> Access {
+    ) -> AccessSize {
         let payload = record.payload;
         let asked = plan.amount().and_then(|(count, datatype)| {
             let count = u64::try_from(plan.int(payload, count)?).ok()?;
@@ -128,6 +128,6 @@ impl Files {
         if io.phase == Phase::Begin {
             open.begun = offset;
         }
-        Access { bytes, offset }
+        AccessSize { bytes, offset }
     }
 }

@@ -10,7 +10,7 @@ use trace_model::hash::Map;
 
 /// Modules and addresses that a process's records name.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct RecordedFunctions {
     modules: Vec<Module>,
     addresses: Map<u64, ()>,
     /// Functions entered.
@@ -19,7 +19,7 @@ pub struct Found {
     choice: (Vec<String>, Vec<String>),
 }
 
-impl Found {
+impl RecordedFunctions {
     /// Takes note of an object.
     pub fn module(&mut self, module: Module) {
         self.modules.push(module);
@@ -43,7 +43,7 @@ impl Found {
 /// Selection of the program functions that are shown (settings `functions-include` and `functions-exclude`), with the demangler
 /// of their names.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct FunctionSelection {
     /// Show only functions whose names match one of these patterns ([`glob`]); all functions if there is no pattern.
     pub include: Vec<String>,
     /// Do not show functions whose names match one of these patterns.
@@ -52,9 +52,9 @@ pub struct Choice {
     pub demangle: Option<Demangler>,
 }
 
-impl Choice {
+impl FunctionSelection {
     /// This one, or where it takes all, what the settings of the run said.
-    fn or_that_of(&self, found: &Found) -> Choice {
+    fn or_that_of(&self, found: &RecordedFunctions) -> FunctionSelection {
         let mut choice = self.clone();
         if choice.include.is_empty() && choice.exclude.is_empty() {
             (choice.include, choice.exclude) = found.choice.clone();
@@ -73,11 +73,11 @@ impl Choice {
 
 /// Names of a process's functions.
 #[derive(Clone, Debug, Default)]
-pub struct Functions {
+pub struct FunctionNames {
     names: BTreeMap<u64, String>,
 }
 
-impl Functions {
+impl FunctionNames {
     /// Start events by address, given the names of all ranks' functions, sorted.
     pub fn start_events(&self, names: &[String]) -> Map<u64, i32> {
         let place = |name: &str| names.binary_search_by(|n| n.as_str().cmp(name)).ok();
@@ -89,11 +89,11 @@ impl Functions {
 
     /// Looks up all addresses in the objects' files. What has no name there is called after its object and offset; so are functions
     /// of a file that is no longer the one that ran. Where `choice` takes all, that of the run's settings holds.
-    pub fn new(found: &Found, choice: &Choice) -> Functions {
+    pub fn new(found: &RecordedFunctions, choice: &FunctionSelection) -> FunctionNames {
         let addresses = found.addresses.keys().copied();
         let choice = &choice.or_that_of(found);
         let names = symbols::names(&found.modules, addresses.collect(), choice.demangle);
-        Functions {
+        FunctionNames {
             names: names
                 .into_iter()
                 .filter(|(_, name)| choice.takes(name))
@@ -114,7 +114,7 @@ impl Functions {
 
 /// The functions that a thread is in, outermost first.
 #[derive(Clone, Debug, Default)]
-pub struct Frames(Vec<OpenFunction>);
+pub struct FunctionStack(Vec<OpenFunction>);
 
 /// A function that was entered and not left.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,7 @@ pub struct OpenFunction {
 /// Stacks are believed to be apart that are further away from each other, bytes.
 const SAME_STACK: u32 = 8 << 20;
 
-impl Frames {
+impl FunctionStack {
     /// Takes a step made at `time`, seconds. `left` gets the functions that have ended by it, innermost first: one that is left, and
     /// those that never will be, because longjmp has thrown them away. Gives whether the step enters a function.
     pub fn step(
@@ -179,7 +179,7 @@ impl Frames {
 mod tests {
     use super::*;
 
-    fn run(frames: &mut Frames, steps: &[(bool, u64, u32)]) -> Vec<i64> {
+    fn run(frames: &mut FunctionStack, steps: &[(bool, u64, u32)]) -> Vec<i64> {
         let mut seen = Vec::new();
         for &(enters, address, stack) in steps {
             let step = FunctionStep::new(enters, address, stack, false);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn calls_nest() {
-        let mut frames = Frames::default();
+        let mut frames = FunctionStack::default();
         let steps = [
             (true, 1, 1000),
             (true, 2, 900),
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn frames_thrown_away_end_when_others_take_their_place() {
-        let mut frames = Frames::default();
+        let mut frames = FunctionStack::default();
         // 3 jumps back to 1, which calls 4, and again, and returns.
         let steps = [
             (true, 1, 1000),
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn inlined_functions_are_in_the_frame_of_their_caller() {
-        let mut frames = Frames::default();
+        let mut frames = FunctionStack::default();
         assert!(frames.step(&FunctionStep::new(true, 1, 1000, false), 0.0, |_| ()));
         let mut left = Vec::new();
         let mut leave = |open: OpenFunction| left.push(open.address);
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn patterns_choose() {
-        let choice = |include: &[&str], exclude: &[&str]| Choice {
+        let choice = |include: &[&str], exclude: &[&str]| FunctionSelection {
             include: include.iter().map(|s| (*s).to_owned()).collect(),
             exclude: exclude.iter().map(|s| (*s).to_owned()).collect(),
             demangle: None,

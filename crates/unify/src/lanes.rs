@@ -1,8 +1,8 @@
 //! The threads of a process, each standing at one of its calls.
 
 use super::comms::CommId;
-use super::functions::Frames;
-use super::places::Place;
+use super::functions::FunctionStack;
+use super::places::CommPlace;
 use super::timeline::Cursor;
 use blockfile::counts;
 use blockfile::define::{self, Definition};
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 /// A definition that has been read and does not count yet.
 #[derive(Clone, Copy, Debug)]
-pub enum Pending {
+pub enum LaneDefinition {
     /// A datatype: handle, and size in bytes if it has one.
     Type {
         /// The datatype.
@@ -28,7 +28,7 @@ pub enum Pending {
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug)]
-pub enum Next {
+pub enum LaneStep {
     /// A call of the thread starts.
     Start,
     /// A call of the thread ends.
@@ -57,13 +57,13 @@ pub enum Next {
 
 /// A region or state that has begun.
 #[derive(Clone, Copy, Debug)]
-pub struct Begun {
+pub struct OpenAnnotation {
     /// Start and end event in the merged records.
     pub etypes: [i32; 2],
     /// When it began, seconds.
     pub start: f64,
     /// Where it is drawn.
-    pub place: Place,
+    pub place: CommPlace,
     /// Whether it is a region: those end at the latest with the log.
     pub region: bool,
 }
@@ -82,15 +82,15 @@ pub struct Lane<'a> {
     /// Number in CLOG2 records.
     pub thread: i32,
     /// What the thread does next.
-    pub next: Next,
+    pub next: LaneStep,
     /// Values of performance counters at the beginning and at the end of the next call.
     pub counts: Vec<(i64, i64)>,
     /// Definitions read since the last call.
-    pub pending: Vec<Pending>,
+    pub pending: Vec<LaneDefinition>,
     /// Communicator the call names.
     pub comm: Option<CommId>,
     /// Where the call is drawn.
-    pub place: Place,
+    pub place: CommPlace,
     /// When the call began, seconds.
     pub began: f64,
     /// Communicator of the matched message that the call receives.
@@ -101,17 +101,17 @@ pub struct Lane<'a> {
     defined: std::slice::Iter<'a, CommId>,
     open: Option<OpenCall>,
     /// Payload of the event that [`Next::Event`] is about.
-    pub event: Vec<u8>,
+    pub event_payload: Vec<u8>,
     /// Events that came while a call was running whose record stands behind them.
-    events: VecDeque<(u64, Vec<u8>)>,
+    early_events: VecDeque<(u64, Vec<u8>)>,
     /// Whether the record that the cursor stands at has not been given yet.
     held: bool,
     /// Regions and states of the program's own that have begun and not ended.
-    pub begun: Vec<Begun>,
+    pub begun: Vec<OpenAnnotation>,
     /// Functions that the thread is in.
-    pub frames: Frames,
+    pub frames: FunctionStack,
     /// Latest time given out.
-    key: u64,
+    latest_key: u64,
 }
 
 impl<'a> Lane<'a> {
@@ -126,22 +126,22 @@ impl<'a> Lane<'a> {
         Lane {
             cursor: Cursor::new(thread),
             thread: i32::try_from(position).unwrap_or(i32::MAX),
-            next: Next::Nothing,
+            next: LaneStep::Nothing,
             pending: Vec::new(),
             counts: Vec::new(),
             comm: None,
-            place: Place::default(),
+            place: CommPlace::default(),
             began: 0.0,
             message: None,
             is_matching_only: false,
             defined: defined.iter(),
             open,
-            event: Vec::new(),
-            events: VecDeque::new(),
+            event_payload: Vec::new(),
+            early_events: VecDeque::new(),
             held: false,
             begun: Vec::new(),
-            frames: Frames::default(),
-            key: 0,
+            frames: FunctionStack::default(),
+            latest_key: 0,
         }
     }
 
@@ -154,32 +154,32 @@ impl<'a> Lane<'a> {
             }
             self.is_matching_only = self.cursor.is_matching_only();
             let record = self.cursor.record();
-            if let Some((start, _)) = self.events.front()
+            if let Some((start, _)) = self.early_events.front()
                 && (record.is_call() && record.start > *start || is_outside(&record))
             {
                 // They belong to a call that has no record.
                 self.held = true;
-                return self.next_event(Next::Event);
+                return self.next_event(LaneStep::Event);
             }
             if record.is_call() {
-                self.key = self.key.max(record.start);
-                self.next = Next::Start;
-                return Some(self.key);
+                self.latest_key = self.latest_key.max(record.start);
+                self.next = LaneStep::Start;
+                return Some(self.latest_key);
             }
             if let Some(step) = FunctionStep::of(&record) {
-                self.key = self.key.max(record.start);
-                self.next = Next::Step(step);
-                return Some(self.key);
+                self.latest_key = self.latest_key.max(record.start);
+                self.next = LaneStep::Step(step);
+                return Some(self.latest_key);
             }
             match record.function {
                 define::COMM => self
                     .pending
-                    .extend(self.defined.next().map(|&id| Pending::Comm(id))),
+                    .extend(self.defined.next().map(|&id| LaneDefinition::Comm(id))),
                 define::TYPE => {
                     if let Some(Definition::Type(t)) =
                         Definition::decode(define::TYPE, record.payload)
                     {
-                        self.pending.push(Pending::Type {
+                        self.pending.push(LaneDefinition::Type {
                             handle: t.handle,
                             size: u64::try_from(t.size).ok(),
                         });
@@ -190,53 +190,61 @@ impl<'a> Lane<'a> {
                     self.counts.extend(counts::decode(record.payload));
                 }
                 define::ANNOTATION | define::SKIPPED => {
-                    self.key = self.key.max(record.start);
-                    self.next = Next::Annotation;
-                    return Some(self.key);
+                    self.latest_key = self.latest_key.max(record.start);
+                    self.next = LaneStep::Annotation;
+                    return Some(self.latest_key);
                 }
                 define::GAP => {
-                    self.key = self.key.max(record.start);
-                    self.next = Next::Gap;
-                    return Some(self.key);
+                    self.latest_key = self.latest_key.max(record.start);
+                    self.next = LaneStep::Gap;
+                    return Some(self.latest_key);
                 }
                 define::USER_EVENT if is_outside(&record) => {
-                    self.event.clear();
-                    self.event.extend_from_slice(record.payload);
-                    self.key = self.key.max(record.start);
-                    self.next = Next::Event;
-                    return Some(self.key);
+                    self.event_payload.clear();
+                    self.event_payload.extend_from_slice(record.payload);
+                    self.latest_key = self.latest_key.max(record.start);
+                    self.next = LaneStep::Event;
+                    return Some(self.latest_key);
                 }
                 define::USER_EVENT => {
                     let event = (record.start, record.payload.to_vec());
-                    self.events.push_back(event);
+                    self.early_events.push_back(event);
                 }
                 _ => {}
             }
         }
         // A call that never ended has no record behind its events.
         let began = self.open.map_or(u64::MAX, |open| open.start);
-        if self.events.front().is_some_and(|(start, _)| *start < began) {
-            return self.next_event(Next::Event);
+        if self
+            .early_events
+            .front()
+            .is_some_and(|(start, _)| *start < began)
+        {
+            return self.next_event(LaneStep::Event);
         }
         // A call that was completed is in the records, too: then the process died before it could say that it is not open.
-        if let Some(open) = self.open.take().filter(|open| open.start >= self.key) {
-            self.key = open.start;
-            self.next = Next::OpenStart(open);
-            return Some(self.key);
+        if let Some(open) = self
+            .open
+            .take()
+            .filter(|open| open.start >= self.latest_key)
+        {
+            self.latest_key = open.start;
+            self.next = LaneStep::OpenStart(open);
+            return Some(self.latest_key);
         }
-        self.next = Next::Nothing;
-        (!self.pending.is_empty() || !self.frames.is_empty()).then_some(self.key)
+        self.next = LaneStep::Nothing;
+        (!self.pending.is_empty() || !self.frames.is_empty()).then_some(self.latest_key)
     }
 
     /// What is left to do when there are no more records, at the end of all.
     pub fn close(&mut self) -> Option<u64> {
-        self.next = Next::Close;
+        self.next = LaneStep::Close;
         (!self.frames.is_empty()).then_some(u64::MAX)
     }
 
     /// Takes out what has begun at this position of [`Lane::begun`]. Of several with the same events at the same place, that which
     /// began first ends first, as in an SLOG2 file made of a CLOG2 file.
-    pub fn take_begun(&mut self, position: usize) -> Begun {
+    pub fn take_begun(&mut self, position: usize) -> OpenAnnotation {
         let mut taken = self.begun.remove(position);
         for other in self.begun[..position].iter_mut().rev() {
             let is_alike = other.etypes == taken.etypes
@@ -249,33 +257,36 @@ impl<'a> Lane<'a> {
     }
 
     /// Goes to the first of the events that wait.
-    fn next_event(&mut self, next: Next) -> Option<u64> {
-        let (start, event) = self.events.pop_front()?;
-        self.event = event;
-        self.key = self.key.max(start);
+    fn next_event(&mut self, next: LaneStep) -> Option<u64> {
+        let (start, event) = self.early_events.pop_front()?;
+        self.event_payload = event;
+        self.latest_key = self.latest_key.max(start);
         self.next = next;
-        Some(self.key)
+        Some(self.latest_key)
     }
 
     /// Goes to what comes while the call runs that the cursor stands at, else to its end. Gives the time.
     #[inline]
     pub fn go_through(&mut self, key: u64) -> u64 {
         let stop = self.cursor.record().stop();
-        if self.events.front().is_some_and(|(start, _)| *start <= stop)
-            && let Some(key) = self.next_event(Next::EventInside)
+        if self
+            .early_events
+            .front()
+            .is_some_and(|(start, _)| *start <= stop)
+            && let Some(key) = self.next_event(LaneStep::EventInside)
         {
             return key;
         }
-        self.next = Next::Stop;
+        self.next = LaneStep::Stop;
         self.stop_key(key)
     }
 
     /// Goes to the next event while a call is open, in ticks.
     pub fn go_on_open(&mut self, open: OpenCall) -> u64 {
-        match self.next_event(Next::EventOpen(open)) {
+        match self.next_event(LaneStep::EventOpen(open)) {
             Some(key) => key,
             None => {
-                self.next = Next::OpenStop(open);
+                self.next = LaneStep::OpenStop(open);
                 u64::MAX
             }
         }
@@ -284,7 +295,7 @@ impl<'a> Lane<'a> {
     /// Time at which the call that started at `start` ends, ticks.
     #[inline]
     pub fn stop_key(&mut self, start: u64) -> u64 {
-        self.key = start.max(self.cursor.record().stop());
-        self.key
+        self.latest_key = start.max(self.cursor.record().stop());
+        self.latest_key
     }
 }

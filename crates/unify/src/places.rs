@@ -4,7 +4,7 @@ use super::comms::{CommId, Comms};
 
 /// Numbers of one communicator for the records of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct CommPlace {
     /// LID of events: of an intercommunicator, that of its local side.
     pub line: i32,
     /// Rank of this process in it.
@@ -19,16 +19,16 @@ pub struct Place {
 
 /// Places of all communicators of a process.
 #[derive(Debug)]
-pub struct Places {
-    places: Vec<Place>,
+pub struct CommPlaces {
+    places: Vec<CommPlace>,
     /// LIDs of communicators with as many members as MPI_COMM_WORLD, sorted.
     full: Vec<i32>,
     folded: u64,
 }
 
-impl Places {
+impl CommPlaces {
     /// `lids` as in the rank's table; lines are numbered for `ranks` ranks of `threads` threads.
-    pub fn new(comms: &Comms, rank: i32, lids: &[i32], ranks: u32, threads: u32) -> Places {
+    pub fn new(comms: &Comms, rank: i32, lids: &[i32], ranks: u32, threads: u32) -> CommPlaces {
         let lines = i64::from(ranks.max(1)) * i64::from(threads.max(1));
         let last = ((1 << 31) / lines - 1).max(0);
         let fits = |lid: i32, members: &[i32]| {
@@ -36,7 +36,7 @@ impl Places {
         };
         let mut lids = lids.iter().copied();
         let mut next = || lids.next().unwrap_or(-1);
-        let mut places = Places {
+        let mut places = CommPlaces {
             places: Vec::with_capacity(comms.all().len()),
             full: Vec::new(),
             folded: 0,
@@ -47,7 +47,7 @@ impl Places {
                 Some(_) => (next(), next()),
                 None => (own, own),
             };
-            let place = Place {
+            let place = CommPlace {
                 line,
                 rank: comm.rank,
                 partner,
@@ -60,7 +60,7 @@ impl Places {
                     place
                 } else {
                     places.folded += 1;
-                    Place {
+                    CommPlace {
                         line: 0,
                         rank,
                         partner: 0,
@@ -79,13 +79,13 @@ impl Places {
 
     /// Of a communicator.
     #[inline]
-    pub fn get(&self, id: CommId) -> Place {
+    pub fn get(&self, id: CommId) -> CommPlace {
         self.places.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     /// Of MPI_COMM_WORLD.
     #[inline]
-    pub fn world(&self) -> Place {
+    pub fn world(&self) -> CommPlace {
         self.get(CommId::WORLD)
     }
 

@@ -8,39 +8,39 @@ use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
 use wrappers::{Class, FileAccessKind, Function, Kind, Table};
 
-pub use super::arguments::Param;
+pub use super::arguments::ParameterIndex;
 
 /// The sending part of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct SendPart {
     /// Number of elements.
-    pub count: Param,
+    pub count: ParameterIndex,
     /// Datatype of the elements.
-    pub datatype: Param,
+    pub datatype: ParameterIndex,
     /// Rank of the receiver.
-    pub dest: Param,
+    pub dest: ParameterIndex,
     /// Tag.
-    pub tag: Param,
+    pub tag: ParameterIndex,
     /// Number of partitions, where the call has such.
-    pub partitions: Option<Param>,
+    pub partitions: Option<ParameterIndex>,
 }
 
 /// The receiving part of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct RecvPart {
     /// Number of elements.
-    pub count: Param,
+    pub count: ParameterIndex,
     /// Datatype of the elements.
-    pub datatype: Param,
+    pub datatype: ParameterIndex,
     /// Source and tag; not there where a message is received that was matched before.
-    pub envelope: Option<(Param, Param)>,
+    pub envelope: Option<(ParameterIndex, ParameterIndex)>,
     /// Number of partitions, where the call has such.
-    pub partitions: Option<Param>,
+    pub partitions: Option<ParameterIndex>,
 }
 
 /// Role of a call in the merge: its effect on messages, requests, communicators and files.
 #[derive(Clone, Copy, Debug)]
-pub enum Role {
+pub enum CallRole {
     /// Nothing but a state.
     Plain,
     /// Sends, receives, or both, before it returns.
@@ -48,48 +48,48 @@ pub enum Role {
     /// Begins to send, to receive, or both; the request stands for it.
     Nonblocking {
         /// The new request.
-        request: Param,
+        request: ParameterIndex,
     },
     /// Makes a persistent operation.
     Init {
         /// The new request.
-        request: Param,
+        request: ParameterIndex,
     },
     /// Starts persistent operations: a request or an array of them.
     Start {
         /// The requests.
-        requests: Param,
+        requests: ParameterIndex,
     },
     /// Waits for or tests requests.
     Complete(Completion),
     /// MPI_Request_free.
     FreeRequest {
         /// The request.
-        request: Param,
+        request: ParameterIndex,
     },
     /// Looks for a message and takes it out of matching.
     Match {
         /// The matched message.
-        message: Param,
+        message: ParameterIndex,
         /// Whether there is one.
-        flag: Option<Param>,
+        flag: Option<ParameterIndex>,
     },
     /// Makes requests for something that is no message.
     OtherRequest {
         /// The request.
-        request: Param,
+        request: ParameterIndex,
     },
     /// Frees a communicator.
     FreeComm {
         /// The communicator.
-        comm: Param,
+        comm: ParameterIndex,
     },
     /// Accesses a file.
     Access {
         /// How it accesses the file.
         io: FileAccessKind,
         /// The handle.
-        file: Param,
+        file: ParameterIndex,
     },
     /// Opens or closes a file, or moves its pointer.
     File(FileCall),
@@ -101,43 +101,43 @@ pub enum FileCall {
     /// Opens a file.
     Open {
         /// The handle.
-        file: Param,
+        file: ParameterIndex,
         /// The access mode.
-        amode: Param,
+        amode: ParameterIndex,
     },
     /// Closes a file.
     Close {
         /// The handle.
-        file: Param,
+        file: ParameterIndex,
     },
     /// Sets a view.
     View {
         /// The handle.
-        file: Param,
+        file: ParameterIndex,
         /// The elementary datatype.
-        etype: Param,
+        etype: ParameterIndex,
     },
     /// Moves the file pointer.
     Seek {
         /// The handle.
-        file: Param,
+        file: ParameterIndex,
         /// By how many etypes.
-        offset: Param,
+        offset: ParameterIndex,
         /// From where.
-        whence: Param,
+        whence: ParameterIndex,
     },
     /// Asks for the file pointer.
     Position {
         /// The handle.
-        file: Param,
+        file: ParameterIndex,
         /// The offset that was returned.
-        offset: Param,
+        offset: ParameterIndex,
     },
 }
 
 impl FileCall {
     /// The file handle.
-    pub fn file(self) -> Param {
+    pub fn file(self) -> ParameterIndex {
         match self {
             FileCall::Open { file, .. }
             | FileCall::Close { file }
@@ -150,45 +150,45 @@ impl FileCall {
 
 /// Everything about one function.
 #[derive(Clone, Debug)]
-pub struct Plan<'t> {
+pub struct FunctionPlan<'t> {
     function: &'t Function,
     arguments: Arguments<'t>,
     /// Effect of the call on messages, requests, communicators and files.
-    pub role: Role,
+    pub role: CallRole,
     /// The communicator the call is drawn on.
-    pub comm: Option<Param>,
+    pub comm: Option<ParameterIndex>,
     /// The message that the call sends.
     pub send: Option<SendPart>,
     /// The message that the call receives.
     pub recv: Option<RecvPart>,
     /// The parameter with the status of the call, or its first one.
-    pub status: Option<Param>,
+    pub status: Option<ParameterIndex>,
     /// The matched message that is received.
-    pub message: Option<Param>,
+    pub message: Option<ParameterIndex>,
     /// Communicator that the call makes.
-    pub new_comm: Option<Param>,
+    pub new_comm: Option<ParameterIndex>,
     /// Whether the call makes a datatype.
     pub new_type: bool,
 }
 
 /// Plans of all functions of `table`.
-pub fn plans(table: &Table, family: Family) -> Vec<Plan<'_>> {
+pub fn plans(table: &Table, family: Family) -> Vec<FunctionPlan<'_>> {
     table
         .functions
         .iter()
-        .map(|f| Plan::new(f, family))
+        .map(|f| FunctionPlan::new(f, family))
         .collect()
 }
 
-impl<'t> Plan<'t> {
-    fn new(function: &'t Function, family: Family) -> Plan<'t> {
+impl<'t> FunctionPlan<'t> {
+    fn new(function: &'t Function, family: Family) -> FunctionPlan<'t> {
         let first = |kind| function.first(kind);
         let last = |kind| function.params.iter().rposition(|p| p.kind == kind);
         let partitions = match function.class {
             Class::PsendInit | Class::PrecvInit => first(Kind::Length),
             _ => None,
         };
-        let count = |a: Option<Param>, b: Option<Param>| a.or(b);
+        let count = |a: Option<ParameterIndex>, b: Option<ParameterIndex>| a.or(b);
         let send = (|| {
             Some(SendPart {
                 count: count(first(Kind::Count), first(Kind::MpiCount))?,
@@ -209,12 +209,12 @@ impl<'t> Plan<'t> {
             })
         })();
         let request = first(Kind::Request);
-        let role = role(function, request).unwrap_or(Role::Plain);
+        let role = role(function, request).unwrap_or(CallRole::Plain);
         let moves = matches!(
             role,
-            Role::Blocking | Role::Nonblocking { .. } | Role::Init { .. }
+            CallRole::Blocking | CallRole::Nonblocking { .. } | CallRole::Init { .. }
         );
-        Plan {
+        FunctionPlan {
             function,
             arguments: Arguments::new(function, family),
             role,
@@ -230,35 +230,35 @@ impl<'t> Plan<'t> {
 
     /// Integer argument `i` (after the call).
     #[inline]
-    pub fn int(&self, payload: &[u8], i: Param) -> Option<i64> {
+    pub fn int(&self, payload: &[u8], i: ParameterIndex) -> Option<i64> {
         self.arguments.int(payload, i)
     }
 
     /// Handle argument `i`.
     #[inline]
-    pub fn handle(&self, payload: &[u8], i: Param) -> Option<u64> {
+    pub fn handle(&self, payload: &[u8], i: ParameterIndex) -> Option<u64> {
         self.arguments.handle(payload, i)
     }
 
     /// Status argument `i`.
     #[inline]
-    pub fn status(&self, payload: &[u8], i: Param) -> Option<MpiStatus> {
+    pub fn status(&self, payload: &[u8], i: ParameterIndex) -> Option<MpiStatus> {
         self.arguments.status(payload, i)
     }
 
     /// Count and datatype of the data.
-    pub fn amount(&self) -> Option<(Param, Param)> {
+    pub fn amount(&self) -> Option<(ParameterIndex, ParameterIndex)> {
         let first = |kind| self.function.first(kind);
         first(Kind::Count).zip(first(Kind::Datatype))
     }
 
     /// The file offset.
-    pub fn offset(&self) -> Option<Param> {
+    pub fn offset(&self) -> Option<ParameterIndex> {
         self.function.first(Kind::Offset)
     }
 
     /// The request that the call makes.
-    pub fn request(&self) -> Option<Param> {
+    pub fn request(&self) -> Option<ParameterIndex> {
         self.function.first(Kind::Request)
     }
 
@@ -267,8 +267,8 @@ impl<'t> Plan<'t> {
         &self,
         payload: &[u8],
         position: Option<i64>,
-        offset: Param,
-        whence: Param,
+        offset: ParameterIndex,
+        whence: ParameterIndex,
         library: &Library,
     ) -> Option<i64> {
         let is = |name| self.int(payload, whence) == library.constant(name);
@@ -288,61 +288,63 @@ impl<'t> Plan<'t> {
     }
 }
 
-impl<'t> AsRef<Arguments<'t>> for Plan<'t> {
+impl<'t> AsRef<Arguments<'t>> for FunctionPlan<'t> {
     #[inline]
     fn as_ref(&self) -> &Arguments<'t> {
         &self.arguments
     }
 }
 
-fn created(function: &Function, kind: Kind) -> Option<Param> {
-    let is = |&i: &Param| function.params.get(i).is_some_and(|p| p.kind == kind);
+fn created(function: &Function, kind: Kind) -> Option<ParameterIndex> {
+    let is = |&i: &ParameterIndex| function.params.get(i).is_some_and(|p| p.kind == kind);
     function.creates.iter().copied().find(is)
 }
 
-fn freed(function: &Function, kind: Kind) -> Option<Param> {
-    let is = |&i: &Param| function.params.get(i).is_some_and(|p| p.kind == kind);
+fn freed(function: &Function, kind: Kind) -> Option<ParameterIndex> {
+    let is = |&i: &ParameterIndex| function.params.get(i).is_some_and(|p| p.kind == kind);
     function.frees.filter(is)
 }
 
-fn role(function: &Function, request: Option<Param>) -> Option<Role> {
+fn role(function: &Function, request: Option<ParameterIndex>) -> Option<CallRole> {
     let first = |kind| function.first(kind);
     Some(match function.class {
-        Class::Send | Class::Recv | Class::Sendrecv => Role::Blocking,
-        Class::Isend | Class::Irecv | Class::Isendrecv => Role::Nonblocking { request: request? },
-        Class::SendInit | Class::RecvInit | Class::PsendInit | Class::PrecvInit => {
-            Role::Init { request: request? }
+        Class::Send | Class::Recv | Class::Sendrecv => CallRole::Blocking,
+        Class::Isend | Class::Irecv | Class::Isendrecv => {
+            CallRole::Nonblocking { request: request? }
         }
-        Class::Start => Role::Start { requests: request? },
+        Class::SendInit | Class::RecvInit | Class::PsendInit | Class::PrecvInit => {
+            CallRole::Init { request: request? }
+        }
+        Class::Start => CallRole::Start { requests: request? },
         // These only look.
-        Class::Test if function.name.starts_with("MPI_Request_get_status") => Role::Plain,
-        Class::Complete | Class::Test => Role::Complete(Completion::new(function)?),
+        Class::Test if function.name.starts_with("MPI_Request_get_status") => CallRole::Plain,
+        Class::Complete | Class::Test => CallRole::Complete(Completion::new(function)?),
         Class::Probe => match created(function, Kind::Message) {
-            Some(message) => Role::Match {
+            Some(message) => CallRole::Match {
                 message,
                 flag: first(Kind::Logical),
             },
-            None => Role::Plain,
+            None => CallRole::Plain,
         },
-        Class::FileAccess => Role::Access {
+        Class::FileAccess => CallRole::Access {
             io: function.io?,
             file: first(Kind::File)?,
         },
-        Class::FileOpen => Role::File(FileCall::Open {
+        Class::FileOpen => CallRole::File(FileCall::Open {
             file: first(Kind::File)?,
             amode: first(Kind::Amode)?,
         }),
-        Class::FileClose => Role::File(FileCall::Close {
+        Class::FileClose => CallRole::File(FileCall::Close {
             file: first(Kind::File)?,
         }),
-        Class::FileMeta => Role::File(file_call(function)?),
+        Class::FileMeta => CallRole::File(file_call(function)?),
         _ => {
             if let Some(request) = freed(function, Kind::Request) {
-                Role::FreeRequest { request }
+                CallRole::FreeRequest { request }
             } else if let Some(comm) = freed(function, Kind::Comm) {
-                Role::FreeComm { comm }
+                CallRole::FreeComm { comm }
             } else {
-                Role::OtherRequest {
+                CallRole::OtherRequest {
                     request: created(function, Kind::Request)?,
                 }
             }
@@ -377,7 +379,7 @@ mod tests {
         let table = wrappers::table().unwrap();
         let plans = plans(&table, Family::Mpich);
         let plan = |name: &str| &plans[table.get(name).unwrap().id];
-        let completes = |name: &str| matches!(plan(name).role, Role::Complete(_));
+        let completes = |name: &str| matches!(plan(name).role, CallRole::Complete(_));
         assert!(completes("MPI_Wait") && completes("MPI_Testsome"));
         assert!(!completes("MPI_Request_get_status_all"));
         let swap = plan("MPI_Sendrecv_replace");
@@ -391,16 +393,22 @@ mod tests {
         assert!(plan("MPI_Recv").send.is_none());
         assert!(plan("MPI_Iprobe").recv.is_none());
         assert_eq!(plan("MPI_Psend_init").send.unwrap().count, 2);
-        assert!(matches!(plan("MPI_Ibcast").role, Role::OtherRequest { .. }));
+        assert!(matches!(
+            plan("MPI_Ibcast").role,
+            CallRole::OtherRequest { .. }
+        ));
         assert!(matches!(
             plan("MPI_Comm_idup").role,
-            Role::OtherRequest { .. }
+            CallRole::OtherRequest { .. }
         ));
         assert!(matches!(
             plan("MPI_Comm_disconnect").role,
-            Role::FreeComm { .. }
+            CallRole::FreeComm { .. }
         ));
-        assert!(matches!(plan("MPI_File_iread").role, Role::Access { .. }));
-        assert!(matches!(plan("MPI_File_get_size").role, Role::Plain));
+        assert!(matches!(
+            plan("MPI_File_iread").role,
+            CallRole::Access { .. }
+        ));
+        assert!(matches!(plan("MPI_File_get_size").role, CallRole::Plain));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Why files cannot be merged. `file` is the position in the list that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum RunFilesError {
     /// There is no file of a process whose MPI_Init has returned.
     NoRank,
     /// Two files are of the same rank.
@@ -31,21 +31,21 @@ pub enum Error {
     },
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for RunFilesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::NoRank => write!(
+            RunFilesError::NoRank => write!(
                 f,
                 "no block file of a process that got through MPI_Init: expected at least one"
             ),
-            Error::SameRank { file, rank } => write!(
+            RunFilesError::SameRank { file, rank } => write!(
                 f,
                 "block file {file} is of rank {rank}, of which there is one already"
             ),
-            Error::OtherRun { file } => {
+            RunFilesError::OtherRun { file } => {
                 write!(f, "block file {file} is of another run than the first one")
             }
-            Error::OtherTable {
+            RunFilesError::OtherTable {
                 file,
                 found,
                 expected,
@@ -58,7 +58,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for RunFilesError {}
 
 /// Gives processes on the first one's machine one clock, the best known: it is the same, whatever the comparisons say.
 pub fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {

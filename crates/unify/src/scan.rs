@@ -1,10 +1,10 @@
 //! The first walk over a process: what must be known, and agreed on with the other ranks, before its records can be written.
 
-use super::categories::Categories;
+use super::categories::UserCategories;
 use super::clock::ClockMap;
 use super::comms::{CommId, Comms, MAX_RANKS};
 use super::function_set::FunctionSet;
-use super::functions::{Choice, Found, Functions};
+use super::functions::{FunctionNames, FunctionSelection, RecordedFunctions};
 use super::library::Library;
 use super::timeline::Timeline;
 use blockfile::define::{self, Definition};
@@ -31,7 +31,7 @@ pub struct Scan {
     /// Functions it called, those of running calls included, and whether it made annotations.
     pub functions: FunctionSet,
     /// What the program told of itself.
-    pub categories: Categories,
+    pub categories: UserCategories,
     /// By their numbers, kinds and names of those that have names.
     pub names: HashMap<i32, (UserCategoryKind, String)>,
     /// Number of threads that made MPI calls.
@@ -53,9 +53,9 @@ pub struct Scan {
     /// Why, as far as it is told.
     pub lost_reasons: Vec<String>,
     /// Functions of the program that were entered, and where their code came from.
-    pub entered: Found,
+    pub entered: RecordedFunctions,
     /// Names of those that are shown; see [`Scan::name_functions`].
-    pub named: Functions,
+    pub named: FunctionNames,
     /// Names of the performance counters that calls have values of.
     pub counters: Vec<String>,
     calls_of: Vec<u64>,
@@ -77,7 +77,7 @@ impl Scan {
             library: Library::default(),
             comms: Comms::new(info),
             functions: FunctionSet::default(),
-            categories: Categories::default(),
+            categories: UserCategories::default(),
             names: HashMap::new(),
             threads: u32::try_from(file.threads().len()).unwrap_or(u32::MAX),
             calls: 0,
@@ -88,8 +88,8 @@ impl Scan {
             is_cut: info.dropped > 0,
             lost: info.lost,
             lost_reasons: Vec::new(),
-            entered: Found::default(),
-            named: Functions::default(),
+            entered: RecordedFunctions::default(),
+            named: FunctionNames::default(),
             counters: Vec::new(),
             calls_of: vec![0; usize::from(FIRST_DEFINITION)],
             skipped_of: vec![0; usize::from(FIRST_DEFINITION)],
@@ -224,8 +224,8 @@ impl Scan {
     }
 
     /// Looks up the names of the program's functions: reads the files that their code came from.
-    pub fn name_functions(&mut self, choice: &Choice) {
-        self.named = Functions::new(&self.entered, choice);
+    pub fn name_functions(&mut self, choice: &FunctionSelection) {
+        self.named = FunctionNames::new(&self.entered, choice);
     }
 
     /// Recorded calls of one function.

@@ -1,8 +1,8 @@
 //! Description common to all processes of a run: the meaning of their calls, and how they are drawn.
 
-use crate::categories::{Categories, NumberedCategories};
+use crate::categories::{NumberedCategories, UserCategories};
 use crate::function_set::FunctionSet;
-use crate::plan::{self, Plan};
+use crate::plan::{self, FunctionPlan};
 use blockfile::layout::Family;
 use blockfile::record::{FIRST_DEFINITION, FIRST_UNKNOWN};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use wrappers::Table;
 #[derive(Debug)]
 pub struct Schema<'t> {
     /// Meaning of the calls of each function, by number of the function.
-    pub plans: Vec<Plan<'t>>,
+    pub plans: Vec<FunctionPlan<'t>>,
     /// States of all functions.
     pub states: States,
     /// Categories of the program's own events.
@@ -40,7 +40,7 @@ impl<'t> Schema<'t> {
     }
 
     /// The schema with the program's own categories that all ranks have agreed on. `recover`: the run was killed.
-    pub fn with_categories(mut self, categories: &Categories, recover: bool) -> Schema<'t> {
+    pub fn with_categories(mut self, categories: &UserCategories, recover: bool) -> Schema<'t> {
         self.user = NumberedCategories::new(categories, self.states.user_states(), recover);
         self.states.make_room(self.user.pairs(), self.user.solo());
         self

@@ -9,7 +9,7 @@
 //! 4. [`svg::write`]: the picture as text.
 //!
 //! ```
-//! # fn picture(file: &[u8]) -> Result<String, trace_formats::slog2::Error> {
+//! # fn picture(file: &[u8]) -> Result<String, trace_formats::slog2::Slog2Error> {
 //! let reader = trace_formats::slog2::Slog2Reader::new(file)?;
 //! let window = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
 //! let timelines = viewer_core::NamedTimelines::new(reader.lines().values());

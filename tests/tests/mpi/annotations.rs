@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 use tests::trace::{TraceSetup, TracedRun};
 use tests::{Mpi, Program, mpitrace, process};
-use trace_formats::clog2::{Body, Clog2Reader as Clog2};
+use trace_formats::clog2::{Clog2Body, Clog2Reader as Clog2};
 use trace_formats::dumpi::read::DumpiReader as Dumpi;
 use trace_formats::dumpi::value::FieldValue;
 
@@ -94,7 +94,7 @@ fn in_clog2(run: &TracedRun) -> BTreeMap<i32, Vec<String>> {
     let mut ranks: BTreeMap<i32, Vec<String>> = BTreeMap::new();
     for record in reader.records() {
         let record = record.expect("sound");
-        if let Body::Cargo { etype: 5000, bytes } = record.body {
+        if let Clog2Body::Cargo { etype: 5000, bytes } = record.body {
             let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
             let text = String::from_utf8_lossy(&bytes[2..2 + length]).into_owned();
             ranks.entry(record.header.rank).or_default().push(text);

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 use tests::trace::{LIMIT, TraceSetup, TracedRun};
 use tests::{Mpi, Program, contents, process};
-use trace_formats::clog2::{Body, Clog2Reader, msg_etype};
+use trace_formats::clog2::{Clog2Body, Clog2Reader, msg_etype};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -65,7 +65,7 @@ fn drawn(bytes: &[u8]) -> BTreeSet<Message> {
     let mut channels: BTreeMap<[i32; 3], [Vec<i32>; 2]> = BTreeMap::new();
     for record in Clog2Reader::new(bytes).expect("a CLOG2 file").records() {
         let record = record.expect("sound");
-        if let Body::Msg(m) = record.body {
+        if let Clog2Body::Msg(m) = record.body {
             let (own, is_send) = (record.header.rank, m.etype == msg_etype::SEND);
             let (from, to) = if is_send {
                 (own, m.rank)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tests::tally::CallTally;
 use tests::trace::{TraceSetup, TracedRun};
 use tests::{Mpi, Program, compile, contents, mpitrace, process};
-use trace_formats::clog2::{Body, Clog2Reader as Clog2};
+use trace_formats::clog2::{Clog2Body, Clog2Reader as Clog2};
 use trace_formats::dumpi::read::DumpiReader as Dumpi;
 use trace_formats::dumpi::value::FieldValue;
 
@@ -230,10 +230,10 @@ fn unfinished(path: &Path) -> BTreeMap<i32, Vec<String>> {
     for record in reader.records() {
         let record = record.expect("sound");
         match record.body {
-            Body::StateDef(state) => {
+            Clog2Body::StateDef(state) => {
                 names.insert(state.final_etype, state.name.to_str().into_owned());
             }
-            Body::Cargo { etype, bytes } if bytes.starts_with(b"\0\x0aunfinished") => {
+            Clog2Body::Cargo { etype, bytes } if bytes.starts_with(b"\0\x0aunfinished") => {
                 let name = names[&etype].clone();
                 found.entry(record.header.rank).or_default().push(name);
             }

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 use tests::trace::{TraceSetup, TracedRun, same};
 use tests::{Mpi, Program, blocks, mpitrace, process};
-use trace_formats::clog2::{Body, Clog2Reader as Clog2};
+use trace_formats::clog2::{Clog2Body, Clog2Reader as Clog2};
 use trace_formats::dumpi::read::DumpiReader as Dumpi;
 
 /// Number of MPI_Iprobe in DUMPI's footer.
@@ -52,7 +52,7 @@ fn polling_is_sampled() {
         let mut skipped = [0; 2];
         for record in Clog2::new(&bytes).expect("a CLOG2 file").records() {
             let record = record.expect("sound");
-            if let Body::Cargo { etype: 5000, bytes } = record.body {
+            if let Clog2Body::Cargo { etype: 5000, bytes } = record.body {
                 let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
                 let text = String::from_utf8_lossy(&bytes[2..2 + length]).into_owned();
                 let number = text.trim_start_matches('+').split(' ').next();

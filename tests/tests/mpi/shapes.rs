@@ -458,7 +458,7 @@ fn forward_in_time(path: &std::path::Path) {
     for record in reader.records() {
         let record = record.expect("a record");
         let header = record.header;
-        let trace_formats::clog2::Body::Msg(message) = record.body else {
+        let trace_formats::clog2::Clog2Body::Msg(message) = record.body else {
             continue;
         };
         let own = (header.icomm, header.rank);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use tests::trace::{LIMIT, TraceSetup};
 use tests::{Mpi, Program, process};
-use trace_formats::clog2::{self, Body};
+use trace_formats::clog2::{self, Clog2Body};
 
 /// One rank computes four times as long as the others and writes small pieces to a file: the summary names it, what it
 /// does, and the calls in which the others wait for it.
@@ -72,14 +72,14 @@ fn collective_calls(path: &Path) -> BTreeMap<i32, Vec<Call>> {
     for record in reader.records() {
         let record = record.expect("a record");
         match record.body {
-            Body::StateDef(state) => {
+            Clog2Body::StateDef(state) => {
                 let name = state.name.to_str().into_owned();
                 if NAMES.contains(&name.as_str()) {
                     starts.insert(state.start_etype, name);
                     ends.insert(state.final_etype, ());
                 }
             }
-            Body::Bare { etype } | Body::Cargo { etype, .. } => {
+            Clog2Body::Bare { etype } | Clog2Body::Cargo { etype, .. } => {
                 events.push((record.header.rank, record.header.time, etype));
             }
             _ => {}

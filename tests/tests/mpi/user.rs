@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 use tests::trace::{TraceSetup, TracedRun};
 use tests::{Mpi, Program, TestFolder, mpitrace, process};
-use trace_formats::clog2::{Body, Clog2Reader as Clog2};
+use trace_formats::clog2::{Clog2Body, Clog2Reader as Clog2};
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -43,13 +43,13 @@ fn clog2(path: &Path) -> Found {
     let mut names: BTreeMap<i32, (String, char)> = BTreeMap::new();
     for record in &records {
         match &record.body {
-            Body::StateDef(d) => {
+            Clog2Body::StateDef(d) => {
                 let name = d.name.to_str().into_owned();
                 names.insert(d.start_etype, (name.clone(), '+'));
                 names.insert(d.final_etype, (name.clone(), '-'));
                 found.states.push((name, d.start_etype, d.final_etype));
             }
-            Body::EventDef(d) => {
+            Clog2Body::EventDef(d) => {
                 names.insert(d.etype, (d.name.to_str().into_owned(), '!'));
             }
             _ => {}
@@ -58,8 +58,8 @@ fn clog2(path: &Path) -> Found {
     let mut open: BTreeMap<(i32, i32, i32), Vec<String>> = BTreeMap::new();
     for record in &records {
         let (etype, data) = match record.body {
-            Body::Bare { etype } => (etype, None),
-            Body::Cargo { etype, bytes } => (etype, Some(bytes)),
+            Clog2Body::Bare { etype } => (etype, None),
+            Clog2Body::Cargo { etype, bytes } => (etype, Some(bytes)),
             _ => continue,
         };
         let Some((name, what)) = names.get(&etype) else {
@@ -305,7 +305,7 @@ fn mpes_programs_work_unchanged() {
         let reader = Clog2::new(&bytes).expect("a CLOG2 file");
         let ends = reader.records().filter(|record| {
             let body = record.as_ref().map(|r| r.body);
-            matches!(body, Ok(Body::Msg(m)) if (m.tag, m.size) == (43, 8192))
+            matches!(body, Ok(Clog2Body::Msg(m)) if (m.tag, m.size) == (43, 8192))
         });
         assert_eq!(ends.count(), 2, "both ends of a message");
         assert_eq!(print.matches("i=9 e=2.25 s=text]").count(), 2, "info boxes");

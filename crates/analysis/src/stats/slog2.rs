@@ -65,7 +65,7 @@ fn sorted<'a>(
     reader: &Slog2Reader<'a>,
     window: TimeBBox,
     losses: &mut Losses,
-) -> Result<Vec<Primitive<'a>>, slog2::Error> {
+) -> Result<Vec<Primitive<'a>>, slog2::Slog2Error> {
     let found = reader.window(window, Depth::Lowest(0))?;
     let mut primitives = Vec::with_capacity(found.drawables.len());
     for drawable in found.drawables {

@@ -541,7 +541,7 @@ fn windows_in_order_are_what_a_sorted_window_has() {
 
     // With a small leaf a tree; with a large one a single node, whose first two states then change places.
     let states = |disordered: bool| {
-        let options = slog2::Options {
+        let options = slog2::TreeOptions {
             leaf_byte_size: if disordered { 1 << 16 } else { 600 },
             ..Default::default()
         };

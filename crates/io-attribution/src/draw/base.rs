@@ -2,7 +2,7 @@
 
 /// Time zero, lines and first free numbers of the trace into which attribution records are drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Base {
+pub struct DrawingBase {
     /// Time zero, ns on rank 0's clock.
     pub zero_ns: i64,
     /// Number of ranks; servers and devices are drawn below them.
@@ -15,7 +15,7 @@ pub struct Base {
     pub first_category: i32,
 }
 
-impl Base {
+impl DrawingBase {
     /// First line number after those of `ranks` ranks with `threads` threads each, on each of `comms` communicators.
     pub fn line_behind(ranks: u32, threads: u32, comms: usize) -> i32 {
         let lines = (u64::from(ranks) * u64::from(threads)).saturating_mul(comms as u64);

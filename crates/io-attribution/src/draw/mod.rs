@@ -24,14 +24,14 @@ use super::record::{
 };
 use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
-pub use base::Base;
+pub use base::DrawingBase;
 pub use categories::COUNT as CATEGORIES;
 pub use read_back::{read_attribution, read_attribution_by_time};
 
 /// Makes drawables of attribution records. Keeps neither calls nor operations in memory.
 #[derive(Debug)]
-pub struct Drawer {
-    base: Base,
+pub struct OperationDrawer {
+    base: DrawingBase,
     /// Categories of what was drawn, by offset of their number.
     categories: BTreeMap<i32, Category>,
     /// Lines beyond those of the ranks' threads.
@@ -43,10 +43,10 @@ pub struct Drawer {
     info: InfoWriter,
 }
 
-impl Drawer {
+impl OperationDrawer {
     /// A drawer that adds to a trace with the numbers and lines of `base`.
-    pub fn new(base: Base) -> Self {
-        Drawer {
+    pub fn new(base: DrawingBase) -> Self {
+        OperationDrawer {
             base,
             categories: BTreeMap::new(),
             lines: BTreeMap::new(),

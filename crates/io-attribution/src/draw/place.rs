@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::base::Base;
+use super::base::DrawingBase;
 use trace_model::{Actor, Lane, Line, name_of_lane};
 
 /// The line of a thread of a rank; `None` if the lane has none of its own in the trace.
-pub(super) fn own_line(base: &Base, lane: Lane) -> Option<i32> {
+pub(super) fn own_line(base: &DrawingBase, lane: Lane) -> Option<i32> {
     let Actor::Rank(rank) = lane.actor else {
         return None;
     };
@@ -18,7 +18,7 @@ pub(super) fn own_line(base: &Base, lane: Lane) -> Option<i32> {
 }
 
 /// The lines of these lanes, by ascending id. Servers and devices are numbered on behind the ranks, sub-lines behind the threads.
-pub(super) fn lines(base: &Base, lanes: &BTreeMap<Lane, i32>) -> Vec<Line> {
+pub(super) fn lines(base: &DrawingBase, lanes: &BTreeMap<Lane, i32>) -> Vec<Line> {
     let others: BTreeSet<Actor> = lanes.keys().map(|lane| lane.actor).collect();
     let others: Vec<Actor> = others
         .into_iter()
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn servers_are_under_the_ranks_and_sub_lines_apart_from_threads() {
-        let base = Base {
+        let base = DrawingBase {
             zero_ns: 0,
             ranks: 2,
             threads: 2,

@@ -7,7 +7,7 @@ use blockfile::record::Record;
 use trace_model::hash::{Map, Wide};
 use unify::comms::{CommId, Comms};
 use unify::library::Library;
-use unify::plan::{FileCall, Param, Plan};
+use unify::plan::{FileCall, FunctionPlan, ParameterIndex};
 use wrappers::{FileAccessKind, Phase, Pointer};
 
 /// An open file.
@@ -51,9 +51,9 @@ impl RankHandles {
     /// The handle that a call of MPI_File_open on `comm` makes if it succeeds.
     pub fn open(
         &mut self,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         call: &Record<'_>,
-        file: Param,
+        file: ParameterIndex,
         appends: bool,
         comm: Option<CommId>,
         comms: &Comms,
@@ -112,7 +112,7 @@ impl RankHandles {
     pub fn follow(
         &mut self,
         what: FileCall,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         call: &Record<'_>,
         library: &Library,
         pending: &mut Vec<PendingDefinition>,
@@ -179,8 +179,8 @@ impl RankHandles {
     pub fn access(
         &mut self,
         io: FileAccessKind,
-        file: Param,
-        plan: &Plan<'_>,
+        file: ParameterIndex,
+        plan: &FunctionPlan<'_>,
         call: &Record<'_>,
         library: &Library,
         recorded_position: Option<i64>,

@@ -25,7 +25,7 @@ use unify::schema::Schema;
 
 /// Reads the attribution events of one block file.
 #[derive(Debug)]
-pub struct Extract<'a> {
+pub struct EventExtract<'a> {
     kind: ProcessExtract<'a>,
     out: ReadyEvents,
 }
@@ -38,9 +38,9 @@ enum ProcessExtract<'a> {
     Nobody,
 }
 
-impl<'a> Extract<'a> {
+impl<'a> EventExtract<'a> {
     /// An extractor for `file`. `scan` must be made from the same file; its clock gives the times.
-    pub fn new(file: &BlockFile<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> Extract<'a> {
+    pub fn new(file: &BlockFile<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> EventExtract<'a> {
         let mut out = ReadyEvents::new(Actor::Rank(scan.rank().unwrap_or(0)));
         let kind = if scan.rank().is_some() {
             ProcessExtract::Rank(Box::new(rank::RankExtract::new(
@@ -52,7 +52,7 @@ impl<'a> Extract<'a> {
         } else {
             ProcessExtract::Nobody
         };
-        Extract { kind, out }
+        EventExtract { kind, out }
     }
 
     /// The next event and its time, ns on rank 0's clock; times never decrease. `None` at the end.

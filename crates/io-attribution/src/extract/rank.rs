@@ -15,7 +15,7 @@ use trace_model::requests::{Requests, Use};
 use unify::comms;
 use unify::comms::CommId;
 use unify::library::Library;
-use unify::plan::{FileCall, Plan, Role};
+use unify::plan::{CallRole, FileCall, FunctionPlan};
 use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Phase;
@@ -30,15 +30,15 @@ pub(super) struct RankExtract<'a> {
     /// Time of the next step of each thread and the thread's index, the earliest on top.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     nexts: Vec<WalkStep>,
-    core: Core<'a>,
+    core: RankContext<'a>,
 }
 
 #[derive(Debug)]
-struct Core<'a> {
+struct RankContext<'a> {
     schema: &'a Schema<'a>,
     scan: &'a Scan,
     library: Library,
-    comms: comms::Handles,
+    comms: comms::CommHandles,
     handles: RankHandles,
     /// CallIDs of the accesses that requests stand for.
     requests: Requests<u64>,
@@ -59,7 +59,7 @@ impl<'a> RankExtract<'a> {
     ) -> RankExtract<'a> {
         let mut library = scan.library.clone();
         library.forget_types();
-        let mut comms = comms::Handles::default();
+        let mut comms = comms::CommHandles::default();
         for (name, id) in [
             ("MPI_COMM_WORLD", CommId::WORLD),
             ("MPI_COMM_SELF", CommId::SELF),
@@ -72,7 +72,7 @@ impl<'a> RankExtract<'a> {
             walks: Vec::new(),
             next: BinaryHeap::new(),
             nexts: Vec::new(),
-            core: Core {
+            core: RankContext {
                 schema,
                 scan,
                 comms,
@@ -132,7 +132,7 @@ impl<'a> RankExtract<'a> {
     }
 }
 
-impl<'a> Core<'a> {
+impl<'a> RankContext<'a> {
     /// CallID of the call with this counter.
     fn call_id(&self, counter: u64) -> u64 {
         let bits = self.scan.info.counter_bits.clamp(1, 63);
@@ -140,7 +140,7 @@ impl<'a> Core<'a> {
         (rank << bits) | (counter & ((1 << bits) - 1))
     }
 
-    fn plan(&self, call: &Record<'_>) -> Option<&'a Plan<'a>> {
+    fn plan(&self, call: &Record<'_>) -> Option<&'a FunctionPlan<'a>> {
         let schema: &'a Schema<'a> = self.schema;
         schema.plans.get(usize::from(call.function))
     }
@@ -156,7 +156,7 @@ impl<'a> Core<'a> {
         let thread = walk.thread;
         let mut recorded_position = None;
         let own_view = plan.and_then(|p| match p.role {
-            Role::File(FileCall::View { file, .. }) => p.handle(call.payload, file),
+            CallRole::File(FileCall::View { file, .. }) => p.handle(call.payload, file),
             _ => None,
         });
         let mut pending = std::mem::take(&mut walk.pending);
@@ -199,7 +199,7 @@ impl<'a> Core<'a> {
         });
         let mut named = None;
         match plan.map(|p| (p, p.role)) {
-            Some((plan, Role::Access { io, file })) => {
+            Some((plan, CallRole::Access { io, file })) => {
                 let raw = plan.handle(call.payload, file);
                 named = raw;
                 if io.phase != Phase::End {
@@ -221,7 +221,7 @@ impl<'a> Core<'a> {
                     out.put(ns, thread, AttributionEventKind::Access(access));
                 }
             }
-            Some((plan, Role::File(FileCall::Open { file, amode }))) => {
+            Some((plan, CallRole::File(FileCall::Open { file, amode }))) => {
                 let appends = plan
                     .int(call.payload, amode)
                     .is_none_or(|m| m & self.append != 0);
@@ -235,7 +235,7 @@ impl<'a> Core<'a> {
                     out.put(ns, thread, AttributionEventKind::Opened(opened));
                 }
             }
-            Some((plan, Role::File(what))) => named = plan.handle(call.payload, what.file()),
+            Some((plan, CallRole::File(what))) => named = plan.handle(call.payload, what.file()),
             _ => {}
         }
         let handle = named.and_then(|raw| self.handles.get(raw));
@@ -246,7 +246,7 @@ impl<'a> Core<'a> {
         };
         let opens = matches!(
             plan.map(|p| p.role),
-            Some(Role::File(FileCall::Open { .. }))
+            Some(CallRole::File(FileCall::Open { .. }))
         );
         let handle = handle.map(|h| (h.number, h.name.as_str()));
         let beginning = Beginning {
@@ -316,7 +316,7 @@ impl<'a> Core<'a> {
     fn end(
         &mut self,
         thread: u32,
-        plan: &Plan<'_>,
+        plan: &FunctionPlan<'_>,
         call: &Record<'_>,
         pending: &mut Vec<PendingDefinition>,
         ns: i64,
@@ -328,7 +328,7 @@ impl<'a> Core<'a> {
         let mut complete =
             |call, moved| out.put(ns, thread, AttributionEventKind::Complete { call, moved });
         match plan.role {
-            Role::Access { io, file } => {
+            CallRole::Access { io, file } => {
                 let status = plan.status.and_then(|i| plan.status(payload, i));
                 let moved = status.filter(|_| call.code == 0).map(|s| s.bytes);
                 let raw = plan.handle(payload, file);
@@ -360,7 +360,7 @@ impl<'a> Core<'a> {
                     }
                 }
             }
-            Role::Complete(completion) if !self.requests.is_empty() => {
+            CallRole::Complete(completion) if !self.requests.is_empty() => {
                 completion.each(plan, call, self.pending_error, |done| {
                     if let Some(access) = self.requests.complete(done.request, owner) {
                         complete(access, done.status.filter(|_| done.worked).map(|s| s.bytes));
@@ -368,14 +368,14 @@ impl<'a> Core<'a> {
                 });
             }
             _ if call.code != 0 => {}
-            Role::File(FileCall::Close { file }) => {
+            CallRole::File(FileCall::Close { file }) => {
                 let raw = plan.handle(payload, file);
                 if let Some(closed) = raw.and_then(|raw| self.handles.remove(raw)) {
                     let handle = closed.number;
                     out.put(ns, thread, AttributionEventKind::Closed { handle });
                 }
             }
-            Role::File(what) => {
+            CallRole::File(what) => {
                 let library = &self.library;
                 if let Some((handle, view)) =
                     self.handles.follow(what, plan, call, library, pending)
@@ -383,21 +383,21 @@ impl<'a> Core<'a> {
                     put_view(handle, view, thread, ns, out);
                 }
             }
-            Role::FreeRequest { request } if !self.requests.is_empty() => {
+            CallRole::FreeRequest { request } if !self.requests.is_empty() => {
                 if let Some(handle) = plan.handle(payload, request) {
                     self.requests.free(handle, owner);
                 }
             }
-            Role::Nonblocking { request }
-            | Role::Init { request }
-            | Role::OtherRequest { request }
+            CallRole::Nonblocking { request }
+            | CallRole::Init { request }
+            | CallRole::OtherRequest { request }
                 if !self.requests.is_empty() =>
             {
                 if let Some(handle) = plan.handle(payload, request) {
                     self.requests.forget(handle, owner);
                 }
             }
-            Role::FreeComm { comm } => {
+            CallRole::FreeComm { comm } => {
                 let handle = plan.handle(payload, comm);
                 if let Some((handle, id)) = handle.and_then(|h| Some((h, self.comms.lookup(h)?))) {
                     self.comms.release(handle, id);

@@ -1,7 +1,7 @@
 //! The right to a run's names. Runs that begin in the same second and write to the same folder have the same names: one of
 //! them gets them, the others go on to the next second.
 
-use super::options::Options;
+use super::options::DumpiOptions;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ impl Claim {
     ///
     /// # Errors
     /// If nothing can be written where the files are to be.
-    pub fn new(options: &Options) -> io::Result<Option<Claim>> {
+    pub fn new(options: &DumpiOptions) -> io::Result<Option<Claim>> {
         let mut path = options.meta_path().into_os_string();
         path.push(".tmp");
         let path = PathBuf::from(path);
@@ -53,10 +53,10 @@ mod tests {
     fn names_are_given_once() {
         let folder = std::env::temp_dir().join(format!("claim-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("temporary folder");
-        let options = Options {
+        let options = DumpiOptions {
             root: folder.join("dumpi"),
             stamp: "now".to_owned(),
-            ..Options::default()
+            ..DumpiOptions::default()
         };
         let claimed = || Claim::new(&options).expect("a folder");
         let first = claimed();

@@ -4,7 +4,7 @@ use super::constants::{Constants, UNDEFINED, narrow};
 use super::extension::{Halves, WrittenKeys};
 use super::fields::{FieldAction, FieldStep, RecordPlan, plans};
 use super::numbers::{NumberSpace, ProcessNumbers};
-use super::options::Options;
+use super::options::DumpiOptions;
 use super::user_names::UserEventNames;
 use blockfile::args::{ArgValue, ArgValues, Array};
 use blockfile::define::Definition;
@@ -14,9 +14,9 @@ use blockfile::record::Record;
 use std::io::Write;
 use std::iter::repeat_n;
 use trace_formats::dumpi::functions::ALL_FUNCTIONS;
-use trace_formats::dumpi::types::{AddressLabel, Footer};
+use trace_formats::dumpi::types::{AddressLabel, DumpiFooter};
 use trace_formats::dumpi::value;
-use trace_formats::dumpi::write::{RecordBuilder, RecordHead, WriteError, Writer};
+use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, RecordBuilder, RecordHead};
 use trace_model::hash::Map;
 use wrappers::Table;
 
@@ -63,7 +63,7 @@ struct ArgumentContext {
 
 impl<'t> Converter<'t> {
     /// Before the first record.
-    pub fn new(table: &'t Table, family: Family, options: &Options) -> Converter<'t> {
+    pub fn new(table: &'t Table, family: Family, options: &DumpiOptions) -> Converter<'t> {
         Converter {
             table,
             family,
@@ -142,11 +142,11 @@ impl<'t> Converter<'t> {
     /// If the output fails.
     pub fn call<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         record: &Record<'_>,
         head: &RecordHead,
         counts: &[(i64, i64)],
-    ) -> Result<Outcome, WriteError> {
+    ) -> Result<Outcome, DumpiWriteError> {
         let number = usize::from(record.function);
         let Some(Some(plan)) = self.plans.get(number) else {
             return self.extension(writer, record.function, head, counts);
@@ -168,7 +168,7 @@ impl<'t> Converter<'t> {
         self.known.fill(plan, &args, &mut call);
         match call.end() {
             Ok(()) => Ok(Outcome::Call),
-            Err(e @ (WriteError::Io(_) | WriteError::File { .. })) => Err(e),
+            Err(e @ (DumpiWriteError::Io(_) | DumpiWriteError::File { .. })) => Err(e),
             // Text or an array beyond 4 GB.
             Err(_) => {
                 count.1 += 1;
@@ -183,11 +183,11 @@ impl<'t> Converter<'t> {
     /// If the output fails.
     pub fn annotation<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         key: u64,
         text: &str,
         head: &RecordHead,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         self.names
             .annotation(writer, (key, text), head, self.tracing)
     }
@@ -198,11 +198,11 @@ impl<'t> Converter<'t> {
     /// If the output fails.
     pub fn step<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         function: (u64, &str),
         enters: bool,
         head: &RecordHead,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         let wanted = match enters {
             true => self.tracing.enter,
             false => self.tracing.exit,
@@ -215,11 +215,11 @@ impl<'t> Converter<'t> {
 
     fn extension<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         number: u16,
         head: &RecordHead,
         counts: &[(i64, i64)],
-    ) -> Result<Outcome, WriteError> {
+    ) -> Result<Outcome, DumpiWriteError> {
         if !self.extensions {
             return Ok(Outcome::LeftOut);
         }
@@ -237,10 +237,10 @@ impl<'t> Converter<'t> {
     /// If the output fails.
     pub fn unfinished<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         number: u16,
         head: &RecordHead,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         let first = Halves {
             enter: true,
             exit: false,
@@ -250,7 +250,7 @@ impl<'t> Converter<'t> {
 
     /// Ends the stream and returns what follows it in the file: footer with call counts, sizes of datatypes, and names of
     /// extensions.
-    pub fn finish(self) -> (Footer, Vec<i32>, Vec<AddressLabel>) {
+    pub fn finish(self) -> (DumpiFooter, Vec<i32>, Vec<AddressLabel>) {
         let mut counts = self.counts;
         for (function, calls) in self.ignored.into_iter().chain(self.skipped) {
             if let Some(Some(plan)) = self.plans.get(usize::from(function)) {
@@ -259,7 +259,7 @@ impl<'t> Converter<'t> {
                 count.1 = count.1.saturating_add(calls);
             }
         }
-        let mut footer = Footer::default();
+        let mut footer = DumpiFooter::default();
         for (id, (called, ignored)) in (0u16..).zip(counts) {
             let fit = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
             footer.count(id, fit(called), fit(ignored));

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
-use trace_formats::dumpi::types::{AddressLabel, Span};
-use trace_formats::dumpi::write::{RecordHead, WriteError, Writer};
+use trace_formats::dumpi::types::{AddressLabel, ClockSpan};
+use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, RecordHead};
 use wrappers::Table;
 
 /// Keys of calls begin with the letters MPI.
@@ -70,12 +70,12 @@ impl WrittenKeys {
     /// If the output fails.
     pub fn call<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         number: u16,
         head: &RecordHead,
         halves: Halves,
         counts: &[(i64, i64)],
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         let i = usize::from(number);
         if self.is_used.len() <= i {
             self.is_used.resize(i + 1, false);
@@ -95,11 +95,11 @@ impl WrittenKeys {
     /// If the output fails.
     pub fn annotation<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         (key, text): (u64, &str),
         head: &RecordHead,
         halves: Halves,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         if self.keys.insert(key) {
             self.used
                 .push((key, KeyMeaning::Annotation(text.to_owned())));
@@ -113,11 +113,11 @@ impl WrittenKeys {
     /// If the output fails.
     pub fn region<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         (key, name): (u64, &str),
         head: &RecordHead,
         halves: Halves,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         if self.keys.insert(key) {
             self.used.push((key, KeyMeaning::Region(name.to_owned())));
         }
@@ -130,11 +130,11 @@ impl WrittenKeys {
     /// If the output fails.
     pub fn step<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         (address, name): (u64, &str),
         enters: bool,
         head: &RecordHead,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         if self.keys.insert(address) {
             self.used.push((address, KeyMeaning::Code(name.to_owned())));
         }
@@ -174,13 +174,13 @@ impl WrittenKeys {
 
 /// Writes the pair of records that the span of `head` begins and ends with.
 fn pair<W: Write>(
-    writer: &mut Writer<W>,
+    writer: &mut DumpiWriter<W>,
     key: u64,
     head: &RecordHead,
     halves: Halves,
     counts: &[(i64, i64)],
-) -> Result<(), WriteError> {
-    let at = |moment| Span {
+) -> Result<(), DumpiWriteError> {
+    let at = |moment| ClockSpan {
         start: moment,
         stop: moment,
     };

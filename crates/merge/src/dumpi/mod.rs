@@ -36,5 +36,5 @@ mod write;
 
 pub use claim::Claim;
 pub use constants::constant_names;
-pub use options::Options;
-pub use write::{Error, Summary, write, write_meta, write_to};
+pub use options::DumpiOptions;
+pub use write::{DumpiFileSummary, DumpiRunError, write, write_meta, write_to};

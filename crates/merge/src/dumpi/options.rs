@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use trace_formats::dumpi::meta;
 use trace_formats::dumpi::types::Mask;
-use unify::functions::Choice;
+use unify::functions::FunctionSelection;
 
 /// Options of the DUMPI files of a run: their names and contents.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DumpiOptions {
     /// Prefix of all file names (setting `fileroot`), directories included; they must exist.
     pub root: PathBuf,
     /// The run's time stamp in file names, `2026.11.20.05.32.58`: the same on all ranks.
@@ -28,13 +28,13 @@ pub struct Options {
     /// that no Function_exit follows. Their arguments are not known.
     pub unfinished: bool,
     /// Functions of the program that are written.
-    pub functions: Choice,
+    pub functions: FunctionSelection,
 }
 
-impl Default for Options {
+impl Default for DumpiOptions {
     /// Everything, in `dumpi-<stamp>…` of the working directory, the stamp empty.
-    fn default() -> Options {
-        Options {
+    fn default() -> DumpiOptions {
+        DumpiOptions {
             root: PathBuf::from("dumpi"),
             stamp: String::new(),
             cpu: true,
@@ -44,12 +44,12 @@ impl Default for Options {
             enter: true,
             exit: true,
             unfinished: false,
-            functions: Choice::default(),
+            functions: FunctionSelection::default(),
         }
     }
 }
 
-impl Options {
+impl DumpiOptions {
     /// What all file names of the run begin with: root and time stamp.
     pub(super) fn prefix(&self) -> PathBuf {
         let mut prefix = self.root.as_os_str().to_owned();

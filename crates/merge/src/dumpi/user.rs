@@ -6,7 +6,7 @@ use super::convert::Converter;
 use super::extension::Halves;
 use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
 use std::io::Write;
-use trace_formats::dumpi::write::{RecordHead, WriteError, Writer};
+use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, RecordHead};
 
 /// Keys of regions begin with the letters REG, above all user addresses.
 const REGION: u64 = 0x5245_4700_0000_0000;
@@ -19,10 +19,10 @@ impl Converter<'_> {
     /// If the output fails.
     pub fn user_event<W: Write>(
         &mut self,
-        writer: &mut Writer<W>,
+        writer: &mut DumpiWriter<W>,
         event: &UserEvent<'_>,
         head: &RecordHead,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         let number = event.number;
         let named = self.user_events.names.get(&number);
         let name = |what: &str| named.map_or_else(|| format!("{what} {number}"), |n| n.1.clone());

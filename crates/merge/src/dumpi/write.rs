@@ -1,7 +1,7 @@
 //! The files of a run.
 
 use super::convert::{Converter, Outcome};
-use super::options::Options;
+use super::options::DumpiOptions;
 use blockfile::counts;
 use blockfile::define::{self, COUNTS, ClockReading, Definition};
 use blockfile::file::{BlockFile, ThreadBlocks};
@@ -13,19 +13,20 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{
-    CLOCK_KEY, CLOCK_OF_ZERO, Header, Keyval, Mask, Offsets, Span, Trailer, Version,
+    CLOCK_KEY, CLOCK_OF_ZERO, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Keyval, Mask,
+    Version,
 };
-use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordHead, WriteError, Writer};
+use trace_formats::dumpi::write::{DumpiWriteError, DumpiWriter, FileWriter, LIBDUMPI, RecordHead};
 use trace_model::PendingFile;
 use unify::clock::ClockMap;
-use unify::functions::{Frames, Functions};
+use unify::functions::{FunctionNames, FunctionStack};
 use unify::scan::Scan;
 use unify::timeline::Timeline;
 use wrappers::Table;
 
 /// What was written for one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct DumpiFileSummary {
     /// The file.
     pub path: PathBuf,
     /// Size of the file, bytes.
@@ -44,7 +45,7 @@ pub struct Summary {
 
 /// Why the files of a run were not written.
 #[derive(Debug)]
-pub enum Error {
+pub enum DumpiRunError {
     /// The block file was written with another function table.
     Table {
         /// Fingerprint in the block file.
@@ -59,31 +60,31 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// Why.
-        error: WriteError,
+        error: DumpiWriteError,
     },
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for DumpiRunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Table { found, expected } => write!(
+            DumpiRunError::Table { found, expected } => write!(
                 f,
                 "written with function table {found:016x}, this program has {expected:016x}"
             ),
-            Error::NoRank => write!(f, "the process ended before MPI_Init gave it a rank"),
-            Error::Write {
-                error: error @ WriteError::File { .. },
+            DumpiRunError::NoRank => write!(f, "the process ended before MPI_Init gave it a rank"),
+            DumpiRunError::Write {
+                error: error @ DumpiWriteError::File { .. },
                 ..
             } => error.fmt(f),
-            Error::Write { path, error } => write!(f, "{}: {error}", path.display()),
+            DumpiRunError::Write { path, error } => write!(f, "{}: {error}", path.display()),
         }
     }
 }
 
-impl std::error::Error for Error {
+impl std::error::Error for DumpiRunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Write { error, .. } => Some(error),
+            DumpiRunError::Write { error, .. } => Some(error),
             _ => None,
         }
     }
@@ -97,16 +98,16 @@ pub fn write(
     file: &BlockFile<'_>,
     scan: &Scan,
     table: &Table,
-    options: &Options,
-) -> Result<Summary, Error> {
-    let rank = scan.rank().ok_or(Error::NoRank)?;
+    options: &DumpiOptions,
+) -> Result<DumpiFileSummary, DumpiRunError> {
+    let rank = scan.rank().ok_or(DumpiRunError::NoRank)?;
     let path = options.bin_path(rank);
-    let failed = |error| Error::Write {
+    let failed = |error| DumpiRunError::Write {
         path: path.clone(),
         error,
     };
     check_table(file, table)?;
-    let times = Times::on_common_clock(scan);
+    let times = DumpiTimes::on_common_clock(scan);
     let mut writer = FileWriter::create(&path, times.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
     let mut summary =
@@ -126,17 +127,17 @@ pub fn write(
 pub fn write_to<W: Write>(
     file: &BlockFile<'_>,
     table: &Table,
-    options: &Options,
+    options: &DumpiOptions,
     out: W,
-) -> Result<(W, Summary), Error> {
-    let failed = |error| Error::Write {
+) -> Result<(W, DumpiFileSummary), DumpiRunError> {
+    let failed = |error| DumpiRunError::Write {
         path: PathBuf::from("DUMPI output"),
         error,
     };
     check_table(file, table)?;
     let scan = Scan::new(file);
-    let times = Times::on_own_clock(&scan);
-    let mut writer = Writer::new(out, times.offsets).map_err(failed)?;
+    let times = DumpiTimes::on_own_clock(&scan);
+    let mut writer = DumpiWriter::new(out, times.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
     let summary =
         stream(file, &scan, options, &times, &mut converter, &mut writer).map_err(failed)?;
@@ -152,9 +153,9 @@ pub fn write_to<W: Write>(
 /// If the file cannot be written; none is left then.
 pub fn write_meta(
     scan: &Scan,
-    options: &Options,
+    options: &DumpiOptions,
     present: impl IntoIterator<Item = u32>,
-) -> Result<PathBuf, Error> {
+) -> Result<PathBuf, DumpiRunError> {
     let header = header(scan);
     let prefix = options.prefix();
     let mut meta = Meta {
@@ -173,9 +174,9 @@ pub fn write_meta(
     };
     meta.set_present(present);
     let path = options.meta_path();
-    replace(&path, &meta.text()).map_err(|error| Error::Write {
+    replace(&path, &meta.text()).map_err(|error| DumpiRunError::Write {
         path: path.clone(),
-        error: WriteError::Io(error),
+        error: DumpiWriteError::Io(error),
     })?;
     Ok(path)
 }
@@ -187,22 +188,22 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist()
 }
 
-fn check_table(file: &BlockFile<'_>, table: &Table) -> Result<(), Error> {
+fn check_table(file: &BlockFile<'_>, table: &Table) -> Result<(), DumpiRunError> {
     let (found, expected) = (file.info().table, table.fingerprint());
     match found == expected {
         true => Ok(()),
-        false => Err(Error::Table { found, expected }),
+        false => Err(DumpiRunError::Table { found, expected }),
     }
 }
 
 /// Where and when the process ran.
-fn header(scan: &Scan) -> Header {
+fn header(scan: &Scan) -> DumpiHeader {
     let process = scan.library.process();
     let user = match process.user.as_str() {
         "" => "<none>",
         user => user,
     };
-    Header {
+    DumpiHeader {
         version: Version::CURRENT,
         starttime: first_reading(scan).realtime / SECOND,
         hostname: process.host.clone().into_bytes(),
@@ -219,43 +220,43 @@ fn first_reading(scan: &Scan) -> ClockReading {
 }
 
 /// How ticks become the times of a file.
-struct Times {
+struct DumpiTimes {
     clock: ClockMap,
     /// Whether `clock` is that of rank 0, which differs from the process's own.
     is_corrected: bool,
     /// The seconds that times count from: not later than any of them.
-    offsets: Offsets,
+    offsets: ClockOffsets,
 }
 
-impl Times {
+impl DumpiTimes {
     /// Times on the clock of the process's host, as the reference's files have them.
-    fn on_own_clock(scan: &Scan) -> Times {
+    fn on_own_clock(scan: &Scan) -> DumpiTimes {
         let clock = ClockMap::new(scan.info.clock, &scan.readings, &[]);
-        Times::of(scan, clock, false)
+        DumpiTimes::of(scan, clock, false)
     }
 
     /// Times on rank 0's clock, where that is another one; else as [`Times::on_own_clock`].
-    fn on_common_clock(scan: &Scan) -> Times {
-        let own = Times::on_own_clock(scan);
+    fn on_common_clock(scan: &Scan) -> DumpiTimes {
+        let own = DumpiTimes::on_own_clock(scan);
         let ticks = first_reading(scan).ticks;
         let shift = scan
             .clock
             .ns(ticks)
             .wrapping_sub(own.clock.monotonic_ns(ticks));
         match shift.unsigned_abs() >= LEAST_SHIFT {
-            true => Times::of(scan, scan.clock.clone(), true),
+            true => DumpiTimes::of(scan, scan.clock.clone(), true),
             false => own,
         }
     }
 
-    fn of(scan: &Scan, clock: ClockMap, is_corrected: bool) -> Times {
+    fn of(scan: &Scan, clock: ClockMap, is_corrected: bool) -> DumpiTimes {
         let readings = scan.readings.iter().map(|reading| reading.ticks);
         let earliest = readings.chain(scan.first_tick()).min();
         let wall = earliest.map_or(0, |ticks| nanoseconds(&clock, ticks) / SECOND);
-        Times {
+        DumpiTimes {
             clock,
             is_corrected,
-            offsets: Offsets {
+            offsets: ClockOffsets {
                 cpu: (first_reading(scan).cpu / SECOND) as i32,
                 wall: wall as i32,
             },
@@ -279,20 +280,20 @@ fn nanoseconds(clock: &ClockMap, ticks: u64) -> u64 {
 fn stream<W: Write>(
     file: &BlockFile<'_>,
     scan: &Scan,
-    options: &Options,
-    times: &Times,
+    options: &DumpiOptions,
+    times: &DumpiTimes,
     converter: &mut Converter<'_>,
-    writer: &mut Writer<W>,
-) -> Result<Summary, WriteError> {
+    writer: &mut DumpiWriter<W>,
+) -> Result<DumpiFileSummary, DumpiWriteError> {
     let mut mask = Mask::THREAD | (options.statuses & Mask::STATUSES);
     if options.wall {
         mask |= Mask::WALL;
     }
     let clock = &times.clock;
-    let mut summary = Summary::default();
-    let functions = Functions::new(&scan.entered, &options.functions);
-    let mut frames = vec![Frames::default(); file.threads().len()];
-    let mut counts = Counts::new(file, scan.counters.len());
+    let mut summary = DumpiFileSummary::default();
+    let functions = FunctionNames::new(&scan.entered, &options.functions);
+    let mut frames = vec![FunctionStack::default(); file.threads().len()];
+    let mut counts = PendingCounts::new(file, scan.counters.len());
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let record = item.record;
@@ -301,8 +302,10 @@ fn stream<W: Write>(
             RecordHead {
                 mask: Mask(mask | cpu.map_or(0, |_| Mask::CPU)),
                 thread: item.thread as u16,
-                cpu: cpu.map_or(Span::default(), |(start, stop)| Span::from_ns(start, stop)),
-                wall: Span::from_ns(
+                cpu: cpu.map_or(ClockSpan::default(), |(start, stop)| {
+                    ClockSpan::from_ns(start, stop)
+                }),
+                wall: ClockSpan::from_ns(
                     nanoseconds(clock, record.start),
                     nanoseconds(clock, record.stop()),
                 ),
@@ -370,8 +373,8 @@ fn stream<W: Write>(
             let head = RecordHead {
                 mask: Mask(mask),
                 thread: thread as u16,
-                cpu: Span::default(),
-                wall: Span::from_ns(start, start),
+                cpu: ClockSpan::default(),
+                wall: ClockSpan::from_ns(start, start),
             };
             converter.unfinished(writer, open.function, &head)?;
         }
@@ -380,15 +383,15 @@ fn stream<W: Write>(
 }
 
 /// Values of counters that wait for their calls.
-struct Counts {
+struct PendingCounts {
     /// How many a call must have: as many as there are names.
     wanted: usize,
     by_thread: Vec<Vec<(i64, i64)>>,
 }
 
-impl Counts {
-    fn new(file: &BlockFile<'_>, wanted: usize) -> Counts {
-        Counts {
+impl PendingCounts {
+    fn new(file: &BlockFile<'_>, wanted: usize) -> PendingCounts {
+        PendingCounts {
             wanted,
             by_thread: vec![Vec::new(); file.threads().len()],
         }
@@ -419,13 +422,13 @@ impl Counts {
     }
 }
 
-fn trailer(converter: Converter<'_>, scan: &Scan, times: &Times) -> Trailer {
+fn trailer(converter: Converter<'_>, scan: &Scan, times: &DumpiTimes) -> DumpiTrailer {
     let (footer, type_sizes, address_labels) = converter.finish();
     let corrected = Keyval {
         key: CLOCK_KEY.to_vec(),
         value: CLOCK_OF_ZERO.to_vec(),
     };
-    Trailer {
+    DumpiTrailer {
         header: header(scan),
         footer,
         keyvals: times

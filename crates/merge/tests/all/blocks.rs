@@ -6,7 +6,7 @@ use blockfile::file::BlockFile;
 use blockfile::layout::BLOCK_SIZE;
 use blockfile::rewrite;
 use merge::BlockFilesSource;
-use merge::local::Options;
+use merge::local::MergeOptions;
 use trace_formats::clog2;
 use trace_model::{Drawable, Source as _};
 
@@ -68,7 +68,7 @@ fn blocks_give_the_drawables_of_the_clog2_file_made_of_them() {
         .map(|b| BlockFile::new(b).expect("a block file"))
         .collect();
     let table = wrappers::table().expect("the table");
-    let source = BlockFilesSource::new(files, table, Options::default()).expect("one run");
+    let source = BlockFilesSource::new(files, table, MergeOptions::default()).expect("one run");
     let found = shown(&source);
     assert_eq!(found, shown(&through_clog2));
     assert!(found.len() >= 6, "four calls and two messages");

@@ -4,8 +4,8 @@ use super::findings::CheckFindings;
 use crate::terminal::progress::TaskProgress;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use trace_formats::clog2::{
-    Body, Clog2ErrorKind, Clog2Reader, CommEvent, CommKind, CommTable, ENDLOG_TIME, PREAMBLE_SIZE,
-    Preamble, Record, UNKNOWN_LID, comm_etype, msg_etype,
+    Clog2Body, Clog2ErrorKind, Clog2Reader, Clog2Record, CommEvent, CommKind, CommTable,
+    ENDLOG_TIME, PREAMBLE_SIZE, Preamble, UNKNOWN_LID, comm_etype, msg_etype,
 };
 
 /// Records between two looks at the clock.
@@ -40,7 +40,7 @@ pub fn check(bytes: &[u8], findings: &mut CheckFindings) {
         match item {
             Ok((offset, record)) => {
                 numbers.learn(&record, offset, findings);
-                if record.body == Body::EndLog {
+                if record.body == Clog2Body::EndLog {
                     end = Some(offset);
                 }
             }
@@ -186,9 +186,9 @@ impl EventNumbers {
     }
 
     /// Takes a definition.
-    fn learn(&mut self, record: &Record, offset: u64, findings: &mut CheckFindings) {
+    fn learn(&mut self, record: &Clog2Record, offset: u64, findings: &mut CheckFindings) {
         match record.body {
-            Body::StateDef(def) => {
+            Clog2Body::StateDef(def) => {
                 if def.start_etype == def.final_etype {
                     let what = format!(
                         "state {:?} starts and ends with event {}",
@@ -212,7 +212,7 @@ impl EventNumbers {
                 self.names
                     .insert(def.start_etype, def.name.to_str().into_owned());
             }
-            Body::EventDef(def) => {
+            Clog2Body::EventDef(def) => {
                 self.defined.entry(def.etype).or_insert(EventMeaning::Solo);
             }
             _ => {}
@@ -274,10 +274,10 @@ struct CheckedLog<'p, 'f> {
 }
 
 impl CheckedLog<'_, '_> {
-    fn record(&mut self, offset: u64, record: &Record) {
+    fn record(&mut self, offset: u64, record: &Clog2Record) {
         let header = &record.header;
-        if matches!(record.body, Body::EndBlock | Body::EndLog) {
-            if record.body == Body::EndLog && header.time < self.last_time {
+        if matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog) {
+            if record.body == Clog2Body::EndLog && header.time < self.last_time {
                 let what = format!(
                     "ENDLOG at {}, before the last record; MPE stamps it {ENDLOG_TIME}",
                     header.time
@@ -306,8 +306,10 @@ impl CheckedLog<'_, '_> {
         self.comm(offset, header.icomm, "icomm");
         let line = (header.icomm, header.rank, header.thread);
         match record.body {
-            Body::Bare { etype } | Body::Cargo { etype, .. } => self.event(offset, etype, line),
-            Body::Msg(msg) => {
+            Clog2Body::Bare { etype } | Clog2Body::Cargo { etype, .. } => {
+                self.event(offset, etype, line)
+            }
+            Clog2Body::Msg(msg) => {
                 // In the file of one rank the partner's communicator is not known yet.
                 if self.preamble.is_finalized || msg.icomm != UNKNOWN_LID {
                     self.comm(offset, msg.icomm, "partner's icomm");
@@ -329,16 +331,19 @@ impl CheckedLog<'_, '_> {
                 };
                 self.message(offset, channel, is_send, msg.size);
             }
-            Body::Comm(event) => self.comm_event(offset, &event),
+            Clog2Body::Comm(event) => self.comm_event(offset, &event),
             _ => {}
         }
         self.rank(offset, header.rank, "rank");
     }
 
-    fn is_definition(&self, body: &Body) -> bool {
+    fn is_definition(&self, body: &Clog2Body) -> bool {
         matches!(
             body,
-            Body::StateDef(_) | Body::EventDef(_) | Body::ConstDef(_) | Body::SrcLoc { .. }
+            Clog2Body::StateDef(_)
+                | Clog2Body::EventDef(_)
+                | Clog2Body::ConstDef(_)
+                | Clog2Body::SrcLoc { .. }
         )
     }
 

@@ -11,7 +11,7 @@ use trace_formats::dumpi::from_text::{FromTextOptions, from_text};
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT, FieldCode};
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
+use trace_formats::dumpi::types::{ClockSpan, FOOTER_ENTRIES, Mask};
 use trace_formats::dumpi::value::FieldValue;
 
 /// The file of one rank.
@@ -138,7 +138,7 @@ impl CheckedStream<'_, '_> {
         if let Some(count) = self.calls.get_mut(usize::from(id)) {
             *count += 1;
         }
-        for (clock, bit, Span { start, stop }) in [
+        for (clock, bit, ClockSpan { start, stop }) in [
             ("wall", Mask::WALL, record.wall),
             ("cpu", Mask::CPU, record.cpu),
         ] {

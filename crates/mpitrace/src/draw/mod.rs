@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{Error, Slog2Reader, TimeBBox};
+use trace_formats::slog2::{Slog2Error, Slog2Reader, TimeBBox};
 use trace_model::Line;
 use viewer_core::{
     ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, TimelineSelection,
@@ -155,7 +155,7 @@ fn draw(
     bytes: &[u8],
     lines: Option<Vec<Line>>,
 ) -> Result<(), Failure> {
-    let failed = |error: Error| Failure::in_file(error, name);
+    let failed = |error: Slog2Error| Failure::in_file(error, name);
     let reader = Slog2Reader::new(bytes).map_err(failed)?;
     let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
     let window = window(arguments, log)?;

@@ -15,7 +15,7 @@ use crate::trace_files::target::Target;
 use crate::trace_files::trace::TraceInput;
 use std::ffi::OsStr;
 use std::path::Path;
-use trace_formats::clog2::{Endian, Writer};
+use trace_formats::clog2::{Clog2Writer, Endian};
 use trace_formats::slog2::{Slog2ErrorKind, Slog2Reader};
 use transform::{Clog2Filter, Filtered, Selection, Slog2Filter};
 
@@ -95,7 +95,7 @@ fn slog2(
     trace: &TraceInput,
     target: &Target,
 ) -> Result<(), Failure> {
-    let bad = |error: trace_formats::slog2::Error| {
+    let bad = |error: trace_formats::slog2::Slog2Error| {
         let file = match error.kind {
             Slog2ErrorKind::Io(_) => &target.path,
             _ => trace.name(),
@@ -145,7 +145,7 @@ fn clog2(
     trace: &TraceInput,
     target: &Target,
 ) -> Result<(), Failure> {
-    let bad = |error: trace_formats::clog2::Error| {
+    let bad = |error: trace_formats::clog2::Clog2Error| {
         let error = match error.path {
             None => error.in_file(trace.name()),
             Some(_) => error,
@@ -154,7 +154,7 @@ fn clog2(
     };
     let filter = Clog2Filter::new(trace.bytes()).map_err(bad)?;
     let records = target.place(|path| {
-        let writer = Writer::create(path, filter.reader().preamble()).map_err(bad)?;
+        let writer = Clog2Writer::create(path, filter.reader().preamble()).map_err(bad)?;
         let (_, records) = filter.run(selection, writer).map_err(bad)?;
         Ok(records)
     })?;

@@ -5,12 +5,12 @@ use super::report::{InfoReport, object};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::clog2::{
-    Body, Clog2Reader, Clog2Source, Endian, VERSION, late_messages, msg_etype, rectype,
+    Clog2Body, Clog2Reader, Clog2Source, Endian, VERSION, late_messages, msg_etype, rectype,
     unmatched_endpoints as unmatched_endpoints_of,
 };
 
 /// Names of the record types, as clog2_print has them.
-fn name(body: &Body) -> &'static str {
+fn name(body: &Clog2Body) -> &'static str {
     match body.rectype() {
         rectype::ENDLOG => "endlog",
         rectype::ENDBLOCK => "endblock",
@@ -66,16 +66,16 @@ pub fn describe(bytes: &[u8], report: &mut InfoReport) {
         };
         *records.entry(name(&record.body)).or_default() += 1;
         match record.body {
-            Body::Comm(event) if event.wrank >= 0 => {
+            Clog2Body::Comm(event) if event.wrank >= 0 => {
                 ranks.insert(event.wrank);
             }
-            Body::Msg(msg) if msg.etype == msg_etype::SEND => sends += 1,
-            Body::Msg(_) => receives += 1,
-            Body::ConstDef(constant) => {
+            Clog2Body::Msg(msg) if msg.etype == msg_etype::SEND => sends += 1,
+            Clog2Body::Msg(_) => receives += 1,
+            Clog2Body::ConstDef(constant) => {
                 unmatched_endpoints += unmatched_endpoints_of(&constant).unwrap_or(0);
                 late = late.or(late_messages(&constant));
             }
-            Body::TimeShift { shift } => shifts.push(object([
+            Clog2Body::TimeShift { shift } => shifts.push(object([
                 ("rank", record.header.rank.into()),
                 ("time_s", record.header.time.into()),
                 // Without the minus before a zero.

@@ -3,7 +3,9 @@
 use super::drawables::{describe_kinds, describe_lines};
 use super::report::{InfoReport, object};
 use serde_json::Value;
-use trace_formats::slog2::{Annotated, Error, Salvage, Slog2Layout, Slog2Reader, lines_of_views};
+use trace_formats::slog2::{
+    Annotated, Salvage, Slog2Error, Slog2Layout, Slog2Reader, lines_of_views,
+};
 use trace_model::Topology;
 
 pub fn describe(bytes: &[u8], report: &mut InfoReport) {
@@ -99,7 +101,7 @@ pub fn describe(bytes: &[u8], report: &mut InfoReport) {
 }
 
 /// A file whose end is missing: its nodes stand in front.
-fn describe_rest(bytes: &[u8], error: &Error, report: &mut InfoReport) {
+fn describe_rest(bytes: &[u8], error: &Slog2Error, report: &mut InfoReport) {
     let Ok(mut nodes) = Salvage::new(bytes) else {
         return report.problem(error);
     };

@@ -10,7 +10,7 @@ use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::path::Path;
-use trace_formats::clog2::{Clog2Reader, Writer, join, joined_preamble};
+use trace_formats::clog2::{Clog2Reader, Clog2Writer, join, joined_preamble};
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -44,12 +44,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(crate::trace_files::format::Format::Clog2),
         &TreeArguments::default(),
     )?;
-    let failed = |error: trace_formats::clog2::Error| match &error.kind {
+    let failed = |error: trace_formats::clog2::Clog2Error| match &error.kind {
         trace_formats::clog2::Clog2ErrorKind::Io(io) => Failure::output(output.display(), io),
         _ => Failure::Data(error.to_string()),
     };
     let joined = target.place(|path: &Path| {
-        let writer = Writer::create(path, &joined_preamble(&readers)).map_err(failed)?;
+        let writer = Clog2Writer::create(path, &joined_preamble(&readers)).map_err(failed)?;
         let (_, joined) = join(&readers, writer).map_err(failed)?;
         Ok(joined)
     })?;

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{
-    Body, Clog2Reader, JoinedLogs, Record, Worlds, WorldsError, Writer, comm_etype,
+    Clog2Body, Clog2Reader, Clog2Record, Clog2Writer, JoinedLogs, Worlds, WorldsError, comm_etype,
 };
-use trace_formats::slog2::{self, ConvertOptions, FromClog2, Options};
+use trace_formats::slog2::{self, ConvertOptions, FromClog2, TreeOptions};
 use trace_model::PendingFile;
 
 /// Writes the trace and says what came of it.
@@ -79,12 +79,12 @@ pub fn join(
 }
 
 fn clog2(worlds: Worlds<'_>, path: &Path) -> Result<JoinedLogs, Failure> {
-    let failed = |error: trace_formats::clog2::Error| match &error.kind {
+    let failed = |error: trace_formats::clog2::Clog2Error| match &error.kind {
         trace_formats::clog2::Clog2ErrorKind::Io(io) => Failure::output(path.display(), io),
         _ => Failure::Data(error.to_string()),
     };
     let (preamble, table) = (worlds.preamble().clone(), worlds.table().clone());
-    let mut writer = Writer::create(path, &preamble).map_err(failed)?;
+    let mut writer = Clog2Writer::create(path, &preamble).map_err(failed)?;
     let together = worlds.run(|record| writer.write(record)).map_err(failed)?;
     writer.finish(&table, &preamble).map_err(failed)?;
     Ok(together)
@@ -99,9 +99,9 @@ fn slog2(
     let failed = |error: &dyn std::fmt::Display| Failure::file(path, error);
     let preamble = worlds.preamble().clone();
     let lines = u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count);
-    let ends = Options {
-        leaf_byte_size: Options::leaf_for(lines),
-        ..Options::default()
+    let ends = TreeOptions {
+        leaf_byte_size: TreeOptions::leaf_for(lines),
+        ..TreeOptions::default()
     };
     let options = ConvertOptions {
         tree: arguments.tree.options(lines, ends),
@@ -115,8 +115,8 @@ fn slog2(
     let threads = preamble.max_thread_count as i32;
     let ranks = preamble.max_comm_world_size as i32;
     let first_ranks = worlds.first_ranks();
-    let mut note = |record: &Record| {
-        if let Body::Comm(made) = &record.body
+    let mut note = |record: &Clog2Record| {
+        if let Clog2Body::Comm(made) = &record.body
             && made.etype != comm_etype::FREE
             && made.rank >= 0
             && made.icomm >= 0

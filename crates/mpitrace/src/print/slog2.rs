@@ -5,13 +5,14 @@ use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::slog2::{
-    Error, PrintOrder, PrintedDrawables, PrintedParts, RecursiveOptions, Slog2PrintOptions,
+    PrintOrder, PrintedDrawables, PrintedParts, RecursiveOptions, Slog2Error, Slog2PrintOptions,
     Slog2Reader, print as print_list, print_recursively,
 };
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let window = (arguments.ts.unwrap_or(0.0), arguments.tf.unwrap_or(1.0));
-    let failed = |error: Error| Failure::in_file_or_output(error, shown(&arguments.file), "stdout");
+    let failed =
+        |error: Slog2Error| Failure::in_file_or_output(error, shown(&arguments.file), "stdout");
     let reader = Slog2Reader::new(input).map_err(failed)?;
     if arguments.recursive {
         let (lowest_depth, merged) = (arguments.depth.unwrap_or(0), arguments.merged);

@@ -8,12 +8,12 @@ use blockfile::file::BlockFile;
 use merge::dumpi;
 use merge::local::{self, Merge};
 use merge::operations;
-use merge::outputs::{Outputs, Plan, numbered};
+use merge::outputs::{OutputFiles, OutputPlan, numbered};
 use std::fs;
 use std::path::Path;
 use trace_model::Stop;
 use trace_model::files;
-use unify::functions::Choice;
+use unify::functions::FunctionSelection;
 use unify::scan::Scan;
 use wrappers::Table;
 
@@ -42,19 +42,19 @@ fn block_files<'g>(group: &RunFiles<'g>) -> Vec<BlockFile<'g>> {
 }
 
 /// How the block files of a run that did not end are merged.
-fn merge_options() -> local::Options {
-    local::Options {
+fn merge_options() -> local::MergeOptions {
+    local::MergeOptions {
         recover: true,
         functions: shown_functions(),
-        ..local::Options::default()
+        ..local::MergeOptions::default()
     }
 }
 
 /// The functions of the program that the settings of the run wanted to be shown, with readable names.
-fn shown_functions() -> Choice {
-    Choice {
+fn shown_functions() -> FunctionSelection {
+    FunctionSelection {
         demangle: Some(demangled),
-        ..Choice::default()
+        ..FunctionSelection::default()
     }
 }
 
@@ -74,7 +74,7 @@ pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> Reco
     let merge = match Merge::new(&files, table, merge_options()) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
-        Err(local::Error::NoRank) => return written,
+        Err(local::RunFilesError::NoRank) => return written,
         Err(error) => {
             written.failures.push(error.to_string());
             return written;
@@ -118,7 +118,7 @@ pub fn slog2(
     group: &RunFiles<'_>,
     table: &Table,
     base: &Path,
-) -> Result<RecoveredFiles, local::Error> {
+) -> Result<RecoveredFiles, local::RunFilesError> {
     let mut written = RecoveredFiles {
         all_in: true,
         ..RecoveredFiles::default()
@@ -163,7 +163,7 @@ impl MergeableRun<'_> {
         let (hosts, nodes) = numbered(hosts, ranks);
         let programs = sources().map(|(rank, s)| (rank, s.process.program.as_str()));
         let (programs, program_of) = numbered(programs, ranks);
-        let mut outputs = Outputs::new(Plan {
+        let mut outputs = OutputFiles::new(OutputPlan {
             base: base.to_path_buf(),
             replace,
             clog2: kinds.contains(&OutputFormat::Clog2),
@@ -211,7 +211,7 @@ impl MergeableRun<'_> {
     }
 
     /// Draws operations below MPI, if there are any.
-    fn operations(&self, outputs: &mut Outputs, folder: &Path) -> Result<(), Stop> {
+    fn operations(&self, outputs: &mut OutputFiles, folder: &Path) -> Result<(), Stop> {
         let merge = self.merge;
         let some = merge.scans().any(|scan| scan.operations > 0) || !self.group.servers.is_empty();
         let comms = merge.comm_table().0.len();
@@ -235,12 +235,12 @@ fn per_rank(
 ) {
     let mut second = group.started();
     let (options, _claim) = loop {
-        let options = dumpi::Options {
+        let options = dumpi::DumpiOptions {
             root: directory.join("dumpi"),
             stamp: stamp(second),
             unfinished: true,
             functions: shown_functions(),
-            ..dumpi::Options::default()
+            ..dumpi::DumpiOptions::default()
         };
         match dumpi::Claim::new(&options) {
             // Another run of the same second, or this one recovered before, has this name: the next one is free.

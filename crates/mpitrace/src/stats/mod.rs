@@ -134,7 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let (found, definitions, losses) = if let (Format::Slog2, Some(window)) = (trace.format, window)
     {
-        let bad = |error: slog2::Error| Failure::in_file(error, trace.name());
+        let bad = |error: slog2::Slog2Error| Failure::in_file(error, trace.name());
         let reader = slog2::Slog2Reader::new(trace.bytes()).map_err(bad)?;
         let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
         let (from, to) = (window.earliest, window.latest);

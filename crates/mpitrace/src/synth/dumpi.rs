@@ -9,9 +9,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use trace_formats::dumpi::ids;
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
-use trace_formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
+use trace_formats::dumpi::types::{
+    self, ClockOffsets, DumpiFooter, DumpiHeader, DumpiTrailer, Mask, Version,
+};
 use trace_formats::dumpi::value::DumpiStatus;
-use trace_formats::dumpi::write::{FileWriter, LIBDUMPI, RecordBuilder, RecordHead, WriteError};
+use trace_formats::dumpi::write::{
+    DumpiWriteError, FileWriter, LIBDUMPI, RecordBuilder, RecordHead,
+};
 use trace_model::PendingFile;
 
 /// Files that are written at a time; for more ranks the timeline is made several times.
@@ -50,7 +54,7 @@ pub fn write(shape: &SynthSize, output: &Path, overwrite: Overwrite) -> Result<u
     while first < shape.ranks {
         let last = shape.ranks.min(first + MAX_OPEN_FILES);
         calls += write_ranks(shape, &prefix, first..last).map_err(|error| match error {
-            WriteError::Io(error) => Failure::output(prefix.display(), &error),
+            DumpiWriteError::Io(error) => Failure::output(prefix.display(), &error),
             error => Failure::Data(error.to_string()),
         })?;
         first = last;
@@ -76,7 +80,7 @@ fn write_ranks(
     shape: &SynthSize,
     prefix: &Path,
     ranks: std::ops::Range<u32>,
-) -> Result<u64, WriteError> {
+) -> Result<u64, DumpiWriteError> {
     let mut timeline = SynthTimeline::new(*shape);
     let mut files = Vec::new();
     for rank in ranks {
@@ -104,7 +108,7 @@ fn write_ranks(
 struct RankOutput {
     file: FileWriter,
     rank: u32,
-    footer: Footer,
+    footer: DumpiFooter,
     calls: u64,
 }
 
@@ -114,15 +118,15 @@ impl RankOutput {
         prefix: &Path,
         rank: u32,
         timeline: &SynthTimeline,
-    ) -> Result<Self, WriteError> {
-        let offsets = Offsets {
+    ) -> Result<Self, DumpiWriteError> {
+        let offsets = ClockOffsets {
             cpu: 0,
             wall: START_EPOCH_SECONDS as i32,
         };
         let mut new = RankOutput {
             file: FileWriter::create(&bin_path(prefix, rank, 4), offsets)?,
             rank,
-            footer: Footer::default(),
+            footer: DumpiFooter::default(),
             calls: 0,
         };
         let init = timeline.iterations()[rank as usize].whole;
@@ -156,14 +160,14 @@ impl RankOutput {
         id: u16,
         span: TimeSpan,
         arguments: impl FnOnce(&mut RecordBuilder<'_, PendingFile>),
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), DumpiWriteError> {
         let ns = |time| START_EPOCH_SECONDS * 1_000_000_000 + time;
         let head = RecordHead {
             mask: Mask::DEFAULT,
             thread: 0,
             // The processor is busy all the time.
-            cpu: types::Span::from_ns(span.start, span.end),
-            wall: types::Span::from_ns(ns(span.start), ns(span.end)),
+            cpu: types::ClockSpan::from_ns(span.start, span.end),
+            wall: types::ClockSpan::from_ns(ns(span.start), ns(span.end)),
         };
         let mut call = self.file.call(id, &head, &[]);
         arguments(&mut call);
@@ -173,7 +177,7 @@ impl RankOutput {
         Ok(())
     }
 
-    fn iteration(&mut self, timeline: &SynthTimeline) -> Result<(), WriteError> {
+    fn iteration(&mut self, timeline: &SynthTimeline) -> Result<(), DumpiWriteError> {
         let rank = self.rank;
         let iteration: &Iteration = &timeline.iterations()[rank as usize];
         let neighbours = timeline.neighbours(rank).map(|rank| rank as i32);
@@ -247,18 +251,18 @@ impl RankOutput {
         })
     }
 
-    fn finish(mut self, span: TimeSpan) -> Result<u64, WriteError> {
+    fn finish(mut self, span: TimeSpan) -> Result<u64, DumpiWriteError> {
         self.call(ids::FINALIZE, span, |_| {})?;
-        let trailer = Trailer {
-            header: Header {
+        let trailer = DumpiTrailer {
+            header: DumpiHeader {
                 starttime: START_EPOCH_SECONDS,
                 hostname: b"node0".to_vec(),
                 username: b"synth".to_vec(),
-                ..Header::default()
+                ..DumpiHeader::default()
             },
             footer: self.footer,
             type_sizes: SIZES.to_vec(),
-            ..Trailer::default()
+            ..DumpiTrailer::default()
         };
         self.file.finish(&trailer, LIBDUMPI)?;
         Ok(self.calls)

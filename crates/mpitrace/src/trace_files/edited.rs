@@ -7,7 +7,7 @@ use crate::trace_files::losses::failure;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
-use trace_formats::slog2::{LineIdMap, Options, Slog2Reader};
+use trace_formats::slog2::{LineIdMap, Slog2Reader, TreeOptions};
 use trace_model::{Losses, Source};
 use transform::{usual_views, write_slog2};
 
@@ -20,9 +20,9 @@ pub fn views(trace: &TraceInput, source: &dyn Source) -> Result<Vec<LineIdMap>, 
 }
 
 /// The shape of the trees of a trace: its own if it is SLOG2.
-pub fn shape(trace: &TraceInput) -> Result<Options, Failure> {
+pub fn shape(trace: &TraceInput) -> Result<TreeOptions, Failure> {
     Ok(
-        slog2_reader(trace)?.map_or_else(Options::default, |reader| Options {
+        slog2_reader(trace)?.map_or_else(TreeOptions::default, |reader| TreeOptions {
             children_per_node: reader.header().children_per_node,
             leaf_byte_size: reader.header().leaf_byte_size,
         }),
@@ -44,7 +44,7 @@ pub fn write(
     target: &Target,
     source: &dyn Source,
     views: &[LineIdMap],
-    shape: Options,
+    shape: TreeOptions,
     quiet: bool,
 ) -> Result<Losses, Failure> {
     if target.format != Format::Slog2 {

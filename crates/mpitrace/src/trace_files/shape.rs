@@ -3,7 +3,7 @@
 use crate::terminal::units;
 use clap::builder::RangedI64ValueParser;
 use trace_formats::slog1;
-use trace_formats::slog2::Options;
+use trace_formats::slog2::TreeOptions;
 
 const TREE: &str = "Shape of an SLOG2 tree";
 const FRAMES: &str = "Frames of an SLOG-1 file";
@@ -31,12 +31,12 @@ pub enum Leaf {
 
 impl TreeArguments {
     /// The shape for a trace of so many lines; what is not said is taken from `otherwise`.
-    pub fn options(&self, lines: u64, otherwise: Options) -> Options {
-        Options {
+    pub fn options(&self, lines: u64, otherwise: TreeOptions) -> TreeOptions {
+        TreeOptions {
             children_per_node: self.children.unwrap_or(otherwise.children_per_node),
             leaf_byte_size: match self.leaf {
                 None => otherwise.leaf_byte_size,
-                Some(Leaf::Auto) => Options::leaf_for(lines),
+                Some(Leaf::Auto) => TreeOptions::leaf_for(lines),
                 Some(Leaf::Bytes(bytes)) => bytes,
             },
         }

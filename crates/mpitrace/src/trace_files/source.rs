@@ -51,9 +51,9 @@ fn blocks_source(trace: &TraceInput) -> Result<Box<dyn Source + '_>, Failure> {
         files.push(file.map_err(named)?);
     }
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
-    let options = merge::local::Options {
+    let options = merge::local::MergeOptions {
         recover: true,
-        ..merge::local::Options::default()
+        ..merge::local::MergeOptions::default()
     };
     let source = merge::BlockFilesSource::new(files, table, options);
     match source {

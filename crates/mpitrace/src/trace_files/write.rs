@@ -17,7 +17,7 @@ impl Target {
         match self.format {
             Format::Slog2 => {
                 let lines = definitions.lines.len() as u64;
-                let options = self.tree.options(lines, slog2::Options::default());
+                let options = self.tree.options(lines, slog2::TreeOptions::default());
                 created(slog2::Slog2Sink::create(path, definitions, options), path)
             }
             Format::Paje => {

@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 use trace_formats::slog2::{
-    Depth, Error, NodeDrawable, NodeShadow, Options, Slog2Reader, TimeBBox, Topologies,
-    TreeBuilder, Visit, in_order_of_insertion,
+    Depth, NodeDrawable, NodeShadow, Slog2Error, Slog2Reader, TimeBBox, Topologies, TreeBuilder,
+    TreeOptions, Visit, in_order_of_insertion,
 };
 use viewer_core::ApiError;
 
@@ -44,11 +44,11 @@ pub fn cut(reader: &Slog2Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, ApiErr
     })
 }
 
-fn build(reader: &Slog2Reader<'_>, drawables: &[NodeDrawable<'_>]) -> Result<Vec<u8>, Error> {
+fn build(reader: &Slog2Reader<'_>, drawables: &[NodeDrawable<'_>]) -> Result<Vec<u8>, Slog2Error> {
     let lines = reader.lines().len() as u64;
-    let options = Options {
-        leaf_byte_size: Options::leaf_for(lines),
-        ..Options::default()
+    let options = TreeOptions {
+        leaf_byte_size: TreeOptions::leaf_for(lines),
+        ..TreeOptions::default()
     };
     let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options)?;
     let topologies = Topologies::new(reader.categories());

@@ -9,7 +9,7 @@ use crate::trace_files::input::{OpenedInput, shown};
 use crate::trace_files::time_window::{TimePosition, in_log, time_position};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use trace_formats::slog2::{Depth, Error, Slog2Reader, TimeBBox};
+use trace_formats::slog2::{Depth, Slog2Error, Slog2Reader, TimeBBox};
 use view::WindowView;
 
 /// Show the drawables in a time window of an SLOG2 file
@@ -46,7 +46,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.file);
     let input = OpenedInput::open(&arguments.file)?;
-    let failed = |error: Error| Failure::in_file(error, name);
+    let failed = |error: Slog2Error| Failure::in_file(error, name);
     let reader = Slog2Reader::new(&input).map_err(failed)?;
     let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
     let window = in_log(arguments.from, arguments.to, log)?;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use test_support::golden;
 use trace_formats::clog2::{
-    Body, CommEvent, CommKind, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record,
-    RecordHeader, StateDef, Writer, comm_etype, msg_etype,
+    Clog2Body, Clog2Record, Clog2Writer, CommEvent, CommKind, CommTable, EventDef, FixedText, Gid,
+    Msg, Preamble, RecordHeader, StateDef, comm_etype, msg_etype,
 };
 use trace_formats::slog2;
 
@@ -261,7 +261,7 @@ fn damage_to_a_tree() {
 }
 
 /// The records of a small log of two ranks, which is good.
-fn records() -> Vec<Record> {
+fn records() -> Vec<Clog2Record> {
     let mut records = Vec::new();
     let mut push = |time, rank, body| {
         let header = RecordHeader {
@@ -270,7 +270,7 @@ fn records() -> Vec<Record> {
             rank,
             thread: 0,
         };
-        records.push(Record { header, body });
+        records.push(Clog2Record { header, body });
     };
     for rank in 0..2 {
         let event = CommEvent {
@@ -280,10 +280,10 @@ fn records() -> Vec<Record> {
             wrank: rank,
             gid: gid(),
         };
-        push(0.0, rank, Body::Comm(event));
+        push(0.0, rank, Clog2Body::Comm(event));
     }
     let msg = |etype, rank| {
-        Body::Msg(Msg {
+        Clog2Body::Msg(Msg {
             etype,
             icomm: 0,
             rank,
@@ -291,12 +291,12 @@ fn records() -> Vec<Record> {
             size: 8,
         })
     };
-    push(1.0, 0, Body::Bare { etype: 10 });
-    push(1.1, 1, Body::Bare { etype: 10 });
+    push(1.0, 0, Clog2Body::Bare { etype: 10 });
+    push(1.1, 1, Clog2Body::Bare { etype: 10 });
     push(1.2, 0, msg(msg_etype::SEND, 1));
     push(1.3, 1, msg(msg_etype::RECV, 0));
-    push(1.4, 0, Body::Bare { etype: 11 });
-    push(1.5, 1, Body::Bare { etype: 11 });
+    push(1.4, 0, Clog2Body::Bare { etype: 11 });
+    push(1.5, 1, Clog2Body::Bare { etype: 11 });
     let state = StateDef {
         state_id: 5,
         start_etype: 10,
@@ -305,7 +305,7 @@ fn records() -> Vec<Record> {
         name: FixedText::new("exchange"),
         format: FixedText::new(""),
     };
-    push(2.0, 0, Body::StateDef(state));
+    push(2.0, 0, Clog2Body::StateDef(state));
     records
 }
 
@@ -313,14 +313,14 @@ fn gid() -> Gid {
     Gid::new(1, 0.0, b"here")
 }
 
-fn log(records: &[Record]) -> Vec<u8> {
+fn log(records: &[Clog2Record]) -> Vec<u8> {
     let preamble = Preamble {
         max_comm_world_size: 2,
         block_size: 1024,
         ..Preamble::default()
     };
     let mut out = Cursor::new(Vec::new());
-    let mut writer = Writer::new(&mut out, &preamble).expect("writer");
+    let mut writer = Clog2Writer::new(&mut out, &preamble).expect("writer");
     for record in records {
         writer.write(record).expect("record");
     }
@@ -351,13 +351,13 @@ fn damage_to_a_log() {
     bench.is_bad(&without(2), "end without a start");
     bench.is_odd(&without(4), "message with one end");
     bench.is_bad(&without(6), "start without an end");
-    let with = |nth: usize, change: &dyn Fn(&mut Record)| {
+    let with = |nth: usize, change: &dyn Fn(&mut Clog2Record)| {
         let mut records = good.clone();
         change(&mut records[nth]);
         log(&records)
     };
     bench.is_bad(
-        &with(6, &|r| r.body = Body::Bare { etype: 9999 }),
+        &with(6, &|r| r.body = Clog2Body::Bare { etype: 9999 }),
         "unknown event",
     );
     bench.is_bad(&with(6, &|r| r.header.icomm = 7), "unknown communicator");
@@ -365,33 +365,33 @@ fn damage_to_a_log() {
     bench.is_bad(&with(6, &|r| r.header.thread = 1), "thread");
     bench.is_bad(&with(6, &|r| r.header.time = f64::NAN), "time");
     bench.is_odd(&with(6, &|r| r.header.time = 0.5), "order of time");
-    let kind = |r: &mut Record| {
-        if let Body::Msg(msg) = &mut r.body {
+    let kind = |r: &mut Clog2Record| {
+        if let Clog2Body::Msg(msg) = &mut r.body {
             msg.etype = 5;
         }
     };
     bench.is_bad(&with(4, &kind), "kind of message");
-    let size = |r: &mut Record| {
-        if let Body::Msg(msg) = &mut r.body {
+    let size = |r: &mut Clog2Record| {
+        if let Clog2Body::Msg(msg) = &mut r.body {
             msg.size = 99;
         }
     };
     bench.is_odd(&with(5, &size), "size of a message");
-    let twice = |r: &mut Record| {
-        if let Body::StateDef(def) = &mut r.body {
+    let twice = |r: &mut Clog2Record| {
+        if let Clog2Body::StateDef(def) = &mut r.body {
             def.final_etype = def.start_etype;
         }
     };
     bench.is_bad(&with(8, &twice), "definition of a state");
-    let comm = |r: &mut Record| {
-        if let Body::Comm(event) = &mut r.body {
+    let comm = |r: &mut Clog2Record| {
+        if let Clog2Body::Comm(event) = &mut r.body {
             event.etype = 77;
         }
     };
     bench.is_bad(&with(1, &comm), "kind of communicator event");
-    let solo = Record {
+    let solo = Clog2Record {
         header: good[2].header,
-        body: Body::EventDef(EventDef::default()),
+        body: Clog2Body::EventDef(EventDef::default()),
     };
     let mut more = good.clone();
     more.push(solo);

@@ -6,7 +6,8 @@ use std::process::{Command, Output, Stdio};
 use test_support::golden;
 
 use trace_formats::slog2::{
-    Category, Color, LineIdMap, NewDrawable, Options, Slog2Reader, Topology, TreeBuilder, Vertex,
+    Category, Color, LineIdMap, NewDrawable, Slog2Reader, Topology, TreeBuilder, TreeOptions,
+    Vertex,
 };
 
 fn mpitrace(arguments: &[&str]) -> Output {
@@ -79,7 +80,7 @@ fn write(path: &str, calls: &[(&str, u64, i32, f64, f64)]) {
     let mut calls = calls.to_vec();
     calls.sort_by(|a, b| a.4.total_cmp(&b.4));
     let mut builder =
-        TreeBuilder::new(std::io::Cursor::new(Vec::new()), Options::default()).unwrap();
+        TreeBuilder::new(std::io::Cursor::new(Vec::new()), TreeOptions::default()).unwrap();
     for (name, id, line, start, end) in calls {
         let vertex = |time| Vertex { time, line };
         builder

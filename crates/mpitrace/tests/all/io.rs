@@ -3,8 +3,8 @@
 #[path = "../../../merge/tests/all/io/facts.rs"]
 mod io_facts;
 
-use io_attribution::draw::Base;
-use io_attribution::{AttributionRecord, Drawer};
+use io_attribution::draw::DrawingBase;
+use io_attribution::{AttributionRecord, OperationDrawer};
 use io_facts::{id, served, two_phase};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ fn trace(facts: &[AttributionRecord]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.slog2");
     let mut drawn = Drawn::default();
-    let mut drawer = Drawer::new(Base {
+    let mut drawer = OperationDrawer::new(DrawingBase {
         zero_ns: 0,
         ranks: 4,
         threads: 1,
@@ -85,7 +85,7 @@ fn trace(facts: &[AttributionRecord]) -> (TempDir, PathBuf) {
     drawn.definitions.categories = drawer.categories();
     let threads = (0..4).map(|rank| Line::of_thread(rank, rank, 0));
     drawn.definitions.lines = threads.chain(drawer.lines()).collect();
-    let options = slog2::Options::default();
+    let options = slog2::TreeOptions::default();
     let sink = slog2::Slog2Sink::create(&path, drawn.definitions(), options).expect("starts");
     trace_model::convert(&drawn, Box::new(sink)).expect("converts");
     (folder, path)

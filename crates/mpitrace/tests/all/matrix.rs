@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use trace_formats::clog2::{
-    Body, CommEvent, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
-    StateDef, Writer, comm_etype, msg_etype,
+    Clog2Body, Clog2Record, Clog2Writer, CommEvent, CommTable, EventDef, FixedText, Gid, Msg,
+    Preamble, RecordHeader, StateDef, comm_etype, msg_etype,
 };
 use trace_formats::slog2::{Slog2Reader, Topology};
 
@@ -24,12 +24,12 @@ fn sample(path: &Path) {
         user_solo_event_id_count: 1,
         ..Preamble::default()
     };
-    let mut writer = Writer::create(path, &preamble).unwrap();
+    let mut writer = Clog2Writer::create(path, &preamble).unwrap();
     let (state, event) = (
         preamble.user_event_id_start,
         preamble.user_solo_event_id_start,
     );
-    let mut records: Vec<(f64, i32, Body)> = Vec::new();
+    let mut records: Vec<(f64, i32, Clog2Body)> = Vec::new();
     for rank in 0..RANKS {
         let (etype, icomm, wrank) = (comm_etype::WORLD_CREATE, 0, rank);
         let gid = Gid::new(1, 0.5, b"sample");
@@ -40,7 +40,7 @@ fn sample(path: &Path) {
             wrank,
             gid,
         };
-        records.push((0.0, rank, Body::Comm(comm)));
+        records.push((0.0, rank, Clog2Body::Comm(comm)));
     }
     for (nth, (name, color)) in [("Step", "gold"), ("Send", "blue"), ("Receive", "green")]
         .into_iter()
@@ -50,7 +50,7 @@ fn sample(path: &Path) {
         records.push((
             0.0,
             0,
-            Body::StateDef(StateDef {
+            Clog2Body::StateDef(StateDef {
                 state_id: nth as i32 + 1,
                 start_etype,
                 final_etype: start_etype + 1,
@@ -63,7 +63,7 @@ fn sample(path: &Path) {
     records.push((
         0.0,
         0,
-        Body::EventDef(EventDef {
+        Clog2Body::EventDef(EventDef {
             etype: event,
             color: FixedText::new("red"),
             name: FixedText::new("Mark"),
@@ -73,9 +73,9 @@ fn sample(path: &Path) {
     for step in 0..STEPS {
         for rank in 0..RANKS {
             let at = |microseconds: i32| f64::from(1000 * step + 10 * rank + microseconds) / 1e6;
-            let bare = |etype| Body::Bare { etype };
+            let bare = |etype| Clog2Body::Bare { etype };
             let message = |etype, rank| {
-                Body::Msg(Msg {
+                Clog2Body::Msg(Msg {
                     etype,
                     icomm: 0,
                     rank,
@@ -105,7 +105,7 @@ fn sample(path: &Path) {
             rank,
             thread: 0,
         };
-        writer.write(&Record { header, body }).unwrap();
+        writer.write(&Clog2Record { header, body }).unwrap();
     }
     writer.finish(&CommTable::default(), &preamble).unwrap();
 }

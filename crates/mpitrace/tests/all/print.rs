@@ -203,12 +203,12 @@ fn a_closed_pipe_is_no_failure() {
     // Longer than the buffers of the pipe and of mpitrace together, so that it meets the closed pipe.
     let log = std::env::temp_dir().join(format!("mpitrace-print-{}.clog2", std::process::id()));
     let preamble = trace_formats::clog2::Preamble::default();
-    let mut writer = trace_formats::clog2::Writer::create(&log, &preamble).unwrap();
+    let mut writer = trace_formats::clog2::Clog2Writer::create(&log, &preamble).unwrap();
     let header = trace_formats::clog2::RecordHeader::default();
     for etype in 0..20_000 {
-        let body = trace_formats::clog2::Body::Bare { etype };
+        let body = trace_formats::clog2::Clog2Body::Bare { etype };
         writer
-            .write(&trace_formats::clog2::Record { header, body })
+            .write(&trace_formats::clog2::Clog2Record { header, body })
             .unwrap();
     }
     writer.finish(&Default::default(), &preamble).unwrap();

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use trace_formats::clog2::{
-    Body, EventDef, FixedText, Preamble, Record, RecordHeader, StateDef, Writer,
+    Clog2Body, Clog2Record, Clog2Writer, EventDef, FixedText, Preamble, RecordHeader, StateDef,
 };
 use trace_formats::slog2::{DrawableWalk, NodeDrawable, Slog2Layout, Slog2Reader, rewrite};
 
@@ -69,14 +69,14 @@ fn write_log(path: &Path, steps: u64) {
         user_solo_event_id_count: 1,
         ..Preamble::default()
     };
-    let mut writer = Writer::create(path, &preamble).unwrap();
-    let mut put = |time: f64, rank: i32, body: Body| {
+    let mut writer = Clog2Writer::create(path, &preamble).unwrap();
+    let mut put = |time: f64, rank: i32, body: Clog2Body| {
         let header = RecordHeader {
             time,
             rank,
             ..RecordHeader::default()
         };
-        writer.write(&Record { header, body }).unwrap();
+        writer.write(&Clog2Record { header, body }).unwrap();
     };
     for (state_id, name) in [(300, "outer"), (301, "inner")] {
         let def = StateDef {
@@ -87,7 +87,7 @@ fn write_log(path: &Path, steps: u64) {
             name: FixedText::new(name),
             format: FixedText::new("CallID=0x%X"),
         };
-        put(0.0, 0, Body::StateDef(def));
+        put(0.0, 0, Clog2Body::StateDef(def));
     }
     let def = EventDef {
         etype: 5000,
@@ -95,18 +95,18 @@ fn write_log(path: &Path, steps: u64) {
         name: FixedText::new("mark"),
         format: FixedText::new(""),
     };
-    put(0.0, 0, Body::EventDef(def));
+    put(0.0, 0, Clog2Body::EventDef(def));
     for step in 0..steps {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&(step + 1).to_be_bytes());
-        let cargo = |etype: i32| Body::Cargo { etype, bytes };
+        let cargo = |etype: i32| Clog2Body::Cargo { etype, bytes };
         let time = |eighths: u32| step as f64 + f64::from(eighths) / 8.0;
-        put(time(0), 0, Body::Bare { etype: 600 });
-        put(time(1), 0, Body::Bare { etype: 602 });
-        put(time(2), 0, Body::Bare { etype: 5000 });
+        put(time(0), 0, Clog2Body::Bare { etype: 600 });
+        put(time(1), 0, Clog2Body::Bare { etype: 602 });
+        put(time(2), 0, Clog2Body::Bare { etype: 5000 });
         put(time(3), 0, cargo(603));
         put(time(4), 0, cargo(601));
-        put(time(5), 1, Body::Bare { etype: 602 });
+        put(time(5), 1, Clog2Body::Bare { etype: 602 });
         put(time(6), 1, cargo(603));
     }
     writer.finish(&Default::default(), &preamble).unwrap();

@@ -1,15 +1,15 @@
 //! Records as bytes (`spec/clog2.md` section 4): what files hold and what ranks send each other while they merge.
 
 use super::bytes::{Endian, get, get_f64, get_i32};
-use super::error::{Clog2ErrorKind, Error};
+use super::error::{Clog2Error, Clog2ErrorKind};
 use super::gid::Gid;
 use super::record::{
-    Body, CARGO_SIZE, CommEvent, ConstDef, EventDef, HEADER_SIZE, Msg, Record, RecordHeader,
-    StateDef, rectype,
+    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, ConstDef, EventDef, HEADER_SIZE, Msg,
+    RecordHeader, StateDef, rectype,
 };
 use super::text::FixedText;
 
-impl Record {
+impl Clog2Record {
     /// Bytes of the record in a file.
     #[inline]
     pub fn size(&self) -> usize {
@@ -28,43 +28,43 @@ impl Record {
         put_header(to, &self.header, self.body.rectype());
         let to = &mut to[HEADER_SIZE..];
         match &self.body {
-            Body::EndLog | Body::EndBlock => {}
-            Body::StateDef(def) => {
+            Clog2Body::EndLog | Clog2Body::EndBlock => {}
+            Clog2Body::StateDef(def) => {
                 put_ints(to, 0, &[def.state_id, def.start_etype, def.final_etype, 0]);
                 put(to, 16, def.color.field());
                 put(to, 40, def.name.field());
                 put(to, 72, def.format.field());
             }
-            Body::EventDef(def) => {
+            Clog2Body::EventDef(def) => {
                 put_ints(to, 0, &[def.etype, 0]);
                 put(to, 8, def.color.field());
                 put(to, 32, def.name.field());
                 put(to, 64, def.format.field());
             }
-            Body::ConstDef(def) => {
+            Clog2Body::ConstDef(def) => {
                 put_ints(to, 0, &[def.etype, def.value]);
                 put(to, 8, def.name.field());
             }
-            Body::Bare { etype } => put_ints(to, 0, &[*etype, 0]),
-            Body::Cargo { etype, bytes } => {
+            Clog2Body::Bare { etype } => put_ints(to, 0, &[*etype, 0]),
+            Clog2Body::Cargo { etype, bytes } => {
                 put_ints(to, 0, &[*etype, 0]);
                 put(to, 8, bytes);
             }
-            Body::Msg(msg) => put_ints(
+            Clog2Body::Msg(msg) => put_ints(
                 to,
                 0,
                 &[msg.etype, msg.icomm, msg.rank, msg.tag, msg.size, 0],
             ),
-            Body::Coll { etype, root, size } => put_ints(to, 0, &[*etype, *root, *size, 0]),
-            Body::Comm(comm) => {
+            Clog2Body::Coll { etype, root, size } => put_ints(to, 0, &[*etype, *root, *size, 0]),
+            Clog2Body::Comm(comm) => {
                 put_ints(to, 0, &[comm.etype, comm.icomm, comm.rank, comm.wrank]);
                 put(to, 16, &comm.gid.0);
             }
-            Body::SrcLoc { srcloc, line, file } => {
+            Clog2Body::SrcLoc { srcloc, line, file } => {
                 put_ints(to, 0, &[*srcloc, *line]);
                 put(to, 8, file.field());
             }
-            Body::TimeShift { shift } => put(to, 0, &shift.to_be_bytes()),
+            Clog2Body::TimeShift { shift } => put(to, 0, &shift.to_be_bytes()),
         }
         size
     }
@@ -101,14 +101,14 @@ impl Record {
         pad_field(self.body.rectype()).map_or([0; 4], |at| get(bytes, at))
     }
 
-    /// Reads the record at the front of `bytes`; [`Record::size`] tells how many bytes it took.
+    /// Reads the record at the front of `bytes`; [`Clog2Record::size`] tells how many bytes it took.
     ///
     /// The error's offset counts from the start of `bytes`.
     #[inline]
-    pub fn decode(bytes: &[u8], endian: Endian) -> Result<Self, Error> {
+    pub fn decode(bytes: &[u8], endian: Endian) -> Result<Self, Clog2Error> {
         let truncated = |what, expected: usize| {
             let found = bytes.len() as u64;
-            Error::new(
+            Clog2Error::new(
                 0,
                 Clog2ErrorKind::Truncated {
                     what,
@@ -123,7 +123,7 @@ impl Record {
         let int = |at| get_i32(bytes, at, endian);
         let rectype = int(20);
         let Some(size) = record_size(rectype) else {
-            return Err(Error::new(20, Clog2ErrorKind::RecordType(rectype)));
+            return Err(Clog2Error::new(20, Clog2ErrorKind::RecordType(rectype)));
         };
         let Some(body) = bytes.get(HEADER_SIZE..size) else {
             return Err(truncated("record", size));
@@ -136,9 +136,9 @@ impl Record {
         };
         let int = |at| get_i32(body, at, endian);
         let body = match rectype {
-            rectype::ENDLOG => Body::EndLog,
-            rectype::ENDBLOCK => Body::EndBlock,
-            rectype::STATEDEF => Body::StateDef(StateDef {
+            rectype::ENDLOG => Clog2Body::EndLog,
+            rectype::ENDBLOCK => Clog2Body::EndBlock,
+            rectype::STATEDEF => Clog2Body::StateDef(StateDef {
                 state_id: int(0),
                 start_etype: int(4),
                 final_etype: int(8),
@@ -146,51 +146,51 @@ impl Record {
                 name: FixedText::from_bytes(get(body, 40)),
                 format: FixedText::from_bytes(get(body, 72)),
             }),
-            rectype::EVENTDEF => Body::EventDef(EventDef {
+            rectype::EVENTDEF => Clog2Body::EventDef(EventDef {
                 etype: int(0),
                 color: FixedText::from_bytes(get(body, 8)),
                 name: FixedText::from_bytes(get(body, 32)),
                 format: FixedText::from_bytes(get(body, 64)),
             }),
-            rectype::CONSTDEF => Body::ConstDef(ConstDef {
+            rectype::CONSTDEF => Clog2Body::ConstDef(ConstDef {
                 etype: int(0),
                 value: int(4),
                 name: FixedText::from_bytes(get(body, 8)),
             }),
-            rectype::BAREEVT => Body::Bare { etype: int(0) },
-            rectype::CARGOEVT => Body::Cargo {
+            rectype::BAREEVT => Clog2Body::Bare { etype: int(0) },
+            rectype::CARGOEVT => Clog2Body::Cargo {
                 etype: int(0),
                 bytes: get(body, 8),
             },
-            rectype::MSGEVT => Body::Msg(Msg {
+            rectype::MSGEVT => Clog2Body::Msg(Msg {
                 etype: int(0),
                 icomm: int(4),
                 rank: int(8),
                 tag: int(12),
                 size: int(16),
             }),
-            rectype::COLLEVT => Body::Coll {
+            rectype::COLLEVT => Clog2Body::Coll {
                 etype: int(0),
                 root: int(4),
                 size: int(8),
             },
-            rectype::COMMEVT => Body::Comm(CommEvent {
+            rectype::COMMEVT => Clog2Body::Comm(CommEvent {
                 etype: int(0),
                 icomm: int(4),
                 rank: int(8),
                 wrank: int(12),
                 gid: Gid::decode(get(body, 16), endian),
             }),
-            rectype::SRCLOC => Body::SrcLoc {
+            rectype::SRCLOC => Clog2Body::SrcLoc {
                 srcloc: int(0),
                 line: int(4),
                 file: FixedText::from_bytes(get(body, 8)),
             },
-            _ => Body::TimeShift {
+            _ => Clog2Body::TimeShift {
                 shift: get_f64(body, 0, endian),
             },
         };
-        Ok(Record { header, body })
+        Ok(Clog2Record { header, body })
     }
 }
 
@@ -201,21 +201,21 @@ fn put_header(to: &mut [u8], header: &RecordHeader, rectype: i32) {
     put_ints(to, 8, &[header.icomm, header.rank, header.thread, rectype]);
 }
 
-/// Bytes of a [`Body::Bare`] record.
+/// Bytes of a [`Clog2Body::Bare`] record.
 pub(super) const BARE_SIZE: usize = HEADER_SIZE + 8;
-/// Bytes of a [`Body::Cargo`] record.
+/// Bytes of a [`Clog2Body::Cargo`] record.
 pub(super) const CARGO_RECORD_SIZE: usize = BARE_SIZE + CARGO_SIZE;
-/// Bytes of a [`Body::Msg`] record.
+/// Bytes of a [`Clog2Body::Msg`] record.
 pub(super) const MSG_SIZE: usize = HEADER_SIZE + 24;
 
-/// The bytes of a [`Body::Bare`] record in big-endian order.
+/// The bytes of a [`Clog2Body::Bare`] record in big-endian order.
 #[inline]
 pub(super) fn put_bare(to: &mut [u8; BARE_SIZE], header: &RecordHeader, etype: i32) {
     put_header(to, header, rectype::BAREEVT);
     put_ints(to, HEADER_SIZE, &[etype, 0]);
 }
 
-/// The bytes of a [`Body::Cargo`] record in big-endian order.
+/// The bytes of a [`Clog2Body::Cargo`] record in big-endian order.
 #[inline]
 pub(super) fn put_cargo(
     to: &mut [u8; CARGO_RECORD_SIZE],
@@ -228,7 +228,7 @@ pub(super) fn put_cargo(
     put(to, BARE_SIZE, cargo);
 }
 
-/// The bytes of a [`Body::Msg`] record in big-endian order.
+/// The bytes of a [`Clog2Body::Msg`] record in big-endian order.
 #[inline]
 pub(super) fn put_message(to: &mut [u8; MSG_SIZE], header: &RecordHeader, msg: &Msg) {
     put_header(to, header, rectype::MSGEVT);

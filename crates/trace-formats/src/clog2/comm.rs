@@ -1,7 +1,7 @@
 //! Communicators: their global ids and the table at the end of a file (`spec/clog2.md` section 5).
 
 use super::bytes::{Endian, get_i32};
-use super::error::{Clog2ErrorKind, Error};
+use super::error::{Clog2Error, Clog2ErrorKind};
 use super::gid::Gid;
 use super::record::{CommEvent, comm_etype};
 use std::collections::HashMap;
@@ -171,10 +171,10 @@ impl CommTable {
     }
 
     /// Reads a table; offsets of errors count from the start of `bytes`.
-    pub fn decode(bytes: &[u8], endian: Endian) -> Result<Self, Error> {
+    pub fn decode(bytes: &[u8], endian: Endian) -> Result<Self, Clog2Error> {
         let truncated = |offset: usize, what, expected: u64| {
             let found = bytes.len().saturating_sub(offset) as u64;
-            Error::new(
+            Clog2Error::new(
                 offset as u64,
                 Clog2ErrorKind::Truncated {
                     what,
@@ -203,7 +203,10 @@ impl CommTable {
             let number = get_i32(rest, 4, endian);
             let Some(kind) = CommKind::from_number(number) else {
                 let offset = 4 + index * CommEntry::SIZE + 36;
-                return Err(Error::new(offset as u64, Clog2ErrorKind::CommKind(number)));
+                return Err(Clog2Error::new(
+                    offset as u64,
+                    Clog2ErrorKind::CommKind(number),
+                ));
             };
             entries.push(CommEntry {
                 gid: Gid::decode(*gid, endian),

@@ -7,7 +7,7 @@ use trace_model::fault::{Fault, ends_in};
 use trace_model::fault_kind;
 
 /// An error in a CLOG2 file: what was expected, at which byte, of which file.
-pub type Error = Fault<Clog2ErrorKind>;
+pub type Clog2Error = Fault<Clog2ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 
 use super::Clog2Reader;
 use super::bytes::Endian;
-use super::error::{Clog2ErrorKind, Error};
+use super::error::{Clog2Error, Clog2ErrorKind};
 use super::preamble::{Preamble, VERSION};
 use super::print::comm_event_name;
-use super::record::{Body, Msg, Record, RecordHeader, msg_etype};
+use super::record::{Clog2Body, Clog2Record, Msg, RecordHeader, msg_etype};
 use super::text::{FixedText, java_text};
 use std::fmt;
 use std::io::{self, Write};
@@ -15,18 +15,19 @@ use std::io::{self, Write};
 /// Like that tool it refuses little-endian files ([`Clog2ErrorKind::LittleEndian`]). Unlike it, it stops at ENDLOG, so a
 /// communicator table larger than a block is not taken for records (`spec/clog2.md` section 14). A damaged file is
 /// printed as far as it can be read before the error is given.
-pub fn print(reader: &Clog2Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+pub fn print(reader: &Clog2Reader<'_>, out: &mut impl Write) -> Result<(), Clog2Error> {
     if reader.preamble().endian == Endian::Little {
-        return Err(Error::new(0, Clog2ErrorKind::LittleEndian));
+        return Err(Clog2Error::new(0, Clog2ErrorKind::LittleEndian));
     }
-    preamble(out, reader.preamble()).map_err(|error| Error::io(0, error))?;
+    preamble(out, reader.preamble()).map_err(|error| Clog2Error::io(0, error))?;
     let mut total = 0;
     for result in reader.raw_records() {
         let (offset, found) = result?;
-        record(out, &found).map_err(|error| Error::io(offset, error))?;
+        record(out, &found).map_err(|error| Clog2Error::io(offset, error))?;
         total += found.size() as u64;
     }
-    writeln!(out, "Total ByteSize of the logfile = {total}").map_err(|error| Error::io(0, error))
+    writeln!(out, "Total ByteSize of the logfile = {total}")
+        .map_err(|error| Clog2Error::io(0, error))
 }
 
 fn preamble(out: &mut impl Write, preamble: &Preamble) -> io::Result<()> {
@@ -64,7 +65,7 @@ fn preamble(out: &mut impl Write, preamble: &Preamble) -> io::Result<()> {
     writeln!(out, "commtable_fptr={}\n", preamble.comm_table_offset)
 }
 
-fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
+fn record(out: &mut impl Write, record: &Clog2Record) -> io::Result<()> {
     let RecordHeader {
         time,
         icomm,
@@ -77,9 +78,9 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
         "RecHeader[ time={time}, icomm={icomm}, rank={rank}, thread={thread}, rectype={rectype} ]"
     )?;
     match &record.body {
-        Body::EndLog => writeln!(out, "End Of File"),
-        Body::EndBlock => writeln!(out, "End Of Block"),
-        Body::StateDef(def) => writeln!(
+        Clog2Body::EndLog => writeln!(out, "End Of File"),
+        Clog2Body::EndBlock => writeln!(out, "End Of Block"),
+        Clog2Body::StateDef(def) => writeln!(
             out,
             "RecDefState[ stateID={}, startetype={}, finaletype={}, color={}, name={}, format={} ]",
             def.state_id,
@@ -89,7 +90,7 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
             JavaText(&def.name),
             JavaText(&def.format)
         ),
-        Body::EventDef(def) => writeln!(
+        Clog2Body::EventDef(def) => writeln!(
             out,
             "RecDefEvent[ etype={}, color={}, name={}, format={} ]",
             def.etype,
@@ -97,7 +98,7 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
             JavaText(&def.name),
             JavaText(&def.format)
         ),
-        Body::ConstDef(def) => {
+        Clog2Body::ConstDef(def) => {
             writeln!(
                 out,
                 "RecDefConst[ etype={}, value={}, name={} ]",
@@ -106,11 +107,11 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
                 JavaText(&def.name)
             )
         }
-        Body::Bare { etype } => writeln!(out, "RecBare[ etype={etype} ]"),
-        Body::Cargo { etype, bytes } => {
+        Clog2Body::Bare { etype } => writeln!(out, "RecBare[ etype={etype} ]"),
+        Clog2Body::Cargo { etype, bytes } => {
             writeln!(out, "RecCargo[ etype={etype}, bytes={} ]", java_text(bytes))
         }
-        Body::Msg(Msg {
+        Clog2Body::Msg(Msg {
             etype,
             icomm,
             rank,
@@ -127,14 +128,14 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
                 ", icomm={icomm}, rank={rank}, tag={tag}, size={size} ]"
             )
         }
-        Body::Coll { etype, root, size } => {
+        Clog2Body::Coll { etype, root, size } => {
             // The original takes the size for a communicator, and the padding for the size.
             writeln!(
                 out,
                 "RecColl[ etype={etype}, root={root}, comm={size}, size=0 ]"
             )
         }
-        Body::Comm(comm) => {
+        Clog2Body::Comm(comm) => {
             match comm_event_name(comm.etype) {
                 Some(name) => write!(out, "RecComm[ etype={name}")?,
                 None => write!(out, "RecComm[ etype={}", comm.etype)?,
@@ -152,14 +153,16 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
                 JavaNumber(comm.gid.time())
             )
         }
-        Body::SrcLoc { srcloc, line, file } => {
+        Clog2Body::SrcLoc { srcloc, line, file } => {
             writeln!(
                 out,
                 "RecSrc[ srcloc={srcloc}, lineno={line}, filename={} ]",
                 JavaText(file)
             )
         }
-        Body::TimeShift { shift } => writeln!(out, "RecTshift[ timeshift={} ]", JavaNumber(*shift)),
+        Clog2Body::TimeShift { shift } => {
+            writeln!(out, "RecTshift[ timeshift={} ]", JavaNumber(*shift))
+        }
     }
 }
 

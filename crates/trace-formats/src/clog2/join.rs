@@ -5,13 +5,13 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{Seek, Write};
 
 use super::comm::{CommKind, CommTable};
-use super::error::Error;
+use super::error::Clog2Error;
 use super::gid::Gid;
 use super::merging::Merging;
 use super::preamble::Preamble;
 use super::read::{Clog2Reader, RawClog2Records};
-use super::record::{Body, Record};
-use super::write::{Clog2Layout, Writer};
+use super::record::{Clog2Body, Clog2Record};
+use super::write::{Clog2Layout, Clog2Writer};
 
 /// Result of joining CLOG2 files.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Joined {
     /// Number of records.
     pub records: u64,
     /// The inputs whose records ended too early, by their index, and why. What came before is in.
-    pub cut_off: Vec<(usize, Error)>,
+    pub cut_off: Vec<(usize, Clog2Error)>,
     /// The inputs without a usable communicator table; their COMM records stood in for it.
     pub without_table: Vec<usize>,
 }
@@ -47,8 +47,8 @@ pub fn joined_preamble(inputs: &[Clog2Reader<'_>]) -> Preamble {
 /// Of the output only. Damaged inputs are taken as far as they go.
 pub fn join<W: Write + Seek>(
     inputs: &[Clog2Reader<'_>],
-    writer: Writer<W>,
-) -> Result<(W, Joined), Error> {
+    writer: Clog2Writer<W>,
+) -> Result<(W, Joined), Clog2Error> {
     let preamble = joined_preamble(inputs);
     let mut writer = writer.with_layout(Clog2Layout::Joined, &preamble);
     let mut joined = Joined::default();
@@ -112,8 +112,8 @@ struct InputStream<'a> {
     bytes: &'a [u8],
     records: RawClog2Records<'a>,
     merging: Merging,
-    next: Option<(Record, [u8; 4])>,
-    error: Option<Error>,
+    next: Option<(Clog2Record, [u8; 4])>,
+    error: Option<Clog2Error>,
 }
 
 impl<'a> InputStream<'a> {
@@ -145,7 +145,7 @@ impl<'a> InputStream<'a> {
                 }
                 Some(Ok((offset, record))) => {
                     let record = self.merging.apply(record);
-                    if matches!(record.body, Body::EndBlock | Body::EndLog) {
+                    if matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog) {
                         continue;
                     }
                     let bytes = self.bytes.get(offset as usize..).unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use super::comm::{CommKind, CommTable, UNKNOWN_LID};
 use super::preamble::Preamble;
-use super::record::{Body, Record};
+use super::record::{Clog2Body, Clog2Record};
 
 /// What MPE's merge, clog2_join and clog2_print do to each record.
 #[derive(Clone, Debug)]
@@ -41,9 +41,9 @@ impl Merging {
 
     /// The record as it is in the merged file. Records must come in the order of the file.
     #[inline]
-    pub(crate) fn apply(&mut self, mut record: Record) -> Record {
+    pub(crate) fn apply(&mut self, mut record: Clog2Record) -> Clog2Record {
         if self.is_local {
-            if let Body::TimeShift { shift } = &mut record.body {
+            if let Clog2Body::TimeShift { shift } = &mut record.body {
                 self.shift = *shift;
                 *shift *= -1.0;
             }
@@ -52,7 +52,7 @@ impl Merging {
         let own = record.header.icomm;
         let Some((own_lid, is_inter)) = self.comm(own) else {
             // A number that is in no table stays, also that of the partner's side.
-            if let Body::Msg(msg) = &mut record.body
+            if let Clog2Body::Msg(msg) = &mut record.body
                 && msg.icomm == UNKNOWN_LID
             {
                 msg.icomm = own;
@@ -67,14 +67,14 @@ impl Merging {
             (own, own)
         };
         match &mut record.body {
-            Body::Bare { .. } | Body::Cargo { .. } => {
+            Clog2Body::Bare { .. } | Clog2Body::Cargo { .. } => {
                 record.header.icomm = lid(local).unwrap_or(own);
             }
-            Body::Msg(msg) => {
+            Clog2Body::Msg(msg) => {
                 record.header.icomm = lid(local).unwrap_or(own);
                 msg.icomm = lid(remote).unwrap_or(msg.icomm);
             }
-            Body::Comm(comm) => {
+            Clog2Body::Comm(comm) => {
                 record.header.icomm = own_lid;
                 if comm.icomm != UNKNOWN_LID {
                     comm.icomm = lid(comm.icomm).unwrap_or(comm.icomm);

@@ -1,30 +1,30 @@
 //! CLOG2 (`CLOG-02.44`), the event log of MPE2: big-endian records of start and end events, messages and communicators
 //! in fixed-size blocks, in order of time.
 //!
-//! * [`Clog2Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
-//! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
+//! * [`Clog2Reader`] walks merged and local files in memory, [`Clog2Writer`] streams a merged one to disk.
+//! * [`Clog2Record::encode`], [`Clog2Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
 //!   what ranks exchange while they merge their logs.
 //! * [`Clog2Source`] gives a file as drawables, [`Clog2Sink`] makes one of drawables.
 //! * [`Worlds`] puts the logs of several MPI_COMM_WORLDs together, [`join()`] any files as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
 //! * [`mod@print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
-//! use trace_formats::clog2::{Body, Preamble, Clog2Reader, Record, RecordHeader, Writer};
+//! use trace_formats::clog2::{Clog2Body, Preamble, Clog2Reader, Clog2Record, RecordHeader, Clog2Writer};
 //!
 //! let mut file = std::io::Cursor::new(Vec::new());
 //! let preamble = Preamble { block_size: 1024, ..Preamble::default() };
-//! let mut writer = Writer::new(&mut file, &preamble)?;
-//! writer.write(&Record {
+//! let mut writer = Clog2Writer::new(&mut file, &preamble)?;
+//! writer.write(&Clog2Record {
 //!     header: RecordHeader { time: 0.5, icomm: 0, rank: 0, thread: 0 },
-//!     body: Body::Bare { etype: 42 },
+//!     body: Clog2Body::Bare { etype: 42 },
 //! })?;
 //! writer.finish(&Default::default(), &preamble)?;
 //!
 //! let bytes = file.into_inner();
 //! let reader = Clog2Reader::new(&bytes)?;
 //! let first = reader.records().next().unwrap()?;
-//! assert_eq!(first.body, Body::Bare { etype: 42 });
-//! # Ok::<(), trace_formats::clog2::Error>(())
+//! assert_eq!(first.body, Clog2Body::Bare { etype: 42 });
+//! # Ok::<(), trace_formats::clog2::Clog2Error>(())
 //! ```
 //!
 //! Section numbers in this module are those of the format description the project works from (`clog2.md`).
@@ -53,15 +53,15 @@ mod write;
 pub use bytes::Endian;
 pub use codec::{peek_rectype, peek_size, peek_time};
 pub use comm::{CommEntry, CommKind, CommTable, UNKNOWN_LID};
-pub use error::{Clog2ErrorKind, Error};
+pub use error::{Clog2Error, Clog2ErrorKind};
 pub use gid::Gid;
 pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
 pub use read::{Clog2Reader, Clog2Records, EncodedRecords, RawClog2Records};
 pub use record::{
-    Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, EventDef, FUNCTION_STATE_ETYPES,
-    HEADER_SIZE, MAX_RECORD_SIZE, Msg, Record, RecordHeader, StateDef, comm_etype, constdef_etype,
-    msg_etype, rectype,
+    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, ConstDef, ENDLOG_TIME, EventDef,
+    FUNCTION_STATE_ETYPES, HEADER_SIZE, MAX_RECORD_SIZE, Msg, RecordHeader, StateDef, comm_etype,
+    constdef_etype, msg_etype, rectype,
 };
 pub use repair::{Repair, repair};
 pub use sink::{Clog2Sink, SinkOptions};
@@ -72,4 +72,4 @@ pub use worlds::{
     JoinedLogs, RunOrigin, Worlds, WorldsError, across_border, crossing_gid, late_messages,
     late_messages_name, remote_of, unmatched_endpoints, unmatched_endpoints_name,
 };
-pub use write::{Clog2Layout, Writer};
+pub use write::{Clog2Layout, Clog2Writer};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::preamble::Preamble;
-use super::record::{Body, EventDef, StateDef, msg_etype};
+use super::record::{Clog2Body, EventDef, StateDef, msg_etype};
 use super::text::FixedText;
 use trace_model::{Category, Definitions, Line, Losses, Topology};
 
@@ -289,9 +289,9 @@ impl CategoryNumbering {
     }
 
     /// Definitions of all states and events.
-    pub(super) fn definitions(&self) -> impl Iterator<Item = Body> {
-        let states = self.states.values().map(|def| Body::StateDef(*def));
-        states.chain(self.events.values().map(|def| Body::EventDef(*def)))
+    pub(super) fn definitions(&self) -> impl Iterator<Item = Clog2Body> {
+        let states = self.states.values().map(|def| Clog2Body::StateDef(*def));
+        states.chain(self.events.values().map(|def| Clog2Body::EventDef(*def)))
     }
 
     /// For each communicator from 0 on, whether anything is drawn on it.

@@ -1,7 +1,7 @@
 //! The preamble: 1024 bytes of text in front of the blocks (`spec/clog2.md` section 2).
 
 use super::bytes::Endian;
-use super::error::{Clog2ErrorKind, Error};
+use super::error::{Clog2Error, Clog2ErrorKind};
 
 /// The version string this module reads and writes.
 pub const VERSION: &str = "CLOG-02.44";
@@ -75,7 +75,7 @@ impl Preamble {
     /// Reads the preamble from the first bytes of a file.
     ///
     /// Fields are taken by position and their titles skipped, as the original readers do.
-    pub fn decode(file: &[u8]) -> Result<Self, Error> {
+    pub fn decode(file: &[u8]) -> Result<Self, Clog2Error> {
         let mut strings = Strings {
             bytes: file.get(..PREAMBLE_SIZE).unwrap_or(file),
             at: 0,
@@ -84,7 +84,7 @@ impl Preamble {
         let version = strings.next();
         if version != Some(VERSION.as_bytes()) {
             let found = shown(version.unwrap_or(strings.bytes));
-            return Err(Error::new(0, Clog2ErrorKind::Version { found }));
+            return Err(Clog2Error::new(0, Clog2ErrorKind::Version { found }));
         }
         if file.len() < PREAMBLE_SIZE {
             let found = file.len() as u64;
@@ -93,7 +93,7 @@ impl Preamble {
                 expected: PREAMBLE_SIZE as u64,
                 found,
             };
-            return Err(Error::new(0, kind));
+            return Err(Clog2Error::new(0, kind));
         }
         let big = strings.flag("is_big_endian=")?;
         Ok(Preamble {
@@ -210,12 +210,12 @@ impl<'a> Strings<'a> {
     }
 
     /// Skips a title and gives the value behind it.
-    fn value(&mut self, field: &'static str) -> Result<&'a str, Error> {
+    fn value(&mut self, field: &'static str) -> Result<&'a str, Clog2Error> {
         self.next();
         self.part(field)
     }
 
-    fn part(&mut self, field: &'static str) -> Result<&'a str, Error> {
+    fn part(&mut self, field: &'static str) -> Result<&'a str, Clog2Error> {
         let found = self.next().unwrap_or_default();
         match std::str::from_utf8(found) {
             Ok(text) => Ok(text.trim_ascii()),
@@ -223,16 +223,16 @@ impl<'a> Strings<'a> {
         }
     }
 
-    fn bad(&self, field: &'static str, expected: &'static str, found: &str) -> Error {
+    fn bad(&self, field: &'static str, expected: &'static str, found: &str) -> Clog2Error {
         let kind = Clog2ErrorKind::Preamble {
             field,
             expected,
             found: shown(found.as_bytes()),
         };
-        Error::new(self.start as u64, kind)
+        Clog2Error::new(self.start as u64, kind)
     }
 
-    fn flag(&mut self, field: &'static str) -> Result<bool, Error> {
+    fn flag(&mut self, field: &'static str) -> Result<bool, Clog2Error> {
         let text = self.value(field)?;
         let is = |word: &str| text.eq_ignore_ascii_case(word);
         if is("true") || is("yes") {
@@ -244,13 +244,13 @@ impl<'a> Strings<'a> {
         }
     }
 
-    fn number<T: std::str::FromStr>(&mut self, field: &'static str) -> Result<T, Error> {
+    fn number<T: std::str::FromStr>(&mut self, field: &'static str) -> Result<T, Clog2Error> {
         let text = self.value(field)?;
         text.parse()
             .map_err(|_| self.bad(field, "a number of 32 bits", text))
     }
 
-    fn block_size(&mut self) -> Result<u32, Error> {
+    fn block_size(&mut self) -> Result<u32, Clog2Error> {
         let text = self.value("block_size=")?;
         match text.parse() {
             Ok(size) if (super::HEADER_SIZE as u32..=MAX_BLOCK_SIZE).contains(&size) => Ok(size),
@@ -258,7 +258,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    fn offset(&mut self, field: &'static str) -> Result<u64, Error> {
+    fn offset(&mut self, field: &'static str) -> Result<u64, Clog2Error> {
         let expected = "three numbers";
         let mut numbers = [0u64; 3];
         let mut text = self.value(field)?;

@@ -7,11 +7,11 @@
 use super::Clog2Reader;
 use super::bytes::Endian;
 use super::comm::{CommEntry, CommKind};
-use super::error::Error;
+use super::error::Clog2Error;
 use super::gid::Gid;
 use super::merging::Merging;
 use super::preamble::{Preamble, VERSION};
-use super::record::{Body, Record, comm_etype, msg_etype};
+use super::record::{Clog2Body, Clog2Record, comm_etype, msg_etype};
 use super::text::until_nul;
 use std::fmt;
 use std::io::{self, Write};
@@ -23,32 +23,34 @@ const BUFFER_BYTES: usize = 1 << 16;
 ///
 /// A damaged file is printed as far as it can be read before the error is given. A file without a communicator table
 /// is printed with the communicator numbers of its records as they are.
-pub fn print(reader: &Clog2Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+pub fn print(reader: &Clog2Reader<'_>, out: &mut impl Write) -> Result<(), Clog2Error> {
     let mut line = Vec::with_capacity(BUFFER_BYTES + 1024);
-    preamble(&mut line, reader.preamble()).map_err(|error| Error::io(0, error))?;
+    preamble(&mut line, reader.preamble()).map_err(|error| Clog2Error::io(0, error))?;
     let table = reader.comm_table();
     for entry in table.iter().flat_map(|table| &table.0) {
-        comm_entry(&mut line, entry).map_err(|error| Error::io(0, error))?;
+        comm_entry(&mut line, entry).map_err(|error| Clog2Error::io(0, error))?;
     }
     let mut shown = Merging::new(reader.preamble(), table.as_ref().ok());
     for result in reader.raw_records() {
         let (offset, raw) = match result {
             Ok(found) => found,
             Err(error) => {
-                out.write_all(&line).map_err(|error| Error::io(0, error))?;
+                out.write_all(&line)
+                    .map_err(|error| Clog2Error::io(0, error))?;
                 return Err(error);
             }
         };
-        if !matches!(raw.body, Body::EndBlock | Body::EndLog) {
-            record(&mut line, &shown.apply(raw)).map_err(|error| Error::io(offset, error))?;
+        if !matches!(raw.body, Clog2Body::EndBlock | Clog2Body::EndLog) {
+            record(&mut line, &shown.apply(raw)).map_err(|error| Clog2Error::io(offset, error))?;
             if line.len() >= BUFFER_BYTES {
                 out.write_all(&line)
-                    .map_err(|error| Error::io(offset, error))?;
+                    .map_err(|error| Clog2Error::io(offset, error))?;
                 line.clear();
             }
         }
     }
-    out.write_all(&line).map_err(|error| Error::io(0, error))?;
+    out.write_all(&line)
+        .map_err(|error| Clog2Error::io(0, error))?;
     table.map(|_| ())
 }
 
@@ -131,7 +133,7 @@ fn gid(out: &mut Vec<u8>, gid: &Gid) -> io::Result<()> {
     out.write_all(gid.processor())
 }
 
-fn record(out: &mut Vec<u8>, record: &Record) -> io::Result<()> {
+fn record(out: &mut Vec<u8>, record: &Clog2Record) -> io::Result<()> {
     let header = &record.header;
     out.extend_from_slice(b"ts=");
     fixed(out, header.time);
@@ -145,9 +147,9 @@ fn record(out: &mut Vec<u8>, record: &Record) -> io::Result<()> {
     );
     out.extend_from_slice(b" type=");
     match &record.body {
-        Body::EndLog => out.extend_from_slice(b"elog "),
-        Body::EndBlock => out.extend_from_slice(b"eblk "),
-        Body::StateDef(def) => {
+        Clog2Body::EndLog => out.extend_from_slice(b"elog "),
+        Clog2Body::EndBlock => out.extend_from_slice(b"eblk "),
+        Clog2Body::StateDef(def) => {
             ints(
                 out,
                 &[
@@ -159,24 +161,24 @@ fn record(out: &mut Vec<u8>, record: &Record) -> io::Result<()> {
             let (color, name) = (def.color.as_bytes(), def.name.as_bytes());
             description(out, color, name, def.format.as_bytes());
         }
-        Body::EventDef(def) => {
+        Clog2Body::EventDef(def) => {
             ints(out, &[("edef et=", def.etype)]);
             let (color, name) = (def.color.as_bytes(), def.name.as_bytes());
             description(out, color, name, def.format.as_bytes());
         }
-        Body::ConstDef(def) => {
+        Clog2Body::ConstDef(def) => {
             ints(out, &[("cdef et=", def.etype)]);
             out.extend_from_slice(b" name=");
             out.extend_from_slice(def.name.as_bytes());
             ints(out, &[(" value=", def.value)]);
         }
-        Body::Bare { etype } => ints(out, &[("bare et=", *etype)]),
-        Body::Cargo { etype, bytes } => {
+        Clog2Body::Bare { etype } => ints(out, &[("bare et=", *etype)]),
+        Clog2Body::Cargo { etype, bytes } => {
             ints(out, &[("cago et=", *etype)]);
             out.extend_from_slice(b" bytes=");
             out.extend_from_slice(until_nul(bytes));
         }
-        Body::Msg(msg) => {
+        Clog2Body::Msg(msg) => {
             match msg.etype {
                 msg_etype::SEND => out.extend_from_slice(b"msg  et=send "),
                 msg_etype::RECV => out.extend_from_slice(b"msg  et=recv "),
@@ -192,11 +194,11 @@ fn record(out: &mut Vec<u8>, record: &Record) -> io::Result<()> {
                 ],
             );
         }
-        Body::Coll { etype, root, size } => ints(
+        Clog2Body::Coll { etype, root, size } => ints(
             out,
             &[("coll et=", *etype), (" root=", *root), (" sz=", *size)],
         ),
-        Body::Comm(comm) => {
+        Clog2Body::Comm(comm) => {
             match comm_event_name(comm.etype) {
                 Some(name) => write!(out, "comm et={name:16}")?,
                 None => write!(out, "comm et={:<16}", comm.etype)?,
@@ -212,12 +214,12 @@ fn record(out: &mut Vec<u8>, record: &Record) -> io::Result<()> {
             out.extend_from_slice(b" gcomm=");
             gid(out, &comm.gid)?;
         }
-        Body::SrcLoc { srcloc, line, file } => {
+        Clog2Body::SrcLoc { srcloc, line, file } => {
             ints(out, &[("loc  srcid=", *srcloc), (" line=", *line)]);
             out.extend_from_slice(b" file=");
             out.extend_from_slice(file.as_bytes());
         }
-        Body::TimeShift { shift } => {
+        Clog2Body::TimeShift { shift } => {
             out.extend_from_slice(b"shft shift=");
             fixed(out, *shift);
         }

@@ -5,9 +5,9 @@
 use super::bytes::Endian;
 use super::codec::{peek_rectype, peek_size};
 use super::comm::CommTable;
-use super::error::{Clog2ErrorKind, Error};
+use super::error::{Clog2Error, Clog2ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
-use super::record::{Body, HEADER_SIZE, Record, rectype};
+use super::record::{Clog2Body, Clog2Record, HEADER_SIZE, rectype};
 
 /// A CLOG2 file.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Clog2Reader<'a> {
 
 impl<'a> Clog2Reader<'a> {
     /// Reads the preamble of a file, given all its bytes.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8]) -> Result<Self, Clog2Error> {
         Ok(Clog2Reader {
             file,
             preamble: Preamble::decode(file)?,
@@ -38,10 +38,10 @@ impl<'a> Clog2Reader<'a> {
     /// The communicator table at the end of the file.
     ///
     /// A file that was not finished has none ([`Clog2ErrorKind::NoCommTable`]); its records can be read all the same.
-    pub fn comm_table(&self) -> Result<CommTable, Error> {
+    pub fn comm_table(&self) -> Result<CommTable, Clog2Error> {
         let offset = self.preamble.comm_table_offset;
         if offset == 0 {
-            return Err(Error::new(0, Clog2ErrorKind::NoCommTable));
+            return Err(Clog2Error::new(0, Clog2ErrorKind::NoCommTable));
         }
         let table = usize::try_from(offset)
             .ok()
@@ -53,7 +53,7 @@ impl<'a> Clog2Reader<'a> {
                 expected: 4,
                 found: 0,
             };
-            return Err(Error::new(offset, kind));
+            return Err(Clog2Error::new(offset, kind));
         }
         CommTable::decode(table, self.preamble.endian).map_err(|error| error.moved(offset))
     }
@@ -86,7 +86,7 @@ impl<'a> Clog2Reader<'a> {
         let mut events = Vec::new();
         let mut known = std::collections::HashSet::new();
         for record in self.blocks().flatten().flatten() {
-            if let Body::Comm(event) = record.1.body
+            if let Clog2Body::Comm(event) = record.1.body
                 && known.insert((event.icomm, event.gid))
             {
                 events.push(event);
@@ -134,7 +134,7 @@ pub struct Clog2Records<'a> {
 }
 
 impl Iterator for Clog2Records<'_> {
-    type Item = Result<Record, Error>;
+    type Item = Result<Clog2Record, Clog2Error>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -142,8 +142,8 @@ impl Iterator for Clog2Records<'_> {
             match self.raw.next()? {
                 Ok((
                     _,
-                    Record {
-                        body: Body::EndBlock | Body::EndLog,
+                    Clog2Record {
+                        body: Clog2Body::EndBlock | Clog2Body::EndLog,
                         ..
                     },
                 )) => {}
@@ -174,16 +174,16 @@ impl RawClog2Records<'_> {
         self.block_end.min(self.blocks.len())
     }
 
-    fn read(&mut self) -> Result<(u64, Record), Error> {
+    fn read(&mut self) -> Result<(u64, Clog2Record), Clog2Error> {
         let offset = self.at as u64;
         if self.at >= self.blocks.len() {
-            return Err(Error::new(offset, Clog2ErrorKind::NoEndLog));
+            return Err(Clog2Error::new(offset, Clog2ErrorKind::NoEndLog));
         }
         let end = self.block_end.min(self.blocks.len());
-        let record = match Record::decode(&self.blocks[self.at..end], self.endian) {
+        let record = match Clog2Record::decode(&self.blocks[self.at..end], self.endian) {
             Ok(record) => record,
             // Too few bytes before the end of a whole block is not a short file but a wrong record.
-            Err(Error {
+            Err(Clog2Error {
                 kind: Clog2ErrorKind::Truncated { expected, .. },
                 ..
             }) if end == self.block_end => {
@@ -191,14 +191,14 @@ impl RawClog2Records<'_> {
                     size: expected as usize,
                     left: end.saturating_sub(self.at),
                 };
-                return Err(Error::new(offset, kind));
+                return Err(Clog2Error::new(offset, kind));
             }
             Err(error) => return Err(error.moved(offset)),
         };
         match record.body {
-            Body::EndLog => self.done = true,
-            Body::EndBlock if self.only_one => self.done = true,
-            Body::EndBlock => {
+            Clog2Body::EndLog => self.done = true,
+            Clog2Body::EndBlock if self.only_one => self.done = true,
+            Clog2Body::EndBlock => {
                 self.at = self.block_end;
                 self.block_end = self.block_end.saturating_add(self.block_size);
             }
@@ -209,7 +209,7 @@ impl RawClog2Records<'_> {
 }
 
 impl Iterator for RawClog2Records<'_> {
-    type Item = Result<(u64, Record), Error>;
+    type Item = Result<(u64, Clog2Record), Clog2Error>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -238,7 +238,7 @@ pub struct EncodedRecords<'a> {
 }
 
 impl<'a> Iterator for EncodedRecords<'a> {
-    type Item = Result<&'a [u8], Error>;
+    type Item = Result<&'a [u8], Clog2Error>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {

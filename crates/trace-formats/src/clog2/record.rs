@@ -68,7 +68,7 @@ pub mod comm_etype {
     pub const INTER_CREATE: i32 = 1000;
 }
 
-/// The header of a record, without its type, which the [`Body`] tells.
+/// The header of a record, without its type, which the [`Clog2Body`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RecordHeader {
     /// Seconds since the log's time zero.
@@ -158,7 +158,7 @@ pub struct CommEvent {
 /// for the two rare large ones would cost more than it saves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)]
-pub enum Body {
+pub enum Clog2Body {
     /// End of the log.
     EndLog,
     /// End of a block.
@@ -210,32 +210,32 @@ pub enum Body {
     },
 }
 
-impl Body {
+impl Clog2Body {
     /// The record type.
     #[inline]
     pub fn rectype(&self) -> i32 {
         match self {
-            Body::EndLog => rectype::ENDLOG,
-            Body::EndBlock => rectype::ENDBLOCK,
-            Body::StateDef(_) => rectype::STATEDEF,
-            Body::EventDef(_) => rectype::EVENTDEF,
-            Body::ConstDef(_) => rectype::CONSTDEF,
-            Body::Bare { .. } => rectype::BAREEVT,
-            Body::Cargo { .. } => rectype::CARGOEVT,
-            Body::Msg(_) => rectype::MSGEVT,
-            Body::Coll { .. } => rectype::COLLEVT,
-            Body::Comm(_) => rectype::COMMEVT,
-            Body::SrcLoc { .. } => rectype::SRCLOC,
-            Body::TimeShift { .. } => rectype::TIMESHIFT,
+            Clog2Body::EndLog => rectype::ENDLOG,
+            Clog2Body::EndBlock => rectype::ENDBLOCK,
+            Clog2Body::StateDef(_) => rectype::STATEDEF,
+            Clog2Body::EventDef(_) => rectype::EVENTDEF,
+            Clog2Body::ConstDef(_) => rectype::CONSTDEF,
+            Clog2Body::Bare { .. } => rectype::BAREEVT,
+            Clog2Body::Cargo { .. } => rectype::CARGOEVT,
+            Clog2Body::Msg(_) => rectype::MSGEVT,
+            Clog2Body::Coll { .. } => rectype::COLLEVT,
+            Clog2Body::Comm(_) => rectype::COMMEVT,
+            Clog2Body::SrcLoc { .. } => rectype::SRCLOC,
+            Clog2Body::TimeShift { .. } => rectype::TIMESHIFT,
         }
     }
 }
 
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Record {
+pub struct Clog2Record {
     /// Time, communicator, rank and thread.
     pub header: RecordHeader,
     /// Content of the record.
-    pub body: Body,
+    pub body: Clog2Body,
 }

@@ -3,10 +3,10 @@
 
 use std::io::{Seek, Write};
 
-use super::error::{Clog2ErrorKind, Error};
+use super::error::{Clog2Error, Clog2ErrorKind};
 use super::read::{Clog2Reader, RawClog2Records};
-use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
-use super::write::{Clog2Layout, Writer};
+use super::record::{Clog2Body, Clog2Record, ENDLOG_TIME, HEADER_SIZE, RecordHeader};
+use super::write::{Clog2Layout, Clog2Writer};
 
 /// Report of a repair.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub struct Repair {
     pub had_no_table: bool,
     /// Positions at which sound records stopped before the end of their block, with the reason; at most [`Repair::KEPT`] of
     /// them.
-    pub damage: Vec<Error>,
+    pub damage: Vec<Clog2Error>,
     /// Number of such places.
     pub damages: u64,
     /// Bytes that were passed over there.
@@ -45,8 +45,8 @@ impl Repair {
 /// [`Clog2ErrorKind::NoEndLog`] if there is no record at all, else of the output only.
 pub fn repair<W: Write + Seek>(
     reader: &Clog2Reader<'_>,
-    writer: Writer<W>,
-) -> Result<(W, Repair), Error> {
+    writer: Clog2Writer<W>,
+) -> Result<(W, Repair), Clog2Error> {
     let preamble = reader.preamble();
     let mut writer = writer.with_layout(Clog2Layout::AsGiven, preamble);
     let mut repair = Repair::default();
@@ -73,13 +73,13 @@ pub fn repair<W: Write + Seek>(
             None => None,
         };
         writer.write_end(&end, behind.unwrap_or_default())?;
-        if end.body == Body::EndLog {
+        if end.body == Clog2Body::EndLog {
             break;
         }
     }
     if repair.records == 0 {
         let at = super::PREAMBLE_SIZE as u64;
-        return Err(Error::new(at, Clog2ErrorKind::NoEndLog));
+        return Err(Clog2Error::new(at, Clog2ErrorKind::NoEndLog));
     }
     let table = reader.comm_table().unwrap_or_else(|_| {
         repair.had_no_table = true;
@@ -96,7 +96,7 @@ struct SoundRecords {
     /// Size of the records found, bytes.
     size: usize,
     last: RecordHeader,
-    end: Option<Record>,
+    end: Option<Clog2Record>,
     end_at: Option<usize>,
 }
 
@@ -111,7 +111,7 @@ fn look(mut block: RawClog2Records<'_>, repair: &mut Repair) -> SoundRecords {
     for result in &mut block {
         match result {
             Ok((offset, record)) => {
-                if matches!(record.body, Body::EndBlock | Body::EndLog) {
+                if matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog) {
                     found.end = Some(record);
                     found.end_at = Some(offset as usize);
                 } else {
@@ -136,20 +136,20 @@ fn look(mut block: RawClog2Records<'_>, repair: &mut Repair) -> SoundRecords {
 
 impl SoundRecords {
     /// The record that closes the block.
-    fn end(&self, is_last: bool, repair: &mut Repair) -> Record {
+    fn end(&self, is_last: bool, repair: &mut Repair) -> Clog2Record {
         if let Some(end) = self.end
-            && (end.body == Body::EndLog || !is_last)
+            && (end.body == Clog2Body::EndLog || !is_last)
         {
             return end;
         }
         let mut header = self.end.map_or(self.last, |end| end.header);
         if !is_last {
-            let body = Body::EndBlock;
-            return Record { header, body };
+            let body = Clog2Body::EndBlock;
+            return Clog2Record { header, body };
         }
         repair.had_no_end = true;
         header.time = ENDLOG_TIME;
-        let body = Body::EndLog;
-        Record { header, body }
+        let body = Clog2Body::EndLog;
+        Clog2Record { header, body }
     }
 }

@@ -6,14 +6,14 @@ use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
 use super::comm::{CommKind, CommTable};
-use super::error::Error;
+use super::error::Clog2Error;
 use super::gid::Gid;
 use super::numbering::{CategoryNumbering, DescribedCategory, NumberedPlace};
 use super::preamble::Preamble;
 use super::record::{
-    Body, CARGO_SIZE, CommEvent, Msg, Record, RecordHeader, comm_etype, msg_etype,
+    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, Msg, RecordHeader, comm_etype, msg_etype,
 };
-use super::write::Writer;
+use super::write::Clog2Writer;
 use trace_model::PendingFile;
 use trace_model::{
     Definitions, Drawable, DrawableOrder, DrawablePoint, Losses, PointKind, Points, Stop, message,
@@ -49,16 +49,16 @@ impl Clog2Sink<BufWriter<PendingFile>> {
         path: impl AsRef<Path>,
         definitions: &Definitions,
         options: SinkOptions,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Clog2Error> {
         let path = path.as_ref();
-        let pending = PendingFile::create(path).map_err(|e| Error::io(0, e).in_file(path))?;
+        let pending = PendingFile::create(path).map_err(|e| Clog2Error::io(0, e).in_file(path))?;
         let out = BufWriter::with_capacity(1 << 18, pending);
         let complete = |out: &mut BufWriter<PendingFile>| {
             out.flush()?;
             out.get_mut().complete()
         };
         Clog2Sink::start(definitions, options, |preamble| {
-            Writer::start(out, preamble, Some(path.to_path_buf()), complete)
+            Clog2Writer::start(out, preamble, Some(path.to_path_buf()), complete)
         })
     }
 }
@@ -68,15 +68,21 @@ impl<W: Write + Seek> Clog2Sink<W> {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn new(out: W, definitions: &Definitions, options: SinkOptions) -> Result<Self, Error> {
-        Clog2Sink::start(definitions, options, |preamble| Writer::new(out, preamble))
+    pub fn new(
+        out: W,
+        definitions: &Definitions,
+        options: SinkOptions,
+    ) -> Result<Self, Clog2Error> {
+        Clog2Sink::start(definitions, options, |preamble| {
+            Clog2Writer::new(out, preamble)
+        })
     }
 
     fn start(
         definitions: &Definitions,
         options: SinkOptions,
-        open: impl FnOnce(&Preamble) -> Result<Writer<W>, Error>,
-    ) -> Result<Self, Error> {
+        open: impl FnOnce(&Preamble) -> Result<Clog2Writer<W>, Clog2Error>,
+    ) -> Result<Self, Clog2Error> {
         let mut losses = Losses::default();
         let numbering = CategoryNumbering::new(definitions, &mut losses);
         let preamble = Preamble {
@@ -149,7 +155,7 @@ type MessageRoute = (i32, (i32, i32), (i32, i32));
 /// Writes points in time as records.
 #[derive(Debug)]
 struct Events<W: Write + Seek> {
-    writer: Writer<W>,
+    writer: Clog2Writer<W>,
     preamble: Preamble,
     numbering: CategoryNumbering,
     losses: Losses,
@@ -161,7 +167,7 @@ struct Events<W: Write + Seek> {
 
 impl<W: Write + Seek> Events<W> {
     /// Communicators and definitions.
-    fn open(&mut self, time: f64) -> Result<(), Error> {
+    fn open(&mut self, time: f64) -> Result<(), Clog2Error> {
         let mut records = Vec::new();
         for member in self.numbering.members() {
             let event = CommEvent {
@@ -175,7 +181,7 @@ impl<W: Write + Seek> Events<W> {
                 wrank: member.world_rank,
                 gid: gid(member.comm),
             };
-            records.push((member.world_rank, Body::Comm(event)));
+            records.push((member.world_rank, Clog2Body::Comm(event)));
         }
         records.extend(self.numbering.definitions().map(|body| (0, body)));
         for (rank, body) in records {
@@ -185,12 +191,12 @@ impl<W: Write + Seek> Events<W> {
                 rank,
                 thread: 0,
             };
-            self.writer.write(&Record { header, body })?;
+            self.writer.write(&Clog2Record { header, body })?;
         }
         Ok(())
     }
 
-    fn put(&mut self, point: &DrawablePoint) -> Result<(), Error> {
+    fn put(&mut self, point: &DrawablePoint) -> Result<(), Clog2Error> {
         // Both ends of a drawable come here, but it is one that is lost.
         let is_first = matches!(
             point.what,
@@ -210,7 +216,7 @@ impl<W: Write + Seek> Events<W> {
         let body = match (described, point.what) {
             (DescribedCategory::State(start, _), PointKind::Enter) => {
                 self.enter(point);
-                Body::Bare { etype: start }
+                Clog2Body::Bare { etype: start }
             }
             (DescribedCategory::State(_, end), PointKind::Leave) => {
                 self.leave(point);
@@ -232,7 +238,7 @@ impl<W: Write + Seek> Events<W> {
             rank: place.rank,
             thread: place.thread,
         };
-        self.writer.write(&Record { header, body })
+        self.writer.write(&Clog2Record { header, body })
     }
 
     fn enter(&mut self, point: &DrawablePoint) {
@@ -254,9 +260,9 @@ impl<W: Write + Seek> Events<W> {
         }
     }
 
-    fn event(&mut self, etype: i32, info: &[u8]) -> Body {
+    fn event(&mut self, etype: i32, info: &[u8]) -> Clog2Body {
         if info.is_empty() {
-            return Body::Bare { etype };
+            return Clog2Body::Bare { etype };
         }
         let mut bytes = [0; CARGO_SIZE];
         let kept = info.len().min(CARGO_SIZE);
@@ -264,7 +270,7 @@ impl<W: Write + Seek> Events<W> {
         if info.len() > CARGO_SIZE {
             self.losses.add("info above 32 bytes, cut", 1);
         }
-        Body::Cargo { etype, bytes }
+        Clog2Body::Cargo { etype, bytes }
     }
 
     fn message(
@@ -272,7 +278,7 @@ impl<W: Write + Seek> Events<W> {
         point: &DrawablePoint,
         place: NumberedPlace,
         partner: NumberedPlace,
-    ) -> Body {
+    ) -> Clog2Body {
         let is_send = point.what == PointKind::Send;
         let category = self.numbering.arrow(point.category);
         let found = category.and_then(|category| message(category, &point.info));
@@ -306,7 +312,7 @@ impl<W: Write + Seek> Events<W> {
                 self.open_messages.remove(&route);
             }
         }
-        Body::Msg(Msg {
+        Clog2Body::Msg(Msg {
             etype: if is_send {
                 msg_etype::SEND
             } else {

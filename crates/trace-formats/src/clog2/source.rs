@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::bytes::Endian;
-use super::error::Error;
+use super::error::Clog2Error;
 use super::merging::Merging;
 use super::read::Clog2Reader;
-use super::record::Body;
+use super::record::Clog2Body;
 use crate::slog2::Drawing;
 use trace_model::{Definitions, Drawable, DrawableOrder, Line, Losses, Stop};
 
@@ -26,7 +26,7 @@ impl<'a> Clog2Source<'a> {
     ///
     /// # Errors
     /// The file is damaged, wherever. [`mod@super::repair`] makes a sound file of what is left.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8]) -> Result<Self, Clog2Error> {
         Clog2Source::of(Clog2Reader::new(file)?)
     }
 
@@ -34,7 +34,7 @@ impl<'a> Clog2Source<'a> {
     ///
     /// # Errors
     /// As [`Clog2Source::new`].
-    pub fn of(reader: Clog2Reader<'a>) -> Result<Self, Error> {
+    pub fn of(reader: Clog2Reader<'a>) -> Result<Self, Clog2Error> {
         let mut lines = BTreeSet::new();
         let mut last_line = None;
         let mut before = (f64::NEG_INFINITY, f64::INFINITY);
@@ -53,7 +53,7 @@ impl<'a> Clog2Source<'a> {
             // NaN is out of order.
             ordered &= end > before.0 || end == before.0 && start <= before.1;
             before = (end, start);
-            Ok::<(), Error>(())
+            Ok::<(), Clog2Error>(())
         })?;
         let place = |id| {
             let place = drawing.place(id);
@@ -116,18 +116,18 @@ impl trace_model::Source for Clog2Source<'_> {
 
 /// What ends a pass over the file early.
 enum Halt {
-    File(Error),
+    File(Clog2Error),
     Put(Stop),
 }
 
-impl From<Error> for Halt {
-    fn from(error: Error) -> Self {
+impl From<Clog2Error> for Halt {
+    fn from(error: Clog2Error) -> Self {
         Halt::File(error)
     }
 }
 
 /// Gives all drawables of a file to `put`.
-fn draw<E: From<Error>>(
+fn draw<E: From<Clog2Error>>(
     reader: &Clog2Reader<'_>,
     put: &mut impl FnMut(&Drawable<'_>) -> Result<(), E>,
 ) -> Result<Drawing, E> {
@@ -147,7 +147,7 @@ fn draw<E: From<Error>>(
     for record in reader.raw_records() {
         let (_, record) = record?;
         let record = merging.apply(record);
-        if !matches!(record.body, Body::EndBlock | Body::EndLog) {
+        if !matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog) {
             drawing.push(&record, &mut |drawable, _| put(drawable))?;
         }
     }

@@ -3,9 +3,11 @@
 use super::bytes::Endian;
 use super::codec::{self, peek_size, peek_time};
 use super::comm::CommTable;
-use super::error::{Clog2ErrorKind, Error};
+use super::error::{Clog2Error, Clog2ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
-use super::record::{Body, CARGO_SIZE, ENDLOG_TIME, HEADER_SIZE, Msg, Record, RecordHeader};
+use super::record::{
+    CARGO_SIZE, Clog2Body, Clog2Record, ENDLOG_TIME, HEADER_SIZE, Msg, RecordHeader,
+};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use trace_model::PendingFile;
@@ -13,7 +15,7 @@ use trace_model::PendingFile;
 /// Bytes kept free in each block for its ENDBLOCK record (`spec/clog2.md` section 3).
 const RESERVE: usize = HEADER_SIZE;
 
-/// Layout in which a [`Writer`] writes a file.
+/// Layout in which a [`Clog2Writer`] writes a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clog2Layout {
     /// Files as MPE's merge writes them: big-endian and finalized. Blocks are closed where MPE closes them; ENDBLOCK and ENDLOG
@@ -30,7 +32,7 @@ pub enum Clog2Layout {
 
 /// Writes a file record by record. In the usual [`Clog2Layout`], the same records give the same bytes as in MPE's merge.
 #[derive(Debug)]
-pub struct Writer<W: Write + Seek> {
+pub struct Clog2Writer<W: Write + Seek> {
     out: W,
     layout: Clog2Layout,
     endian: Endian,
@@ -47,20 +49,21 @@ pub struct Writer<W: Write + Seek> {
     complete: fn(&mut W) -> io::Result<()>,
 }
 
-impl Writer<PendingFile> {
-    /// Starts a file at `path`, which gets this name in [`Writer::finish`]: see [`PendingFile`].
-    pub fn create(path: impl AsRef<Path>, preamble: &Preamble) -> Result<Self, Error> {
+impl Clog2Writer<PendingFile> {
+    /// Starts a file at `path`, which gets this name in [`Clog2Writer::finish`]: see [`PendingFile`].
+    pub fn create(path: impl AsRef<Path>, preamble: &Preamble) -> Result<Self, Clog2Error> {
         let path = path.as_ref();
-        let file = PendingFile::create(path).map_err(|error| Error::io(0, error).in_file(path))?;
+        let file =
+            PendingFile::create(path).map_err(|error| Clog2Error::io(0, error).in_file(path))?;
         let name = Some(path.to_path_buf());
-        Writer::start(file, preamble, name, PendingFile::complete)
+        Clog2Writer::start(file, preamble, name, PendingFile::complete)
     }
 }
 
-impl<W: Write + Seek> Writer<W> {
+impl<W: Write + Seek> Clog2Writer<W> {
     /// Starts a file in `out`, at its position 0.
-    pub fn new(out: W, preamble: &Preamble) -> Result<Self, Error> {
-        Writer::start(out, preamble, None, |_| Ok(()))
+    pub fn new(out: W, preamble: &Preamble) -> Result<Self, Clog2Error> {
+        Clog2Writer::start(out, preamble, None, |_| Ok(()))
     }
 
     pub(super) fn start(
@@ -68,8 +71,8 @@ impl<W: Write + Seek> Writer<W> {
         preamble: &Preamble,
         path: Option<PathBuf>,
         complete: fn(&mut W) -> io::Result<()>,
-    ) -> Result<Self, Error> {
-        let mut writer = Writer {
+    ) -> Result<Self, Clog2Error> {
+        let mut writer = Clog2Writer {
             out,
             layout: Clog2Layout::Merged,
             endian: Endian::Big,
@@ -96,11 +99,11 @@ impl<W: Write + Seek> Writer<W> {
 
     /// Appends a record.
     #[inline]
-    pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+    pub fn write(&mut self, record: &Clog2Record) -> Result<(), Clog2Error> {
         self.write_padded(record, [0; 4])
     }
 
-    /// Appends an event with or without data: [`Writer::write`] of such a record, without making one.
+    /// Appends an event with or without data: [`Clog2Writer::write`] of such a record, without making one.
     ///
     /// # Errors
     /// When the output could not be written.
@@ -110,13 +113,13 @@ impl<W: Write + Seek> Writer<W> {
         header: &RecordHeader,
         etype: i32,
         cargo: Option<&[u8; CARGO_SIZE]>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Clog2Error> {
         if self.endian != Endian::Big {
-            let body = cargo.map_or(Body::Bare { etype }, |bytes| Body::Cargo {
+            let body = cargo.map_or(Clog2Body::Bare { etype }, |bytes| Clog2Body::Cargo {
                 etype,
                 bytes: *bytes,
             });
-            return self.write(&Record {
+            return self.write(&Clog2Record {
                 header: *header,
                 body,
             });
@@ -128,16 +131,20 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// Appends one end of a message: [`Writer::write`] of such a record, without making one.
+    /// Appends one end of a message: [`Clog2Writer::write`] of such a record, without making one.
     ///
     /// # Errors
     /// When the output could not be written.
     #[inline]
-    pub fn write_message(&mut self, header: &RecordHeader, message: &Msg) -> Result<(), Error> {
+    pub fn write_message(
+        &mut self,
+        header: &RecordHeader,
+        message: &Msg,
+    ) -> Result<(), Clog2Error> {
         if self.endian != Endian::Big {
-            return self.write(&Record {
+            return self.write(&Clog2Record {
                 header: *header,
-                body: Body::Msg(*message),
+                body: Clog2Body::Msg(*message),
             });
         }
         codec::put_message(self.take_room(header)?, header, message);
@@ -149,7 +156,7 @@ impl<W: Write + Seek> Writer<W> {
     fn take_room<const SIZE: usize>(
         &mut self,
         header: &RecordHeader,
-    ) -> Result<&mut [u8; SIZE], Error> {
+    ) -> Result<&mut [u8; SIZE], Clog2Error> {
         self.make_room(SIZE, header)?;
         let at = self.used;
         self.used += SIZE;
@@ -161,7 +168,7 @@ impl<W: Write + Seek> Writer<W> {
             .get_mut(at..)
             .and_then(|rest| rest.first_chunk_mut())
             .ok_or_else(|| {
-                Error::new(
+                Clog2Error::new(
                     0,
                     Clog2ErrorKind::TooLarge {
                         size: SIZE,
@@ -171,10 +178,10 @@ impl<W: Write + Seek> Writer<W> {
             })
     }
 
-    /// Appends a record with these bytes in its pad field, which nobody reads; see [`Record::pad`].
+    /// Appends a record with these bytes in its pad field, which nobody reads; see [`Clog2Record::pad`].
     #[inline]
-    pub fn write_padded(&mut self, record: &Record, pad: [u8; 4]) -> Result<(), Error> {
-        if matches!(record.body, Body::EndBlock | Body::EndLog) {
+    pub fn write_padded(&mut self, record: &Clog2Record, pad: [u8; 4]) -> Result<(), Clog2Error> {
+        if matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog) {
             return match self.layout {
                 Clog2Layout::AsGiven => self.close_block(record),
                 Clog2Layout::Merged | Clog2Layout::Joined => Ok(()),
@@ -190,7 +197,7 @@ impl<W: Write + Seek> Writer<W> {
 
     /// Appends the ENDBLOCK or ENDLOG record that closes a block of a file that is written as given, and what stood behind
     /// it up to the end of the block, which has no meaning. In other layouts the writer closes blocks itself.
-    pub fn write_end(&mut self, record: &Record, behind: &[u8]) -> Result<(), Error> {
+    pub fn write_end(&mut self, record: &Clog2Record, behind: &[u8]) -> Result<(), Clog2Error> {
         if self.layout != Clog2Layout::AsGiven {
             return Ok(());
         }
@@ -202,19 +209,19 @@ impl<W: Write + Seek> Writer<W> {
         self.write_block()
     }
 
-    /// Appends the records that stand one behind the other in `bytes`, in big-endian order as [`Record::encode`] leaves
+    /// Appends the records that stand one behind the other in `bytes`, in big-endian order as [`Clog2Record::encode`] leaves
     /// them; cheaper than decoding and writing each. For merged files only.
     ///
     /// The error's offset counts from the start of `bytes` if these are at fault, else from the start of the file.
-    pub fn write_encoded(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub fn write_encoded(&mut self, bytes: &[u8]) -> Result<(), Clog2Error> {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             let size = peek_size(rest);
             if size == 0 {
                 // Decoding it again says what is wrong.
-                return Err(match Record::decode(rest, Endian::Big) {
+                return Err(match Clog2Record::decode(rest, Endian::Big) {
                     Err(error) => error.moved(at as u64),
-                    Ok(_) => Error::new(at as u64, Clog2ErrorKind::NoEndLog),
+                    Ok(_) => Clog2Error::new(at as u64, Clog2ErrorKind::NoEndLog),
                 });
             }
             if size > HEADER_SIZE {
@@ -236,18 +243,22 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// `preamble` may differ from the one at the start in everything but the block size; its `comm_table_offset` is set
     /// here, and unless the layout is as given, its `endian` and `is_finalized`.
-    pub fn finish(self, comm_table: &CommTable, preamble: &Preamble) -> Result<W, Error> {
+    pub fn finish(self, comm_table: &CommTable, preamble: &Preamble) -> Result<W, Clog2Error> {
         self.close(Some(comm_table), preamble)
     }
 
     /// Finishes the file without a communicator table, as a crash leaves it: `comm_table_offset` stays 0.
-    pub fn finish_without_table(self, preamble: &Preamble) -> Result<W, Error> {
+    pub fn finish_without_table(self, preamble: &Preamble) -> Result<W, Clog2Error> {
         self.close(None, preamble)
     }
 
-    fn close(mut self, comm_table: Option<&CommTable>, preamble: &Preamble) -> Result<W, Error> {
+    fn close(
+        mut self,
+        comm_table: Option<&CommTable>,
+        preamble: &Preamble,
+    ) -> Result<W, Clog2Error> {
         if self.layout != Clog2Layout::AsGiven {
-            self.close_block(&end_record(RecordHeader::default(), Body::EndLog))?;
+            self.close_block(&end_record(RecordHeader::default(), Clog2Body::EndLog))?;
         } else if self.used > 0 {
             // A block that nobody closed.
             self.write_block()?;
@@ -275,7 +286,7 @@ impl<W: Write + Seek> Writer<W> {
             .and_then(|()| (self.complete)(&mut self.out));
         match written {
             Ok(()) => Ok(self.out),
-            Err(error) => Err(self.named(Error::io(0, error))),
+            Err(error) => Err(self.named(Clog2Error::io(0, error))),
         }
     }
 
@@ -289,7 +300,7 @@ impl<W: Write + Seek> Writer<W> {
     }
 
     /// Closes the block if a record of this size does not fit: MPE's rule, strictly less.
-    fn make_room(&mut self, size: usize, next: &RecordHeader) -> Result<(), Error> {
+    fn make_room(&mut self, size: usize, next: &RecordHeader) -> Result<(), Clog2Error> {
         let reserve = if self.layout == Clog2Layout::AsGiven {
             // The other rule may have been at work, but a record must fit.
             0
@@ -302,20 +313,20 @@ impl<W: Write + Seek> Writer<W> {
         if self.layout == Clog2Layout::AsGiven || size + reserve > self.block_size {
             return Err(self.too_large(size));
         }
-        self.close_block(&end_record(*next, Body::EndBlock))
+        self.close_block(&end_record(*next, Clog2Body::EndBlock))
     }
 
-    fn too_large(&self, size: usize) -> Error {
+    fn too_large(&self, size: usize) -> Clog2Error {
         let block_size = self.block_size;
         let kind = Clog2ErrorKind::TooLarge { size, block_size };
-        self.named(Error::new(self.offset, kind))
+        self.named(Clog2Error::new(self.offset, kind))
     }
 
-    fn close_block(&mut self, end: &Record) -> Result<(), Error> {
+    fn close_block(&mut self, end: &Clog2Record) -> Result<(), Clog2Error> {
         let mut end = *end;
         match (self.layout, &end.body) {
             (Clog2Layout::AsGiven, _) => {}
-            (_, Body::EndLog) => end.header.time = ENDLOG_TIME,
+            (_, Clog2Body::EndLog) => end.header.time = ENDLOG_TIME,
             (Clog2Layout::Merged, _) => {
                 let time = end.header.time;
                 end.header = RecordHeader {
@@ -329,7 +340,7 @@ impl<W: Write + Seek> Writer<W> {
         self.write_block()
     }
 
-    fn put_end(&mut self, end: &Record) -> Result<(), Error> {
+    fn put_end(&mut self, end: &Clog2Record) -> Result<(), Clog2Error> {
         if self.used + HEADER_SIZE > self.block_size {
             return Err(self.too_large(HEADER_SIZE));
         }
@@ -340,7 +351,7 @@ impl<W: Write + Seek> Writer<W> {
     }
 
     /// Writes the block, filled up with zeros or with what stood there before, and starts the next.
-    fn write_block(&mut self) -> Result<(), Error> {
+    fn write_block(&mut self) -> Result<(), Clog2Error> {
         let block = std::mem::take(&mut self.block);
         let filled = match self.layout {
             Clog2Layout::Joined => block.len(),
@@ -361,14 +372,14 @@ impl<W: Write + Seek> Writer<W> {
         result
     }
 
-    fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Clog2Error> {
         match self.out.write_all(bytes) {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.named(Error::io(offset, error))),
+            Err(error) => Err(self.named(Clog2Error::io(offset, error))),
         }
     }
 
-    fn named(&self, error: Error) -> Error {
+    fn named(&self, error: Clog2Error) -> Clog2Error {
         match &self.path {
             Some(path) => error.in_file(path),
             None => error,
@@ -386,6 +397,6 @@ fn finalized(preamble: &Preamble, comm_table_offset: u64) -> Preamble {
     }
 }
 
-fn end_record(header: RecordHeader, body: Body) -> Record {
-    Record { header, body }
+fn end_record(header: RecordHeader, body: Clog2Body) -> Clog2Record {
+    Clog2Record { header, body }
 }

@@ -1,4 +1,4 @@
-//! A record on its way into a [`Writer`]: its fields, one by one.
+//! A record on its way into a [`DumpiWriter`]: its fields, one by one.
 
 use std::io::Write;
 
@@ -7,14 +7,14 @@ use super::dialect::{Mask, StreamDialect};
 use super::encode::{put_count, put_ints, put_list, put_string};
 use super::schema::{DumpiField, DumpiFunction};
 use super::stream::{callable, measure};
-use super::types::{ClockTime, DumpiRecord, Span};
+use super::types::{ClockSpan, ClockTime, DumpiRecord};
 use super::value::{DumpiStatus, FieldValue};
-use super::write::{FLUSH_BYTES, RecordHead, WriteError, Writer};
+use super::write::{DumpiWriteError, DumpiWriter, FLUSH_BYTES, RecordHead};
 
 /// A record under construction. Every method appends one field, in stream order.
 #[derive(Debug)]
 pub struct RecordBuilder<'w, W: Write> {
-    writer: &'w mut Writer<W>,
+    writer: &'w mut DumpiWriter<W>,
     id: u16,
     function: Option<&'static DumpiFunction>,
     mask: Mask,
@@ -23,7 +23,7 @@ pub struct RecordBuilder<'w, W: Write> {
     ended: bool,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> DumpiWriter<W> {
     /// Begins a record. `counters` are (entry, return) values, at most 255, written if the mask says so. Without
     /// [`RecordBuilder::end`] the record is dropped.
     #[inline]
@@ -37,7 +37,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Copies a record of another file, in the current layout.
-    pub fn record(&mut self, record: &DumpiRecord<'_>) -> Result<(), WriteError> {
+    pub fn record(&mut self, record: &DumpiRecord<'_>) -> Result<(), DumpiWriteError> {
         let head = RecordHead {
             mask: record.mask,
             thread: record.thread,
@@ -57,7 +57,7 @@ impl<'w, W: Write> RecordBuilder<'w, W> {
     /// Writes what stands in front of the arguments.
     #[inline]
     fn begin(
-        writer: &'w mut Writer<W>,
+        writer: &'w mut DumpiWriter<W>,
         id: u16,
         head: &RecordHead,
         counters: &[(i64, i64)],
@@ -217,13 +217,15 @@ impl<'w, W: Write> RecordBuilder<'w, W> {
 
     /// Keeps the record if it fits the function table.
     #[inline]
-    pub fn end(mut self) -> Result<(), WriteError> {
-        let function = self.function.ok_or(WriteError::UnknownFunction(self.id))?;
+    pub fn end(mut self) -> Result<(), DumpiWriteError> {
+        let function = self
+            .function
+            .ok_or(DumpiWriteError::UnknownFunction(self.id))?;
         let written = self.writer.buf.len() - self.args;
         let args = DumpiCursor::at(&self.writer.buf, self.args);
         let needed = measure(function, self.mask, StreamDialect::CURRENT, args).ok();
         if needed != Some(written) {
-            return Err(WriteError::Misfit {
+            return Err(DumpiWriteError::Misfit {
                 function: function.name,
                 written,
                 needed,
@@ -262,7 +264,7 @@ impl<W: Write> Drop for RecordBuilder<'_, W> {
 }
 
 /// Start and stop as the stream has them.
-pub(super) fn encode_span(span: Span, offset: i32) -> [u8; 12] {
+pub(super) fn encode_span(span: ClockSpan, offset: i32) -> [u8; 12] {
     let mut out = [0; 12];
     let mut put = |at: usize, clock: ClockTime| {
         out[at..at + 2].copy_from_slice(&(clock.sec.wrapping_sub(offset) as u16).to_be_bytes());

@@ -3,36 +3,36 @@
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
-use super::types::{Offsets, SectionIndex, Trailer};
-use super::write::{FileSection, WriteError, Writer};
+use super::types::{ClockOffsets, DumpiTrailer, SectionIndex};
+use super::write::{DumpiWriteError, DumpiWriter, FileSection};
 use trace_model::PendingFile;
 
-/// A [`Writer`] to a [`PendingFile`], which [`FileWriter::finish`] gives its name.
+/// A [`DumpiWriter`] to a [`PendingFile`], which [`FileWriter::finish`] gives its name.
 #[derive(Debug)]
 pub struct FileWriter {
-    writer: Writer<PendingFile>,
+    writer: DumpiWriter<PendingFile>,
 }
 
 impl FileWriter {
     /// Creates the temporary file beside `target`.
-    pub fn create(target: &Path, offsets: Offsets) -> Result<Self, WriteError> {
-        let file = PendingFile::create_regular(target).map_err(|error| WriteError::File {
+    pub fn create(target: &Path, offsets: ClockOffsets) -> Result<Self, DumpiWriteError> {
+        let file = PendingFile::create_regular(target).map_err(|error| DumpiWriteError::File {
             path: target.to_owned(),
             error,
         })?;
         Ok(Self {
-            writer: Writer::new(file, offsets)?,
+            writer: DumpiWriter::new(file, offsets)?,
         })
     }
 
     /// Completes the file and gives it its name, in place of an older file of that name.
     pub fn finish(
         self,
-        trailer: &Trailer,
+        trailer: &DumpiTrailer,
         layout: &[FileSection],
-    ) -> Result<SectionIndex, WriteError> {
+    ) -> Result<SectionIndex, DumpiWriteError> {
         let (mut file, index) = self.writer.finish(trailer, layout)?;
-        file.complete().map_err(|error| WriteError::File {
+        file.complete().map_err(|error| DumpiWriteError::File {
             path: file.path().to_owned(),
             error,
         })?;
@@ -41,7 +41,7 @@ impl FileWriter {
 }
 
 impl Deref for FileWriter {
-    type Target = Writer<PendingFile>;
+    type Target = DumpiWriter<PendingFile>;
 
     fn deref(&self) -> &Self::Target {
         &self.writer

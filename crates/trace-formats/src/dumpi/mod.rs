@@ -14,16 +14,16 @@
 //! ```
 //! use trace_formats::dumpi::functions::by_name;
 //! use trace_formats::dumpi::read::DumpiReader;
-//! use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
+//! use trace_formats::dumpi::types::{Mask, ClockOffsets, ClockSpan, DumpiTrailer};
 //! use trace_formats::dumpi::value::FieldValue;
-//! use trace_formats::dumpi::write::{RecordHead, LIBDUMPI, Writer};
+//! use trace_formats::dumpi::write::{RecordHead, LIBDUMPI, DumpiWriter};
 //!
-//! let mut writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 100 })?;
-//! let head = RecordHead { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(100_000_000_007, 100_000_000_009) };
+//! let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets { cpu: 0, wall: 100 })?;
+//! let head = RecordHead { mask: Mask::DEFAULT, thread: 0, cpu: ClockSpan::default(), wall: ClockSpan::from_ns(100_000_000_007, 100_000_000_009) };
 //! let mut call = writer.call(82, &head, &[]); // MPI_Comm_rank
 //! call.handle(2).int(5);
 //! call.end()?;
-//! let (bytes, _index) = writer.finish(&Trailer::default(), LIBDUMPI)?;
+//! let (bytes, _index) = writer.finish(&DumpiTrailer::default(), LIBDUMPI)?;
 //!
 //! let reader = DumpiReader::open(&bytes)?;
 //! for record in reader.records() {

@@ -7,7 +7,10 @@ use super::cursor::DumpiCursor;
 use super::dialect::StreamDialect;
 use super::error::{DumpiError, DumpiErrorKind};
 use super::stream::DumpiRecords;
-use super::types::{AddressLabel, Footer, Header, Keyval, Offsets, SectionIndex, Trailer, Version};
+use super::types::{
+    AddressLabel, ClockOffsets, DumpiFooter, DumpiHeader, DumpiTrailer, Keyval, SectionIndex,
+    Version,
+};
 use super::{FOOTER_MARK, MAGIC};
 
 /// An opened file.
@@ -15,8 +18,8 @@ use super::{FOOTER_MARK, MAGIC};
 pub struct DumpiReader<'a> {
     bytes: &'a [u8],
     index: SectionIndex,
-    header: Option<Header>,
-    offsets: Offsets,
+    header: Option<DumpiHeader>,
+    offsets: ClockOffsets,
     /// The stream cannot go beyond this.
     limit: usize,
     complete: bool,
@@ -134,7 +137,7 @@ impl<'a> DumpiReader<'a> {
     }
 
     /// The header; `None` if the file has none.
-    pub fn header(&self) -> Option<&Header> {
+    pub fn header(&self) -> Option<&DumpiHeader> {
         self.header.as_ref()
     }
 
@@ -145,7 +148,7 @@ impl<'a> DumpiReader<'a> {
     }
 
     /// Seconds that are to be added to the times in the stream, per clock.
-    pub fn offsets(&self) -> Offsets {
+    pub fn offsets(&self) -> ClockOffsets {
         self.offsets
     }
 
@@ -162,7 +165,7 @@ impl<'a> DumpiReader<'a> {
     }
 
     /// The call counts; `None` if the file has no such section, like the following.
-    pub fn footer(&self) -> Result<Option<Footer>, DumpiError> {
+    pub fn footer(&self) -> Result<Option<DumpiFooter>, DumpiError> {
         self.section(self.index.footer, read_footer)
     }
 
@@ -187,8 +190,8 @@ impl<'a> DumpiReader<'a> {
     }
 
     /// Everything behind the stream, absent sections empty.
-    pub fn trailer(&self) -> Result<Trailer, DumpiError> {
-        Ok(Trailer {
+    pub fn trailer(&self) -> Result<DumpiTrailer, DumpiError> {
+        Ok(DumpiTrailer {
             header: self.header.clone().unwrap_or_default(),
             footer: self.footer()?.unwrap_or_default(),
             keyvals: self.keyvals()?.unwrap_or_default(),
@@ -266,10 +269,10 @@ fn named(index: &SectionIndex) -> [(&'static str, u64); 7] {
     ]
 }
 
-fn read_offsets(bytes: &[u8], at: usize) -> Result<Offsets, DumpiError> {
+fn read_offsets(bytes: &[u8], at: usize) -> Result<ClockOffsets, DumpiError> {
     let mut c = DumpiCursor::at(bytes, at);
     match (c.i32(), c.i32()) {
-        (Some(cpu), Some(wall)) => Ok(Offsets { cpu, wall }),
+        (Some(cpu), Some(wall)) => Ok(ClockOffsets { cpu, wall }),
         _ => Err(DumpiError::new(
             at as u64,
             DumpiErrorKind::Short("time offsets"),
@@ -286,7 +289,7 @@ fn whole<'a, T>(
     read(c).ok_or_else(|| DumpiError::new(c.pos() as u64, DumpiErrorKind::Short(name)))
 }
 
-fn read_header(c: &mut DumpiCursor<'_>) -> Result<Header, DumpiError> {
+fn read_header(c: &mut DumpiCursor<'_>) -> Result<DumpiHeader, DumpiError> {
     whole(c, "header", |c| {
         let version = Version::new(c.u8()?, c.u8()?, c.u8()?);
         let starttime = c.u64()?;
@@ -305,7 +308,7 @@ fn read_header(c: &mut DumpiCursor<'_>) -> Result<Header, DumpiError> {
         } else {
             ints(c)?
         };
-        Some(Header {
+        Some(DumpiHeader {
             version,
             starttime,
             hostname,
@@ -316,14 +319,14 @@ fn read_header(c: &mut DumpiCursor<'_>) -> Result<Header, DumpiError> {
     })
 }
 
-fn read_footer(c: &mut DumpiCursor<'_>) -> Result<Footer, DumpiError> {
+fn read_footer(c: &mut DumpiCursor<'_>) -> Result<DumpiFooter, DumpiError> {
     let at = c.pos();
     let mark = whole(c, "footer", DumpiCursor::u64)?;
     if mark != FOOTER_MARK {
         return Err(DumpiError::new(at as u64, DumpiErrorKind::NoFooter(mark)));
     }
     whole(c, "footer", |c| {
-        let mut footer = Footer::default();
+        let mut footer = DumpiFooter::default();
         for count in footer.called.iter_mut().chain(footer.ignored.iter_mut()) {
             *count = c.u32()?;
         }

@@ -4,7 +4,7 @@ use super::cursor::DumpiCursor;
 use super::dialect::{Mask, StreamDialect};
 use super::error::{DumpiError, DumpiErrorKind};
 use super::functions::{self, DumpiFunction, END_OF_STREAM, FINALIZE};
-use super::types::{CallCounters, ClockTime, DumpiRecord, FieldValues, Offsets, Span};
+use super::types::{CallCounters, ClockOffsets, ClockSpan, ClockTime, DumpiRecord, FieldValues};
 
 /// Iterator over the calls of a file. After an error it ends.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct DumpiRecords<'a> {
     /// The file up to the end of the stream.
     bytes: &'a [u8],
     pos: usize,
-    offsets: Offsets,
+    offsets: ClockOffsets,
     dialect: StreamDialect,
     /// Whether the stream may end without its end mark, at the section that follows it.
     bounded: bool,
@@ -25,7 +25,7 @@ impl<'a> DumpiRecords<'a> {
     pub(super) fn new(
         bytes: &'a [u8],
         body: usize,
-        offsets: Offsets,
+        offsets: ClockOffsets,
         dialect: StreamDialect,
         bounded: bool,
     ) -> Self {
@@ -95,18 +95,21 @@ impl<'a> DumpiRecords<'a> {
 
     /// What stands between the function id and the arguments.
     #[inline]
-    fn head(&self, c: &mut DumpiCursor<'a>) -> Option<(Mask, u16, Span, Span, CallCounters<'a>)> {
+    fn head(
+        &self,
+        c: &mut DumpiCursor<'a>,
+    ) -> Option<(Mask, u16, ClockSpan, ClockSpan, CallCounters<'a>)> {
         let mask = Mask(c.u8()?);
         let thread = if mask.has(Mask::THREAD) { c.u16()? } else { 0 };
         let cpu = if mask.has(Mask::CPU) {
             span(c, self.offsets.cpu)?
         } else {
-            Span::default()
+            ClockSpan::default()
         };
         let wall = if mask.has(Mask::WALL) {
             span(c, self.offsets.wall)?
         } else {
-            Span::default()
+            ClockSpan::default()
         };
         let counters = if mask.has(Mask::COUNTERS) {
             let count = c.u8()?;
@@ -145,13 +148,13 @@ pub(super) fn callable(id: u16) -> Option<&'static DumpiFunction> {
 }
 
 #[inline]
-fn span(c: &mut DumpiCursor<'_>, offset: i32) -> Option<Span> {
+fn span(c: &mut DumpiCursor<'_>, offset: i32) -> Option<ClockSpan> {
     let clock = |b: &[u8; 6]| ClockTime {
         sec: i32::from(u16::from_be_bytes([b[0], b[1]])).wrapping_add(offset),
         nsec: i32::from_be_bytes([b[2], b[3], b[4], b[5]]),
     };
     match c.slice(12)?.as_chunks::<6>().0 {
-        [start, stop] => Some(Span {
+        [start, stop] => Some(ClockSpan {
             start: clock(start),
             stop: clock(stop),
         }),

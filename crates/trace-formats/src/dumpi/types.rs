@@ -35,14 +35,14 @@ impl ClockTime {
 
 /// Start and end of a call by one clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct ClockSpan {
     /// Entry.
     pub start: ClockTime,
     /// Return.
     pub stop: ClockTime,
 }
 
-impl Span {
+impl ClockSpan {
     /// Makes a span from start and stop, nanoseconds since the clock's zero.
     pub fn from_ns(start: u64, stop: u64) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Span {
 
 /// The seconds that the stream subtracts from its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offsets {
+pub struct ClockOffsets {
     /// Offset of the CPU clock, seconds.
     pub cpu: i32,
     /// Offset of the wall clock, seconds.
@@ -73,9 +73,9 @@ pub struct DumpiRecord<'a> {
     /// Number of the calling thread; 0 if not recorded.
     pub thread: u16,
     /// Cpu times; zero if not recorded.
-    pub cpu: Span,
+    pub cpu: ClockSpan,
     /// Wall times; zero if not recorded.
-    pub wall: Span,
+    pub wall: ClockSpan,
     /// Performance counters.
     pub counters: CallCounters<'a>,
     pub(super) args: &'a [u8],
@@ -219,7 +219,7 @@ impl fmt::Debug for CallCounters<'_> {
 
 /// The header section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct DumpiHeader {
     /// Version of the writer.
     pub version: Version,
     /// Start of the rank's recorder, seconds since 1970.
@@ -234,7 +234,7 @@ pub struct Header {
     pub mesh_sizes: Vec<i32>,
 }
 
-impl Default for Header {
+impl Default for DumpiHeader {
     /// Everything empty, of the current version.
     fn default() -> Self {
         Self {
@@ -253,14 +253,14 @@ pub const FOOTER_ENTRIES: usize = 291;
 
 /// The footer section: how often each function was called. Positions are function ids, the last is the total.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Footer {
+pub struct DumpiFooter {
     /// Entries into the wrappers, by function.
     pub called: Box<[u32; FOOTER_ENTRIES]>,
     /// Calls that made no record, by function.
     pub ignored: Box<[u32; FOOTER_ENTRIES]>,
 }
 
-impl Default for Footer {
+impl Default for DumpiFooter {
     fn default() -> Self {
         Self {
             called: Box::new([0; FOOTER_ENTRIES]),
@@ -269,7 +269,7 @@ impl Default for Footer {
     }
 }
 
-impl Footer {
+impl DumpiFooter {
     /// Counts `called` calls of a function, `ignored` of them without a record, in its own entry and in the total.
     /// Pseudo calls, which the format never counts, are left out.
     pub fn count(&mut self, id: u16, called: u32, ignored: u32) {
@@ -310,11 +310,11 @@ pub struct Keyval {
 
 /// Everything behind the stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trailer {
+pub struct DumpiTrailer {
     /// Header of the file.
-    pub header: Header,
+    pub header: DumpiHeader,
     /// Call counts.
-    pub footer: Footer,
+    pub footer: DumpiFooter,
     /// Free pairs of strings: [`CLOCK_KEY`]; no other known writer has any.
     pub keyvals: Vec<Keyval>,
     /// Names of the performance counters.

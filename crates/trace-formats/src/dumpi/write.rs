@@ -1,14 +1,14 @@
 //! Writing a `.bin` file: records one by one, then the sections behind the stream.
 //!
-//! [`Writer`] writes to anything, [`FileWriter`] to a file that gets its name when it is complete. A record is made
+//! [`DumpiWriter`] writes to anything, [`FileWriter`] to a file that gets its name when it is complete. A record is made
 //! of its head and its arguments in stream order:
 //!
 //! ```
-//! # use trace_formats::dumpi::types::{Mask, Offsets, Span};
+//! # use trace_formats::dumpi::types::{Mask, ClockOffsets, ClockSpan};
 //! # use trace_formats::dumpi::value::DumpiStatus;
-//! # use trace_formats::dumpi::write::{RecordHead, Writer};
-//! # let mut writer = Writer::new(Vec::new(), Offsets::default())?;
-//! let head = RecordHead { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(10, 20) };
+//! # use trace_formats::dumpi::write::{RecordHead, DumpiWriter};
+//! # let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets::default())?;
+//! let head = RecordHead { mask: Mask::DEFAULT, thread: 0, cpu: ClockSpan::default(), wall: ClockSpan::from_ns(10, 20) };
 //! let mut call = writer.call(18, &head, &[]); // MPI_Waitall: count, requests, statuses
 //! call.int(2).ints([7, 8]).statuses([DumpiStatus::default(); 2]);
 //! call.end()?;
@@ -24,7 +24,9 @@ use std::path::PathBuf;
 
 use super::encode::{put_count, put_ints};
 use super::functions::END_OF_STREAM;
-use super::types::{Footer, Header, Keyval, Mask, Offsets, SectionIndex, Span, Trailer};
+use super::types::{
+    ClockOffsets, ClockSpan, DumpiFooter, DumpiHeader, DumpiTrailer, Keyval, Mask, SectionIndex,
+};
 use super::{FOOTER_MARK, MAGIC};
 
 pub use super::call::RecordBuilder;
@@ -41,9 +43,9 @@ pub struct RecordHead {
     /// Number of the calling thread.
     pub thread: u16,
     /// Cpu times.
-    pub cpu: Span,
+    pub cpu: ClockSpan,
     /// Wall times.
-    pub wall: Span,
+    pub wall: ClockSpan,
 }
 
 /// A section behind the stream.
@@ -95,7 +97,7 @@ pub const ASCII2DUMPI: &[FileSection] = {
 
 /// Why something was not written.
 #[derive(Debug)]
-pub enum WriteError {
+pub enum DumpiWriteError {
     /// The output failed.
     Io(io::Error),
     /// The file could not be made or renamed.
@@ -125,7 +127,7 @@ pub enum WriteError {
     },
 }
 
-impl fmt::Display for WriteError {
+impl fmt::Display for DumpiWriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(e) => e.fmt(f),
@@ -153,7 +155,7 @@ impl fmt::Display for WriteError {
     }
 }
 
-impl std::error::Error for WriteError {
+impl std::error::Error for DumpiWriteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) | Self::File { error, .. } => Some(error),
@@ -162,7 +164,7 @@ impl std::error::Error for WriteError {
     }
 }
 
-impl From<io::Error> for WriteError {
+impl From<io::Error> for DumpiWriteError {
     fn from(e: io::Error) -> Self {
         Self::Io(e)
     }
@@ -170,18 +172,18 @@ impl From<io::Error> for WriteError {
 
 /// Writes one file. Output goes out in large pieces, so `W` needs no buffer of its own.
 #[derive(Debug)]
-pub struct Writer<W: Write> {
+pub struct DumpiWriter<W: Write> {
     out: W,
     pub(super) buf: Vec<u8>,
     /// Bytes already passed on to `out`.
     flushed: u64,
-    pub(super) offsets: Offsets,
+    pub(super) offsets: ClockOffsets,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> DumpiWriter<W> {
     /// Begins a file. `offsets` are the seconds that the times of the stream count from; no time may be earlier, nor
     /// 65536 s later.
-    pub fn new(out: W, offsets: Offsets) -> Result<Self, WriteError> {
+    pub fn new(out: W, offsets: ClockOffsets) -> Result<Self, DumpiWriteError> {
         let mut buf = Vec::with_capacity(FLUSH_BYTES + FLUSH_BYTES / 4);
         buf.extend_from_slice(&MAGIC);
         buf.extend_from_slice(&offsets.cpu.to_be_bytes());
@@ -207,9 +209,9 @@ impl<W: Write> Writer<W> {
     /// Ends the stream, writes the sections in the order of `layout` and the index, and gives the output back.
     pub fn finish(
         mut self,
-        trailer: &Trailer,
+        trailer: &DumpiTrailer,
         layout: &[FileSection],
-    ) -> Result<(W, SectionIndex), WriteError> {
+    ) -> Result<(W, SectionIndex), DumpiWriteError> {
         self.buf.extend_from_slice(&END_OF_STREAM.to_be_bytes());
         let mut index = SectionIndex {
             body: MAGIC.len() as u64,
@@ -293,7 +295,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-fn put_header(b: &mut Vec<u8>, header: &Header) -> Result<(), WriteError> {
+fn put_header(b: &mut Vec<u8>, header: &DumpiHeader) -> Result<(), DumpiWriteError> {
     let v = header.version;
     b.extend_from_slice(&[v.major, v.minor, v.patch]);
     b.extend_from_slice(&header.starttime.to_be_bytes());
@@ -304,15 +306,15 @@ fn put_header(b: &mut Vec<u8>, header: &Header) -> Result<(), WriteError> {
     Ok(())
 }
 
-fn put_footer(b: &mut Vec<u8>, footer: &Footer) {
+fn put_footer(b: &mut Vec<u8>, footer: &DumpiFooter) {
     b.extend_from_slice(&FOOTER_MARK.to_be_bytes());
     for count in footer.called.iter().chain(footer.ignored.iter()) {
         b.extend_from_slice(&count.to_be_bytes());
     }
 }
 
-fn put_short(b: &mut Vec<u8>, text: &[u8], what: &'static str) -> Result<(), WriteError> {
-    let len = u16::try_from(text.len()).map_err(|_| WriteError::TooLong {
+fn put_short(b: &mut Vec<u8>, text: &[u8], what: &'static str) -> Result<(), DumpiWriteError> {
+    let len = u16::try_from(text.len()).map_err(|_| DumpiWriteError::TooLong {
         what,
         len: text.len(),
     })?;

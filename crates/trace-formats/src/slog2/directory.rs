@@ -4,7 +4,7 @@
 //! for a node, or for those of a stretch of time, finds them in place, and a file of any size opens at once.
 
 use super::cursor::Slog2Cursor;
-use super::error::{Error, Slog2ErrorKind};
+use super::error::{Slog2Error, Slog2ErrorKind};
 use super::types::{DirEntry, FileBlockPtr, TreeNodeId};
 use trace_model::TimeBBox;
 
@@ -21,7 +21,7 @@ pub struct NodeDirectory<'a> {
 
 impl<'a> NodeDirectory<'a> {
     /// Takes the part of the file that holds the directory. Nothing but its size is looked at.
-    pub(super) fn read(part: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn read(part: &mut Slog2Cursor<'a>) -> Result<Self, Slog2Error> {
         let what = "tree directory";
         let count = part.count(ENTRY_SIZE, "tree directory entries")?;
         let offset = part.offset();
@@ -109,7 +109,7 @@ impl<'a> NodeDirectory<'a> {
     /// # Errors
     /// [`Slog2ErrorKind::DirectoryOrder`] if they do not follow each other as the format has it, which searching relies on.
     /// Only their ends are looked at.
-    pub(super) fn levels(&self, children: usize) -> Result<Vec<Self>, Error> {
+    pub(super) fn levels(&self, children: usize) -> Result<Vec<Self>, Slog2Error> {
         match self.full_levels(children) {
             Some(levels) => Ok(levels),
             None => self.searched_levels(),
@@ -136,7 +136,7 @@ impl<'a> NodeDirectory<'a> {
         (end == 0).then_some(levels)
     }
 
-    fn searched_levels(&self) -> Result<Vec<Self>, Error> {
+    fn searched_levels(&self) -> Result<Vec<Self>, Slog2Error> {
         let mut levels = Vec::new();
         let mut rest = *self;
         let mut expected = rest.entries.first().map(depth);
@@ -144,7 +144,7 @@ impl<'a> NodeDirectory<'a> {
             let level = rest.level(of_depth);
             if level.offset != rest.offset || !level.is_level(of_depth) {
                 let depth = of_depth;
-                return Err(Error::new(
+                return Err(Slog2Error::new(
                     rest.offset,
                     Slog2ErrorKind::DirectoryOrder { depth },
                 ));

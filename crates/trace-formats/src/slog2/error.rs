@@ -7,7 +7,7 @@ use trace_model::fault::Fault;
 use trace_model::fault_kind;
 
 /// An error in an SLOG2 file: what was expected, at which byte, of which file.
-pub type Error = Fault<Slog2ErrorKind>;
+pub type Slog2Error = Fault<Slog2ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Debug)]

@@ -7,14 +7,14 @@
 //! * [`print()`], [`print_recursively`] and [`Navigator`] write the texts of the original's tools.
 //!
 //! ```
-//! use trace_formats::clog2::{Body, Preamble, Record, RecordHeader};
+//! use trace_formats::clog2::{Clog2Body, Preamble, Clog2Record, RecordHeader};
 //! use trace_formats::slog2::{FromClog2, Slog2Reader};
 //!
 //! let out = std::io::Cursor::new(Vec::new()); // or a PendingFile, with persist() at the end
 //! let mut converter = FromClog2::new(out, &Preamble::default(), Default::default())?;
 //! for (time, etype) in [(0.25, 48), (0.75, 49)] {
 //!     let header = RecordHeader { time, icomm: 0, rank: 0, thread: 0 };
-//!     converter.push(&Record { header, body: Body::Bare { etype } })?;
+//!     converter.push(&Clog2Record { header, body: Clog2Body::Bare { etype } })?;
 //! }
 //! let (out, conversion) = converter.finish()?;
 //! assert_eq!(conversion.drawables, 1);
@@ -23,7 +23,7 @@
 //! let reader = Slog2Reader::new(&file)?;
 //! let root = reader.node(reader.header().tree_root)?;
 //! assert_eq!(root.nestable[0].bounds().duration(), 0.5);
-//! # Ok::<(), trace_formats::slog2::Error>(())
+//! # Ok::<(), trace_formats::slog2::Slog2Error>(())
 //! ```
 //!
 //! Section numbers in this module are those of the format description the project works from (`slog2.md`).
@@ -59,7 +59,7 @@ pub use convert::{
     WholeState, convert, convert_with_progress,
 };
 pub use directory::{NodeDirectory, NodeDirectoryEntries};
-pub use error::{Error, Slog2ErrorKind};
+pub use error::{Slog2Error, Slog2ErrorKind};
 pub use node::{
     Composite, NodeDrawable, NodeShadow, Primitive, ShadowBuffer, Slog2Node, Stub, Weight,
 };
@@ -80,7 +80,7 @@ pub use trace_model::{
     Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,
     Text, TimeBBox, Topology, Vertex, preview_index,
 };
-pub use tree_builder::{NewComposite, Options, TreeBuilder, WrittenTree};
+pub use tree_builder::{NewComposite, TreeBuilder, TreeOptions, WrittenTree};
 pub use types::{
     DirEntry, FileBlockPtr, HEADER_SIZE, LineIdMap, Slog2Header, Slog2Layout, TreeNodeId, VERSION,
     VERSION_2_0_5,

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use super::cursor::Slog2Cursor;
 use super::encode::{write_bounds, write_count, write_f32, write_node_id, write_ptr};
-use super::error::{Error, Slog2ErrorKind};
+use super::error::{Slog2Error, Slog2ErrorKind};
 use super::types::{FileBlockPtr, Slog2Layout, TreeNodeId};
 use trace_model::{Ratios, TimeBBox, Vertex};
 
@@ -29,7 +29,7 @@ pub struct Primitive<'a> {
 }
 
 impl<'a> Primitive<'a> {
-    pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Slog2Error> {
         let category = cursor.i32("category index")?;
         let info = cursor.short_bytes("info")?;
         let count = cursor.short_count(VERTEX_SIZE, "vertices")?;
@@ -103,7 +103,7 @@ pub struct Composite<'a> {
 }
 
 impl<'a> Composite<'a> {
-    fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
+    fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Slog2Error> {
         let category = cursor.i32("category index")?;
         let info = cursor.short_bytes("info")?;
         let count = cursor.short_count(PRIMITIVE_SIZE + VERTEX_SIZE, "primitives")?;
@@ -149,7 +149,7 @@ impl<'a> NodeDrawable<'a> {
     /// Bytes in a list of nodes, at least.
     pub(super) const LEAST_SIZE: usize = 1 + PRIMITIVE_SIZE + VERTEX_SIZE;
 
-    pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Slog2Error> {
         match cursor.u8("kind of drawable")? {
             0 => Primitive::read(cursor).map(NodeDrawable::Primitive),
             1 => Composite::read(cursor).map(NodeDrawable::Composite),
@@ -244,7 +244,7 @@ impl Weight {
         }
     }
 
-    fn read(cursor: &mut Slog2Cursor<'_>, layout: Slog2Layout) -> Result<Self, Error> {
+    fn read(cursor: &mut Slog2Cursor<'_>, layout: Slog2Layout) -> Result<Self, Slog2Error> {
         Ok(Weight {
             category: cursor.i32("category index")?,
             ratios: Ratios {
@@ -279,7 +279,10 @@ impl<'a> NodeShadow<'a> {
     /// Bytes in a list, at least.
     pub(super) const LEAST_SIZE: usize = PRIMITIVE_SIZE + VERTEX_SIZE + Self::TAIL_SIZE;
 
-    pub(super) fn read(cursor: &mut Slog2Cursor<'a>, layout: Slog2Layout) -> Result<Self, Error> {
+    pub(super) fn read(
+        cursor: &mut Slog2Cursor<'a>,
+        layout: Slog2Layout,
+    ) -> Result<Self, Slog2Error> {
         let primitive = Primitive::read(cursor)?;
         let bounds = cursor.time_bbox("bounds of a shadow")?;
         let count = cursor.i64("number of real drawables")?;
@@ -364,7 +367,7 @@ impl Stub {
     /// Bytes of a stub.
     pub const SIZE: usize = 34;
 
-    pub(super) fn read(cursor: &mut Slog2Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Slog2Cursor<'_>) -> Result<Self, Slog2Error> {
         Ok(Stub {
             bounds: cursor.time_bbox("bounds of a node")?,
             id: cursor.node_id("node ID")?,
@@ -421,7 +424,10 @@ pub struct Slog2Node<'a> {
 pub(super) type Sides<'a> = (Vec<NodeDrawable<'a>>, Vec<NodeDrawable<'a>>);
 
 impl<'a> Slog2Node<'a> {
-    pub(super) fn read(cursor: &mut Slog2Cursor<'a>, layout: Slog2Layout) -> Result<Self, Error> {
+    pub(super) fn read(
+        cursor: &mut Slog2Cursor<'a>,
+        layout: Slog2Layout,
+    ) -> Result<Self, Slog2Error> {
         let stub = Stub::read(cursor)?;
         let (nestless, nestable) = Slog2Node::read_sides(cursor)?;
         Ok(Slog2Node {
@@ -440,12 +446,12 @@ impl<'a> Slog2Node<'a> {
     }
 
     /// Reads the drawables of a node and leaves its shadows alone.
-    pub(super) fn read_drawables(cursor: &mut Slog2Cursor<'a>) -> Result<Sides<'a>, Error> {
+    pub(super) fn read_drawables(cursor: &mut Slog2Cursor<'a>) -> Result<Sides<'a>, Slog2Error> {
         Stub::read(cursor)?;
         Slog2Node::read_sides(cursor)
     }
 
-    fn read_sides(cursor: &mut Slog2Cursor<'a>) -> Result<Sides<'a>, Error> {
+    fn read_sides(cursor: &mut Slog2Cursor<'a>) -> Result<Sides<'a>, Slog2Error> {
         let least = NodeDrawable::LEAST_SIZE;
         Ok((
             list(cursor, least, "nestless drawables", NodeDrawable::read)?,
@@ -499,8 +505,8 @@ fn list<'a, T>(
     cursor: &mut Slog2Cursor<'a>,
     least: usize,
     what: &'static str,
-    read: impl Fn(&mut Slog2Cursor<'a>) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
+    read: impl Fn(&mut Slog2Cursor<'a>) -> Result<T, Slog2Error>,
+) -> Result<Vec<T>, Slog2Error> {
     let count = cursor.count(least, what)?;
     (0..count).map(|_| read(cursor)).collect()
 }

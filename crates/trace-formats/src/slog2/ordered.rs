@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use super::cursor::Slog2Cursor;
 use super::directory::{NodeDirectory, NodeDirectoryEntries};
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::{NodeDrawable, NodeShadow, Primitive, Stub};
 use super::read::Slog2Reader;
 use super::types::{DirEntry, FileBlockPtr};
@@ -53,7 +53,7 @@ impl<'a> Slog2Reader<'a> {
         &self,
         ptr: FileBlockPtr,
         visit: &mut impl VisitNode<'a>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         let mut part = self.part(ptr, "tree node")?;
         Stub::read(&mut part)?;
         for what in ["nestless drawables", "nestable drawables"] {
@@ -76,7 +76,7 @@ impl<'a> Slog2Reader<'a> {
     ///
     /// # Errors
     /// The directory is damaged.
-    pub fn bytes_in(&self, window: TimeBBox) -> Result<u64, Error> {
+    pub fn bytes_in(&self, window: TimeBBox) -> Result<u64, Slog2Error> {
         let levels = self.levels_in(window)?;
         let bytes = levels.iter().map(NodeDirectory::node_bytes);
         Ok(bytes.fold(0, u64::saturating_add))
@@ -86,7 +86,7 @@ impl<'a> Slog2Reader<'a> {
     ///
     /// # Errors
     /// The directory is damaged.
-    pub fn levels_in(&self, window: TimeBBox) -> Result<Vec<NodeDirectory<'a>>, Error> {
+    pub fn levels_in(&self, window: TimeBBox) -> Result<Vec<NodeDirectory<'a>>, Slog2Error> {
         let children = self.children();
         let mut found: Vec<NodeDirectory<'a>> = Vec::new();
         for level in self.directory().levels(children)? {
@@ -109,7 +109,7 @@ impl<'a> Slog2Reader<'a> {
         &self,
         window: TimeBBox,
         put: &mut dyn FnMut(&Primitive<'a>) -> ControlFlow<()>,
-    ) -> Result<InOrder, Error> {
+    ) -> Result<InOrder, Slog2Error> {
         let mut merge = NodeMerge::new(self, window)?;
         loop {
             match merge.next()? {
@@ -239,7 +239,7 @@ enum YieldedDrawable<'a> {
 
 impl<'a> RemainingDrawables<'a> {
     #[inline]
-    fn next(&mut self, window: TimeBBox) -> Result<YieldedDrawable<'a>, Error> {
+    fn next(&mut self, window: TimeBBox) -> Result<YieldedDrawable<'a>, Slog2Error> {
         match self {
             RemainingDrawables::Node { part, left, last } => {
                 while *left > 0 {
@@ -266,7 +266,7 @@ impl<'a> RemainingDrawables<'a> {
 }
 
 impl<'r, 'a> NodeMerge<'r, 'a> {
-    fn new(reader: &'r Slog2Reader<'a>, window: TimeBBox) -> Result<Self, Error> {
+    fn new(reader: &'r Slog2Reader<'a>, window: TimeBBox) -> Result<Self, Slog2Error> {
         let mut merge = NodeMerge {
             reader,
             window,
@@ -295,7 +295,7 @@ impl<'r, 'a> NodeMerge<'r, 'a> {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<NextItem<'a>, Error> {
+    fn next(&mut self) -> Result<NextItem<'a>, Slog2Error> {
         loop {
             let Some(Reverse(head)) = self.heads.peek().copied() else {
                 return Ok(NextItem::End);
@@ -337,7 +337,7 @@ impl<'r, 'a> NodeMerge<'r, 'a> {
     }
 
     /// Begins the node that is next of a level; false if something there is not in order.
-    fn next_node(&mut self, head: NextKey) -> Result<bool, Error> {
+    fn next_node(&mut self, head: NextKey) -> Result<bool, Slog2Error> {
         let (next, behind) = &mut self.levels[head.level];
         let node = std::mem::replace(next, behind.next());
         if let Some(mut top) = self.heads.peek_mut() {
@@ -356,7 +356,7 @@ impl<'r, 'a> NodeMerge<'r, 'a> {
     }
 
     /// Begins both lists of a node; false if they are not in order.
-    fn begin_node(&mut self, node: DirEntry, level: usize) -> Result<bool, Error> {
+    fn begin_node(&mut self, node: DirEntry, level: usize) -> Result<bool, Slog2Error> {
         self.bytes = (self.bytes).saturating_add(node.ptr.size.unsigned_abs().into());
         self.reader.check_node_bytes(self.bytes)?;
         let mut part = self.reader.part(node.ptr, "tree node")?;
@@ -382,7 +382,11 @@ impl<'r, 'a> NodeMerge<'r, 'a> {
     }
 
     /// Adds a list to those that are merged.
-    fn begin(&mut self, mut rest: RemainingDrawables<'a>, level: usize) -> Result<bool, Error> {
+    fn begin(
+        &mut self,
+        mut rest: RemainingDrawables<'a>,
+        level: usize,
+    ) -> Result<bool, Slog2Error> {
         let at_hand = match rest.next(self.window)? {
             YieldedDrawable::Drawable(first) => first,
             YieldedDrawable::Disordered => return Ok(false),

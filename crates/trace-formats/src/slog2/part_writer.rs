@@ -3,7 +3,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use super::encode;
-use super::error::{Error, Slog2ErrorKind};
+use super::error::{Slog2Error, Slog2ErrorKind};
 use super::types::{FileBlockPtr, Slog2Header};
 
 /// The output of an SLOG2 file that is being written. It counts bytes, and notes the size of the largest part.
@@ -19,7 +19,7 @@ pub(super) struct PartWriter<W> {
 impl<W: Write + Seek> PartWriter<W> {
     /// Starts a file at the beginning of `out`, which should be empty. `header` holds the room of the header, which
     /// [`PartWriter::finish`] writes.
-    pub(super) fn new(out: W, header: &[u8]) -> Result<Self, Error> {
+    pub(super) fn new(out: W, header: &[u8]) -> Result<Self, Slog2Error> {
         let mut writer = PartWriter {
             out,
             position: 0,
@@ -42,7 +42,7 @@ impl<W: Write + Seek> PartWriter<W> {
         &self,
         what: &'static str,
         size: usize,
-    ) -> Result<FileBlockPtr, Error> {
+    ) -> Result<FileBlockPtr, Slog2Error> {
         match i32::try_from(size) {
             Ok(size) => Ok(FileBlockPtr {
                 offset: self.position as i64,
@@ -51,13 +51,17 @@ impl<W: Write + Seek> PartWriter<W> {
             Err(_) => {
                 let size = size as u64;
                 let kind = Slog2ErrorKind::TooLarge { what, size };
-                Err(Error::new(self.position, kind))
+                Err(Slog2Error::new(self.position, kind))
             }
         }
     }
 
     /// Writes a part, and gives the pointer to it.
-    pub(super) fn part(&mut self, what: &'static str, bytes: &[u8]) -> Result<FileBlockPtr, Error> {
+    pub(super) fn part(
+        &mut self,
+        what: &'static str,
+        bytes: &[u8],
+    ) -> Result<FileBlockPtr, Slog2Error> {
         let ptr = self.next_pointer(what, bytes.len())?;
         self.write(bytes)?;
         self.largest = self.largest.max(bytes.len());
@@ -65,16 +69,19 @@ impl<W: Write + Seek> PartWriter<W> {
     }
 
     /// Writes bytes that are no part and to which no pointer leads.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Slog2Error> {
         self.out
             .write_all(bytes)
-            .map_err(|error| Error::io(self.position, error))?;
+            .map_err(|error| Slog2Error::io(self.position, error))?;
         self.position += bytes.len() as u64;
         Ok(())
     }
 
     /// Writes the header, with the size of the largest part, and gives the output and the header.
-    pub(super) fn finish(mut self, mut header: Slog2Header) -> Result<(W, Slog2Header), Error> {
+    pub(super) fn finish(
+        mut self,
+        mut header: Slog2Header,
+    ) -> Result<(W, Slog2Header), Slog2Error> {
         // No part is larger than an i32 can tell, or it would not have been written.
         header.max_buffer_size = self.largest as i32;
         let mut write = || {
@@ -82,7 +89,7 @@ impl<W: Write + Seek> PartWriter<W> {
             self.out.write_all(&encode::header(&header))?;
             self.out.flush()
         };
-        write().map_err(|error| Error::io(0, error))?;
+        write().map_err(|error| Slog2Error::io(0, error))?;
         Ok((self.out, header))
     }
 }

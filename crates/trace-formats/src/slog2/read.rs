@@ -4,7 +4,7 @@
 
 use super::cursor::Slog2Cursor;
 use super::directory::NodeDirectory;
-use super::error::{Error, Slog2ErrorKind};
+use super::error::{Slog2Error, Slog2ErrorKind};
 use super::node::Slog2Node;
 use super::types::{
     DirEntry, FileBlockPtr, LineIdMap, Slog2Header, Slog2Layout, TreeNodeId, VERSION, VERSION_2_0_5,
@@ -26,21 +26,21 @@ impl<'a> Slog2Reader<'a> {
     /// Reads header, categories and line maps, given all bytes of a file; of the tree, no byte is touched.
     ///
     /// A version other than 2.0.6 and 2.0.5 is refused with [`Slog2ErrorKind::Version`]; see [`Slog2Reader::with_layout`].
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8]) -> Result<Self, Slog2Error> {
         let header = read_header(file)?;
         let layout = match header.version.to_str().as_ref() {
             VERSION => Slog2Layout::V206,
             VERSION_2_0_5 => Slog2Layout::V205,
             found => {
                 let found = found.chars().take(32).collect();
-                return Err(Error::new(0, Slog2ErrorKind::Version { found }));
+                return Err(Slog2Error::new(0, Slog2ErrorKind::Version { found }));
             }
         };
         Slog2Reader::with_header(file, header, layout)
     }
 
     /// Reads a file of any version of SLOG2 as if it had this layout.
-    pub fn with_layout(file: &'a [u8], layout: Slog2Layout) -> Result<Self, Error> {
+    pub fn with_layout(file: &'a [u8], layout: Slog2Layout) -> Result<Self, Slog2Error> {
         Slog2Reader::with_header(file, read_header(file)?, layout)
     }
 
@@ -48,7 +48,7 @@ impl<'a> Slog2Reader<'a> {
         file: &'a [u8],
         header: Slog2Header,
         layout: Slog2Layout,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Slog2Error> {
         let mut reader = Slog2Reader {
             file,
             layout,
@@ -116,16 +116,16 @@ impl<'a> Slog2Reader<'a> {
     ///
     /// # Errors
     /// [`Slog2ErrorKind::Overlap`] if together they are larger than the file.
-    pub fn whole_directory(&self) -> Result<NodeDirectory<'a>, Error> {
+    pub fn whole_directory(&self) -> Result<NodeDirectory<'a>, Slog2Error> {
         self.check_node_bytes(self.directory.node_bytes())?;
         Ok(self.directory)
     }
 
     /// Checks that nodes, which take this many bytes together, can all be in the file.
-    pub(super) fn check_node_bytes(&self, nodes: u64) -> Result<(), Error> {
+    pub(super) fn check_node_bytes(&self, nodes: u64) -> Result<(), Slog2Error> {
         if nodes > self.file.len() as u64 {
             let at = u64::try_from(self.header.tree_dir.offset).unwrap_or(0);
-            return Err(Error::new(at, Slog2ErrorKind::Overlap { nodes }));
+            return Err(Slog2Error::new(at, Slog2ErrorKind::Overlap { nodes }));
         }
         Ok(())
     }
@@ -148,7 +148,7 @@ impl<'a> Slog2Reader<'a> {
     }
 
     /// Reads the node at this place.
-    pub fn node(&self, ptr: FileBlockPtr) -> Result<Slog2Node<'a>, Error> {
+    pub fn node(&self, ptr: FileBlockPtr) -> Result<Slog2Node<'a>, Slog2Error> {
         let mut part = self.part(ptr, "tree node")?;
         let node = Slog2Node::read(&mut part, self.layout)?;
         part.finish("tree node")?;
@@ -159,7 +159,7 @@ impl<'a> Slog2Reader<'a> {
         &self,
         ptr: FileBlockPtr,
         what: &'static str,
-    ) -> Result<Slog2Cursor<'a>, Error> {
+    ) -> Result<Slog2Cursor<'a>, Slog2Error> {
         let range = usize::try_from(ptr.offset)
             .ok()
             .zip(usize::try_from(ptr.size).ok());
@@ -169,14 +169,14 @@ impl<'a> Slog2Reader<'a> {
             .ok_or_else(|| {
                 let FileBlockPtr { offset, size } = ptr;
                 let at = u64::try_from(offset).unwrap_or(0);
-                Error::new(at, Slog2ErrorKind::Pointer { what, offset, size })
+                Slog2Error::new(at, Slog2ErrorKind::Pointer { what, offset, size })
             })
     }
 }
 
-pub(super) fn read_header(file: &[u8]) -> Result<Slog2Header, Error> {
+pub(super) fn read_header(file: &[u8]) -> Result<Slog2Header, Slog2Error> {
     if !Slog2Reader::recognises(file) {
-        return Err(Error::new(0, Slog2ErrorKind::NotSlog2));
+        return Err(Slog2Error::new(0, Slog2ErrorKind::NotSlog2));
     }
     let mut cursor = Slog2Cursor::new(file, 0);
     let version = cursor.text("version")?;
@@ -197,7 +197,7 @@ pub(super) fn read_header(file: &[u8]) -> Result<Slog2Header, Error> {
     })
 }
 
-fn read_category(part: &mut Slog2Cursor<'_>, layout: Slog2Layout) -> Result<Category, Error> {
+fn read_category(part: &mut Slog2Cursor<'_>, layout: Slog2Layout) -> Result<Category, Slog2Error> {
     let index = part.i32("category index")?;
     let name = part.text("category name")?;
     let topology = part.i32("topology")?;
@@ -239,7 +239,7 @@ fn read_category(part: &mut Slog2Cursor<'_>, layout: Slog2Layout) -> Result<Cate
     })
 }
 
-fn read_line_id_map(part: &mut Slog2Cursor<'_>) -> Result<LineIdMap, Error> {
+fn read_line_id_map(part: &mut Slog2Cursor<'_>) -> Result<LineIdMap, Slog2Error> {
     let title = part.text("title of a line ID map")?;
     let columns = part.count(2, "columns")?;
     let labels = (0..columns).map(|_| part.text("column label"));

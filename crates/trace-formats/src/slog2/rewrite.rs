@@ -3,7 +3,7 @@
 use std::io::{Seek, Write};
 
 use super::encode;
-use super::error::{Error, Slog2ErrorKind};
+use super::error::{Slog2Error, Slog2ErrorKind};
 use super::node::Slog2Node;
 use super::part_writer::PartWriter;
 use super::read::Slog2Reader;
@@ -24,7 +24,7 @@ pub fn rewrite<W: Write + Seek>(
     reader: &Slog2Reader<'_>,
     layout: Slog2Layout,
     out: W,
-) -> Result<(W, Slog2Header), Error> {
+) -> Result<(W, Slog2Header), Slog2Error> {
     let mut nodes: Vec<DirEntry> = reader.whole_directory()?.iter().collect();
     nodes.sort_by_key(|entry| entry.ptr.offset);
     let mut relocation = Relocation::new(out, layout)?;
@@ -46,7 +46,7 @@ pub(super) struct Relocation<W> {
 
 impl<W: Write + Seek> Relocation<W> {
     /// Starts a file at the beginning of `out`, which should be empty.
-    pub(super) fn new(out: W, layout: Slog2Layout) -> Result<Self, Error> {
+    pub(super) fn new(out: W, layout: Slog2Layout) -> Result<Self, Slog2Error> {
         Ok(Relocation {
             out: PartWriter::new(out, &[0; HEADER_SIZE])?,
             layout,
@@ -57,7 +57,11 @@ impl<W: Write + Seek> Relocation<W> {
     }
 
     /// Writes the node that was at `from`. Its children must have come before, as they do in every file.
-    pub(super) fn put(&mut self, from: FileBlockPtr, mut node: Slog2Node<'_>) -> Result<(), Error> {
+    pub(super) fn put(
+        &mut self,
+        from: FileBlockPtr,
+        mut node: Slog2Node<'_>,
+    ) -> Result<(), Slog2Error> {
         let size = node.byte_size_as(self.layout);
         let ptr = self.out.next_pointer("tree node", size)?;
         node.stub.ptr = ptr;
@@ -67,7 +71,7 @@ impl<W: Write + Seek> Relocation<W> {
                 let FileBlockPtr { offset, size } = child;
                 let what = "child of a tree node";
                 let at = from.offset as u64;
-                Error::new(at, Slog2ErrorKind::Pointer { what, offset, size })
+                Slog2Error::new(at, Slog2ErrorKind::Pointer { what, offset, size })
             })?;
         }
         self.moved.insert(from.offset, ptr);
@@ -84,7 +88,10 @@ impl<W: Write + Seek> Relocation<W> {
     }
 
     /// Writes the rest of the file, and gives the output and the header.
-    pub(super) fn finish(mut self, reader: &Slog2Reader<'_>) -> Result<(W, Slog2Header), Error> {
+    pub(super) fn finish(
+        mut self,
+        reader: &Slog2Reader<'_>,
+    ) -> Result<(W, Slog2Header), Slog2Error> {
         let from = reader.header();
         let root = self.moved.get(&from.tree_root.offset).copied();
         let mut header = Slog2Header {

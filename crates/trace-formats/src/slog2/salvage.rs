@@ -2,7 +2,7 @@
 //! each with its own place and size, so that they can be found without the directory at the end.
 
 use super::cursor::Slog2Cursor;
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::{Slog2Node, Stub};
 use super::read::read_header;
 use super::types::{HEADER_SIZE, Slog2Header, Slog2Layout, VERSION_2_0_5};
@@ -20,7 +20,7 @@ impl<'a> Salvage<'a> {
     ///
     /// # Errors
     /// If the file ends in its header or is no SLOG2 file.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8]) -> Result<Self, Slog2Error> {
         Ok(Salvage {
             file,
             header: read_header(file)?,

@@ -2,7 +2,7 @@
 //! vertices, is decoded in one go, and the previews behind them are not touched.
 
 use super::cursor::Slog2Cursor;
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::{Composite, NodeDrawable, Primitive, Stub};
 use super::read::Slog2Reader;
 use super::types::FileBlockPtr;
@@ -59,7 +59,7 @@ impl<'a> Slog2Reader<'a> {
     ///
     /// # Errors
     /// The place is not in the file, or no node begins there.
-    pub fn scan(&self, ptr: FileBlockPtr) -> Result<NodeScan<'a>, Error> {
+    pub fn scan(&self, ptr: FileBlockPtr) -> Result<NodeScan<'a>, Slog2Error> {
         let mut cursor = self.part(ptr, "tree node")?;
         Stub::read(&mut cursor)?;
         let left = cursor.count(NodeDrawable::LEAST_SIZE, "nestless drawables")?;
@@ -86,7 +86,7 @@ impl<'a> NodeScan<'a> {
     ///
     /// # Errors
     /// The node is damaged.
-    pub fn skip_to_states(&mut self) -> Result<(), Error> {
+    pub fn skip_to_states(&mut self) -> Result<(), Slog2Error> {
         while !self.is_nestable {
             while self.next()?.is_some() {}
         }
@@ -102,7 +102,7 @@ impl<'a> NodeScan<'a> {
         clippy::should_implement_trait,
         reason = "an iterator ends after its first None"
     )]
-    pub fn next(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
+    pub fn next(&mut self) -> Result<Option<ScannedDrawable<'a>>, Slog2Error> {
         if self.left == 0 {
             return self.end_of_list();
         }
@@ -133,7 +133,7 @@ impl<'a> NodeScan<'a> {
     }
 
     #[cold]
-    fn end_of_list(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
+    fn end_of_list(&mut self) -> Result<Option<ScannedDrawable<'a>>, Slog2Error> {
         if !self.is_nestable {
             self.is_nestable = true;
             let what = "nestable drawables";
@@ -144,7 +144,7 @@ impl<'a> NodeScan<'a> {
 
     /// What is not plain, or damaged.
     #[cold]
-    fn other(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
+    fn other(&mut self) -> Result<Option<ScannedDrawable<'a>>, Slog2Error> {
         Ok(Some(match NodeDrawable::read(&mut self.cursor)? {
             NodeDrawable::Primitive(primitive) => {
                 ScannedDrawable::Plain(PlainDrawable::of(&primitive))
@@ -195,16 +195,16 @@ fn vertex(bytes: &[u8; 12]) -> Vertex {
 mod tests {
     use super::*;
     use crate::slog2::{
-        Category, Color, LineIdMap, NewComposite, NewDrawable, Options, Topology, TreeBuilder,
+        Category, Color, LineIdMap, NewComposite, NewDrawable, Topology, TreeBuilder, TreeOptions,
     };
     use std::io::Cursor as Bytes;
 
     #[test]
     fn finds_what_nodes_hold() {
         let at = |time, line| Vertex { time, line };
-        let options = Options {
+        let options = TreeOptions {
             leaf_byte_size: 200,
-            ..Options::default()
+            ..TreeOptions::default()
         };
         let mut builder = TreeBuilder::new(Bytes::new(Vec::new()), options).unwrap();
         for step in 0..40 {

@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use super::error::{Error, Slog2ErrorKind};
-use super::tree_builder::{Options, TreeBuilder};
+use super::error::{Slog2Error, Slog2ErrorKind};
+use super::tree_builder::{TreeBuilder, TreeOptions};
 use super::types::{LineIdMap, Slog2Header};
 use super::views;
 use trace_model::PendingFile;
@@ -29,16 +29,16 @@ impl Slog2Sink<BufWriter<PendingFile>> {
     pub fn create(
         path: impl AsRef<Path>,
         definitions: &Definitions,
-        options: Options,
-    ) -> Result<Self, Error> {
+        options: TreeOptions,
+    ) -> Result<Self, Slog2Error> {
         let path = path.as_ref();
-        let pending = PendingFile::create(path).map_err(|error| Error::io(0, error));
+        let pending = PendingFile::create(path).map_err(|error| Slog2Error::io(0, error));
         let pending = pending.map_err(|error| error.in_file(path))?;
         let out = BufWriter::with_capacity(1 << 18, pending);
         let named = path.to_path_buf();
         Slog2Sink::new(out, definitions, options, |out| {
             let done = PendingFile::persist_buffered(out);
-            done.map_err(|error| Error::io(0, error).in_file(named).into())
+            done.map_err(|error| Slog2Error::io(0, error).in_file(named).into())
         })
         .map_err(|error| error.in_file(path))
     }
@@ -52,9 +52,9 @@ impl<W: Write + Seek> Slog2Sink<W> {
     pub fn new(
         out: W,
         definitions: &Definitions,
-        options: Options,
+        options: TreeOptions,
         complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Slog2Error> {
         let previews = [Topology::Event, Topology::State, Topology::Arrow].map(Category::preview);
         // The ratios of the source are those of another file, whose drawables may have been filtered.
         let real = definitions.categories.iter().filter(|c| c.index >= 0);
@@ -87,7 +87,7 @@ impl<W: Write + Seek> Slog2Sink<W> {
     ///
     /// # Errors
     /// When the file could not be written.
-    pub fn add(&mut self, drawable: &Drawable<'_>) -> Result<(), Error> {
+    pub fn add(&mut self, drawable: &Drawable<'_>) -> Result<(), Slog2Error> {
         match self.builder.add(drawable) {
             Err(error) => match error.kind {
                 Slog2ErrorKind::VertexCount { .. } => {
@@ -139,7 +139,7 @@ impl<W: Write + Seek> Slog2Sink<W> {
         let cut = |view: &LineIdMap| view.restricted(tree.lines());
         maps.extend(self.views.iter().map(cut));
         let (mut out, header) = tree.finish(&self.categories, &maps)?;
-        out.flush().map_err(|error| Error::io(0, error))?;
+        out.flush().map_err(|error| Slog2Error::io(0, error))?;
         (self.complete)(out)?;
         Ok((header, losses))
     }

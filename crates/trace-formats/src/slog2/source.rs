@@ -11,7 +11,7 @@ use std::collections::binary_heap::PeekMut;
 
 use super::cursor::Slog2Cursor;
 use super::directory::{NodeDirectory, NodeDirectoryEntries};
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::{NodeDrawable, Primitive, Stub};
 use super::ordered::Key;
 use super::read::Slog2Reader;
@@ -37,7 +37,7 @@ impl<'a> Slog2Source<'a> {
     ///
     /// # Errors
     /// The file is damaged, wherever.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8]) -> Result<Self, Slog2Error> {
         Slog2Source::of(Slog2Reader::new(file)?)
     }
 
@@ -45,7 +45,7 @@ impl<'a> Slog2Source<'a> {
     ///
     /// # Errors
     /// As [`Slog2Source::new`].
-    pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Error> {
+    pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Slog2Error> {
         let survey = NodeSurvey::of(&reader)?;
         let mut lines = reader.lines();
         for &line in &survey.lines {
@@ -171,7 +171,7 @@ struct NodeSurvey {
 }
 
 impl NodeSurvey {
-    fn of(reader: &Slog2Reader<'_>) -> Result<Self, Error> {
+    fn of(reader: &Slog2Reader<'_>) -> Result<Self, Slog2Error> {
         let directory = reader.whole_directory()?;
         let levels = directory.levels(reader.children());
         let mut survey = NodeSurvey {
@@ -186,7 +186,11 @@ impl NodeSurvey {
     }
 
     /// Looks at the nodes of a level as [`LevelMerge`] takes it, whatever depths a damaged directory has in the middle of it.
-    fn look_at(&mut self, reader: &Slog2Reader<'_>, level: NodeDirectory<'_>) -> Result<(), Error> {
+    fn look_at(
+        &mut self,
+        reader: &Slog2Reader<'_>,
+        level: NodeDirectory<'_>,
+    ) -> Result<(), Slog2Error> {
         let mut left = f64::NEG_INFINITY;
         // Neighbours are mostly on the same line, or on those of the drawable before.
         let mut last = [None; 2];
@@ -237,19 +241,19 @@ enum PendingDrawables<'a> {
 
 impl<'a> PendingDrawables<'a> {
     /// The arrows and events of a node.
-    fn nestless(reader: &Slog2Reader<'a>, entry: DirEntry) -> Result<Self, Error> {
+    fn nestless(reader: &Slog2Reader<'a>, entry: DirEntry) -> Result<Self, Slog2Error> {
         let mut part = reader.part(entry.ptr, "tree node")?;
         Stub::read(&mut part)?;
         PendingDrawables::begin(part, "nestless drawables")
     }
 
-    fn begin(mut part: Slog2Cursor<'a>, what: &'static str) -> Result<Self, Error> {
+    fn begin(mut part: Slog2Cursor<'a>, what: &'static str) -> Result<Self, Slog2Error> {
         let left = part.count(NodeDrawable::LEAST_SIZE, what)?;
         Ok(PendingDrawables::InFile { part, left, what })
     }
 
     /// The list that stands behind this one, of which all was read: the states behind the arrows and events.
-    fn behind(self) -> Result<Option<Self>, Error> {
+    fn behind(self) -> Result<Option<Self>, Slog2Error> {
         match self {
             PendingDrawables::InFile {
                 part,
@@ -266,7 +270,7 @@ impl<'a> PendingDrawables<'a> {
     }
 
     #[inline]
-    fn next(&mut self) -> Result<Option<NodeDrawable<'a>>, Error> {
+    fn next(&mut self) -> Result<Option<NodeDrawable<'a>>, Slog2Error> {
         match self {
             PendingDrawables::InFile { left: 0, .. } => Ok(None),
             PendingDrawables::InFile { part, left, .. } => {
@@ -333,7 +337,7 @@ impl PartialEq for ListHead {
 impl Eq for ListHead {}
 
 impl<'r, 'a> LevelMerge<'r, 'a> {
-    fn new(reader: &'r Slog2Reader<'a>) -> Result<Self, Error> {
+    fn new(reader: &'r Slog2Reader<'a>) -> Result<Self, Slog2Error> {
         let mut merge = LevelMerge {
             reader,
             levels: Vec::new(),
@@ -353,7 +357,7 @@ impl<'r, 'a> LevelMerge<'r, 'a> {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<Option<Primitive<'a>>, Error> {
+    fn next(&mut self) -> Result<Option<Primitive<'a>>, Slog2Error> {
         loop {
             let (node, drawable) = {
                 let Some(mut top) = self.heads.peek_mut() else {
@@ -403,7 +407,7 @@ impl<'r, 'a> LevelMerge<'r, 'a> {
     }
 
     /// Adds a list to those that are merged.
-    fn begin(&mut self, mut rest: PendingDrawables<'a>) -> Result<(), Error> {
+    fn begin(&mut self, mut rest: PendingDrawables<'a>) -> Result<(), Slog2Error> {
         let Some(first) = rest.next()? else {
             return Ok(());
         };

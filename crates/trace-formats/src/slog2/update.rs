@@ -2,10 +2,10 @@
 
 use std::io::{Seek, Write};
 
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::{NodeDrawable, Primitive};
 use super::read::Slog2Reader;
-use super::tree_builder::{NewComposite, Options, TreeBuilder};
+use super::tree_builder::{NewComposite, TreeBuilder, TreeOptions};
 use super::types::Slog2Header;
 use super::walk::DrawableWalk;
 use trace_model::Drawable as NewDrawable;
@@ -49,7 +49,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
         &mut self,
         drawable: &NodeDrawable<'_>,
         topologies: &Topologies,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         let vertices =
             |primitive: &Primitive<'_>| -> Vec<Vertex> { primitive.vertices().collect() };
         match drawable {
@@ -89,9 +89,9 @@ impl<W: Write + Seek> TreeBuilder<W> {
 /// What is wrong with the file, [`super::Slog2ErrorKind::NoDrawables`] if it holds none, and what of the output.
 pub fn update<W: Write + Seek>(
     reader: &Slog2Reader<'_>,
-    options: Options,
+    options: TreeOptions,
     out: W,
-) -> Result<(W, Slog2Header, u64), Error> {
+) -> Result<(W, Slog2Header, u64), Slog2Error> {
     let mut builder = TreeBuilder::new(out, options)?;
     let topologies = Topologies::new(reader.categories());
     for drawable in DrawableWalk::new(reader) {
@@ -127,9 +127,9 @@ pub fn in_order_of_insertion(categories: &[Category]) -> Vec<Category> {
 }
 
 /// The shape of the tree of a file that was read.
-impl From<&Slog2Header> for Options {
+impl From<&Slog2Header> for TreeOptions {
     fn from(header: &Slog2Header) -> Self {
-        Options {
+        TreeOptions {
             children_per_node: header.children_per_node,
             leaf_byte_size: header.leaf_byte_size,
         }

@@ -9,7 +9,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::NodeDrawable;
 use super::print::PrintOrder;
 use super::read::Slog2Reader;
@@ -28,7 +28,7 @@ pub struct DrawableWalk<'r, 'a> {
     levels: Vec<LevelNodes<'a>>,
     /// The next drawable of each level.
     next: BinaryHeap<Reverse<NextDrawable<'a>>>,
-    failed: Option<Error>,
+    failed: Option<Slog2Error>,
 }
 
 /// The nodes of a level that are not yet read, from right to left, and what is left of the one that is.
@@ -102,7 +102,7 @@ impl<'r, 'a> DrawableWalk<'r, 'a> {
 }
 
 impl<'a> Iterator for DrawableWalk<'_, 'a> {
-    type Item = Result<NodeDrawable<'a>, Error>;
+    type Item = Result<NodeDrawable<'a>, Slog2Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(error) = self.failed.take() {

@@ -5,7 +5,7 @@
 
 use super::cursor::Slog2Cursor;
 use super::directory::NodeDirectory;
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::{NodeDrawable, NodeShadow, Stub};
 use super::print::PrintOrder;
 use super::read::Slog2Reader;
@@ -83,7 +83,7 @@ impl<'a> Slog2Reader<'a> {
     ///
     /// In a log with backward times drawables may end after the node they are in; those are missing in windows that
     /// begin behind its end, as in the original viewer.
-    pub fn window(&self, bounds: TimeBBox, depth: Depth) -> Result<WindowContents<'a>, Error> {
+    pub fn window(&self, bounds: TimeBBox, depth: Depth) -> Result<WindowContents<'a>, Slog2Error> {
         let mut window = WindowContents {
             bounds,
             drawables: Vec::new(),
@@ -104,7 +104,7 @@ impl<'a> Slog2Reader<'a> {
         bounds: TimeBBox,
         depth: Depth,
         visit: &mut impl Visit<'a>,
-    ) -> Result<Reading, Error> {
+    ) -> Result<Reading, Slog2Error> {
         let children = self.children();
         let levels = self.directory().levels(children)?;
         let mut reading = Reading::default();
@@ -160,7 +160,7 @@ fn drawables<'a>(
     part: &mut Slog2Cursor<'a>,
     window: TimeBBox,
     visit: &mut impl Visit<'a>,
-) -> Result<(), Error> {
+) -> Result<(), Slog2Error> {
     Stub::read(part)?;
     for what in ["nestless drawables", "nestable drawables"] {
         for _ in 0..part.count(NodeDrawable::LEAST_SIZE, what)? {
@@ -179,7 +179,7 @@ fn shadows<'a>(
     window: TimeBBox,
     reader: &Slog2Reader<'a>,
     visit: &mut impl Visit<'a>,
-) -> Result<(), Error> {
+) -> Result<(), Slog2Error> {
     for _ in 0..part.count(Stub::SIZE + 8, "shadow buffers")? {
         Stub::read(part)?;
         for what in ["nestless shadows", "nestable shadows"] {

@@ -17,7 +17,9 @@ use super::select::CategoryPattern;
 use super::slog2::{renewed, restricted};
 use bundle::{Bundle, BundlePart, MAX_PARTS};
 use nested::Nested;
-use trace_formats::slog2::{LineIdMap, NewComposite, Options, Ratios, Slog2Header, TreeBuilder};
+use trace_formats::slog2::{
+    LineIdMap, NewComposite, Ratios, Slog2Header, TreeBuilder, TreeOptions,
+};
 use trace_model::{
     Category, Definitions, Drawable, DrawableOrder, Losses, Sorter, Source, Stop, Topology, Vertex,
 };
@@ -119,7 +121,7 @@ impl<'s> Composites<'s> {
     pub fn write<W: Write + Seek>(
         &self,
         views: &[LineIdMap],
-        tree: Options,
+        tree: TreeOptions,
         out: W,
     ) -> Result<(W, Slog2Header, Losses), Stop> {
         self.statistics.replace(CompositeStatistics::default());

@@ -59,8 +59,8 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-impl From<trace_formats::slog2::Error> for ApiError {
-    fn from(error: trace_formats::slog2::Error) -> Self {
+impl From<trace_formats::slog2::Slog2Error> for ApiError {
+    fn from(error: trace_formats::slog2::Slog2Error) -> Self {
         ApiError {
             status: 500,
             message: format!("the trace is damaged: {error}"),

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use trace_formats::slog2::{
-    Category, Depth, Error, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
-    Primitive, Reading, Slog2Reader, TimeBBox, Topology, Vertex, Visit,
+    Category, Depth, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
+    Primitive, Reading, Slog2Error, Slog2Reader, TimeBBox, Topology, Vertex, Visit,
 };
 use trace_model::info_values;
 
@@ -150,7 +150,7 @@ impl WindowContent {
         timelines: NamedTimelines,
         window: TimeBBox,
         wanted: &ContentRequest,
-    ) -> Result<WindowContent, Error> {
+    ) -> Result<WindowContent, Slog2Error> {
         let mut content = WindowContent::empty(timelines, window);
         let mut kind_of = HashMap::new();
         for category in reader.categories().iter().filter(|c| c.index >= 0) {

@@ -2,7 +2,7 @@
 //! which several threads can work on.
 
 use std::sync::OnceLock;
-use trace_formats::slog2::Error;
+use trace_formats::slog2::Slog2Error;
 
 use super::aggregation::{Aggregated, Aggregation, LineActivity};
 use super::arrows_and_events::ArrowsAndEvents;
@@ -31,7 +31,7 @@ impl<'t, 'a> IndexBuilder<'t, 'a> {
     ///
     /// # Errors
     /// The tree directory is damaged.
-    pub fn new(trace: &'t OpenTrace<'a>, shape: IndexShape) -> Result<Self, Error> {
+    pub fn new(trace: &'t OpenTrace<'a>, shape: IndexShape) -> Result<Self, Slog2Error> {
         Ok(IndexBuilder {
             reader: StateReader::new(trace, shape.window, ArrowsAndEvents::new(trace, shape))?,
             aggregations: halves(trace.lanes()).map(|half| Aggregation::new(trace, shape, half)),
@@ -44,7 +44,7 @@ impl<'t, 'a> IndexBuilder<'t, 'a> {
     ///
     /// # Errors
     /// A node is damaged. Then there will be no index.
-    pub fn step(&mut self, drawables: u64) -> Result<bool, Error> {
+    pub fn step(&mut self, drawables: u64) -> Result<bool, Slog2Error> {
         let until = self.done().drawables.saturating_add(drawables);
         while self.is_more && self.done().drawables < until {
             self.is_more = self.reader.next(self.batches.each_mut())?;

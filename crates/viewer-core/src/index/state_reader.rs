@@ -9,8 +9,8 @@
 use std::iter::Peekable;
 use std::ops::Range;
 use trace_formats::slog2::{
-    DirEntry, Error, NodeDirectory, NodeDirectoryEntries, NodeScan, PlainDrawable, ScannedDrawable,
-    TimeBBox, Topology,
+    DirEntry, NodeDirectory, NodeDirectoryEntries, NodeScan, PlainDrawable, ScannedDrawable,
+    Slog2Error, TimeBBox, Topology,
 };
 
 use super::arrows_and_events::ArrowsAndEvents;
@@ -89,7 +89,7 @@ impl<'t, 'a> StateReader<'t, 'a> {
         trace: &'t OpenTrace<'a>,
         window: TimeBBox,
         arrows_and_events: ArrowsAndEvents<'t>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Slog2Error> {
         // Nodes that overlap would be read again and again.
         trace.reader().whole_directory()?;
         let levels = trace.reader().levels_in(window)?;
@@ -132,7 +132,7 @@ impl<'t, 'a> StateReader<'t, 'a> {
     ///
     /// # Errors
     /// A node is damaged.
-    pub fn next(&mut self, batches: [&mut StateBatch; 2]) -> Result<bool, Error> {
+    pub fn next(&mut self, batches: [&mut StateBatch; 2]) -> Result<bool, Slog2Error> {
         let mut is_more = true;
         while is_more && self.from.waiting() < self.wanted {
             is_more = self.go_on()?;
@@ -154,7 +154,7 @@ impl<'t, 'a> StateReader<'t, 'a> {
     }
 
     /// Reads a little of each level, up to the same moment; false if there is nothing left.
-    fn go_on(&mut self) -> Result<bool, Error> {
+    fn go_on(&mut self) -> Result<bool, Slog2Error> {
         let Some(first) = self.first() else {
             return Ok(false);
         };
@@ -198,7 +198,7 @@ impl<'t, 'a> StateReader<'t, 'a> {
     }
 
     /// Opens a node.
-    fn open(&mut self, node: &DirEntry) -> Result<(), Error> {
+    fn open(&mut self, node: &DirEntry) -> Result<(), Slog2Error> {
         let mut rest = self.from.trace.reader().scan(node.ptr)?;
         self.from.asides(&mut rest)?;
         let next = before(node.bounds);
@@ -235,7 +235,7 @@ impl<'a> StateSource<'_, 'a> {
         stream: &mut NodeStates<'a>,
         until: f64,
         (most, first): (usize, f64),
-    ) -> Result<StreamPosition, Error> {
+    ) -> Result<StreamPosition, Slog2Error> {
         loop {
             let found = self.waiting();
             let (trace, half_of, states) = (self.trace, &self.half_of[..], &mut self.states);
@@ -269,7 +269,7 @@ impl<'a> StateSource<'_, 'a> {
     }
 
     /// Takes the arrows and events of a node.
-    fn asides(&mut self, scan: &mut NodeScan<'a>) -> Result<(), Error> {
+    fn asides(&mut self, scan: &mut NodeScan<'a>) -> Result<(), Slog2Error> {
         loop {
             if !self.arrows_and_events.takes_arrows() {
                 let (trace, drawables) = (self.trace, &mut self.done.drawables);

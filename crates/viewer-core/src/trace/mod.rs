@@ -6,8 +6,8 @@
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace_formats::slog2::{
-    Category, Color, Depth, Error, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT,
-    PREVIEW_STATE, PlainDrawable, Primitive, Slog2Layout, Slog2Reader, TimeBBox, Topology, Visit,
+    Category, Color, Depth, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
+    PlainDrawable, Primitive, Slog2Error, Slog2Layout, Slog2Reader, TimeBBox, Topology, Visit,
 };
 use trace_model::{InfoValue, Line, info_values, message};
 
@@ -120,7 +120,7 @@ impl<'a> OpenTrace<'a> {
     ///
     /// # Errors
     /// The file is no SLOG2 file or is damaged.
-    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(file: &'a [u8]) -> Result<Self, Slog2Error> {
         OpenTrace::of(Slog2Reader::new(file)?)
     }
 
@@ -128,7 +128,7 @@ impl<'a> OpenTrace<'a> {
     ///
     /// # Errors
     /// The root of the tree is damaged.
-    pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Error> {
+    pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Slog2Error> {
         let classes = ClassFinder::new();
         let has_counts = reader.layout() == Slog2Layout::V206;
         let mut kinds: Vec<DrawableKind> = Vec::new();

@@ -3,8 +3,8 @@
 
 use std::io::Cursor;
 use trace_formats::slog2::{
-    Category, Color, LineIdMap, NewDrawable, Options, Slog2Reader, TimeBBox, Topology, TreeBuilder,
-    Vertex,
+    Category, Color, LineIdMap, NewDrawable, Slog2Reader, TimeBBox, Topology, TreeBuilder,
+    TreeOptions, Vertex,
 };
 use trace_model::Line;
 use viewer_core::{ContentRequest, NamedTimelines, WindowContent};
@@ -48,9 +48,9 @@ pub fn file(
 ) -> Vec<u8> {
     let ends = |vertices: &[Vertex]| vertices.iter().map(|v| v.time).fold(f64::MIN, f64::max);
     drawables.sort_by(|a, b| ends(&a.1).total_cmp(&ends(&b.1)));
-    let options = Options {
+    let options = TreeOptions {
         leaf_byte_size: 1024,
-        ..Options::default()
+        ..TreeOptions::default()
     };
     let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).unwrap();
     for (category, vertices, info) in drawables.iter() {

@@ -3,7 +3,9 @@
 use crate::common::{categories, file};
 use proptest::prelude::*;
 use std::io::Cursor;
-use trace_formats::slog2::{Category, Color, LineIdMap, NewDrawable, Options, Topology, Vertex};
+use trace_formats::slog2::{
+    Category, Color, LineIdMap, NewDrawable, Topology, TreeOptions, Vertex,
+};
 use viewer_core::{AnswerLimits, Viewer};
 
 const QUESTIONS: &[&str] = &[
@@ -80,7 +82,7 @@ proptest! {
 #[test]
 fn what_is_not_defined() {
     let mut builder =
-        trace_formats::slog2::TreeBuilder::new(Cursor::new(Vec::new()), Options::default())
+        trace_formats::slog2::TreeBuilder::new(Cursor::new(Vec::new()), TreeOptions::default())
             .unwrap();
     let mut add = |topology, category, times: [f64; 2], lines: [i32; 2]| {
         let vertices = [0, 1].map(|nth| Vertex {

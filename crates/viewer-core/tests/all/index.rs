@@ -247,9 +247,11 @@ proptest! {
 /// States of categories that nothing defines are in order, too, however many a node has.
 #[test]
 fn of_categories_without_definition() {
-    let mut builder =
-        slog2::TreeBuilder::new(std::io::Cursor::new(Vec::new()), slog2::Options::default())
-            .unwrap();
+    let mut builder = slog2::TreeBuilder::new(
+        std::io::Cursor::new(Vec::new()),
+        slog2::TreeOptions::default(),
+    )
+    .unwrap();
     // On one of four lines each: a hundred in each long one, which stands further up in the tree.
     let mut add = |nth: u32, start: f64, end: f64| {
         let vertices = [start, end].map(|time| Vertex {

@@ -3,7 +3,7 @@
 use crate::common::categories;
 use serde_json::{Value, json};
 use std::io::Cursor;
-use trace_formats::slog2::{LineIdMap, NewDrawable, Options, Topology, TreeBuilder, Vertex};
+use trace_formats::slog2::{LineIdMap, NewDrawable, Topology, TreeBuilder, TreeOptions, Vertex};
 use viewer_core::{AnswerLimits, Viewer};
 
 /// Ranks 0 to 3, rank 1 with two threads, on two nodes. Lines 10 and 11 are those of ranks 0 and 1 in another communicator. Rank
@@ -44,7 +44,7 @@ fn sample() -> Vec<u8> {
         }
     }
     states.sort_by(|a, b| a.3.total_cmp(&b.3));
-    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), Options::default()).unwrap();
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), TreeOptions::default()).unwrap();
     for (line, category, start, end) in states {
         let vertices = [start, end].map(|time| Vertex { time, line });
         let topology = Topology::State;

@@ -3,9 +3,9 @@
 use crate::block_files::ranks::*;
 use blockfile::define::{ANNOTATION, Definition};
 use blockfile::file::BlockFile;
-use merge::dumpi::{Options, write_to};
+use merge::dumpi::{DumpiOptions, write_to};
 use std::io::Cursor;
-use trace_formats::clog2::Body;
+use trace_formats::clog2::Clog2Body;
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::Mask;
 use trace_formats::slog2::{NodeDrawable, Slog2Reader as Slog2, Topology};
@@ -21,7 +21,7 @@ fn annotate(b: &mut Blocks, start: u32, key: u64, text: &str) {
 type Shown = (String, u64, i32, u16);
 
 /// All records, and the labels with their keys.
-fn dumpi(b: &Blocks, options: &Options) -> (Vec<Shown>, Vec<(u64, String)>) {
+fn dumpi(b: &Blocks, options: &DumpiOptions) -> (Vec<Shown>, Vec<(u64, String)>) {
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).expect("a block file");
     let (out, summary) = write_to(&file, &b.table, options, Vec::new()).expect("written");
@@ -67,7 +67,7 @@ fn annotated() -> Blocks {
 #[test]
 fn dumpi_has_pairs_and_labels() {
     let b = annotated();
-    let (records, labels) = dumpi(&b, &Options::default());
+    let (records, labels) = dumpi(&b, &DumpiOptions::default());
     let of = |key: u64, at: i32| {
         ["Function_enter", "Function_exit"].map(|name| (name.to_owned(), key, at, 0))
     };
@@ -102,12 +102,12 @@ fn dumpi_has_pairs_and_labels() {
 #[test]
 fn tracing_switches_the_halves_and_never_the_labels() {
     let b = annotated();
-    let all = dumpi(&b, &Options::default()).1;
+    let all = dumpi(&b, &DumpiOptions::default()).1;
     for (enter, exit) in [(true, true), (true, false), (false, true), (false, false)] {
-        let options = Options {
+        let options = DumpiOptions {
             enter,
             exit,
-            ..Options::default()
+            ..DumpiOptions::default()
         };
         let (records, labels) = dumpi(&b, &options);
         assert_eq!(labels, all);
@@ -126,7 +126,7 @@ fn cpu_times_and_threads_are_the_annotations_own() {
     b.threads.push(Vec::new());
     b.thread = 1;
     annotate(&mut b, 1005, 1, "meanwhile");
-    let (records, _) = dumpi(&b, &Options::default());
+    let (records, _) = dumpi(&b, &DumpiOptions::default());
     let order: Vec<_> = records.iter().map(|r| (r.0.as_str(), r.3)).collect();
     let pair = [("Function_enter", 1), ("Function_exit", 1)];
     assert_eq!(order, [pair[0], pair[1], ("MPI_Barrier", 0)]);
@@ -135,7 +135,7 @@ fn cpu_times_and_threads_are_the_annotations_own() {
 /// Time in ns, rank, thread and text of the solo events 5000.
 fn events(merged: &Merged) -> Vec<(i64, i32, i32, String)> {
     let all = merged.records.iter().filter_map(|r| match r.body {
-        Body::Cargo { etype: 5000, bytes } => {
+        Clog2Body::Cargo { etype: 5000, bytes } => {
             let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
             let text = String::from_utf8(bytes[2..2 + length].to_vec()).expect("whole characters");
             let h = r.header;
@@ -168,7 +168,7 @@ fn clog2_has_solo_events_described_by_the_first_rank() {
         .records
         .iter()
         .filter_map(|r| match r.body {
-            Body::EventDef(d) if d.etype == 5000 => Some((
+            Clog2Body::EventDef(d) if d.etype == 5000 => Some((
                 r.header.rank,
                 d.name.to_str().into_owned(),
                 d.format.to_str().into_owned(),
@@ -218,6 +218,6 @@ fn without_annotations_nothing_is_said_about_them() {
     call_at(&mut b, 1000, 1010, "MPI_Barrier", &[V::H(WORLD)]);
     let merged = merge(&[b]);
     assert_eq!(merged.preamble.user_solo_event_id_count, 0);
-    let about = |body: &Body| matches!(body, Body::EventDef(d) if d.etype >= 0);
+    let about = |body: &Clog2Body| matches!(body, Clog2Body::EventDef(d) if d.etype >= 0);
     assert!(!merged.records.iter().any(|r| about(&r.body)));
 }

@@ -4,18 +4,18 @@ use crate::block_files::ranks::*;
 use blockfile::define::{ClockReading, CommCreation, Definition, Sync};
 use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
-use merge::local::{Merge, Options};
+use merge::local::{Merge, MergeOptions};
 use std::collections::HashSet;
 use std::mem::offset_of;
 use trace_formats::clog2::states::CallIds;
-use trace_formats::clog2::{Body, Clog2Reader, CommKind, StateDef, comm_etype};
-use unify::run_files::Error;
+use trace_formats::clog2::{Clog2Body, Clog2Reader, CommKind, StateDef, comm_etype};
+use unify::run_files::RunFilesError;
 
 use V::{H, I, No, S};
 
 fn state_defs(merged: &Merged) -> Vec<StateDef> {
-    let body = |r: &trace_formats::clog2::Record| match r.body {
-        Body::StateDef(d) => Some(d),
+    let body = |r: &trace_formats::clog2::Clog2Record| match r.body {
+        Clog2Body::StateDef(d) => Some(d),
         _ => None,
     };
     merged.records.iter().filter_map(body).collect()
@@ -98,8 +98,8 @@ fn communicators_are_announced_by_their_members_and_numbered_once() {
     assert_eq!(distinct.len(), 10);
 
     let of = |rank: i32| -> Vec<String> {
-        let world = |r: &trace_formats::clog2::Record| match r.body {
-            Body::Comm(c) if c.etype != comm_etype::FREE => Some((c.wrank, c.icomm, c.rank)),
+        let world = |r: &trace_formats::clog2::Clog2Record| match r.body {
+            Clog2Body::Comm(c) if c.etype != comm_etype::FREE => Some((c.wrank, c.icomm, c.rank)),
             _ => None,
         };
         let all = merged.records.iter().filter_map(world);
@@ -244,8 +244,11 @@ fn threads_are_interleaved_and_handles_pass_between_them() {
         .zip(merged.records.iter().filter(|r| {
             !matches!(
                 r.body,
-                Body::TimeShift { .. } | Body::ConstDef(_) | Body::StateDef(_) | Body::EventDef(_)
-            ) && !matches!(r.body, Body::Comm(c) if c.etype <= 1)
+                Clog2Body::TimeShift { .. }
+                    | Clog2Body::ConstDef(_)
+                    | Clog2Body::StateDef(_)
+                    | Clog2Body::EventDef(_)
+            ) && !matches!(r.body, Clog2Body::Comm(c) if c.etype <= 1)
         }))
         .filter(|(_, r)| r.header.rank == 0 && r.header.icomm != 4)
         .map(|(w, r)| (w, r.header.thread))
@@ -334,7 +337,7 @@ fn file_calls_tell_their_call_id_bytes_and_offset() {
     );
     b.call("MPI_File_close", &[H(fh)]);
     let first = u64::from(3u32) << 40;
-    let merged = merge_with(&[b], Options::default());
+    let merged = merge_with(&[b], MergeOptions::default());
     let ends: Vec<String> = merged
         .words()
         .into_iter()
@@ -402,14 +405,14 @@ fn call_ids_of_all_calls_on_request() {
                 b
             })
             .collect();
-        let options = Options {
+        let options = MergeOptions {
             call_ids,
-            ..Options::default()
+            ..MergeOptions::default()
         };
         merge_with(&ranks, options)
     };
     let cargos = |m: &Merged| {
-        let is = |r: &&trace_formats::clog2::Record| matches!(r.body, Body::Cargo { .. });
+        let is = |r: &&trace_formats::clog2::Clog2Record| matches!(r.body, Clog2Body::Cargo { .. });
         m.records.iter().filter(is).count()
     };
     let all = run(CallIds::All);
@@ -459,7 +462,7 @@ fn clocks_of_other_machines_are_shifted() {
         .records
         .iter()
         .filter_map(|r| match r.body {
-            Body::TimeShift { shift } => Some(shift),
+            Clog2Body::TimeShift { shift } => Some(shift),
             _ => None,
         })
         .collect();
@@ -508,7 +511,7 @@ fn drift_between_readings_of_one_machine_is_not_invented() {
         let at = offset_of!(FileHeader, clock);
         file[at..at + 4].copy_from_slice(&1u32.to_ne_bytes());
     }
-    let (_, states, _) = merge_bytes(&bytes, Options::default()).drawables();
+    let (_, states, _) = merge_bytes(&bytes, MergeOptions::default()).drawables();
     assert!(
         states.iter().all(|s| (s.2, s.3) == (0, 899_000)),
         "{states:?}"
@@ -539,9 +542,9 @@ fn a_call_that_was_running_ends_with_the_trace() {
     let function = table.get("MPI_File_sync").unwrap().id as u32;
     leave_running(&mut bytes[0], function, 3_000);
     let shown = |bytes: &[Vec<u8>], recover| {
-        let options = Options {
+        let options = MergeOptions {
             recover,
-            ..Options::default()
+            ..MergeOptions::default()
         };
         let merged = merge_bytes(bytes, options);
         let (_, states, conversion) = merged.drawables();
@@ -612,24 +615,24 @@ fn files_that_do_not_belong_together_are_refused() {
     let table = wrappers::table().expect("the table parses");
     let refuse = |bytes: &[Vec<u8>]| {
         let files: Vec<BlockFile<'_>> = bytes.iter().map(|b| BlockFile::new(b).unwrap()).collect();
-        Merge::new(&files, &table, Options::default()).err()
+        Merge::new(&files, &table, MergeOptions::default()).err()
     };
     let (a, b) = (rank(0, 2).bytes(), rank(1, 2).bytes());
     assert_eq!(refuse(&[a.clone(), b.clone()]), None);
-    assert_eq!(refuse(&[]), Some(Error::NoRank));
+    assert_eq!(refuse(&[]), Some(RunFilesError::NoRank));
     assert_eq!(
         refuse(&[a.clone(), a.clone()]),
-        Some(Error::SameRank { file: 1, rank: 0 })
+        Some(RunFilesError::SameRank { file: 1, rank: 0 })
     );
     let mut other = b.clone();
     other[offset_of!(FileHeader, run)] ^= 1;
     assert_eq!(
         refuse(&[a.clone(), other]),
-        Some(Error::OtherRun { file: 1 })
+        Some(RunFilesError::OtherRun { file: 1 })
     );
     let mut other = b;
     other[offset_of!(FileHeader, table)] ^= 1;
     let error = refuse(&[a, other]).unwrap();
-    assert!(matches!(error, Error::OtherTable { file: 1, .. }));
+    assert!(matches!(error, RunFilesError::OtherTable { file: 1, .. }));
     assert!(error.to_string().contains("another version"));
 }

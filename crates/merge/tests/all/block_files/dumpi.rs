@@ -4,13 +4,13 @@ use crate::block_files::ranks::blocks::*;
 use blockfile::define::Definition;
 use blockfile::file::BlockFile;
 use blockfile::layout::Family;
-use merge::dumpi::{Options, Summary, constant_names, write, write_meta, write_to};
+use merge::dumpi::{DumpiFileSummary, DumpiOptions, constant_names, write, write_meta, write_to};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::types::{Mask, Trailer};
+use trace_formats::dumpi::types::{DumpiTrailer, Mask};
 use unify::scan::Scan;
 
-fn convert(blocks: &Blocks, options: &Options) -> (Vec<u8>, Summary) {
+fn convert(blocks: &Blocks, options: &DumpiOptions) -> (Vec<u8>, DumpiFileSummary) {
     let bytes = blocks.bytes();
     let file = BlockFile::new(&bytes).expect("a block file");
     write_to(&file, &blocks.table, options, Vec::new()).expect("a Vec takes everything")
@@ -18,7 +18,7 @@ fn convert(blocks: &Blocks, options: &Options) -> (Vec<u8>, Summary) {
 
 /// Each call with its arguments, without times.
 fn calls(blocks: &Blocks) -> Vec<String> {
-    let (bytes, summary) = convert(blocks, &Options::default());
+    let (bytes, summary) = convert(blocks, &DumpiOptions::default());
     assert_eq!(summary.damaged, 0);
     calls_of(&bytes)
 }
@@ -40,10 +40,10 @@ fn calls_of(bytes: &[u8]) -> Vec<String> {
     calls
 }
 
-fn trailer(blocks: &Blocks, options: &Options) -> Trailer {
+fn trailer(blocks: &Blocks, options: &DumpiOptions) -> DumpiTrailer {
     let (bytes, _) = convert(blocks, options);
     let reader = DumpiReader::open(&bytes).expect("a DUMPI file");
-    Trailer {
+    DumpiTrailer {
         header: reader.header().expect("a header").clone(),
         footer: reader.footer().unwrap().unwrap(),
         keyvals: Vec::new(),
@@ -425,7 +425,7 @@ fn extensions_keep_what_the_format_has_no_record_for() {
         "{:?}",
         calls(&b)
     );
-    let (bytes, summary) = convert(&b, &Options::default());
+    let (bytes, summary) = convert(&b, &DumpiOptions::default());
     assert_eq!(
         (summary.calls, summary.extensions, summary.left_out),
         (1, 4, 0)
@@ -470,9 +470,9 @@ fn extensions_keep_what_the_format_has_no_record_for() {
     assert_eq!((footer.called[53], footer.ignored[53]), (2, 1));
     assert_eq!((footer.called[290], footer.ignored[290]), (2, 1));
 
-    let off = Options {
+    let off = DumpiOptions {
         extensions: false,
-        ..Options::default()
+        ..DumpiOptions::default()
     };
     let (bytes, summary) = convert(&b, &off);
     assert_eq!(
@@ -497,7 +497,7 @@ fn what_stands_behind_the_stream() {
     }
     b.datatype(100, 24, "");
     b.call("MPI_Type_contiguous", &[I(6), H(INT), H(100)]);
-    let mut all = trailer(&b, &Options::default());
+    let mut all = trailer(&b, &DumpiOptions::default());
     assert_eq!((all.footer.called[52], all.footer.ignored[52]), (10, 9));
     assert_eq!((all.footer.called[82], all.footer.ignored[82]), (1, 0));
     assert_eq!((all.footer.called[290], all.footer.ignored[290]), (12, 9));
@@ -507,7 +507,7 @@ fn what_stands_behind_the_stream() {
         [1, 4, 8]
     );
     b.call("MPI_Type_commit", &[H(100)]);
-    all = trailer(&b, &Options::default());
+    all = trailer(&b, &DumpiOptions::default());
     assert_eq!(all.type_sizes[28..], [24]);
     assert_eq!(all.header.hostname, b"node7");
     assert_eq!(all.header.username, b"someone");
@@ -516,7 +516,7 @@ fn what_stands_behind_the_stream() {
 
 #[test]
 fn masks_follow_the_settings_and_the_records() {
-    let masks = |b: &Blocks, options: &Options| -> Vec<u8> {
+    let masks = |b: &Blocks, options: &DumpiOptions| -> Vec<u8> {
         let (bytes, _) = convert(b, options);
         let reader = DumpiReader::open(&bytes).unwrap();
         reader.records().map(|r| r.unwrap().mask.0).collect()
@@ -528,18 +528,18 @@ fn masks_follow_the_settings_and_the_records() {
         "MPI_Probe",
         &[I(1), I(1), H(WORLD), S(Some(status(1, 1, 5)))],
     );
-    assert_eq!(masks(&b, &Options::default()), [0x4B, 0x4F]);
-    let bare = Options {
+    assert_eq!(masks(&b, &DumpiOptions::default()), [0x4B, 0x4F]);
+    let bare = DumpiOptions {
         cpu: false,
         wall: false,
         statuses: 0,
-        ..Options::default()
+        ..DumpiOptions::default()
     };
     assert_eq!(masks(&b, &bare), [0x40, 0x40]);
-    let success = Options {
+    let success = DumpiOptions {
         wall: false,
         statuses: Mask::STATUSES_OF_SUCCESS,
-        ..Options::default()
+        ..DumpiOptions::default()
     };
     assert_eq!(masks(&b, &success), [0x41, 0x45]);
     let (bytes, _) = convert(&b, &bare);
@@ -547,7 +547,7 @@ fn masks_follow_the_settings_and_the_records() {
         calls_of(&bytes)[1],
         "MPI_Probe: int source=1 int tag=1 MPI_Comm comm=2 (MPI_COMM_WORLD) MPI_Status status=<IGNORED>"
     );
-    let (bytes, _) = convert(&b, &Options::default());
+    let (bytes, _) = convert(&b, &DumpiOptions::default());
     let reader = DumpiReader::open(&bytes).unwrap();
     let cpu = reader.records().nth(1).unwrap().unwrap().cpu;
     assert_eq!(
@@ -566,7 +566,7 @@ fn threads() {
         b.thread = thread;
         b.call("MPI_Comm_rank", &[H(WORLD), I(thread as i64)]);
     }
-    let (bytes, _) = convert(&b, &Options::default());
+    let (bytes, _) = convert(&b, &DumpiOptions::default());
     let reader = DumpiReader::open(&bytes).unwrap();
     let threads: Vec<u16> = reader.records().map(|r| r.unwrap().thread).collect();
     assert_eq!(threads, [0, 1, 0, 1]);
@@ -617,10 +617,10 @@ fn files_of_a_run() {
     let mut b = Blocks::new();
     b.rank = 12;
     b.call("MPI_Barrier", &[H(WORLD)]);
-    let options = Options {
+    let options = DumpiOptions {
         root: dir.join("run"),
         stamp: "2026.11.20.05.32.58".to_owned(),
-        ..Options::default()
+        ..DumpiOptions::default()
     };
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).unwrap();
@@ -653,7 +653,7 @@ fn files_of_a_run() {
     let file = BlockFile::new(&bytes).unwrap();
     let error = write(&file, &Scan::new(&file), &b.table, &options).unwrap_err();
     assert!(error.to_string().contains("before MPI_Init"), "{error}");
-    let nowhere = Options {
+    let nowhere = DumpiOptions {
         root: dir.join("no/run"),
         ..options
     };

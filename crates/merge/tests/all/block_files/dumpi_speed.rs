@@ -7,7 +7,7 @@
 use crate::block_files::ranks::blocks::V::{H, I, No, S};
 use crate::block_files::ranks::blocks::*;
 use blockfile::file::BlockFile;
-use merge::dumpi::{Options, write_to};
+use merge::dumpi::{DumpiOptions, write_to};
 use std::time::Instant;
 
 const ROUNDS: u64 = 150_000;
@@ -51,7 +51,7 @@ fn halo() {
         let (out, summary) = write_to(
             &file,
             &b.table,
-            &Options::default(),
+            &DumpiOptions::default(),
             Vec::with_capacity(200 << 20),
         )
         .unwrap();

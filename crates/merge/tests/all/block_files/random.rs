@@ -5,7 +5,7 @@ use crate::block_files::ranks::*;
 use blockfile::define::CommCreation;
 use blockfile::file::BlockFile;
 use blockfile::layout::BLOCK_SIZE;
-use merge::local::{Merge, Options};
+use merge::local::{Merge, MergeOptions};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use trace_formats::clog2::states::CallIds;
@@ -147,10 +147,10 @@ fn each_call_is_one_state_whatever_its_arguments() {
             .map(|r| busy(r, 3, 1 + r as usize, 2, &mut chance))
             .collect();
         for call_ids in [CallIds::Files, CallIds::All] {
-            let options = Options {
+            let options = MergeOptions {
                 call_ids,
                 recover: true,
-                ..Options::default()
+                ..MergeOptions::default()
             };
             // The merge checks that times never go back.
             let merged = merge_with(&ranks, options);
@@ -187,9 +187,9 @@ fn damage_does_no_harm() {
             .iter()
             .filter_map(|b| BlockFile::new(b).ok())
             .collect();
-        let options = Options {
+        let options = MergeOptions {
             recover: true,
-            ..Options::default()
+            ..MergeOptions::default()
         };
         let Ok(merge) = Merge::new(&files, &table, options) else {
             return;

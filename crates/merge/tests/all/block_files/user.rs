@@ -4,9 +4,9 @@ use crate::block_files::ranks::*;
 use blockfile::define::{Definition, USER_EVENT};
 use blockfile::file::BlockFile;
 use blockfile::user::{UserCategory, UserCategoryKind, UserEvent, UserEventContent, UserMessage};
-use merge::dumpi::{Options as Dumpi, write_to};
-use merge::local::Options;
-use trace_formats::clog2::Body;
+use merge::dumpi::{DumpiOptions as Dumpi, write_to};
+use merge::local::MergeOptions;
+use trace_formats::clog2::Clog2Body;
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::value::FieldValue;
 
@@ -93,14 +93,14 @@ fn regions_are_states_that_the_ranks_agree_on_by_name() {
     let first_event = merged
         .records
         .iter()
-        .position(|r| matches!(r.body, Body::Bare { etype } if etype >= 0))
+        .position(|r| matches!(r.body, Clog2Body::Bare { etype } if etype >= 0))
         .expect("events");
     let defined: Vec<(usize, i32, String)> = merged
         .records
         .iter()
         .enumerate()
         .filter_map(|(i, r)| match r.body {
-            Body::StateDef(d) if d.state_id < 303 && d.state_id >= 300 => {
+            Clog2Body::StateDef(d) if d.state_id < 303 && d.state_id >= 300 => {
                 Some((i, d.state_id, d.name.to_str().into_owned()))
             }
             _ => None,
@@ -194,7 +194,7 @@ fn markers_and_texts_are_solo_events_with_data() {
         .records
         .iter()
         .filter_map(|r| match r.body {
-            Body::Cargo { etype, bytes } => Some((etype, bytes)),
+            Clog2Body::Cargo { etype, bytes } => Some((etype, bytes)),
             _ => None,
         })
         .collect();
@@ -261,8 +261,8 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
         .records
         .iter()
         .filter_map(|r| match r.body {
-            Body::Bare { etype: 600 } => Some((r.header.icomm, r.header.rank, false)),
-            Body::Cargo { etype: 601, bytes } => {
+            Clog2Body::Bare { etype: 600 } => Some((r.header.icomm, r.header.rank, false)),
+            Clog2Body::Cargo { etype: 601, bytes } => {
                 assert_eq!(bytes, [9; 32]);
                 Some((r.header.icomm, r.header.rank, true))
             }
@@ -280,7 +280,7 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
     assert_eq!(merged.notes.unknown_messages, 0);
     assert!(merged.records.iter().any(|r| matches!(
         r.body,
-        Body::EventDef(d) if d.name.to_str() == "event 4711"
+        Clog2Body::EventDef(d) if d.name.to_str() == "event 4711"
     )));
 }
 
@@ -293,9 +293,9 @@ fn after_a_kill_what_was_open_is_shown_as_unfinished() {
     tell(&mut a, 2010, 600, false, UserEventContent::Mpe(None));
     call_at(&mut a, 2020, 2030, "MPI_Barrier", &[V::H(WORLD)]);
     call_at(&mut b, 2020, 2900, "MPI_Barrier", &[V::H(WORLD)]);
-    let options = Options {
+    let options = MergeOptions {
         recover: true,
-        ..Options::default()
+        ..MergeOptions::default()
     };
     let merged = merge_with(&[a, b], options);
     assert_eq!(
@@ -308,7 +308,7 @@ fn after_a_kill_what_was_open_is_shown_as_unfinished() {
         ]
     );
     let unfinished = merged.records.iter().filter(|r| match r.body {
-        Body::Cargo { bytes, .. } => &bytes[2..12] == b"unfinished",
+        Clog2Body::Cargo { bytes, .. } => &bytes[2..12] == b"unfinished",
         _ => false,
     });
     assert_eq!(unfinished.count(), 1);

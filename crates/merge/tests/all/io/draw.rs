@@ -1,22 +1,22 @@
 //! Attribution records drawn into SLOG2 files and read from them again.
 
 use blockfile::operation::{self as op, KINDS, ServerRequest};
-use io_attribution::draw::{Base, CATEGORIES};
+use io_attribution::draw::{CATEGORIES, DrawingBase};
 use io_attribution::{
-    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, Drawer,
-    FileRole, Lane, OpenedFile, PicturePoint, Precision, Relation, read_attribution,
+    Actor, AttributedOperation, AttributionEdge, AttributionRecord, DataAccessCall, FileRole, Lane,
+    OpenedFile, OperationDrawer, PicturePoint, Precision, Relation, read_attribution,
 };
 use proptest::prelude::*;
 use std::io::Cursor;
-use trace_formats::slog2::{self, Options};
+use trace_formats::slog2::{self, TreeOptions};
 use trace_model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 use transform::write_slog2;
 
 /// Time zero of what is drawn; the attribution records read back count from it.
 const ZERO: i64 = 5_000_000_000_000;
 
-fn base() -> Base {
-    Base {
+fn base() -> DrawingBase {
+    DrawingBase {
         zero_ns: ZERO,
         ranks: 2,
         threads: 2,
@@ -35,7 +35,7 @@ struct Drawn {
 impl Drawn {
     fn of(facts: &[AttributionRecord]) -> Drawn {
         let mut drawn = Drawn::default();
-        let mut drawer = Drawer::new(base());
+        let mut drawer = OperationDrawer::new(base());
         let mut put = |d: &Drawable<'_>| {
             let parts = (d.topology, d.category, d.info.to_vec(), d.vertices.to_vec());
             drawn.drawables.push(parts);
@@ -78,8 +78,8 @@ fn through_slog2(facts: &[AttributionRecord]) -> Vec<AttributionRecord> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("x.slog2");
     let drawn = Drawn::of(facts);
-    let sink =
-        slog2::Slog2Sink::create(&path, drawn.definitions(), Options::default()).expect("starts");
+    let sink = slog2::Slog2Sink::create(&path, drawn.definitions(), TreeOptions::default())
+        .expect("starts");
     let losses = trace_model::convert(&drawn, Box::new(sink)).expect("converts");
     assert!(losses.is_empty(), "{:?}", losses.iter().collect::<Vec<_>>());
     let bytes = std::fs::read(&path).expect("written");
@@ -433,7 +433,7 @@ fn views_made_for_a_trace_keep_servers_and_lanes() {
     let drawn = Drawn::of(&facts);
     let views = transform::usual_views(&drawn.definitions.lines);
     let out = Cursor::new(Vec::new());
-    let (out, ..) = write_slog2(&drawn, &views, Options::default(), out).expect("written");
+    let (out, ..) = write_slog2(&drawn, &views, TreeOptions::default(), out).expect("written");
     let bytes = out.into_inner();
     let source = slog2::Slog2Source::new(&bytes).expect("an SLOG2 file");
     let expected = sorted(facts.into_iter().map(from_zero).collect());

@@ -7,9 +7,9 @@ use blockfile::file::BlockFile;
 use blockfile::operation::{self as op, OperationRecord, ServerRequest};
 use io_attribution::draw::{Shows, shows};
 use io_attribution::{Actor, AttributionRecord, Precision, Relation, read_attribution};
-use merge::local::{Merge, Options};
+use merge::local::{Merge, MergeOptions};
 use merge::operations::draw_files;
-use merge::outputs::{Outputs, Plan};
+use merge::outputs::{OutputFiles, OutputPlan};
 use merge::{BlockFilesSource, operations};
 use std::io::Cursor;
 use std::path::Path;
@@ -115,7 +115,7 @@ fn source<'a>(bytes: &'a [Vec<u8>]) -> BlockFilesSource<'a> {
         .iter()
         .map(|b| BlockFile::new(b).expect("a block file"));
     let table = wrappers::table().expect("the table");
-    BlockFilesSource::new(files.collect(), table, Options::default()).expect("one run")
+    BlockFilesSource::new(files.collect(), table, MergeOptions::default()).expect("one run")
 }
 
 type Shown = (String, Topology, Vec<Vertex>, Vec<u8>);
@@ -193,9 +193,9 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>,
         .map(|b| BlockFile::new(b).expect("blocks"))
         .collect();
     let table = wrappers::table().expect("the table");
-    let merge = Merge::new(&files, &table, Options::default()).expect("one run");
+    let merge = Merge::new(&files, &table, MergeOptions::default()).expect("one run");
     let base = folder.join(format!("x{with_operations}"));
-    let mut outputs = Outputs::new(Plan {
+    let mut outputs = OutputFiles::new(OutputPlan {
         base: base.clone(),
         replace: false,
         clog2: true,
@@ -280,7 +280,7 @@ fn traces_made_apart_give_the_same_arrows() {
     let slog2_of = |source: &BlockFilesSource<'_>| {
         let views = usual_views(&source.definitions().lines);
         let out = Cursor::new(Vec::new());
-        let options = slog2::Options::default();
+        let options = slog2::TreeOptions::default();
         let (out, ..) = write_slog2(source, &views, options, out).expect("written");
         out.into_inner()
     };

@@ -3,7 +3,7 @@
 use super::pattern::Pattern;
 use super::traffic::Traffic;
 use std::fmt::Write;
-use trace_formats::dumpi::types::{DumpiRecord, Span};
+use trace_formats::dumpi::types::{ClockSpan, DumpiRecord};
 use trace_model::units::exact_seconds;
 
 /// Classes of message sizes.
@@ -149,7 +149,9 @@ impl ColumnSums {
             match sum {
                 ColumnSum::Count(count) => *count += u64::from(matches),
                 ColumnSum::Time([cpu, wall]) => {
-                    for (clock, Span { start, stop }) in [(cpu, record.cpu), (wall, record.wall)] {
+                    for (clock, ClockSpan { start, stop }) in
+                        [(cpu, record.cpu), (wall, record.wall)]
+                    {
                         clock.add(start.ns(), stop.ns(), matches);
                     }
                 }

@@ -4,7 +4,7 @@
 //! same was made at the same time, by calls that belong together, with as many processes on either side.
 
 use super::marks::{RunOrigin, across_border, is_beyond, remote_of};
-use crate::clog2::{Body, Clog2Reader, Error, Gid, comm_etype};
+use crate::clog2::{Clog2Body, Clog2Error, Clog2Reader, Gid, comm_etype};
 use std::collections::HashMap;
 
 /// How far the clocks of one machine may be apart, as they are read in two logs, ns.
@@ -42,7 +42,7 @@ pub(super) struct LogScan {
     names: HashMap<i32, String>,
     /// Start of the first call, seconds.
     first: f64,
-    pub cut_off: Option<Error>,
+    pub cut_off: Option<Clog2Error>,
 }
 
 impl LogScan {
@@ -75,22 +75,22 @@ impl LogScan {
             };
             let header = record.header;
             match record.body {
-                Body::ConstDef(constant) => scan.origin.take(&constant),
-                Body::StateDef(state) => {
+                Clog2Body::ConstDef(constant) => scan.origin.take(&constant),
+                Clog2Body::StateDef(state) => {
                     let name = state.name.to_str().into_owned();
                     scan.names.insert(state.start_etype, name);
                 }
-                Body::Bare { etype } | Body::Cargo { etype, .. } if etype >= 0 => {
+                Clog2Body::Bare { etype } | Clog2Body::Cargo { etype, .. } if etype >= 0 => {
                     scan.first = scan.first.min(header.time);
                     if let Some(&rank) = world_ranks.get(&(header.icomm, header.rank)) {
                         // An end takes the place of its start; nothing is made between calls.
                         open.insert((rank, header.thread), (etype, header.time));
                     }
                 }
-                Body::Msg(message) if beyond.contains_key(&message.icomm) => {
+                Clog2Body::Msg(message) if beyond.contains_key(&message.icomm) => {
                     scan.sides.insert(message.icomm, header.icomm);
                 }
-                Body::Comm(made) => {
+                Clog2Body::Comm(made) => {
                     scan.ranks = scan.ranks.max(made.wrank.saturating_add(1));
                     if made.rank >= 0 {
                         let place = (made.icomm, made.rank);

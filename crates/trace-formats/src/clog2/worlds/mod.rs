@@ -14,10 +14,10 @@ pub use marks::{
 };
 
 use super::comm::{CommEntry, CommTable};
-use super::error::Error;
+use super::error::Clog2Error;
 use super::preamble::Preamble;
 use super::read::{Clog2Reader, Clog2Records};
-use super::record::{Body, EventDef, Record, StateDef, comm_etype};
+use super::record::{Clog2Body, Clog2Record, EventDef, StateDef, comm_etype};
 use crossing::LogScan;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -61,7 +61,7 @@ pub struct JoinedLogs {
     /// Whether clocks of different machines had to be compared by the time of day.
     pub by_time_of_day: bool,
     /// The inputs whose records ended too early, by their index, and why. What came before is in.
-    pub cut_off: Vec<(usize, Error)>,
+    pub cut_off: Vec<(usize, Clog2Error)>,
 }
 
 /// Several logs that are ready to be put together.
@@ -187,7 +187,7 @@ impl<'a> Worlds<'a> {
     /// The first error of `sink`; it gets nothing more then.
     pub fn run<E>(
         mut self,
-        mut sink: impl FnMut(&Record) -> Result<(), E>,
+        mut sink: impl FnMut(&Clog2Record) -> Result<(), E>,
     ) -> Result<JoinedLogs, E> {
         let mut described = WrittenDefinitions::default();
         let mut streams: Vec<WorldStream<'_>> = self.logs.iter().map(WorldStream::new).collect();
@@ -221,16 +221,16 @@ struct WrittenDefinitions {
 
 impl WrittenDefinitions {
     /// Whether a record is to be given. Where a log comes from is said of no other.
-    fn is_new(&mut self, record: &Record) -> bool {
+    fn is_new(&mut self, record: &Clog2Record) -> bool {
         match &record.body {
-            Body::StateDef(state) => self.states.insert(state.start_etype),
-            Body::EventDef(event) => self.events.insert(event.etype),
-            Body::ConstDef(constant) => {
+            Clog2Body::StateDef(state) => self.states.insert(state.start_etype),
+            Clog2Body::EventDef(event) => self.events.insert(event.etype),
+            Clog2Body::ConstDef(constant) => {
                 !RunOrigin::is_part(constant)
                     && self.constants.insert(constant.name.as_bytes().to_vec())
             }
             // Whose lines they are is known now.
-            Body::Comm(made) => made.etype != comm_etype::INTRA_REMOTE,
+            Clog2Body::Comm(made) => made.etype != comm_etype::INTRA_REMOTE,
             _ => true,
         }
     }
@@ -291,7 +291,7 @@ impl EtypeMeanings {
         let mut changed = HashMap::new();
         for record in reader.records().map_while(Result::ok) {
             match record.body {
-                Body::StateDef(StateDef {
+                Clog2Body::StateDef(StateDef {
                     start_etype,
                     final_etype,
                     name,
@@ -303,7 +303,7 @@ impl EtypeMeanings {
                         self.number(etype, name, &mut changed);
                     }
                 }
-                Body::EventDef(EventDef { etype, name, .. }) => {
+                Clog2Body::EventDef(EventDef { etype, name, .. }) => {
                     self.number(etype, name.as_bytes().to_vec(), &mut changed);
                 }
                 _ => {}
@@ -331,7 +331,7 @@ impl EtypeMeanings {
 struct WorldStream<'a> {
     log: &'a WorldLog<'a>,
     records: Clog2Records<'a>,
-    next: Option<Record>,
+    next: Option<Clog2Record>,
 }
 
 impl<'a> WorldStream<'a> {
@@ -348,7 +348,8 @@ impl<'a> WorldStream<'a> {
     fn advance(&mut self) {
         self.next = loop {
             match self.records.next() {
-                Some(Ok(record)) if matches!(record.body, Body::EndBlock | Body::EndLog) => {}
+                Some(Ok(record))
+                    if matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog) => {}
                 Some(Ok(record)) => break Some(self.log.changed(record)),
                 _ => break None,
             }
@@ -365,18 +366,20 @@ impl WorldLog<'_> {
         self.etypes.get(&etype).copied().unwrap_or(etype)
     }
 
-    fn changed(&self, mut record: Record) -> Record {
+    fn changed(&self, mut record: Clog2Record) -> Clog2Record {
         record.header.time += self.shift;
         record.header.icomm = self.lid(record.header.icomm);
         match &mut record.body {
-            Body::Bare { etype } | Body::Cargo { etype, .. } => *etype = self.etype(*etype),
-            Body::StateDef(state) => {
+            Clog2Body::Bare { etype } | Clog2Body::Cargo { etype, .. } => {
+                *etype = self.etype(*etype)
+            }
+            Clog2Body::StateDef(state) => {
                 state.start_etype = self.etype(state.start_etype);
                 state.final_etype = self.etype(state.final_etype);
             }
-            Body::EventDef(event) => event.etype = self.etype(event.etype),
-            Body::Msg(message) => message.icomm = self.lid(message.icomm),
-            Body::Comm(made) => {
+            Clog2Body::EventDef(event) => event.etype = self.etype(event.etype),
+            Clog2Body::Msg(message) => message.icomm = self.lid(message.icomm),
+            Clog2Body::Comm(made) => {
                 made.icomm = self.lid(made.icomm);
                 if made.wrank >= 0 {
                     made.wrank = made.wrank.saturating_add(self.first_rank);

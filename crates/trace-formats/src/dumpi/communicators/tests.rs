@@ -2,8 +2,8 @@
 
 use super::super::ids;
 use super::super::read::DumpiReader;
-use super::super::types::{Mask, Offsets, Span, Trailer};
-use super::super::write::{LIBDUMPI, RecordBuilder, RecordHead, Writer};
+use super::super::types::{ClockOffsets, ClockSpan, DumpiTrailer, Mask};
+use super::super::write::{DumpiWriter, LIBDUMPI, RecordBuilder, RecordHead};
 use super::*;
 
 const WORLD_NUMBER: i32 = 2;
@@ -12,15 +12,15 @@ const NULL_NUMBER: i32 = 1;
 
 /// Writes the call of a function, its arguments put in by the last parameter.
 fn call(
-    writer: &mut Writer<Vec<u8>>,
+    writer: &mut DumpiWriter<Vec<u8>>,
     id: u16,
     arguments: impl FnOnce(&mut RecordBuilder<'_, Vec<u8>>),
 ) {
     let head = RecordHead {
         mask: Mask::DEFAULT,
         thread: 0,
-        cpu: Span::default(),
-        wall: Span::default(),
+        cpu: ClockSpan::default(),
+        wall: ClockSpan::default(),
     };
     let mut call = writer.call(id, &head, &[]);
     arguments(&mut call);
@@ -28,10 +28,10 @@ fn call(
 }
 
 /// The calls of a rank that make communicators, and its handles after the last of them.
-fn creations(write: impl FnOnce(&mut Writer<Vec<u8>>)) -> (HandleNames, Vec<CommCreation>) {
-    let mut writer = Writer::new(Vec::new(), Offsets::default()).expect("a vector grows");
+fn creations(write: impl FnOnce(&mut DumpiWriter<Vec<u8>>)) -> (HandleNames, Vec<CommCreation>) {
+    let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("a vector grows");
     write(&mut writer);
-    let (bytes, _) = (writer.finish(&Trailer::default(), LIBDUMPI)).expect("a vector grows");
+    let (bytes, _) = (writer.finish(&DumpiTrailer::default(), LIBDUMPI)).expect("a vector grows");
     let reader = DumpiReader::open(&bytes).expect("a file just made");
     let mut names = HandleNames::default();
     let mut list = Vec::new();

@@ -1,11 +1,11 @@
 //! Errors of DUMPI texts.
 
-use super::super::write::WriteError;
+use super::super::write::DumpiWriteError;
 use crate::ConversionError;
 use std::fmt;
 
 /// Why no file was made of a text.
-pub type FromTextError = ConversionError<TextError, WriteError>;
+pub type FromTextError = ConversionError<TextError, DumpiWriteError>;
 
 /// A place in a text that is not what dumpi2ascii writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,8 +69,8 @@ impl From<TextError> for FromTextError {
     }
 }
 
-impl From<WriteError> for FromTextError {
-    fn from(error: WriteError) -> Self {
+impl From<DumpiWriteError> for FromTextError {
+    fn from(error: DumpiWriteError) -> Self {
         FromTextError::Output(error)
     }
 }

@@ -32,9 +32,9 @@ pub use error::{Expected, FromTextError, TextError};
 
 use super::functions::{self, DumpiFunction};
 use super::types::{
-    AddressLabel, ClockTime, FOOTER_ENTRIES, Mask, Offsets, Span, Trailer, Version,
+    AddressLabel, ClockOffsets, ClockSpan, ClockTime, DumpiTrailer, FOOTER_ENTRIES, Mask, Version,
 };
-use super::write::{ASCII2DUMPI, LIBDUMPI, RecordHead, Writer};
+use super::write::{ASCII2DUMPI, DumpiWriter, LIBDUMPI, RecordHead};
 use scan::TextScan;
 use trace_model::Losses;
 
@@ -81,7 +81,7 @@ pub fn from_text<W: Write>(
         least_seconds(text)
     };
     let mut maker = Maker {
-        writer: Writer::new(out, offsets)?,
+        writer: DumpiWriter::new(out, offsets)?,
         offsets,
         options: *options,
         names: functions::all()
@@ -90,7 +90,7 @@ pub fn from_text<W: Write>(
             .collect(),
         values: call::ParsedValues::default(),
         counters: Vec::new(),
-        trailer: Trailer::default(),
+        trailer: DumpiTrailer::default(),
         has: Has::default(),
         called: [0; FOOTER_ENTRIES],
         seen_labels: BTreeMap::new(),
@@ -129,13 +129,13 @@ struct Has {
 }
 
 struct Maker<'t, W: Write> {
-    writer: Writer<W>,
-    offsets: Offsets,
+    writer: DumpiWriter<W>,
+    offsets: ClockOffsets,
     options: FromTextOptions,
     names: FunctionsByName,
     values: call::ParsedValues<'t>,
     counters: Vec<(i64, i64)>,
-    trailer: Trailer,
+    trailer: DumpiTrailer,
     has: Has,
     /// Records by function.
     called: [u32; FOOTER_ENTRIES],
@@ -187,18 +187,18 @@ impl<'t, W: Write> Maker<'t, W> {
                     .or_insert_with(|| label.to_vec());
             }
         }
-        let cpu = Span {
+        let cpu = ClockSpan {
             start: cpu_start,
             stop: cpu_stop,
         };
-        let wall = Span {
+        let wall = ClockSpan {
             start: wall_start,
             stop: wall_stop,
         };
         let mut mask = Mask::DEFAULT;
         if !self.options.as_ascii2dumpi {
             for (bit, span) in [(Mask::CPU, cpu), (Mask::WALL, wall)] {
-                if span == Span::default() {
+                if span == ClockSpan::default() {
                     mask.0 &= !bit;
                 }
             }
@@ -223,7 +223,7 @@ impl<'t, W: Write> Maker<'t, W> {
         Ok(())
     }
 
-    fn check_range(&mut self, mask: Mask, cpu: Span, wall: Span) {
+    fn check_range(&mut self, mask: Mask, cpu: ClockSpan, wall: ClockSpan) {
         for (bit, span, offset) in [
             (Mask::CPU, cpu, self.offsets.cpu),
             (Mask::WALL, wall, self.offsets.wall),
@@ -316,16 +316,16 @@ fn seconds(text: &[u8]) -> impl Iterator<Item = (ClockTime, ClockTime)> + '_ {
 }
 
 /// Seconds of the first record: what ascii2dumpi lets the times of a file count from.
-fn first_seconds(text: &[u8]) -> Offsets {
+fn first_seconds(text: &[u8]) -> ClockOffsets {
     let first = seconds(text).next();
-    first.map_or(Offsets::default(), |(wall, cpu)| Offsets {
+    first.map_or(ClockOffsets::default(), |(wall, cpu)| ClockOffsets {
         cpu: cpu.sec,
         wall: wall.sec,
     })
 }
 
 /// The earliest seconds: threads may have begun before the first record did.
-fn least_seconds(text: &[u8]) -> Offsets {
+fn least_seconds(text: &[u8]) -> ClockOffsets {
     let mut least: [Option<i32>; 2] = [None; 2];
     for (wall, cpu) in seconds(text) {
         for (least, clock) in least.iter_mut().zip([wall, cpu]) {
@@ -334,7 +334,7 @@ fn least_seconds(text: &[u8]) -> Offsets {
             }
         }
     }
-    Offsets {
+    ClockOffsets {
         cpu: least[1].unwrap_or(0),
         wall: least[0].unwrap_or(0),
     }

@@ -1,7 +1,7 @@
 //! The time of a record, as a viewer needs it: on one axis for all ranks, and going on where the 16 bits of the format's
 //! seconds begin anew.
 
-use super::super::types::{ClockTime, DumpiRecord, Mask, Span};
+use super::super::types::{ClockSpan, ClockTime, DumpiRecord, Mask};
 
 /// Which times a trace is drawn by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Ticker {
             let at = self.last.max(0);
             return (at, at);
         }
-        let Span { start, stop } = span;
+        let ClockSpan { start, stop } = span;
         // Records are in the order in which calls end.
         let mut end = ns(stop, self.turns);
         if self.last != i64::MIN && end < self.last - TURN / 2 * SECOND {

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::super::convert::{Binding, EventRole};
 use super::super::cursor::Slog2Cursor;
 use super::super::encode;
-use super::super::error::{Error, Slog2ErrorKind};
+use super::super::error::{Slog2Error, Slog2ErrorKind};
 use trace_model::Text;
 
 /// First bytes of the annotation part.
@@ -39,7 +39,7 @@ impl Companion {
     }
 
     /// Checks that these are the bytes of that file, as far as size and hash tell.
-    pub(super) fn check(&self, clog2: &[u8], at: u64) -> Result<(), Error> {
+    pub(super) fn check(&self, clog2: &[u8], at: u64) -> Result<(), Slog2Error> {
         let found = clog2.len() as u64;
         let expected = self.size;
         if found != expected {
@@ -49,7 +49,7 @@ impl Companion {
                 expected,
                 found,
             };
-            return Err(Error::new(at, kind));
+            return Err(Slog2Error::new(at, kind));
         }
         let found = hash_of_file(clog2);
         let expected = self.hash;
@@ -60,7 +60,7 @@ impl Companion {
                 expected,
                 found,
             };
-            return Err(Error::new(at, kind));
+            return Err(Slog2Error::new(at, kind));
         }
         Ok(())
     }
@@ -113,10 +113,10 @@ impl Annotation {
     }
 
     /// Reads the companion only.
-    pub(super) fn companion(part: &mut Slog2Cursor<'_>) -> Result<Companion, Error> {
+    pub(super) fn companion(part: &mut Slog2Cursor<'_>) -> Result<Companion, Slog2Error> {
         let at = part.offset();
         if part.text("annotations")?.to_str() != MAGIC {
-            return Err(Error::new(at, Slog2ErrorKind::NoAnnotation));
+            return Err(Slog2Error::new(at, Slog2ErrorKind::NoAnnotation));
         }
         Ok(Companion {
             name: part.text("name of the CLOG2 file")?,
@@ -125,7 +125,7 @@ impl Annotation {
         })
     }
 
-    pub(super) fn decode(part: &mut Slog2Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn decode(part: &mut Slog2Cursor<'_>) -> Result<Self, Slog2Error> {
         let companion = Self::companion(part)?;
         let what = "meanings of event numbers";
         let count = part.count(BINDING_SIZE, what)?;
@@ -182,7 +182,7 @@ impl<'a> LeafRecord<'a> {
         out.extend_from_slice(self.elders);
     }
 
-    pub(super) fn decode(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn decode(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Slog2Error> {
         let what = "record of a leaf";
         Ok(LeafRecord {
             offset: cursor.i64(what)? as u64,
@@ -235,7 +235,10 @@ pub(super) struct Elder {
 }
 
 /// Reads the next of the list; `last` is the place of the one before.
-pub(super) fn next_elder(cursor: &mut Slog2Cursor<'_>, last: u64) -> Result<Option<Elder>, Error> {
+pub(super) fn next_elder(
+    cursor: &mut Slog2Cursor<'_>,
+    last: u64,
+) -> Result<Option<Elder>, Slog2Error> {
     if cursor.left() == 0 {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 use super::super::convert::{ConvertError, EventRole, LineNumbering, Meeting, RecordMatching};
 use super::super::cursor::Slog2Cursor;
 use super::super::encode::write_count;
-use super::super::error::{Error, Slog2ErrorKind};
+use super::super::error::{Slog2Error, Slog2ErrorKind};
 use super::super::node::{Primitive, Slog2Node, Stub};
 use super::super::read::Slog2Reader;
 use super::super::rewrite::Relocation;
@@ -13,7 +13,8 @@ use super::super::tree_builder::Lists;
 use super::super::types::{DirEntry, FileBlockPtr, Slog2Header};
 use super::layout::{Annotation, Companion, LeafRecord, hash, next_elder};
 use crate::clog2::{
-    self, Body, Endian, Msg, Preamble, Record, RecordHeader, peek_rectype, peek_size, rectype,
+    self, Clog2Body, Clog2Record, Endian, Msg, Preamble, RecordHeader, peek_rectype, peek_size,
+    rectype,
 };
 use trace_model::Drawable as NewDrawable;
 use trace_model::hash::Map as HashMap;
@@ -76,14 +77,14 @@ impl<'a> Annotated<'a> {
     ///
     /// # Errors
     /// If the part that tells is damaged.
-    pub fn companion_of(tree: &Slog2Reader<'_>) -> Result<Option<Companion>, Error> {
+    pub fn companion_of(tree: &Slog2Reader<'_>) -> Result<Option<Companion>, Slog2Error> {
         if tree.header().annotations.is_null() {
             return Ok(None);
         }
         match Annotation::companion(&mut annotation_part(tree)?) {
             Ok(companion) => Ok(Some(companion)),
             // Something else that uses the pointer.
-            Err(Error {
+            Err(Slog2Error {
                 kind: Slog2ErrorKind::NoAnnotation,
                 ..
             }) => Ok(None),
@@ -120,7 +121,7 @@ impl<'a> Annotated<'a> {
     ///
     /// # Errors
     /// If the bytes are something else.
-    pub fn read_node<'n>(&self, bytes: &'n [u8]) -> Result<Slog2Node<'n>, Error> {
+    pub fn read_node<'n>(&self, bytes: &'n [u8]) -> Result<Slog2Node<'n>, Slog2Error> {
         let mut cursor = Slog2Cursor::new(bytes, 0);
         let node = Slog2Node::read(&mut cursor, self.tree.layout())?;
         cursor.finish("tree node")?;
@@ -144,7 +145,9 @@ impl<'a> Annotated<'a> {
                 let most = self.clog2.len() as u64;
                 if records > most {
                     let found = records;
-                    return Err(Error::new(at, Slog2ErrorKind::LeafRecords { found, most }).into());
+                    return Err(
+                        Slog2Error::new(at, Slog2ErrorKind::LeafRecords { found, most }).into(),
+                    );
                 }
             }
             let bytes = self.node_bytes(entry.ptr)?;
@@ -156,7 +159,7 @@ impl<'a> Annotated<'a> {
     fn leaf_bytes(&self, leaf: &Slog2Node<'_>) -> Result<Vec<u8>, ConvertError> {
         let Stub { ptr, id, bounds } = leaf.stub;
         if !leaf.nestless.is_empty() || !leaf.nestable.is_empty() || ptr.size != EMPTY_LEAF_SIZE {
-            return Err(Error::new(ptr.offset as u64, Slog2ErrorKind::LeafNotEmpty).into());
+            return Err(Slog2Error::new(ptr.offset as u64, Slog2ErrorKind::LeafNotEmpty).into());
         }
         let (record, at) = self.leaf_record(ptr)?;
         let earliest = match id.xpos {
@@ -179,7 +182,7 @@ impl<'a> Annotated<'a> {
     }
 
     /// What stands behind a leaf, and where.
-    fn leaf_record(&self, ptr: FileBlockPtr) -> Result<(LeafRecord<'a>, u64), Error> {
+    fn leaf_record(&self, ptr: FileBlockPtr) -> Result<(LeafRecord<'a>, u64), Slog2Error> {
         let behind = usize::try_from(ptr.offset)
             .ok()
             .and_then(|at| at.checked_add(EMPTY_LEAF_SIZE as usize))
@@ -198,10 +201,10 @@ impl<'a> Annotated<'a> {
     }
 }
 
-fn annotation_part<'a>(tree: &Slog2Reader<'a>) -> Result<Slog2Cursor<'a>, Error> {
+fn annotation_part<'a>(tree: &Slog2Reader<'a>) -> Result<Slog2Cursor<'a>, Slog2Error> {
     let ptr = tree.header().annotations;
     if ptr.is_null() {
-        return Err(Error::new(0, Slog2ErrorKind::NoAnnotation));
+        return Err(Slog2Error::new(0, Slog2ErrorKind::NoAnnotation));
     }
     tree.part(ptr, "annotations")
 }
@@ -229,7 +232,7 @@ impl Replay<'_> {
                 offset: leaf.offset,
                 length: leaf.length,
             };
-            return Err(Error::new(at, kind).into());
+            return Err(Slog2Error::new(at, kind).into());
         };
         let found = hash(records);
         if found != leaf.hash {
@@ -238,7 +241,7 @@ impl Replay<'_> {
                 expected: leaf.hash,
                 found,
             };
-            return Err(Error::new(at, kind).into());
+            return Err(Slog2Error::new(at, kind).into());
         }
         // Behind offset, length, hash and the list's size.
         let mut elders = Slog2Cursor::new(leaf.elders, at + 28);
@@ -251,9 +254,9 @@ impl Replay<'_> {
             let size = peek_size(bytes);
             if size == 0 {
                 // Decoding it says what is wrong.
-                let error = match Record::decode(bytes, Endian::Big) {
+                let error = match Clog2Record::decode(bytes, Endian::Big) {
                     Err(error) => error,
-                    Ok(_) => clog2::Error::new(0, clog2::Clog2ErrorKind::NoEndLog),
+                    Ok(_) => clog2::Clog2Error::new(0, clog2::Clog2ErrorKind::NoEndLog),
                 };
                 return Err(error.moved(offset as u64).into());
             }
@@ -283,7 +286,7 @@ impl Replay<'_> {
         let found = self.lists.byte_size();
         if found > most && self.lists.count() > 1 {
             let (found, most) = (found as u64, most as u64);
-            return Err(Error::new(at, Slog2ErrorKind::LeafRecords { found, most }).into());
+            return Err(Slog2Error::new(at, Slog2ErrorKind::LeafRecords { found, most }).into());
         }
         Ok(self.lists)
     }
@@ -311,14 +314,16 @@ impl Replay<'_> {
     fn push(&mut self, bytes: &[u8], offset: u64) -> Result<(), ConvertError> {
         let record = match peek_rectype(bytes) {
             rectype::BAREEVT | rectype::CARGOEVT | rectype::MSGEVT => {
-                Record::decode(bytes, Endian::Big).map_err(|error| error.moved(offset))?
+                Clog2Record::decode(bytes, Endian::Big).map_err(|error| error.moved(offset))?
             }
             _ => return Ok(()),
         };
         match &record.body {
-            Body::Bare { etype } => self.event(&record.header, *etype, None, offset),
-            Body::Cargo { etype, bytes } => self.event(&record.header, *etype, Some(bytes), offset),
-            Body::Msg(msg) => self.message(&record.header, msg),
+            Clog2Body::Bare { etype } => self.event(&record.header, *etype, None, offset),
+            Clog2Body::Cargo { etype, bytes } => {
+                self.event(&record.header, *etype, Some(bytes), offset)
+            }
+            Clog2Body::Msg(msg) => self.message(&record.header, msg),
             _ => {}
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::io::{Seek, Write};
 use super::super::convert::{
     ConvertError, ConvertOptions, DrawIntoTree, FromClog2, Slog2Conversion, for_each_record,
 };
-use super::super::error::Error;
+use super::super::error::Slog2Error;
 use super::super::tree_builder::{DrawablePlacement, FileDrawable, TreeBuilder, WrittenTree};
 use super::layout::{Annotation, Companion, EldersWriter, EventMeaning, LeafRecord, hash};
 use crate::clog2::{self, Endian, PREAMBLE_SIZE};
@@ -117,7 +117,7 @@ impl<W: Write + Seek> DrawIntoTree<W> for Leaves<'_> {
         builder: &mut TreeBuilder<W>,
         drawable: &NewDrawable<'_>,
         born: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         if builder.must_switch(drawable)? {
             builder.switch_with(self.leaf_record())?;
             self.begin = self.end;
@@ -146,7 +146,7 @@ impl<W: Write + Seek> DrawIntoTree<W> for Leaves<'_> {
         Ok(())
     }
 
-    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Error> {
+    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Slog2Error> {
         builder.close_with(self.leaf_record())
     }
 }

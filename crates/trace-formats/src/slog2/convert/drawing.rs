@@ -9,8 +9,8 @@ use super::lines::LineNumbering;
 use super::matching::{Meeting, RecordMatching};
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{
-    self, Body, Endian, HEADER_SIZE, Msg, Preamble, Record, RecordHeader, RunOrigin, peek_rectype,
-    peek_size, peek_time, rectype,
+    self, Clog2Body, Clog2Record, Endian, HEADER_SIZE, Msg, Preamble, RecordHeader, RunOrigin,
+    peek_rectype, peek_size, peek_time, rectype,
 };
 use trace_model::Drawable as NewDrawable;
 use trace_model::Losses;
@@ -138,52 +138,56 @@ impl Drawing {
     /// # Errors
     /// The errors of `put`; what is odd in the records becomes a [`Warning`].
     #[inline]
-    pub fn push<E>(&mut self, record: &Record, put: &mut impl DrawableSink<E>) -> Result<(), E> {
+    pub fn push<E>(
+        &mut self,
+        record: &Clog2Record,
+        put: &mut impl DrawableSink<E>,
+    ) -> Result<(), E> {
         self.record_bytes += record.size() as u64;
         let header = &record.header;
         match &record.body {
-            Body::Bare { etype } => self.event(header, *etype, None, put),
-            Body::Cargo { etype, bytes } => self.event(header, *etype, Some(bytes), put),
-            Body::Msg(msg) => self.message(header, msg, put),
-            Body::Comm(event) => {
+            Clog2Body::Bare { etype } => self.event(header, *etype, None, put),
+            Clog2Body::Cargo { etype, bytes } => self.event(header, *etype, Some(bytes), put),
+            Clog2Body::Msg(msg) => self.message(header, msg, put),
+            Clog2Body::Comm(event) => {
                 self.lines.announce(event);
                 Ok(())
             }
-            Body::StateDef(def) => {
+            Clog2Body::StateDef(def) => {
                 self.define_state(def, None);
                 Ok(())
             }
-            Body::EventDef(def) => {
+            Clog2Body::EventDef(def) => {
                 self.categories.define_event(def, &mut self.warnings);
                 Ok(())
             }
-            Body::ConstDef(def) => {
+            Clog2Body::ConstDef(def) => {
                 self.odd.constants += u64::from(!RunOrigin::is_part(def));
                 Ok(())
             }
-            Body::TimeShift { shift } => {
+            Clog2Body::TimeShift { shift } => {
                 self.odd.shifts += u64::from(*shift != 0.0);
                 Ok(())
             }
-            Body::Coll { .. } => {
+            Clog2Body::Coll { .. } => {
                 self.odd.collectives += 1;
                 Ok(())
             }
-            Body::SrcLoc { .. } => {
+            Clog2Body::SrcLoc { .. } => {
                 self.odd.places += 1;
                 Ok(())
             }
-            Body::EndBlock | Body::EndLog => Ok(()),
+            Clog2Body::EndBlock | Clog2Body::EndLog => Ok(()),
         }
     }
 
-    /// Takes the next record, big-endian as in a merged file: what [`Drawing::push`] does, without making a [`Record`] of
+    /// Takes the next record, big-endian as in a merged file: what [`Drawing::push`] does, without making a [`Clog2Record`] of
     /// the most frequent ones.
     ///
     /// # Errors
     /// Also if `bytes` is no record; the offset of that error counts from their start.
     #[inline]
-    pub fn push_encoded<E: From<clog2::Error>>(
+    pub fn push_encoded<E: From<clog2::Clog2Error>>(
         &mut self,
         bytes: &[u8],
         put: &mut impl DrawableSink<E>,
@@ -220,7 +224,7 @@ impl Drawing {
                 };
                 self.message(&header, &msg, put)?;
             }
-            _ => self.push(&Record::decode(bytes, Endian::Big)?, put)?,
+            _ => self.push(&Clog2Record::decode(bytes, Endian::Big)?, put)?,
         }
         Ok(())
     }

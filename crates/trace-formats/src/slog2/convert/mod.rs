@@ -19,12 +19,13 @@ pub use drawing::{Drawing, WholeState};
 pub(super) use lines::LineNumbering;
 pub(super) use matching::{Meeting, RecordMatching};
 
-use super::error::Error;
-use super::tree_builder::{Options, TreeBuilder, WrittenTree};
+use super::error::Slog2Error;
+use super::tree_builder::{TreeBuilder, TreeOptions, WrittenTree};
 use super::types::{LineIdMap, Slog2Header};
 use super::views;
 use crate::clog2::{
-    self, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, Record, peek_rectype, peek_size, rectype,
+    self, Clog2Record, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, peek_rectype, peek_size,
+    rectype,
 };
 use trace_model::Category;
 use trace_model::Drawable as NewDrawable;
@@ -34,7 +35,7 @@ use trace_model::Line;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConvertOptions {
     /// The shape of the tree.
-    pub tree: Options,
+    pub tree: TreeOptions,
     /// Whether to warn of drawables that are not in order of increasing end time.
     pub check_end_times: bool,
 }
@@ -59,12 +60,12 @@ pub struct Slog2Conversion {
 #[derive(Debug)]
 pub enum ConvertError {
     /// The input is damaged.
-    Clog2(clog2::Error),
+    Clog2(clog2::Clog2Error),
     /// The input is a local file of one rank: its bytes are little-endian and its times not yet shifted. Only merged
     /// files can be converted.
     LittleEndian,
     /// The output could not be made.
-    Slog2(Error),
+    Slog2(Slog2Error),
 }
 
 impl std::fmt::Display for ConvertError {
@@ -92,14 +93,14 @@ impl std::error::Error for ConvertError {
     }
 }
 
-impl From<clog2::Error> for ConvertError {
-    fn from(error: clog2::Error) -> Self {
+impl From<clog2::Clog2Error> for ConvertError {
+    fn from(error: clog2::Clog2Error) -> Self {
         ConvertError::Clog2(error)
     }
 }
 
-impl From<Error> for ConvertError {
-    fn from(error: Error) -> Self {
+impl From<Slog2Error> for ConvertError {
+    fn from(error: Slog2Error) -> Self {
         ConvertError::Slog2(error)
     }
 }
@@ -178,10 +179,10 @@ pub trait DrawIntoTree<W> {
         builder: &mut TreeBuilder<W>,
         drawable: &NewDrawable<'_>,
         born: u64,
-    ) -> Result<(), Error>;
+    ) -> Result<(), Slog2Error>;
 
     /// Completes the tree.
-    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Error>;
+    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Slog2Error>;
 }
 
 /// Puts them where they belong, and does nothing else.
@@ -195,11 +196,11 @@ impl<W: Write + Seek> DrawIntoTree<W> for TreeOnly {
         builder: &mut TreeBuilder<W>,
         drawable: &NewDrawable<'_>,
         _: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         builder.add(drawable)
     }
 
-    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Error> {
+    fn close(&mut self, builder: TreeBuilder<W>) -> Result<WrittenTree<W>, Slog2Error> {
         builder.close()
     }
 }
@@ -225,7 +226,7 @@ struct ForeignCategories {
 impl<W: Write + Seek> FromClog2<W> {
     /// Starts a file at the beginning of `out`, which should be empty. World size, thread count and the ranges of event
     /// numbers of the preamble must be final.
-    pub fn new(out: W, preamble: &Preamble, options: ConvertOptions) -> Result<Self, Error> {
+    pub fn new(out: W, preamble: &Preamble, options: ConvertOptions) -> Result<Self, Slog2Error> {
         FromClog2::drawing(TreeOnly, out, preamble, options)
     }
 }
@@ -237,7 +238,7 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         out: W,
         preamble: &Preamble,
         options: ConvertOptions,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Slog2Error> {
         Ok(FromClog2 {
             builder: TreeBuilder::new(out, options.tree)?,
             draw,
@@ -262,7 +263,7 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     /// # Errors
     /// Of the output only; what is odd becomes a [`Warning`].
     #[inline]
-    pub fn state(&mut self, state: &WholeState<'_>) -> Result<(), Error> {
+    pub fn state(&mut self, state: &WholeState<'_>) -> Result<(), Slog2Error> {
         let (draw, builder) = (&mut self.draw, &mut self.builder);
         let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
         self.drawing.state(state, &mut put)
@@ -277,7 +278,7 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     ///
     /// # Errors
     /// When the output could not be written.
-    pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
+    pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Slog2Error> {
         self.draw.draw(&mut self.builder, drawable, 0)
     }
 
@@ -310,7 +311,7 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         &mut self,
         header: &clog2::RecordHeader,
         message: &clog2::Msg,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         let (draw, builder) = (&mut self.draw, &mut self.builder);
         let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
         self.drawing.message(header, message, &mut put)
@@ -321,13 +322,13 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     /// # Errors
     /// Of the output only; what is odd in the records becomes a [`Warning`].
     #[inline]
-    pub fn push(&mut self, record: &Record) -> Result<(), Error> {
+    pub fn push(&mut self, record: &Clog2Record) -> Result<(), Slog2Error> {
         let (draw, builder) = (&mut self.draw, &mut self.builder);
         let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
         self.drawing.push(record, &mut put)
     }
 
-    /// Takes the next record, big-endian as in a merged file: what [`FromClog2::push`] does, without making a [`Record`]
+    /// Takes the next record, big-endian as in a merged file: what [`FromClog2::push`] does, without making a [`Clog2Record`]
     /// of the most frequent ones.
     ///
     /// # Errors
@@ -343,12 +344,15 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     ///
     /// # Errors
     /// [`super::Slog2ErrorKind::NoDrawables`] if there was none; what is written by then is no SLOG2 file.
-    pub fn finish(self) -> Result<(W, Slog2Conversion), Error> {
+    pub fn finish(self) -> Result<(W, Slog2Conversion), Slog2Error> {
         self.finish_with(&[])
     }
 
     /// The same with annotations at the end, if there are any.
-    pub(super) fn finish_with(mut self, annotations: &[u8]) -> Result<(W, Slog2Conversion), Error> {
+    pub(super) fn finish_with(
+        mut self,
+        annotations: &[u8],
+    ) -> Result<(W, Slog2Conversion), Slog2Error> {
         let drawables = self.builder.count();
         let mut drawing = self.drawing;
         let unmatched_events = drawing.categories.unmatched();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::super::error::Error;
+use super::super::error::Slog2Error;
 use super::super::node::{NodeDrawable, Slog2Node};
 use super::super::read::Slog2Reader;
 use super::super::types::{DirEntry, FileBlockPtr};
@@ -30,8 +30,8 @@ pub(super) fn for_each_box<'a>(
     order: PrintOrder,
     kinds: PrintedDrawables,
     window: TimeBBox,
-    mut list: impl FnMut(&[&NodeDrawable<'a>]) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut list: impl FnMut(&[&NodeDrawable<'a>]) -> Result<(), Slog2Error>,
+) -> Result<(), Slog2Error> {
     let Some(root) = reader.root() else {
         return Ok(());
     };
@@ -92,7 +92,7 @@ impl<'a> Floors<'_, 'a> {
     ///
     /// As in the original, nothing is read as long as the leaves in memory cover the box. A drawable at its very edge
     /// that is in a neighbour is then missing, in one direction.
-    fn go_to(&mut self, time_box: &TimeBox) -> Result<(), Error> {
+    fn go_to(&mut self, time_box: &TimeBox) -> Result<(), Slog2Error> {
         let covers = |level: usize| {
             let at = self.nodes[level]
                 .first_key_value()
@@ -281,7 +281,7 @@ impl<'a> NodeContent<'a> {
         ptr: FileBlockPtr,
         order: PrintOrder,
         kinds: PrintedDrawables,
-    ) -> Result<NodeContent<'a>, Error> {
+    ) -> Result<NodeContent<'a>, Slog2Error> {
         let (nestless, nestable) = Slog2Node::read_drawables(&mut reader.part(ptr, "tree node")?)?;
         let sorted = |mut drawables: Vec<NodeDrawable<'a>>, unwanted: PrintedDrawables| {
             if kinds == unwanted {

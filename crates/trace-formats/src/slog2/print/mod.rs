@@ -16,7 +16,7 @@ pub use navigate::Navigator;
 pub use order::PrintOrder;
 pub use recursive::{RecursiveOptions, print_recursively};
 
-use super::error::Error;
+use super::error::Slog2Error;
 use super::node::NodeDrawable;
 use super::read::Slog2Reader;
 use parts::TextBuffer;
@@ -73,7 +73,7 @@ pub fn print(
     reader: &Slog2Reader<'_>,
     options: &Slog2PrintOptions,
     out: &mut impl Write,
-) -> Result<(), Error> {
+) -> Result<(), Slog2Error> {
     let mut printer = TextBuffer::new(reader);
     print_head(&mut printer, reader, options.parts);
     printer.text("\n");
@@ -118,8 +118,8 @@ pub fn print(
 pub fn list<'a>(
     reader: &Slog2Reader<'a>,
     order: PrintOrder,
-    mut put: impl FnMut(&NodeDrawable<'a>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut put: impl FnMut(&NodeDrawable<'a>) -> Result<(), Slog2Error>,
+) -> Result<(), Slog2Error> {
     let window = time_window(reader, (0.0, 1.0));
     floors::for_each_box(reader, order, PrintedDrawables::All, window, |drawables| {
         drawables.iter().try_for_each(|drawable| put(drawable))
@@ -164,15 +164,15 @@ pub fn time_window(reader: &Slog2Reader<'_>, (from, to): (f64, f64)) -> TimeBBox
     }
 }
 
-fn flush(printer: &mut TextBuffer, out: &mut impl Write) -> Result<(), Error> {
+fn flush(printer: &mut TextBuffer, out: &mut impl Write) -> Result<(), Slog2Error> {
     out.write_all(&printer.out)
-        .map_err(|error| Error::io(0, error))?;
+        .map_err(|error| Slog2Error::io(0, error))?;
     printer.out.clear();
     Ok(())
 }
 
 /// Hands the text on before it takes much memory.
-fn flush_if_long(printer: &mut TextBuffer, out: &mut impl Write) -> Result<(), Error> {
+fn flush_if_long(printer: &mut TextBuffer, out: &mut impl Write) -> Result<(), Slog2Error> {
     if printer.out.len() > 1 << 16 {
         flush(printer, out)?;
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::super::error::Error;
+use super::super::error::Slog2Error;
 use super::super::read::Slog2Reader;
 use super::flush;
 use super::parts::TextBuffer;
@@ -40,7 +40,7 @@ impl<'r, 'a> Navigator<'r, 'a> {
     ///
     /// # Errors
     /// The root cannot be read.
-    pub fn new(reader: &'r Slog2Reader<'a>, prints_all: bool) -> Result<Self, Error> {
+    pub fn new(reader: &'r Slog2Reader<'a>, prints_all: bool) -> Result<Self, Slog2Error> {
         let trunk = Trunk::new(reader)?;
         Ok(Navigator {
             window: trunk.bounds(),
@@ -57,7 +57,7 @@ impl<'r, 'a> Navigator<'r, 'a> {
     ///
     /// # Errors
     /// `out` fails.
-    pub fn greet(&mut self, out: &mut impl Write) -> Result<(), Error> {
+    pub fn greet(&mut self, out: &mut impl Write) -> Result<(), Slog2Error> {
         self.print_window(self.window, "dmax", self.depth);
         flush(&mut self.printer, out)
     }
@@ -67,7 +67,11 @@ impl<'r, 'a> Navigator<'r, 'a> {
     ///
     /// # Errors
     /// A node is damaged, or `out` fails.
-    pub fn obey(&mut self, line: &str, out: &mut impl Write) -> Result<Result<(), String>, Error> {
+    pub fn obey(
+        &mut self,
+        line: &str,
+        out: &mut impl Write,
+    ) -> Result<Result<(), String>, Slog2Error> {
         let mut request = NavigateRequest {
             window: self.window,
             depth: self.depth,

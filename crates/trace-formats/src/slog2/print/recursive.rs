@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use super::super::error::Error;
+use super::super::error::Slog2Error;
 use super::super::node::{NodeDrawable, ShadowBuffer, Slog2Node};
 use super::super::read::Slog2Reader;
 use super::order::PrintOrder;
@@ -38,7 +38,7 @@ pub fn print_recursively(
     reader: &Slog2Reader<'_>,
     options: &RecursiveOptions,
     out: &mut impl Write,
-) -> Result<(), Error> {
+) -> Result<(), Slog2Error> {
     let mut printer = TextBuffer::new(reader);
     print_head(&mut printer, reader, PrintedParts::All);
     printer.text("\n");
@@ -95,7 +95,7 @@ fn print_node(
     node: &Slog2Node<'_>,
     reader: &Slog2Reader<'_>,
     out: &mut impl Write,
-) -> Result<(), Error> {
+) -> Result<(), Slog2Error> {
     printer.text("\t*** Start of TreeNode ***\n    BufForDrawables{ ");
     print_place(printer, &node.stub);
     printer.text(" }\n");

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use super::super::error::Error;
+use super::super::error::Slog2Error;
 use super::super::node::{NodeDrawable, NodeShadow, Slog2Node, Stub};
 use super::super::read::Slog2Reader;
 use super::floors::merge_floors;
@@ -45,7 +45,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
     const TOLERANCE: f64 = 0.01f32 as f64;
 
     /// Reads the root.
-    pub(super) fn new(reader: &'r Slog2Reader<'a>) -> Result<Self, Error> {
+    pub(super) fn new(reader: &'r Slog2Reader<'a>) -> Result<Self, Slog2Error> {
         let root = reader.node(reader.header().tree_root)?;
         let depth = usize::try_from(root.stub.id.depth).unwrap_or(0);
         let bounds = root.stub.bounds;
@@ -71,7 +71,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
     }
 
     /// Reads the nodes of the first window, down to this floor.
-    pub(super) fn begin(&mut self, window: TimeBBox, depth: i64) -> Result<(), Error> {
+    pub(super) fn begin(&mut self, window: TimeBBox, depth: i64) -> Result<(), Slog2Error> {
         self.initial = depth;
         if self.root.overlaps(window) {
             self.grow(self.depth(), depth, window)?;
@@ -82,7 +82,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
     }
 
     /// Goes to another window: reads what is missing and forgets what is not needed.
-    pub(super) fn go(&mut self, from: TimeBBox, to: TimeBBox) -> Result<Moved, Error> {
+    pub(super) fn go(&mut self, from: TimeBBox, to: TimeBBox) -> Result<Moved, Slog2Error> {
         if !self.root.overlaps(to) {
             return Ok(Moved::Outside);
         }
@@ -156,7 +156,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
     }
 
     /// Reads what the window touches below the nodes of a floor, down to another one.
-    fn grow(&mut self, from: usize, to: i64, window: TimeBBox) -> Result<(), Error> {
+    fn grow(&mut self, from: usize, to: i64, window: TimeBBox) -> Result<(), Slog2Error> {
         let mut bytes = 0;
         for floor in (0..from).rev().take_while(|&floor| floor as i64 >= to) {
             let parents = self.floors[floor + 1].values();
@@ -198,7 +198,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
         window: TimeBBox,
         printer: &mut TextBuffer,
         out: &mut impl Write,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         let mut count = 0u64;
         let drawables: [for<'c> fn(&'c Slog2Node<'a>) -> &'c [NodeDrawable<'a>]; 2] =
             [|node| &node.nestable, |node| &node.nestless];

@@ -18,7 +18,7 @@ use trace_model::Drawable as NewDrawable;
 pub use tree::WrittenTree;
 
 use super::encode::{self, write_count};
-use super::error::{Error, Slog2ErrorKind};
+use super::error::{Slog2Error, Slog2ErrorKind};
 use super::node::Stub;
 use super::part_writer::PartWriter;
 use super::types::{DirEntry, Slog2Header, TreeNodeId};
@@ -29,14 +29,14 @@ const EMPTY_NODE_SIZE: usize = 46;
 
 /// The shape of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct TreeOptions {
     /// Children of an inner node, 2 to 32767; other numbers count as the nearest of these.
     pub children_per_node: i16,
     /// A leaf is closed before it gets larger than this, in bytes; at least 1.
     pub leaf_byte_size: i32,
 }
 
-impl Options {
+impl TreeOptions {
     /// Bytes of a leaf that fit a trace with this many lines: max(64 KiB, 1600 bytes x lines). With many lines, the
     /// previews of small leaves would take more room than what they stand for.
     pub fn leaf_for(lines: u64) -> i32 {
@@ -45,9 +45,9 @@ impl Options {
     }
 }
 
-impl Default for Options {
+impl Default for TreeOptions {
     fn default() -> Self {
-        Options {
+        TreeOptions {
             children_per_node: 2,
             leaf_byte_size: 65536,
         }
@@ -89,7 +89,7 @@ impl OpenNode {
 #[derive(Debug)]
 pub struct TreeBuilder<W> {
     out: PartWriter<W>,
-    options: Options,
+    options: TreeOptions,
     /// From the leaf to the root.
     open: Vec<OpenNode>,
     /// End of the drawable added last.
@@ -110,8 +110,8 @@ pub struct TreeBuilder<W> {
 
 impl<W: Write + Seek> TreeBuilder<W> {
     /// Starts a file at the beginning of `out`, which should be empty.
-    pub fn new(out: W, options: Options) -> Result<Self, Error> {
-        let options = Options {
+    pub fn new(out: W, options: TreeOptions) -> Result<Self, Slog2Error> {
+        let options = TreeOptions {
             children_per_node: options.children_per_node.max(2),
             leaf_byte_size: options.leaf_byte_size.max(1),
         };
@@ -144,7 +144,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
     /// [`Slog2ErrorKind::VertexCount`] and [`Slog2ErrorKind::TooLarge`] for one that the format cannot hold, which is then left
     /// out; [`Slog2ErrorKind::Io`] when a node could not be written, after which the builder is of no more use.
     #[inline]
-    pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
+    pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Slog2Error> {
         if self.must_switch(drawable)? {
             self.switch_branch()?;
         }
@@ -155,7 +155,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
     ///
     /// # Errors
     /// The errors of [`TreeBuilder::add`]; [`Slog2ErrorKind::NoVertices`] if there are no primitives.
-    pub fn add_composite(&mut self, composite: &NewComposite<'_>) -> Result<(), Error> {
+    pub fn add_composite(&mut self, composite: &NewComposite<'_>) -> Result<(), Slog2Error> {
         if composite.is_sorted() {
             return self.add_sorted(composite);
         }
@@ -167,7 +167,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
         })
     }
 
-    fn add_sorted(&mut self, composite: &NewComposite<'_>) -> Result<(), Error> {
+    fn add_sorted(&mut self, composite: &NewComposite<'_>) -> Result<(), Slog2Error> {
         for primitive in composite.primitives {
             self.check(primitive)?;
         }
@@ -178,11 +178,14 @@ impl<W: Write + Seek> TreeBuilder<W> {
             if size > i16::MAX as usize {
                 let size = size as u64;
                 let kind = Slog2ErrorKind::TooLarge { what, size };
-                return Err(Error::new(self.out.position(), kind));
+                return Err(Slog2Error::new(self.out.position(), kind));
             }
         }
         if composite.primitives.is_empty() {
-            return Err(Error::new(self.out.position(), Slog2ErrorKind::NoVertices));
+            return Err(Slog2Error::new(
+                self.out.position(),
+                Slog2ErrorKind::NoVertices,
+            ));
         }
         let size = composite.byte_size();
         if self.is_full(size) {
@@ -209,7 +212,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
     /// # Errors
     /// If the format cannot hold the drawable.
     #[inline]
-    pub(super) fn must_switch(&self, drawable: &NewDrawable<'_>) -> Result<bool, Error> {
+    pub(super) fn must_switch(&self, drawable: &NewDrawable<'_>) -> Result<bool, Slog2Error> {
         self.check(drawable)?;
         Ok(self.is_full(drawable.byte_size()))
     }
@@ -222,7 +225,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
     }
 
     /// Closes the leaf, as [`TreeBuilder::must_switch`] asks, and writes `record` behind it.
-    pub(super) fn switch_with(&mut self, record: Vec<u8>) -> Result<(), Error> {
+    pub(super) fn switch_with(&mut self, record: Vec<u8>) -> Result<(), Slog2Error> {
         self.leaf_record = record;
         self.switch_branch()
     }
@@ -233,7 +236,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
         &mut self,
         drawable: &NewDrawable<'_>,
         place: impl FnOnce(usize) -> DrawablePlacement,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Slog2Error> {
         let bounds = drawable.bounds();
         let root = self.open.len() - 1;
         let (level, node) = self.node_for(bounds, drawable.byte_size())?;
@@ -253,7 +256,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
         &mut self,
         bounds: TimeBBox,
         size: usize,
-    ) -> Result<(Option<usize>, &mut OpenNode), Error> {
+    ) -> Result<(Option<usize>, &mut OpenNode), Slog2Error> {
         let root = self.open.len() - 1;
         let level = self
             .open
@@ -263,7 +266,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
         if node.byte_size() + size > i32::MAX as usize {
             let size = (node.byte_size() + size) as u64;
             let what = "tree node";
-            return Err(Error::new(
+            return Err(Slog2Error::new(
                 self.out.position(),
                 Slog2ErrorKind::TooLarge { what, size },
             ));
@@ -273,7 +276,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
 
     /// Checks that the format can hold a drawable.
     #[inline]
-    fn check(&self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
+    fn check(&self, drawable: &NewDrawable<'_>) -> Result<(), Slog2Error> {
         if drawable.vertices.len() != vertex_count(drawable.topology)
             || drawable.info.len() > i16::MAX as usize
         {
@@ -283,7 +286,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
     }
 
     #[cold]
-    fn refuse(&self, drawable: &NewDrawable<'_>) -> Error {
+    fn refuse(&self, drawable: &NewDrawable<'_>) -> Slog2Error {
         let kind = if drawable.info.len() > i16::MAX as usize {
             let what = "info of a drawable";
             let size = drawable.info.len() as u64;
@@ -292,12 +295,12 @@ impl<W: Write + Seek> TreeBuilder<W> {
             let found = drawable.vertices.len();
             Slog2ErrorKind::VertexCount { found }
         };
-        Error::new(self.out.position(), kind)
+        Slog2Error::new(self.out.position(), kind)
     }
 
     /// Closes the leaf and every node above it that is full, and opens their successors (`spec/slog2.md` section 8.4).
     #[cold]
-    fn switch_branch(&mut self) -> Result<(), Error> {
+    fn switch_branch(&mut self) -> Result<(), Slog2Error> {
         let leaf = self.open[0].id;
         let mut next = TreeNodeId {
             depth: 0,
@@ -328,7 +331,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
     }
 
     /// Sets the end of an open node, writes it, leaves its shadows among its level's done ones, and empties it.
-    fn close_node(&mut self, level: usize) -> Result<(), Error> {
+    fn close_node(&mut self, level: usize) -> Result<(), Slog2Error> {
         let (below, node) = self.open.split_at_mut(level);
         let node = &mut node[0];
         // Of a leaf: the end of the drawable added last, wherever it went. Of an inner node: the end of the child below,

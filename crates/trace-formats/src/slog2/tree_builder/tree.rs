@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Seek, Write};
 
 use super::super::encode;
-use super::super::error::{Error, Slog2ErrorKind};
+use super::super::error::{Slog2Error, Slog2ErrorKind};
 use super::super::java::hash_map_order;
 use super::super::node::Stub;
 use super::super::types::{LineIdMap, Slog2Header, Slog2Layout};
@@ -96,22 +96,31 @@ impl<W: Write + Seek> TreeBuilder<W> {
     ///
     /// # Errors
     /// [`Slog2ErrorKind::NoDrawables`] if nothing was added.
-    pub fn close(self) -> Result<WrittenTree<W>, Error> {
+    pub fn close(self) -> Result<WrittenTree<W>, Slog2Error> {
         self.close_with(Vec::new())
     }
 
     /// Closes the tree, and writes `record` after the last leaf.
-    pub(in super::super) fn close_with(mut self, record: Vec<u8>) -> Result<WrittenTree<W>, Error> {
+    pub(in super::super) fn close_with(
+        mut self,
+        record: Vec<u8>,
+    ) -> Result<WrittenTree<W>, Slog2Error> {
         self.leaf_record = record;
         if self.count == 0 {
-            return Err(Error::new(self.out.position(), Slog2ErrorKind::NoDrawables));
+            return Err(Slog2Error::new(
+                self.out.position(),
+                Slog2ErrorKind::NoDrawables,
+            ));
         }
         for level in 0..self.open.len() {
             self.close_node(level)?;
         }
         let root = self.open.pop().and_then(|mut root| root.done.pop());
         let Some(root) = root else {
-            return Err(Error::new(self.out.position(), Slog2ErrorKind::NoDrawables));
+            return Err(Slog2Error::new(
+                self.out.position(),
+                Slog2ErrorKind::NoDrawables,
+            ));
         };
         Ok(WrittenTree {
             summary: RootSummary::new(&root, &self.composites),
@@ -145,7 +154,7 @@ impl<W: Write + Seek> WrittenTree<W> {
         self,
         categories: &[Category],
         line_id_maps: &[LineIdMap],
-    ) -> Result<(W, Slog2Header), Error> {
+    ) -> Result<(W, Slog2Header), Slog2Error> {
         self.finish_with(categories, line_id_maps, &[])
     }
 
@@ -155,7 +164,7 @@ impl<W: Write + Seek> WrittenTree<W> {
         categories: &[Category],
         line_id_maps: &[LineIdMap],
         annotations: &[u8],
-    ) -> Result<(W, Slog2Header), Error> {
+    ) -> Result<(W, Slog2Header), Slog2Error> {
         let WrittenTree {
             builder: mut tree,
             root,

@@ -20,8 +20,8 @@ pub fn data(name: &str) -> PathBuf {
 }
 
 /// A record; the place is communicator, rank and thread.
-fn record(time: f64, (icomm, rank, thread): (i32, i32, i32), body: Body) -> Record {
-    Record {
+fn record(time: f64, (icomm, rank, thread): (i32, i32, i32), body: Clog2Body) -> Clog2Record {
+    Clog2Record {
         header: RecordHeader {
             time,
             icomm,
@@ -33,8 +33,8 @@ fn record(time: f64, (icomm, rank, thread): (i32, i32, i32), body: Body) -> Reco
 }
 
 /// A communicator event; the numbers are its LID, the rank in it and the rank in MPI_COMM_WORLD.
-fn comm(etype: i32, (icomm, rank, wrank): (i32, i32, i32), gid: Gid) -> Body {
-    Body::Comm(CommEvent {
+fn comm(etype: i32, (icomm, rank, wrank): (i32, i32, i32), gid: Gid) -> Clog2Body {
+    Clog2Body::Comm(CommEvent {
         etype,
         icomm,
         rank,
@@ -49,10 +49,10 @@ fn gid(number: i32) -> Gid {
 }
 
 /// The records at the start of a log: time shift, communicators, constants.
-fn small_log_setup() -> Vec<Record> {
+fn small_log_setup() -> Vec<Clog2Record> {
     let mut records = Vec::new();
     let mut add = |time, place, body| records.push(record(time, place, body));
-    add(0.0, (0, 0, 0), Body::TimeShift { shift: -0.0 });
+    add(0.0, (0, 0, 0), Clog2Body::TimeShift { shift: -0.0 });
     add(
         1e-6,
         (0, 0, 0),
@@ -73,9 +73,9 @@ fn small_log_setup() -> Vec<Record> {
             value,
             name: FixedText::new(name),
         };
-        add(3e-6, (0, 0, 0), Body::ConstDef(def));
+        add(3e-6, (0, 0, 0), Clog2Body::ConstDef(def));
     }
-    add(4e-6, (0, 0, 0), Body::Bare { etype: -10 });
+    add(4e-6, (0, 0, 0), Clog2Body::Bare { etype: -10 });
     add(
         5e-6,
         (0, 0, 0),
@@ -95,17 +95,17 @@ fn small_log_setup() -> Vec<Record> {
 }
 
 /// The events of a log, the last one with a time of many digits.
-fn small_log_events() -> Vec<Record> {
+fn small_log_events() -> Vec<Clog2Record> {
     let mut records = Vec::new();
     let mut add = |time, place, body| records.push(record(time, place, body));
     let mut bytes = [0; CARGO_SIZE];
     bytes[..6].copy_from_slice(&[0x12, b'a', 0xff, b'z', 0, 7]);
-    add(0.125, (0, 1, 2), Body::Cargo { etype: 600, bytes });
+    add(0.125, (0, 1, 2), Clog2Body::Cargo { etype: 600, bytes });
     let (send, recv) = (msg_etype::SEND, msg_etype::RECV);
     add(
         0.25,
         (0, 1, 0),
-        Body::Msg(Msg {
+        Clog2Body::Msg(Msg {
             etype: send,
             icomm: 4,
             rank: 0,
@@ -116,7 +116,7 @@ fn small_log_events() -> Vec<Record> {
     add(
         0.5,
         (0, 0, 0),
-        Body::Msg(Msg {
+        Clog2Body::Msg(Msg {
             etype: recv,
             icomm: 0,
             rank: 1,
@@ -127,7 +127,7 @@ fn small_log_events() -> Vec<Record> {
     add(
         0.75,
         (5, 0, 0),
-        Body::Coll {
+        Clog2Body::Coll {
             etype: 10,
             root: 3,
             size: 8,
@@ -136,7 +136,7 @@ fn small_log_events() -> Vec<Record> {
     add(
         1.0,
         (0, 0, 0),
-        Body::SrcLoc {
+        Clog2Body::SrcLoc {
             srcloc: 9,
             line: 120,
             file: FixedText::new("main.c"),
@@ -147,12 +147,12 @@ fn small_log_events() -> Vec<Record> {
         (0, 0, 0),
         comm(comm_etype::FREE, (UNKNOWN_LID, -1, -1), Gid::NULL),
     );
-    add(12345678.5, (0, 0, 0), Body::Bare { etype: -9 });
+    add(12345678.5, (0, 0, 0), Clog2Body::Bare { etype: -9 });
     records
 }
 
 /// The definitions of a log.
-fn small_log_definitions() -> Vec<Record> {
+fn small_log_definitions() -> Vec<Clog2Record> {
     let state = StateDef {
         state_id: 300,
         start_etype: 600,
@@ -168,13 +168,13 @@ fn small_log_definitions() -> Vec<Record> {
         format: FixedText::default(),
     };
     vec![
-        record(12345679.0, (0, 0, 0), Body::StateDef(state)),
-        record(12345679.5, (0, 0, 0), Body::EventDef(event)),
+        record(12345679.0, (0, 0, 0), Clog2Body::StateDef(state)),
+        record(12345679.5, (0, 0, 0), Clog2Body::EventDef(event)),
     ]
 }
 
 /// A log with every record type, an intercommunicator, a raw byte in the data and more than one block.
-pub fn small_log() -> (Preamble, Vec<Record>, CommTable) {
+pub fn small_log() -> (Preamble, Vec<Clog2Record>, CommTable) {
     let mut table = CommTable::default();
     for (number, kind) in [
         (1, CommKind::Intra),
@@ -203,9 +203,9 @@ pub fn small_log() -> (Preamble, Vec<Record>, CommTable) {
 }
 
 /// Writes a log into memory.
-pub fn written(preamble: &Preamble, records: &[Record], table: &CommTable) -> Vec<u8> {
+pub fn written(preamble: &Preamble, records: &[Clog2Record], table: &CommTable) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
-    let mut writer = Writer::new(&mut file, preamble).unwrap();
+    let mut writer = Clog2Writer::new(&mut file, preamble).unwrap();
     for record in records {
         writer.write(record).unwrap();
     }
@@ -214,14 +214,14 @@ pub fn written(preamble: &Preamble, records: &[Record], table: &CommTable) -> Ve
 }
 
 /// The text `clog2_print` gives, and the error if there was one.
-pub fn printed(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
+pub fn printed(file: &[u8]) -> (Vec<u8>, Result<(), Clog2Error>) {
     let mut text = Vec::new();
     let result = Clog2Reader::new(file).and_then(|reader| print::print(&reader, &mut text));
     (text, result)
 }
 
 /// The text the Java `clog2print` gives, and the error if there was one.
-pub fn java_printed(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
+pub fn java_printed(file: &[u8]) -> (Vec<u8>, Result<(), Clog2Error>) {
     let mut text = Vec::new();
     let result = Clog2Reader::new(file).and_then(|reader| java::print(&reader, &mut text));
     (text, result)

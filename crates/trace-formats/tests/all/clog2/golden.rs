@@ -43,7 +43,7 @@ fn round_trip() {
         if !reader.preamble().is_finalized {
             continue;
         }
-        let records: Vec<Record> = reader.records().collect::<Result<_, _>>().unwrap();
+        let records: Vec<Clog2Record> = reader.records().collect::<Result<_, _>>().unwrap();
         let mut copy = written(reader.preamble(), &records, &reader.comm_table().unwrap());
         assert_eq!(
             Preamble::decode(&copy).unwrap(),
@@ -67,9 +67,9 @@ fn encoded_records_give_the_same_file() {
         let reader = Clog2Reader::new(&original).unwrap();
         let preamble = reader.preamble();
         let table = reader.comm_table().unwrap();
-        let records: Vec<Record> = reader.records().collect::<Result<_, _>>().unwrap();
+        let records: Vec<Clog2Record> = reader.records().collect::<Result<_, _>>().unwrap();
         let mut file = Cursor::new(Vec::new());
-        let mut writer = Writer::new(&mut file, preamble).unwrap();
+        let mut writer = Clog2Writer::new(&mut file, preamble).unwrap();
         let mut buffer = [0xaa; 500];
         let mut used = 0;
         for record in &records {
@@ -104,22 +104,22 @@ fn mask(file: &mut [u8], keep_endblock: bool) {
         let start = offset as usize;
         let body = start + HEADER_SIZE;
         let (pads, texts): (&[usize], &[(usize, usize)]) = match record.body {
-            Body::EndLog | Body::EndBlock => {
-                if record.body == Body::EndBlock && !keep_endblock {
+            Clog2Body::EndLog | Clog2Body::EndBlock => {
+                if record.body == Clog2Body::EndBlock && !keep_endblock {
                     file[start + 8..start + 20].fill(0);
                 }
                 let block_end = start + block_size - (start - PREAMBLE_SIZE) % block_size;
                 file[body..block_end].fill(0);
                 (&[], &[])
             }
-            Body::StateDef(_) => (&[12], &[(16, 24), (40, 32), (72, 40)]),
-            Body::EventDef(_) => (&[4], &[(8, 24), (32, 32), (64, 40)]),
-            Body::ConstDef(_) => (&[], &[(8, 32)]),
-            Body::Bare { .. } | Body::Cargo { .. } => (&[4], &[]),
-            Body::Msg(_) => (&[20], &[]),
-            Body::Coll { .. } => (&[12], &[]),
-            Body::SrcLoc { .. } => (&[], &[(8, 40)]),
-            Body::Comm(_) | Body::TimeShift { .. } => (&[], &[]),
+            Clog2Body::StateDef(_) => (&[12], &[(16, 24), (40, 32), (72, 40)]),
+            Clog2Body::EventDef(_) => (&[4], &[(8, 24), (32, 32), (64, 40)]),
+            Clog2Body::ConstDef(_) => (&[], &[(8, 32)]),
+            Clog2Body::Bare { .. } | Clog2Body::Cargo { .. } => (&[4], &[]),
+            Clog2Body::Msg(_) => (&[20], &[]),
+            Clog2Body::Coll { .. } => (&[12], &[]),
+            Clog2Body::SrcLoc { .. } => (&[], &[(8, 40)]),
+            Clog2Body::Comm(_) | Clog2Body::TimeShift { .. } => (&[], &[]),
         };
         for pad in pads {
             file[body + pad..body + pad + 4].fill(0);

@@ -12,14 +12,14 @@ fn joined(files: &[&[u8]]) -> (Vec<u8>, Joined) {
         .map(|file| Clog2Reader::new(file).unwrap())
         .collect();
     let preamble = joined_preamble(&readers);
-    let writer = Writer::new(Cursor::new(Vec::new()), &preamble).unwrap();
+    let writer = Clog2Writer::new(Cursor::new(Vec::new()), &preamble).unwrap();
     let (out, joined) = join(&readers, writer).unwrap();
     (out.into_inner(), joined)
 }
 
-fn repaired(file: &[u8]) -> Result<(Vec<u8>, Repair), Error> {
+fn repaired(file: &[u8]) -> Result<(Vec<u8>, Repair), Clog2Error> {
     let reader = Clog2Reader::new(file)?;
-    let writer = Writer::new(Cursor::new(Vec::new()), reader.preamble())?;
+    let writer = Clog2Writer::new(Cursor::new(Vec::new()), reader.preamble())?;
     let (out, repair) = repair(&reader, writer)?;
     Ok((out.into_inner(), repair))
 }
@@ -35,7 +35,7 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
         ..Preamble::default()
     };
     let file = Cursor::new(Vec::new());
-    let mut writer = Writer::new(file, &preamble)
+    let mut writer = Clog2Writer::new(file, &preamble)
         .unwrap()
         .with_layout(Clog2Layout::AsGiven, &preamble);
     let header = |time| RecordHeader {
@@ -45,7 +45,7 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
         thread: 0,
     };
     let comm = |etype, icomm, rank, gid| {
-        Body::Comm(CommEvent {
+        Clog2Body::Comm(CommEvent {
             etype,
             icomm,
             rank,
@@ -54,7 +54,7 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
         })
     };
     let message = |etype| {
-        Body::Msg(Msg {
+        Clog2Body::Msg(Msg {
             etype,
             icomm: UNKNOWN_LID,
             rank: 1 - rank,
@@ -63,27 +63,27 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
         })
     };
     let mut records = vec![
-        (0.0, Body::TimeShift { shift }),
+        (0.0, Clog2Body::TimeShift { shift }),
         (0.0, comm(comm_etype::WORLD_CREATE, 0, rank, gid(7))),
         (0.0, comm(comm_etype::SELF_CREATE, 1, 0, gid(8 + rank))),
-        (0.0, Body::EndBlock),
+        (0.0, Clog2Body::EndBlock),
     ];
     for step in 0..3 {
         let time = 1.0 + f64::from(step);
-        records.push((time, Body::Bare { etype: 48 }));
+        records.push((time, Clog2Body::Bare { etype: 48 }));
         let etype = if rank == 0 {
             msg_etype::SEND
         } else {
             msg_etype::RECV
         };
         records.push((time + 0.25, message(etype)));
-        records.push((time + 0.5, Body::Bare { etype: 49 }));
-        records.push((time + 0.5, Body::EndBlock));
+        records.push((time + 0.5, Clog2Body::Bare { etype: 49 }));
+        records.push((time + 0.5, Clog2Body::EndBlock));
     }
-    *records.last_mut().unwrap() = (1e8, Body::EndLog);
+    *records.last_mut().unwrap() = (1e8, Clog2Body::EndLog);
     for (time, body) in records {
         let header = header(time);
-        writer.write(&Record { header, body }).unwrap();
+        writer.write(&Clog2Record { header, body }).unwrap();
     }
     let mut table = CommTable::default();
     table.push(gid(7), CommKind::Intra);
@@ -113,7 +113,7 @@ fn local_files_of_either_byte_order_are_joined_by_time_and_communicator() {
         let reader = Clog2Reader::new(&out).unwrap();
         let table = reader.comm_table().unwrap();
         assert_eq!(table.0.len(), 3);
-        let records: Vec<Record> = reader.records().map(Result::unwrap).collect();
+        let records: Vec<Clog2Record> = reader.records().map(Result::unwrap).collect();
         let first: Vec<_> = records[..3]
             .iter()
             .map(|r| {
@@ -127,12 +127,12 @@ fn local_files_of_either_byte_order_are_joined_by_time_and_communicator() {
             .collect();
         assert_eq!(first, expected);
         assert!(records.is_sorted_by(|a, b| a.header.time <= b.header.time));
-        assert_eq!(records[0].body, Body::TimeShift { shift: -0.5 });
+        assert_eq!(records[0].body, Clog2Body::TimeShift { shift: -0.5 });
         for record in &records {
-            if let Body::Msg(msg) = record.body {
+            if let Clog2Body::Msg(msg) = record.body {
                 assert_eq!(msg.icomm, 0, "the partner's communicator is the world");
             }
-            if let Body::Comm(event) = record.body {
+            if let Clog2Body::Comm(event) = record.body {
                 assert_eq!(table.get(event.icomm).unwrap().gid, event.gid);
             }
         }
@@ -159,7 +159,7 @@ fn sound_files_are_copied_to_the_byte() {
 fn files_cut_off_anywhere_are_completed_with_every_whole_record() {
     for whole in [local(Endian::Little, 1, 0.0), local(Endian::Big, 0, 0.0)] {
         let reader = Clog2Reader::new(&whole).unwrap();
-        let ends: Vec<(u64, Record)> = reader.raw_records().map(Result::unwrap).collect();
+        let ends: Vec<(u64, Clog2Record)> = reader.raw_records().map(Result::unwrap).collect();
         let table_at = reader.preamble().comm_table_offset as usize;
         let mut cut = whole.clone();
         let unfinished = Preamble {
@@ -168,10 +168,10 @@ fn files_cut_off_anywhere_are_completed_with_every_whole_record() {
         };
         cut[..PREAMBLE_SIZE].copy_from_slice(&unfinished.encode());
         for length in PREAMBLE_SIZE..whole.len() {
-            let whole_records = |(offset, record): &&(u64, Record)| {
+            let whole_records = |(offset, record): &&(u64, Clog2Record)| {
                 record.size() > HEADER_SIZE && *offset as usize + record.size() <= length
             };
-            let expected: Vec<&(u64, Record)> = ends.iter().filter(whole_records).collect();
+            let expected: Vec<&(u64, Clog2Record)> = ends.iter().filter(whole_records).collect();
             let result = repaired(&cut[..length]);
             if expected.is_empty() {
                 assert!(matches!(result.unwrap_err().kind, Clog2ErrorKind::NoEndLog));
@@ -184,7 +184,7 @@ fn files_cut_off_anywhere_are_completed_with_every_whole_record() {
             let ended = ends.last().unwrap().0 as usize + HEADER_SIZE <= length;
             assert_eq!(repair.had_no_end, !ended, "{length} of {table_at}");
             let again = Clog2Reader::new(&out).unwrap();
-            let records: Vec<Record> = again.records().map(Result::unwrap).collect();
+            let records: Vec<Clog2Record> = again.records().map(Result::unwrap).collect();
             assert_eq!(records.len() as u64, repair.records);
             for (a, (_, b)) in records.iter().zip(&expected) {
                 assert_eq!(a, b);

@@ -33,7 +33,7 @@ fn reading_gives_what_was_written() {
     let (preamble, records, table) = small_log();
     let file = fs::read(data("small.clog2")).unwrap();
     let reader = Clog2Reader::new(&file).unwrap();
-    let read: Vec<Record> = reader.records().collect::<Result<_, _>>().unwrap();
+    let read: Vec<Clog2Record> = reader.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(read, records);
     assert_eq!(reader.comm_table().unwrap(), table);
     let expected = Preamble {
@@ -56,14 +56,14 @@ fn reading_gives_what_was_written() {
 /// time.
 #[test]
 fn blocks_are_closed_where_mpe_closes_them() {
-    let bare = |time| Record {
+    let bare = |time| Clog2Record {
         header: RecordHeader {
             time,
             icomm: 3,
             rank: 4,
             thread: 5,
         },
-        body: Body::Bare { etype: 1 },
+        body: Clog2Body::Bare { etype: 1 },
     };
     // Seven records of 32 bytes and the reserve make 248; at 248 the seventh no longer fits, at 256 it does.
     for (block_size, in_first_block) in [(248, 6), (256, 7)] {
@@ -71,13 +71,13 @@ fn blocks_are_closed_where_mpe_closes_them() {
             block_size,
             ..Preamble::default()
         };
-        let records: Vec<Record> = (0..8).map(|number| bare(f64::from(number))).collect();
+        let records: Vec<Clog2Record> = (0..8).map(|number| bare(f64::from(number))).collect();
         let file = written(&preamble, &records, &CommTable::default());
         let reader = Clog2Reader::new(&file).unwrap();
-        let raw: Vec<Record> = reader.raw_records().map(|found| found.unwrap().1).collect();
+        let raw: Vec<Clog2Record> = reader.raw_records().map(|found| found.unwrap().1).collect();
         let end = raw
             .iter()
-            .position(|record| record.body == Body::EndBlock)
+            .position(|record| record.body == Clog2Body::EndBlock)
             .unwrap();
         assert_eq!(end, in_first_block);
         let header = RecordHeader {
@@ -88,7 +88,10 @@ fn blocks_are_closed_where_mpe_closes_them() {
         };
         assert_eq!(raw[end].header, header);
         let last = raw.last().unwrap();
-        assert_eq!((last.body, last.header.time), (Body::EndLog, ENDLOG_TIME));
+        assert_eq!(
+            (last.body, last.header.time),
+            (Clog2Body::EndLog, ENDLOG_TIME)
+        );
         assert_eq!(file.len(), PREAMBLE_SIZE + 2 * block_size as usize + 4);
     }
 }
@@ -99,12 +102,12 @@ fn a_record_larger_than_a_block_is_an_error() {
         block_size: 159,
         ..Preamble::default()
     };
-    let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), &preamble).unwrap();
+    let mut writer = Clog2Writer::new(std::io::Cursor::new(Vec::new()), &preamble).unwrap();
     let header = RecordHeader::default();
     let error = writer
-        .write(&Record {
+        .write(&Clog2Record {
             header,
-            body: Body::StateDef(StateDef::default()),
+            body: Clog2Body::StateDef(StateDef::default()),
         })
         .unwrap_err();
     assert!(
@@ -172,7 +175,7 @@ fn create_replaces_the_file_only_when_it_is_complete() {
     fs::write(&path, "older").unwrap();
     let (preamble, records, table) = small_log();
 
-    drop(Writer::create(&path, &preamble).unwrap());
+    drop(Clog2Writer::create(&path, &preamble).unwrap());
     assert_eq!(fs::read(&path).unwrap(), b"older");
     assert_eq!(
         fs::read_dir(&folder).unwrap().count(),
@@ -180,7 +183,7 @@ fn create_replaces_the_file_only_when_it_is_complete() {
         "the unfinished file is removed"
     );
 
-    let mut writer = Writer::create(&path, &preamble).unwrap();
+    let mut writer = Clog2Writer::create(&path, &preamble).unwrap();
     for record in &records {
         writer.write(record).unwrap();
     }
@@ -192,7 +195,7 @@ fn create_replaces_the_file_only_when_it_is_complete() {
     );
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 
-    let error = Writer::create(folder.join("missing/log.clog2"), &preamble).unwrap_err();
+    let error = Clog2Writer::create(folder.join("missing/log.clog2"), &preamble).unwrap_err();
     assert!(error.to_string().contains("missing/log.clog2"), "{error}");
     fs::remove_dir_all(&folder).unwrap();
 }
@@ -246,7 +249,7 @@ fn java_cuts_blanks_at_both_ends_of_texts() {
     let def = records
         .iter_mut()
         .find_map(|record| match &mut record.body {
-            Body::StateDef(def) => Some(def),
+            Clog2Body::StateDef(def) => Some(def),
             _ => None,
         });
     let def = def.unwrap();

@@ -12,7 +12,7 @@ fn every_truncation_gives_the_records_before_it_and_an_error() {
     let ends: Vec<usize> = whole
         .raw_records()
         .map(Result::unwrap)
-        .filter(|(_, record)| !matches!(record.body, Body::EndBlock | Body::EndLog))
+        .filter(|(_, record)| !matches!(record.body, Clog2Body::EndBlock | Clog2Body::EndLog))
         .map(|(offset, record)| offset as usize + record.size())
         .collect();
     for length in 0..file.len() {
@@ -24,7 +24,7 @@ fn every_truncation_gives_the_records_before_it_and_an_error() {
         let Ok(reader) = Clog2Reader::new(cut) else {
             continue;
         };
-        let read: Vec<Record> = reader.records().map_while(Result::ok).collect();
+        let read: Vec<Clog2Record> = reader.records().map_while(Result::ok).collect();
         let expected = ends.iter().filter(|&&end| end <= length).count();
         assert_eq!(read, records[..expected], "cut to {length} bytes");
     }
@@ -89,7 +89,7 @@ proptest! {
             to.copy_from_slice(&rectype.to_be_bytes());
         }
         let size = peek_size(&bytes);
-        match Record::decode(&bytes, Endian::Big) {
+        match Clog2Record::decode(&bytes, Endian::Big) {
             Ok(record) => {
                 prop_assert_eq!(record.size(), size);
                 let mut again = [0; MAX_RECORD_SIZE];

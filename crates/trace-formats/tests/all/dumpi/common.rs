@@ -1,8 +1,12 @@
 //! Files that the tests of DUMPI make with the writer.
 
-use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
+use trace_formats::dumpi::types::{
+    AddressLabel, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Mask,
+};
 use trace_formats::dumpi::value::DumpiStatus;
-use trace_formats::dumpi::write::{LIBDUMPI, RecordBuilder, RecordHead, WriteError, Writer};
+use trace_formats::dumpi::write::{
+    DumpiWriteError, DumpiWriter, LIBDUMPI, RecordBuilder, RecordHead,
+};
 
 /// The times of the `n`th call: a millisecond each, 7 s of wall clock and 0 s of cpu clock before the first.
 fn head(n: u64, mask: u8) -> RecordHead {
@@ -11,8 +15,8 @@ fn head(n: u64, mask: u8) -> RecordHead {
     RecordHead {
         mask: Mask(mask),
         thread: (n % 3) as u16,
-        cpu: Span::from_ns(start / 2, start / 2 + 900),
-        wall: Span::from_ns(wall, wall + 1_000_000),
+        cpu: ClockSpan::from_ns(start / 2, start / 2 + 900),
+        wall: ClockSpan::from_ns(wall, wall + 1_000_000),
     }
 }
 
@@ -167,9 +171,9 @@ fn list_field_calls() -> Vec<CallToWrite> {
 }
 
 /// A file with each kind of field, written through the encoder.
-pub fn every_kind() -> Result<Vec<u8>, WriteError> {
-    let mut writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 7 })?;
-    let mut trailer = Trailer::default();
+pub fn every_kind() -> Result<Vec<u8>, DumpiWriteError> {
+    let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets { cpu: 0, wall: 7 })?;
+    let mut trailer = DumpiTrailer::default();
     for (n, (id, mask, put)) in (0..).zip(every_kind_calls()) {
         let mut call = writer.call(id, &head(n, mask), &[(n as i64, -1), (i64::MAX, 0)]);
         put(&mut call);
@@ -177,13 +181,13 @@ pub fn every_kind() -> Result<Vec<u8>, WriteError> {
         trailer.footer.count(id, 1, 0);
     }
     trailer.footer.count(82, 2, 2);
-    trailer.header = Header {
+    trailer.header = DumpiHeader {
         starttime: 86_400,
         hostname: b"node1".to_vec(),
         username: b"<none>".to_vec(),
         mesh_coords: vec![1, 0],
         mesh_sizes: vec![4, 2],
-        ..Header::default()
+        ..DumpiHeader::default()
     };
     trailer.perf_labels = vec![b"CYCLES".to_vec(), b"L1".to_vec()];
     trailer.type_sizes = (0..30).collect();
@@ -195,8 +199,8 @@ pub fn every_kind() -> Result<Vec<u8>, WriteError> {
 }
 
 /// A file of a few plain calls, small enough to damage it everywhere.
-pub fn small() -> Result<Vec<u8>, WriteError> {
-    let mut writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 7 })?;
+pub fn small() -> Result<Vec<u8>, DumpiWriteError> {
+    let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets { cpu: 0, wall: 7 })?;
     let mut call = writer.call(124, &head(0, 0x4f), &[]);
     call.strings(["./a"]);
     call.end()?;
@@ -222,14 +226,14 @@ pub fn small() -> Result<Vec<u8>, WriteError> {
         .statuses([DumpiStatus::default(); 2]);
     call.end()?;
     writer.call(125, &head(4, 0x4f), &[]).end()?;
-    let trailer = Trailer {
+    let trailer = DumpiTrailer {
         perf_labels: vec![b"CYCLES".to_vec()],
         type_sizes: vec![0, 4],
         address_labels: vec![AddressLabel {
             key: 1,
             label: b"f".to_vec(),
         }],
-        ..Trailer::default()
+        ..DumpiTrailer::default()
     };
     writer.finish(&trailer, LIBDUMPI).map(|(bytes, _)| bytes)
 }

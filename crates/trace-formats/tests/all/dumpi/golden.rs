@@ -7,8 +7,8 @@ use test_support::golden;
 use trace_formats::dumpi::meta::{Meta, bin_path};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::types::Trailer;
-use trace_formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, FileSection, LIBDUMPI, Writer};
+use trace_formats::dumpi::types::DumpiTrailer;
+use trace_formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, DumpiWriter, FileSection, LIBDUMPI};
 
 fn text(bytes: &[u8], sections: Sections) -> Vec<u8> {
     let reader = DumpiReader::open(bytes).expect("a sound file");
@@ -111,8 +111,9 @@ fn each_option_prints_its_part() {
     );
 }
 
-fn rewritten(reader: &DumpiReader<'_>, trailer: &Trailer, layout: &[FileSection]) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
+fn rewritten(reader: &DumpiReader<'_>, trailer: &DumpiTrailer, layout: &[FileSection]) -> Vec<u8> {
+    let mut writer =
+        DumpiWriter::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
     for record in reader.records() {
         writer
             .record(&record.expect("a sound file"))

@@ -8,10 +8,12 @@ use trace_formats::dumpi::functions::{self, DumpiField, FieldCode, FieldShape};
 use trace_formats::dumpi::meta::{Meta, MetaError, prefix};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::types::{ClockTime, Keyval, Mask, Offsets, Span, Trailer, Version};
+use trace_formats::dumpi::types::{
+    ClockOffsets, ClockSpan, ClockTime, DumpiTrailer, Keyval, Mask, Version,
+};
 use trace_formats::dumpi::value::{DumpiStatus, FieldValue};
 use trace_formats::dumpi::write::{
-    ASCII2DUMPI, FileWriter, LIBDUMPI, RecordBuilder, RecordHead, WriteError, Writer,
+    ASCII2DUMPI, DumpiWriteError, DumpiWriter, FileWriter, LIBDUMPI, RecordBuilder, RecordHead,
 };
 use trace_formats::dumpi::{DumpiError, DumpiErrorKind};
 
@@ -31,11 +33,11 @@ fn text(bytes: &[u8]) -> String {
 const HEAD: RecordHead = RecordHead {
     mask: Mask::DEFAULT,
     thread: 0,
-    cpu: Span {
+    cpu: ClockSpan {
         start: ClockTime { sec: 0, nsec: 1 },
         stop: ClockTime { sec: 0, nsec: 2 },
     },
-    wall: Span {
+    wall: ClockSpan {
         start: ClockTime { sec: 9, nsec: 3 },
         stop: ClockTime { sec: 9, nsec: 4 },
     },
@@ -66,10 +68,10 @@ fn write_data() {
 #[test]
 fn records_that_do_not_fit_are_left_out() {
     let mut writer =
-        Writer::new(Vec::new(), Offsets::default()).expect("a vector takes everything");
+        DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("a vector takes everything");
     let before = writer.len();
     let misfit = |result| match result {
-        Err(WriteError::Misfit {
+        Err(DumpiWriteError::Misfit {
             function,
             written,
             needed,
@@ -97,7 +99,7 @@ fn records_that_do_not_fit_are_left_out() {
     assert_eq!(misfit(call.end()), ("MPI_Wait", 4, None));
     for id in [128, 290, 293, 999] {
         assert!(
-            matches!(writer.call(id, &HEAD, &[]).end(), Err(WriteError::UnknownFunction(found)) if found == id)
+            matches!(writer.call(id, &HEAD, &[]).end(), Err(DumpiWriteError::UnknownFunction(found)) if found == id)
         );
     }
     // Without end() there is no record either.
@@ -109,7 +111,7 @@ fn records_that_do_not_fit_are_left_out() {
         .end()
         .expect("MPI_Finalize has no arguments");
     let (bytes, _) = writer
-        .finish(&Trailer::default(), LIBDUMPI)
+        .finish(&DumpiTrailer::default(), LIBDUMPI)
         .expect("a vector takes everything");
     let reader = DumpiReader::open(&bytes).expect("our own file");
     let names: Vec<_> = reader
@@ -121,17 +123,19 @@ fn records_that_do_not_fit_are_left_out() {
 
 #[test]
 fn names_longer_than_their_length_field_are_refused() {
-    let writer = || Writer::new(Vec::new(), Offsets::default()).expect("a vector takes everything");
-    let mut trailer = Trailer {
+    let writer = || {
+        DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("a vector takes everything")
+    };
+    let mut trailer = DumpiTrailer {
         perf_labels: vec![vec![b'x'; 65535]],
-        ..Trailer::default()
+        ..DumpiTrailer::default()
     };
     assert!(writer().finish(&trailer, LIBDUMPI).is_ok());
     trailer.perf_labels[0].push(b'x');
     let refused = writer().finish(&trailer, LIBDUMPI);
     assert!(matches!(
         refused,
-        Err(WriteError::TooLong {
+        Err(DumpiWriteError::TooLong {
             what: "counter label",
             len: 65536
         })
@@ -144,11 +148,12 @@ fn keyvals_are_indexed_when_there_are_any() {
         key: b"a".to_vec(),
         value: b"b".to_vec(),
     }];
-    let trailer = Trailer {
+    let trailer = DumpiTrailer {
         keyvals,
-        ..Trailer::default()
+        ..DumpiTrailer::default()
     };
-    let writer = Writer::new(Vec::new(), Offsets::default()).expect("a vector takes everything");
+    let writer =
+        DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("a vector takes everything");
     let (bytes, _) = writer
         .finish(&trailer, LIBDUMPI)
         .expect("a vector takes everything");
@@ -160,15 +165,15 @@ fn keyvals_are_indexed_when_there_are_any() {
 
 #[test]
 fn times_wrap_after_16_bits_of_seconds() {
-    let mut writer =
-        Writer::new(Vec::new(), Offsets { cpu: 0, wall: 1000 }).expect("a vector takes everything");
-    let wall = Span::from_ns(1000 * 1_000_000_000 + 5, 66_537 * 1_000_000_000);
+    let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets { cpu: 0, wall: 1000 })
+        .expect("a vector takes everything");
+    let wall = ClockSpan::from_ns(1000 * 1_000_000_000 + 5, 66_537 * 1_000_000_000);
     writer
         .call(125, &RecordHead { wall, ..HEAD }, &[])
         .end()
         .expect("MPI_Finalize has no arguments");
     let (bytes, _) = writer
-        .finish(&Trailer::default(), LIBDUMPI)
+        .finish(&DumpiTrailer::default(), LIBDUMPI)
         .expect("a vector takes everything");
     let record = DumpiReader::open(&bytes)
         .expect("our own file")
@@ -178,7 +183,7 @@ fn times_wrap_after_16_bits_of_seconds() {
         .expect("sound");
     assert_eq!(
         record.wall,
-        Span {
+        ClockSpan {
             start: ClockTime { sec: 1000, nsec: 5 },
             stop: ClockTime { sec: 1001, nsec: 0 }
         }
@@ -193,10 +198,11 @@ fn files_appear_when_complete() {
     let target = dir.join("run-0000.bin");
     let listing = || fs::read_dir(&dir).expect("our directory").count();
 
-    drop(FileWriter::create(&target, Offsets::default()).expect("a writable directory"));
+    drop(FileWriter::create(&target, ClockOffsets::default()).expect("a writable directory"));
     assert_eq!(listing(), 0, "an abandoned file is removed");
 
-    let mut file = FileWriter::create(&target, Offsets::default()).expect("a writable directory");
+    let mut file =
+        FileWriter::create(&target, ClockOffsets::default()).expect("a writable directory");
     for _ in 0..20_000 {
         let mut call = file.call(82, &HEAD, &[]);
         call.handle(2).int(0);
@@ -204,7 +210,7 @@ fn files_appear_when_complete() {
     }
     assert!(!target.exists() && listing() == 1);
     let index = file
-        .finish(&Trailer::default(), LIBDUMPI)
+        .finish(&DumpiTrailer::default(), LIBDUMPI)
         .expect("a writable file");
     assert_eq!(listing(), 1);
     let bytes = fs::read(&target).expect("the finished file");
@@ -212,7 +218,7 @@ fn files_appear_when_complete() {
     assert_eq!(reader.index(), &index);
     assert_eq!(reader.records().filter(|r| r.is_ok()).count(), 20_000);
 
-    let missing = FileWriter::create(&dir.join("no/such/dir.bin"), Offsets::default());
+    let missing = FileWriter::create(&dir.join("no/such/dir.bin"), ClockOffsets::default());
     assert!(
         missing
             .expect_err("no such directory")
@@ -431,10 +437,11 @@ fn a_record_cannot_reach_into_the_next_section() {
 
 #[test]
 fn ascii2dumpi_layout_has_no_counter_labels() {
-    let writer = Writer::new(Vec::new(), Offsets::default()).expect("a vector takes everything");
-    let trailer = Trailer {
+    let writer =
+        DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("a vector takes everything");
+    let trailer = DumpiTrailer {
         type_sizes: vec![1, 2],
-        ..Trailer::default()
+        ..DumpiTrailer::default()
     };
     let (bytes, index) = writer
         .finish(&trailer, ASCII2DUMPI)
@@ -590,9 +597,9 @@ proptest! {
         root: bool,
     ) {
         let mask = Mask(mask);
-        let (cpu, wall) = (Span::from_ns(times[0], times[1]), Span::from_ns(times[2], times[3]));
+        let (cpu, wall) = (ClockSpan::from_ns(times[0], times[1]), ClockSpan::from_ns(times[2], times[3]));
         let head = RecordHead { mask, thread, cpu, wall };
-        let mut writer = Writer::new(Vec::new(), Offsets::default()).expect("a vector takes everything");
+        let mut writer = DumpiWriter::new(Vec::new(), ClockOffsets::default()).expect("a vector takes everything");
         let mut expected = Vec::new();
         for f in functions::all().iter().filter(|f| f.id != 128 && f.id != 290) {
             let mut call = writer.call(f.id, &head, &counters);
@@ -613,24 +620,24 @@ proptest! {
             call.end().expect("what fits the table");
             expected.push((f.id, values));
         }
-        let (bytes, _) = writer.finish(&Trailer::default(), LIBDUMPI).expect("a vector takes everything");
+        let (bytes, _) = writer.finish(&DumpiTrailer::default(), LIBDUMPI).expect("a vector takes everything");
 
         let reader = DumpiReader::open(&bytes).expect("our own file");
-        let mut copy = Writer::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
+        let mut copy = DumpiWriter::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
         let mut found = Vec::new();
         for record in reader.records() {
             let record = record.expect("our own file");
             prop_assert_eq!(record.mask, mask);
             prop_assert_eq!(record.thread, if mask.has(Mask::THREAD) { thread } else { 0 });
-            prop_assert_eq!(record.cpu, if mask.has(Mask::CPU) { cpu } else { Span::default() });
-            prop_assert_eq!(record.wall, if mask.has(Mask::WALL) { wall } else { Span::default() });
+            prop_assert_eq!(record.cpu, if mask.has(Mask::CPU) { cpu } else { ClockSpan::default() });
+            prop_assert_eq!(record.wall, if mask.has(Mask::WALL) { wall } else { ClockSpan::default() });
             let written = if mask.has(Mask::COUNTERS) { counters.as_slice() } else { &[] };
             prop_assert_eq!(record.counters.iter().collect::<Vec<_>>(), written);
             found.push((record.function.id, record.args().map(|(_, arg)| owned(arg)).collect::<Vec<_>>()));
             copy.record(&record).expect("what was read can be written");
         }
         prop_assert_eq!(found, expected);
-        let (copy, _) = copy.finish(&Trailer::default(), LIBDUMPI).expect("a vector takes everything");
+        let (copy, _) = copy.finish(&DumpiTrailer::default(), LIBDUMPI).expect("a vector takes everything");
         prop_assert!(copy == bytes, "a copy differs");
     }
 }

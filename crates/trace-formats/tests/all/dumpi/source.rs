@@ -6,9 +6,11 @@ use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::dumpi::functions::by_name;
 use trace_formats::dumpi::meta::Meta;
-use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
+use trace_formats::dumpi::types::{
+    AddressLabel, ClockOffsets, ClockSpan, DumpiHeader, DumpiTrailer, Mask,
+};
 use trace_formats::dumpi::value::DumpiStatus;
-use trace_formats::dumpi::write::{LIBDUMPI, RecordBuilder, RecordHead, Writer};
+use trace_formats::dumpi::write::{DumpiWriter, LIBDUMPI, RecordBuilder, RecordHead};
 use trace_formats::dumpi::{DumpiSource, read::DumpiReader};
 use trace_model::{Drawable, Losses, Source as _, Topology, info_values, message};
 
@@ -16,7 +18,7 @@ type Put<'a> = &'a dyn Fn(&mut RecordBuilder<'_, Vec<u8>>);
 
 /// One rank's file: each call takes a millisecond.
 struct Rank {
-    writer: Writer<Vec<u8>>,
+    writer: DumpiWriter<Vec<u8>>,
     /// Microseconds.
     now: u64,
     thread: u16,
@@ -30,7 +32,8 @@ const INT: i32 = 9;
 
 impl Rank {
     fn new() -> Self {
-        let writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 0 }).expect("memory");
+        let writer =
+            DumpiWriter::new(Vec::new(), ClockOffsets { cpu: 0, wall: 0 }).expect("memory");
         Rank {
             writer,
             now: 1000,
@@ -50,8 +53,8 @@ impl Rank {
         let head = RecordHead {
             mask: Mask(self.mask),
             thread: self.thread,
-            cpu: Span::default(),
-            wall: Span::from_ns(start, stop),
+            cpu: ClockSpan::default(),
+            wall: ClockSpan::from_ns(start, stop),
         };
         let id = by_name(name).expect("a function").id;
         let mut call = self.writer.call(id, &head, &[(10, 17)]);
@@ -94,10 +97,10 @@ impl Rank {
     }
 
     fn file(self) -> Vec<u8> {
-        let trailer = Trailer {
-            header: Header {
+        let trailer = DumpiTrailer {
+            header: DumpiHeader {
                 hostname: self.host.into(),
-                ..Header::default()
+                ..DumpiHeader::default()
             },
             type_sizes: vec![0, 0, 1, 1, 1, 1, 4, 2, 2, 4],
             perf_labels: vec![b"CYC".to_vec()],
@@ -105,7 +108,7 @@ impl Rank {
                 key: 5,
                 label: b"ANNOTATION: phase".to_vec(),
             }],
-            ..Trailer::default()
+            ..DumpiTrailer::default()
         };
         self.writer.finish(&trailer, LIBDUMPI).expect("memory").0
     }

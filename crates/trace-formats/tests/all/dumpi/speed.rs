@@ -8,23 +8,24 @@ use std::time::Instant;
 
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
+use trace_formats::dumpi::types::{ClockOffsets, ClockSpan, DumpiTrailer, Mask};
 use trace_formats::dumpi::value::{DumpiStatus, FieldValue};
-use trace_formats::dumpi::write::{LIBDUMPI, RecordHead, Writer};
+use trace_formats::dumpi::write::{DumpiWriter, LIBDUMPI, RecordHead};
 
 const ROUNDS: u64 = 400_000;
 
 /// A halo exchange: per round two Irecv, two Isend, a Waitall and an Allreduce.
 fn halo() -> (Vec<u8>, u64) {
-    let mut w = Writer::new(Vec::with_capacity(200 << 20), Offsets::default()).expect("memory");
+    let mut w =
+        DumpiWriter::new(Vec::with_capacity(200 << 20), ClockOffsets::default()).expect("memory");
     let mut now = 0;
     let mut head = || {
         now += 700;
         RecordHead {
             mask: Mask::DEFAULT,
             thread: 0,
-            cpu: Span::from_ns(now, now + 300),
-            wall: Span::from_ns(now, now + 300),
+            cpu: ClockSpan::from_ns(now, now + 300),
+            wall: ClockSpan::from_ns(now, now + 300),
         }
     };
     let got = |source| DumpiStatus {
@@ -63,7 +64,9 @@ fn halo() -> (Vec<u8>, u64) {
         c.int(1).handle(14).code(3).handle(2);
         c.end().expect("an Allreduce");
     }
-    let (bytes, _) = w.finish(&Trailer::default(), LIBDUMPI).expect("memory");
+    let (bytes, _) = w
+        .finish(&DumpiTrailer::default(), LIBDUMPI)
+        .expect("memory");
     (bytes, ROUNDS * 6)
 }
 

@@ -366,7 +366,7 @@ fn slog2_holds_what_paje_holds() {
     let sink = slog2::Slog2Sink::new(
         out,
         source.definitions(),
-        slog2::Options::default(),
+        slog2::TreeOptions::default(),
         move |out| {
             *kept.borrow_mut() = out.into_inner();
             Ok(())

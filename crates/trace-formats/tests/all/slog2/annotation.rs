@@ -6,18 +6,18 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::clog2::{
-    Body, CommTable, FixedText, Preamble, Record, RecordHeader, StateDef, Writer,
+    Clog2Body, Clog2Record, Clog2Writer, CommTable, FixedText, Preamble, RecordHeader, StateDef,
 };
 use trace_formats::slog2::{
-    Annotated, ConvertError, ConvertOptions, Options, Slog2ErrorKind, Slog2PrintOptions,
-    Slog2Reader, annotate, convert, print,
+    Annotated, ConvertError, ConvertOptions, Slog2ErrorKind, Slog2PrintOptions, Slog2Reader,
+    TreeOptions, annotate, convert, print,
 };
 
 use crate::slog2::common::{Log, sample};
 
 fn options(leaf_byte_size: i32, children_per_node: i16) -> ConvertOptions {
     ConvertOptions {
-        tree: Options {
+        tree: TreeOptions {
             leaf_byte_size,
             children_per_node,
         },
@@ -173,15 +173,15 @@ fn any_log() -> impl Strategy<Value = Vec<u8>> {
                 block_size: [512, 1024, 65536][block],
                 ..log.preamble.clone()
             };
-            let mut writer = Writer::new(&mut file, &preamble).expect("memory");
+            let mut writer = Clog2Writer::new(&mut file, &preamble).expect("memory");
             // One drawable at least.
             let last = RecordHeader {
                 time: 1e3,
                 ..RecordHeader::default()
             };
-            log.records.push(Record {
+            log.records.push(Clog2Record {
                 header: last,
-                body: Body::Bare { etype: -9 },
+                body: Clog2Body::Bare { etype: -9 },
             });
             for record in &log.records {
                 writer.write(record).expect("memory");
@@ -333,9 +333,9 @@ fn many_definitions() {
             name: FixedText::new(&format!("state {number}")),
             format: FixedText::new(""),
         };
-        log.records.push(Record {
+        log.records.push(Clog2Record {
             header: RecordHeader::default(),
-            body: Body::StateDef(def),
+            body: Clog2Body::StateDef(def),
         });
         log.bare(f64::from(number), (0, 0, 0), 10_000 + 2 * number);
         log.bare(f64::from(number) + 0.5, (0, 0, 0), 10_001 + 2 * number);

@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 pub use super::small_logs::{Log, sample};
 use trace_formats::slog2::{
-    ConvertOptions, FromClog2, NodeDrawable, Options, Slog2Conversion, Slog2Node, Slog2Reader,
-    Topology,
+    ConvertOptions, FromClog2, NodeDrawable, Slog2Conversion, Slog2Node, Slog2Reader, Topology,
+    TreeOptions,
 };
 
 impl Log {
@@ -21,9 +21,9 @@ impl Log {
 
     /// Converts with leaves of this size.
     pub fn convert(&self, leaf_byte_size: i32) -> (Vec<u8>, Slog2Conversion) {
-        let tree = Options {
+        let tree = TreeOptions {
             leaf_byte_size,
-            ..Options::default()
+            ..TreeOptions::default()
         };
         let options = ConvertOptions {
             tree,

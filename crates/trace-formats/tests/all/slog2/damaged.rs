@@ -6,12 +6,12 @@ use crate::allocator;
 use crate::slog2::common::sample;
 use proptest::prelude::*;
 use trace_formats::slog2::{
-    ConvertOptions, Error, Options, RecursiveOptions, Slog2PrintOptions, Slog2Reader, convert,
-    print, print_recursively,
+    ConvertOptions, RecursiveOptions, Slog2Error, Slog2PrintOptions, Slog2Reader, TreeOptions,
+    convert, print, print_recursively,
 };
 
 /// Reads everything there is, and lets the printers walk over it.
-fn use_all(file: &[u8]) -> Result<(), Error> {
+fn use_all(file: &[u8]) -> Result<(), Slog2Error> {
     let reader = Slog2Reader::new(file)?;
     let mut nodes = Ok(());
     for entry in reader.directory() {
@@ -31,7 +31,7 @@ fn use_all(file: &[u8]) -> Result<(), Error> {
 }
 
 /// The same, and checks the memory it takes.
-fn use_all_within_bounds(file: &[u8]) -> Result<(), Error> {
+fn use_all_within_bounds(file: &[u8]) -> Result<(), Slog2Error> {
     let (result, largest) = allocator::largest(|| use_all(file));
     // The largest pieces are the text of a node, printed with its category in full for each drawable, and lists of what
     // takes more memory than bytes in the file.
@@ -145,7 +145,7 @@ proptest! {
             let at = at.index(clog2.len());
             clog2[at] = byte;
         }
-        let tree = Options { children_per_node, leaf_byte_size };
+        let tree = TreeOptions { children_per_node, leaf_byte_size };
         let options = ConvertOptions { tree, check_end_times: true };
         if let Ok((file, conversion)) = convert(&clog2, Cursor::new(Vec::new()), options) {
             let file = file.into_inner();

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use test_support::golden;
 use trace_formats::slog2::{
-    ConvertOptions, Options, Ratios, RecursiveOptions, ShadowBuffer, Slog2Node, Slog2PrintOptions,
-    Slog2Reader, Warning, Weight, convert, print, print_recursively,
+    ConvertOptions, Ratios, RecursiveOptions, ShadowBuffer, Slog2Node, Slog2PrintOptions,
+    Slog2Reader, TreeOptions, Warning, Weight, convert, print, print_recursively,
 };
 
 /// Every conversion of the goldens: input, output, options.
-fn conversions() -> Vec<(PathBuf, PathBuf, Options)> {
+fn conversions() -> Vec<(PathBuf, PathBuf, TreeOptions)> {
     let variants = [
         (".ls1k.slog2", 2, 1024),
         (".ls1k_nc4.slog2", 4, 1024),
@@ -26,7 +26,7 @@ fn conversions() -> Vec<(PathBuf, PathBuf, Options)> {
                 variants
                     .iter()
                     .find_map(|&(ending, children_per_node, leaf_byte_size)| {
-                        let options = Options {
+                        let options = TreeOptions {
                             children_per_node,
                             leaf_byte_size,
                         };

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use crate::slog2::common::{Log, drawables, sample};
 use trace_formats::slog2::{
-    ConvertOptions, Navigator, Options, PrintOrder, PrintedDrawables, PrintedParts,
-    RecursiveOptions, Slog2Layout, Slog2PrintOptions, Slog2Reader, convert, print,
-    print_recursively,
+    ConvertOptions, Navigator, PrintOrder, PrintedDrawables, PrintedParts, RecursiveOptions,
+    Slog2Layout, Slog2PrintOptions, Slog2Reader, TreeOptions, convert, print, print_recursively,
 };
 
 fn stored(name: &str) -> Vec<u8> {
@@ -60,7 +59,7 @@ fn the_sample_is_converted_as_stored() {
 #[test]
 fn records_and_their_bytes_give_the_same_file() {
     let log = sample(12);
-    let (pushed, _) = log.convert(Options::default().leaf_byte_size);
+    let (pushed, _) = log.convert(TreeOptions::default().leaf_byte_size);
     let options = ConvertOptions::default();
     let (encoded, conversion) =
         convert(&log.clog2(), Cursor::new(Vec::new()), options).expect("converts");

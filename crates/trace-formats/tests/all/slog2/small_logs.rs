@@ -3,13 +3,13 @@
 use std::io::Cursor;
 
 use trace_formats::clog2::{
-    Body, CommEvent, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
-    StateDef, Writer, comm_etype, msg_etype,
+    Clog2Body, Clog2Record, Clog2Writer, CommEvent, CommTable, EventDef, FixedText, Gid, Msg,
+    Preamble, RecordHeader, StateDef, comm_etype, msg_etype,
 };
 /// A log in the making.
 pub struct Log {
     pub preamble: Preamble,
-    pub records: Vec<Record>,
+    pub records: Vec<Clog2Record>,
 }
 
 impl Log {
@@ -32,8 +32,8 @@ impl Log {
         log
     }
 
-    fn push(&mut self, time: f64, (icomm, rank, thread): (i32, i32, i32), body: Body) {
-        self.records.push(Record {
+    fn push(&mut self, time: f64, (icomm, rank, thread): (i32, i32, i32), body: Clog2Body) {
+        self.records.push(Clog2Record {
             header: RecordHeader {
                 time,
                 icomm,
@@ -46,7 +46,7 @@ impl Log {
 
     pub fn comm(&mut self, etype: i32, icomm: i32, rank: i32, wrank: i32) {
         let gid = Gid::new(1, 0.0, b"test");
-        let body = Body::Comm(CommEvent {
+        let body = Clog2Body::Comm(CommEvent {
             etype,
             icomm,
             rank,
@@ -57,13 +57,13 @@ impl Log {
     }
 
     pub fn bare(&mut self, time: f64, place: (i32, i32, i32), etype: i32) {
-        self.push(time, place, Body::Bare { etype });
+        self.push(time, place, Clog2Body::Bare { etype });
     }
 
     pub fn cargo(&mut self, time: f64, place: (i32, i32, i32), etype: i32, data: &[u8]) {
         let mut bytes = [0; 32];
         bytes[..data.len()].copy_from_slice(data);
-        self.push(time, place, Body::Cargo { etype, bytes });
+        self.push(time, place, Clog2Body::Cargo { etype, bytes });
     }
 
     /// A message on the communicator of `place`.
@@ -84,7 +84,7 @@ impl Log {
             tag,
             size,
         };
-        self.push(time, place, Body::Msg(msg));
+        self.push(time, place, Clog2Body::Msg(msg));
     }
 
     pub fn send(&mut self, time: f64, place: (i32, i32, i32), to: i32, tag: i32, size: i32) {
@@ -104,7 +104,7 @@ impl Log {
             name: FixedText::new(name),
             format: FixedText::new(format),
         };
-        self.push(0.0, (0, 0, 0), Body::StateDef(def));
+        self.push(0.0, (0, 0, 0), Clog2Body::StateDef(def));
     }
 
     pub fn event_def(&mut self, etype: i32, name: &str, color: &str, format: &str) {
@@ -114,7 +114,7 @@ impl Log {
             name: FixedText::new(name),
             format: FixedText::new(format),
         };
-        self.push(0.0, (0, 0, 0), Body::EventDef(def));
+        self.push(0.0, (0, 0, 0), Clog2Body::EventDef(def));
     }
 
     /// The log as a CLOG2 file.
@@ -124,7 +124,7 @@ impl Log {
             block_size: 1024,
             ..self.preamble.clone()
         };
-        let mut writer = Writer::new(&mut file, &preamble).expect("memory");
+        let mut writer = Clog2Writer::new(&mut file, &preamble).expect("memory");
         for record in &self.records {
             writer.write(record).expect("memory");
         }

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    Category, Color, DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Options,
-    Slog2ErrorKind, Slog2Layout, Slog2PrintOptions, Slog2Reader, Topology, TreeBuilder, Vertex,
-    convert, print, rewrite, update,
+    Category, Color, DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable,
+    Slog2ErrorKind, Slog2Layout, Slog2PrintOptions, Slog2Reader, Topology, TreeBuilder,
+    TreeOptions, Vertex, convert, print, rewrite, update,
 };
 
 use crate::slog2::common::sample;
@@ -30,7 +30,7 @@ fn written(file: &[u8], layout: Slog2Layout) -> Vec<u8> {
 
 fn updated(file: &[u8]) -> Vec<u8> {
     let reader = Slog2Reader::new(file).expect("reads");
-    let options = Options::from(reader.header());
+    let options = TreeOptions::from(reader.header());
     let out = Cursor::new(Vec::new());
     let (out, _, _) = update(&reader, options, out).expect("updates");
     out.into_inner()
@@ -144,9 +144,9 @@ fn categories() -> Vec<Category> {
 
 /// Builds a tree of groups, each as a composite or, if `apart`, as its parts.
 fn build(groups: &[Vec<(u16, u8, u8, u8)>], leaf: i32, apart: bool) -> Vec<u8> {
-    let options = Options {
+    let options = TreeOptions {
         leaf_byte_size: leaf,
-        ..Options::default()
+        ..TreeOptions::default()
     };
     let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).expect("memory");
     let mut corners: Vec<Vec<(usize, Vec<Vertex>)>> = groups
@@ -276,7 +276,7 @@ proptest! {
 #[test]
 fn composites_that_cannot_be_written_are_refused() {
     let mut builder =
-        TreeBuilder::new(Cursor::new(Vec::new()), Options::default()).expect("memory");
+        TreeBuilder::new(Cursor::new(Vec::new()), TreeOptions::default()).expect("memory");
     let mut refused = |info: &[u8], primitives: &[NewDrawable<'_>]| {
         let composite = NewComposite {
             category: 1,
@@ -325,7 +325,7 @@ fn damaged_files_are_not_written_again() {
             if let Ok(written) = written {
                 Slog2Reader::new(&written).expect("what was written can be read");
             }
-            let options = Options::from(reader.header());
+            let options = TreeOptions::from(reader.header());
             let _ = update(&reader, options, Cursor::new(Vec::new()));
         }
     }

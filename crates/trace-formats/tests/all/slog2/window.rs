@@ -6,8 +6,8 @@ use crate::slog2::common::{Drawn, sample};
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    Category, Color, Depth, Navigator, NewDrawable, NodeDrawable, NodeShadow, Options,
-    Slog2ErrorKind, Slog2Reader, Slog2Sink, Slog2Source, TimeBBox, Topology, Vertex,
+    Category, Color, Depth, Navigator, NewDrawable, NodeDrawable, NodeShadow, Slog2ErrorKind,
+    Slog2Reader, Slog2Sink, Slog2Source, TimeBBox, Topology, TreeOptions, Vertex,
 };
 use trace_model::{Definitions, Line, Sink as _, Source as _};
 
@@ -70,7 +70,7 @@ fn definitions() -> Definitions {
     }
 }
 
-fn build(drawables: &[Owned], options: Options) -> Vec<u8> {
+fn build(drawables: &[Owned], options: TreeOptions) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("made.slog2");
     let mut sink = Slog2Sink::create(&path, &definitions(), options).expect("starts");
@@ -95,8 +95,8 @@ fn log(longest: i32) -> impl Strategy<Value = Vec<Owned>> {
     prop::collection::vec(one, 1..250)
 }
 
-fn shape() -> impl Strategy<Value = Options> {
-    (2..5i16, 1..2500i32).prop_map(|(children_per_node, leaf_byte_size)| Options {
+fn shape() -> impl Strategy<Value = TreeOptions> {
+    (2..5i16, 1..2500i32).prop_map(|(children_per_node, leaf_byte_size)| TreeOptions {
         children_per_node,
         leaf_byte_size,
     })
@@ -303,7 +303,7 @@ proptest! {
 }
 
 /// Puts a source into a new file, by way of the model.
-fn sink_of(source: &Slog2Source<'_>, options: Options) -> Vec<u8> {
+fn sink_of(source: &Slog2Source<'_>, options: TreeOptions) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("out.slog2");
     let sink = Slog2Sink::create(&path, source.definitions(), options).expect("starts");
@@ -349,7 +349,7 @@ fn what_the_format_cannot_hold_is_counted() {
     let mut sink = Slog2Sink::new(
         Cursor::new(Vec::new()),
         &definitions(),
-        Options::default(),
+        TreeOptions::default(),
         |out| {
             let file = out.into_inner();
             let reader = Slog2Reader::new(&file)?;
@@ -379,7 +379,7 @@ fn what_the_format_cannot_hold_is_counted() {
     let empty = Slog2Sink::new(
         Cursor::new(Vec::new()),
         &definitions(),
-        Options::default(),
+        TreeOptions::default(),
         |_| panic!("completed without drawables"),
     );
     let error = empty.expect("starts").close().expect_err("nothing in it");
@@ -451,9 +451,9 @@ fn nodes_that_overlap_in_the_file_are_read_no_further_than_its_size() {
 /// A log of states on four lines, four at a time, eight in a second.
 fn long_log(count: i32) -> Vec<u8> {
     let state = |nth: i32| Owned::new(1, nth, 3, [nth % 4, nth % 4], Vec::new());
-    let options = Options {
+    let options = TreeOptions {
         leaf_byte_size: 4096,
-        ..Options::default()
+        ..TreeOptions::default()
     };
     build(&(0..count).map(state).collect::<Vec<_>>(), options)
 }
@@ -526,7 +526,7 @@ fn goldens_as_sources_and_made_again() {
         let header = reader.header();
         let out = sink_of(
             &source,
-            Options {
+            TreeOptions {
                 children_per_node: header.children_per_node,
                 leaf_byte_size: header.leaf_byte_size,
             },

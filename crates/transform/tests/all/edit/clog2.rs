@@ -5,13 +5,13 @@ use std::io::Cursor;
 use crate::edit::common::{all, sort};
 use crate::small_logs::sample;
 use test_support::golden;
-use trace_formats::clog2::{self, Clog2Reader, Writer};
+use trace_formats::clog2::{self, Clog2Reader, Clog2Writer};
 use transform::{Clog2Filter, Filtered, FilteredRecords, PropertySelection, Selection};
 
 fn filtered(input: &[u8], selection: &Selection) -> (Vec<u8>, FilteredRecords) {
     let filter = Clog2Filter::new(input).expect("reads");
     let preamble = filter.reader().preamble().clone();
-    let writer = Writer::new(Cursor::new(Vec::new()), &preamble).expect("memory");
+    let writer = Clog2Writer::new(Cursor::new(Vec::new()), &preamble).expect("memory");
     let (out, records) = filter.run(selection, writer).expect("filters");
     (out.into_inner(), records)
 }
@@ -156,7 +156,12 @@ fn what_has_no_partner_is_judged_for_itself() {
     let events = reader
         .records()
         .map(|record| record.expect("reads"))
-        .filter(|record| matches!(record.body, clog2::Body::Bare { .. } | clog2::Body::Msg(_)))
+        .filter(|record| {
+            matches!(
+                record.body,
+                clog2::Clog2Body::Bare { .. } | clog2::Clog2Body::Msg(_)
+            )
+        })
         .count();
     assert_eq!(events, 1, "the state that is still open");
 }

@@ -5,8 +5,8 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use trace_formats::slog2::{
-    Category, Color, LineIdMap, NewDrawable, NodeDrawable, Options, Slog2Reader, Topology,
-    TreeBuilder, Vertex,
+    Category, Color, LineIdMap, NewDrawable, NodeDrawable, Slog2Reader, Topology, TreeBuilder,
+    TreeOptions, Vertex,
 };
 use trace_model::{Definitions, DrawableOrder, Line, Losses, Source, Stop};
 use transform::write_slog2;
@@ -92,9 +92,9 @@ pub fn any_drawn(lines: i32) -> impl Strategy<Value = Drawn> {
 pub fn file(drawn: &[Drawn], leaf_byte_size: i32) -> Vec<u8> {
     let mut sorted = drawn.to_vec();
     sorted.sort_by(|a, b| (a.end().total_cmp(&b.end())).then(b.start().total_cmp(&a.start())));
-    let options = Options {
+    let options = TreeOptions {
         leaf_byte_size,
-        ..Options::default()
+        ..TreeOptions::default()
     };
     let categories = categories();
     let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).expect("starts");
@@ -232,9 +232,9 @@ pub fn all(source: &dyn Source) -> Vec<Drawn> {
 
 /// The source as an SLOG2 file with these views.
 pub fn written(source: &dyn Source, views: &[LineIdMap]) -> Vec<u8> {
-    let options = Options {
+    let options = TreeOptions {
         leaf_byte_size: 500,
-        ..Options::default()
+        ..TreeOptions::default()
     };
     let out = Cursor::new(Vec::new());
     let (out, _, _) = write_slog2(source, views, options, out).expect("writes");

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use crate::edit::common::{Drawn, any_drawn, file};
 use crate::small_logs::sample;
 use proptest::prelude::*;
-use trace_formats::clog2::Writer;
+use trace_formats::clog2::Clog2Writer;
 use trace_formats::dumpi;
-use trace_formats::slog2::{Options, Slog2Reader, Slog2Source};
+use trace_formats::slog2::{Slog2Reader, Slog2Source, TreeOptions};
 use trace_model::Source as _;
 use transform::{
     Arrows, Clog2Filter, DumpiFilter, MergeInput, MergedTraces, Selection, Slog2Filter, Split,
@@ -30,10 +30,10 @@ fn slog2(bytes: &[u8]) -> bool {
         return false;
     };
     let views = usual_views(&source.definitions().lines);
-    let _ = write_slog2(&Arrows::new(&source), &views, Options::default(), out());
+    let _ = write_slog2(&Arrows::new(&source), &views, TreeOptions::default(), out());
     if let Ok(split) = Split::new(&source) {
         let views = split.views(&views);
-        let _ = write_slog2(&split, &views, Options::default(), out());
+        let _ = write_slog2(&split, &views, TreeOptions::default(), out());
     }
     let _ = align_by_call_ids(&source, &source);
     let part = || MergeInput {
@@ -43,7 +43,7 @@ fn slog2(bytes: &[u8]) -> bool {
         shift: 0.5,
     };
     if let Ok(merged) = MergedTraces::new(vec![part(), part()]) {
-        let _ = write_slog2(&merged, merged.views(), Options::default(), out());
+        let _ = write_slog2(&merged, merged.views(), TreeOptions::default(), out());
     }
     true
 }
@@ -57,7 +57,7 @@ fn clog2(bytes: &[u8]) -> bool {
         invert: true,
         ..Selection::default()
     };
-    let writer = Writer::new(Cursor::new(Vec::new()), &preamble);
+    let writer = Clog2Writer::new(Cursor::new(Vec::new()), &preamble);
     writer.is_ok_and(|writer| filter.run(&selection, writer).is_ok())
 }
 
@@ -67,7 +67,7 @@ fn dumpi_file(bytes: &[u8]) -> bool {
         return false;
     };
     let filter = DumpiFilter::default();
-    let writer = dumpi::write::Writer::new(Vec::new(), filter.offsets(&reader));
+    let writer = dumpi::write::DumpiWriter::new(Vec::new(), filter.offsets(&reader));
     let mut writer = writer.expect("memory");
     let copied = filter.copy(&reader, &mut writer).expect("memory");
     writer.finish(&copied.trailer, filter.layout()).is_ok()

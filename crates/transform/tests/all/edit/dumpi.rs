@@ -2,12 +2,12 @@
 
 use test_support::golden;
 use trace_formats::dumpi::read::DumpiReader;
-use trace_formats::dumpi::write::Writer;
+use trace_formats::dumpi::write::DumpiWriter;
 use transform::{Copied, DumpiFilter, PropertySelection};
 
 fn filtered(input: &[u8], filter: &DumpiFilter) -> (Vec<u8>, Copied) {
     let reader = DumpiReader::open(input).expect("opens");
-    let mut writer = Writer::new(Vec::new(), filter.offsets(&reader)).expect("memory");
+    let mut writer = DumpiWriter::new(Vec::new(), filter.offsets(&reader)).expect("memory");
     let copied = filter.copy(&reader, &mut writer).expect("memory");
     let (bytes, _) = writer
         .finish(&copied.trailer, filter.layout())

@@ -6,8 +6,8 @@ use crate::edit::common::{Drawn, any_drawn, drawn, file, sort};
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Options, Slog2ErrorKind,
-    Slog2Reader, Slog2Source, TreeBuilder, Vertex,
+    DrawableWalk, LineIdMap, NewComposite, NewDrawable, NodeDrawable, Slog2ErrorKind, Slog2Reader,
+    Slog2Source, TreeBuilder, TreeOptions, Vertex,
 };
 use transform::{NumberRanges, PropertySelection, Rebuilt, Selection, Slog2Filter};
 
@@ -350,9 +350,9 @@ fn composites_stay_composites() {
     whole.index = 7;
     whole.name = "file access".into();
     categories.push(whole);
-    let options = Options {
+    let options = TreeOptions {
         leaf_byte_size: 300,
-        ..Options::default()
+        ..TreeOptions::default()
     };
     let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), options).expect("starts");
     for nth in 0..20i32 {

@@ -11,10 +11,10 @@ use blockfile::file::BlockFile;
 use blockfile::layout::Family;
 use blockfile::record;
 pub use blocks::*;
-use merge::local::{Merge, Options};
+use merge::local::{Merge, MergeOptions};
 use merge::stream::Notes;
 use std::io::Cursor;
-use trace_formats::clog2::{Body, Preamble, Record, Writer, comm_etype, msg_etype};
+use trace_formats::clog2::{Clog2Body, Clog2Record, Clog2Writer, Preamble, comm_etype, msg_etype};
 use trace_formats::slog2::{ConvertOptions, NodeDrawable, Slog2Conversion, Slog2Reader, Topology};
 
 /// A rank of a run with MPICH's handles, with the definitions in front that the recorder writes.
@@ -113,7 +113,7 @@ pub fn from(source: i64, tag: i64, count: i64, got: blockfile::encode::MpiStatus
 
 /// A merged run.
 pub struct Merged {
-    pub records: Vec<Record>,
+    pub records: Vec<Clog2Record>,
     pub preamble: Preamble,
     pub gids: usize,
     pub notes: Notes,
@@ -124,15 +124,15 @@ pub struct Merged {
 
 /// Merges ranks.
 pub fn merge(ranks: &[Blocks]) -> Merged {
-    merge_with(ranks, Options::default())
+    merge_with(ranks, MergeOptions::default())
 }
 
-pub fn merge_with(ranks: &[Blocks], options: Options) -> Merged {
+pub fn merge_with(ranks: &[Blocks], options: MergeOptions) -> Merged {
     let bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
     merge_bytes(&bytes, options)
 }
 
-pub fn merge_bytes(bytes: &[Vec<u8>], options: Options) -> Merged {
+pub fn merge_bytes(bytes: &[Vec<u8>], options: MergeOptions) -> Merged {
     let table = wrappers::table().expect("the table parses");
     let files: Vec<BlockFile<'_>> = bytes
         .iter()
@@ -140,7 +140,7 @@ pub fn merge_bytes(bytes: &[Vec<u8>], options: Options) -> Merged {
         .collect();
     let merge = Merge::new(&files, &table, options).expect("ranks of one run");
     let preamble = merge.preamble();
-    let mut writer = Writer::new(Cursor::new(Vec::new()), &preamble).expect("starts");
+    let mut writer = Clog2Writer::new(Cursor::new(Vec::new()), &preamble).expect("starts");
     let mut records = Vec::new();
     let notes = merge
         .run(|record| {
@@ -256,15 +256,15 @@ impl Merged {
                 let h = r.header;
                 let at = format!("{}/{}", h.icomm, h.rank);
                 Some(match r.body {
-                    Body::Bare { etype } if etype >= 0 => format!("{at} {}", name(etype)),
-                    Body::Bare { etype } => format!("{at} {etype}"),
-                    Body::Cargo { etype, bytes } => {
+                    Clog2Body::Bare { etype } if etype >= 0 => format!("{at} {}", name(etype)),
+                    Clog2Body::Bare { etype } => format!("{at} {etype}"),
+                    Clog2Body::Cargo { etype, bytes } => {
                         let int = |i: usize| {
                             i64::from_be_bytes(bytes[8 * i..8 * i + 8].try_into().unwrap())
                         };
                         format!("{at} {} {:x} {} {}", name(etype), int(0), int(1), int(2))
                     }
-                    Body::Msg(m) => {
+                    Clog2Body::Msg(m) => {
                         let way = if m.etype == msg_etype::SEND {
                             "send"
                         } else {
@@ -275,7 +275,7 @@ impl Merged {
                             m.icomm, m.rank, m.tag, m.size
                         )
                     }
-                    Body::Comm(c) if c.etype > comm_etype::SELF_CREATE => {
+                    Clog2Body::Comm(c) if c.etype > comm_etype::SELF_CREATE => {
                         format!("{at} comm {} {}/{}", c.etype, c.icomm, c.rank)
                     }
                     _ => return None,
