@@ -455,7 +455,7 @@ fn offset(block: u64) -> u64 {
     BLOCK_SIZE as u64 * (1 + block)
 }
 
-/// Calls in a block that nobody writes to, hidden ones with them: a reader must know that there were some.
+/// Calls in a block that nobody writes to, those for matching only with them: a reader must know that there were some.
 fn calls(block: &[u8], committed: &Published) -> u64 {
     let body = &block[BLOCK_HEADER..];
     let body = &body[..(committed.seen() as usize).min(body.len())];

@@ -195,7 +195,7 @@ impl<'a> BlockFile<'a> {
         BlockFile::read(contents, std::slice::from_ref(&whole))
     }
 
-    /// [`File::new`] in little memory whatever the size of the file: the pages that a walk has left are given back. `data`
+    /// [`BlockFile::new`] in little memory whatever the size of the file: the pages that a walk has left are given back. `data`
     /// are the parts of the file that hold something, ascending; the rest is holes and not walked, since a file of a few KB
     /// may claim to be of any length.
     ///

@@ -33,7 +33,7 @@ pub const CONSTANT: u16 = 0x0FF9;
 pub const CLOCK: u16 = 0x0FF8;
 /// A clock comparison with rank 0: u64 ticks, i64 shift in ns to add to this rank's time, u64 gap (round trip) in ns.
 pub const SYNC: u16 = 0x0FF7;
-/// The process that writes the file: see [`Process`](crate::define::Process).
+/// The process that writes the file: see [`Process`](crate::define::ProcessDefinition).
 pub const PROCESS: u16 = 0x0FF6;
 /// Records that were lost at this place: u64 count, string reason.
 pub const LOST: u16 = 0x0FF5;
@@ -64,9 +64,9 @@ pub const MODULE: u16 = 0x0FE9;
 pub const COUNTERS: u16 = 0x0FE8;
 /// Values of the performance counters around the next call of the same thread: see [`crate::counts`].
 pub const COUNTS: u16 = 0x0FE7;
-/// Polls that were counted at this place and not recorded: see [`Skipped`](crate::define::Skipped).
+/// Polls that were counted at this place and not recorded: see [`Skipped`](crate::define::SkippedPolls).
 pub const SKIPPED: u16 = 0x0FE6;
-/// A call recorded for message matching only, because the settings leave it out: see [`hidden`](crate::define::hidden). Pictures
+/// A call recorded for message matching only, because the settings leave it out: see [`matching_only_call`](crate::define::matching_only_call). Pictures
 /// do not show the call and statistics do not count it.
 pub const MATCHING_ONLY: u16 = 0x0FE5;
 /// Gap marker: between here and the next record of a call, calls may be missing that send, receive, or begin or complete such

@@ -1,6 +1,6 @@
 //! Events of the program's own: regions, markers and texts (`trace.h`), and events, states and messages of MPE's API.
 //!
-//! A [`UserCategory`] describes one kind of event, in a definition record. An [`Event`] is one moment, in a record of its own; the
+//! A [`UserCategory`] describes one kind of event, in a definition record. An [`UserEvent`] is one moment, in a record of its own; the
 //! head of that record has the time, and CPU times where calls have them.
 //!
 //! ```text

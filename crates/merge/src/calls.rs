@@ -45,7 +45,7 @@ pub(super) struct ProcessWalk<'a> {
     pub counts: Option<EndpointCounts>,
     /// Whether calls before may be missing: handles may stand for what nothing is known of.
     pub has_gap: bool,
-    /// Whether the call that is looked at is a hidden one.
+    /// Whether the call that is looked at was recorded for matching only.
     pub is_matching_only: bool,
     /// Communicators of messages that were taken out of matching.
     pub matched: Map<u64, CommId>,

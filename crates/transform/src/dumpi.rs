@@ -132,7 +132,7 @@ impl std::error::Error for UnknownFunction {}
 /// Counts of a filtered DUMPI file.
 #[derive(Debug)]
 pub struct Copied {
-    /// Everything behind the stream, for [`Writer::finish`].
+    /// Everything behind the stream, for [`DumpiWriter::finish`].
     pub trailer: DumpiTrailer,
     /// Calls written.
     pub kept: u64,
@@ -152,7 +152,7 @@ impl DumpiFilter {
         }
     }
 
-    /// The seconds that the times of the new file count from, for [`Writer::new`].
+    /// The seconds that the times of the new file count from, for [`DumpiWriter::new`].
     pub fn offsets(&self, reader: &DumpiReader<'_>) -> ClockOffsets {
         match reader.records().next() {
             Some(Ok(first)) if self.like_original => ClockOffsets {

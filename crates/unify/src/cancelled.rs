@@ -16,7 +16,7 @@ pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[FunctionPlan<'_>]) -> Hash
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
-        // What is hidden counts, too.
+        // Calls recorded for matching only count, too.
         let call = define::matching_only_call(&item.record).unwrap_or(item.record);
         let Some(plan) = plans.get(usize::from(call.function)) else {
             continue;

@@ -118,7 +118,7 @@ impl UserCategories {
         self.all.push(category);
     }
 
-    /// Encodes the categories for [`Categories::decode`] on another rank.
+    /// Encodes the categories for [`UserCategories::decode`] on another rank.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = (self.all.len() as u32).to_ne_bytes().to_vec();
         for category in &self.all {
@@ -131,7 +131,7 @@ impl UserCategories {
         out
     }
 
-    /// Takes from `b` what [`Categories::encode`] gave.
+    /// Takes from `b` what [`UserCategories::encode`] gave.
     pub fn decode(b: &mut ByteCursor<'_>) -> Option<UserCategories> {
         let mut categories = UserCategories::default();
         for _ in 0..b.u32()? {

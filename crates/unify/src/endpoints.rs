@@ -1,9 +1,9 @@
 //! Messages of which one end is not there. The n-th send of a channel is drawn to its n-th receive; so where calls are missing
 //! on one side, every arrow behind would be a wrong one.
 //!
-//! Calls are missing for two reasons. Filters leave out one of the two calls of a message; then it stands hidden in the blocks
+//! Calls are missing for two reasons. Filters leave out one of the two calls of a message; then it stands for matching only in the blocks
 //! (`blockfile::define::MATCHING_ONLY`), and the places of the others in their channel are known. Or nothing is known of them: where only the
-//! newest calls were kept, at the beginning; where there was no more room for hidden ones, behind a `blockfile::define::GAP`. Up to
+//! newest calls were kept, at the beginning; where there was no more room for such calls, behind a `blockfile::define::GAP`. Up to
 //! the first such gap places are counted from the beginning. In a run that reached MPI_Finalize every message that was sent
 //! has been received, so the last send of a channel belongs to its last receive: behind the last gap places are counted from the
 //! end. What cannot be told is left out.
@@ -33,7 +33,7 @@ pub enum DrawnEndpoints {
 /// Messages of a part of one side of a channel, by their places in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct SidePart {
-    /// Messages, hidden ones with them.
+    /// Messages, those of calls for matching only with them.
     length: u64,
     /// Runs of those that could be drawn: place of the first, number.
     shown: Vec<(u64, u64)>,

@@ -121,7 +121,7 @@ pub struct FunctionStack(Vec<OpenFunction>);
 pub struct OpenFunction {
     /// Address of the function.
     pub address: u64,
-    /// Time of entry, in the seconds that [`Frames::step`] was given.
+    /// Time of entry, in the seconds that [`FunctionStack::step`] was given.
     pub entered: f64,
     stack: u32,
 }

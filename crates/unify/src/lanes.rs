@@ -35,7 +35,7 @@ pub enum LaneStep {
     Stop,
     /// The program annotates, or polls were skipped.
     Annotation,
-    /// The program tells of itself: [`Lane::event`].
+    /// The program tells of itself: [`Lane::event_payload`].
     Event,
     /// The program tells something of itself while a call of the thread is running.
     EventInside,
@@ -100,7 +100,7 @@ pub struct Lane<'a> {
     /// Numbers of the communicators that are still to be defined.
     defined: std::slice::Iter<'a, CommId>,
     open: Option<OpenCall>,
-    /// Payload of the event that [`Next::Event`] is about.
+    /// Payload of the event that [`LaneStep::Event`] is about.
     pub event_payload: Vec<u8>,
     /// Events that came while a call was running whose record stands behind them.
     early_events: VecDeque<(u64, Vec<u8>)>,

@@ -44,7 +44,7 @@ pub struct Scan {
     pub ignored: u64,
     /// Of these, polls between two that are recorded.
     pub skipped: u64,
-    /// Of these, calls that stand hidden in the blocks, because messages hang on them.
+    /// Of these, calls that stand in the blocks for matching only, because messages hang on them.
     pub matching_only_calls: u64,
     /// Whether there may be calls that messages hang on and that are missing: places of messages must be compared.
     pub is_cut: bool,

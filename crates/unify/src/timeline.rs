@@ -83,7 +83,7 @@ impl<'a> Cursor<'a> {
 pub struct Item<'t> {
     /// Number of the thread it is of.
     pub thread: u32,
-    /// Position of that thread in [`File::threads`].
+    /// Position of that thread in [`BlockFile::threads`].
     pub position: usize,
     /// The call or definition.
     pub record: Record<'t>,

@@ -17,9 +17,9 @@
 //! * Arrays that are not significant because of MPI_IN_PLACE are zeros.
 //! * A call of a large-count (`_c`) function is a record of its small form if all of its counts fit; if not, and for all
 //!   functions without an id of their own, it is a pair of pseudo calls with the function's name
-//!   ([`Options::extensions`]).
+//!   ([`DumpiOptions::extensions`]).
 //! * A call that was running when the process died is a Function_enter record without a Function_exit
-//!   ([`Options::unfinished`]).
+//!   ([`DumpiOptions::unfinished`]).
 //!
 //! Numbers of sections in this module refer to the project's specification of the format.
 

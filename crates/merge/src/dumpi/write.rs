@@ -235,7 +235,7 @@ impl DumpiTimes {
         DumpiTimes::of(scan, clock, false)
     }
 
-    /// Times on rank 0's clock, where that is another one; else as [`Times::on_own_clock`].
+    /// Times on rank 0's clock, where that is another one; else as [`DumpiTimes::on_own_clock`].
     fn on_common_clock(scan: &Scan) -> DumpiTimes {
         let own = DumpiTimes::on_own_clock(scan);
         let ticks = first_reading(scan).ticks;

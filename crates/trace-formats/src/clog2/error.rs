@@ -9,7 +9,7 @@ use trace_model::fault_kind;
 /// An error in a CLOG2 file: what was expected, at which byte, of which file.
 pub type Clog2Error = Fault<Clog2ErrorKind>;
 
-/// The kinds of [`Error`].
+/// The kinds of [`Clog2Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Clog2ErrorKind {

@@ -45,7 +45,7 @@ pub struct Preamble {
     pub known_solo_event_id_count: i32,
     /// Number of user solo events root handed out.
     pub user_solo_event_id_count: i32,
-    /// Byte offset of the communicator table; 0 in a file that was not finished. A [`super::Writer`] fills it in.
+    /// Byte offset of the communicator table; 0 in a file that was not finished. A [`super::Clog2Writer`] fills it in.
     pub comm_table_offset: u64,
 }
 

@@ -12,7 +12,7 @@
 //! let mut call = writer.call(18, &head, &[]); // MPI_Waitall: count, requests, statuses
 //! call.int(2).ints([7, 8]).statuses([DumpiStatus::default(); 2]);
 //! call.end()?;
-//! # Ok::<(), trace_formats::dumpi::write::WriteError>(())
+//! # Ok::<(), trace_formats::dumpi::write::DumpiWriteError>(())
 //! ```
 //!
 //! Records have no length of their own, so one that does not fit the function table would make the rest of the file

@@ -9,7 +9,7 @@ use trace_model::fault_kind;
 /// An error in an SLOG2 file: what was expected, at which byte, of which file.
 pub type Slog2Error = Fault<Slog2ErrorKind>;
 
-/// The kinds of [`Error`].
+/// The kinds of [`Slog2Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Slog2ErrorKind {
