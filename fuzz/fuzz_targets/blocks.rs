@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::path::Path;
 use std::sync::LazyLock;
-use trace_formats::clog2::states::CallIds;
+use trace_formats::clog2::states::CallIdDisplay;
 use unify::gids::GidTable;
 use unify::scan::Scan;
 use unify::schema::Schema;
@@ -30,7 +30,7 @@ static RANK: LazyLock<Vec<u8>> = LazyLock::new(|| common::rank(0, 2).bytes());
 /// What calls mean, for handles of 4 and of 6 bytes: worked out once, since that takes longer than to read an input.
 static SCHEMAS: LazyLock<[Schema<'static>; 2]> = LazyLock::new(|| {
     [Family::Mpich, Family::OpenMpi]
-        .map(|family| Schema::new(&TABLE, family, CallIds::Files, &BTreeMap::new()))
+        .map(|family| Schema::new(&TABLE, family, CallIdDisplay::Files, &BTreeMap::new()))
 });
 
 fuzz_target!(

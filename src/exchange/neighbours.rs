@@ -2,7 +2,7 @@
 //! in /proc. Used when a rank does not come to the merge: one that has no recorder never will.
 
 use crate::platform::job;
-use crate::platform::launcher::Environment;
+use crate::platform::launcher::ProcessEnvironment;
 use crate::platform::mark;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,7 +28,7 @@ impl Neighbours {
     /// Looks at all processes.
     pub fn now() -> Neighbours {
         let mut ranks = BTreeMap::new();
-        let Some(own_job) = job::job(&Environment::Own, std::process::id()) else {
+        let Some(own_job) = job::job(&ProcessEnvironment::Own, std::process::id()) else {
             return Neighbours::default();
         };
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -36,7 +36,8 @@ impl Neighbours {
                 .file_name()
                 .to_str()
                 .and_then(|name| name.parse().ok());
-            let Some((pid, environment)) = pid.and_then(|p| Some((p, Environment::of(p)?))) else {
+            let Some((pid, environment)) = pid.and_then(|p| Some((p, ProcessEnvironment::of(p)?)))
+            else {
                 continue;
             };
             let Some(rank) = environment.rank() else {
@@ -83,7 +84,7 @@ impl Neighbours {
 /// have a
 /// recorder then. A quick answer, which spares the look at every process.
 pub fn all_with_block_files(folder: &Path) -> Option<u32> {
-    let expected = Environment::Own.local_size()?;
+    let expected = ProcessEnvironment::Own.local_size()?;
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let ranks: BTreeSet<u32> = names
         .filter_map(|entry| {

@@ -36,7 +36,7 @@ use merge::stream::{MergeSettings as StreamSettings, MergeStream};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use trace_formats::clog2::{CommKind, Gid};
+use trace_formats::clog2::{Clog2CommKind, Gid};
 use unify::clock::ClockMap;
 use unify::gids::GidTable;
 use unify::polls::repeated;
@@ -305,7 +305,7 @@ impl AllRanks<'_> {
     /// result says what rank 0 could not write. Collective.
     fn merge(
         &self,
-        own_comms: &[(Gid, CommKind)],
+        own_comms: &[(Gid, Clog2CommKind)],
         begun: Instant,
     ) -> Result<Result<(), Trouble>, Unmerged> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
@@ -358,7 +358,7 @@ impl AllRanks<'_> {
     fn calls(
         &self,
         schema: &Schema<'_>,
-        own_comms: &[(Gid, CommKind)],
+        own_comms: &[(Gid, Clog2CommKind)],
         outputs: Option<&mut OutputFiles>,
     ) -> Result<u64, Trouble> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);

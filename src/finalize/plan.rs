@@ -6,7 +6,7 @@ use crate::api::mpe;
 use crate::mpi::library;
 use crate::mpi::world::World;
 use crate::platform::{environment, host};
-use crate::settings::{CallIds, Names, Settings, expand, job_id};
+use crate::settings::{CallIds, NameValues, Settings, expand, job_id};
 use merge::dumpi;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use trace_formats::dumpi::print::Zone;
 use unify::functions::FunctionSelection;
 
 /// For which calls the info box shows the CallID.
-pub fn call_ids(settings: &Settings) -> states::CallIds {
+pub fn call_ids(settings: &Settings) -> states::CallIdDisplay {
     match settings.callids {
-        CallIds::All => states::CallIds::All,
-        CallIds::Io => states::CallIds::Files,
-        CallIds::None => states::CallIds::None,
+        CallIds::All => states::CallIdDisplay::All,
+        CallIds::Io => states::CallIdDisplay::Files,
+        CallIds::None => states::CallIdDisplay::None,
     }
 }
 
@@ -48,7 +48,7 @@ pub fn names(
     };
     let (program, host) = (host::program(), host::host());
     let names = |stamp: &str| -> [PathBuf; 3] {
-        let names = Names {
+        let names = NameValues {
             program: &program,
             job: &job,
             task: &environment::array_task(),

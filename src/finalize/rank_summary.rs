@@ -8,7 +8,7 @@ use crate::exchange::tree::{children, parent};
 use blockfile::args::ByteCursor;
 use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
-use trace_formats::clog2::{CommKind, Gid};
+use trace_formats::clog2::{Clog2CommKind, Gid};
 use unify::categories::UserCategories;
 use unify::counters;
 use unify::function_set::FunctionSet;
@@ -57,7 +57,7 @@ pub struct RankSummary {
     /// Functions that were called.
     pub functions: FunctionSet,
     /// Communicators: own ones first, then those that only other ranks know.
-    pub comms: Vec<(Gid, CommKind)>,
+    pub comms: Vec<(Gid, Clog2CommKind)>,
     /// What the programs tell of themselves.
     pub categories: UserCategories,
     /// Host of each rank.
@@ -165,7 +165,7 @@ impl RankSummary {
             let gid = Gid(b.take(32)?.try_into().ok()?);
             part.comms.push((
                 gid,
-                CommKind::from_number(b.i32()?).unwrap_or(CommKind::Unknown),
+                Clog2CommKind::from_number(b.i32()?).unwrap_or(Clog2CommKind::Unknown),
             ));
         }
         part.categories = UserCategories::decode(b)?;
@@ -222,7 +222,7 @@ impl RankSummary {
         let mut seen = HashSet::new();
         self.comms.extend(
             new.filter(|(gid, _)| seen.insert(gid.0))
-                .map(|(gid, _)| (gid, CommKind::Unknown)),
+                .map(|(gid, _)| (gid, Clog2CommKind::Unknown)),
         );
         self.categories.join(child.categories);
         self.hosts.extend(child.hosts);

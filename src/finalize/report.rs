@@ -7,7 +7,7 @@ use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::own_file;
 use crate::platform::say::say;
-use crate::settings::{Debug, Settings};
+use crate::settings::{DebugSet, Settings};
 use merge::dumpi;
 use merge::forward::ForwardedMessages;
 use std::path::Path;
@@ -270,7 +270,7 @@ pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: 
     let Some(path) = &settings.counts else { return };
     let path = crate::settings::expand(
         path,
-        &crate::settings::Names {
+        &crate::settings::NameValues {
             program: &host::program(),
             job: &world.job.to_string(),
             task: &environment::array_task(),
@@ -314,7 +314,7 @@ fn is_counts(beginning: &str) -> bool {
 pub struct Diagnostics {
     rank: i32,
     begun: Instant,
-    wanted: Debug,
+    wanted: DebugSet,
 }
 
 impl Diagnostics {
@@ -326,7 +326,7 @@ impl Diagnostics {
             wanted: if world.rank < 4 {
                 settings.debug
             } else {
-                Debug::NONE
+                DebugSet::NONE
             },
         }
     }

@@ -13,7 +13,7 @@ use crate::blocks::BlockStore;
 use crate::define;
 use crate::finalize::leaving::{self, LeaveOutcome, LeavingProcess};
 use crate::platform::host;
-use crate::platform::launcher::Environment;
+use crate::platform::launcher::ProcessEnvironment;
 use crate::platform::say::say;
 use crate::settings::in_force;
 use crate::thread::current;
@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Whether all processes of the run are on this host.
 fn all_are_here(size: u32) -> bool {
-    size == 1 || Environment::Own.local_size() == Some(size)
+    size == 1 || ProcessEnvironment::Own.local_size() == Some(size)
 }
 
 /// The process exits.

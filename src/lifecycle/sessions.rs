@@ -4,7 +4,7 @@ use crate::blocks::own;
 use crate::define;
 use crate::lifecycle::apply::rank_is_known;
 use crate::platform::job;
-use crate::platform::launcher::Environment;
+use crate::platform::launcher::ProcessEnvironment;
 use crate::thread::state::Thread;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -17,9 +17,9 @@ pub fn begin(t: *mut Thread) {
     }
     if let Some(store) = own::store() {
         let header = store.header();
-        let rank = Environment::Own.rank().unwrap_or(0);
+        let rank = ProcessEnvironment::Own.rank().unwrap_or(0);
         header.rank.store(rank, Relaxed);
-        let size = Environment::Own.size();
+        let size = ProcessEnvironment::Own.size();
         header.size.store(size.unwrap_or(1), Relaxed);
         header.run.store(job::identity().unwrap_or(0), Relaxed);
         rank_is_known();

@@ -18,7 +18,7 @@ use crate::platform::job;
 use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::settings::in_force;
-use crate::settings::{ClockSync, Names, Settings, expand};
+use crate::settings::{ClockSync, NameValues, Settings, expand};
 use crate::thread::state::Thread;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
@@ -87,7 +87,7 @@ fn dump_settings(settings: &Settings) {
         return;
     }
     let (program, host) = (host::program(), host::host());
-    let names = Names {
+    let names = NameValues {
         program: &program,
         job: &std::process::id().to_string(),
         task: &environment::array_task(),

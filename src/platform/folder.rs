@@ -4,7 +4,7 @@
 
 use crate::platform::environment::{self, home};
 use crate::platform::{host, launcher};
-use crate::settings::{self, Names, Settings, expand};
+use crate::settings::{self, NameValues, Settings, expand};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ impl Folders {
 fn expanded(name: &str, rank: u32) -> String {
     let (program, host) = (host::program(), host::host());
     let job = settings::job_id(&environment::var);
-    let names = Names {
+    let names = NameValues {
         program: &program,
         job: job.as_deref().unwrap_or_default(),
         task: &environment::array_task(),

@@ -2,7 +2,7 @@
 //! the same job, on all hosts, and those of another one have another job.
 
 use crate::platform::host;
-use crate::platform::launcher::{Environment, read};
+use crate::platform::launcher::{ProcessEnvironment, read};
 
 /// Variables that together name one start of a program by a batch system's own launcher.
 const STEPS: [&[&str]; 3] = [
@@ -13,7 +13,7 @@ const STEPS: [&[&str]; 3] = [
 
 /// Identity of an MPI_COMM_WORLD, equal for all its processes on all hosts and different for all others: the name that the
 /// launcher has given to it. `pid` is the process whose environment this is. `None` where nothing tells.
-pub fn job(environment: &Environment, pid: u32) -> Option<String> {
+pub fn job(environment: &ProcessEnvironment, pid: u32) -> Option<String> {
     if let Some(space) = environment.variable("PMIX_NAMESPACE") {
         // Open MPI 4 numbers its name spaces, and numbers come again: address and random key of mpirun do not.
         let origin = |name| environment.variable(name).unwrap_or_default();
@@ -47,7 +47,7 @@ pub fn job(environment: &Environment, pid: u32) -> Option<String> {
 
 /// This process's job as a number that is not 0; `None` if not known. See [`job`].
 pub fn identity() -> Option<u64> {
-    job(&Environment::Own, std::process::id()).map(|job| hash(&job) | 1)
+    job(&ProcessEnvironment::Own, std::process::id()).map(|job| hash(&job) | 1)
 }
 
 /// A number for a text: FNV-1a of 64 bits.
@@ -101,11 +101,11 @@ fn born(pid: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn environment(pairs: &[(&str, &str)]) -> Environment {
+    fn environment(pairs: &[(&str, &str)]) -> ProcessEnvironment {
         let pairs = pairs
             .iter()
             .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
-        Environment::Other(pairs.collect())
+        ProcessEnvironment::Other(pairs.collect())
     }
 
     #[test]

@@ -15,16 +15,16 @@ const LOCAL_SIZE: [&str; 2] = ["MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"];
 const MAX_ENVIRONMENT_BYTES: u64 = 4 << 20;
 
 /// The environment of a process.
-pub enum Environment {
+pub enum ProcessEnvironment {
     /// This process's own, as it is now.
     Own,
     /// Another process's, as it was when its program began.
     Other(HashMap<String, String>),
 }
 
-impl Environment {
+impl ProcessEnvironment {
     /// The environment with which process `pid` began; `None` if this user may not read it.
-    pub fn of(pid: u32) -> Option<Environment> {
+    pub fn of(pid: u32) -> Option<ProcessEnvironment> {
         let bytes = read(format!("/proc/{pid}/environ"))?;
         let words = bytes.split(|&b| b == 0);
         let pairs = words.filter_map(|word| {
@@ -32,13 +32,13 @@ impl Environment {
             let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
             Some((text(&word[..at]), text(&word[at + 1..])))
         });
-        Some(Environment::Other(pairs.collect()))
+        Some(ProcessEnvironment::Other(pairs.collect()))
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         match self {
-            Environment::Own => std::env::var(name).ok(),
-            Environment::Other(all) => all.get(name).cloned(),
+            ProcessEnvironment::Own => std::env::var(name).ok(),
+            ProcessEnvironment::Other(all) => all.get(name).cloned(),
         }
     }
 
@@ -67,12 +67,12 @@ impl Environment {
 /// Rank of this process as the launcher tells it in the environment, for the time before MPI_Init and for programs without it. A
 /// number does no harm, so it is believed also where other variables are not: it decides which rank speaks.
 pub fn rank() -> Option<u32> {
-    Environment::Own.rank()
+    ProcessEnvironment::Own.rank()
 }
 
 /// Number of ranks as the launcher tells it in the environment.
 pub fn size() -> Option<u32> {
-    Environment::Own.size()
+    ProcessEnvironment::Own.size()
 }
 
 /// What is in a file of /proc, up to [`MAX_ENVIRONMENT_BYTES`].

@@ -4,7 +4,7 @@ use super::system;
 use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::launcher;
-use crate::settings::{Names, expand};
+use crate::settings::{NameValues, expand};
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -114,7 +114,7 @@ pub fn choose(include: &[String], exclude: &[String]) {
         return;
     }
     let (program, host) = (host::program(), host::host());
-    let names = Names {
+    let names = NameValues {
         program: &program,
         job: "",
         task: &environment::array_task(),

@@ -43,9 +43,9 @@ pub use self::{
     complaint::{Complaint, ComplaintKind, SettingPlace},
     files::ConfigurationOrigin,
     filters::{Pcontrol, Polling},
-    names::{Names, array_task, expand, is_of_job, job_id, shortened},
+    names::{NameValues, array_task, expand, is_of_job, job_id, shortened},
     options::{OPTIONS, Settings, SettingsOption},
-    sets::{AnnotationTracing, Debug, OutputSet},
+    sets::{AnnotationTracing, DebugSet, OutputSet},
     values::{AtLimit, CallIds, ClockSync, Conversions, DumpSignal, Posix, Setting, Timestamp},
 };
 

@@ -5,7 +5,7 @@
 
 /// Values of the patterns in names.
 #[derive(Clone, Copy, Debug)]
-pub struct Names<'a> {
+pub struct NameValues<'a> {
     /// `%p`: file name of the program, without directory.
     pub program: &'a str,
     /// `%j`: number or name of the batch job ([`job_id`]), else rank 0's process id.
@@ -57,7 +57,7 @@ pub const PATTERNS: &[(&str, &str)] = &[
 /// `pattern` with every pattern replaced by what it stands for. A `%` that begins no pattern stays as it is.
 ///
 /// What is put in cannot change the directory: `/` and control characters in it become `_`, nothing becomes `unknown`.
-pub fn expand(pattern: &str, names: &Names<'_>) -> String {
+pub fn expand(pattern: &str, names: &NameValues<'_>) -> String {
     let mut text = String::with_capacity(pattern.len());
     let mut rest = pattern;
     while let Some(start) = rest.find('%') {
@@ -140,7 +140,7 @@ pub fn escape(name: &str) -> String {
 /// Whether a name, as it is when its patterns are replaced, has control characters: no name of a file that anybody means, but a
 /// way to make lines of messages that seem to be others.
 pub fn has_controls(pattern: &str) -> bool {
-    let plain = Names {
+    let plain = NameValues {
         program: "",
         job: "",
         task: "",
@@ -208,7 +208,7 @@ pub fn is_of_job(folder: &str, job: &str) -> bool {
 mod tests {
     use super::*;
 
-    const NAMES: Names<'_> = Names {
+    const NAMES: NameValues<'_> = NameValues {
         program: "lmp",
         job: "12[3]/a",
         task: "17",

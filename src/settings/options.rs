@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     filters::*,
-    sets::{AnnotationTracing, CounterNames, Debug, OutputSet, PatternList},
+    sets::{AnnotationTracing, CounterNames, DebugSet, OutputSet, PatternList},
     values::*,
 };
 
@@ -354,7 +354,7 @@ options! {
         /// Diagnostics of the first ranks on stderr. `libdumpi` says what MPI_Finalize does and how long it takes, `traceio`
         /// which files are written, `mpicalls` how often each function was called. Several lines add up. `none` and `off` undo
         /// those before.
-        "debug" => debug: Debug = Debug::NONE;
+        "debug" => debug: DebugSet = DebugSet::NONE;
 
         /// A file to which every rank appends one line at MPI_Finalize: rank, number of calls, calls per function
         /// (`0 12 MPI_Init=1 MPI_Send=10 …`).

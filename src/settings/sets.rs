@@ -188,7 +188,7 @@ impl OptionKind for AnnotationTracing {
 
 /// The diagnostics that go to stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Debug {
+pub struct DebugSet {
     /// Files: opening, writing, merging.
     pub traceio: bool,
     /// Entry to and return from each MPI call.
@@ -197,30 +197,30 @@ pub struct Debug {
     pub libdumpi: bool,
 }
 
-impl Debug {
+impl DebugSet {
     /// Nothing.
-    pub const NONE: Debug = Debug {
+    pub const NONE: DebugSet = DebugSet {
         traceio: false,
         mpicalls: false,
         libdumpi: false,
     };
     /// Everything.
-    pub const ALL: Debug = Debug {
+    pub const ALL: DebugSet = DebugSet {
         traceio: true,
         mpicalls: true,
         libdumpi: true,
     };
 }
 
-impl OptionKind for Debug {
-    type Value = Debug;
+impl OptionKind for DebugSet {
+    type Value = DebugSet;
 
     const ACCUMULATES: bool = true;
 
-    fn take(value: &mut Debug, text: &str) -> Option<()> {
+    fn take(value: &mut DebugSet, text: &str) -> Option<()> {
         match text {
-            "none" | "off" => *value = Debug::NONE,
-            "all" => *value = Debug::ALL,
+            "none" | "off" => *value = DebugSet::NONE,
+            "all" => *value = DebugSet::ALL,
             "traceio" => value.traceio = true,
             "mpicalls" => value.mpicalls = true,
             "libdumpi" => value.libdumpi = true,
@@ -229,15 +229,15 @@ impl OptionKind for Debug {
         Some(())
     }
 
-    fn texts(value: &Debug) -> Vec<String> {
+    fn texts(value: &DebugSet) -> Vec<String> {
         let named = [
             (value.traceio, "traceio"),
             (value.mpicalls, "mpicalls"),
             (value.libdumpi, "libdumpi"),
         ];
         match *value {
-            Debug::NONE => vec!["none".into()],
-            Debug::ALL => vec!["all".into()],
+            DebugSet::NONE => vec!["none".into()],
+            DebugSet::ALL => vec!["all".into()],
             _ => named
                 .iter()
                 .filter(|(on, _)| *on)

@@ -207,7 +207,7 @@ fn every_key_reaches_its_field() {
         callids: CallIds::All,
         dump_signal: DumpSignal::Usr2,
         quiet: true,
-        debug: Debug {
+        debug: DebugSet {
             traceio: true,
             mpicalls: true,
             libdumpi: false,
@@ -318,7 +318,7 @@ fn the_first_occurrence_holds_and_lists_add_up() {
             "{text:?}"
         );
     }
-    assert_eq!(good("debug all\ndebug none").debug, Debug::NONE);
+    assert_eq!(good("debug all\ndebug none").debug, DebugSet::NONE);
 }
 
 #[test]

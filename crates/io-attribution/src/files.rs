@@ -6,7 +6,7 @@ use super::{AttributionRecord, AttributionTotals, Attributor};
 use blockfile::file::BlockFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use trace_formats::clog2::states::CallIds;
+use trace_formats::clog2::states::CallIdDisplay;
 use trace_model::Stop;
 use unify::run_files::{RunFilesError, adopt_clocks};
 use unify::scan::Scan;
@@ -74,7 +74,7 @@ fn events_of_files(
     };
     let ranks = scans.iter().filter(|(_, scan)| scan.rank().is_some());
     let zero = ranks.filter_map(|(_, scan)| scan.first_ns()).min();
-    let schema = Schema::new(table, family, CallIds::None, &unknown);
+    let schema = Schema::new(table, family, CallIdDisplay::None, &unknown);
     let mut extracts: Vec<EventExtract<'_>> = scans
         .iter()
         .map(|(file, scan)| EventExtract::new(file, scan, &schema))

@@ -12,8 +12,10 @@ use blockfile::file::OpenCall;
 use blockfile::function::FunctionStep;
 use blockfile::record::Record as Call;
 use std::collections::HashSet;
-use trace_formats::clog2::states::{self, State};
-use trace_formats::clog2::{CARGO_SIZE, CommEvent, Gid, RecordHeader, UNKNOWN_LID, comm_etype};
+use trace_formats::clog2::states::{self, FunctionState};
+use trace_formats::clog2::{
+    CARGO_SIZE, Clog2CommEvent, Clog2RecordHeader, Gid, UNKNOWN_LID, comm_etype,
+};
 use trace_model::hash::Map;
 use trace_model::requests::Requests;
 use unify::comms::{CommHandles, CommId};
@@ -152,7 +154,7 @@ impl<'a> ProcessWalk<'a> {
     #[inline]
     pub fn put(&mut self, place: CommPlace, thread: i32, body: MergedBody) {
         self.out.push(MergedRecord {
-            header: RecordHeader {
+            header: Clog2RecordHeader {
                 time: self.last,
                 icomm: place.line,
                 rank: place.rank,
@@ -248,7 +250,7 @@ impl<'a> ProcessWalk<'a> {
             return;
         }
         let cargo = match state.cargo {
-            states::Cargo::None => None,
+            states::StateCargo::None => None,
             _ => Some(self.cargo(state, &call, |i| plan?.int(call.payload, i), access)),
         };
         let mut counts = None;
@@ -394,7 +396,7 @@ impl<'a> ProcessWalk<'a> {
             return;
         };
         let cargo = match state.cargo {
-            states::Cargo::None => None,
+            states::StateCargo::None => None,
             _ => Some(pack([self.call_id(open.call) as i64, -1, -1])),
         };
         let etypes = [state.start(), state.end()];
@@ -478,7 +480,7 @@ impl<'a> ProcessWalk<'a> {
         self.put(
             own,
             thread,
-            MergedBody::Comm(CommEvent {
+            MergedBody::Comm(Clog2CommEvent {
                 etype: comm_etype::FREE,
                 icomm: UNKNOWN_LID,
                 rank: -1,
@@ -504,7 +506,7 @@ impl<'a> ProcessWalk<'a> {
         self.put(
             header,
             thread,
-            MergedBody::Comm(CommEvent {
+            MergedBody::Comm(Clog2CommEvent {
                 etype,
                 icomm,
                 rank,
@@ -523,15 +525,15 @@ impl<'a> ProcessWalk<'a> {
 
     fn cargo(
         &self,
-        state: &State,
+        state: &FunctionState,
         call: &Call<'_>,
         value: impl Fn(usize) -> Option<i64>,
         access: Option<unify::files::AccessSize>,
     ) -> Cargo {
         let id = self.call_id(call.call) as i64;
         match (state.cargo, access) {
-            (states::Cargo::Access, Some(access)) => pack([id, access.bytes, access.offset]),
-            (states::Cargo::Value(i), _) => pack([id, value(i.into()).unwrap_or(-1), 0]),
+            (states::StateCargo::Access, Some(access)) => pack([id, access.bytes, access.offset]),
+            (states::StateCargo::Value(i), _) => pack([id, value(i.into()).unwrap_or(-1), 0]),
             _ => pack([id, 0, 0]),
         }
     }

@@ -292,7 +292,7 @@ mod tests {
     use super::super::record::LeftState;
     use super::*;
     use proptest::prelude::*;
-    use trace_formats::clog2::{Msg, RecordHeader};
+    use trace_formats::clog2::{Clog2Msg, Clog2RecordHeader};
 
     fn endpoint(time: f64, rank: i32, partner: i32, is_send: bool) -> MergedRecord {
         let etype = if is_send {
@@ -301,13 +301,13 @@ mod tests {
             msg_etype::RECV
         };
         MergedRecord {
-            header: RecordHeader {
+            header: Clog2RecordHeader {
                 time,
                 icomm: 0,
                 rank,
                 thread: 0,
             },
-            body: MergedBody::Message(Msg {
+            body: MergedBody::Message(Clog2Msg {
                 etype,
                 icomm: 0,
                 rank: partner,
@@ -352,7 +352,7 @@ mod tests {
     /// The beginning and the end of a state of rank 1.
     fn state(start: f64, end: f64, etypes: [i32; 2], thread: i32) -> [MergedRecord; 2] {
         let record = |time, body| MergedRecord {
-            header: RecordHeader {
+            header: Clog2RecordHeader {
                 time,
                 icomm: 0,
                 rank: 1,

@@ -5,8 +5,8 @@ use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::record::{MergedBody, StateDefinition};
 use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
-    ConstDef, EventDef, FixedText, Gid, RunOrigin, StateDef, comm_etype, constdef_etype,
-    unmatched_endpoints_name,
+    Clog2ConstDef, Clog2EventDef, Clog2StateDef, FixedText, Gid, RunOrigin, comm_etype,
+    constdef_etype, unmatched_endpoints_name,
 };
 use trace_model::hash::Wide;
 use unify::comms::CommId;
@@ -118,7 +118,7 @@ impl ProcessWalk<'_> {
             solo.push((self.schema.states.annotation(), "gold", "annotation", "%s"));
         }
         for (etype, color, name, format) in solo {
-            self.put_on_world(MergedBody::SoloEvent(Box::new(EventDef {
+            self.put_on_world(MergedBody::SoloEvent(Box::new(Clog2EventDef {
                 etype,
                 color: FixedText::new(color),
                 name: FixedText::new(name),
@@ -129,7 +129,7 @@ impl ProcessWalk<'_> {
 }
 
 /// Definition of a kind of state, which may have a longer name than CLOG2 has room for.
-fn state(def: StateDef, whole_name: Option<&String>) -> MergedBody {
+fn state(def: Clog2StateDef, whole_name: Option<&String>) -> MergedBody {
     MergedBody::State(Box::new(StateDefinition {
         def,
         whole_name: whole_name.cloned(),
@@ -138,7 +138,7 @@ fn state(def: StateDef, whole_name: Option<&String>) -> MergedBody {
 
 /// Definition of a constant.
 pub(super) fn constant(value: i32, name: &str) -> MergedBody {
-    MergedBody::Constant(Box::new(ConstDef {
+    MergedBody::Constant(Box::new(Clog2ConstDef {
         etype: constdef_etype::MPI_CONST,
         value,
         name: FixedText::new(name),

@@ -8,7 +8,7 @@ use super::stream::{MergeSettings, MergeStream, Notes};
 use blockfile::file::BlockFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use trace_formats::clog2::states::CallIds;
+use trace_formats::clog2::states::CallIdDisplay;
 use trace_formats::clog2::{CommTable, Preamble};
 use unify::categories::UserCategories;
 use unify::counters;
@@ -29,7 +29,7 @@ pub use unify::run_files::RunFilesError;
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions {
     /// For which calls the info box shows the CallID.
-    pub call_ids: CallIds,
+    pub call_ids: CallIdDisplay,
     /// The run was killed: calls that never came to their end are shown up to the latest time known.
     pub recover: bool,
     /// Which functions of the program are shown.

@@ -8,7 +8,7 @@ use super::request_operation::{ReceiveOperation, RequestMessages, SendOperation}
 use blockfile::args::Array;
 use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
-use trace_formats::clog2::{Msg, msg_etype};
+use trace_formats::clog2::{Clog2Msg, msg_etype};
 use trace_model::requests::Use;
 use unify::comms::CommId;
 use unify::completion::Completed;
@@ -289,7 +289,7 @@ impl ProcessWalk<'_> {
         self.put(
             place,
             thread,
-            MergedBody::Message(Msg {
+            MergedBody::Message(Clog2Msg {
                 etype,
                 icomm: place.partner,
                 rank,

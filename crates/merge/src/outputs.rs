@@ -14,7 +14,7 @@ use std::convert::Infallible;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
-use trace_formats::clog2::{CommTable, RecordHeader, late_messages_name};
+use trace_formats::clog2::{Clog2RecordHeader, CommTable, late_messages_name};
 use trace_formats::slog2::PendingFile;
 
 /// A finished file.
@@ -234,7 +234,7 @@ impl OutputFiles {
         let forwarding = self.forwarding.take()?;
         let corrected = forwarding.finish(|record| self.put(record));
         if corrected.violations > 0 {
-            let header = RecordHeader {
+            let header = Clog2RecordHeader {
                 time: corrected.last,
                 icomm: 0,
                 rank: 0,

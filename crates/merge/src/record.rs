@@ -8,8 +8,8 @@
 //! Ranks exchange records as [`MergedRecord::encode`] writes them, little-endian and with their size in front.
 
 use trace_formats::clog2::{
-    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, ConstDef, Endian, EventDef, MAX_RECORD_SIZE,
-    Msg, RecordHeader, StateDef,
+    CARGO_SIZE, Clog2Body, Clog2CommEvent, Clog2ConstDef, Clog2EventDef, Clog2Msg, Clog2Record,
+    Clog2RecordHeader, Clog2StateDef, Endian, MAX_RECORD_SIZE,
 };
 
 /// The data of an event.
@@ -19,7 +19,7 @@ pub type Cargo = [u8; CARGO_SIZE];
 #[derive(Clone, Debug, PartialEq)]
 pub struct MergedRecord {
     /// Time in seconds since time zero, communicator, rank in it, and thread.
-    pub header: RecordHeader,
+    pub header: Clog2RecordHeader,
     /// What happens.
     pub body: MergedBody,
 }
@@ -42,15 +42,15 @@ pub enum MergedBody {
         cargo: Option<Cargo>,
     },
     /// A message is sent or received.
-    Message(Msg),
+    Message(Clog2Msg),
     /// A communicator is made or freed.
-    Comm(CommEvent),
+    Comm(Clog2CommEvent),
     /// A kind of state is defined.
     State(Box<StateDefinition>),
     /// A kind of event is defined.
-    SoloEvent(Box<EventDef>),
+    SoloEvent(Box<Clog2EventDef>),
     /// A constant is defined.
-    Constant(Box<ConstDef>),
+    Constant(Box<Clog2ConstDef>),
     /// The clock of the process is shifted, seconds.
     TimeShift(f64),
 }
@@ -72,7 +72,7 @@ pub struct LeftState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateDefinition {
     /// As a CLOG2 file has it.
-    pub def: StateDef,
+    pub def: Clog2StateDef,
     /// The whole name, where `def` may have only its beginning.
     pub whole_name: Option<String>,
 }
@@ -184,7 +184,7 @@ impl MergedRecord {
         let (head, rest) = bytes.split_first_chunk::<HEAD_BYTES>()?;
         let mut head = &head[4..];
         let kind = u32::from_le_bytes(take(&mut head)?);
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time: f64::from_le_bytes(take(&mut head)?),
             icomm: i32::from_le_bytes(take(&mut head)?),
             rank: i32::from_le_bytes(take(&mut head)?),
@@ -283,7 +283,7 @@ mod tests {
         (any::<[i32; 3]>(), "[a-z]{0,31}", "[a-z]{0,20}", whole_name).prop_map(
             |([state_id, start_etype, final_etype], name, color, whole_name)| {
                 MergedBody::State(Box::new(StateDefinition {
-                    def: StateDef {
+                    def: Clog2StateDef {
                         state_id,
                         start_etype,
                         final_etype,
@@ -321,7 +321,7 @@ mod tests {
                 } else {
                     msg_etype::RECV
                 };
-                MergedBody::Message(Msg {
+                MergedBody::Message(Clog2Msg {
                     etype,
                     icomm,
                     rank,
@@ -330,7 +330,7 @@ mod tests {
                 })
             }),
             any::<[i32; 3]>().prop_map(|[icomm, rank, wrank]| {
-                MergedBody::Comm(CommEvent {
+                MergedBody::Comm(Clog2CommEvent {
                     etype: comm_etype::INTRA_CREATE,
                     icomm,
                     rank,
@@ -340,14 +340,14 @@ mod tests {
             }),
             state_definition(),
             (any::<i32>(), "[a-z]{0,31}").prop_map(|(value, name)| {
-                MergedBody::Constant(Box::new(ConstDef {
+                MergedBody::Constant(Box::new(Clog2ConstDef {
                     etype: constdef_etype::MPI_CONST,
                     value,
                     name: FixedText::new(&name),
                 }))
             }),
             (any::<i32>(), "[a-z]{0,31}").prop_map(|(etype, name)| {
-                MergedBody::SoloEvent(Box::new(EventDef {
+                MergedBody::SoloEvent(Box::new(Clog2EventDef {
                     etype,
                     color: FixedText::new("white"),
                     name: FixedText::new(&name),
@@ -359,13 +359,14 @@ mod tests {
     }
 
     fn record() -> impl Strategy<Value = MergedRecord> {
-        let header =
-            (-1e9..1e9, any::<[i32; 3]>()).prop_map(|(time, [icomm, rank, thread])| RecordHeader {
+        let header = (-1e9..1e9, any::<[i32; 3]>()).prop_map(|(time, [icomm, rank, thread])| {
+            Clog2RecordHeader {
                 time,
                 icomm,
                 rank,
                 thread,
-            });
+            }
+        });
         (header, body()).prop_map(|(header, body)| MergedRecord { header, body })
     }
 

@@ -6,7 +6,7 @@ use super::record::{LeftState, MergedBody, MergedRecord};
 use io_attribution::draw::{CATEGORIES, DrawingBase};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
-use trace_formats::clog2::{CommEvent, comm_etype};
+use trace_formats::clog2::{Clog2CommEvent, comm_etype};
 use trace_formats::slog2::{
     self, ConvertOptions, FromClog2, LineIdMap, PendingFile, Slog2Error, TreeOptions, WholeState,
 };
@@ -128,7 +128,7 @@ impl Slog2Sink {
     }
 
     /// Notes the lines that a communicator gives rise to.
-    fn announce(&mut self, event: &CommEvent, plan: &OutputPlan) {
+    fn announce(&mut self, event: &Clog2CommEvent, plan: &OutputPlan) {
         let threads = i64::from(plan.preamble.max_thread_count);
         let world = i64::from(plan.preamble.max_comm_world_size);
         let made = event.etype != comm_etype::FREE;

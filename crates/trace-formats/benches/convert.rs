@@ -6,8 +6,8 @@
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
 use trace_formats::clog2::{
-    Clog2Body, Clog2Reader, Clog2Record, Clog2Writer, CommEvent, CommTable, FixedText, Gid, Msg,
-    Preamble, RecordHeader, StateDef, msg_etype,
+    Clog2Body, Clog2CommEvent, Clog2Msg, Clog2Reader, Clog2Record, Clog2RecordHeader,
+    Clog2StateDef, Clog2Writer, CommTable, FixedText, Gid, Preamble, msg_etype,
 };
 use trace_formats::slog2::{
     ConvertOptions, NewDrawable, Topology, TreeBuilder, TreeOptions, Vertex, convert,
@@ -67,7 +67,7 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
     let mut writer = Clog2Writer::new(&mut file, &preamble).expect("memory");
     let record = |time, rank, body| Clog2Record {
-        header: RecordHeader {
+        header: Clog2RecordHeader {
             time,
             icomm: 0,
             rank,
@@ -76,7 +76,7 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
         body,
     };
     for rank in 0..ranks {
-        let body = Clog2Body::Comm(CommEvent {
+        let body = Clog2Body::Comm(Clog2CommEvent {
             etype: 0,
             icomm: 0,
             rank,
@@ -97,7 +97,7 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
             };
             let bare = |etype| Clog2Body::Bare { etype };
             let msg = |etype, rank| {
-                Clog2Body::Msg(Msg {
+                Clog2Body::Msg(Clog2Msg {
                     etype,
                     icomm: 0,
                     rank,
@@ -125,7 +125,7 @@ fn log(ranks: i32, drawables: u64) -> Vec<u8> {
         }
     }
     for state in [5, 24, 65, 77, 80, 300] {
-        let body = Clog2Body::StateDef(StateDef {
+        let body = Clog2Body::StateDef(Clog2StateDef {
             state_id: state,
             start_etype: 2 * state,
             final_etype: 2 * state + 1,

@@ -6,8 +6,8 @@ use std::io::{Seek, Write};
 
 use super::select::{Judge, Selection};
 use trace_formats::clog2::{
-    CARGO_SIZE, Clog2Body, Clog2Error, Clog2Reader, Clog2Record, Clog2Source, Clog2Writer, Msg,
-    Preamble, RecordHeader, msg_etype,
+    CARGO_SIZE, Clog2Body, Clog2Error, Clog2Msg, Clog2Reader, Clog2Record, Clog2RecordHeader,
+    Clog2Source, Clog2Writer, Preamble, msg_etype,
 };
 use trace_model::{Source as _, Topology};
 
@@ -128,7 +128,7 @@ impl LineNumbering {
         comm.wrapping_mul(self.ranks).wrapping_add(rank)
     }
 
-    fn line(self, header: &RecordHeader) -> i32 {
+    fn line(self, header: &Clog2RecordHeader) -> i32 {
         self.process(header.icomm, header.rank)
             .wrapping_mul(self.threads)
             .wrapping_add(header.thread)
@@ -207,7 +207,7 @@ impl RecordPairing<'_> {
         }
     }
 
-    fn message(&mut self, header: &RecordHeader, msg: &Msg, this: WaitingRecord) {
+    fn message(&mut self, header: &Clog2RecordHeader, msg: &Clog2Msg, this: WaitingRecord) {
         let own = self.numbering.process(header.icomm, header.rank);
         let partner = self.numbering.process(msg.icomm, msg.rank);
         let (route, others, same) = match msg.etype {

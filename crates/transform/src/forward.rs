@@ -233,17 +233,17 @@ fn partners(records: &[Clog2Record]) -> HashMap<usize, usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace_formats::clog2::{Msg, RecordHeader};
+    use trace_formats::clog2::{Clog2Msg, Clog2RecordHeader};
 
     fn endpoint(time: f64, rank: i32, partner: i32, is_send: bool) -> Clog2Record {
         Clog2Record {
-            header: RecordHeader {
+            header: Clog2RecordHeader {
                 time,
                 icomm: 0,
                 rank,
                 thread: 0,
             },
-            body: Clog2Body::Msg(Msg {
+            body: Clog2Body::Msg(Clog2Msg {
                 etype: if is_send {
                     msg_etype::SEND
                 } else {

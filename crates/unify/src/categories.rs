@@ -11,7 +11,7 @@ use blockfile::args::ByteCursor;
 use blockfile::user::{UserCategory, UserCategoryKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace_formats::clog2::states::USER_STATES;
-use trace_formats::clog2::{EventDef, FixedText, StateDef};
+use trace_formats::clog2::{Clog2EventDef, Clog2StateDef, FixedText};
 use trace_formats::slog2::Color;
 use trace_model::hash::Map;
 
@@ -156,8 +156,8 @@ pub struct CategoryEtypes {
 /// The agreed categories with their numbers in the CLOG2 file.
 #[derive(Clone, Debug, Default)]
 pub struct NumberedCategories {
-    states: Vec<StateDef>,
-    events: Vec<EventDef>,
+    states: Vec<Clog2StateDef>,
+    events: Vec<Clog2EventDef>,
     names: HashMap<(UserCategoryKind, String), CategoryEtypes>,
     /// Of events of MPE's API.
     numbers: Map<i32, i32>,
@@ -287,7 +287,7 @@ impl NumberedCategories {
         } else {
             format
         };
-        self.states.push(StateDef {
+        self.states.push(Clog2StateDef {
             state_id: id,
             start_etype: start,
             final_etype: end,
@@ -305,7 +305,7 @@ impl NumberedCategories {
 
     fn event(&mut self, category: &UserCategory, etype: i32) {
         let color = self.color(category);
-        self.events.push(EventDef {
+        self.events.push(Clog2EventDef {
             etype,
             color,
             name: FixedText::new(&category.name),
@@ -329,12 +329,12 @@ impl NumberedCategories {
     }
 
     /// Definitions of states.
-    pub fn states(&self) -> &[StateDef] {
+    pub fn states(&self) -> &[Clog2StateDef] {
         &self.states
     }
 
     /// Definitions of solo events.
-    pub fn events(&self) -> &[EventDef] {
+    pub fn events(&self) -> &[Clog2EventDef] {
         &self.events
     }
 

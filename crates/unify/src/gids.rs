@@ -1,7 +1,7 @@
 //! The communicator table of a merged file: how the ranks' communicators get one numbering (`spec/clog2.md` sections 5.3
 //! and 12.1).
 
-use trace_formats::clog2::{CommEntry, CommKind, CommTable, Gid};
+use trace_formats::clog2::{Clog2CommKind, CommEntry, CommTable, Gid};
 use trace_model::hash::Map;
 
 /// A communicator table that finds global ids quickly.
@@ -13,7 +13,7 @@ pub struct GidTable {
 
 impl GidTable {
     /// The table of one rank: root's, when it is to become that of the file.
-    pub fn new(entries: &[(Gid, CommKind)]) -> GidTable {
+    pub fn new(entries: &[(Gid, Clog2CommKind)]) -> GidTable {
         let mut table = GidTable::default();
         for &(gid, kind) in entries {
             table.push(gid, kind);
@@ -25,7 +25,7 @@ impl GidTable {
     pub fn absorb(&mut self, gids: impl IntoIterator<Item = Gid>) {
         for gid in gids {
             if !self.lids.contains_key(&gid) {
-                self.push(gid, CommKind::Unknown);
+                self.push(gid, Clog2CommKind::Unknown);
             }
         }
     }
@@ -36,8 +36,8 @@ impl GidTable {
     }
 
     /// Numbers for all entries of a rank's table.
-    pub fn lids(&self, entries: &[(Gid, CommKind)]) -> Vec<i32> {
-        let lid = |&(gid, _): &(Gid, CommKind)| {
+    pub fn lids(&self, entries: &[(Gid, Clog2CommKind)]) -> Vec<i32> {
+        let lid = |&(gid, _): &(Gid, Clog2CommKind)| {
             self.lid(gid).unwrap_or(trace_formats::clog2::UNKNOWN_LID)
         };
         entries.iter().map(lid).collect()
@@ -48,7 +48,7 @@ impl GidTable {
         &self.table
     }
 
-    fn push(&mut self, gid: Gid, kind: CommKind) {
+    fn push(&mut self, gid: Gid, kind: Clog2CommKind) {
         let index = i32::try_from(self.table.0.len()).unwrap_or(i32::MAX);
         let lid = *self.lids.entry(gid).or_insert(index);
         self.table.0.push(CommEntry { gid, lid, kind });
@@ -63,11 +63,11 @@ mod tests {
     fn numbers_are_the_first_places() {
         let gid = |n| Gid::new(n, 0.0, b"x");
         let own = [
-            (gid(1), CommKind::Intra),
-            (gid(2), CommKind::Intra),
-            (gid(3), CommKind::Inter),
-            (gid(2), CommKind::Local),
-            (gid(4), CommKind::Remote),
+            (gid(1), Clog2CommKind::Intra),
+            (gid(2), Clog2CommKind::Intra),
+            (gid(3), Clog2CommKind::Inter),
+            (gid(2), Clog2CommKind::Local),
+            (gid(4), Clog2CommKind::Remote),
         ];
         let mut table = GidTable::new(&own);
         table.absorb([gid(1), gid(5), gid(4), gid(5)]);

@@ -13,7 +13,7 @@ use blockfile::function::FunctionStep;
 use blockfile::record::FIRST_DEFINITION;
 use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
 use std::collections::HashMap;
-use trace_formats::clog2::{CommKind, Gid};
+use trace_formats::clog2::{Clog2CommKind, Gid};
 
 /// What is found out about one process.
 #[derive(Clone, Debug)]
@@ -289,15 +289,15 @@ impl Scan {
 
     /// The rank's communicator table (`spec/clog2.md` section 5.3): its communicators in order of creation, an
     /// intercommunicator as itself, its local and its remote side.
-    pub fn gids(&self) -> Vec<(Gid, CommKind)> {
+    pub fn gids(&self) -> Vec<(Gid, Clog2CommKind)> {
         let mut gids = Vec::with_capacity(self.comms.all().len());
         for comm in self.comms.all() {
             match comm.sides {
-                None => gids.push((comm.gid, CommKind::Intra)),
+                None => gids.push((comm.gid, Clog2CommKind::Intra)),
                 Some((local, remote)) => gids.extend([
-                    (comm.gid, CommKind::Inter),
-                    (local, CommKind::Local),
-                    (remote, CommKind::Remote),
+                    (comm.gid, Clog2CommKind::Inter),
+                    (local, Clog2CommKind::Local),
+                    (remote, Clog2CommKind::Remote),
                 ]),
             }
         }

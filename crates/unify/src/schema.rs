@@ -7,7 +7,7 @@ use blockfile::layout::Family;
 use blockfile::record::{FIRST_DEFINITION, FIRST_UNKNOWN};
 use std::collections::BTreeMap;
 use trace_formats::clog2::Preamble;
-use trace_formats::clog2::states::{CallIds, States};
+use trace_formats::clog2::states::{CallIdDisplay, FunctionStates};
 use wrappers::Table;
 
 /// Description common to all processes of a run: the meaning of their calls and the categories they are drawn in.
@@ -16,7 +16,7 @@ pub struct Schema<'t> {
     /// Meaning of the calls of each function, by number of the function.
     pub plans: Vec<FunctionPlan<'t>>,
     /// States of all functions.
-    pub states: States,
+    pub states: FunctionStates,
     /// Categories of the program's own events.
     pub user: NumberedCategories,
     /// Number of MPI_Cancel.
@@ -28,12 +28,12 @@ impl<'t> Schema<'t> {
     pub fn new(
         table: &'t Table,
         family: Family,
-        call_ids: CallIds,
+        call_ids: CallIdDisplay,
         unknown: &BTreeMap<u16, String>,
     ) -> Schema<'t> {
         Schema {
             plans: plan::plans(table, family),
-            states: States::new(table, call_ids, FIRST_UNKNOWN..FIRST_DEFINITION, unknown),
+            states: FunctionStates::new(table, call_ids, FIRST_UNKNOWN..FIRST_DEFINITION, unknown),
             user: NumberedCategories::default(),
             cancel: table.get("MPI_Cancel").map(|f| f.id as u16),
         }
@@ -47,7 +47,7 @@ impl<'t> Schema<'t> {
     }
 
     /// States of all functions.
-    pub fn states(&self) -> &States {
+    pub fn states(&self) -> &FunctionStates {
         &self.states
     }
 

@@ -28,9 +28,9 @@ fn variables_win_over_lines_and_lines_over_files() {
             enter: false,
             exit: true,
         },
-        debug: Debug {
+        debug: DebugSet {
             libdumpi: true,
-            ..Debug::NONE
+            ..DebugSet::NONE
         },
         functions: [("MPI_Send".into(), Setting::Disable)].into(),
         ..Settings::default()
@@ -63,7 +63,7 @@ fn mpes_variables_mean_what_they_mean_there() {
         ..Settings::default()
     };
     assert_eq!(settings, expected);
-    let names = Names {
+    let names = NameValues {
         program: "",
         job: "",
         task: "",

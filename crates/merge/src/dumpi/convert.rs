@@ -22,7 +22,7 @@ use wrappers::Table;
 
 /// What became of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CallOutcome {
     /// A DUMPI record of its own.
     Call,
     /// A pair of pseudo calls.
@@ -146,7 +146,7 @@ impl<'t> Converter<'t> {
         record: &Record<'_>,
         head: &RecordHead,
         counts: &[(i64, i64)],
-    ) -> Result<Outcome, DumpiWriteError> {
+    ) -> Result<CallOutcome, DumpiWriteError> {
         let number = usize::from(record.function);
         let Some(Some(plan)) = self.plans.get(number) else {
             return self.extension(writer, record.function, head, counts);
@@ -158,7 +158,7 @@ impl<'t> Converter<'t> {
         let is_whole = function.and_then(|f| args.fill(f, self.family, record.payload));
         if is_whole.is_none() {
             count.1 += 1;
-            return Ok(Outcome::Damaged);
+            return Ok(CallOutcome::Damaged);
         }
         if !plan.fits(&args) {
             count.1 += 1;
@@ -167,12 +167,12 @@ impl<'t> Converter<'t> {
         let mut call = writer.call(plan.id, head, counts);
         self.known.fill(plan, &args, &mut call);
         match call.end() {
-            Ok(()) => Ok(Outcome::Call),
+            Ok(()) => Ok(CallOutcome::Call),
             Err(e @ (DumpiWriteError::Io(_) | DumpiWriteError::File { .. })) => Err(e),
             // Text or an array beyond 4 GB.
             Err(_) => {
                 count.1 += 1;
-                Ok(Outcome::Damaged)
+                Ok(CallOutcome::Damaged)
             }
         }
     }
@@ -219,16 +219,16 @@ impl<'t> Converter<'t> {
         number: u16,
         head: &RecordHead,
         counts: &[(i64, i64)],
-    ) -> Result<Outcome, DumpiWriteError> {
+    ) -> Result<CallOutcome, DumpiWriteError> {
         if !self.extensions {
-            return Ok(Outcome::LeftOut);
+            return Ok(CallOutcome::LeftOut);
         }
         let both = Halves {
             enter: true,
             exit: true,
         };
         self.names.call(writer, number, head, both, counts)?;
-        Ok(Outcome::Extension)
+        Ok(CallOutcome::Extension)
     }
 
     /// Writes a call that never came to its end, as something that was entered and not left.

@@ -1,6 +1,6 @@
 //! The files of a run.
 
-use super::convert::{Converter, Outcome};
+use super::convert::{CallOutcome, Converter};
 use super::options::DumpiOptions;
 use blockfile::counts;
 use blockfile::define::{self, COUNTS, ClockReading, Definition};
@@ -356,10 +356,10 @@ fn stream<W: Write>(
             head.mask.0 |= Mask::COUNTERS;
         }
         let count = match converter.call(writer, &record, &head, values)? {
-            Outcome::Call => &mut summary.calls,
-            Outcome::Extension => &mut summary.extensions,
-            Outcome::LeftOut => &mut summary.left_out,
-            Outcome::Damaged => &mut summary.damaged,
+            CallOutcome::Call => &mut summary.calls,
+            CallOutcome::Extension => &mut summary.extensions,
+            CallOutcome::LeftOut => &mut summary.left_out,
+            CallOutcome::Damaged => &mut summary.damaged,
         };
         *count += 1;
         counts.forget(item.position);

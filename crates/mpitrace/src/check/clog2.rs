@@ -4,7 +4,7 @@ use super::findings::CheckFindings;
 use crate::terminal::progress::TaskProgress;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use trace_formats::clog2::{
-    Clog2Body, Clog2ErrorKind, Clog2Reader, Clog2Record, CommEvent, CommKind, CommTable,
+    Clog2Body, Clog2CommEvent, Clog2CommKind, Clog2ErrorKind, Clog2Reader, Clog2Record, CommTable,
     ENDLOG_TIME, PREAMBLE_SIZE, Preamble, UNKNOWN_LID, comm_etype, msg_etype,
 };
 
@@ -129,9 +129,9 @@ fn communicators(table: &CommTable, offset: u64, findings: &mut CheckFindings) {
             );
             findings.error_at("LID of a communicator", &place, what);
         }
-        if entry.kind == CommKind::Inter {
+        if entry.kind == Clog2CommKind::Inter {
             let sides = [nth + 1, nth + 2].map(|nth| table.get(nth).map(|entry| entry.kind));
-            if sides != [Some(CommKind::Local), Some(CommKind::Remote)] {
+            if sides != [Some(Clog2CommKind::Local), Some(Clog2CommKind::Remote)] {
                 let what = "an intercommunicator without its local and remote side behind it";
                 findings.error_at("sides of an intercommunicator", &place, what);
             }
@@ -365,7 +365,7 @@ impl CheckedLog<'_, '_> {
         }
     }
 
-    fn comm_event(&mut self, offset: u64, event: &CommEvent) {
+    fn comm_event(&mut self, offset: u64, event: &Clog2CommEvent) {
         use comm_etype::{
             FREE, INTER_CREATE, INTRA_CREATE, INTRA_LOCAL, INTRA_REMOTE, SELF_CREATE, WORLD_CREATE,
         };

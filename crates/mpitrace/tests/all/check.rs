@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use test_support::golden;
 use trace_formats::clog2::{
-    Clog2Body, Clog2Record, Clog2Writer, CommEvent, CommKind, CommTable, EventDef, FixedText, Gid,
-    Msg, Preamble, RecordHeader, StateDef, comm_etype, msg_etype,
+    Clog2Body, Clog2CommEvent, Clog2CommKind, Clog2EventDef, Clog2Msg, Clog2Record,
+    Clog2RecordHeader, Clog2StateDef, Clog2Writer, CommTable, FixedText, Gid, Preamble, comm_etype,
+    msg_etype,
 };
 use trace_formats::slog2;
 
@@ -264,7 +265,7 @@ fn damage_to_a_tree() {
 fn records() -> Vec<Clog2Record> {
     let mut records = Vec::new();
     let mut push = |time, rank, body| {
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time,
             icomm: 0,
             rank,
@@ -273,7 +274,7 @@ fn records() -> Vec<Clog2Record> {
         records.push(Clog2Record { header, body });
     };
     for rank in 0..2 {
-        let event = CommEvent {
+        let event = Clog2CommEvent {
             etype: comm_etype::WORLD_CREATE,
             icomm: 0,
             rank,
@@ -283,7 +284,7 @@ fn records() -> Vec<Clog2Record> {
         push(0.0, rank, Clog2Body::Comm(event));
     }
     let msg = |etype, rank| {
-        Clog2Body::Msg(Msg {
+        Clog2Body::Msg(Clog2Msg {
             etype,
             icomm: 0,
             rank,
@@ -297,7 +298,7 @@ fn records() -> Vec<Clog2Record> {
     push(1.3, 1, msg(msg_etype::RECV, 0));
     push(1.4, 0, Clog2Body::Bare { etype: 11 });
     push(1.5, 1, Clog2Body::Bare { etype: 11 });
-    let state = StateDef {
+    let state = Clog2StateDef {
         state_id: 5,
         start_etype: 10,
         final_etype: 11,
@@ -325,7 +326,7 @@ fn log(records: &[Clog2Record]) -> Vec<u8> {
         writer.write(record).expect("record");
     }
     let mut table = CommTable::default();
-    table.push(gid(), CommKind::Intra);
+    table.push(gid(), Clog2CommKind::Intra);
     writer.finish(&table, &preamble).expect("finished");
     out.into_inner()
 }
@@ -391,7 +392,7 @@ fn damage_to_a_log() {
     bench.is_bad(&with(1, &comm), "kind of communicator event");
     let solo = Clog2Record {
         header: good[2].header,
-        body: Clog2Body::EventDef(EventDef::default()),
+        body: Clog2Body::EventDef(Clog2EventDef::default()),
     };
     let mut more = good.clone();
     more.push(solo);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use trace_formats::clog2::{
-    Clog2Body, Clog2Record, Clog2Writer, CommEvent, CommTable, EventDef, FixedText, Gid, Msg,
-    Preamble, RecordHeader, StateDef, comm_etype, msg_etype,
+    Clog2Body, Clog2CommEvent, Clog2EventDef, Clog2Msg, Clog2Record, Clog2RecordHeader,
+    Clog2StateDef, Clog2Writer, CommTable, FixedText, Gid, Preamble, comm_etype, msg_etype,
 };
 use trace_formats::slog2::{Slog2Reader, Topology};
 
@@ -33,7 +33,7 @@ fn sample(path: &Path) {
     for rank in 0..RANKS {
         let (etype, icomm, wrank) = (comm_etype::WORLD_CREATE, 0, rank);
         let gid = Gid::new(1, 0.5, b"sample");
-        let comm = CommEvent {
+        let comm = Clog2CommEvent {
             etype,
             icomm,
             rank,
@@ -50,7 +50,7 @@ fn sample(path: &Path) {
         records.push((
             0.0,
             0,
-            Clog2Body::StateDef(StateDef {
+            Clog2Body::StateDef(Clog2StateDef {
                 state_id: nth as i32 + 1,
                 start_etype,
                 final_etype: start_etype + 1,
@@ -63,7 +63,7 @@ fn sample(path: &Path) {
     records.push((
         0.0,
         0,
-        Clog2Body::EventDef(EventDef {
+        Clog2Body::EventDef(Clog2EventDef {
             etype: event,
             color: FixedText::new("red"),
             name: FixedText::new("Mark"),
@@ -75,7 +75,7 @@ fn sample(path: &Path) {
             let at = |microseconds: i32| f64::from(1000 * step + 10 * rank + microseconds) / 1e6;
             let bare = |etype| Clog2Body::Bare { etype };
             let message = |etype, rank| {
-                Clog2Body::Msg(Msg {
+                Clog2Body::Msg(Clog2Msg {
                     etype,
                     icomm: 0,
                     rank,
@@ -99,7 +99,7 @@ fn sample(path: &Path) {
     }
     records.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (time, rank, body) in records {
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time,
             icomm: 0,
             rank,

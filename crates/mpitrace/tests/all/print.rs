@@ -204,7 +204,7 @@ fn a_closed_pipe_is_no_failure() {
     let log = std::env::temp_dir().join(format!("mpitrace-print-{}.clog2", std::process::id()));
     let preamble = trace_formats::clog2::Preamble::default();
     let mut writer = trace_formats::clog2::Clog2Writer::create(&log, &preamble).unwrap();
-    let header = trace_formats::clog2::RecordHeader::default();
+    let header = trace_formats::clog2::Clog2RecordHeader::default();
     for etype in 0..20_000 {
         let body = trace_formats::clog2::Clog2Body::Bare { etype };
         writer

@@ -5,7 +5,8 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use trace_formats::clog2::{
-    Clog2Body, Clog2Record, Clog2Writer, EventDef, FixedText, Preamble, RecordHeader, StateDef,
+    Clog2Body, Clog2EventDef, Clog2Record, Clog2RecordHeader, Clog2StateDef, Clog2Writer,
+    FixedText, Preamble,
 };
 use trace_formats::slog2::{DrawableWalk, NodeDrawable, Slog2Layout, Slog2Reader, rewrite};
 
@@ -71,15 +72,15 @@ fn write_log(path: &Path, steps: u64) {
     };
     let mut writer = Clog2Writer::create(path, &preamble).unwrap();
     let mut put = |time: f64, rank: i32, body: Clog2Body| {
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time,
             rank,
-            ..RecordHeader::default()
+            ..Clog2RecordHeader::default()
         };
         writer.write(&Clog2Record { header, body }).unwrap();
     };
     for (state_id, name) in [(300, "outer"), (301, "inner")] {
-        let def = StateDef {
+        let def = Clog2StateDef {
             state_id,
             start_etype: 2 * state_id,
             final_etype: 2 * state_id + 1,
@@ -89,7 +90,7 @@ fn write_log(path: &Path, steps: u64) {
         };
         put(0.0, 0, Clog2Body::StateDef(def));
     }
-    let def = EventDef {
+    let def = Clog2EventDef {
         etype: 5000,
         color: FixedText::new("blue"),
         name: FixedText::new("mark"),

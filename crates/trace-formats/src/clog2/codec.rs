@@ -4,8 +4,8 @@ use super::bytes::{Endian, get, get_f64, get_i32};
 use super::error::{Clog2Error, Clog2ErrorKind};
 use super::gid::Gid;
 use super::record::{
-    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, ConstDef, EventDef, HEADER_SIZE, Msg,
-    RecordHeader, StateDef, rectype,
+    CARGO_SIZE, Clog2Body, Clog2CommEvent, Clog2ConstDef, Clog2EventDef, Clog2Msg, Clog2Record,
+    Clog2RecordHeader, Clog2StateDef, HEADER_SIZE, rectype,
 };
 use super::text::FixedText;
 
@@ -128,7 +128,7 @@ impl Clog2Record {
         let Some(body) = bytes.get(HEADER_SIZE..size) else {
             return Err(truncated("record", size));
         };
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time: get_f64(bytes, 0, endian),
             icomm: int(8),
             rank: int(12),
@@ -138,7 +138,7 @@ impl Clog2Record {
         let body = match rectype {
             rectype::ENDLOG => Clog2Body::EndLog,
             rectype::ENDBLOCK => Clog2Body::EndBlock,
-            rectype::STATEDEF => Clog2Body::StateDef(StateDef {
+            rectype::STATEDEF => Clog2Body::StateDef(Clog2StateDef {
                 state_id: int(0),
                 start_etype: int(4),
                 final_etype: int(8),
@@ -146,13 +146,13 @@ impl Clog2Record {
                 name: FixedText::from_bytes(get(body, 40)),
                 format: FixedText::from_bytes(get(body, 72)),
             }),
-            rectype::EVENTDEF => Clog2Body::EventDef(EventDef {
+            rectype::EVENTDEF => Clog2Body::EventDef(Clog2EventDef {
                 etype: int(0),
                 color: FixedText::from_bytes(get(body, 8)),
                 name: FixedText::from_bytes(get(body, 32)),
                 format: FixedText::from_bytes(get(body, 64)),
             }),
-            rectype::CONSTDEF => Clog2Body::ConstDef(ConstDef {
+            rectype::CONSTDEF => Clog2Body::ConstDef(Clog2ConstDef {
                 etype: int(0),
                 value: int(4),
                 name: FixedText::from_bytes(get(body, 8)),
@@ -162,7 +162,7 @@ impl Clog2Record {
                 etype: int(0),
                 bytes: get(body, 8),
             },
-            rectype::MSGEVT => Clog2Body::Msg(Msg {
+            rectype::MSGEVT => Clog2Body::Msg(Clog2Msg {
                 etype: int(0),
                 icomm: int(4),
                 rank: int(8),
@@ -174,7 +174,7 @@ impl Clog2Record {
                 root: int(4),
                 size: int(8),
             },
-            rectype::COMMEVT => Clog2Body::Comm(CommEvent {
+            rectype::COMMEVT => Clog2Body::Comm(Clog2CommEvent {
                 etype: int(0),
                 icomm: int(4),
                 rank: int(8),
@@ -196,7 +196,7 @@ impl Clog2Record {
 
 /// Writes the header of a record to the front of `to`, which has room for it, in big-endian order.
 #[inline]
-fn put_header(to: &mut [u8], header: &RecordHeader, rectype: i32) {
+fn put_header(to: &mut [u8], header: &Clog2RecordHeader, rectype: i32) {
     put(to, 0, &header.time.to_be_bytes());
     put_ints(to, 8, &[header.icomm, header.rank, header.thread, rectype]);
 }
@@ -210,7 +210,7 @@ pub(super) const MSG_SIZE: usize = HEADER_SIZE + 24;
 
 /// The bytes of a [`Clog2Body::Bare`] record in big-endian order.
 #[inline]
-pub(super) fn put_bare(to: &mut [u8; BARE_SIZE], header: &RecordHeader, etype: i32) {
+pub(super) fn put_bare(to: &mut [u8; BARE_SIZE], header: &Clog2RecordHeader, etype: i32) {
     put_header(to, header, rectype::BAREEVT);
     put_ints(to, HEADER_SIZE, &[etype, 0]);
 }
@@ -219,7 +219,7 @@ pub(super) fn put_bare(to: &mut [u8; BARE_SIZE], header: &RecordHeader, etype: i
 #[inline]
 pub(super) fn put_cargo(
     to: &mut [u8; CARGO_RECORD_SIZE],
-    header: &RecordHeader,
+    header: &Clog2RecordHeader,
     etype: i32,
     cargo: &[u8; CARGO_SIZE],
 ) {
@@ -230,7 +230,7 @@ pub(super) fn put_cargo(
 
 /// The bytes of a [`Clog2Body::Msg`] record in big-endian order.
 #[inline]
-pub(super) fn put_message(to: &mut [u8; MSG_SIZE], header: &RecordHeader, msg: &Msg) {
+pub(super) fn put_message(to: &mut [u8; MSG_SIZE], header: &Clog2RecordHeader, msg: &Clog2Msg) {
     put_header(to, header, rectype::MSGEVT);
     let ints = [msg.etype, msg.icomm, msg.rank, msg.tag, msg.size, 0];
     put_ints(to, HEADER_SIZE, &ints);

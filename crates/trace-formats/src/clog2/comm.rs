@@ -3,7 +3,7 @@
 use super::bytes::{Endian, get_i32};
 use super::error::{Clog2Error, Clog2ErrorKind};
 use super::gid::Gid;
-use super::record::{CommEvent, comm_etype};
+use super::record::{Clog2CommEvent, comm_etype};
 use std::collections::HashMap;
 
 /// How many communicators in a row may be unknown, because the records that made them are lost.
@@ -14,7 +14,7 @@ pub const UNKNOWN_LID: i32 = -999_999_999;
 
 /// Kind of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CommKind {
+pub enum Clog2CommKind {
     /// Known from other ranks only (−1).
     Unknown,
     /// An intercommunicator (0); its local and remote side are the next two entries.
@@ -27,26 +27,26 @@ pub enum CommKind {
     Remote,
 }
 
-impl CommKind {
+impl Clog2CommKind {
     /// The number in a file.
     pub fn number(self) -> i32 {
         match self {
-            CommKind::Unknown => -1,
-            CommKind::Inter => 0,
-            CommKind::Intra => 1,
-            CommKind::Local => 2,
-            CommKind::Remote => 3,
+            Clog2CommKind::Unknown => -1,
+            Clog2CommKind::Inter => 0,
+            Clog2CommKind::Intra => 1,
+            Clog2CommKind::Local => 2,
+            Clog2CommKind::Remote => 3,
         }
     }
 
     /// The kind with this number.
     pub fn from_number(number: i32) -> Option<Self> {
         match number {
-            -1 => Some(CommKind::Unknown),
-            0 => Some(CommKind::Inter),
-            1 => Some(CommKind::Intra),
-            2 => Some(CommKind::Local),
-            3 => Some(CommKind::Remote),
+            -1 => Some(Clog2CommKind::Unknown),
+            0 => Some(Clog2CommKind::Inter),
+            1 => Some(Clog2CommKind::Intra),
+            2 => Some(Clog2CommKind::Local),
+            3 => Some(Clog2CommKind::Remote),
             _ => None,
         }
     }
@@ -60,7 +60,7 @@ pub struct CommEntry {
     /// The number used in records: index of the first entry with the same GID.
     pub lid: i32,
     /// Kind of the communicator.
-    pub kind: CommKind,
+    pub kind: Clog2CommKind,
 }
 
 impl CommEntry {
@@ -75,7 +75,7 @@ pub struct CommTable(pub Vec<CommEntry>);
 
 impl CommTable {
     /// Appends an entry and gives its LID: that of the first entry with the same GID, else its index.
-    pub fn push(&mut self, gid: Gid, kind: CommKind) -> i32 {
+    pub fn push(&mut self, gid: Gid, kind: Clog2CommKind) -> i32 {
         let lid = match self.0.iter().find(|entry| entry.gid == gid) {
             Some(entry) => entry.lid,
             None => i32::try_from(self.0.len()).unwrap_or(i32::MAX),
@@ -85,7 +85,7 @@ impl CommTable {
     }
 
     /// Appends an entry that is known to have a GID of its own, without looking.
-    pub(super) fn push_new(&mut self, gid: Gid, kind: CommKind) -> i32 {
+    pub(super) fn push_new(&mut self, gid: Gid, kind: Clog2CommKind) -> i32 {
         let lid = i32::try_from(self.0.len()).unwrap_or(i32::MAX);
         self.0.push(CommEntry { gid, lid, kind });
         lid
@@ -130,16 +130,16 @@ impl CommTable {
     /// The table that the COMM records of a file call for: for files without one, or with a damaged one.
     ///
     /// Each communicator stands where its records say, in local files its index, in merged ones its LID.
-    pub(super) fn of_records<'r>(events: impl Iterator<Item = &'r CommEvent>) -> Self {
+    pub(super) fn of_records<'r>(events: impl Iterator<Item = &'r Clog2CommEvent>) -> Self {
         let mut entries: Vec<CommEntry> = Vec::new();
         for event in events {
             let kind = match event.etype {
                 comm_etype::WORLD_CREATE | comm_etype::SELF_CREATE | comm_etype::INTRA_CREATE => {
-                    CommKind::Intra
+                    Clog2CommKind::Intra
                 }
-                comm_etype::INTER_CREATE => CommKind::Inter,
-                comm_etype::INTRA_LOCAL => CommKind::Local,
-                comm_etype::INTRA_REMOTE => CommKind::Remote,
+                comm_etype::INTER_CREATE => Clog2CommKind::Inter,
+                comm_etype::INTRA_LOCAL => Clog2CommKind::Local,
+                comm_etype::INTRA_REMOTE => Clog2CommKind::Remote,
                 _ => continue,
             };
             // A damaged number must not make the table large: each record can add a few entries.
@@ -153,7 +153,7 @@ impl CommTable {
                 entries.push(CommEntry {
                     gid: Gid::NULL,
                     lid: entries.len() as i32,
-                    kind: CommKind::Unknown,
+                    kind: Clog2CommKind::Unknown,
                 });
             }
             let entry = &mut entries[at];
@@ -201,7 +201,7 @@ impl CommTable {
                 break;
             };
             let number = get_i32(rest, 4, endian);
-            let Some(kind) = CommKind::from_number(number) else {
+            let Some(kind) = Clog2CommKind::from_number(number) else {
                 let offset = 4 + index * CommEntry::SIZE + 36;
                 return Err(Clog2Error::new(
                     offset as u64,

@@ -5,7 +5,7 @@ use super::bytes::Endian;
 use super::error::{Clog2Error, Clog2ErrorKind};
 use super::preamble::{Preamble, VERSION};
 use super::print::comm_event_name;
-use super::record::{Clog2Body, Clog2Record, Msg, RecordHeader, msg_etype};
+use super::record::{Clog2Body, Clog2Msg, Clog2Record, Clog2RecordHeader, msg_etype};
 use super::text::{FixedText, java_text};
 use std::fmt;
 use std::io::{self, Write};
@@ -66,7 +66,7 @@ fn preamble(out: &mut impl Write, preamble: &Preamble) -> io::Result<()> {
 }
 
 fn record(out: &mut impl Write, record: &Clog2Record) -> io::Result<()> {
-    let RecordHeader {
+    let Clog2RecordHeader {
         time,
         icomm,
         rank,
@@ -111,7 +111,7 @@ fn record(out: &mut impl Write, record: &Clog2Record) -> io::Result<()> {
         Clog2Body::Cargo { etype, bytes } => {
             writeln!(out, "RecCargo[ etype={etype}, bytes={} ]", java_text(bytes))
         }
-        Clog2Body::Msg(Msg {
+        Clog2Body::Msg(Clog2Msg {
             etype,
             icomm,
             rank,

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{Seek, Write};
 
-use super::comm::{CommKind, CommTable};
+use super::comm::{Clog2CommKind, CommTable};
 use super::error::Clog2Error;
 use super::gid::Gid;
 use super::merging::Merging;
@@ -61,7 +61,7 @@ pub fn join<W: Write + Seek>(
             reader.comm_table_of_records()
         });
         let lids = own.0.iter().map(|entry| {
-            let is_inter = entry.kind == CommKind::Inter;
+            let is_inter = entry.kind == Clog2CommKind::Inter;
             (number(&mut table, &mut numbers, entry.gid), is_inter)
         });
         let merging = Merging::with_lids(reader.preamble(), lids);
@@ -104,7 +104,7 @@ pub fn join<W: Write + Seek>(
 /// The number of a communicator in the joined file.
 fn number(table: &mut CommTable, numbers: &mut HashMap<Gid, i32>, gid: Gid) -> i32 {
     let entry = numbers.entry(gid);
-    *entry.or_insert_with(|| table.push_new(gid, CommKind::Unknown))
+    *entry.or_insert_with(|| table.push_new(gid, Clog2CommKind::Unknown))
 }
 
 /// The records of one input as they go into the joined file.

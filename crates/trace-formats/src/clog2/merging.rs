@@ -1,7 +1,7 @@
 //! The records of any file as they stand in a merged one: communicators by their numbers in one table for all, times on
 //! root's clock (`spec/clog2.md` sections 5.4, 11.1 and 14).
 
-use super::comm::{CommKind, CommTable, UNKNOWN_LID};
+use super::comm::{Clog2CommKind, CommTable, UNKNOWN_LID};
 use super::preamble::Preamble;
 use super::record::{Clog2Body, Clog2Record};
 
@@ -21,7 +21,7 @@ impl Merging {
         let entries = table.iter().flat_map(|table| &table.0);
         Merging::with_lids(
             preamble,
-            entries.map(|e| (e.lid, e.kind == CommKind::Inter)),
+            entries.map(|e| (e.lid, e.kind == Clog2CommKind::Inter)),
         )
     }
 

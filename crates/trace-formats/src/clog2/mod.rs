@@ -9,13 +9,13 @@
 //! * [`mod@print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
-//! use trace_formats::clog2::{Clog2Body, Preamble, Clog2Reader, Clog2Record, RecordHeader, Clog2Writer};
+//! use trace_formats::clog2::{Clog2Body, Preamble, Clog2Reader, Clog2Record, Clog2RecordHeader, Clog2Writer};
 //!
 //! let mut file = std::io::Cursor::new(Vec::new());
 //! let preamble = Preamble { block_size: 1024, ..Preamble::default() };
 //! let mut writer = Clog2Writer::new(&mut file, &preamble)?;
 //! writer.write(&Clog2Record {
-//!     header: RecordHeader { time: 0.5, icomm: 0, rank: 0, thread: 0 },
+//!     header: Clog2RecordHeader { time: 0.5, icomm: 0, rank: 0, thread: 0 },
 //!     body: Clog2Body::Bare { etype: 42 },
 //! })?;
 //! writer.finish(&Default::default(), &preamble)?;
@@ -52,16 +52,16 @@ mod write;
 
 pub use bytes::Endian;
 pub use codec::{peek_rectype, peek_size, peek_time};
-pub use comm::{CommEntry, CommKind, CommTable, UNKNOWN_LID};
+pub use comm::{Clog2CommKind, CommEntry, CommTable, UNKNOWN_LID};
 pub use error::{Clog2Error, Clog2ErrorKind};
 pub use gid::Gid;
 pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
 pub use read::{Clog2Reader, Clog2Records, EncodedRecords, RawClog2Records};
 pub use record::{
-    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, ConstDef, ENDLOG_TIME, EventDef,
-    FUNCTION_STATE_ETYPES, HEADER_SIZE, MAX_RECORD_SIZE, Msg, RecordHeader, StateDef, comm_etype,
-    constdef_etype, msg_etype, rectype,
+    CARGO_SIZE, Clog2Body, Clog2CommEvent, Clog2ConstDef, Clog2EventDef, Clog2Msg, Clog2Record,
+    Clog2RecordHeader, Clog2StateDef, ENDLOG_TIME, FUNCTION_STATE_ETYPES, HEADER_SIZE,
+    MAX_RECORD_SIZE, comm_etype, constdef_etype, msg_etype, rectype,
 };
 pub use repair::{Repair, repair};
 pub use sink::{Clog2Sink, SinkOptions};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::preamble::Preamble;
-use super::record::{Clog2Body, EventDef, StateDef, msg_etype};
+use super::record::{Clog2Body, Clog2EventDef, Clog2StateDef, msg_etype};
 use super::text::FixedText;
 use trace_model::{Category, Definitions, Line, Losses, Topology};
 
@@ -44,8 +44,8 @@ pub(super) struct CategoryNumbering {
     threads: i32,
     categories: HashMap<i32, DescribedCategory>,
     arrows: HashMap<i32, Category>,
-    states: BTreeMap<i32, StateDef>,
-    events: BTreeMap<i32, EventDef>,
+    states: BTreeMap<i32, Clog2StateDef>,
+    events: BTreeMap<i32, Clog2EventDef>,
 }
 
 /// States of MPI functions and of the library have the events below this, two each.
@@ -203,7 +203,7 @@ impl CategoryNumbering {
             } else {
                 USER_STATES + (start - KNOWN_ETYPES) / 2
             };
-            let definition = StateDef {
+            let definition = Clog2StateDef {
                 state_id,
                 start_etype: start,
                 final_etype: end,
@@ -215,7 +215,7 @@ impl CategoryNumbering {
             self.categories
                 .insert(category.index, DescribedCategory::State(start, end));
         } else {
-            let definition = EventDef {
+            let definition = Clog2EventDef {
                 etype: start,
                 color,
                 name,

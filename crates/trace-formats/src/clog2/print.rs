@@ -6,7 +6,7 @@
 
 use super::Clog2Reader;
 use super::bytes::Endian;
-use super::comm::{CommEntry, CommKind};
+use super::comm::{Clog2CommKind, CommEntry};
 use super::error::Clog2Error;
 use super::gid::Gid;
 use super::merging::Merging;
@@ -118,11 +118,11 @@ fn comm_entry(out: &mut Vec<u8>, entry: &CommEntry) -> io::Result<()> {
     out.write_all(b"GID=")?;
     gid(out, &entry.gid)?;
     let kind = match entry.kind {
-        CommKind::Inter => "InterComm ",
-        CommKind::Intra => "IntraComm ",
-        CommKind::Local => "LocalComm ",
-        CommKind::Remote => "RemoteComm",
-        CommKind::Unknown => "Unknown(-1)",
+        Clog2CommKind::Inter => "InterComm ",
+        Clog2CommKind::Intra => "IntraComm ",
+        Clog2CommKind::Local => "LocalComm ",
+        Clog2CommKind::Remote => "RemoteComm",
+        Clog2CommKind::Unknown => "Unknown(-1)",
     };
     writeln!(out, " LID={} kind={kind}", entry.lid)
 }
@@ -276,7 +276,7 @@ fn fixed(out: &mut Vec<u8>, value: f64) {
     out.extend_from_slice(&digits);
 }
 
-/// The name of a [`super::CommEvent::etype`], as both original tools print it.
+/// The name of a [`super::Clog2CommEvent::etype`], as both original tools print it.
 pub(super) fn comm_event_name(etype: i32) -> Option<&'static str> {
     match etype {
         comm_etype::WORLD_CREATE => Some("CommWorldCreate"),

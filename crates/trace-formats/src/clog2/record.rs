@@ -36,7 +36,7 @@ pub mod rectype {
     pub const TIMESHIFT: i32 = 11;
 }
 
-/// Values of [`Msg::etype`].
+/// Values of [`Clog2Msg::etype`].
 pub mod msg_etype {
     /// A message is sent.
     pub const SEND: i32 = -101;
@@ -44,13 +44,13 @@ pub mod msg_etype {
     pub const RECV: i32 = -102;
 }
 
-/// Values of [`ConstDef::etype`].
+/// Values of [`Clog2ConstDef::etype`].
 pub mod constdef_etype {
     /// A constant of the MPI in use; the only one MPE writes.
     pub const MPI_CONST: i32 = -201;
 }
 
-/// Values of [`CommEvent::etype`] (`spec/clog2.md` section 5.1).
+/// Values of [`Clog2CommEvent::etype`] (`spec/clog2.md` section 5.1).
 pub mod comm_etype {
     /// MPI_COMM_WORLD, at start.
     pub const WORLD_CREATE: i32 = 0;
@@ -70,7 +70,7 @@ pub mod comm_etype {
 
 /// The header of a record, without its type, which the [`Clog2Body`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RecordHeader {
+pub struct Clog2RecordHeader {
     /// Seconds since the log's time zero.
     pub time: f64,
     /// Communicator of the event: its LID in merged files, the index in the rank's own table in local ones.
@@ -83,7 +83,7 @@ pub struct RecordHeader {
 
 /// STATEDEF: describes a state, which lasts from its start event to its final event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StateDef {
+pub struct Clog2StateDef {
     /// Number of the state.
     pub state_id: i32,
     /// Number of the start event.
@@ -100,7 +100,7 @@ pub struct StateDef {
 
 /// EVENTDEF: describes a solo event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EventDef {
+pub struct Clog2EventDef {
     /// Number of the event.
     pub etype: i32,
     /// X11 colour name.
@@ -113,7 +113,7 @@ pub struct EventDef {
 
 /// CONSTDEF: a constant of the MPI in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ConstDef {
+pub struct Clog2ConstDef {
     /// See [`constdef_etype`].
     pub etype: i32,
     /// Value of the constant.
@@ -124,7 +124,7 @@ pub struct ConstDef {
 
 /// MSGEVT: one end of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Msg {
+pub struct Clog2Msg {
     /// See [`msg_etype`].
     pub etype: i32,
     /// LID of the partner's communicator (`spec/clog2.md` section 5.4).
@@ -139,7 +139,7 @@ pub struct Msg {
 
 /// COMMEVT: a communicator was made or freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommEvent {
+pub struct Clog2CommEvent {
     /// See [`comm_etype`].
     pub etype: i32,
     /// LID of the communicator.
@@ -164,11 +164,11 @@ pub enum Clog2Body {
     /// End of a block.
     EndBlock,
     /// Description of a state.
-    StateDef(StateDef),
+    StateDef(Clog2StateDef),
     /// Description of a solo event.
-    EventDef(EventDef),
+    EventDef(Clog2EventDef),
     /// A constant of MPI.
-    ConstDef(ConstDef),
+    ConstDef(Clog2ConstDef),
     /// An event without data.
     Bare {
         /// Number of the event.
@@ -182,7 +182,7 @@ pub enum Clog2Body {
         bytes: [u8; CARGO_SIZE],
     },
     /// One end of a message.
-    Msg(Msg),
+    Msg(Clog2Msg),
     /// A collective operation; MPE never writes it.
     Coll {
         /// Number of the event.
@@ -193,7 +193,7 @@ pub enum Clog2Body {
         size: i32,
     },
     /// A communicator was made or freed.
-    Comm(CommEvent),
+    Comm(Clog2CommEvent),
     /// A place in the source; MPE never writes it.
     SrcLoc {
         /// Number of the place.
@@ -235,7 +235,7 @@ impl Clog2Body {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clog2Record {
     /// Time, communicator, rank and thread.
-    pub header: RecordHeader,
+    pub header: Clog2RecordHeader,
     /// Content of the record.
     pub body: Clog2Body,
 }

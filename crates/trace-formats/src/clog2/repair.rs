@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 
 use super::error::{Clog2Error, Clog2ErrorKind};
 use super::read::{Clog2Reader, RawClog2Records};
-use super::record::{Clog2Body, Clog2Record, ENDLOG_TIME, HEADER_SIZE, RecordHeader};
+use super::record::{Clog2Body, Clog2Record, Clog2RecordHeader, ENDLOG_TIME, HEADER_SIZE};
 use super::write::{Clog2Layout, Clog2Writer};
 
 /// Report of a repair.
@@ -95,7 +95,7 @@ struct SoundRecords {
     records: usize,
     /// Size of the records found, bytes.
     size: usize,
-    last: RecordHeader,
+    last: Clog2RecordHeader,
     end: Option<Clog2Record>,
     end_at: Option<usize>,
 }
@@ -104,7 +104,7 @@ fn look(mut block: RawClog2Records<'_>, repair: &mut Repair) -> SoundRecords {
     let mut found = SoundRecords {
         records: 0,
         size: 0,
-        last: RecordHeader::default(),
+        last: Clog2RecordHeader::default(),
         end: None,
         end_at: None,
     };

@@ -5,13 +5,14 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use super::comm::{CommKind, CommTable};
+use super::comm::{Clog2CommKind, CommTable};
 use super::error::Clog2Error;
 use super::gid::Gid;
 use super::numbering::{CategoryNumbering, DescribedCategory, NumberedPlace};
 use super::preamble::Preamble;
 use super::record::{
-    CARGO_SIZE, Clog2Body, Clog2Record, CommEvent, Msg, RecordHeader, comm_etype, msg_etype,
+    CARGO_SIZE, Clog2Body, Clog2CommEvent, Clog2Msg, Clog2Record, Clog2RecordHeader, comm_etype,
+    msg_etype,
 };
 use super::write::Clog2Writer;
 use trace_model::PendingFile;
@@ -170,7 +171,7 @@ impl<W: Write + Seek> Events<W> {
     fn open(&mut self, time: f64) -> Result<(), Clog2Error> {
         let mut records = Vec::new();
         for member in self.numbering.members() {
-            let event = CommEvent {
+            let event = Clog2CommEvent {
                 etype: if member.comm == 0 {
                     comm_etype::WORLD_CREATE
                 } else {
@@ -185,7 +186,7 @@ impl<W: Write + Seek> Events<W> {
         }
         records.extend(self.numbering.definitions().map(|body| (0, body)));
         for (rank, body) in records {
-            let header = RecordHeader {
+            let header = Clog2RecordHeader {
                 time,
                 icomm: 0,
                 rank,
@@ -232,7 +233,7 @@ impl<W: Write + Seek> Events<W> {
                 return Ok(());
             }
         };
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time: point.time,
             icomm: place.comm,
             rank: place.rank,
@@ -312,7 +313,7 @@ impl<W: Write + Seek> Events<W> {
                 self.open_messages.remove(&route);
             }
         }
-        Clog2Body::Msg(Msg {
+        Clog2Body::Msg(Clog2Msg {
             etype: if is_send {
                 msg_etype::SEND
             } else {
@@ -330,9 +331,9 @@ impl<W: Write + Seek> Events<W> {
         let mut table = CommTable::default();
         for (comm, is_used) in (0..).zip(self.numbering.comms()) {
             let kind = if is_used {
-                CommKind::Intra
+                Clog2CommKind::Intra
             } else {
-                CommKind::Unknown
+                Clog2CommKind::Unknown
             };
             table.push_new(gid(comm), kind);
         }

@@ -3,7 +3,7 @@
 //! Functions for which MPE has a state keep its number, name and colour. All others get user states, numbered by the
 //! function table alone: every rank knows the numbers of all functions without asking.
 
-use super::{CARGO_SIZE, FUNCTION_STATE_ETYPES, FixedText, StateDef};
+use super::{CARGO_SIZE, Clog2StateDef, FUNCTION_STATE_ETYPES, FixedText};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wrappers::{Class, Function, Kind, Table};
@@ -37,10 +37,10 @@ pub fn function_start(place: i32) -> Option<i32> {
 }
 
 /// States of functions with these names.
-pub fn function_states(names: &[String]) -> impl Iterator<Item = StateDef> + '_ {
+pub fn function_states(names: &[String]) -> impl Iterator<Item = Clog2StateDef> + '_ {
     (0..).zip(names).map_while(|(place, name): (i32, _)| {
         let start = function_start(place)?;
-        Some(StateDef {
+        Some(Clog2StateDef {
             state_id: start / 2,
             start_etype: start,
             final_etype: start + 1,
@@ -82,7 +82,7 @@ const UNKNOWN_COLOR: &str = "white";
 
 /// Selection of the calls whose info box shows the CallID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CallIds {
+pub enum CallIdDisplay {
     /// For MPI_File_ functions, together with bytes and offset of accesses.
     #[default]
     Files,
@@ -94,7 +94,7 @@ pub enum CallIds {
 
 /// Content of the 32 bytes of data of a state's end event, big-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cargo {
+pub enum StateCargo {
     /// Nothing: it is a bare event.
     None,
     /// u64 CallID.
@@ -107,16 +107,16 @@ pub enum Cargo {
 
 /// State of one function.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct FunctionState {
     /// Number of the state.
     pub id: i32,
     /// Cargo of the end event.
-    pub cargo: Cargo,
+    pub cargo: StateCargo,
     /// Definition of the state.
-    pub definition: StateDef,
+    pub definition: Clog2StateDef,
 }
 
-impl State {
+impl FunctionState {
     /// Number of the start event.
     #[inline]
     pub fn start(&self) -> i32 {
@@ -132,31 +132,31 @@ impl State {
 
 /// States of all functions.
 #[derive(Clone, Debug)]
-pub struct States {
+pub struct FunctionStates {
     /// By function number: those of the table, then the unknown ones.
-    states: Vec<State>,
+    states: Vec<FunctionState>,
     known: usize,
     first_unknown: u16,
     user: i32,
     annotation: i32,
 }
 
-impl States {
+impl FunctionStates {
     /// For the functions of `table` and those with the numbers `unknown`, which no table knows. `names` names the latter as
     /// far as names are known; those of all ranks, where it is root that asks.
     pub fn new(
         table: &Table,
-        call_ids: CallIds,
+        call_ids: CallIdDisplay,
         unknown: Range<u16>,
         names: &BTreeMap<u16, String>,
-    ) -> States {
+    ) -> FunctionStates {
         let first_unknown = unknown.start;
         let mut user = 0;
         let mut next = || {
             user += 1;
             USER_STATES + user - 1
         };
-        let mut states: Vec<State> = table
+        let mut states: Vec<FunctionState> = table
             .functions
             .iter()
             .map(|f| {
@@ -170,12 +170,12 @@ impl States {
                 .get(&number)
                 .map_or_else(|| format!("MPI function {number}"), String::clone);
             let cargo = match call_ids {
-                CallIds::All => Cargo::CallId,
-                CallIds::Files | CallIds::None => Cargo::None,
+                CallIdDisplay::All => StateCargo::CallId,
+                CallIdDisplay::Files | CallIdDisplay::None => StateCargo::None,
             };
             states.push(state(next(), &name, UNKNOWN_COLOR, cargo, None));
         }
-        States {
+        FunctionStates {
             states,
             known,
             first_unknown,
@@ -203,7 +203,7 @@ impl States {
 
     /// State of a function by its number in records.
     #[inline]
-    pub fn get(&self, function: u16) -> Option<&State> {
+    pub fn get(&self, function: u16) -> Option<&FunctionState> {
         if function >= self.first_unknown {
             self.states
                 .get(self.known + usize::from(function - self.first_unknown))
@@ -218,44 +218,53 @@ impl States {
     }
 
     /// Definitions of the states of these functions by ascending number.
-    pub fn definitions(&self, used: impl Iterator<Item = u16>) -> Vec<StateDef> {
-        let mut found: Vec<StateDef> = used.filter_map(|f| Some(self.get(f)?.definition)).collect();
+    pub fn definitions(&self, used: impl Iterator<Item = u16>) -> Vec<Clog2StateDef> {
+        let mut found: Vec<Clog2StateDef> =
+            used.filter_map(|f| Some(self.get(f)?.definition)).collect();
         found.sort_by_key(|d| d.state_id);
         found
     }
 }
 
-fn cargo(function: &Function, call_ids: CallIds) -> Cargo {
-    if call_ids == CallIds::None {
-        return Cargo::None;
+fn cargo(function: &Function, call_ids: CallIdDisplay) -> StateCargo {
+    if call_ids == CallIdDisplay::None {
+        return StateCargo::None;
     }
     let offset = function
         .params
         .iter()
         .position(|p| p.kind == Kind::Offset && p.len.is_none());
     match (function.class, offset) {
-        (Class::FileAccess, _) => Cargo::Access,
-        (Class::FileOpen | Class::FileClose | Class::FileMeta, Some(i)) => Cargo::Value(i as u8),
-        (Class::FileOpen | Class::FileClose | Class::FileMeta, None) => Cargo::CallId,
-        _ if call_ids == CallIds::All => Cargo::CallId,
-        _ => Cargo::None,
+        (Class::FileAccess, _) => StateCargo::Access,
+        (Class::FileOpen | Class::FileClose | Class::FileMeta, Some(i)) => {
+            StateCargo::Value(i as u8)
+        }
+        (Class::FileOpen | Class::FileClose | Class::FileMeta, None) => StateCargo::CallId,
+        _ if call_ids == CallIdDisplay::All => StateCargo::CallId,
+        _ => StateCargo::None,
     }
 }
 
-fn state(id: i32, name: &str, color: &str, cargo: Cargo, function: Option<&Function>) -> State {
+fn state(
+    id: i32,
+    name: &str,
+    color: &str,
+    cargo: StateCargo,
+    function: Option<&Function>,
+) -> FunctionState {
     let format = match cargo {
-        Cargo::None => String::new(),
-        Cargo::CallId => "CallID=0x%X".to_owned(),
-        Cargo::Value(i) => {
+        StateCargo::None => String::new(),
+        StateCargo::CallId => "CallID=0x%X".to_owned(),
+        StateCargo::Value(i) => {
             let param = function.and_then(|f| f.params.get(usize::from(i)));
             format!("CallID=0x%X, {}=%l", param.map_or("", |p| &p.name))
         }
-        Cargo::Access => "CallID=0x%X, bytes=%l, offset=%l".to_owned(),
+        StateCargo::Access => "CallID=0x%X, bytes=%l, offset=%l".to_owned(),
     };
-    State {
+    FunctionState {
         id,
         cargo,
-        definition: StateDef {
+        definition: Clog2StateDef {
             state_id: id,
             start_etype: 2 * id,
             final_etype: 2 * id + 1,
@@ -275,9 +284,9 @@ mod tests {
     const UNKNOWN: Range<u16> = 0x0E00..0x0F80;
     const FIRST_UNKNOWN: u16 = UNKNOWN.start;
 
-    fn all() -> (Table, States) {
+    fn all() -> (Table, FunctionStates) {
         let table = wrappers::table().unwrap();
-        let states = States::new(&table, CallIds::Files, UNKNOWN, &BTreeMap::new());
+        let states = FunctionStates::new(&table, CallIdDisplay::Files, UNKNOWN, &BTreeMap::new());
         (table, states)
     }
 
@@ -289,7 +298,7 @@ mod tests {
         assert_eq!(get("MPI_Send").end(), 161);
         assert!(get("MPI_Send_c").id >= USER_STATES);
         assert!(get("MPI_Init").id >= USER_STATES);
-        let used: Vec<&State> = states.states.iter().collect();
+        let used: Vec<&FunctionState> = states.states.iter().collect();
         let ids: HashSet<i32> = used.iter().map(|s| s.id).collect();
         assert_eq!(ids.len(), used.len());
         // User events must stay below the user solo events, and the pre-defined pairs must cover them.
@@ -330,7 +339,7 @@ mod tests {
     fn unknown_functions_come_behind_the_table() {
         let table = wrappers::table().unwrap();
         let names = BTreeMap::from([(FIRST_UNKNOWN + 1, "MPIX_Thing".to_owned())]);
-        let states = States::new(&table, CallIds::All, UNKNOWN, &names);
+        let states = FunctionStates::new(&table, CallIdDisplay::All, UNKNOWN, &names);
         let thing = states.get(FIRST_UNKNOWN + 1).unwrap();
         assert_eq!(thing.definition.name.to_str(), "MPIX_Thing");
         assert_eq!(thing.definition.format.to_str(), "CallID=0x%X");

@@ -6,7 +6,7 @@ use super::comm::CommTable;
 use super::error::{Clog2Error, Clog2ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
 use super::record::{
-    CARGO_SIZE, Clog2Body, Clog2Record, ENDLOG_TIME, HEADER_SIZE, Msg, RecordHeader,
+    CARGO_SIZE, Clog2Body, Clog2Msg, Clog2Record, Clog2RecordHeader, ENDLOG_TIME, HEADER_SIZE,
 };
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -110,7 +110,7 @@ impl<W: Write + Seek> Clog2Writer<W> {
     #[inline]
     pub fn write_event(
         &mut self,
-        header: &RecordHeader,
+        header: &Clog2RecordHeader,
         etype: i32,
         cargo: Option<&[u8; CARGO_SIZE]>,
     ) -> Result<(), Clog2Error> {
@@ -138,8 +138,8 @@ impl<W: Write + Seek> Clog2Writer<W> {
     #[inline]
     pub fn write_message(
         &mut self,
-        header: &RecordHeader,
-        message: &Msg,
+        header: &Clog2RecordHeader,
+        message: &Clog2Msg,
     ) -> Result<(), Clog2Error> {
         if self.endian != Endian::Big {
             return self.write(&Clog2Record {
@@ -155,7 +155,7 @@ impl<W: Write + Seek> Clog2Writer<W> {
     #[inline]
     fn take_room<const SIZE: usize>(
         &mut self,
-        header: &RecordHeader,
+        header: &Clog2RecordHeader,
     ) -> Result<&mut [u8; SIZE], Clog2Error> {
         self.make_room(SIZE, header)?;
         let at = self.used;
@@ -226,9 +226,9 @@ impl<W: Write + Seek> Clog2Writer<W> {
             }
             if size > HEADER_SIZE {
                 let time = peek_time(rest);
-                let header = RecordHeader {
+                let header = Clog2RecordHeader {
                     time,
-                    ..RecordHeader::default()
+                    ..Clog2RecordHeader::default()
                 };
                 self.make_room(size, &header)?;
                 self.room(size).copy_from_slice(&rest[..size]);
@@ -258,7 +258,7 @@ impl<W: Write + Seek> Clog2Writer<W> {
         preamble: &Preamble,
     ) -> Result<W, Clog2Error> {
         if self.layout != Clog2Layout::AsGiven {
-            self.close_block(&end_record(RecordHeader::default(), Clog2Body::EndLog))?;
+            self.close_block(&end_record(Clog2RecordHeader::default(), Clog2Body::EndLog))?;
         } else if self.used > 0 {
             // A block that nobody closed.
             self.write_block()?;
@@ -300,7 +300,7 @@ impl<W: Write + Seek> Clog2Writer<W> {
     }
 
     /// Closes the block if a record of this size does not fit: MPE's rule, strictly less.
-    fn make_room(&mut self, size: usize, next: &RecordHeader) -> Result<(), Clog2Error> {
+    fn make_room(&mut self, size: usize, next: &Clog2RecordHeader) -> Result<(), Clog2Error> {
         let reserve = if self.layout == Clog2Layout::AsGiven {
             // The other rule may have been at work, but a record must fit.
             0
@@ -329,9 +329,9 @@ impl<W: Write + Seek> Clog2Writer<W> {
             (_, Clog2Body::EndLog) => end.header.time = ENDLOG_TIME,
             (Clog2Layout::Merged, _) => {
                 let time = end.header.time;
-                end.header = RecordHeader {
+                end.header = Clog2RecordHeader {
                     time,
-                    ..RecordHeader::default()
+                    ..Clog2RecordHeader::default()
                 };
             }
             (Clog2Layout::Joined, _) => {}
@@ -397,6 +397,6 @@ fn finalized(preamble: &Preamble, comm_table_offset: u64) -> Preamble {
     }
 }
 
-fn end_record(header: RecordHeader, body: Clog2Body) -> Clog2Record {
+fn end_record(header: Clog2RecordHeader, body: Clog2Body) -> Clog2Record {
     Clog2Record { header, body }
 }

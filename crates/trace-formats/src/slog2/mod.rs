@@ -7,13 +7,13 @@
 //! * [`print()`], [`print_recursively`] and [`Navigator`] write the texts of the original's tools.
 //!
 //! ```
-//! use trace_formats::clog2::{Clog2Body, Preamble, Clog2Record, RecordHeader};
+//! use trace_formats::clog2::{Clog2Body, Preamble, Clog2Record, Clog2RecordHeader};
 //! use trace_formats::slog2::{FromClog2, Slog2Reader};
 //!
 //! let out = std::io::Cursor::new(Vec::new()); // or a PendingFile, with persist() at the end
 //! let mut converter = FromClog2::new(out, &Preamble::default(), Default::default())?;
 //! for (time, etype) in [(0.25, 48), (0.75, 49)] {
-//!     let header = RecordHeader { time, icomm: 0, rank: 0, thread: 0 };
+//!     let header = Clog2RecordHeader { time, icomm: 0, rank: 0, thread: 0 };
 //!     converter.push(&Clog2Record { header, body: Clog2Body::Bare { etype } })?;
 //! }
 //! let (out, conversion) = converter.finish()?;

@@ -7,13 +7,13 @@ use blockfile::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
 use merge::local::{Merge, MergeOptions};
 use std::collections::HashSet;
 use std::mem::offset_of;
-use trace_formats::clog2::states::CallIds;
-use trace_formats::clog2::{Clog2Body, Clog2Reader, CommKind, StateDef, comm_etype};
+use trace_formats::clog2::states::CallIdDisplay;
+use trace_formats::clog2::{Clog2Body, Clog2CommKind, Clog2Reader, Clog2StateDef, comm_etype};
 use unify::run_files::RunFilesError;
 
 use V::{H, I, No, S};
 
-fn state_defs(merged: &Merged) -> Vec<StateDef> {
+fn state_defs(merged: &Merged) -> Vec<Clog2StateDef> {
     let body = |r: &trace_formats::clog2::Clog2Record| match r.body {
         Clog2Body::StateDef(d) => Some(d),
         _ => None,
@@ -194,7 +194,7 @@ fn messages_cross_intercommunicators_in_both_directions() {
             .expect("an entry")
             .lid
     };
-    let (local, remote) = (place(CommKind::Local), place(CommKind::Remote));
+    let (local, remote) = (place(Clog2CommKind::Local), place(Clog2CommKind::Remote));
     let line = |lid: i32, rank: i32| lid * 5 + rank;
     let mut found = merged.messages();
     found.sort();
@@ -415,7 +415,7 @@ fn call_ids_of_all_calls_on_request() {
         let is = |r: &&trace_formats::clog2::Clog2Record| matches!(r.body, Clog2Body::Cargo { .. });
         m.records.iter().filter(is).count()
     };
-    let all = run(CallIds::All);
+    let all = run(CallIdDisplay::All);
     assert_eq!(cargos(&all), 2);
     assert_eq!(all.messages(), [(0, 1, 7, 16)]);
     assert!(
@@ -423,8 +423,8 @@ fn call_ids_of_all_calls_on_request() {
             .iter()
             .all(|d| d.format.to_str() == "CallID=0x%X")
     );
-    assert_eq!(cargos(&run(CallIds::Files)), 0);
-    assert_eq!(cargos(&run(CallIds::None)), 0);
+    assert_eq!(cargos(&run(CallIdDisplay::Files)), 0);
+    assert_eq!(cargos(&run(CallIdDisplay::None)), 0);
 }
 
 #[test]

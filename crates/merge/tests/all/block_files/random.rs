@@ -8,7 +8,7 @@ use blockfile::layout::BLOCK_SIZE;
 use merge::local::{Merge, MergeOptions};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use trace_formats::clog2::states::CallIds;
+use trace_formats::clog2::states::CallIdDisplay;
 use wrappers::{Carrier, ElementForm, Kind};
 
 /// Numbers without pattern (xorshift).
@@ -146,7 +146,7 @@ fn each_call_is_one_state_whatever_its_arguments() {
         let ranks: Vec<Blocks> = (0..3)
             .map(|r| busy(r, 3, 1 + r as usize, 2, &mut chance))
             .collect();
-        for call_ids in [CallIds::Files, CallIds::All] {
+        for call_ids in [CallIdDisplay::Files, CallIdDisplay::All] {
             let options = MergeOptions {
                 call_ids,
                 recover: true,

@@ -2,7 +2,7 @@
 //! which communicators reach beyond its MPI_COMM_WORLD. Both stand where other readers look for nothing: in the names of
 //! constants, and in the processor field of global ids.
 
-use crate::clog2::{ConstDef, Gid};
+use crate::clog2::{Clog2ConstDef, Gid};
 
 /// Time and machine of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,13 +34,13 @@ impl RunOrigin {
     }
 
     /// Whether a constant is one of those that hold this, and none of MPI's.
-    pub fn is_part(constant: &ConstDef) -> bool {
+    pub fn is_part(constant: &Clog2ConstDef) -> bool {
         let name = constant.name.to_str();
         KEYS.iter().any(|key| name.starts_with(key))
     }
 
     /// Takes a constant in, if it holds something of this.
-    pub(super) fn take(&mut self, constant: &ConstDef) {
+    pub(super) fn take(&mut self, constant: &Clog2ConstDef) {
         let name = constant.name.to_str();
         let value = |key: &str| u64::from_str_radix(name.strip_prefix(key)?, 16).ok();
         let [zero, since_epoch, boot, run] = KEYS.map(value);
@@ -61,7 +61,7 @@ pub fn unmatched_endpoints_name(n: u64) -> String {
 }
 
 /// Number of unmatched message endpoints in a constant of this kind; `None` for another constant.
-pub fn unmatched_endpoints(constant: &ConstDef) -> Option<u64> {
+pub fn unmatched_endpoints(constant: &Clog2ConstDef) -> Option<u64> {
     let name = constant.name.to_str();
     u64::from_str_radix(name.strip_prefix(UNMATCHED_ENDPOINTS)?, 16).ok()
 }
@@ -75,7 +75,7 @@ pub fn late_messages_name(ns: u64) -> String {
 }
 
 /// Number of late messages in a constant of this kind; `None` for another constant.
-pub fn late_messages(constant: &ConstDef) -> Option<u64> {
+pub fn late_messages(constant: &Clog2ConstDef) -> Option<u64> {
     let name = constant.name.to_str();
     u64::from_str_radix(name.strip_prefix(LATE_MESSAGES)?, 16).ok()
 }
@@ -134,7 +134,7 @@ mod tests {
             assert!(name.len() < 32, "{name}");
             let name = FixedText::new(&name);
             let (etype, value) = (-201, 0);
-            let constant = ConstDef { etype, value, name };
+            let constant = Clog2ConstDef { etype, value, name };
             assert!(RunOrigin::is_part(&constant));
             back.take(&constant);
         }

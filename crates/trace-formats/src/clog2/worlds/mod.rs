@@ -17,7 +17,7 @@ use super::comm::{CommEntry, CommTable};
 use super::error::Clog2Error;
 use super::preamble::Preamble;
 use super::read::{Clog2Reader, Clog2Records};
-use super::record::{Clog2Body, Clog2Record, EventDef, StateDef, comm_etype};
+use super::record::{Clog2Body, Clog2EventDef, Clog2Record, Clog2StateDef, comm_etype};
 use crossing::LogScan;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -291,7 +291,7 @@ impl EtypeMeanings {
         let mut changed = HashMap::new();
         for record in reader.records().map_while(Result::ok) {
             match record.body {
-                Clog2Body::StateDef(StateDef {
+                Clog2Body::StateDef(Clog2StateDef {
                     start_etype,
                     final_etype,
                     name,
@@ -303,7 +303,7 @@ impl EtypeMeanings {
                         self.number(etype, name, &mut changed);
                     }
                 }
-                Clog2Body::EventDef(EventDef { etype, name, .. }) => {
+                Clog2Body::EventDef(Clog2EventDef { etype, name, .. }) => {
                     self.number(etype, name.as_bytes().to_vec(), &mut changed);
                 }
                 _ => {}

@@ -21,7 +21,7 @@ use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
 use super::read::DumpiReader;
 use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::FieldValue;
-use crate::clog2::states::{CallIds, States};
+use crate::clog2::states::{CallIdDisplay, FunctionStates};
 use clock::{Axis, Ticker};
 use info::Shown;
 use messages::{MatchedMessage, MessagesUnderWay};
@@ -185,7 +185,7 @@ impl<'a> DumpiSource<'a> {
         let table = wrappers::table().ok();
         let states = table.as_ref().map(|table| {
             let behind = table.functions.len() as u16;
-            States::new(table, CallIds::None, behind..behind, &BTreeMap::new())
+            FunctionStates::new(table, CallIdDisplay::None, behind..behind, &BTreeMap::new())
         });
         let known = |name: &str| table.as_ref().and_then(|table| table.get(name));
         let color = |name: &str| {

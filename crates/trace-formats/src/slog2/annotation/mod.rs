@@ -10,12 +10,12 @@
 //!   or the whole file.
 //!
 //! ```
-//! # use trace_formats::clog2::{Clog2Body, Preamble, Clog2Record, RecordHeader, Clog2Writer};
+//! # use trace_formats::clog2::{Clog2Body, Preamble, Clog2Record, Clog2RecordHeader, Clog2Writer};
 //! use trace_formats::slog2::{Annotated, NodeDrawable, annotate, convert};
 //! # let mut clog2 = std::io::Cursor::new(Vec::new());
 //! # let mut writer = Clog2Writer::new(&mut clog2, &Preamble::default())?;
 //! # for (time, etype) in [(0.25, 48), (0.75, 49)] {
-//! #     let header = RecordHeader { time, icomm: 0, rank: 0, thread: 0 };
+//! #     let header = Clog2RecordHeader { time, icomm: 0, rank: 0, thread: 0 };
 //! #     writer.write(&Clog2Record { header, body: Clog2Body::Bare { etype } })?;
 //! # }
 //! # writer.finish(&Default::default(), &Preamble::default())?;

@@ -13,8 +13,8 @@ use super::super::tree_builder::Lists;
 use super::super::types::{DirEntry, FileBlockPtr, Slog2Header};
 use super::layout::{Annotation, Companion, LeafRecord, hash, next_elder};
 use crate::clog2::{
-    self, Clog2Body, Clog2Record, Endian, Msg, Preamble, RecordHeader, peek_rectype, peek_size,
-    rectype,
+    self, Clog2Body, Clog2Msg, Clog2Record, Clog2RecordHeader, Endian, Preamble, peek_rectype,
+    peek_size, rectype,
 };
 use trace_model::Drawable as NewDrawable;
 use trace_model::hash::Map as HashMap;
@@ -329,7 +329,13 @@ impl Replay<'_> {
         Ok(())
     }
 
-    fn event(&mut self, header: &RecordHeader, etype: i32, cargo: Option<&[u8; 32]>, offset: u64) {
+    fn event(
+        &mut self,
+        header: &Clog2RecordHeader,
+        etype: i32,
+        cargo: Option<&[u8; 32]>,
+        offset: u64,
+    ) {
         let Some((role, category)) = self.annotated.meaning(etype, offset) else {
             return;
         };
@@ -356,7 +362,7 @@ impl Replay<'_> {
         }
     }
 
-    fn message(&mut self, header: &RecordHeader, msg: &Msg) {
+    fn message(&mut self, header: &Clog2RecordHeader, msg: &Clog2Msg) {
         if let Meeting::Complete(arrow) = self.matching.message(&self.lines, header, msg, 0) {
             const MESSAGE: i32 = 0;
             self.draw(Topology::Arrow, MESSAGE, &arrow.info, &arrow.vertices);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::warnings::{Warning, Warnings};
-use crate::clog2::{EventDef, Preamble, StateDef};
+use crate::clog2::{Clog2EventDef, Clog2StateDef, Preamble};
 use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Color, DefaultColors, Text, Topology};
 
@@ -241,7 +241,7 @@ impl LogCategories {
     /// Takes the definition of a state. Its name is `whole_name`, where there is one.
     pub(super) fn define_state(
         &mut self,
-        def: &StateDef,
+        def: &Clog2StateDef,
         whole_name: Option<&str>,
         warnings: &mut Warnings,
     ) {
@@ -272,7 +272,7 @@ impl LogCategories {
     }
 
     /// Takes the definition of a solo event.
-    pub(super) fn define_event(&mut self, def: &EventDef, warnings: &mut Warnings) {
+    pub(super) fn define_event(&mut self, def: &Clog2EventDef, warnings: &mut Warnings) {
         let slot = match self.role(def.etype) {
             Some((EventRole::Solo, slot)) => slot,
             Some((EventRole::Start | EventRole::End, _)) => {

@@ -9,8 +9,8 @@ use super::lines::LineNumbering;
 use super::matching::{Meeting, RecordMatching};
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{
-    self, Clog2Body, Clog2Record, Endian, HEADER_SIZE, Msg, Preamble, RecordHeader, RunOrigin,
-    peek_rectype, peek_size, peek_time, rectype,
+    self, Clog2Body, Clog2Msg, Clog2Record, Clog2RecordHeader, Endian, HEADER_SIZE, Preamble,
+    RunOrigin, peek_rectype, peek_size, peek_time, rectype,
 };
 use trace_model::Drawable as NewDrawable;
 use trace_model::Losses;
@@ -27,7 +27,7 @@ impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> DrawableSink<E> for F 
 #[derive(Clone, Copy, Debug)]
 pub struct WholeState<'a> {
     /// Communicator, rank and thread of the state, and its end.
-    pub header: RecordHeader,
+    pub header: Clog2RecordHeader,
     /// Start of the state, seconds.
     pub start: f64,
     /// Numbers of the events that would begin and end the state in a CLOG2 file.
@@ -118,7 +118,7 @@ impl Drawing {
     }
 
     /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning.
-    pub fn define_state(&mut self, def: &clog2::StateDef, whole_name: Option<&str>) {
+    pub fn define_state(&mut self, def: &clog2::Clog2StateDef, whole_name: Option<&str>) {
         self.categories
             .define_state(def, whole_name, &mut self.warnings);
     }
@@ -196,7 +196,7 @@ impl Drawing {
             let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
             i32::from_be_bytes(bytes.copied().unwrap_or_default())
         };
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time: peek_time(bytes),
             icomm: int(8),
             rank: int(12),
@@ -215,7 +215,7 @@ impl Drawing {
             }
             (rectype::MSGEVT, size @ 1..) => {
                 self.record_bytes += size as u64;
-                let msg = Msg {
+                let msg = Clog2Msg {
                     etype: int(BODY),
                     icomm: int(BODY + 4),
                     rank: int(BODY + 8),
@@ -283,7 +283,7 @@ impl Drawing {
     #[inline]
     fn event<E>(
         &mut self,
-        header: &RecordHeader,
+        header: &Clog2RecordHeader,
         etype: i32,
         cargo: Option<&[u8; 32]>,
         put: &mut impl DrawableSink<E>,
@@ -328,8 +328,8 @@ impl Drawing {
     #[inline]
     pub fn message<E>(
         &mut self,
-        header: &RecordHeader,
-        msg: &Msg,
+        header: &Clog2RecordHeader,
+        msg: &Clog2Msg,
         put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
         let born = self.drawn;

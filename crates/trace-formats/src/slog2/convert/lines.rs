@@ -3,7 +3,7 @@
 use super::super::types::LineIdMap;
 use super::super::views::process_and_comm_views;
 use super::warnings::{Warning, Warnings};
-use crate::clog2::{CommEvent, Preamble, RecordHeader};
+use crate::clog2::{Clog2CommEvent, Clog2RecordHeader, Preamble};
 use trace_model::hash::Map as HashMap;
 
 /// How lines are numbered, and which world rank each process line belongs to.
@@ -48,7 +48,7 @@ impl LineNumbering {
 
     /// The line of a record, which its vertex gets.
     #[inline]
-    pub(in crate::slog2) fn line(&self, header: &RecordHeader) -> i32 {
+    pub(in crate::slog2) fn line(&self, header: &Clog2RecordHeader) -> i32 {
         self.process(header.icomm, header.rank)
             .wrapping_mul(self.threads)
             .wrapping_add(header.thread)
@@ -64,7 +64,7 @@ impl LineNumbering {
     ///
     /// The first one of a line counts, as in the converter of 2015 (that of 2009 forgets then that the line is in use).
     /// The bodies of freed, null and remote communicators have a negative rank: they are about no line at all.
-    pub(super) fn announce(&mut self, event: &CommEvent) {
+    pub(super) fn announce(&mut self, event: &Clog2CommEvent) {
         if event.rank < 0 {
             return;
         }

@@ -4,7 +4,7 @@
 use std::collections::hash_map::Entry;
 
 use super::lines::LineNumbering;
-use crate::clog2::{FUNCTION_STATE_ETYPES, Msg, RecordHeader, msg_etype};
+use crate::clog2::{Clog2Msg, Clog2RecordHeader, FUNCTION_STATE_ETYPES, msg_etype};
 use crate::slog2::places::{EntryOffsets, Key};
 use trace_model::Vertex;
 use trace_model::hash::Map as HashMap;
@@ -114,8 +114,8 @@ impl RecordMatching {
     pub(in crate::slog2) fn message(
         &mut self,
         lines: &LineNumbering,
-        header: &RecordHeader,
-        msg: &Msg,
+        header: &Clog2RecordHeader,
+        msg: &Clog2Msg,
         born: u64,
     ) -> Meeting {
         let own = lines.process(header.icomm, header.rank);

@@ -254,7 +254,7 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     }
 
     /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning.
-    pub fn define_state(&mut self, def: &clog2::StateDef, whole_name: Option<&str>) {
+    pub fn define_state(&mut self, def: &clog2::Clog2StateDef, whole_name: Option<&str>) {
         self.drawing.define_state(def, whole_name);
     }
 
@@ -309,8 +309,8 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     #[inline]
     pub fn message(
         &mut self,
-        header: &clog2::RecordHeader,
-        message: &clog2::Msg,
+        header: &clog2::Clog2RecordHeader,
+        message: &clog2::Clog2Msg,
     ) -> Result<(), Slog2Error> {
         let (draw, builder) = (&mut self.draw, &mut self.builder);
         let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);

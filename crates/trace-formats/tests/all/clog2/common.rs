@@ -22,7 +22,7 @@ pub fn data(name: &str) -> PathBuf {
 /// A record; the place is communicator, rank and thread.
 fn record(time: f64, (icomm, rank, thread): (i32, i32, i32), body: Clog2Body) -> Clog2Record {
     Clog2Record {
-        header: RecordHeader {
+        header: Clog2RecordHeader {
             time,
             icomm,
             rank,
@@ -34,7 +34,7 @@ fn record(time: f64, (icomm, rank, thread): (i32, i32, i32), body: Clog2Body) ->
 
 /// A communicator event; the numbers are its LID, the rank in it and the rank in MPI_COMM_WORLD.
 fn comm(etype: i32, (icomm, rank, wrank): (i32, i32, i32), gid: Gid) -> Clog2Body {
-    Clog2Body::Comm(CommEvent {
+    Clog2Body::Comm(Clog2CommEvent {
         etype,
         icomm,
         rank,
@@ -68,7 +68,7 @@ fn small_log_setup() -> Vec<Clog2Record> {
         ("MPI_ANY_SOURCE", -2),
         ("MPI_ANY_TAG", -1),
     ] {
-        let def = ConstDef {
+        let def = Clog2ConstDef {
             etype: constdef_etype::MPI_CONST,
             value,
             name: FixedText::new(name),
@@ -105,7 +105,7 @@ fn small_log_events() -> Vec<Clog2Record> {
     add(
         0.25,
         (0, 1, 0),
-        Clog2Body::Msg(Msg {
+        Clog2Body::Msg(Clog2Msg {
             etype: send,
             icomm: 4,
             rank: 0,
@@ -116,7 +116,7 @@ fn small_log_events() -> Vec<Clog2Record> {
     add(
         0.5,
         (0, 0, 0),
-        Clog2Body::Msg(Msg {
+        Clog2Body::Msg(Clog2Msg {
             etype: recv,
             icomm: 0,
             rank: 1,
@@ -153,7 +153,7 @@ fn small_log_events() -> Vec<Clog2Record> {
 
 /// The definitions of a log.
 fn small_log_definitions() -> Vec<Clog2Record> {
-    let state = StateDef {
+    let state = Clog2StateDef {
         state_id: 300,
         start_etype: 600,
         final_etype: 601,
@@ -161,7 +161,7 @@ fn small_log_definitions() -> Vec<Clog2Record> {
         name: FixedText::new("a name that is longer than its field"),
         format: FixedText::new("step=%d."),
     };
-    let event = EventDef {
+    let event = Clog2EventDef {
         etype: -10,
         color: FixedText::new("red"),
         name: FixedText::new("MPE_Comm_init"),
@@ -177,12 +177,12 @@ fn small_log_definitions() -> Vec<Clog2Record> {
 pub fn small_log() -> (Preamble, Vec<Clog2Record>, CommTable) {
     let mut table = CommTable::default();
     for (number, kind) in [
-        (1, CommKind::Intra),
-        (2, CommKind::Intra),
-        (4, CommKind::Inter),
-        (1, CommKind::Local),
-        (5, CommKind::Remote),
-        (3, CommKind::Unknown),
+        (1, Clog2CommKind::Intra),
+        (2, Clog2CommKind::Intra),
+        (4, Clog2CommKind::Inter),
+        (1, Clog2CommKind::Local),
+        (5, Clog2CommKind::Remote),
+        (3, Clog2CommKind::Unknown),
     ] {
         table.push(gid(number), kind);
     }

@@ -38,14 +38,14 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
     let mut writer = Clog2Writer::new(file, &preamble)
         .unwrap()
         .with_layout(Clog2Layout::AsGiven, &preamble);
-    let header = |time| RecordHeader {
+    let header = |time| Clog2RecordHeader {
         time,
         icomm: 0,
         rank,
         thread: 0,
     };
     let comm = |etype, icomm, rank, gid| {
-        Clog2Body::Comm(CommEvent {
+        Clog2Body::Comm(Clog2CommEvent {
             etype,
             icomm,
             rank,
@@ -54,7 +54,7 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
         })
     };
     let message = |etype| {
-        Clog2Body::Msg(Msg {
+        Clog2Body::Msg(Clog2Msg {
             etype,
             icomm: UNKNOWN_LID,
             rank: 1 - rank,
@@ -86,8 +86,8 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
         writer.write(&Clog2Record { header, body }).unwrap();
     }
     let mut table = CommTable::default();
-    table.push(gid(7), CommKind::Intra);
-    table.push(gid(8 + rank), CommKind::Intra);
+    table.push(gid(7), Clog2CommKind::Intra);
+    table.push(gid(8 + rank), Clog2CommKind::Intra);
     writer.finish(&table, &preamble).unwrap().into_inner()
 }
 

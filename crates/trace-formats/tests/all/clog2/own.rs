@@ -57,7 +57,7 @@ fn reading_gives_what_was_written() {
 #[test]
 fn blocks_are_closed_where_mpe_closes_them() {
     let bare = |time| Clog2Record {
-        header: RecordHeader {
+        header: Clog2RecordHeader {
             time,
             icomm: 3,
             rank: 4,
@@ -80,7 +80,7 @@ fn blocks_are_closed_where_mpe_closes_them() {
             .position(|record| record.body == Clog2Body::EndBlock)
             .unwrap();
         assert_eq!(end, in_first_block);
-        let header = RecordHeader {
+        let header = Clog2RecordHeader {
             time: in_first_block as f64,
             icomm: 0,
             rank: 0,
@@ -103,11 +103,11 @@ fn a_record_larger_than_a_block_is_an_error() {
         ..Preamble::default()
     };
     let mut writer = Clog2Writer::new(std::io::Cursor::new(Vec::new()), &preamble).unwrap();
-    let header = RecordHeader::default();
+    let header = Clog2RecordHeader::default();
     let error = writer
         .write(&Clog2Record {
             header,
-            body: Clog2Body::StateDef(StateDef::default()),
+            body: Clog2Body::StateDef(Clog2StateDef::default()),
         })
         .unwrap_err();
     assert!(

@@ -6,7 +6,8 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::clog2::{
-    Clog2Body, Clog2Record, Clog2Writer, CommTable, FixedText, Preamble, RecordHeader, StateDef,
+    Clog2Body, Clog2Record, Clog2RecordHeader, Clog2StateDef, Clog2Writer, CommTable, FixedText,
+    Preamble,
 };
 use trace_formats::slog2::{
     Annotated, ConvertError, ConvertOptions, Slog2ErrorKind, Slog2PrintOptions, Slog2Reader,
@@ -175,9 +176,9 @@ fn any_log() -> impl Strategy<Value = Vec<u8>> {
             };
             let mut writer = Clog2Writer::new(&mut file, &preamble).expect("memory");
             // One drawable at least.
-            let last = RecordHeader {
+            let last = Clog2RecordHeader {
                 time: 1e3,
-                ..RecordHeader::default()
+                ..Clog2RecordHeader::default()
             };
             log.records.push(Clog2Record {
                 header: last,
@@ -325,7 +326,7 @@ fn logs_without_drawables_make_no_file() {
 fn many_definitions() {
     let mut log = Log::new(1, 1);
     for number in 0..200 {
-        let def = StateDef {
+        let def = Clog2StateDef {
             state_id: number,
             start_etype: 10_000 + 2 * number,
             final_etype: 10_001 + 2 * number,
@@ -334,7 +335,7 @@ fn many_definitions() {
             format: FixedText::new(""),
         };
         log.records.push(Clog2Record {
-            header: RecordHeader::default(),
+            header: Clog2RecordHeader::default(),
             body: Clog2Body::StateDef(def),
         });
         log.bare(f64::from(number), (0, 0, 0), 10_000 + 2 * number);

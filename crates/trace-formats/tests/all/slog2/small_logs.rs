@@ -3,8 +3,8 @@
 use std::io::Cursor;
 
 use trace_formats::clog2::{
-    Clog2Body, Clog2Record, Clog2Writer, CommEvent, CommTable, EventDef, FixedText, Gid, Msg,
-    Preamble, RecordHeader, StateDef, comm_etype, msg_etype,
+    Clog2Body, Clog2CommEvent, Clog2EventDef, Clog2Msg, Clog2Record, Clog2RecordHeader,
+    Clog2StateDef, Clog2Writer, CommTable, FixedText, Gid, Preamble, comm_etype, msg_etype,
 };
 /// A log in the making.
 pub struct Log {
@@ -34,7 +34,7 @@ impl Log {
 
     fn push(&mut self, time: f64, (icomm, rank, thread): (i32, i32, i32), body: Clog2Body) {
         self.records.push(Clog2Record {
-            header: RecordHeader {
+            header: Clog2RecordHeader {
                 time,
                 icomm,
                 rank,
@@ -46,7 +46,7 @@ impl Log {
 
     pub fn comm(&mut self, etype: i32, icomm: i32, rank: i32, wrank: i32) {
         let gid = Gid::new(1, 0.0, b"test");
-        let body = Clog2Body::Comm(CommEvent {
+        let body = Clog2Body::Comm(Clog2CommEvent {
             etype,
             icomm,
             rank,
@@ -77,7 +77,7 @@ impl Log {
         size: i32,
     ) {
         let icomm = place.0;
-        let msg = Msg {
+        let msg = Clog2Msg {
             etype,
             icomm,
             rank,
@@ -96,7 +96,7 @@ impl Log {
     }
 
     pub fn state_def(&mut self, etypes: [i32; 2], name: &str, color: &str, format: &str) {
-        let def = StateDef {
+        let def = Clog2StateDef {
             state_id: etypes[0] / 2,
             start_etype: etypes[0],
             final_etype: etypes[1],
@@ -108,7 +108,7 @@ impl Log {
     }
 
     pub fn event_def(&mut self, etype: i32, name: &str, color: &str, format: &str) {
-        let def = EventDef {
+        let def = Clog2EventDef {
             etype,
             color: FixedText::new(color),
             name: FixedText::new(name),
