@@ -61,10 +61,15 @@ pub trait RecordSink {
 
 /// The records of this rank, in order of their keys.
 pub trait OwnRecords<K> {
-    /// Goes to the next record. Gives its key; `None` at the end.
-    fn advance(&mut self) -> Option<K>;
-    /// Gives the record that [`OwnRecords::advance`] went to.
-    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure>;
+    /// Goes to the first record. Gives its key; `None` if there is none.
+    fn first(&mut self) -> Option<K>;
+    /// Gives the next record and those behind it that come before `limit` to `sink`; all of them without a limit. Gives the key of
+    /// the record that then comes next; `None` at the end.
+    fn give_until(
+        &mut self,
+        limit: Option<K>,
+        sink: &mut impl RecordSink,
+    ) -> Result<Option<K>, ExchangeFailure>;
 }
 
 /// Own records that are encoded one by one.
@@ -86,28 +91,45 @@ impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> EncodedRecords<R, F> {
 }
 
 impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> OwnRecords<R::Key> for EncodedRecords<R, F> {
-    fn advance(&mut self) -> Option<R::Key> {
+    fn first(&mut self) -> Option<R::Key> {
         (self.next)(&mut self.buffer);
         (!self.buffer.is_empty()).then(|| R::key(&self.buffer))
     }
 
-    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
-        sink.record(&self.buffer)
+    fn give_until(
+        &mut self,
+        limit: Option<R::Key>,
+        sink: &mut impl RecordSink,
+    ) -> Result<Option<R::Key>, ExchangeFailure> {
+        loop {
+            sink.record(&self.buffer)?;
+            let next = self.first();
+            if is_end_of_run(next, limit) {
+                return Ok(next);
+            }
+        }
     }
 }
 
 impl OwnRecords<f64> for merge::stream::MergeStream<'_> {
-    #[inline]
-    fn advance(&mut self) -> Option<f64> {
+    fn first(&mut self) -> Option<f64> {
         self.peek_time()
     }
 
-    #[inline]
-    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
-        match self.next_record() {
-            Some(record) => sink.merged(record),
-            None => Ok(()),
-        }
+    fn give_until(
+        &mut self,
+        limit: Option<f64>,
+        sink: &mut impl RecordSink,
+    ) -> Result<Option<f64>, ExchangeFailure> {
+        merge::stream::MergeStream::give_until(self, limit, |record| sink.merged(record))
+    }
+}
+
+/// Whether the record of this key, if there is one, is left for later, as it does not come before `limit`.
+fn is_end_of_run<K: PartialOrd>(next: Option<K>, limit: Option<K>) -> bool {
+    match (next, limit) {
+        (Some(next), Some(limit)) => next >= limit,
+        (next, _) => next.is_none(),
     }
 }
 
@@ -200,21 +222,30 @@ enum Stream<'a, R, O> {
 }
 
 impl<R: MergeRecords, O: OwnRecords<R::Key>> Stream<'_, R, O> {
-    /// Goes to the next record. Gives its key; `None` at the end.
-    #[inline]
-    fn advance(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
+    /// As [`OwnRecords::first`].
+    fn first(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
         match self {
             Stream::Child(incoming) => incoming.advance(),
-            Stream::Own(own) => Ok(own.advance()),
+            Stream::Own(own) => Ok(own.first()),
         }
     }
 
-    /// Gives the record that [`Stream::advance`] went to.
-    #[inline]
-    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
-        match self {
-            Stream::Child(incoming) => sink.record(incoming.current()),
-            Stream::Own(own) => own.give(sink),
+    /// As [`OwnRecords::give_until`].
+    fn give_until(
+        &mut self,
+        limit: Option<R::Key>,
+        sink: &mut impl RecordSink,
+    ) -> Result<Option<R::Key>, ExchangeFailure> {
+        let incoming = match self {
+            Stream::Own(own) => return own.give_until(limit, sink),
+            Stream::Child(incoming) => incoming,
+        };
+        loop {
+            sink.record(incoming.current())?;
+            let next = incoming.advance()?;
+            if is_end_of_run(next, limit) {
+                return Ok(next);
+            }
         }
     }
 }
@@ -308,7 +339,7 @@ pub fn merge<R: MergeRecords>(
     }
     all.push(Stream::Own(own));
     for mut stream in all {
-        if let Some(key) = stream.advance()? {
+        if let Some(key) = stream.first()? {
             streams.push((key, stream));
         }
     }
@@ -324,17 +355,10 @@ pub fn merge<R: MergeRecords>(
         let limit = others
             .map(|(_, stream)| stream.0)
             .reduce(|a, b| if b < a { b } else { a });
-        loop {
-            let (key, stream) = &mut streams[first];
-            stream.give(sink)?;
-            let Some(next) = stream.advance()? else {
-                streams.remove(first);
-                break;
-            };
-            *key = next;
-            if limit.is_some_and(|limit| *key >= limit) {
-                break;
-            }
+        let (key, stream) = &mut streams[first];
+        match stream.give_until(limit, sink)? {
+            Some(next) => *key = next,
+            None => drop(streams.remove(first)),
         }
     }
     Ok(())

@@ -88,6 +88,32 @@ impl<'a> MergeStream<'a> {
         self.walk.out.get(at)
     }
 
+    /// Gives the next record, and those behind it that come before `limit`, in seconds, to `sink`; all of them without a limit. Gives the
+    /// time of the record that then comes next; `None` at the end.
+    ///
+    /// # Errors
+    /// The first error of `sink`.
+    #[inline]
+    pub fn give_until<E>(
+        &mut self,
+        limit: Option<f64>,
+        mut sink: impl FnMut(&MergedRecord) -> Result<(), E>,
+    ) -> Result<Option<f64>, E> {
+        let mut limit_of_next = None;
+        while self.ready() {
+            while let Some(record) = self.walk.out.get(self.given) {
+                let time = record.header.time;
+                if limit_of_next.is_some_and(|limit| time >= limit) {
+                    return Ok(Some(time));
+                }
+                limit_of_next = limit;
+                self.given += 1;
+                sink(record)?;
+            }
+        }
+        Ok(None)
+    }
+
     /// What could not be shown; complete when the records have come to an end.
     pub fn notes(&self) -> Notes {
         self.walk.notes
