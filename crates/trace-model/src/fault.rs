@@ -66,7 +66,9 @@ impl<K: FaultKind> fmt::Display for Fault<K> {
         if let Some(path) = &self.path {
             write!(f, "{}: ", path.display())?;
         }
-        if self.kind.has_place() {
+        // A failure of the system at the start is one to open or to make the file.
+        let is_to_open = self.offset == 0 && self.kind.beneath().is_some();
+        if self.kind.has_place() && !is_to_open {
             write!(f, "byte {}: ", self.offset)?;
         }
         fmt::Display::fmt(&self.kind, f)

@@ -158,13 +158,15 @@ fn a_failed_conversion_leaves_nothing() {
         stderr(&output)
     );
 
-    let output = run(&[&small(), &folder.path("no/such/folder.slog2")]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("no/such/folder.slog2: No such file"),
-        "{}",
-        stderr(&output)
-    );
+    for name in ["no/such/folder.slog2", "no/such/folder.clog2"] {
+        let output = run(&[&small(), &folder.path(name)]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            stderr(&output).contains(&format!("{name}: No such file")),
+            "{}",
+            stderr(&output)
+        );
+    }
 }
 
 #[test]
