@@ -19,22 +19,22 @@ struct Slot<T> {
 
 /// Each slot is used once, in order.
 #[derive(Debug)]
-pub struct Queue<T> {
+pub struct HandoverQueue<T> {
     slots: Vec<Slot<T>>,
     head: AtomicUsize,
     tail: AtomicUsize,
 }
 
 // SAFETY: a value is moved in by the one who got its slot from `tail` and out by the one who got it from `head`.
-unsafe impl<T: Send> Sync for Queue<T> {}
+unsafe impl<T: Send> Sync for HandoverQueue<T> {}
 
-impl<T> Queue<T> {
+impl<T> HandoverQueue<T> {
     pub fn new() -> Self {
         let slot = || Slot {
             value: UnsafeCell::new(None),
             ready: AtomicBool::new(false),
         };
-        Queue {
+        HandoverQueue {
             slots: std::iter::repeat_with(slot).take(CAPACITY).collect(),
             head: AtomicUsize::new(0),
             tail: AtomicUsize::new(0),
