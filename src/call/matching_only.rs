@@ -5,7 +5,7 @@
 //! of what is left says nothing. So where settings can do that, calls that send, receive, begin or complete such operations
 //! are recorded in MATCHING_ONLY records instead of being left out: readers match messages with them and show nothing of them.
 //!
-//! There is room for so many of them (`hidden-limit`). When it is used up, a gap marker (a GAP record) says that from here on
+//! There is room for so many of them (`matching-only-limit`). When it is used up, a gap marker (a GAP record) says that from here on
 //! some may be missing. As in a run that reached its end as many messages were received as sent, what comes after the last gap
 //! marker can be counted from the end; so half of the room is kept for what comes after the first one.
 
@@ -35,7 +35,7 @@ pub fn is_on() -> bool {
 /// Takes new settings. `is_chosen`: the rank is one of those that record. `cuts`: calls may be left out by other things than their
 /// functions. True if it has been switched on by this.
 pub fn apply(settings: &Settings, is_chosen: bool, cuts: bool) -> bool {
-    ROOM.store(settings.hidden_limit.unwrap_or(0), Relaxed);
+    ROOM.store(settings.matching_only_limit.unwrap_or(0), Relaxed);
     if is_on() || !is_chosen {
         return false;
     }

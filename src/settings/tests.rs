@@ -139,7 +139,7 @@ fn every_key_reaches_its_field() {
          directory /d\noutput o-%n\nfileroot f/r\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 64M\n\
          disk-limit 3M\nat-disk-limit newest\ndeadline 7\nclock-sync no\nclock-forward yes\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
          class p2p disable\nclass send=success,env=disable\nranks 0-3, 8\ncomm-size 2-\nmessage-size -64K\n\
-         hidden-limit 1M\nfirst-calls 10\ncalls 5-6\ntime 0.25-60\npolling sample\npcontrol ignore\n\
+         matching-only-limit 1M\nfirst-calls 10\ncalls 5-6\ntime 0.25-60\npolling sample\npcontrol ignore\n\
          callids all\ndump-signal SIGUSR2\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
          MPI_Send enable\nMPIO_Wait disable\n",
     );
@@ -167,7 +167,7 @@ fn every_key_reaches_its_field() {
         ranks: Some(vec![(0, 3), (8, 8)]),
         comm_size: Some((2, u64::MAX)),
         message_size: Some((0, 64 << 10)),
-        hidden_limit: Some(1 << 20),
+        matching_only_limit: Some(1 << 20),
         first_calls: Some(10),
         calls: Some((5, 6)),
         time: Some((250_000_000, 60_000_000_000)),

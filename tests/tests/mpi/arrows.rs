@@ -206,7 +206,7 @@ fn windows() {
             ("time 0.8-", &["30", "pause=50"][..]),
             ("calls 320-900", &["30"]),
             ("calls 320-2000000; hidden-limit 0", &["30"]),
-            ("calls 2000-; hidden-limit 64K", &["100"]),
+            ("calls 2000-; matching-only-limit 64K", &["100"]),
         ] {
             let (run, arrows) = run(mpi, 3, settings, arguments);
             let all = expected(&run, |_| true);
@@ -223,7 +223,7 @@ fn windows() {
 #[test]
 fn no_room() {
     for mpi in installed() {
-        let (run, arrows) = run(mpi, 3, "hidden-limit 0", &["60", "off"]);
+        let (run, arrows) = run(mpi, 3, "matching-only-limit 0", &["60", "off"]);
         let all = expected(&run, |half| half.on);
         assert!(arrows.is_subset(&all) && arrows.len() < all.len());
         assert!(printed(&run) >= 2 * (all.len() - arrows.len()));

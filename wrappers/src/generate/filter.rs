@@ -39,7 +39,7 @@ impl FunctionWrapper<'_> {
         put!(s, "    }}");
     }
 
-    /// The body of a condition under which the call is left out; a call that messages hang on stays hidden in the blocks,
+    /// The body of a condition under which the call is left out; a call that messages depend on is recorded for matching only,
     /// where that is wanted, unless it brought `nothing`.
     pub(super) fn leave(&self, s: &mut String, nothing: Option<&str>) {
         let index = self.index;

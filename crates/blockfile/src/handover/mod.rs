@@ -22,7 +22,7 @@ mod queue;
 #[cfg(loom)]
 use {
     loom::sync::atomic::{AtomicU32, fence},
-    model::{Mutex, HandoverQueue},
+    model::{HandoverQueue, Mutex},
 };
 #[cfg(not(loom))]
 use {

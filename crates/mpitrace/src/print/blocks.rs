@@ -102,7 +102,7 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
                 let _ = write!(line, "{} {} ", item.thread, self.since_first(record.start));
                 self.user_event(&mut line, record.payload);
             } else if let Some(call) = define::matching_only_call(&record) {
-                line.push_str("# hidden: ");
+                line.push_str("# matching only: ");
                 self.call(&mut line, item.thread, &call, &library);
             } else if record.function == define::GAP {
                 let _ = write!(line, "# {} calls may be missing from here on", item.thread);
