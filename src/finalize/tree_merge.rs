@@ -10,6 +10,7 @@ use crate::exchange::line::{Exchange, MESSAGE_BYTES};
 use crate::exchange::messages::PendingMessage;
 use crate::exchange::tree::{children, parent};
 use merge::MergedRecord;
+use merge::stream::MergeStream;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
@@ -59,17 +60,32 @@ pub trait RecordSink {
     }
 }
 
-/// The records of this rank, in order of their keys.
-pub trait OwnRecords<K> {
-    /// Goes to the first record. Gives its key; `None` if there is none.
-    fn first(&mut self) -> Option<K>;
-    /// Gives the next record and those behind it that come before `limit` to `sink`; all of them without a limit. Gives the key of
-    /// the record that then comes next; `None` at the end.
+/// Records in order of their keys.
+pub trait OrderedRecords<K: PartialOrd + Copy> {
+    /// Goes to the next record, at the start to the first. Gives its key; `None` at the end.
+    fn advance(&mut self) -> Result<Option<K>, ExchangeFailure>;
+
+    /// Gives the record that [`OrderedRecords::advance`] went to.
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure>;
+
+    /// Gives that record and those behind it that come before `limit` to `sink`; all of them without a limit. Gives the key of the
+    /// record that then comes next; `None` at the end.
+    #[inline]
     fn give_until(
         &mut self,
         limit: Option<K>,
         sink: &mut impl RecordSink,
-    ) -> Result<Option<K>, ExchangeFailure>;
+    ) -> Result<Option<K>, ExchangeFailure> {
+        loop {
+            self.give(sink)?;
+            let next = self.advance()?;
+            match (next, limit) {
+                (Some(next), Some(limit)) if next >= limit => return Ok(Some(next)),
+                (None, _) => return Ok(None),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Own records that are encoded one by one.
@@ -90,30 +106,27 @@ impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> EncodedRecords<R, F> {
     }
 }
 
-impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> OwnRecords<R::Key> for EncodedRecords<R, F> {
-    fn first(&mut self) -> Option<R::Key> {
+impl<R: MergeRecords, F: FnMut(&mut Vec<u8>)> OrderedRecords<R::Key> for EncodedRecords<R, F> {
+    fn advance(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
         (self.next)(&mut self.buffer);
-        (!self.buffer.is_empty()).then(|| R::key(&self.buffer))
+        Ok((!self.buffer.is_empty()).then(|| R::key(&self.buffer)))
     }
 
-    fn give_until(
-        &mut self,
-        limit: Option<R::Key>,
-        sink: &mut impl RecordSink,
-    ) -> Result<Option<R::Key>, ExchangeFailure> {
-        loop {
-            sink.record(&self.buffer)?;
-            let next = self.first();
-            if is_end_of_run(next, limit) {
-                return Ok(next);
-            }
-        }
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
+        sink.record(&self.buffer)
     }
 }
 
-impl OwnRecords<f64> for merge::stream::MergeStream<'_> {
-    fn first(&mut self) -> Option<f64> {
-        self.peek_time()
+impl OrderedRecords<f64> for MergeStream<'_> {
+    fn advance(&mut self) -> Result<Option<f64>, ExchangeFailure> {
+        Ok(self.peek_time())
+    }
+
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
+        match self.next_record() {
+            Some(record) => sink.merged(record),
+            None => Ok(()),
+        }
     }
 
     fn give_until(
@@ -121,15 +134,7 @@ impl OwnRecords<f64> for merge::stream::MergeStream<'_> {
         limit: Option<f64>,
         sink: &mut impl RecordSink,
     ) -> Result<Option<f64>, ExchangeFailure> {
-        merge::stream::MergeStream::give_until(self, limit, |record| sink.merged(record))
-    }
-}
-
-/// Whether the record of this key, if there is one, is left for later, as it does not come before `limit`.
-fn is_end_of_run<K: PartialOrd>(next: Option<K>, limit: Option<K>) -> bool {
-    match (next, limit) {
-        (Some(next), Some(limit)) => next >= limit,
-        (next, _) => next.is_none(),
+        MergeStream::give_until(self, limit, |record| sink.merged(record))
     }
 }
 
@@ -179,8 +184,13 @@ impl<R: MergeRecords> Incoming<'_, R> {
             .get(self.at..self.at + self.size)
             .unwrap_or_default()
     }
+}
 
-    /// Goes to the record behind it, or to the first. Gives its key; `None` at the end.
+impl<R: MergeRecords> OrderedRecords<R::Key> for Incoming<'_, R> {
+    fn give(&mut self, sink: &mut impl RecordSink) -> Result<(), ExchangeFailure> {
+        sink.record(self.current())
+    }
+
     fn advance(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
         self.at += self.size;
         if self.at >= self.end {
@@ -221,31 +231,24 @@ enum Stream<'a, R, O> {
     Own(O),
 }
 
-impl<R: MergeRecords, O: OwnRecords<R::Key>> Stream<'_, R, O> {
-    /// As [`OwnRecords::first`].
-    fn first(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
+impl<R: MergeRecords, O: OrderedRecords<R::Key>> Stream<'_, R, O> {
+    /// As [`OrderedRecords::advance`].
+    fn advance(&mut self) -> Result<Option<R::Key>, ExchangeFailure> {
         match self {
             Stream::Child(incoming) => incoming.advance(),
-            Stream::Own(own) => Ok(own.first()),
+            Stream::Own(own) => own.advance(),
         }
     }
 
-    /// As [`OwnRecords::give_until`].
+    /// As [`OrderedRecords::give_until`].
     fn give_until(
         &mut self,
         limit: Option<R::Key>,
         sink: &mut impl RecordSink,
     ) -> Result<Option<R::Key>, ExchangeFailure> {
-        let incoming = match self {
-            Stream::Own(own) => return own.give_until(limit, sink),
-            Stream::Child(incoming) => incoming,
-        };
-        loop {
-            sink.record(incoming.current())?;
-            let next = incoming.advance()?;
-            if is_end_of_run(next, limit) {
-                return Ok(next);
-            }
+        match self {
+            Stream::Child(incoming) => incoming.give_until(limit, sink),
+            Stream::Own(own) => own.give_until(limit, sink),
         }
     }
 }
@@ -328,7 +331,7 @@ pub fn merge<R: MergeRecords>(
     line: &Exchange,
     rank: i32,
     size: i32,
-    own: impl OwnRecords<R::Key>,
+    own: impl OrderedRecords<R::Key>,
     sink: &mut impl RecordSink,
 ) -> Result<(), ExchangeFailure> {
     // In the order that decides at equal times.
@@ -339,7 +342,7 @@ pub fn merge<R: MergeRecords>(
     }
     all.push(Stream::Own(own));
     for mut stream in all {
-        if let Some(key) = stream.first()? {
+        if let Some(key) = stream.advance()? {
             streams.push((key, stream));
         }
     }
@@ -369,7 +372,7 @@ pub fn take_part<R: MergeRecords>(
     line: &Exchange,
     rank: i32,
     size: i32,
-    own: impl OwnRecords<R::Key>,
+    own: impl OrderedRecords<R::Key>,
     sink: &mut impl RecordSink,
 ) -> Result<(), ExchangeFailure> {
     let Some(up) = parent(rank) else {

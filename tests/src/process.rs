@@ -73,7 +73,7 @@ pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
 /// Runs a command to its end. After `limit` its process group is killed.
 ///
 /// # Errors
-/// It was killed.
+/// If the command was killed at `limit`: what it had printed, and where its processes stood.
 #[track_caller]
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<FinishedCommand, Box<Hung>> {
     let text = describe(command);

@@ -99,7 +99,7 @@ pub struct RecordBase {
     pub call: u64,
 }
 
-/// Which parts of a head are optional.
+/// Flags of the optional parts of a record's head.
 const EXTRA: u16 = LONG | ERROR | CPU;
 
 /// Bytes of the optional parts that these flags announce.

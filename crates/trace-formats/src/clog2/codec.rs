@@ -45,16 +45,9 @@ impl Clog2Record {
                 put_ints(to, 0, &[def.etype, def.value]);
                 put(to, 8, def.name.field());
             }
-            Clog2Body::Bare { etype } => put_ints(to, 0, &[*etype, 0]),
-            Clog2Body::Cargo { etype, bytes } => {
-                put_ints(to, 0, &[*etype, 0]);
-                put(to, 8, bytes);
-            }
-            Clog2Body::Msg(msg) => put_ints(
-                to,
-                0,
-                &[msg.etype, msg.icomm, msg.rank, msg.tag, msg.size, 0],
-            ),
+            Clog2Body::Bare { etype } => put_event(to, *etype, None),
+            Clog2Body::Cargo { etype, bytes } => put_event(to, *etype, Some(bytes)),
+            Clog2Body::Msg(msg) => put_message(to, msg),
             Clog2Body::Coll { etype, root, size } => put_ints(to, 0, &[*etype, *root, *size, 0]),
             Clog2Body::Comm(comm) => {
                 put_ints(to, 0, &[comm.etype, comm.icomm, comm.rank, comm.wrank]);
@@ -208,32 +201,41 @@ pub(super) const CARGO_RECORD_SIZE: usize = BARE_SIZE + CARGO_SIZE;
 /// Bytes of a [`Clog2Body::Msg`] record.
 pub(super) const MSG_SIZE: usize = HEADER_SIZE + 24;
 
-/// The bytes of a [`Clog2Body::Bare`] record in big-endian order.
+/// Writes the body of an event to the front of `to`, in big-endian order: that of a [`Clog2Body::Cargo`] record, or without data of a
+/// [`Clog2Body::Bare`] one.
 #[inline]
-pub(super) fn put_bare(to: &mut [u8; BARE_SIZE], header: &Clog2RecordHeader, etype: i32) {
-    put_header(to, header, rectype::BAREEVT);
-    put_ints(to, HEADER_SIZE, &[etype, 0]);
+fn put_event(to: &mut [u8], etype: i32, cargo: Option<&[u8; CARGO_SIZE]>) {
+    put_ints(to, 0, &[etype, 0]);
+    if let Some(cargo) = cargo {
+        put(to, 8, cargo);
+    }
 }
 
-/// The bytes of a [`Clog2Body::Cargo`] record in big-endian order.
+/// Writes the body of a [`Clog2Body::Msg`] record to the front of `to`, in big-endian order.
 #[inline]
-pub(super) fn put_cargo(
-    to: &mut [u8; CARGO_RECORD_SIZE],
+fn put_message(to: &mut [u8], msg: &Clog2Msg) {
+    let ints = [msg.etype, msg.icomm, msg.rank, msg.tag, msg.size, 0];
+    put_ints(to, 0, &ints);
+}
+
+/// Writes an event as [`Clog2Record::encode`] does, to `to`, which is as long as the record.
+#[inline]
+pub(super) fn encode_event(
+    to: &mut [u8],
     header: &Clog2RecordHeader,
     etype: i32,
-    cargo: &[u8; CARGO_SIZE],
+    cargo: Option<&[u8; CARGO_SIZE]>,
 ) {
-    put_header(to, header, rectype::CARGOEVT);
-    put_ints(to, HEADER_SIZE, &[etype, 0]);
-    put(to, BARE_SIZE, cargo);
+    let rectype = cargo.map_or(rectype::BAREEVT, |_| rectype::CARGOEVT);
+    put_header(to, header, rectype);
+    put_event(&mut to[HEADER_SIZE..], etype, cargo);
 }
 
-/// The bytes of a [`Clog2Body::Msg`] record in big-endian order.
+/// Writes one end of a message as [`Clog2Record::encode`] does, to `to`, which is as long as the record.
 #[inline]
-pub(super) fn put_message(to: &mut [u8; MSG_SIZE], header: &Clog2RecordHeader, msg: &Clog2Msg) {
+pub(super) fn encode_message(to: &mut [u8], header: &Clog2RecordHeader, msg: &Clog2Msg) {
     put_header(to, header, rectype::MSGEVT);
-    let ints = [msg.etype, msg.icomm, msg.rank, msg.tag, msg.size, 0];
-    put_ints(to, HEADER_SIZE, &ints);
+    put_message(&mut to[HEADER_SIZE..], msg);
 }
 
 /// Bytes of a record of this type, header included; `None` for a number that is no type.

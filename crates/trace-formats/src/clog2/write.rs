@@ -1,7 +1,7 @@
 //! Writes CLOG2 files, streaming: one block in memory, whatever the size of the log.
 
 use super::bytes::Endian;
-use super::codec::{self, peek_size, peek_time};
+use super::codec::{self, BARE_SIZE, CARGO_RECORD_SIZE, MSG_SIZE, peek_size, peek_time};
 use super::comm::CommTable;
 use super::error::{Clog2Error, Clog2ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
@@ -124,10 +124,9 @@ impl<W: Write + Seek> Clog2Writer<W> {
                 body,
             });
         }
-        match cargo {
-            None => codec::put_bare(self.take_room(header)?, header, etype),
-            Some(cargo) => codec::put_cargo(self.take_room(header)?, header, etype, cargo),
-        }
+        let size = cargo.map_or(BARE_SIZE, |_| CARGO_RECORD_SIZE);
+        self.make_room(size, header)?;
+        codec::encode_event(self.room(size), header, etype, cargo);
         Ok(())
     }
 
@@ -147,35 +146,9 @@ impl<W: Write + Seek> Clog2Writer<W> {
                 body: Clog2Body::Msg(*message),
             });
         }
-        codec::put_message(self.take_room(header)?, header, message);
+        self.make_room(MSG_SIZE, header)?;
+        codec::encode_message(self.room(MSG_SIZE), header, message);
         Ok(())
-    }
-
-    /// Room for a record of `SIZE` bytes with this header in the block.
-    #[inline]
-    fn take_room<const SIZE: usize>(
-        &mut self,
-        header: &Clog2RecordHeader,
-    ) -> Result<&mut [u8; SIZE], Clog2Error> {
-        self.make_room(SIZE, header)?;
-        let at = self.used;
-        self.used += SIZE;
-        let too_large = self.block_size;
-        if self.block.len() < self.used {
-            self.block.resize(self.used, 0);
-        }
-        self.block
-            .get_mut(at..)
-            .and_then(|rest| rest.first_chunk_mut())
-            .ok_or_else(|| {
-                Clog2Error::new(
-                    0,
-                    Clog2ErrorKind::TooLarge {
-                        size: SIZE,
-                        block_size: too_large,
-                    },
-                )
-            })
     }
 
     /// Appends a record with these bytes in its pad field, which nobody reads; see [`Clog2Record::pad`].
@@ -191,7 +164,6 @@ impl<W: Write + Seek> Clog2Writer<W> {
         self.make_room(size, &record.header)?;
         let endian = self.endian;
         record.encode_as(endian, pad, self.room(size));
-        self.used += size;
         Ok(())
     }
 
@@ -205,7 +177,6 @@ impl<W: Write + Seek> Clog2Writer<W> {
         let left = self.block_size - self.used;
         let behind = &behind[..left.min(behind.len())];
         self.room(behind.len()).copy_from_slice(behind);
-        self.used += behind.len();
         self.write_block()
     }
 
@@ -232,7 +203,6 @@ impl<W: Write + Seek> Clog2Writer<W> {
                 };
                 self.make_room(size, &header)?;
                 self.room(size).copy_from_slice(&rest[..size]);
-                self.used += size;
             }
             at += size;
         }
@@ -290,13 +260,15 @@ impl<W: Write + Seek> Clog2Writer<W> {
         }
     }
 
-    /// The next `size` bytes of the block, which are there.
+    /// Takes the next `size` bytes of the block, which are there.
+    #[inline]
     fn room(&mut self, size: usize) -> &mut [u8] {
-        let end = self.used + size;
-        if self.block.len() < end {
-            self.block.resize(end, 0);
+        let start = self.used;
+        self.used += size;
+        if self.block.len() < self.used {
+            self.block.resize(self.used, 0);
         }
-        &mut self.block[self.used..end]
+        &mut self.block[start..self.used]
     }
 
     /// Closes the block if a record of this size does not fit: MPE's rule, strictly less.
@@ -346,7 +318,6 @@ impl<W: Write + Seek> Clog2Writer<W> {
         }
         let endian = self.endian;
         end.encode_as(endian, [0; 4], self.room(HEADER_SIZE));
-        self.used += HEADER_SIZE;
         Ok(())
     }
 
