@@ -10,6 +10,8 @@ use trace_formats::clog2::{
 };
 use trace_model::hash::Wide;
 use unify::comms::CommId;
+use unify::function_set::FunctionSet;
+use unify::schema::Schema;
 
 /// Time of what must stand in front of all other records of a trace, seconds.
 const BEFORE_ALL: f64 = -1e-9;
@@ -107,25 +109,56 @@ impl ProcessWalk<'_> {
         let Some(used) = self.settings.describe else {
             return;
         };
-        for definition in self.schema.states.definitions(used.iter()) {
-            self.put_on_world(state(definition, None));
-        }
-        let mut solo = vec![
-            (COMM_INIT, "red", "MPE_Comm_init", ""),
-            (COMM_FINALIZE, "orange", "MPE_Comm_finalize", ""),
-        ];
-        if used.has_annotations() {
-            solo.push((self.schema.states.annotation(), "gold", "annotation", "%s"));
-        }
-        for (etype, color, name, format) in solo {
-            self.put_on_world(MergedBody::SoloEvent(Box::new(Clog2EventDef {
-                etype,
-                color: FixedText::new(color),
-                name: FixedText::new(name),
-                format: FixedText::new(format),
-            })));
+        for definition in states_and_events(self.schema, used) {
+            self.put_on_world(definition);
         }
     }
+}
+
+/// All that a log defines: what stands in front of the first call ([`ProcessWalk::open_log`]) and behind the last one. `functions` are
+/// the names of the program's functions, `used` the functions of MPI that any rank has called.
+pub(super) fn definitions(
+    schema: &Schema<'_>,
+    functions: &[String],
+    used: &FunctionSet,
+) -> Vec<MergedBody> {
+    let named = function_states(functions).zip(functions);
+    let mut all: Vec<MergedBody> = named
+        .map(|(definition, name)| state(definition, Some(name)))
+        .collect();
+    all.extend(
+        schema
+            .user
+            .states()
+            .iter()
+            .map(|&definition| state(definition, None)),
+    );
+    let events = schema.user.events().iter();
+    all.extend(events.map(|&definition| MergedBody::SoloEvent(Box::new(definition))));
+    all.extend(states_and_events(schema, used));
+    all
+}
+
+/// Definitions of the states of the functions used, and of the events that every log has.
+fn states_and_events(schema: &Schema<'_>, used: &FunctionSet) -> Vec<MergedBody> {
+    let states = schema.states.definitions(used.iter()).into_iter();
+    let mut all: Vec<MergedBody> = states.map(|definition| state(definition, None)).collect();
+    let mut solo = vec![
+        (COMM_INIT, "red", "MPE_Comm_init", ""),
+        (COMM_FINALIZE, "orange", "MPE_Comm_finalize", ""),
+    ];
+    if used.has_annotations() {
+        solo.push((schema.states.annotation(), "gold", "annotation", "%s"));
+    }
+    all.extend(solo.into_iter().map(|(etype, color, name, format)| {
+        MergedBody::SoloEvent(Box::new(Clog2EventDef {
+            etype,
+            color: FixedText::new(color),
+            name: FixedText::new(name),
+            format: FixedText::new(format),
+        }))
+    }));
+    all
 }
 
 /// Definition of a kind of state, which may have a longer name than CLOG2 has room for.

@@ -24,6 +24,7 @@ pub mod outputs;
 mod record;
 mod request_operation;
 mod settings;
+pub mod slices;
 mod slog2;
 mod source;
 pub mod stream;

@@ -159,6 +159,35 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         self.processes.iter().map(|p| (p.file, &p.scan))
     }
 
+    /// Functions of MPI that any process has called.
+    pub fn functions(&self) -> &FunctionSet {
+        &self.functions
+    }
+
+    /// Number of ranks of the run, absent ones included.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The records of every `of`-th process from the one at place `nth` on, each with its rank; `enters` says whether they have the
+    /// beginnings of states.
+    pub fn streams<'s>(
+        &'s self,
+        nth: u32,
+        of: u32,
+        enters: bool,
+        drawn_endpoints: Option<&'s DrawnEndpoints>,
+    ) -> Vec<(u32, MergeStream<'s>)> {
+        let all = self.processes.iter().enumerate();
+        let chosen = all.skip(nth as usize).step_by(of.max(1) as usize);
+        let stream = |(i, process): (usize, &'s MergedProcess<'f, 'a>)| {
+            let describe = (i == 0).then_some(&self.functions);
+            let stream = self.stream(process, enters, drawn_endpoints, describe);
+            (process.scan.rank().unwrap_or(0), stream)
+        };
+        chosen.map(stream).collect()
+    }
+
     /// What calls mean.
     pub fn schema(&self) -> &Schema<'t> {
         &self.schema
@@ -259,7 +288,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     }
 
     /// Which messages are drawn, if calls are missing that some hang on.
-    fn drawn_endpoints(&self) -> Option<DrawnEndpoints> {
+    pub(super) fn drawn_endpoints(&self) -> Option<DrawnEndpoints> {
         if self.scans().all(|scan| !scan.is_cut) {
             return None;
         }
@@ -315,7 +344,7 @@ pub fn merge_local(
 }
 
 /// For each rank, its turn among records of equal time: the left subtree before the right one before the rank itself.
-fn turns(ranks: u32) -> Vec<u32> {
+pub(super) fn turns(ranks: u32) -> Vec<u32> {
     let ranks = ranks as usize;
     let mut turns = vec![0; ranks];
     let mut turn = 0;

@@ -58,12 +58,72 @@ pub struct Scan {
     pub named: FunctionNames,
     /// Names of the performance counters that calls have values of.
     pub counters: Vec<String>,
+    /// When how many calls, regions and functions of the program ended.
+    pub pace: Pace,
     calls_of: Vec<u64>,
     skipped_of: Vec<u64>,
     /// Start of the first call and end of the last one, or start of a running one, ticks; annotations count, too.
     ticks: Option<(u64, u64)>,
     /// By thread, the communicators its definitions stand for, in their order.
     pub defined: Vec<Vec<CommId>>,
+}
+
+/// How the ends of a process's calls are spread over time: the end of each n-th one, where n doubles whenever there are too many.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// Ends, in ticks, in the order of the walk.
+    ends: Vec<u64>,
+    /// Calls for each of them; a power of two.
+    stride: u64,
+    calls: u64,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace {
+            ends: Vec::new(),
+            stride: 1,
+            calls: 0,
+        }
+    }
+}
+
+impl Pace {
+    /// Ends that are kept.
+    const MAX_ENDS: usize = 8192;
+
+    #[inline]
+    fn note(&mut self, stop: u64) {
+        if self.calls & (self.stride - 1) == 0 {
+            self.keep(stop);
+        }
+        self.calls += 1;
+    }
+
+    fn keep(&mut self, stop: u64) {
+        if self.ends.len() == Self::MAX_ENDS {
+            let mut nth = 0;
+            self.ends.retain(|_| {
+                nth += 1;
+                nth % 2 == 1
+            });
+            self.stride *= 2;
+            if self.calls & (self.stride - 1) != 0 {
+                return;
+            }
+        }
+        self.ends.push(stop);
+    }
+
+    /// Calls, regions, markers and functions of the program.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Ends, in ticks, and the number of calls that each stands for.
+    pub fn ends(&self) -> (&[u64], u64) {
+        (&self.ends, self.stride)
+    }
 }
 
 impl Scan {
@@ -91,6 +151,7 @@ impl Scan {
             entered: RecordedFunctions::default(),
             named: FunctionNames::default(),
             counters: Vec::new(),
+            pace: Pace::default(),
             calls_of: vec![0; usize::from(FIRST_DEFINITION)],
             skipped_of: vec![0; usize::from(FIRST_DEFINITION)],
             ticks: None,
@@ -219,6 +280,7 @@ impl Scan {
 
     #[inline]
     fn seen(&mut self, start: u64, stop: u64) {
+        self.pace.note(stop);
         let (first, last) = self.ticks.unwrap_or((start, stop));
         self.ticks = Some((first.min(start), last.max(stop)));
     }

@@ -217,6 +217,18 @@ impl<W: Write + Seek> Clog2Writer<W> {
         self.close(Some(comm_table), preamble)
     }
 
+    /// Closes the block that has been begun, if there is one, and gives the output without ending the log: others write what is
+    /// behind it. `next` is the header of the record that comes there.
+    ///
+    /// # Errors
+    /// When the output could not be written.
+    pub fn into_blocks(mut self, next: &Clog2RecordHeader) -> Result<W, Clog2Error> {
+        if self.used > 0 {
+            self.close_block(&end_record(*next, Clog2Body::EndBlock))?;
+        }
+        Ok(self.out)
+    }
+
     /// Finishes the file without a communicator table, as a crash leaves it: `comm_table_offset` stays 0.
     pub fn finish_without_table(self, preamble: &Preamble) -> Result<W, Clog2Error> {
         self.close(None, preamble)

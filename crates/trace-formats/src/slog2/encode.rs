@@ -85,14 +85,22 @@ pub(super) fn line_id_maps(maps: &[LineIdMap]) -> Vec<u8> {
 /// Writes the tree directory: the root first, then level by level, from left to right. Sorts the entries so.
 pub(super) fn directory(entries: &mut [DirEntry]) -> Vec<u8> {
     entries.sort_by_key(|entry| (std::cmp::Reverse(entry.id.depth), entry.id.xpos));
-    let mut out = Vec::with_capacity(4 + 34 * entries.len());
+    let mut out = Vec::with_capacity(4 + DIRECTORY_ENTRY_BYTES * entries.len());
     write_count(&mut out, entries.len());
     for entry in entries {
-        write_node_id(&mut out, entry.id);
-        write_bounds(&mut out, entry.bounds);
-        write_ptr(&mut out, entry.ptr);
+        directory_entry(&mut out, entry);
     }
     out
+}
+
+/// Bytes of an entry of the tree directory.
+pub(super) const DIRECTORY_ENTRY_BYTES: usize = 34;
+
+/// Writes an entry of the tree directory.
+pub(super) fn directory_entry(out: &mut Vec<u8>, entry: &DirEntry) {
+    write_node_id(out, entry.id);
+    write_bounds(out, entry.bounds);
+    write_ptr(out, entry.ptr);
 }
 
 pub(super) fn text(out: &mut Vec<u8>, text: &Text) {

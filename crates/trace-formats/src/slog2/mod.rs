@@ -55,8 +55,8 @@ mod window;
 
 pub use annotation::{Annotated, Companion, annotate, annotate_with_progress};
 pub use convert::{
-    ConvertError, ConvertOptions, Drawing, FromClog2, Slog2Conversion, Warning, Warnings,
-    WholeState, convert, convert_with_progress,
+    ConvertError, ConvertOptions, Drawing, FromClog2, LogArrow, MessageEndpoint, Slog2Conversion,
+    Warning, Warnings, WholeState, convert, convert_with_progress,
 };
 pub use directory::{NodeDirectory, NodeDirectoryEntries};
 pub use error::{Slog2Error, Slog2ErrorKind};
@@ -80,7 +80,10 @@ pub use trace_model::{
     Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,
     Text, TimeBBox, Topology, Vertex, preview_index,
 };
-pub use tree_builder::{NewComposite, TreeBuilder, TreeOptions, WrittenTree};
+pub use tree_builder::{
+    BuiltNode, EncodedDrawable, NewComposite, NodeContents, NodePreview, NodeWriter, TreeBuilder,
+    TreeEnd, TreeOptions, WrittenTree,
+};
 pub use types::{
     DirEntry, FileBlockPtr, HEADER_SIZE, LineIdMap, Slog2Header, Slog2Layout, TreeNodeId, VERSION,
     VERSION_2_0_5,

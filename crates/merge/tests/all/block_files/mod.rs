@@ -9,4 +9,5 @@ mod dumpi_speed;
 mod messages;
 mod random;
 pub mod ranks;
+mod slices;
 mod user;

@@ -12,7 +12,7 @@ use trace_formats::clog2::states::CallIdDisplay;
 use wrappers::{Carrier, ElementForm, Kind};
 
 /// Numbers without pattern (xorshift).
-struct Chance(u64);
+pub struct Chance(pub u64);
 
 impl Chance {
     fn next(&mut self) -> u64 {
@@ -83,7 +83,13 @@ impl Chance {
 }
 
 /// A rank that calls every function `times` times, in its own order, on `threads` threads.
-fn busy(rank_number: i32, size: u32, threads: usize, times: usize, chance: &mut Chance) -> Blocks {
+pub fn busy(
+    rank_number: i32,
+    size: u32,
+    threads: usize,
+    times: usize,
+    chance: &mut Chance,
+) -> Blocks {
     let mut b = rank(rank_number, size);
     b.threads.resize(threads, Vec::new());
     let table = wrappers::table().expect("the table parses");

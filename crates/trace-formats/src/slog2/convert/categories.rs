@@ -358,9 +358,18 @@ impl LogCategories {
 
     /// From now on infos of this category have values of this format behind those of its own.
     pub(super) fn add_info(&mut self, slot: u32, format: &str) {
-        self.slots[slot as usize]
-            .more_info
-            .get_or_insert_with(|| format.into());
+        if let Some(entry) = self.slots.get_mut(slot as usize) {
+            entry.more_info.get_or_insert_with(|| format.into());
+        }
+    }
+
+    /// Slots of the categories that have [`LogCategories::add_info`].
+    pub(super) fn slots_with_more_info(&self) -> Vec<u32> {
+        let slots = self.slots.iter().zip(0..);
+        slots
+            .filter(|(entry, _)| entry.more_info.is_some())
+            .map(|(_, slot)| slot)
+            .collect()
     }
 
     #[inline]

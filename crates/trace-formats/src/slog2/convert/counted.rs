@@ -27,6 +27,11 @@ impl Counted {
         }
     }
 
+    /// What the infos of states with values have behind what others have.
+    pub(super) fn format(&self) -> &str {
+        &self.format
+    }
+
     /// The info of a state that ends: `own`, as far as its category says what it is, and the values, if there are any.
     pub(super) fn info<'a>(
         &'a mut self,

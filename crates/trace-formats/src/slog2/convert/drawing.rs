@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use super::super::types::LineIdMap;
 use super::categories::{EventRole, LogCategories};
 use super::counted::Counted;
 use super::lines::LineNumbering;
-use super::matching::{Meeting, RecordMatching};
+use super::matching::{Meeting, MessageEndpoint, RecordMatching};
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{
     self, Clog2Body, Clog2Msg, Clog2Record, Clog2RecordHeader, Endian, HEADER_SIZE, Preamble,
@@ -319,6 +320,34 @@ impl Drawing {
                 self.draw(slot, info, &[Vertex { time, line }], u64::MAX, put)
             }
         }
+    }
+
+    /// The end of a message that a record tells of, for who matches them elsewhere; `None` if it is neither a send nor a receive.
+    #[inline]
+    pub fn endpoint(&self, header: &Clog2RecordHeader, msg: &Clog2Msg) -> Option<MessageEndpoint> {
+        MessageEndpoint::of(&self.lines, header, msg)
+    }
+
+    /// The categories of the file, in the order in which the original inserts them, and the views of these lines, which are
+    /// ascending: by process, by communicator, by line.
+    pub fn into_tables(mut self, lines: &[i32]) -> (Vec<Category>, Vec<LineIdMap>) {
+        let [processes, comms] = self.lines.views(lines, &mut self.warnings);
+        let views = vec![processes, comms, LineIdMap::identity(lines)];
+        (self.categories.into_insertion_order(), views)
+    }
+
+    /// Slots of categories whose infos have values of counters, and those of `others`, which other parts of the log have.
+    pub fn counted_slots(&mut self, others: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let format = self
+            .counted
+            .as_ref()
+            .map(|counted| counted.format().to_owned());
+        if let Some(format) = format {
+            for slot in others {
+                self.categories.add_info(slot, &format);
+            }
+        }
+        self.categories.slots_with_more_info()
     }
 
     /// Takes one end of a message.

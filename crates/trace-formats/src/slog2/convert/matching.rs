@@ -6,8 +6,8 @@ use std::collections::hash_map::Entry;
 use super::lines::LineNumbering;
 use crate::clog2::{Clog2Msg, Clog2RecordHeader, FUNCTION_STATE_ETYPES, msg_etype};
 use crate::slog2::places::{EntryOffsets, Key};
-use trace_model::Vertex;
 use trace_model::hash::Map as HashMap;
+use trace_model::{Drawable, Topology, Vertex};
 
 /// The data of a CARGO event.
 pub(in crate::slog2) type EventCargo = [u8; 32];
@@ -118,43 +118,140 @@ impl RecordMatching {
         msg: &Clog2Msg,
         born: u64,
     ) -> Meeting {
-        let own = lines.process(header.icomm, header.rank);
-        let partner = lines.process(msg.icomm, msg.rank);
-        let (side, sender, receiver) = match msg.etype {
-            msg_etype::SEND => (MessageSide::Send, own, partner),
-            msg_etype::RECV => (MessageSide::Receive, partner, own),
-            _ => return Meeting::Unknown,
+        let Some(endpoint) = MessageEndpoint::of(lines, header, msg) else {
+            return Meeting::Unknown;
         };
-        let tag = msg.tag;
+        let side = match endpoint.is_send {
+            true => MessageSide::Send,
+            false => MessageSide::Receive,
+        };
+        let MessageEndpoint {
+            sender,
+            receiver,
+            tag,
+            time,
+            line,
+            size,
+            ..
+        } = endpoint;
         let route = MessageRoute {
             tag,
             sender,
             receiver,
         };
         let end = MessageEnd {
-            time: header.time,
-            line: lines.line(header),
-            size: msg.size,
+            time,
+            line,
+            size,
             born,
         };
         let Some(other) = self.messages.meet(route, side, end) else {
             return Meeting::Waits;
         };
-        // The size is the sender's, and known to the original only if the send came first.
+        // The original knows the size, which is the sender's, only if the send came first.
         let (send, receive, size) = match side {
             MessageSide::Send => (end, other, 0),
             MessageSide::Receive => (other, end, other.size),
         };
-        let mut info = [0; 8];
-        info[..4].copy_from_slice(&tag.to_be_bytes());
-        info[4..].copy_from_slice(&size.to_be_bytes());
         Meeting::Complete(RecordPair {
             vertices: [send, receive].map(|MessageEnd { time, line, .. }| Vertex { time, line }),
-            info,
+            info: message_info(tag, size),
             born: other.born,
         })
     }
 }
+
+/// Tag and size of a message as the info of its arrow.
+fn message_info(tag: i32, size: i32) -> [u8; 8] {
+    let mut info = [0; 8];
+    info[..4].copy_from_slice(&tag.to_be_bytes());
+    info[4..].copy_from_slice(&size.to_be_bytes());
+    info
+}
+
+/// One end of a message, as a log has it: the send or the receive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MessageEndpoint {
+    /// Whether it is the send.
+    pub is_send: bool,
+    /// Process line of the sender: lines of its first thread, divided by the number of threads.
+    pub sender: i32,
+    /// Process line of the receiver.
+    pub receiver: i32,
+    /// Tag of the message.
+    pub tag: i32,
+    /// When it was sent or had arrived, seconds.
+    pub time: f64,
+    /// Line of the end of the arrow.
+    pub line: i32,
+    /// Bytes, as this side knows them.
+    pub size: i32,
+}
+
+impl MessageEndpoint {
+    /// The end that a record tells of; `None` if it is neither a send nor a receive.
+    #[inline]
+    pub(super) fn of(
+        lines: &LineNumbering,
+        header: &Clog2RecordHeader,
+        msg: &Clog2Msg,
+    ) -> Option<MessageEndpoint> {
+        let own = lines.process(header.icomm, header.rank);
+        let partner = lines.process(msg.icomm, msg.rank);
+        let (is_send, sender, receiver) = match msg.etype {
+            msg_etype::SEND => (true, own, partner),
+            msg_etype::RECV => (false, partner, own),
+            _ => return None,
+        };
+        Some(MessageEndpoint {
+            is_send,
+            sender,
+            receiver,
+            tag: msg.tag,
+            time: header.time,
+            line: lines.line(header),
+            size: msg.size,
+        })
+    }
+}
+
+/// The arrow of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogArrow {
+    /// The send, then the receive.
+    pub vertices: [Vertex; 2],
+    /// Tag and size.
+    info: [u8; 8],
+}
+
+impl LogArrow {
+    /// Of the two ends of a message. The original knows the size, which is the sender's, only if the send comes first in the log.
+    #[inline]
+    pub fn new(send: &MessageEndpoint, receive: &MessageEndpoint, send_is_first: bool) -> LogArrow {
+        let size = if send_is_first { send.size } else { 0 };
+        LogArrow {
+            vertices: [send, receive].map(|end| Vertex {
+                time: end.time,
+                line: end.line,
+            }),
+            info: message_info(send.tag, size),
+        }
+    }
+
+    /// The arrow as a drawable of the category of messages.
+    #[inline]
+    pub fn drawable(&self) -> Drawable<'_> {
+        Drawable {
+            topology: Topology::Arrow,
+            category: MESSAGE_CATEGORY,
+            info: &self.info,
+            vertices: &self.vertices,
+        }
+    }
+}
+
+/// Index of the category of messages ([`trace_model::Category::message`]).
+const MESSAGE_CATEGORY: i32 = 0;
 
 /// End of a chain of indices.
 const NONE: u32 = u32::MAX;

@@ -17,6 +17,7 @@ pub use warnings::{Warning, Warnings};
 pub(super) use categories::{Binding, EventRole};
 pub use drawing::{Drawing, WholeState};
 pub(super) use lines::LineNumbering;
+pub use matching::{LogArrow, MessageEndpoint};
 pub(super) use matching::{Meeting, RecordMatching};
 
 use super::error::Slog2Error;

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use super::super::encode::{f64_bytes, write_count};
+use super::node_parts::EncodedDrawable;
 use super::shadow::{EndLines, NONE, ShadowIndex, Shadows, drawable_order, time_key};
 use trace_model::{Drawable as NewDrawable, TimeBBox, Topology, Vertex};
 
@@ -259,6 +260,31 @@ impl Drawables {
             to[..8].copy_from_slice(&f64_bytes(vertex.time));
             to[8..].copy_from_slice(&vertex.line.to_be_bytes());
         }
+    }
+
+    /// Adds a drawable whose bytes, with the one for its kind, are those of a node.
+    #[inline]
+    pub(super) fn add_encoded(&mut self, drawable: &EncodedDrawable<'_>, topology: Topology) {
+        let EncodedDrawable {
+            bytes,
+            category,
+            lines,
+            times,
+            bounds,
+            ..
+        } = *drawable;
+        if times.map(f64::to_bits) != [bounds.earliest, bounds.latest].map(f64::to_bits) {
+            self.odd_times.push((self.items.len() as u32, times));
+        }
+        self.items.push(StoredDrawable {
+            bounds,
+            category,
+            lines,
+            at: self.bytes.len() as u32,
+            weight: NONE,
+            topology: Some(topology),
+        });
+        push_bytes(&mut self.bytes, bytes);
     }
 
     fn encode_any(&mut self, drawable: &NewDrawable<'_>) {

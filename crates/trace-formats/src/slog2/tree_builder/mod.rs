@@ -4,20 +4,22 @@
 //! children; everything else is in the file already.
 
 mod drawables;
+mod node_parts;
 mod shadow;
 mod tree;
 
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
+use drawables::Drawables;
 pub use drawables::NewComposite;
 pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists};
-use drawables::{Drawables, Scratch};
-use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
+pub use node_parts::{BuiltNode, EncodedDrawable, NodeContents, NodePreview, NodeWriter};
+use shadow::{DoneShadows, Shadows, vertex_count};
 use trace_model::Drawable as NewDrawable;
-pub use tree::WrittenTree;
+pub use tree::{TreeEnd, WrittenTree};
 
-use super::encode::{self, write_count};
+use super::encode;
 use super::error::{Slog2Error, Slog2ErrorKind};
 use super::node::Stub;
 use super::part_writer::PartWriter;
@@ -100,9 +102,7 @@ pub struct TreeBuilder<W> {
     composites: BTreeSet<i32>,
     /// What is written behind the next leaf.
     leaf_record: Vec<u8>,
-    scratch: Scratch,
-    shadow_order: Vec<u32>,
-    shadow_weights: Vec<WeightSlot>,
+    writer: NodeWriter,
     node_bytes: Vec<u8>,
     /// Emptied shadow lists, kept for their memory.
     spare: Vec<Shadows>,
@@ -125,9 +125,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
             count: 0,
             composites: BTreeSet::new(),
             leaf_record: Vec::new(),
-            scratch: Scratch::default(),
-            shadow_order: Vec::new(),
-            shadow_weights: Vec::new(),
+            writer: NodeWriter::default(),
             node_bytes: Vec::new(),
             spare: Vec::new(),
         })
@@ -339,26 +337,14 @@ impl<W: Write + Seek> TreeBuilder<W> {
         node.bounds.latest = self.last_latest;
         let mut shadow_bounds = node.bounds;
         let done_below = below.last().map_or(&[][..], |child| &child.done);
-        for side in &mut node.sides {
-            side.make_shadows();
-        }
         for done in done_below {
-            for (side, shadows) in node.sides.iter_mut().zip(&done.sides) {
-                side.merge(shadows);
-            }
             shadow_bounds.include(done.stub.bounds);
         }
 
         let out = &mut self.node_bytes;
         out.clear();
         out.resize(Stub::SIZE, 0);
-        let [nestless, nestable] = &mut node.sides;
-        nestless.write(out, &mut self.scratch, false);
-        nestable.write(out, &mut self.scratch, true);
-        write_count(out, done_below.len());
-        for done in done_below {
-            done.write(out, &mut self.shadow_order, &mut self.shadow_weights);
-        }
+        self.writer.write(&mut node.sides, done_below, out, |_| ());
         let ptr = self.out.next_pointer("tree node", out.len())?;
         let mut stub = Stub {
             bounds: node.bounds,

@@ -38,13 +38,13 @@ pub(super) struct GrowingShadow {
     pub(super) topology: Topology,
     pub(super) lines: EndLines,
     /// Average times of the vertices; an event has only the first.
-    times: [f64; 2],
+    pub(super) times: [f64; 2],
     pub(super) bounds: TimeBBox,
-    count: i64,
+    pub(super) count: i64,
     /// Chain of its weights in order of arrival.
     first_weight: u32,
     last_weight: u32,
-    weights: u32,
+    pub(super) weights: u32,
     /// Chain, from the last one back, of the children's shadows that were merged into it; kept for states with real
     /// drawables only.
     pub(super) last_child: u32,
@@ -149,22 +149,34 @@ impl Shadows {
         index
             .shadows
             .insert(wanted, new, |at| key_of(&self.list[at]));
+        self.push_preview(topology, lines, [0.0; 2], TimeBBox::EMPTY, 0)
+    }
+
+    /// Appends a preview that has no weights yet, and gives its index.
+    pub(super) fn push_preview(
+        &mut self,
+        topology: Topology,
+        lines: EndLines,
+        times: [f64; 2],
+        bounds: TimeBBox,
+        count: i64,
+    ) -> u32 {
         self.list.push(GrowingShadow {
             topology,
             lines,
-            times: [0.0; 2],
-            bounds: TimeBBox::EMPTY,
-            count: 0,
+            times,
+            bounds,
+            count,
             first_weight: NONE,
             last_weight: NONE,
             weights: 0,
             last_child: NONE,
             has_real: false,
         });
-        new
+        self.list.len() as u32 - 1
     }
 
-    fn push_weight(&mut self, shadow: u32, category: i32, ratios: Ratios) -> u32 {
+    pub(super) fn push_weight(&mut self, shadow: u32, category: i32, ratios: Ratios) -> u32 {
         let slot = self.weights.len() as u32;
         let owner = &mut self.list[shadow as usize];
         match self.weights.get_mut(owner.last_weight as usize) {

@@ -7,9 +7,10 @@ use super::super::encode;
 use super::super::error::{Slog2Error, Slog2ErrorKind};
 use super::super::java::hash_map_order;
 use super::super::node::Stub;
-use super::super::types::{LineIdMap, Slog2Header, Slog2Layout};
-use super::TreeBuilder;
+use super::super::types::{DirEntry, FileBlockPtr, LineIdMap, Slog2Header, Slog2Layout};
+use super::node_parts::NodePreview;
 use super::shadow::{DoneShadows, vertex_count};
+use super::{TreeBuilder, TreeOptions};
 use trace_model::{Category, Ratios, Topology, preview_index};
 
 /// What the shadows of the root, which are never written, tell about the whole log.
@@ -70,6 +71,117 @@ impl RootSummary {
             categories: sums.collect(),
             parts,
         }
+    }
+}
+
+impl RootSummary {
+    /// Those of `categories` that have drawables, with their summaries, in the order of the original's hash table.
+    fn used(&self, categories: &[Category]) -> Vec<Category> {
+        let order = hash_map_order(categories.iter().map(|category| category.index as u32));
+        let used = order.into_iter().map(|at| &categories[at]);
+        let used = used.filter_map(|category| {
+            let mut category = category.clone();
+            if let Some(parts) = self.parts.get(&category.index) {
+                category.summary = add_up(category.summary, parts);
+            } else if !self
+                .topologies
+                .iter()
+                .any(|&topology| preview_index(topology) == category.index)
+            {
+                return None;
+            }
+            Some(category)
+        });
+        used.collect()
+    }
+}
+
+/// What comes behind the nodes of a tree that several builders have made, and the header.
+#[derive(Debug)]
+pub struct TreeEnd {
+    summary: RootSummary,
+    root: Stub,
+}
+
+impl TreeEnd {
+    /// `root` is the preview of the root, which is at `ptr`.
+    pub fn new(root: &NodePreview, ptr: FileBlockPtr) -> TreeEnd {
+        let root_stub = Stub { ptr, ..root.0.stub };
+        TreeEnd {
+            summary: RootSummary::new(&root.0, &BTreeSet::new()),
+            root: root_stub,
+        }
+    }
+
+    /// The lines that have drawables, ascending.
+    pub fn lines(&self) -> &[i32] {
+        &self.summary.lines
+    }
+
+    /// The category map and the line ID maps, which stand at offset `at` of the file, and the header of the file. Behind them comes the
+    /// directory, of `nodes` nodes; the first of [`TreeEnd::DIRECTORY_COUNT`] bytes of it are among the bytes given. `largest` is the
+    /// size of the largest node.
+    ///
+    /// # Errors
+    /// [`Slog2ErrorKind::TooLarge`] if a part is larger than the format can tell.
+    pub fn parts(
+        &self,
+        options: TreeOptions,
+        categories: &[Category],
+        line_id_maps: &[LineIdMap],
+        (at, nodes, largest): (u64, usize, usize),
+    ) -> Result<(Vec<u8>, Vec<u8>), Slog2Error> {
+        let mut parts = encode::categories(self.summary.used(categories).iter(), Slog2Layout::V206);
+        let category_bytes = parts.len();
+        parts.extend(encode::line_id_maps(line_id_maps));
+        let map_bytes = parts.len() - category_bytes;
+        encode::write_count(&mut parts, nodes);
+        let directory_bytes = Self::DIRECTORY_COUNT + encode::DIRECTORY_ENTRY_BYTES * nodes;
+        let pointer = |what, offset: u64, size: usize| match i32::try_from(size) {
+            Ok(size) => Ok(FileBlockPtr {
+                offset: offset as i64,
+                size,
+            }),
+            Err(_) => {
+                let size = size as u64;
+                Err(Slog2Error::new(
+                    offset,
+                    Slog2ErrorKind::TooLarge { what, size },
+                ))
+            }
+        };
+        let maps_at = at + category_bytes as u64;
+        let header = Slog2Header {
+            children_per_node: options.children_per_node,
+            leaf_byte_size: options.leaf_byte_size,
+            max_depth: self.root.id.depth,
+            max_buffer_size: [largest, category_bytes, map_bytes, directory_bytes]
+                .into_iter()
+                .max()
+                .and_then(|bytes| i32::try_from(bytes).ok())
+                .unwrap_or(i32::MAX),
+            tree_root: self.root.ptr,
+            categories: pointer("category map", at, category_bytes)?,
+            line_id_maps: pointer("line ID maps", maps_at, map_bytes)?,
+            tree_dir: pointer(
+                "tree directory",
+                maps_at + map_bytes as u64,
+                directory_bytes,
+            )?,
+            ..Slog2Header::default()
+        };
+        Ok((parts, encode::header(&header)))
+    }
+
+    /// Bytes in front of the entries of a directory.
+    pub const DIRECTORY_COUNT: usize = 4;
+
+    /// Bytes of an entry of a directory.
+    pub const DIRECTORY_ENTRY: usize = encode::DIRECTORY_ENTRY_BYTES;
+
+    /// Appends an entry of the directory.
+    pub fn encode_entry(entry: &DirEntry, out: &mut Vec<u8>) {
+        encode::directory_entry(out, entry);
     }
 }
 
@@ -170,24 +282,7 @@ impl<W: Write + Seek> WrittenTree<W> {
             root,
             summary,
         } = self;
-        let order = hash_map_order(categories.iter().map(|category| category.index as u32));
-        let used: Vec<Category> = order
-            .into_iter()
-            .map(|at| &categories[at])
-            .filter_map(|category| {
-                let mut category = category.clone();
-                if let Some(parts) = summary.parts.get(&category.index) {
-                    category.summary = add_up(category.summary, parts);
-                } else if !summary
-                    .topologies
-                    .iter()
-                    .any(|&topology| preview_index(topology) == category.index)
-                {
-                    return None;
-                }
-                Some(category)
-            })
-            .collect();
+        let used = summary.used(categories);
         let mut header = Slog2Header {
             children_per_node: tree.options.children_per_node,
             leaf_byte_size: tree.options.leaf_byte_size,

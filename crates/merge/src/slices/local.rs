@@ -1,0 +1,150 @@
+//! A merge by slices of the block files on one machine, with threads in place of ranks.
+
+use super::plan::{SlicePlan, SliceTotals};
+use super::{
+    Histogram, PartFile, SliceFiles, SliceInput, SliceSummary, ThreadPeers, WholeSlices, clog2_end,
+    complete, write,
+};
+use crate::local::Merge;
+use crate::stream::Notes;
+use std::sync::Mutex;
+use trace_formats::clog2::{CommTable, Preamble};
+use trace_formats::slog2::{LineIdMap, TreeOptions};
+
+/// A file for each thread: SLOG2, CLOG2.
+pub type PartFiles = [Option<Box<dyn PartFile + Send>>; 2];
+
+/// The block files of a run, planned to be merged by slices of time.
+pub struct LocalSlices<'m, 'f, 'a, 't> {
+    merge: &'m Merge<'f, 'a, 't>,
+    preamble: Preamble,
+    plan: SlicePlan,
+}
+
+/// What came of a merge by slices.
+#[derive(Debug, Default)]
+pub struct LocalSliceResult {
+    /// Why a file could not be written: SLOG2, CLOG2.
+    pub failures: [Option<String>; 2],
+    /// What could not be shown.
+    pub notes: Notes,
+    /// Blocks of the CLOG2 file, without the one that ends the log.
+    pub blocks: u64,
+}
+
+impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
+    /// For `threads` threads; with `preamble` for a CLOG2 file.
+    pub fn new(
+        merge: &'m Merge<'f, 'a, 't>,
+        preamble: Preamble,
+        tree: TreeOptions,
+        threads: u32,
+    ) -> LocalSlices<'m, 'f, 'a, 't> {
+        let zero_ns = merge.zero_ns();
+        let totals = SliceTotals {
+            calls: merge.scans().map(|scan| scan.pace.calls()).sum(),
+            ranks: merge.ranks(),
+            end: merge.last_ns().wrapping_sub(zero_ns) as f64 / 1e9,
+            tree,
+        };
+        let mut histogram = Histogram::new(totals.bins(), totals.end);
+        for scan in merge.scans() {
+            histogram.add_process(scan, zero_ns);
+        }
+        LocalSlices {
+            merge,
+            preamble,
+            plan: SlicePlan::new(&totals, &histogram, threads.max(1)),
+        }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &SlicePlan {
+        &self.plan
+    }
+
+    /// Merges. `files` opens what a thread, by its number, writes to; `views` makes the views that are added to the usual ones, of what
+    /// rank 0 of a run knows of all and the lines that have drawables.
+    pub fn write(
+        &self,
+        threads: u32,
+        files: impl Fn(u32) -> PartFiles + Sync,
+        views: impl FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap> + Send,
+    ) -> LocalSliceResult {
+        let drawn = self.merge.drawn_endpoints();
+        let results = Mutex::new(LocalSliceResult::default());
+        let views = Mutex::new(Some(views));
+        std::thread::scope(|scope| {
+            for mut peers in ThreadPeers::new(threads.max(1)) {
+                let (files, results, views) = (&files, &results, &views);
+                let drawn = drawn.as_ref();
+                scope.spawn(move || {
+                    let thread = super::Peers::rank(&peers);
+                    let [mut slog2, mut clog2] = files(thread);
+                    let enters = clog2.is_some();
+                    let input = SliceInput {
+                        processes: self.merge.streams(thread, threads.max(1), enters, drawn),
+                        ranks: self.merge.ranks(),
+                        preamble: &self.preamble,
+                        schema: self.merge.schema(),
+                        names: self.merge.function_names(),
+                        used: self.merge.functions(),
+                        counters: self.merge.counter_names(),
+                    };
+                    let mut parts = SliceFiles {
+                        slog2: part(&mut slog2),
+                        clog2: part(&mut clog2),
+                    };
+                    let Ok(summary) = write(&mut peers, &self.plan, input, &mut parts) else {
+                        return;
+                    };
+                    let failures = summary.failures.clone();
+                    let (notes, whole) = (summary.notes, summary.whole.as_ref());
+                    let blocks = whole.map_or(0, |whole| whole.blocks);
+                    let failure = self.end(&mut peers, summary, part(&mut slog2), views);
+                    if let Ok(mut results) = results.lock() {
+                        results.notes.add(notes);
+                        results.blocks = results.blocks.max(blocks);
+                        let failures = failures.into_iter().chain([failure]);
+                        for (nth, why) in failures.enumerate() {
+                            // The last one is that of the SLOG2 file.
+                            let all = &mut results.failures[nth % 2];
+                            *all = all.take().or(why);
+                        }
+                    }
+                });
+            }
+        });
+        results.into_inner().unwrap_or_default()
+    }
+
+    /// What ends the CLOG2 file behind `blocks` blocks, each part with its offset.
+    ///
+    /// # Errors
+    /// In words, if a block has no room for it.
+    pub fn clog2_end(&self, blocks: u64, comms: &CommTable) -> Result<Vec<(u64, Vec<u8>)>, String> {
+        clog2_end(&self.preamble, blocks, comms)
+    }
+
+    fn end<V: FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap>>(
+        &self,
+        peers: &mut ThreadPeers,
+        summary: SliceSummary,
+        file: Option<&mut dyn PartFile>,
+        views: &Mutex<Option<V>>,
+    ) -> Option<String> {
+        file.as_ref()?;
+        let add_views = |whole: &WholeSlices, lines: &[i32]| {
+            let views = views.lock().ok().and_then(|mut views| views.take());
+            views.map_or_else(Vec::new, |views| views(whole, lines))
+        };
+        complete(peers, &self.plan, summary, file, add_views).unwrap_or(None)
+    }
+}
+
+fn part(file: &mut Option<Box<dyn PartFile + Send>>) -> Option<&mut dyn PartFile> {
+    match file {
+        Some(file) => Some(file.as_mut()),
+        None => None,
+    }
+}

@@ -1,0 +1,784 @@
+//! The merge by slices of time: all ranks write one file together.
+//!
+//! A tree over time is cut into windows, which are dealt to the ranks ([`plan`]). Each rank draws its own records in order of time
+//! ([`produce`]) and sends what is in a window to its owner, who builds the nodes of the window ([`window`]). All ranks are in about
+//! the same window at any time, and as many windows are being built as there are ranks. A rank sends ahead as far as
+//! [`MAX_UNDER_WAY`] allows. That cannot lock: of the first window that is not built the owner takes everything, and whoever has not sent
+//! it has nothing under way.
+//!
+//! When the windows of a round are built, what crosses their borders is brought where it belongs: ends of messages meet at a rank
+//! that follows from their channel ([`endpoint`]); states and arrows that reach over windows go to the rank that builds the node above
+//! ([`upper`]); previews go up level by level. Then each rank tells the sizes of what it has built, so that all know where it is to
+//! stand in the file, and writes it there. The nodes and their places depend on the plan alone, not on the number of ranks that
+//! build.
+
+mod endpoint;
+mod local;
+mod pace;
+mod peers;
+mod plan;
+mod produce;
+mod upper;
+mod window;
+
+pub use local::{LocalSliceResult, LocalSlices, PartFiles};
+pub use pace::Histogram;
+pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp};
+pub use plan::{SlicePlan, SliceTotals};
+
+use crate::record::{MergedBody, MergedRecord};
+use crate::stream::{MergeStream, Notes};
+use endpoint::{NumberedEndpoint, WaitingEndpoints};
+use peers::{Mail, join, receive, route, settle, spread};
+use produce::{Cutter, Producer, add_crossing};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use trace_formats::clog2::{
+    Clog2Body, Clog2CommEvent, Clog2Record, Clog2RecordHeader, Clog2Writer, CommTable, Gid,
+    PREAMBLE_SIZE, Preamble,
+};
+use trace_formats::slog2::{
+    DirEntry, Drawing, FileBlockPtr, HEADER_SIZE, LineIdMap, NewDrawable, NodePreview, NodeWriter,
+    TreeEnd, TreeNodeId,
+};
+use unify::function_set::FunctionSet;
+use unify::schema::Schema;
+use upper::{BuiltUpper, UpperNodes};
+use window::{BuiltWindow, WindowInput};
+
+/// Bytes that a rank may have sent and others not yet taken, beyond one message.
+const MAX_UNDER_WAY: usize = 4 << 20;
+/// Bytes after which what a rank has of a window is sent.
+const SEGMENT_BYTES: usize = 64 << 10;
+
+/// A file into which ranks write different parts at the same time.
+pub trait PartFile {
+    /// Writes `bytes` at this offset.
+    ///
+    /// # Errors
+    /// In words, with the name of the file.
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), String>;
+}
+
+/// What a rank brings to a merge by slices.
+pub struct SliceInput<'a> {
+    /// The processes whose records this rank has: rank and records. With CLOG2 they must give the beginnings of states.
+    pub processes: Vec<(u32, MergeStream<'a>)>,
+    /// Number of ranks of the run.
+    pub ranks: u32,
+    /// Preamble of a CLOG2 file of the run.
+    pub preamble: &'a Preamble,
+    /// What calls mean.
+    pub schema: &'a Schema<'a>,
+    /// Names of the program's functions on all ranks, sorted.
+    pub names: &'a [String],
+    /// Functions of MPI that any rank has called.
+    pub used: &'a FunctionSet,
+    /// Names of performance counters.
+    pub counters: &'a [String],
+}
+
+/// The files of a merge by slices.
+pub struct SliceFiles<'f> {
+    /// The SLOG2 file.
+    pub slog2: Option<&'f mut dyn PartFile>,
+    /// The CLOG2 file.
+    pub clog2: Option<&'f mut dyn PartFile>,
+}
+
+/// What is known when all nodes and blocks are written.
+#[derive(Debug)]
+pub struct SliceSummary {
+    /// Why files could not be written on this rank: SLOG2, CLOG2.
+    pub failures: [Option<String>; 2],
+    /// What could not be shown of this rank's processes.
+    pub notes: Notes,
+    /// On rank 0: what it needs to complete the files.
+    pub whole: Option<WholeSlices>,
+    /// Of the nodes that this rank has written.
+    directory: Vec<DirEntry>,
+}
+
+/// What rank 0 needs to complete the files.
+#[derive(Debug)]
+pub struct WholeSlices {
+    /// Records of communicators of all processes.
+    pub comms: Vec<Clog2CommEvent>,
+    /// Blocks of the CLOG2 file so far.
+    pub blocks: u64,
+    drawing: Drawing,
+    root: NodePreview,
+    root_place: FileBlockPtr,
+    position: u64,
+    largest: usize,
+}
+
+/// Sizes of what is built in a round, by item: the windows in their order, then the nodes above in the order in which they are complete.
+#[derive(Clone, Copy, Debug, Default)]
+struct ItemSize {
+    bytes: u64,
+    /// Bytes of the last node.
+    last: u32,
+    blocks: u32,
+}
+
+impl ItemSize {
+    const BYTES: usize = 20;
+
+    fn encode(self, item: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(&item.to_le_bytes());
+        out.extend_from_slice(&self.bytes.to_le_bytes());
+        out.extend_from_slice(&self.last.to_le_bytes());
+        out.extend_from_slice(&self.blocks.to_le_bytes());
+    }
+
+    fn decode(bytes: &[u8; Self::BYTES]) -> (u32, ItemSize) {
+        let int = |at: usize| {
+            let bytes = bytes[at..].first_chunk().copied().unwrap_or_default();
+            u32::from_le_bytes(bytes)
+        };
+        let size = ItemSize {
+            bytes: u64::from(int(4)) | u64::from(int(8)) << 32,
+            last: int(12),
+            blocks: int(16),
+        };
+        (int(0), size)
+    }
+}
+
+/// One rank at work.
+struct Slices<'a, 'p, P: Peers> {
+    peers: &'p mut P,
+    plan: &'a SlicePlan,
+    preamble: Option<&'a Preamble>,
+    turns: Vec<u32>,
+    cutter: Cutter<'a>,
+    producers: Vec<Producer<'a>>,
+    writer: NodeWriter,
+    /// Ends of messages that wait at this rank for their other end.
+    waiting: WaitingEndpoints,
+    upper: UpperNodes,
+    directory: Vec<DirEntry>,
+    largest: usize,
+    /// Where the next round begins in the files: offset, blocks.
+    position: u64,
+    blocks: u64,
+    failures: [Option<String>; 2],
+    root: Option<NodePreview>,
+    root_place: FileBlockPtr,
+}
+
+/// Merges what all ranks have, and writes all nodes and blocks. Then [`complete`] is to be called. Collective: each of `peers` calls it
+/// with the same plan. What a rank cannot write is told at the end, and does not keep the others.
+///
+/// # Errors
+/// When the ranks could not go on together.
+pub fn write<P: Peers>(
+    peers: &mut P,
+    plan: &SlicePlan,
+    input: SliceInput<'_>,
+    files: &mut SliceFiles<'_>,
+) -> Result<SliceSummary, P::Failure> {
+    let mut drawing = Drawing::new(input.preamble, false);
+    drawing.name_counters(input.counters);
+    for definition in crate::frame::definitions(input.schema, input.names, input.used) {
+        define(&mut drawing, definition);
+    }
+    let has_clog2 = files.clog2.is_some();
+    let processes = input.processes.into_iter();
+    let mut slices = Slices {
+        peers,
+        plan,
+        preamble: has_clog2.then_some(input.preamble),
+        turns: crate::local::turns(input.ranks),
+        cutter: Cutter {
+            plan,
+            drawing,
+            clog2: has_clog2,
+            crossing: Mail::default(),
+        },
+        producers: processes
+            .map(|(rank, stream)| Producer::new(rank, stream))
+            .collect(),
+        writer: NodeWriter::default(),
+        waiting: WaitingEndpoints::default(),
+        upper: UpperNodes::default(),
+        directory: Vec::new(),
+        largest: 0,
+        position: HEADER_SIZE as u64,
+        blocks: 0,
+        failures: [None, None],
+        root: None,
+        root_place: FileBlockPtr::default(),
+    };
+    for round in 0..plan.rounds() {
+        let windows = slices.windows(round)?;
+        slices.round(round, windows, files)?;
+    }
+    slices.conclude()
+}
+
+fn define(drawing: &mut Drawing, definition: MergedBody) {
+    let header = Clog2RecordHeader::default();
+    match definition {
+        MergedBody::State(state) => drawing.define_state(&state.def, state.whole_name.as_deref()),
+        body => {
+            let record = MergedRecord { header, body }.clog2();
+            let Ok(()) = drawing.push(&record, &mut |_: &NewDrawable<'_>, _| {
+                Ok::<(), Infallible>(())
+            });
+        }
+    }
+}
+
+impl<P: Peers> Slices<'_, '_, P> {
+    /// The windows of a round: draws and sends this rank's records, takes those of others, and builds the windows that this rank owns.
+    fn windows(&mut self, round: u64) -> Result<Vec<BuiltWindow>, P::Failure> {
+        let (rank, size) = (self.peers.rank(), self.peers.size());
+        let windows = self.plan.windows_of(round);
+        let mut to_send = windows.start;
+        let mut own = windows
+            .clone()
+            .filter(|&window| self.plan.owner(window) == rank);
+        let mut to_build = own.next();
+        // Own records for windows whose turn has not come.
+        let mut kept: BTreeMap<u64, WindowInput> = BTreeMap::new();
+        let mut built = Vec::new();
+        let mut producer = 0;
+        let mut turn = 0;
+        while to_send < windows.end || to_build.is_some() {
+            let mut is_idle = true;
+            if let Some(window) = to_build {
+                let input = kept.entry(window).or_default();
+                while let Some((from, message)) = self.peers.take(None, self.tag(window))? {
+                    let (&is_last, segments) = message
+                        .split_first()
+                        .ok_or_else(|| self.peers.nonsense(from))?;
+                    input.add(segments);
+                    input.complete += u32::from(is_last);
+                    is_idle = false;
+                }
+                if input.complete == size {
+                    let input = kept.remove(&window).unwrap_or_default();
+                    built.push(self.build(window, &input)?);
+                    to_build = own.next();
+                    is_idle = false;
+                }
+            }
+            if to_send < windows.end && self.peers.under_way()? < MAX_UNDER_WAY {
+                let mut message = vec![0];
+                while message.len() < SEGMENT_BYTES && producer < self.producers.len() {
+                    let one = &mut self.producers[producer];
+                    if one.fill(&mut self.cutter, to_send, SEGMENT_BYTES, &mut message) {
+                        producer += 1;
+                    }
+                }
+                let is_last = producer == self.producers.len();
+                message[0] = u8::from(is_last);
+                let owner = self.plan.owner(to_send);
+                if owner == rank {
+                    let input = kept.entry(to_send).or_default();
+                    input.add(&message[1..]);
+                    input.complete += u32::from(is_last);
+                } else {
+                    let tag = self.tag(to_send);
+                    self.peers.post(owner, tag, message)?;
+                }
+                if is_last {
+                    producer = 0;
+                    to_send += 1;
+                }
+                is_idle = false;
+            }
+            if is_idle {
+                self.peers.idle(turn)?;
+                turn += 1;
+            } else {
+                turn = 0;
+            }
+        }
+        settle(self.peers)?;
+        Ok(built)
+    }
+
+    /// The tag of messages for a window.
+    fn tag(&self, window: u64) -> MessageTag {
+        let nth = window / u64::from(self.peers.size());
+        MessageTag::Window((nth % u64::from(MessageTag::WINDOWS)) as u16)
+    }
+
+    fn build(&mut self, window: u64, input: &WindowInput) -> Result<BuiltWindow, P::Failure> {
+        let with = (self.turns.as_slice(), self.preamble);
+        let built = window::build(self.plan, window, input, with, &mut self.writer);
+        built.ok_or_else(|| self.peers.nonsense(self.peers.rank()))
+    }
+
+    /// What comes behind the windows of a round: what crosses their borders, the nodes above, and writing.
+    fn round(
+        &mut self,
+        round: u64,
+        mut windows: Vec<BuiltWindow>,
+        files: &mut SliceFiles<'_>,
+    ) -> Result<(), P::Failure> {
+        let size = self.peers.size();
+        let mut ends = Mail::default();
+        for (end, turn) in windows.iter_mut().flat_map(|window| window.left.drain(..)) {
+            let to = (end.meeting() % u64::from(size)) as u32;
+            ends.add(to, |bytes| {
+                bytes.extend_from_slice(&turn.to_le_bytes());
+                end.encode(bytes);
+            });
+        }
+        let mut mail = std::mem::take(&mut self.cutter.crossing);
+        for thing in route(self.peers, ends)? {
+            let end = thing.split_first_chunk().and_then(|(turn, end)| {
+                Some((NumberedEndpoint::decode(end)?, u32::from_le_bytes(*turn)))
+            });
+            let (end, turn) = end.ok_or_else(|| self.peers.nonsense(self.peers.rank()))?;
+            if let Some(arrow) = self.waiting.meet(&end, turn) {
+                let [a, b] = arrow.vertices.map(|vertex| self.plan.leaf_of(vertex.time));
+                let id = self.plan.node_of(a, b);
+                add_crossing(&mut mail, self.plan, id, &arrow.drawable());
+            }
+        }
+        for thing in route(self.peers, mail)? {
+            let added = self.upper.add_crossing(&thing);
+            added.ok_or_else(|| self.peers.nonsense(self.peers.rank()))?;
+        }
+        let uppers = self.climb(round, &mut windows)?;
+        self.place(round, windows, uppers, files)
+    }
+
+    /// Sends previews up, level by level, and builds the nodes that are complete.
+    fn climb(
+        &mut self,
+        round: u64,
+        windows: &mut [BuiltWindow],
+    ) -> Result<Vec<BuiltUpper>, P::Failure> {
+        let (plan, rank) = (self.plan, self.peers.rank());
+        let mut previews: Vec<NodePreview> = windows
+            .iter_mut()
+            .map(|window| std::mem::take(&mut window.preview))
+            .collect();
+        let mut uppers = Vec::new();
+        let first = plan.window_depth();
+        for depth in first..=plan.root_depth() {
+            // What is complete below, and who needs it.
+            let mut below: Vec<TreeNodeId> = match depth == first {
+                true => windows_as_nodes(plan, round).collect(),
+                false => plan.completed(round, depth).collect(),
+            };
+            if depth == plan.root_depth() {
+                if let Some(preview) = previews.pop() {
+                    self.root = Some(preview);
+                }
+                break;
+            }
+            let tag = MessageTag::Preview(depth as u16);
+            for preview in previews.drain(..) {
+                let Some(parent) = plan.parent(preview.id()) else {
+                    continue;
+                };
+                let builder = plan.builder(parent);
+                if builder == rank {
+                    self.upper.add_child(parent, preview);
+                } else {
+                    let mut bytes = Vec::new();
+                    preview.encode(&mut bytes);
+                    self.peers.post(builder, tag, bytes)?;
+                }
+            }
+            below.retain(|&id| plan.builder(id) != rank);
+            for id in below {
+                let Some(parent) = plan
+                    .parent(id)
+                    .filter(|&parent| plan.builder(parent) == rank)
+                else {
+                    continue;
+                };
+                let from = plan.builder(id);
+                let bytes = receive(self.peers, from, tag)?;
+                let preview = NodePreview::decode(&mut bytes.as_slice());
+                let preview = preview.filter(|preview| preview.id() == id);
+                let preview = preview.ok_or_else(|| self.peers.nonsense(from))?;
+                self.upper.add_child(parent, preview);
+            }
+            settle(self.peers)?;
+            for id in plan.completed(round, depth + 1) {
+                if plan.builder(id) == rank {
+                    let (node, preview) = self.upper.build(plan, id, &mut self.writer);
+                    uppers.push(node);
+                    previews.push(preview);
+                }
+            }
+        }
+        Ok(uppers)
+    }
+
+    /// Tells all ranks how large everything is, and writes what this rank has built.
+    fn place(
+        &mut self,
+        round: u64,
+        windows: Vec<BuiltWindow>,
+        uppers: Vec<BuiltUpper>,
+        files: &mut SliceFiles<'_>,
+    ) -> Result<(), P::Failure> {
+        let plan = self.plan;
+        let block = self
+            .preamble
+            .map_or(1, |preamble| u64::from(preamble.block_size).max(1));
+        let first = plan.windows_of(round).start;
+        let mut items: Vec<TreeNodeId> = windows_as_nodes(plan, round).collect();
+        for depth in plan.upper_depths() {
+            items.extend(plan.completed(round, depth));
+        }
+        let numbers: BTreeMap<TreeNodeId, usize> = items.iter().copied().zip(0..).collect();
+        let mut own = Vec::new();
+        for window in &windows {
+            let size = ItemSize {
+                bytes: window.nodes.bytes.len() as u64,
+                last: window.nodes.last_size() as u32,
+                blocks: (window.blocks.len() as u64 / block) as u32,
+            };
+            size.encode((window.window - first) as u32, &mut own);
+        }
+        for upper in &uppers {
+            let size = ItemSize {
+                bytes: upper.run.bytes.len() as u64,
+                last: upper.run.last_size() as u32,
+                blocks: 0,
+            };
+            let item = numbers.get(&upper.id).copied().unwrap_or_default();
+            size.encode(item as u32, &mut own);
+        }
+        let all = join(self.peers, own, |own, theirs| own.extend_from_slice(theirs))?;
+        let all = spread(self.peers, all.unwrap_or_default())?;
+        let mut sizes = vec![ItemSize::default(); items.len()];
+        for bytes in all.as_chunks().0 {
+            let (item, size) = ItemSize::decode(bytes);
+            if let Some(room) = sizes.get_mut(item as usize) {
+                *room = size;
+            }
+        }
+        // Offset and first block of each item.
+        let mut places = Vec::with_capacity(items.len());
+        for size in &sizes {
+            places.push((self.position, self.blocks));
+            self.position += size.bytes;
+            self.blocks += u64::from(size.blocks);
+        }
+        let place_of = |id: TreeNodeId| {
+            let item = *numbers.get(&id)?;
+            let (size, (offset, _)) = (sizes.get(item)?, places.get(item)?);
+            Some(FileBlockPtr {
+                offset: (offset + size.bytes - u64::from(size.last)) as i64,
+                size: size.last as i32,
+            })
+        };
+        for mut window in windows {
+            let (offset, blocks) = places[(window.window - first) as usize];
+            window.nodes.place(offset, &[], &mut self.directory);
+            self.largest = self.largest.max(window.nodes.largest());
+            self.write(0, files, offset, &window.nodes.bytes);
+            let blocks_at = PREAMBLE_SIZE as u64 + blocks * block;
+            self.write(1, files, blocks_at, &window.blocks);
+        }
+        for mut upper in uppers {
+            let children: Vec<FileBlockPtr> = upper
+                .children
+                .iter()
+                .filter_map(|&(id, place)| place.or_else(|| place_of(id)))
+                .collect();
+            let item = numbers.get(&upper.id).copied().unwrap_or_default();
+            upper
+                .run
+                .place(places[item].0, &children, &mut self.directory);
+            self.largest = self.largest.max(upper.run.largest());
+            self.write(0, files, places[item].0, &upper.run.bytes);
+        }
+        self.upper.place_children(place_of);
+        if let Some(place) = place_of(root_id(plan)) {
+            self.root_place = place;
+        }
+        Ok(())
+    }
+
+    /// Writes to the SLOG2 file, 0, or the CLOG2 file, 1, unless that has failed before.
+    fn write(&mut self, which: usize, files: &mut SliceFiles<'_>, offset: u64, bytes: &[u8]) {
+        let file = match which {
+            0 => &mut files.slog2,
+            _ => &mut files.clog2,
+        };
+        if let (Some(file), None) = (file, &self.failures[which])
+            && !bytes.is_empty()
+            && let Err(why) = file.write_at(offset, bytes)
+        {
+            self.failures[which] = Some(why);
+        }
+    }
+
+    /// Gives rank 0 what it needs to complete the files.
+    fn conclude(mut self) -> Result<SliceSummary, P::Failure> {
+        let rank = self.peers.rank();
+        let mut notes = Notes::default();
+        let mut comms = Vec::new();
+        for producer in &mut self.producers {
+            notes.add(producer.notes());
+            comms.append(&mut producer.comms);
+        }
+        let mut own = Vec::new();
+        let root_builder = self.plan.builder(root_id(self.plan));
+        let mut root = self.root.take();
+        if root_builder != 0 {
+            if rank == root_builder {
+                let mut bytes = Vec::new();
+                root.take().unwrap_or_default().encode(&mut bytes);
+                self.peers.post(0, MessageTag::Preview(63), bytes)?;
+                settle(self.peers)?;
+            } else if rank == 0 {
+                let bytes = receive(self.peers, root_builder, MessageTag::Preview(63))?;
+                let preview = NodePreview::decode(&mut bytes.as_slice());
+                root = Some(preview.ok_or_else(|| self.peers.nonsense(root_builder))?);
+            }
+        }
+        let tables = RankTables {
+            largest: self.largest as u64,
+            slots: self.cutter.drawing.counted_slots([]),
+            comms,
+        };
+        tables.encode(&mut own);
+        let all = join(self.peers, own, |own, theirs| own.extend_from_slice(theirs))?;
+        let mut whole = None;
+        if let Some(all) = all {
+            let mut tables = RankTables::default();
+            let mut rest = all.as_slice();
+            while !rest.is_empty() {
+                let next = RankTables::decode(&mut rest);
+                tables.join(next.ok_or_else(|| self.peers.nonsense(0))?);
+            }
+            let mut drawing = self.cutter.drawing;
+            drawing.counted_slots(tables.slots);
+            whole = Some(WholeSlices {
+                comms: tables.comms,
+                blocks: self.blocks,
+                drawing,
+                root: root.unwrap_or_default(),
+                root_place: self.root_place,
+                position: self.position,
+                largest: tables.largest as usize,
+            });
+        }
+        Ok(SliceSummary {
+            failures: self.failures,
+            notes,
+            whole,
+            directory: self.directory,
+        })
+    }
+}
+
+/// The highest nodes of the windows of a round.
+fn windows_as_nodes(plan: &SlicePlan, round: u64) -> impl Iterator<Item = TreeNodeId> + use<> {
+    let depth = plan.window_depth() as i16;
+    plan.windows_of(round).map(move |window| TreeNodeId {
+        depth,
+        xpos: window as i32,
+    })
+}
+
+fn root_id(plan: &SlicePlan) -> TreeNodeId {
+    TreeNodeId {
+        depth: plan.root_depth() as i16,
+        xpos: 0,
+    }
+}
+
+/// What rank 0 must know of the records of a rank, or of several.
+#[derive(Debug, Default)]
+struct RankTables {
+    /// Bytes of the largest node.
+    largest: u64,
+    /// Slots of categories with values of counters.
+    slots: Vec<u32>,
+    comms: Vec<Clog2CommEvent>,
+}
+
+impl RankTables {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.largest.to_le_bytes());
+        out.extend_from_slice(&(self.slots.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(self.comms.len() as u32).to_le_bytes());
+        for slot in &self.slots {
+            out.extend_from_slice(&slot.to_le_bytes());
+        }
+        for comm in &self.comms {
+            for number in [comm.etype, comm.icomm, comm.rank, comm.wrank] {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+    }
+
+    fn decode(rest: &mut &[u8]) -> Option<RankTables> {
+        let (largest, behind) = rest.split_first_chunk()?;
+        *rest = behind;
+        let mut int = || {
+            let (number, behind) = rest.split_first_chunk()?;
+            *rest = behind;
+            Some(i32::from_le_bytes(*number))
+        };
+        let (slots, comms) = (int()?, int()?);
+        let mut tables = RankTables {
+            largest: u64::from_le_bytes(*largest),
+            ..RankTables::default()
+        };
+        for _ in 0..slots {
+            tables.slots.push(int()? as u32);
+        }
+        for _ in 0..comms {
+            tables.comms.push(Clog2CommEvent {
+                etype: int()?,
+                icomm: int()?,
+                rank: int()?,
+                wrank: int()?,
+                gid: Gid::NULL,
+            });
+        }
+        Some(tables)
+    }
+
+    fn join(&mut self, other: RankTables) {
+        self.largest = self.largest.max(other.largest);
+        self.slots.extend(other.slots);
+        self.comms.extend(other.comms);
+    }
+}
+
+impl WholeSlices {
+    /// Draws the tables that come behind the nodes: categories and lines. `views` makes the views that are added to the usual ones, of the
+    /// lines that have drawables, ascending. Gives the offset of the tables, their bytes, and the header.
+    ///
+    /// # Errors
+    /// In words, if there is nothing to show or the format cannot hold it.
+    fn tables(
+        mut self,
+        plan: &SlicePlan,
+        views: impl FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap>,
+    ) -> Result<(u64, Vec<u8>, Vec<u8>), String> {
+        if self.root.drawables() == 0 {
+            return Err(trace_formats::slog2::Slog2ErrorKind::NoDrawables.to_string());
+        }
+        self.comms
+            .sort_by_key(|comm| (comm.icomm, comm.rank, comm.wrank));
+        for &comm in &self.comms {
+            let record = Clog2Record {
+                header: Clog2RecordHeader::default(),
+                body: Clog2Body::Comm(comm),
+            };
+            let mut nothing = |_: &NewDrawable<'_>, _| Ok::<(), Infallible>(());
+            let Ok(()) = self.drawing.push(&record, &mut nothing);
+        }
+        let end = TreeEnd::new(&self.root, self.root_place);
+        let more = views(&self, end.lines());
+        let (categories, mut maps) = self.drawing.into_tables(end.lines());
+        maps.extend(more);
+        let nodes = plan.nodes() as usize;
+        let sizes = (self.position, nodes, self.largest);
+        let (tables, header) = end
+            .parts(plan.tree, &categories, &maps, sizes)
+            .map_err(|e| e.to_string())?;
+        Ok((self.position, tables, header))
+    }
+}
+
+/// Completes the SLOG2 file: rank 0 writes tables and header, all ranks their entries of the directory. Gives on rank 0 why that was not
+/// possible, of any rank. Collective.
+///
+/// # Errors
+/// When the ranks could not go on together.
+pub fn complete<P: Peers>(
+    peers: &mut P,
+    plan: &SlicePlan,
+    summary: SliceSummary,
+    file: Option<&mut dyn PartFile>,
+    views: impl FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap>,
+) -> Result<Option<String>, P::Failure> {
+    let [mut failure, _] = summary.failures;
+    let mut header = Vec::new();
+    let mut directory_at = 0;
+    let mut file = file;
+    if let (Some(whole), None) = (summary.whole, &failure) {
+        let written = whole.tables(plan, views).and_then(|(at, tables, head)| {
+            header = head;
+            directory_at = at + tables.len() as u64;
+            file.as_mut()
+                .map_or(Ok(()), |file| file.write_at(at, &tables))
+        });
+        failure = written.err();
+    }
+    let at = spread(peers, directory_at.to_le_bytes().to_vec())?;
+    let at = at.first_chunk().copied().map_or(0, u64::from_le_bytes);
+    if let (Some(file), 1.., None) = (&mut file, at, &failure) {
+        failure = write_entries(plan, summary.directory, at, &mut **file).err();
+    }
+    let own = failure.unwrap_or_default().into_bytes();
+    let whole = join(peers, own, |own, theirs| {
+        if own.is_empty() {
+            own.extend_from_slice(theirs);
+        }
+    })?;
+    let failure = whole.map(|text| String::from_utf8_lossy(&text).into_owned());
+    let Some(failure) = failure else {
+        return Ok(None);
+    };
+    if !failure.is_empty() {
+        return Ok(Some(failure));
+    }
+    Ok(file.and_then(|file| file.write_at(0, &header).err()))
+}
+
+/// What ends a CLOG2 file behind `blocks` blocks: the block that ends the log, the table of communicators, and the preamble, each with its
+/// offset.
+///
+/// # Errors
+/// In words, if a block has no room for it.
+pub fn clog2_end(
+    preamble: &Preamble,
+    blocks: u64,
+    comms: &CommTable,
+) -> Result<Vec<(u64, Vec<u8>)>, String> {
+    let out = Clog2Writer::new(std::io::Cursor::new(Vec::new()), preamble);
+    let end = out.and_then(|out| out.finish(comms, preamble));
+    let mut head = end.map_err(|e| e.to_string())?.into_inner();
+    let tail = head.split_off(PREAMBLE_SIZE);
+    let at = PREAMBLE_SIZE as u64 + blocks * u64::from(preamble.block_size);
+    let mut preamble = Preamble::decode(&head).map_err(|e| e.to_string())?;
+    preamble.comm_table_offset = at + u64::from(preamble.block_size);
+    Ok(vec![(at, tail), (0, preamble.encode().to_vec())])
+}
+
+/// Writes entries of the directory, which begins behind its count at offset `at`.
+fn write_entries(
+    plan: &SlicePlan,
+    mut entries: Vec<DirEntry>,
+    at: u64,
+    file: &mut dyn PartFile,
+) -> Result<(), String> {
+    entries.sort_by_key(|entry| plan.directory_index(entry.id));
+    let mut bytes = Vec::new();
+    let mut begin = 0;
+    for (nth, entry) in entries.iter().enumerate() {
+        let index = plan.directory_index(entry.id);
+        if bytes.is_empty() {
+            begin = index;
+        }
+        TreeEnd::encode_entry(entry, &mut bytes);
+        let next = entries
+            .get(nth + 1)
+            .map(|next| plan.directory_index(next.id));
+        if next != Some(index + 1) {
+            file.write_at(at + begin * TreeEnd::DIRECTORY_ENTRY as u64, &bytes)?;
+            bytes.clear();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! The merge by slices of time against the merge in order of time: the same drawables and records, whatever the number of threads.
+
+use crate::block_files::random::{Chance, busy};
+use crate::block_files::ranks::*;
+use blockfile::file::BlockFile;
+use merge::local::{Merge, MergeOptions};
+use merge::slices::{LocalSlices, PartFile};
+use std::sync::{Arc, Mutex};
+use trace_formats::clog2::{Clog2Body, Clog2Reader, Clog2Record, Clog2Writer};
+use trace_formats::slog2::{
+    ConvertOptions, NodeDrawable, Slog2Reader, TreeOptions, Vertex, convert,
+};
+
+/// A file in memory to which several threads write.
+#[derive(Clone, Default)]
+struct MemoryFile(Arc<Mutex<Vec<u8>>>);
+
+impl PartFile for MemoryFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), String> {
+        let mut file = self.0.lock().map_err(|e| e.to_string())?;
+        let (start, end) = (offset as usize, offset as usize + bytes.len());
+        let length = file.len().max(end);
+        file.resize(length, 0);
+        file[start..end].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A drawable by the name of its category, its vertices and its info.
+type Shown = (String, Vec<(u64, i32)>, Vec<u8>);
+
+/// All drawables of a file, sorted; also checks that nodes are where the tree says and that previews count what is below them.
+fn drawables(file: &[u8]) -> Vec<Shown> {
+    let reader = Slog2Reader::new(file).expect("an SLOG2 file");
+    let name = |category: i32| {
+        let found = reader.categories().iter().find(|c| c.index == category);
+        found.expect("a category").name.to_str().into_owned()
+    };
+    let mut all = Vec::new();
+    let mut counts = std::collections::HashMap::new();
+    let mut entries: Vec<_> = reader.directory().iter().collect();
+    assert_eq!(entries[0].ptr, reader.header().tree_root);
+    entries.reverse();
+    for entry in entries {
+        let node = reader.node(entry.ptr).expect("a node");
+        let mut count = 0;
+        for drawable in node.nestless.iter().chain(&node.nestable) {
+            let NodeDrawable::Primitive(p) = drawable else {
+                panic!("no composites");
+            };
+            let vertices = p
+                .vertices()
+                .map(|Vertex { time, line }| (time.to_bits(), line));
+            all.push((name(p.category), vertices.collect(), p.info.to_vec()));
+            let bounds = p.bounds;
+            assert!(
+                entry.bounds.earliest <= bounds.earliest,
+                "{entry:?} {bounds:?}"
+            );
+            assert!(bounds.latest <= entry.bounds.latest, "{entry:?} {bounds:?}");
+            count += 1;
+        }
+        for child in &node.shadows {
+            assert_eq!(
+                reader.directory().find(child.stub.id).map(|e| e.ptr),
+                Some(child.stub.ptr)
+            );
+            assert_eq!(
+                counts[&child.stub.id],
+                child.real_count(),
+                "{:?}",
+                child.stub.id
+            );
+            count += child.real_count();
+        }
+        counts.insert(entry.id, count);
+    }
+    all.sort();
+    all
+}
+
+struct SlicedFiles {
+    slog2: Vec<u8>,
+    records: Vec<Clog2Record>,
+}
+
+fn sliced(merge: &Merge<'_, '_, '_>, tree: TreeOptions, threads: u32) -> SlicedFiles {
+    let preamble = merge.preamble();
+    let slices = LocalSlices::new(merge, preamble.clone(), tree, threads);
+    let (slog2, clog2) = (MemoryFile::default(), MemoryFile::default());
+    let files = |_: u32| {
+        [&slog2, &clog2].map(|file| Some(Box::new(file.clone()) as Box<dyn PartFile + Send>))
+    };
+    let result = slices.write(threads, files, |_, _| Vec::new());
+    assert_eq!(result.failures, [None, None]);
+    let end = slices.clog2_end(result.blocks, merge.comm_table());
+    let mut clog2 = clog2;
+    for (at, bytes) in end.expect("fits") {
+        clog2.write_at(at, &bytes).expect("written");
+    }
+    let take = |file: MemoryFile| std::mem::take(&mut *file.0.lock().expect("no panic"));
+    let clog2 = take(clog2);
+    let reader = Clog2Reader::new(&clog2).expect("a CLOG2 file");
+    let records = reader.records().map(|record| record.expect("a record"));
+    SlicedFiles {
+        slog2: take(slog2),
+        records: records.collect(),
+    }
+}
+
+/// Merges in both ways and compares.
+fn compare(ranks: &[Blocks], leaf_bytes: i32) {
+    let bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
+    let table = wrappers::table().expect("the table parses");
+    let files: Vec<BlockFile<'_>> = bytes
+        .iter()
+        .map(|b| BlockFile::new(b).expect("a block file"))
+        .collect();
+    let merge = Merge::new(&files, &table, MergeOptions::default()).expect("ranks of one run");
+    let mut records = Vec::new();
+    let out = std::io::Cursor::new(Vec::new());
+    let mut writer = Clog2Writer::new(out, &merge.preamble()).expect("starts");
+    merge
+        .run(|record| {
+            records.push(record.clog2());
+            writer.write(&record.clog2())
+        })
+        .expect("writes");
+    let log = writer
+        .finish(merge.comm_table(), &merge.preamble())
+        .expect("ends")
+        .into_inner();
+    let tree = TreeOptions {
+        children_per_node: 2,
+        leaf_byte_size: leaf_bytes,
+    };
+    let options = ConvertOptions {
+        tree,
+        check_end_times: false,
+    };
+    let (out, _) = convert(&log, std::io::Cursor::new(Vec::new()), options).expect("converts");
+    let expected = drawables(&out.into_inner());
+    let mut first: Option<Vec<u8>> = None;
+    for threads in [1, 2, 3, 5] {
+        let files = sliced(&merge, tree, threads);
+        assert_eq!(drawables(&files.slog2), expected, "{threads} threads");
+        let same = files.records.iter().map(|r| (r.header, r.body));
+        let same: Vec<_> = same
+            .filter(|(_, body)| !matches!(body, Clog2Body::EndBlock | Clog2Body::EndLog))
+            .collect();
+        let wanted: Vec<_> = records.iter().map(|r| (r.header, r.body)).collect();
+        assert!(same == wanted, "{threads} threads: other CLOG2 records");
+        let slog2 = first.get_or_insert_with(|| files.slog2.clone());
+        assert!(*slog2 == files.slog2, "{threads} threads: other bytes");
+    }
+}
+
+#[test]
+fn calls_of_all_kinds_are_the_same_as_in_order_of_time() {
+    for seed in 1..4 {
+        let mut chance = Chance(0x1234_5678_9ABC ^ seed);
+        let ranks: Vec<Blocks> = (0..4)
+            .map(|r| busy(r, 4, 1 + r as usize % 2, 2, &mut chance))
+            .collect();
+        for leaf in [1 << 11, 1 << 14, 1 << 20] {
+            compare(&ranks, leaf);
+        }
+    }
+}
+
+/// Messages from everyone to everyone with few tags, received late and in another order of tags.
+#[test]
+fn messages_cross_leaves_and_windows() {
+    let (size, rounds) = (5, 300);
+    let ranks: Vec<Blocks> = (0..size)
+        .map(|me| {
+            let mut b = rank(me, size as u32);
+            let mut now = 1_000 + me as u32;
+            for round in 0..rounds {
+                for other in (0..size).filter(|&other| other != me) {
+                    let args = to(other.into(), (round % 3).into(), (8 * round).into());
+                    call_at(&mut b, now, now + 40, "MPI_Send", &args);
+                    now += 50 + (round % 7) as u32;
+                }
+                if round % 30 == 29 {
+                    // What came in the last thirty rounds, tag by tag.
+                    for (tag, other) in (0..3).flat_map(|tag| (0..size).map(move |o| (2 - tag, o)))
+                    {
+                        for sent in round - 29..=round {
+                            if sent % 3 != tag || other == me {
+                                continue;
+                            }
+                            let got = blockfile::encode::MpiStatus {
+                                source: other,
+                                tag,
+                                error: 0,
+                                bytes: (8 * sent) as u64 * 4,
+                                cancelled: false,
+                            };
+                            let args = from(other.into(), tag.into(), 100_000, got);
+                            call_at(&mut b, now, now + 30, "MPI_Recv", &args);
+                            now += 35;
+                        }
+                    }
+                }
+            }
+            b
+        })
+        .collect();
+    for leaf in [1 << 11, 1 << 13, 1 << 20] {
+        compare(&ranks, leaf);
+    }
+}
