@@ -87,6 +87,55 @@ impl Exchange {
         Ok(pending.listed(false))
     }
 
+    /// Starts to send `buffer`. The message is complete when the other rank has begun to take it.
+    pub fn start_synchronous_send(
+        &self,
+        to: i32,
+        tag: i32,
+        buffer: Vec<u8>,
+    ) -> Result<PendingMessage, ExchangeFailure> {
+        let mut pending = PendingMessage::new(to, buffer);
+        let (bytes, byte) = (pending.buffer.as_ptr().cast(), predefined("MPI_BYTE"));
+        let (length, comm) = (pending.buffer.len() as c_int, self.comm.0);
+        let request = &mut pending.request;
+        // SAFETY: the buffer lives in `pending` until the request is complete.
+        check(unsafe { pmpi::MPI_Issend(bytes, length, byte, to, tag, comm, request) })?;
+        Ok(pending.listed(false))
+    }
+
+    /// Whether a message is complete.
+    pub fn is_complete(&self, pending: &mut PendingMessage) -> Result<bool, ExchangeFailure> {
+        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        let mut flag = 0;
+        // SAFETY: a request of ours, and a place for its status.
+        check(unsafe { pmpi::MPI_Test(&mut pending.request, &mut flag, status.as_mut_ptr()) })?;
+        pending.done |= flag != 0;
+        Ok(flag != 0)
+    }
+
+    /// Takes a message with this tag, from that rank or from anyone, if one is there. Gives the sender and the bytes.
+    pub fn take_any(
+        &self,
+        from: Option<i32>,
+        tag: i32,
+    ) -> Result<Option<(i32, Vec<u8>)>, ExchangeFailure> {
+        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        let mut flag: c_int = 0;
+        let from = from.unwrap_or(constants::ANY_SOURCE);
+        // SAFETY: the recorder's communicator, and places for the answer.
+        check(unsafe { pmpi::MPI_Iprobe(from, tag, self.comm.0, &mut flag, status.as_mut_ptr()) })?;
+        if flag == 0 {
+            return Ok(None);
+        }
+        // SAFETY: all bytes are set, at least to zero.
+        let found = status::decode(unsafe { status.assume_init_ref() }, false);
+        let room = vec![0; found.bytes as usize];
+        let pending = self.start_receive(found.source, tag, room)?;
+        let (mut bytes, length) = self.wait(pending)?;
+        bytes.truncate(length);
+        Ok(Some((found.source, bytes)))
+    }
+
     /// Starts to receive into `buffer`, which must be as long as the longest message.
     pub fn start_receive(
         &self,

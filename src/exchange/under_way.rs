@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
-/// Most messages at a time: two for each edge of the tree, and those that are waited for at once.
-const MAX_MESSAGES: usize = 16;
+/// Most messages at a time: two for each edge of the tree and those that are waited for at once, or those of a merge by slices.
+const MAX_MESSAGES: usize = 320;
 
 /// One message.
 #[derive(Clone, Copy)]

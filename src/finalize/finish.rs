@@ -9,6 +9,7 @@ use super::own_blocks::OwnBlocks;
 use super::plan::{call_ids, plan};
 use super::rank_summary::{RankSummary, reduce};
 use super::report::{self, Diagnostics, WrittenFiles};
+use super::slices::{self, SliceMerge, SliceSettings};
 use super::tree_merge::{self, MergedRecords, NoSink};
 use super::trouble::{Trouble, on_rank, said};
 use super::zero::{FromZero, from_zero};
@@ -25,19 +26,22 @@ use crate::mpi::table::table;
 use crate::mpi::world::World;
 use crate::platform::say::say;
 use crate::platform::{folder, host, own_file};
-use crate::settings::Settings;
+use crate::settings::{MergeWay, Settings};
 use crate::thread::callids;
 use crate::thread::current;
 use blockfile::file::BlockFile;
 use blockfile::layout::Clock;
 use io_attribution::EventExtract;
 use merge::dumpi;
+use merge::outputs::{OutputPlan, SharedOutputs};
+use merge::slices::SliceInput;
 use merge::stream::{MergeSettings as StreamSettings, MergeStream};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use trace_formats::clog2::{Clog2CommKind, Gid};
 use unify::clock::ClockMap;
+use unify::endpoints::DrawnEndpoints;
 use unify::gids::GidTable;
 use unify::polls::repeated;
 use unify::scan::Scan;
@@ -316,11 +320,21 @@ impl AllRanks<'_> {
             self.scan.library.functions(),
         )
         .with_categories(&whole.categories, false);
-        let mut outputs = (world.rank == 0).then(|| {
-            let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
-            OutputFiles::new(plan(world, settings, &self.zero.base, whole, preamble))
-        });
+        let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
+        let output_plan = || plan(world, settings, &self.zero.base, whole, preamble.clone());
         let mut notes = Vec::new();
+        if settings.merge == MergeWay::Parallel && settings.outputs.slog2 {
+            match self.in_parallel(&schema, own_comms, &output_plan())? {
+                Ok((written, unmatched_endpoints)) => {
+                    return Ok(written.map_or(Ok(()), |written| {
+                        self.conclude(written, notes, unmatched_endpoints, begun)
+                    }));
+                }
+                Err(why) if world.rank == 0 => say!("trace: {why}"),
+                Err(_) => {}
+            }
+        }
+        let mut outputs = (world.rank == 0).then(|| OutputFiles::new(output_plan()));
         if settings.outputs.slog2 && whole.operations > 0 {
             notes.extend(self.operations(&schema, outputs.as_mut())?);
             self.debug.step("operations are passed on");
@@ -330,7 +344,10 @@ impl AllRanks<'_> {
             unmatched_endpoints = self.calls(&schema, own_comms, outputs.as_mut())?;
         }
         Ok(match outputs {
-            Some(outputs) => self.conclude(outputs, notes, unmatched_endpoints, begun),
+            Some(outputs) => {
+                let written = outputs.finish(self.gids.table());
+                self.conclude(written, notes, unmatched_endpoints, begun)
+            }
             None => Ok(()),
         })
     }
@@ -363,31 +380,15 @@ impl AllRanks<'_> {
     ) -> Result<u64, Trouble> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
         let names: Vec<String> = whole.named.iter().cloned().collect();
-        let mut stream_settings = StreamSettings {
-            ranks: whole.width,
-            threads: whole.threads,
-            zero_ns: whole.first_ns,
-            open_until_ns: None,
-            drawn_endpoints: None,
-            describe: (world.rank == 0).then_some(&whole.functions),
-            functions: &names,
-            counters: if settings.outputs.slog2 {
-                &whole.counters
-            } else {
-                &[]
-            },
-            enters: settings.outputs.clog2 || settings.clock_forward,
-        };
         let lids = self.gids.lids(own_comms);
-        let mut unmatched_endpoints = 0;
-        let drawn_endpoints;
-        if whole.cut > 0 {
-            let all = MergeStream::new(schema, self.file, self.scan, &lids, stream_settings);
-            (drawn_endpoints, unmatched_endpoints) =
-                endpoints::agree(self.line, world, all).map_err(said)?;
-            stream_settings.drawn_endpoints = Some(&drawn_endpoints);
-            self.debug.step("messages are counted");
-        }
+        let enters = settings.outputs.clog2 || settings.clock_forward;
+        let stream_settings = self.stream_settings(&names, enters);
+        let (drawn_endpoints, unmatched_endpoints) =
+            self.drawn_endpoints(schema, &lids, stream_settings)?;
+        let stream_settings = StreamSettings {
+            drawn_endpoints: drawn_endpoints.as_ref(),
+            ..stream_settings
+        };
         let own = MergeStream::new(schema, self.file, self.scan, &lids, stream_settings);
         let (rank, size) = (world.rank, world.size);
         let merged = match outputs {
@@ -400,10 +401,102 @@ impl AllRanks<'_> {
         Ok(unmatched_endpoints)
     }
 
+    /// How this rank's records are read; `names` are those of the program's functions on all ranks, `enters` says whether the beginnings
+    /// of states are needed.
+    fn stream_settings<'s>(&'s self, names: &'s [String], enters: bool) -> StreamSettings<'s> {
+        let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
+        StreamSettings {
+            ranks: whole.width,
+            threads: whole.threads,
+            zero_ns: whole.first_ns,
+            open_until_ns: None,
+            drawn_endpoints: None,
+            describe: (world.rank == 0).then_some(&whole.functions),
+            functions: names,
+            counters: if settings.outputs.slog2 {
+                &whole.counters
+            } else {
+                &[]
+            },
+            enters,
+        }
+    }
+
+    /// Which messages are drawn, where calls are missing that some hang on, and the number of those that are not. Collective.
+    fn drawn_endpoints(
+        &self,
+        schema: &Schema<'_>,
+        lids: &[i32],
+        settings: StreamSettings<'_>,
+    ) -> Result<(Option<DrawnEndpoints>, u64), Trouble> {
+        if self.whole.cut == 0 {
+            return Ok((None, 0));
+        }
+        let all = MergeStream::new(schema, self.file, self.scan, lids, settings);
+        let agreed = endpoints::agree(self.line, &self.zero.world, all).map_err(said)?;
+        self.debug.step("messages are counted");
+        Ok((Some(agreed.0), agreed.1))
+    }
+
+    /// Has all ranks write the files together. Gives at rank 0 what was written, and the number of messages whose other endpoint is not
+    /// known. The inner error says on all ranks why that cannot be. Collective.
+    fn in_parallel(
+        &self,
+        schema: &Schema<'_>,
+        own_comms: &[(Gid, Clog2CommKind)],
+        plan: &OutputPlan,
+    ) -> Result<Result<(Option<WrittenOutputs>, u64), Trouble>, Trouble> {
+        let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
+        if settings.clock_forward {
+            return Ok(Err(slices::said_tree("clock-forward is set")));
+        }
+        if whole.operations > 0 {
+            return Ok(Err(slices::said_tree("there are operations below MPI")));
+        }
+        let outputs = (world.rank == 0).then(|| SharedOutputs::new(plan.clone()));
+        let slice_settings = SliceSettings {
+            zero_ns: whole.first_ns,
+            tree: plan.tree_options(),
+            clog2_block: if plan.clog2 {
+                plan.preamble.block_size
+            } else {
+                0
+            },
+            scan: self.scan,
+        };
+        let begun = SliceMerge::begin(self.line, world, outputs.as_ref(), &slice_settings);
+        let merge = match begun.map_err(said)? {
+            Ok(merge) => merge,
+            Err(why) => return Ok(Err(slices::said_tree(&why))),
+        };
+        self.debug.step("the ranks have a plan");
+        let names: Vec<String> = whole.named.iter().cloned().collect();
+        let lids = self.gids.lids(own_comms);
+        let stream_settings = self.stream_settings(&names, settings.outputs.clog2);
+        let (drawn_endpoints, unmatched_endpoints) =
+            self.drawn_endpoints(schema, &lids, stream_settings)?;
+        let stream_settings = StreamSettings {
+            drawn_endpoints: drawn_endpoints.as_ref(),
+            ..stream_settings
+        };
+        let own = MergeStream::new(schema, self.file, self.scan, &lids, stream_settings);
+        let input = SliceInput {
+            processes: vec![(world.rank.unsigned_abs(), own)],
+            ranks: world.size.unsigned_abs(),
+            preamble: &plan.preamble,
+            schema,
+            names: &names,
+            used: &whole.functions,
+            counters: stream_settings.counters,
+        };
+        let written = merge.run(input, outputs, self.gids.table());
+        Ok(Ok((written.map_err(said)?, unmatched_endpoints)))
+    }
+
     /// Ends the files of rank 0 and says what has been written, or why it has not; `notes` are what went wrong before.
     fn conclude(
         &self,
-        outputs: OutputFiles,
+        written: WrittenOutputs,
         mut notes: Vec<String>,
         unmatched_endpoints: u64,
         begun: Instant,
@@ -414,7 +507,7 @@ impl AllRanks<'_> {
             files,
             mut failures,
             corrected,
-        } = outputs.finish(self.gids.table());
+        } = written;
         if let Some(store) = own::store().filter(|_| settings.keep_blocks) {
             // For who makes something else of the blocks; without it, a name of its own is found.
             let name = base.as_os_str().as_encoded_bytes();

@@ -2,7 +2,8 @@
 //!
 //! The ranks meet on a communicator that is made now ([`crate::exchange::meeting`]). Every rank reads its own block file as `mpitrace recover` would, and writes its DUMPI file from it. Then the ranks agree on
 //! what must be common ([`rank_summary`]), turn their records into streams of CLOG2 records, and merge them in a binary tree
-//! ([`tree_merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). Operations below MPI go before, in the same
+//! ([`tree_merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). With the setting `merge parallel` all ranks write
+//! them together instead ([`slices`]). Operations below MPI go before, in the same
 //! way, as rank 0 has to know them when it begins the SLOG2 file ([`operations`]). All messages are the recorder's own
 //! and none is waited for beyond the deadline ([`crate::exchange`]): when the merge fails, the block files stay and are named.
 
@@ -22,6 +23,7 @@ mod rank_summary;
 mod report;
 mod run;
 mod sessions;
+mod slices;
 mod tree_merge;
 mod trouble;
 mod zero;

@@ -97,6 +97,8 @@ const fn same(a: &str, b: &str) -> bool {
 pub const UNDEFINED: c_int = integer("MPI_UNDEFINED");
 /// MPI_ROOT.
 pub const ROOT: c_int = integer("MPI_ROOT");
+/// MPI_ANY_SOURCE.
+pub const ANY_SOURCE: c_int = integer("MPI_ANY_SOURCE");
 /// MPI_ANY_TAG.
 pub const ANY_TAG: c_int = integer("MPI_ANY_TAG");
 /// MPI_TAG_UB.

@@ -46,7 +46,9 @@ pub use self::{
     names::{NameValues, array_task, expand, is_of_job, job_id, shortened},
     options::{OPTIONS, Settings, SettingsOption},
     sets::{AnnotationTracing, DebugSet, OutputSet},
-    values::{AtLimit, CallIds, ClockSync, Conversions, DumpSignal, Posix, Setting, Timestamp},
+    values::{
+        AtLimit, CallIds, ClockSync, Conversions, DumpSignal, MergeWay, Posix, Setting, Timestamp,
+    },
 };
 
 use files::{is_usable_folder, read_file};

@@ -329,6 +329,12 @@ options! {
         /// 20 times as many.
         "sync-probes" => sync_probes: BoundedNumber<1, 1000> = 10, same("MPE_SYNC_FREQUENCY");
 
+        /// How the records of all ranks become CLOG2 and SLOG2. `tree`: they are passed on in a binary tree, and rank 0 writes the
+        /// files. `parallel`: each rank writes a part of the files, cut by time, so that MPI_Finalize does not grow with the
+        /// number of ranks. All ranks must see the folder of the files. Operations below MPI and `clock-forward` need
+        /// the tree; a line says so.
+        "merge" => merge: MergeWay = MergeWay::Tree;
+
         /// Bytes per block of the CLOG2 file.
         "clog2-block" => clog2_block: BoundedSize<256, { 1 << 30 }, 8> = 64 << 10, same("CLOG_BLOCK_SIZE");
 

@@ -114,6 +114,16 @@ words! {
 }
 
 words! {
+    /// How the records of all ranks become one file.
+    MergeWay {
+        /// Passed on in a binary tree, and written by rank 0.
+        Tree: "tree",
+        /// Cut by time and written by all ranks.
+        Parallel: "parallel",
+    }
+}
+
+words! {
     /// Which states of CLOG2 and SLOG2 carry the CallID in their info box.
     CallIds {
         /// States of MPI_File calls.

@@ -31,4 +31,5 @@ pub mod stream;
 mod user;
 
 pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition};
+pub use slog2::WorldLines;
 pub use source::{BlockFilesSource, SourceError};

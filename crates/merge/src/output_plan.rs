@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::Preamble;
-use trace_formats::slog2::PendingFile;
+use trace_formats::slog2::{PendingFile, TreeOptions};
 
 /// The outputs to write.
+#[derive(Clone, Debug)]
 pub struct OutputPlan {
     /// Path without ending.
     pub base: PathBuf,
@@ -36,6 +37,19 @@ pub struct OutputPlan {
 }
 
 impl OutputPlan {
+    /// Shape of the tree of the SLOG2 file.
+    pub fn tree_options(&self) -> TreeOptions {
+        let lines = u64::from(self.preamble.max_comm_world_size)
+            * u64::from(self.preamble.max_thread_count);
+        TreeOptions {
+            children_per_node: i16::try_from(self.children).unwrap_or(i16::MAX),
+            leaf_byte_size: match self.leaf {
+                Some(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
+                None => TreeOptions::leaf_for(lines),
+            },
+        }
+    }
+
     /// Begins a file that is to be called `path`, or, where nothing is replaced, by the next name that is free.
     pub(super) fn begin(&self, path: &Path) -> io::Result<PendingFile> {
         match self.replace {

@@ -281,36 +281,109 @@ impl OutputFiles {
                 Err(e) => self.fail(CLOG2, &e),
             }
         }
-        let mut ended = WrittenOutputs {
-            base: self.plan.base,
-            files: Vec::new(),
-            corrected,
-            failures: self.failures,
-        };
-        if self.plan.replace {
-            for (ending, mut file) in files {
-                let path = with_ending(&ended.base, ending);
-                match file.complete() {
-                    Ok(()) => ended.files.push(FinishedFile::of(path)),
-                    Err(e) => ended.failures.push(format!("{}: {e}", path.display())),
-                }
-            }
-            return ended;
-        }
-        match take_names(&ended.base, &mut files) {
-            Ok(base) => {
-                let paths = files.iter().map(|(ending, _)| with_ending(&base, ending));
-                ended.files = paths.map(FinishedFile::of).collect();
-                ended.base = base;
-            }
-            Err(e) => {
-                let paths = files
-                    .iter()
-                    .map(|(ending, _)| with_ending(&ended.base, ending));
-                let said = paths.map(|path| format!("{}: {e}", path.display()));
-                ended.failures.extend(said);
+        name_files(self.plan, files, self.failures, corrected)
+    }
+}
+
+/// Gives complete files their names. What was there before stays, unless it is to be replaced.
+fn name_files(
+    plan: OutputPlan,
+    mut files: Vec<(&'static str, PendingFile)>,
+    failures: Vec<String>,
+    corrected: Option<ForwardedMessages>,
+) -> WrittenOutputs {
+    let mut ended = WrittenOutputs {
+        base: plan.base,
+        files: Vec::new(),
+        corrected,
+        failures,
+    };
+    if plan.replace {
+        for (ending, mut file) in files {
+            let path = with_ending(&ended.base, ending);
+            match file.complete() {
+                Ok(()) => ended.files.push(FinishedFile::of(path)),
+                Err(e) => ended.failures.push(format!("{}: {e}", path.display())),
             }
         }
-        ended
+        return ended;
+    }
+    match take_names(&ended.base, &mut files) {
+        Ok(base) => {
+            let paths = files.iter().map(|(ending, _)| with_ending(&base, ending));
+            ended.files = paths.map(FinishedFile::of).collect();
+            ended.base = base;
+        }
+        Err(e) => {
+            let paths = files
+                .iter()
+                .map(|(ending, _)| with_ending(&ended.base, ending));
+            let said = paths.map(|path| format!("{}: {e}", path.display()));
+            ended.failures.extend(said);
+        }
+    }
+    ended
+}
+
+/// Files that all ranks write together, as rank 0 holds them.
+pub struct SharedOutputs {
+    plan: OutputPlan,
+    /// SLOG2, CLOG2.
+    files: [Option<PendingFile>; 2],
+    failures: Vec<String>,
+}
+
+impl SharedOutputs {
+    /// Begins the files.
+    pub fn new(plan: OutputPlan) -> SharedOutputs {
+        if let Some(directory) = plan.base.parent()
+            && !directory.as_os_str().is_empty()
+        {
+            // A directory that cannot be made shows when the files are.
+            drop(std::fs::create_dir_all(directory));
+        }
+        let mut failures = Vec::new();
+        let wanted = [(plan.slog2, SLOG2), (plan.clog2, CLOG2)];
+        let files = wanted.map(|(is_wanted, ending)| {
+            let path = with_ending(&plan.base, ending);
+            let begun = is_wanted.then(|| plan.begin(&path))?;
+            begun
+                .map_err(|e| failures.push(format!("{}: {e}", path.display())))
+                .ok()
+        });
+        SharedOutputs {
+            plan,
+            files,
+            failures,
+        }
+    }
+
+    /// How the files are written.
+    pub fn plan(&self) -> &OutputPlan {
+        &self.plan
+    }
+
+    /// The files that could be begun: SLOG2, CLOG2.
+    pub fn files(&self) -> &[Option<PendingFile>; 2] {
+        &self.files
+    }
+
+    /// Gives up the files, and their plan back.
+    pub fn into_plan(self) -> OutputPlan {
+        self.plan
+    }
+
+    /// Gives the files their names that are complete: those without a reason in `failed`, SLOG2, CLOG2.
+    pub fn finish(mut self, failed: [Option<String>; 2]) -> WrittenOutputs {
+        let mut complete = Vec::new();
+        let endings = [SLOG2, CLOG2];
+        for ((file, failed), ending) in self.files.into_iter().zip(failed).zip(endings) {
+            match (file, failed) {
+                (Some(file), None) => complete.push((ending, file)),
+                (Some(_), Some(why)) => self.failures.push(why),
+                (None, _) => {}
+            }
+        }
+        name_files(self.plan, complete, self.failures, None)
     }
 }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use trace_formats::clog2::{Clog2CommEvent, comm_etype};
 use trace_formats::slog2::{
-    self, ConvertOptions, FromClog2, LineIdMap, PendingFile, Slog2Error, TreeOptions, WholeState,
+    self, ConvertOptions, FromClog2, LineIdMap, PendingFile, Slog2Error, WholeState,
 };
-use trace_model::Sorted;
+use trace_model::{Line, Sorted};
 
 /// The state that a record is about the end of.
 #[inline]
@@ -29,24 +29,21 @@ pub(super) struct Slog2Sink {
     converter: FromClog2<BufWriter<PendingFile>>,
     /// Drawables that are in no record.
     drawn: Option<DrawnOperations>,
-    /// World rank, communicator's rank and thread by line.
+    lines: WorldLines,
+}
+
+/// Which rank of MPI_COMM_WORLD each line belongs to, for the views that are added to the usual ones.
+#[derive(Debug, Default)]
+pub struct WorldLines {
+    /// Host, world rank and thread by line.
     lines: BTreeMap<i32, [i32; 3]>,
 }
 
 impl Slog2Sink {
     /// Begins a file.
     pub(super) fn new(out: PendingFile, plan: &OutputPlan) -> Result<Slog2Sink, Slog2Error> {
-        let lines = u64::from(plan.preamble.max_comm_world_size)
-            * u64::from(plan.preamble.max_thread_count);
-        let leaf = match plan.leaf {
-            Some(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
-            None => TreeOptions::leaf_for(lines),
-        };
         let options = ConvertOptions {
-            tree: TreeOptions {
-                children_per_node: i16::try_from(plan.children).unwrap_or(i16::MAX),
-                leaf_byte_size: leaf,
-            },
+            tree: plan.tree_options(),
             check_end_times: false,
         };
         let out = BufWriter::with_capacity(1 << 18, out);
@@ -55,7 +52,7 @@ impl Slog2Sink {
         Ok(Slog2Sink {
             converter,
             drawn: None,
-            lines: BTreeMap::new(),
+            lines: WorldLines::default(),
         })
     }
 
@@ -120,15 +117,31 @@ impl Slog2Sink {
                 Ok(())
             }
             MergedBody::Comm(event) => {
-                self.announce(event, plan);
+                self.lines.announce(event, plan);
                 self.converter.push(&record.clog2())
             }
             _ => self.converter.push(&record.clog2()),
         }
     }
 
+    /// Ends the file; why it could not be, in words.
+    pub(super) fn finish(mut self, plan: &OutputPlan) -> Result<PendingFile, String> {
+        let drawn = self.drawn.as_ref().map_or(&[][..], |drawn| &drawn.lines);
+        for view in self.lines.views(plan, drawn) {
+            self.converter.add_line_map(view);
+        }
+        if let Some(drawn) = self.drawn {
+            self.converter.describe(drawn.categories, drawn.lines);
+        }
+        let (mut out, _) = self.converter.finish().map_err(|e| e.to_string())?;
+        out.flush().map_err(|e| e.to_string())?;
+        out.into_inner().map_err(|e| e.to_string())
+    }
+}
+
+impl WorldLines {
     /// Notes the lines that a communicator gives rise to.
-    fn announce(&mut self, event: &Clog2CommEvent, plan: &OutputPlan) {
+    pub fn announce(&mut self, event: &Clog2CommEvent, plan: &OutputPlan) {
         let threads = i64::from(plan.preamble.max_thread_count);
         let world = i64::from(plan.preamble.max_comm_world_size);
         let made = event.etype != comm_etype::FREE;
@@ -148,13 +161,13 @@ impl Slog2Sink {
     }
 
     /// The view by node: host, rank, thread.
-    fn node_view(&self, plan: &OutputPlan) -> LineIdMap {
+    fn node_view(&self, plan: &OutputPlan, drawn: &[Line]) -> LineIdMap {
         let mut view = slog2::node_view(&plan.hosts);
         for (line, columns) in &self.lines {
             view.cells.push(*line);
             view.cells.extend(columns);
         }
-        for line in self.drawn.iter().flat_map(|drawn| &drawn.lines) {
+        for line in drawn {
             let rank = usize::try_from(line.rank).ok();
             let of_rank = rank.and_then(|rank| plan.nodes.get(rank).copied());
             let mut hosts = plan.hosts.iter();
@@ -166,7 +179,7 @@ impl Slog2Sink {
     }
 
     /// The view by program, where there are several: program, rank, thread.
-    fn program_view(&self, plan: &OutputPlan) -> Option<LineIdMap> {
+    fn program_view(&self, plan: &OutputPlan, drawn: &[Line]) -> Option<LineIdMap> {
         if plan.programs.len() < 2 {
             return None;
         }
@@ -176,23 +189,18 @@ impl Slog2Sink {
             let program = place.and_then(|rank| plan.program_of.get(rank));
             view.push(*line, &[program.copied().unwrap_or(-1), *rank, *thread]);
         }
-        for line in self.drawn.iter().flat_map(|drawn| &drawn.lines) {
+        for line in drawn {
             view.push(line.id, &[-1, line.rank, line.thread]);
         }
         Some(view)
     }
 
-    /// Ends the file; why it could not be, in words.
-    pub(super) fn finish(mut self, plan: &OutputPlan) -> Result<PendingFile, String> {
-        let views = [Some(self.node_view(plan)), self.program_view(plan)];
-        for view in views.into_iter().flatten() {
-            self.converter.add_line_map(view);
-        }
-        if let Some(drawn) = self.drawn {
-            self.converter.describe(drawn.categories, drawn.lines);
-        }
-        let (mut out, _) = self.converter.finish().map_err(|e| e.to_string())?;
-        out.flush().map_err(|e| e.to_string())?;
-        out.into_inner().map_err(|e| e.to_string())
+    /// The views by node and by program; `drawn` are lines of operations below MPI.
+    pub fn views(&self, plan: &OutputPlan, drawn: &[Line]) -> Vec<LineIdMap> {
+        let views = [
+            Some(self.node_view(plan, drawn)),
+            self.program_view(plan, drawn),
+        ];
+        views.into_iter().flatten().collect()
     }
 }

@@ -86,6 +86,11 @@ impl PendingFile {
         &self.path
     }
 
+    /// The path at which others can open it now.
+    pub fn current_path(&self) -> &Path {
+        self.temporary.as_deref().unwrap_or(&self.path)
+    }
+
     /// Gives the file its name, in place of what had it before.
     pub fn persist(mut self) -> io::Result<()> {
         self.complete()

@@ -58,6 +58,7 @@ fn words() -> Vec<&'static str> {
         "sample",
         "ignore",
         "newest",
+        "parallel",
         "1G",
         "18446744073709551615G",
         "-1",

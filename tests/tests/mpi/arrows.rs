@@ -162,6 +162,32 @@ fn nothing_left_out() {
     }
 }
 
+/// All ranks write the files together, whose leaves are so small that messages cross leaves, windows and rounds.
+#[test]
+fn written_in_parallel() {
+    for mpi in installed() {
+        for (ranks, settings) in [
+            (2, "merge parallel; outputs dumpi clog2 slog2; leaf 1K"),
+            (3, "merge parallel; leaf 2K; children 3; clog2-block 1K"),
+            (5, "merge parallel; leaf 4K; first-calls 60"),
+        ] {
+            let (run, arrows) = run(mpi, ranks, settings, &["30"]);
+            let is_whole = !settings.contains("first-calls");
+            is_exact(&run, &arrows, settings, |half| {
+                is_whole || half.number <= 60
+            });
+            if is_whole {
+                run.holds_calls(&run.made());
+            }
+            for extension in ["slog2", "clog2"] {
+                let mut check = Command::new(tests::mpitrace());
+                check.arg("check").arg(run.file(extension));
+                process::run(&mut check, LIMIT).succeeded();
+            }
+        }
+    }
+}
+
 #[test]
 fn first_calls() {
     for mpi in installed() {

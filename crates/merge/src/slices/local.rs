@@ -46,6 +46,7 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
             ranks: merge.ranks(),
             end: merge.last_ns().wrapping_sub(zero_ns) as f64 / 1e9,
             tree,
+            clog2_block: preamble.block_size,
         };
         let mut histogram = Histogram::new(totals.bins(), totals.end);
         for scan in merge.scans() {

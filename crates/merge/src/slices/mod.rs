@@ -23,13 +23,13 @@ mod window;
 
 pub use local::{LocalSliceResult, LocalSlices, PartFiles};
 pub use pace::Histogram;
-pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp};
+pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp, spread};
 pub use plan::{SlicePlan, SliceTotals};
 
 use crate::record::{MergedBody, MergedRecord};
 use crate::stream::{MergeStream, Notes};
 use endpoint::{NumberedEndpoint, WaitingEndpoints};
-use peers::{Mail, join, receive, route, settle, spread};
+use peers::{Mail, join, receive, route, settle};
 use produce::{Cutter, Producer, add_crossing};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -166,6 +166,82 @@ struct Slices<'a, 'p, P: Peers> {
     failures: [Option<String>; 2],
     root: Option<NodePreview>,
     root_place: FileBlockPtr,
+}
+
+/// Agrees on a plan. `own` is what this rank has recorded: the number of calls, regions and functions of the program, and the end of the last
+/// one in seconds since time zero; `totals` says all else. `count` counts them in a histogram. Collective.
+///
+/// # Errors
+/// When the ranks could not go on together.
+pub fn agree<P: Peers>(
+    peers: &mut P,
+    totals: SliceTotals,
+    own: (u64, f64),
+    count: impl FnOnce(&mut Histogram),
+) -> Result<SlicePlan, P::Failure> {
+    let two = |bytes: &[u8]| -> (u64, f64) {
+        let words = bytes.as_chunks().0;
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        (u64::from_le_bytes(word(0)), f64::from_le_bytes(word(1)))
+    };
+    let encoded = |(calls, end): (u64, f64)| [calls.to_le_bytes(), end.to_le_bytes()].concat();
+    let whole = join(peers, encoded(own), |own, theirs| {
+        let (a, b) = (two(own), two(theirs));
+        *own = encoded((a.0.saturating_add(b.0), a.1.max(b.1)));
+    })?;
+    let (calls, end) = two(&spread(peers, whole.unwrap_or_default())?);
+    let totals = SliceTotals {
+        calls,
+        end,
+        ..totals
+    };
+    let mut histogram = Histogram::new(totals.bins(), end);
+    count(&mut histogram);
+    let bins = |bytes: &[u8]| -> Vec<u64> {
+        bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| u64::from_le_bytes(*b))
+            .collect()
+    };
+    let bytes = |histogram: &Histogram| -> Vec<u8> {
+        histogram
+            .bins()
+            .iter()
+            .flat_map(|bin| bin.to_le_bytes())
+            .collect()
+    };
+    let own = bytes(&histogram);
+    let whole = join(peers, own, |own, theirs| {
+        let mut joined = Histogram::new(totals.bins(), end);
+        for part in [&own[..], theirs] {
+            joined.join(bins(part));
+        }
+        *own = bytes(&joined);
+    })?;
+    let mut histogram = Histogram::new(totals.bins(), end);
+    histogram.join(bins(&spread(peers, whole.unwrap_or_default())?));
+    Ok(SlicePlan::new(&totals, &histogram, peers.size()))
+}
+
+/// Tells all ranks why one of them cannot go on, if one cannot. Collective.
+///
+/// # Errors
+/// When the ranks could not go on together.
+pub fn any_failure<P: Peers>(
+    peers: &mut P,
+    own: Result<(), String>,
+) -> Result<Option<String>, P::Failure> {
+    let own = own.err().unwrap_or_default().into_bytes();
+    let whole = join(peers, own, |own, theirs| {
+        if own.is_empty() {
+            own.extend_from_slice(theirs);
+        }
+    })?;
+    let text = spread(peers, whole.unwrap_or_default())?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
 /// Merges what all ranks have, and writes all nodes and blocks. Then [`complete`] is to be called. Collective: each of `peers` calls it
@@ -680,7 +756,7 @@ impl WholeSlices {
         let end = TreeEnd::new(&self.root, self.root_place);
         let more = views(&self, end.lines());
         let (categories, mut maps) = self.drawing.into_tables(end.lines());
-        maps.extend(more);
+        maps.extend(more.iter().map(|map| map.restricted(end.lines())));
         let nodes = plan.nodes() as usize;
         let sizes = (self.position, nodes, self.largest);
         let (tables, header) = end
@@ -690,8 +766,8 @@ impl WholeSlices {
     }
 }
 
-/// Completes the SLOG2 file: rank 0 writes tables and header, all ranks their entries of the directory. Gives on rank 0 why that was not
-/// possible, of any rank. Collective.
+/// Completes the SLOG2 file: rank 0 writes tables and header, all ranks their entries of the directory. Gives why that was not possible, of any
+/// rank. Collective.
 ///
 /// # Errors
 /// When the ranks could not go on together.
@@ -720,18 +796,9 @@ pub fn complete<P: Peers>(
     if let (Some(file), 1.., None) = (&mut file, at, &failure) {
         failure = write_entries(plan, summary.directory, at, &mut **file).err();
     }
-    let own = failure.unwrap_or_default().into_bytes();
-    let whole = join(peers, own, |own, theirs| {
-        if own.is_empty() {
-            own.extend_from_slice(theirs);
-        }
-    })?;
-    let failure = whole.map(|text| String::from_utf8_lossy(&text).into_owned());
-    let Some(failure) = failure else {
-        return Ok(None);
-    };
-    if !failure.is_empty() {
-        return Ok(Some(failure));
+    let failure = any_failure(peers, failure.map_or(Ok(()), Err))?;
+    if failure.is_some() || header.is_empty() {
+        return Ok(failure);
     }
     Ok(file.and_then(|file| file.write_at(0, &header).err()))
 }

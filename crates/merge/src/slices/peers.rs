@@ -124,7 +124,10 @@ pub(super) fn join<P: Peers>(
 }
 
 /// Gives every rank what rank 0 has. Collective.
-pub(super) fn spread<P: Peers>(peers: &mut P, own: Vec<u8>) -> Result<Vec<u8>, P::Failure> {
+///
+/// # Errors
+/// When the ranks could not go on together.
+pub fn spread<P: Peers>(peers: &mut P, own: Vec<u8>) -> Result<Vec<u8>, P::Failure> {
     let (rank, size) = (u64::from(peers.rank()), u64::from(peers.size()));
     let bytes = match rank {
         0 => own,

@@ -17,6 +17,8 @@ const MAX_LEAVES: u64 = 1 << 20;
 const MIN_WINDOWS_A_RANK: u64 = 4;
 /// Bytes that a rank sends to the owner of a window, if there are enough for that.
 const MESSAGE_BYTES: u64 = 8 << 10;
+/// Blocks of a CLOG2 file that a window should fill, as the last one of a window is not full. A call takes twice the room of SLOG2 in it.
+const MIN_BLOCKS: u64 = 16;
 /// Bytes of nodes that a rank keeps in memory until their places in the file are known.
 const ROUND_BYTES: u64 = 4 << 20;
 
@@ -31,6 +33,8 @@ pub struct SliceTotals {
     pub end: f64,
     /// Shape of the tree.
     pub tree: TreeOptions,
+    /// Bytes of a block of the CLOG2 file; 0 if there is none.
+    pub clog2_block: u32,
 }
 
 impl SliceTotals {
@@ -72,7 +76,8 @@ impl SlicePlan {
         let leaf_bytes = totals.calls.saturating_mul(BYTES_A_CALL) / wanted;
         // A window of several leaves, as long as messages to its owner are short and each rank still owns some.
         let (mut window_levels, mut leaves_each) = (0, 1u64);
-        while leaf_bytes * leaves_each < MESSAGE_BYTES * ranks
+        let least = (MESSAGE_BYTES * ranks).max(MIN_BLOCKS * u64::from(totals.clog2_block) / 2);
+        while leaf_bytes * leaves_each < least
             && wanted >= leaves_each * children * ranks * MIN_WINDOWS_A_RANK
         {
             leaves_each *= children;
@@ -297,6 +302,7 @@ mod tests {
                 children_per_node: children,
                 leaf_byte_size: 65536,
             },
+            clog2_block: 0,
         };
         let mut histogram = Histogram::new(totals.bins(), totals.end);
         for nth in 0..calls.min(10_000) {
