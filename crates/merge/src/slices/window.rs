@@ -13,6 +13,9 @@ use trace_formats::slog2::{
 };
 use trace_model::TimeBBox;
 
+/// What a process has in a window, or a part of it: its rank, drawables and ends of messages, CLOG2 records.
+type ReadSegment<'a> = (u32, &'a [u8], &'a [u8]);
+
 /// What has come for a window.
 #[derive(Debug, Default)]
 pub(super) struct WindowInput {
@@ -30,7 +33,7 @@ impl WindowInput {
 
     /// The segments by process, those of one process in the order in which they came: process, drawables, CLOG2 records. `None` if they
     /// are damaged.
-    fn segments(&self) -> Option<Vec<(u32, &[u8], &[u8])>> {
+    fn segments(&self) -> Option<Vec<ReadSegment<'_>>> {
         let mut segments = Vec::new();
         let mut rest = self.bytes.as_slice();
         while !rest.is_empty() {
@@ -261,7 +264,7 @@ pub(super) fn topology(drawable: &EncodedDrawable<'_>) -> Topology {
 
 /// The blocks of a CLOG2 file with the records of all segments, in order of time. `end` is the end of the window, seconds.
 fn blocks(
-    segments: &[(u32, &[u8], &[u8])],
+    segments: &[ReadSegment<'_>],
     turn: impl Fn(u32) -> u32,
     preamble: &Preamble,
     end: f64,
