@@ -43,17 +43,7 @@ impl<W: Write + Seek> PartWriter<W> {
         what: &'static str,
         size: usize,
     ) -> Result<FileBlockPtr, Slog2Error> {
-        match i32::try_from(size) {
-            Ok(size) => Ok(FileBlockPtr {
-                offset: self.position as i64,
-                size,
-            }),
-            Err(_) => {
-                let size = size as u64;
-                let kind = Slog2ErrorKind::TooLarge { what, size };
-                Err(Slog2Error::new(self.position, kind))
-            }
-        }
+        pointer(what, self.position, size)
     }
 
     /// Writes a part, and gives the pointer to it.
@@ -91,5 +81,27 @@ impl<W: Write + Seek> PartWriter<W> {
         };
         write().map_err(|error| Slog2Error::io(0, error))?;
         Ok((self.out, header))
+    }
+}
+
+/// A pointer to a part of `size` bytes at this offset.
+///
+/// # Errors
+/// [`Slog2ErrorKind::TooLarge`] if the size does not fit in 31 bits.
+pub(super) fn pointer(
+    what: &'static str,
+    offset: u64,
+    size: usize,
+) -> Result<FileBlockPtr, Slog2Error> {
+    match i32::try_from(size) {
+        Ok(size) => Ok(FileBlockPtr {
+            offset: offset as i64,
+            size,
+        }),
+        Err(_) => {
+            let size = size as u64;
+            let kind = Slog2ErrorKind::TooLarge { what, size };
+            Err(Slog2Error::new(offset, kind))
+        }
     }
 }

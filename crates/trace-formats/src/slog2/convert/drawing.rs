@@ -331,9 +331,14 @@ impl Drawing {
     /// The categories of the file, in the order in which the original inserts them, and the views of these lines, which are
     /// ascending: by process, by communicator, by line.
     pub fn into_tables(mut self, lines: &[i32]) -> (Vec<Category>, Vec<LineIdMap>) {
-        let [processes, comms] = self.lines.views(lines, &mut self.warnings);
-        let views = vec![processes, comms, LineIdMap::identity(lines)];
+        let views = self.views(lines);
         (self.categories.into_insertion_order(), views)
+    }
+
+    /// The views of these lines, which are ascending: by process, by communicator, by line.
+    pub(super) fn views(&mut self, lines: &[i32]) -> Vec<LineIdMap> {
+        let [processes, comms] = self.lines.views(lines, &mut self.warnings);
+        vec![processes, comms, LineIdMap::identity(lines)]
     }
 
     /// Slots of categories whose infos have values of counters, and those of `others`, which other parts of the log have.

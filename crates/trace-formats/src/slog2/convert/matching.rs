@@ -125,24 +125,15 @@ impl RecordMatching {
             true => MessageSide::Send,
             false => MessageSide::Receive,
         };
-        let MessageEndpoint {
-            sender,
-            receiver,
-            tag,
-            time,
-            line,
-            size,
-            ..
-        } = endpoint;
         let route = MessageRoute {
-            tag,
-            sender,
-            receiver,
+            tag: endpoint.tag,
+            sender: endpoint.sender,
+            receiver: endpoint.receiver,
         };
         let end = MessageEnd {
-            time,
-            line,
-            size,
+            time: endpoint.time,
+            line: endpoint.line,
+            size: endpoint.size,
             born,
         };
         let Some(other) = self.messages.meet(route, side, end) else {
@@ -155,7 +146,7 @@ impl RecordMatching {
         };
         Meeting::Complete(RecordPair {
             vertices: [send, receive].map(|MessageEnd { time, line, .. }| Vertex { time, line }),
-            info: message_info(tag, size),
+            info: message_info(endpoint.tag, size),
             born: other.born,
         })
     }

@@ -386,9 +386,10 @@ impl ForeignCategories {
             .copied()
             .filter(|id| find(id).is_none())
             .collect();
-        let [processes, comms] = drawing.lines.views(&of_log, &mut drawing.warnings);
+        // Warns of lines of the log that no record announces, whatever other lines there are.
+        let views = drawing.views(&of_log);
         if of_log.len() == used.len() {
-            return vec![processes, comms, LineIdMap::identity(used)];
+            return views;
         }
         let of_record = |id: i32| {
             let place = drawing.place(id);

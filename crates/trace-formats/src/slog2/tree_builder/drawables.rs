@@ -4,12 +4,13 @@
 use std::cmp::Ordering;
 
 use super::super::encode::{f64_bytes, write_count};
-use super::node_parts::EncodedDrawable;
 use super::shadow::{EndLines, NONE, ShadowIndex, Shadows, drawable_order, time_key};
 use trace_model::{Drawable as NewDrawable, TimeBBox, Topology, Vertex};
 
 /// The byte before a primitive in a list.
 const PRIMITIVE_KIND: u8 = 0;
+/// Bytes of a vertex.
+const VERTEX_BYTES: usize = 12;
 /// The byte before a composite.
 const COMPOSITE_KIND: u8 = 1;
 
@@ -93,6 +94,64 @@ impl FileDrawable for NewDrawable<'_> {
     fn order(&self, other: &Self) -> Ordering {
         drawable_order(self.bounds(), other.bounds())
             .then_with(|| (self.category, self.lines()).cmp(&(other.category, other.lines())))
+    }
+}
+
+/// A state, an arrow or an event as its bytes stand in a node, and what its place depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EncodedDrawable<'a> {
+    /// The byte for the kind, then the primitive (`spec/slog2.md` section 4.1).
+    pub bytes: &'a [u8],
+    /// Index of its category.
+    pub category: i32,
+    /// Lines of the first and the last vertex.
+    lines: EndLines,
+    /// Times of the first and the last vertex, seconds.
+    times: [f64; 2],
+    /// Stretch of time it takes.
+    pub bounds: TimeBBox,
+    /// Number of vertices.
+    pub vertices: usize,
+}
+
+impl<'a> EncodedDrawable<'a> {
+    /// Appends the bytes of a primitive to `out`, as [`EncodedDrawable::first_of`] reads them.
+    #[inline]
+    pub fn encode(drawable: &NewDrawable<'_>, out: &mut Vec<u8>) {
+        out.push(PRIMITIVE_KIND);
+        FileDrawable::encode(drawable, out);
+    }
+
+    /// The primitive at the beginning of `bytes`; `None` if none is there.
+    #[inline]
+    pub fn first_of(bytes: &'a [u8]) -> Option<EncodedDrawable<'a>> {
+        let (head, rest) = bytes.split_first_chunk::<7>()?;
+        let [_, c0, c1, c2, c3, i0, i1] = *head;
+        let info = usize::from(u16::from_be_bytes([i0, i1]));
+        let (count, rest) = rest.get(info..)?.split_first_chunk()?;
+        let count = usize::from(u16::from_be_bytes(*count));
+        let vertices = rest.get(..count * VERTEX_BYTES)?;
+        let vertex = |bytes: &[u8]| {
+            let (time, line) = bytes.split_first_chunk()?;
+            let line = i32::from_be_bytes(*line.first_chunk()?);
+            Some((f64::from_be_bytes(*time), line))
+        };
+        let (first, last) = (
+            vertex(vertices)?,
+            vertex(vertices.get(vertices.len() - VERTEX_BYTES..)?)?,
+        );
+        let times = [first.0, last.0];
+        Some(EncodedDrawable {
+            bytes: bytes.get(..head.len() + info + 2 + vertices.len())?,
+            category: i32::from_be_bytes([c0, c1, c2, c3]),
+            lines: [first.1, last.1],
+            times,
+            bounds: TimeBBox {
+                earliest: times[0].min(times[1]),
+                latest: times[0].max(times[1]),
+            },
+            vertices: count,
+        })
     }
 }
 

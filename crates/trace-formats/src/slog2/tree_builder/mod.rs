@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
 use drawables::Drawables;
-pub use drawables::NewComposite;
 pub(super) use drawables::{DrawablePlacement, FileDrawable, Lists};
-pub use node_parts::{BuiltNode, EncodedDrawable, NodeContents, NodePreview, NodeWriter};
+pub use drawables::{EncodedDrawable, NewComposite};
+pub use node_parts::{BuiltNode, NodeContents, NodePreview, NodeWriter};
 use shadow::{DoneShadows, Shadows, vertex_count};
 use trace_model::Drawable as NewDrawable;
 pub use tree::{TreeEnd, WrittenTree};

@@ -4,74 +4,14 @@
 use super::super::encode::write_count;
 use super::super::node::Stub;
 use super::super::types::{DirEntry, FileBlockPtr, TreeNodeId};
-use super::drawables::{DrawablePlacement, Drawables, FileDrawable, Scratch};
-use super::shadow::{DoneShadows, EndLines, Shadows, WeightSlot};
+use super::drawables::{DrawablePlacement, Drawables, EncodedDrawable, Scratch};
+use super::shadow::{DoneShadows, Shadows, WeightSlot};
 use trace_model::{Drawable, Ratios, TimeBBox, Topology};
 
-/// Bytes of a vertex.
-const VERTEX_BYTES: usize = 12;
 /// Offset of the pointer in a stub.
 const POINTER_AT: usize = Stub::SIZE - POINTER_BYTES;
 /// Bytes of a pointer.
 const POINTER_BYTES: usize = 12;
-
-/// A state, an arrow or an event as its bytes stand in a node, and what its place depends on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EncodedDrawable<'a> {
-    /// The byte for the kind, then the primitive (`spec/slog2.md` section 4.1).
-    pub bytes: &'a [u8],
-    /// Index of its category.
-    pub category: i32,
-    /// Lines of the first and the last vertex.
-    pub(super) lines: EndLines,
-    /// Times of the first and the last vertex, seconds.
-    pub(super) times: [f64; 2],
-    /// Stretch of time it takes.
-    pub bounds: TimeBBox,
-    /// Number of vertices.
-    pub vertices: usize,
-}
-
-impl<'a> EncodedDrawable<'a> {
-    /// Appends the bytes of a primitive to `out`, as [`EncodedDrawable::first_of`] reads them.
-    #[inline]
-    pub fn encode(drawable: &Drawable<'_>, out: &mut Vec<u8>) {
-        out.push(0);
-        FileDrawable::encode(drawable, out);
-    }
-
-    /// The primitive at the beginning of `bytes`; `None` if none is there.
-    #[inline]
-    pub fn first_of(bytes: &'a [u8]) -> Option<EncodedDrawable<'a>> {
-        let (head, rest) = bytes.split_first_chunk::<7>()?;
-        let [_, c0, c1, c2, c3, i0, i1] = *head;
-        let info = usize::from(u16::from_be_bytes([i0, i1]));
-        let (count, rest) = rest.get(info..)?.split_first_chunk()?;
-        let count = usize::from(u16::from_be_bytes(*count));
-        let vertices = rest.get(..count * VERTEX_BYTES)?;
-        let vertex = |bytes: &[u8]| {
-            let (time, line) = bytes.split_first_chunk()?;
-            let line = i32::from_be_bytes(*line.first_chunk()?);
-            Some((f64::from_be_bytes(*time), line))
-        };
-        let (first, last) = (
-            vertex(vertices)?,
-            vertex(vertices.get(vertices.len() - VERTEX_BYTES..)?)?,
-        );
-        let times = [first.0, last.0];
-        Some(EncodedDrawable {
-            bytes: bytes.get(..head.len() + info + 2 + vertices.len())?,
-            category: i32::from_be_bytes([c0, c1, c2, c3]),
-            lines: [first.1, last.1],
-            times,
-            bounds: TimeBBox {
-                earliest: times[0].min(times[1]),
-                latest: times[0].max(times[1]),
-            },
-            vertices: count,
-        })
-    }
-}
 
 /// The drawables of one node, in the making.
 #[derive(Debug, Default)]
@@ -115,7 +55,7 @@ impl Default for NodePreview {
 }
 
 impl NodePreview {
-    /// Which node it is.
+    /// Depth and place of the node in the tree.
     pub fn id(&self) -> TreeNodeId {
         self.0.stub.id
     }
@@ -205,7 +145,7 @@ impl NodePreview {
 /// A node that is built: all but the places of the nodes in the file.
 #[derive(Debug)]
 pub struct BuiltNode {
-    /// Which node it is.
+    /// Depth and place of the node in the tree.
     pub id: TreeNodeId,
     /// Stretch of time of the node.
     pub bounds: TimeBBox,
@@ -213,8 +153,6 @@ pub struct BuiltNode {
     pub size: usize,
     /// Offsets in these bytes of the pointers to the children.
     pub child_pointers: Vec<usize>,
-    /// What its parent must know.
-    pub preview: NodePreview,
 }
 
 impl BuiltNode {
@@ -280,7 +218,7 @@ impl NodeWriter {
     }
 
     /// Builds a node from its drawables and the previews of its children, which are in order. Appends its bytes to `out`, without
-    /// any pointers ([`BuiltNode::place`]).
+    /// any pointers ([`BuiltNode::place`]). Gives what its parent must know, too.
     pub fn build(
         &mut self,
         id: TreeNodeId,
@@ -288,7 +226,7 @@ impl NodeWriter {
         mut contents: NodeContents,
         children: Vec<NodePreview>,
         out: &mut Vec<u8>,
-    ) -> BuiltNode {
+    ) -> (BuiltNode, NodePreview) {
         let mut stub = Stub {
             bounds,
             id,
@@ -305,13 +243,13 @@ impl NodeWriter {
             stub.bounds.include(child.stub.bounds);
         }
         let sides = [0, 1].map(|side: usize| contents.sides[side].reset(Shadows::default()));
-        BuiltNode {
+        let built = BuiltNode {
             id,
             bounds,
             size: out.len() - start,
             child_pointers,
-            preview: NodePreview(DoneShadows { stub, sides }),
-        }
+        };
+        (built, NodePreview(DoneShadows { stub, sides }))
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::encode;
 use super::super::error::{Slog2Error, Slog2ErrorKind};
 use super::super::java::hash_map_order;
 use super::super::node::Stub;
+use super::super::part_writer::pointer;
 use super::super::types::{DirEntry, FileBlockPtr, LineIdMap, Slog2Header, Slog2Layout};
 use super::node_parts::NodePreview;
 use super::shadow::{DoneShadows, vertex_count};
@@ -75,7 +76,7 @@ impl RootSummary {
 }
 
 impl RootSummary {
-    /// Those of `categories` that have drawables, with their summaries, in the order of the original's hash table.
+    /// The categories that have drawables, of all in `categories`, with their summaries, in the order of the original's hash table.
     fn used(&self, categories: &[Category]) -> Vec<Category> {
         let order = hash_map_order(categories.iter().map(|category| category.index as u32));
         let used = order.into_iter().map(|at| &categories[at]);
@@ -137,19 +138,6 @@ impl TreeEnd {
         let map_bytes = parts.len() - category_bytes;
         encode::write_count(&mut parts, nodes);
         let directory_bytes = Self::DIRECTORY_COUNT + encode::DIRECTORY_ENTRY_BYTES * nodes;
-        let pointer = |what, offset: u64, size: usize| match i32::try_from(size) {
-            Ok(size) => Ok(FileBlockPtr {
-                offset: offset as i64,
-                size,
-            }),
-            Err(_) => {
-                let size = size as u64;
-                Err(Slog2Error::new(
-                    offset,
-                    Slog2ErrorKind::TooLarge { what, size },
-                ))
-            }
-        };
         let maps_at = at + category_bytes as u64;
         let header = Slog2Header {
             children_per_node: options.children_per_node,
