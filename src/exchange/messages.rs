@@ -9,10 +9,10 @@ use super::reasons;
 use super::under_way;
 use crate::mpi::constants::{self, predefined};
 use crate::mpi::handles::bits;
-use crate::mpi::header::{MPI_Request, MPI_Status};
+use crate::mpi::header::{MPI_Comm, MPI_Datatype, MPI_Request, MPI_Status};
 use crate::mpi::pmpi;
 use crate::mpi::status;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
@@ -62,6 +62,17 @@ impl Drop for PendingMessage {
     }
 }
 
+/// MPI_Isend and its like.
+type StartSend = unsafe fn(
+    *const c_void,
+    c_int,
+    MPI_Datatype,
+    c_int,
+    c_int,
+    MPI_Comm,
+    *mut MPI_Request,
+) -> c_int;
+
 fn check(code: c_int) -> Result<(), ExchangeFailure> {
     if code == 0 {
         Ok(())
@@ -78,13 +89,7 @@ impl Exchange {
         tag: i32,
         buffer: Vec<u8>,
     ) -> Result<PendingMessage, ExchangeFailure> {
-        let mut pending = PendingMessage::new(to, buffer);
-        let (bytes, byte) = (pending.buffer.as_ptr().cast(), predefined("MPI_BYTE"));
-        let (length, comm) = (pending.buffer.len() as c_int, self.comm.0);
-        let request = &mut pending.request;
-        // SAFETY: the buffer lives in `pending` until the request is complete.
-        check(unsafe { pmpi::MPI_Isend(bytes, length, byte, to, tag, comm, request) })?;
-        Ok(pending.listed(false))
+        self.start_send_with(pmpi::MPI_Isend, to, tag, buffer)
     }
 
     /// Starts to send `buffer`. The message is complete when the other rank has begun to take it.
@@ -94,23 +99,38 @@ impl Exchange {
         tag: i32,
         buffer: Vec<u8>,
     ) -> Result<PendingMessage, ExchangeFailure> {
+        self.start_send_with(pmpi::MPI_Issend, to, tag, buffer)
+    }
+
+    fn start_send_with(
+        &self,
+        function: StartSend,
+        to: i32,
+        tag: i32,
+        buffer: Vec<u8>,
+    ) -> Result<PendingMessage, ExchangeFailure> {
         let mut pending = PendingMessage::new(to, buffer);
         let (bytes, byte) = (pending.buffer.as_ptr().cast(), predefined("MPI_BYTE"));
         let (length, comm) = (pending.buffer.len() as c_int, self.comm.0);
         let request = &mut pending.request;
         // SAFETY: the buffer lives in `pending` until the request is complete.
-        check(unsafe { pmpi::MPI_Issend(bytes, length, byte, to, tag, comm, request) })?;
+        check(unsafe { function(bytes, length, byte, to, tag, comm, request) })?;
         Ok(pending.listed(false))
     }
 
-    /// Whether a message is complete.
-    pub fn is_complete(&self, pending: &mut PendingMessage) -> Result<bool, ExchangeFailure> {
+    /// The number of bytes of a message that is complete; `None` if it is not.
+    pub fn test(&self, pending: &mut PendingMessage) -> Result<Option<usize>, ExchangeFailure> {
         let mut status = MaybeUninit::<MPI_Status>::zeroed();
         let mut flag = 0;
         // SAFETY: a request of ours, and a place for its status.
         check(unsafe { pmpi::MPI_Test(&mut pending.request, &mut flag, status.as_mut_ptr()) })?;
-        pending.done |= flag != 0;
-        Ok(flag != 0)
+        if flag == 0 {
+            return Ok(None);
+        }
+        pending.done = true;
+        // SAFETY: all bytes are set, at least to zero.
+        let found = status::decode(unsafe { status.assume_init_ref() }, false);
+        Ok(Some(found.bytes as usize))
     }
 
     /// Takes a message with this tag, from that rank or from anyone, if one is there. Gives the sender and the bytes.
@@ -119,16 +139,10 @@ impl Exchange {
         from: Option<i32>,
         tag: i32,
     ) -> Result<Option<(i32, Vec<u8>)>, ExchangeFailure> {
-        let mut status = MaybeUninit::<MPI_Status>::zeroed();
-        let mut flag: c_int = 0;
         let from = from.unwrap_or(constants::ANY_SOURCE);
-        // SAFETY: the recorder's communicator, and places for the answer.
-        check(unsafe { pmpi::MPI_Iprobe(from, tag, self.comm.0, &mut flag, status.as_mut_ptr()) })?;
-        if flag == 0 {
+        let Some(found) = self.probe(from, tag).map_err(ExchangeFailure::Mpi)? else {
             return Ok(None);
-        }
-        // SAFETY: all bytes are set, at least to zero.
-        let found = status::decode(unsafe { status.assume_init_ref() }, false);
+        };
         let room = vec![0; found.bytes as usize];
         let pending = self.start_receive(found.source, tag, room)?;
         let (mut bytes, length) = self.wait(pending)?;
@@ -154,15 +168,11 @@ impl Exchange {
 
     /// Waits for a message; gives its buffer and the number of bytes received.
     pub fn wait(&self, mut pending: PendingMessage) -> Result<(Vec<u8>, usize), ExchangeFailure> {
-        let mut status = MaybeUninit::<MPI_Status>::zeroed();
-        let mut flag = 0;
         let begun = Instant::now();
         let mut turns = 0u32;
         loop {
-            // SAFETY: a request of ours, and a place for its status.
-            check(unsafe { pmpi::MPI_Test(&mut pending.request, &mut flag, status.as_mut_ptr()) })?;
-            if flag != 0 {
-                break;
+            if let Some(bytes) = self.test(&mut pending)? {
+                return Ok((std::mem::take(&mut pending.buffer), bytes));
             }
             turns += 1;
             match turns {
@@ -179,10 +189,6 @@ impl Exchange {
                 }
             }
         }
-        pending.done = true;
-        // SAFETY: all bytes are set, at least to zero.
-        let bytes = status::decode(unsafe { status.assume_init_ref() }, false).bytes;
-        Ok((std::mem::take(&mut pending.buffer), bytes as usize))
     }
 
     /// Sends a short message and waits until its buffer is free again.

@@ -15,7 +15,7 @@ const MIN_MESSAGE_BYTES: usize = 16 << 10;
 /// Messages that are asked for, of those that others have not begun to take.
 const ASKED_AT_ONCE: usize = 4;
 
-/// The other ranks on the recorder's communicator.
+/// Exchange with all ranks on the recorder's communicator.
 pub struct MpiPeers<'a> {
     line: &'a Exchange,
     sent: VecDeque<(PendingMessage, usize)>,
@@ -67,7 +67,7 @@ impl Peers for MpiPeers<'_> {
             let Some((message, _)) = self.sent.get_mut(at) else {
                 break;
             };
-            if self.line.is_complete(message)? {
+            if self.line.test(message)?.is_some() {
                 self.sent.remove(at);
                 self.silent_since = Instant::now();
             } else {

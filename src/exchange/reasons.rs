@@ -7,7 +7,6 @@ use super::tree::{children, parent};
 use crate::mpi::constants::predefined;
 use crate::mpi::header::{MPI_Datatype, MPI_Status};
 use crate::mpi::pmpi;
-use crate::mpi::status;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -51,15 +50,8 @@ pub fn heard(line: &Exchange) -> Option<ExchangeFailure> {
 
 /// Takes a message with this tag from that rank, if one is there; gives its tag and length.
 pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<(i32, usize)> {
-    let mut status = MaybeUninit::<MPI_Status>::zeroed();
-    let mut flag: c_int = 0;
-    // SAFETY: the recorder's communicator, and places for the answer.
-    let code = unsafe { pmpi::MPI_Iprobe(from, tag, line.comm.0, &mut flag, status.as_mut_ptr()) };
-    if code != 0 || flag == 0 {
-        return None;
-    }
-    // SAFETY: all bytes are set, at least to zero.
-    let found = status::decode(unsafe { status.assume_init_ref() }, false);
+    let found = line.probe(from, tag).ok()??;
+    let mut status = MaybeUninit::<MPI_Status>::uninit();
     let byte: MPI_Datatype = predefined("MPI_BYTE");
     // SAFETY: as above; the message is there, so that nobody waits for long, and the place has as many bytes as is said.
     let code = unsafe {

@@ -304,6 +304,20 @@ struct AllRanks<'a> {
     debug: &'a Diagnostics,
 }
 
+/// How records are read, as the ranks have agreed on it.
+struct Reading {
+    /// Names of the program's functions on all ranks, sorted.
+    names: Vec<String>,
+    /// Numbers of this rank's communicators in the merged file.
+    lids: Vec<i32>,
+    /// Whether the beginnings of states are given, too.
+    enters: bool,
+    /// The messages that are drawn, where calls are missing that some hang on.
+    drawn_endpoints: Option<DrawnEndpoints>,
+    /// On rank 0 the number of message endpoints that are not drawn.
+    unmatched_endpoints: u64,
+}
+
 impl AllRanks<'_> {
     /// Passes the records of this rank on, and at rank 0 writes the files; `own_comms` are the communicators of this rank. The inner
     /// result says what rank 0 could not write. Collective.
@@ -378,18 +392,10 @@ impl AllRanks<'_> {
         own_comms: &[(Gid, Clog2CommKind)],
         outputs: Option<&mut OutputFiles>,
     ) -> Result<u64, Trouble> {
-        let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
-        let names: Vec<String> = whole.named.iter().cloned().collect();
-        let lids = self.gids.lids(own_comms);
+        let (world, settings) = (&self.zero.world, &self.zero.settings);
         let enters = settings.outputs.clog2 || settings.clock_forward;
-        let stream_settings = self.stream_settings(&names, enters);
-        let (drawn_endpoints, unmatched_endpoints) =
-            self.drawn_endpoints(schema, &lids, stream_settings)?;
-        let stream_settings = StreamSettings {
-            drawn_endpoints: drawn_endpoints.as_ref(),
-            ..stream_settings
-        };
-        let own = MergeStream::new(schema, self.file, self.scan, &lids, stream_settings);
+        let reading = self.reading(schema, own_comms, enters)?;
+        let own = self.own_records(schema, &reading);
         let (rank, size) = (world.rank, world.size);
         let merged = match outputs {
             Some(outputs) => {
@@ -398,44 +404,57 @@ impl AllRanks<'_> {
             None => tree_merge::take_part::<MergedRecords>(self.line, rank, size, own, &mut NoSink),
         };
         merged.map_err(said)?;
-        Ok(unmatched_endpoints)
+        Ok(reading.unmatched_endpoints)
     }
 
-    /// How this rank's records are read; `names` are those of the program's functions on all ranks, `enters` says whether the beginnings
-    /// of states are needed.
-    fn stream_settings<'s>(&'s self, names: &'s [String], enters: bool) -> StreamSettings<'s> {
-        let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
-        StreamSettings {
+    /// Agrees on how the records of all ranks are read; `enters` says whether the beginnings of states are needed. Collective.
+    fn reading(
+        &self,
+        schema: &Schema<'_>,
+        own_comms: &[(Gid, Clog2CommKind)],
+        enters: bool,
+    ) -> Result<Reading, Trouble> {
+        let mut reading = Reading {
+            names: self.whole.named.iter().cloned().collect(),
+            lids: self.gids.lids(own_comms),
+            enters,
+            drawn_endpoints: None,
+            unmatched_endpoints: 0,
+        };
+        if self.whole.cut > 0 {
+            let all = self.own_records(schema, &reading);
+            let (drawn, unmatched) =
+                endpoints::agree(self.line, &self.zero.world, all).map_err(said)?;
+            reading.drawn_endpoints = Some(drawn);
+            reading.unmatched_endpoints = unmatched;
+            self.debug.step("messages are counted");
+        }
+        Ok(reading)
+    }
+
+    /// The records of this rank.
+    fn own_records<'s>(&'s self, schema: &'s Schema<'_>, reading: &'s Reading) -> MergeStream<'s> {
+        let whole = self.whole;
+        let settings = StreamSettings {
             ranks: whole.width,
             threads: whole.threads,
             zero_ns: whole.first_ns,
             open_until_ns: None,
-            drawn_endpoints: None,
-            describe: (world.rank == 0).then_some(&whole.functions),
-            functions: names,
-            counters: if settings.outputs.slog2 {
-                &whole.counters
-            } else {
-                &[]
-            },
-            enters,
-        }
+            drawn_endpoints: reading.drawn_endpoints.as_ref(),
+            describe: (self.zero.world.rank == 0).then_some(&whole.functions),
+            functions: &reading.names,
+            counters: self.counters(),
+            enters: reading.enters,
+        };
+        MergeStream::new(schema, self.file, self.scan, &reading.lids, settings)
     }
 
-    /// Which messages are drawn, where calls are missing that some hang on, and the number of those that are not. Collective.
-    fn drawn_endpoints(
-        &self,
-        schema: &Schema<'_>,
-        lids: &[i32],
-        settings: StreamSettings<'_>,
-    ) -> Result<(Option<DrawnEndpoints>, u64), Trouble> {
-        if self.whole.cut == 0 {
-            return Ok((None, 0));
+    /// Names of the performance counters whose values are shown.
+    fn counters(&self) -> &[String] {
+        match self.zero.settings.outputs.slog2 {
+            true => &self.whole.counters,
+            false => &[],
         }
-        let all = MergeStream::new(schema, self.file, self.scan, lids, settings);
-        let agreed = endpoints::agree(self.line, &self.zero.world, all).map_err(said)?;
-        self.debug.step("messages are counted");
-        Ok((Some(agreed.0), agreed.1))
     }
 
     /// Has all ranks write the files together. Gives at rank 0 what was written, and the number of messages whose other endpoint is not
@@ -453,7 +472,7 @@ impl AllRanks<'_> {
         if whole.operations > 0 {
             return Ok(Err(slices::said_tree("there are operations below MPI")));
         }
-        let outputs = (world.rank == 0).then(|| SharedOutputs::new(plan.clone()));
+        let mut outputs = (world.rank == 0).then(|| SharedOutputs::new(plan.clone()));
         let slice_settings = SliceSettings {
             zero_ns: whole.first_ns,
             tree: plan.tree_options(),
@@ -464,33 +483,25 @@ impl AllRanks<'_> {
             },
             scan: self.scan,
         };
-        let begun = SliceMerge::begin(self.line, world, outputs.as_ref(), &slice_settings);
+        let begun = SliceMerge::begin(self.line, world, outputs.as_mut(), &slice_settings);
         let merge = match begun.map_err(said)? {
             Ok(merge) => merge,
             Err(why) => return Ok(Err(slices::said_tree(&why))),
         };
         self.debug.step("the ranks have a plan");
-        let names: Vec<String> = whole.named.iter().cloned().collect();
-        let lids = self.gids.lids(own_comms);
-        let stream_settings = self.stream_settings(&names, settings.outputs.clog2);
-        let (drawn_endpoints, unmatched_endpoints) =
-            self.drawn_endpoints(schema, &lids, stream_settings)?;
-        let stream_settings = StreamSettings {
-            drawn_endpoints: drawn_endpoints.as_ref(),
-            ..stream_settings
-        };
-        let own = MergeStream::new(schema, self.file, self.scan, &lids, stream_settings);
+        let reading = self.reading(schema, own_comms, settings.outputs.clog2)?;
+        let own = self.own_records(schema, &reading);
         let input = SliceInput {
             processes: vec![(world.rank.unsigned_abs(), own)],
             ranks: world.size.unsigned_abs(),
             preamble: &plan.preamble,
             schema,
-            names: &names,
+            names: &reading.names,
             used: &whole.functions,
-            counters: stream_settings.counters,
+            counters: self.counters(),
         };
         let written = merge.run(input, outputs, self.gids.table());
-        Ok(Ok((written.map_err(said)?, unmatched_endpoints)))
+        Ok(Ok((written.map_err(said)?, reading.unmatched_endpoints)))
     }
 
     /// Ends the files of rank 0 and says what has been written, or why it has not; `notes` are what went wrong before.

@@ -5,15 +5,16 @@ use super::trouble::{Trouble, on_rank};
 use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
 use crate::exchange::peers::MpiPeers;
+use crate::exchange::spread::spread;
 use crate::mpi::world::World;
 use merge::WorldLines;
 use merge::outputs::SharedOutputs;
 use merge::slices::{
     PartFile, SliceFiles, SliceInput, SlicePlan, SliceTotals, agree, any_failure, clog2_end,
-    complete, spread, write,
+    complete, write,
 };
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
@@ -65,7 +66,7 @@ impl<'a> SliceMerge<'a> {
     pub fn begin(
         line: &'a Exchange,
         world: &World,
-        outputs: Option<&SharedOutputs>,
+        outputs: Option<&mut SharedOutputs>,
         settings: &SliceSettings<'_>,
     ) -> Result<Result<SliceMerge<'a>, String>, ExchangeFailure> {
         let mut peers = MpiPeers::new(line);
@@ -82,15 +83,9 @@ impl<'a> SliceMerge<'a> {
                 offer.extend_from_slice(&(path.len() as u32).to_ne_bytes());
                 offer.extend_from_slice(path);
             }
-            let files = outputs.files().iter().flatten();
-            for path in files.map(|file| file.current_path()) {
-                let written = File::options().write(true).open(path);
-                let written = written.and_then(|mut file| file.write_all(&mark));
-                let said = |e| format!("{}: {e}", path.display());
-                marked = marked.and(written.map_err(said));
-            }
+            marked = outputs.mark(&mark);
         }
-        let offer = spread(&mut peers, offer)?;
+        let offer = spread(line, world.rank, world.size, offer)?;
         let opened = marked.and_then(|()| open_all(&offer, world));
         let (files, opened) = match opened {
             Ok(files) => (files, Ok(())),

@@ -31,10 +31,9 @@ impl ProcessWalk<'_> {
     pub fn open_log(&mut self) {
         if self.settings.describe.is_some() {
             // No preamble tells of them: who reads must know them before their first events.
-            let names = self.settings.functions;
-            for (definition, name) in function_states(names).zip(names) {
+            for definition in named_functions(self.settings.functions) {
                 let world = self.places.world();
-                self.put_at(BEFORE_ALL, world, 0, state(definition, Some(name)));
+                self.put_at(BEFORE_ALL, world, 0, definition);
             }
         }
         let first = self.scan.first_tick();
@@ -57,11 +56,8 @@ impl ProcessWalk<'_> {
         }
         self.put_event(self.places.world(), 0, COMM_INIT);
         if described {
-            for &definition in self.schema.user.states() {
-                self.put_on_world(state(definition, None));
-            }
-            for &definition in self.schema.user.events() {
-                self.put_on_world(MergedBody::SoloEvent(Box::new(definition)));
+            for definition in told_by_programs(self.schema) {
+                self.put_on_world(definition);
             }
         }
     }
@@ -122,21 +118,22 @@ pub(super) fn definitions(
     functions: &[String],
     used: &FunctionSet,
 ) -> Vec<MergedBody> {
-    let named = function_states(functions).zip(functions);
-    let mut all: Vec<MergedBody> = named
-        .map(|(definition, name)| state(definition, Some(name)))
-        .collect();
-    all.extend(
-        schema
-            .user
-            .states()
-            .iter()
-            .map(|&definition| state(definition, None)),
-    );
+    let front = named_functions(functions).chain(told_by_programs(schema));
+    front.chain(states_and_events(schema, used)).collect()
+}
+
+/// Definitions of the states of the program's functions, which have these names.
+fn named_functions(names: &[String]) -> impl Iterator<Item = MergedBody> + '_ {
+    let states = function_states(names).zip(names);
+    states.map(|(definition, name)| state(definition, Some(name)))
+}
+
+/// Definitions of the states and events that the programs tell of.
+fn told_by_programs<'s>(schema: &'s Schema<'_>) -> impl Iterator<Item = MergedBody> + use<'s> {
+    let states = schema.user.states().iter();
+    let states = states.map(|&definition| state(definition, None));
     let events = schema.user.events().iter();
-    all.extend(events.map(|&definition| MergedBody::SoloEvent(Box::new(definition))));
-    all.extend(states_and_events(schema, used));
-    all
+    states.chain(events.map(|&definition| MergedBody::SoloEvent(Box::new(definition))))
 }
 
 /// Definitions of the states of the functions used, and of the events that every log has.

@@ -12,7 +12,7 @@ use super::stream::Notes;
 use io_attribution::draw::DrawingBase;
 use std::convert::Infallible;
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{Clog2RecordHeader, CommTable, late_messages_name};
 use trace_formats::slog2::PendingFile;
@@ -136,12 +136,7 @@ impl OutputFiles {
             failures: Vec::new(),
             plan,
         };
-        if let Some(directory) = outputs.plan.base.parent()
-            && !directory.as_os_str().is_empty()
-        {
-            // A directory that cannot be made shows when the files are.
-            drop(std::fs::create_dir_all(directory));
-        }
+        make_folder(&outputs.plan);
         if outputs.plan.clog2 {
             outputs.clog2 = outputs.begin(CLOG2, |out, plan| Clog2Sink::new(out, &plan.preamble));
         }
@@ -285,6 +280,15 @@ impl OutputFiles {
     }
 }
 
+/// Makes the folder of the files. If that fails, it shows when the files are made.
+fn make_folder(plan: &OutputPlan) {
+    if let Some(folder) = plan.base.parent()
+        && !folder.as_os_str().is_empty()
+    {
+        drop(std::fs::create_dir_all(folder));
+    }
+}
+
 /// Gives complete files their names. What was there before stays, unless it is to be replaced.
 fn name_files(
     plan: OutputPlan,
@@ -336,12 +340,7 @@ pub struct SharedOutputs {
 impl SharedOutputs {
     /// Begins the files.
     pub fn new(plan: OutputPlan) -> SharedOutputs {
-        if let Some(directory) = plan.base.parent()
-            && !directory.as_os_str().is_empty()
-        {
-            // A directory that cannot be made shows when the files are.
-            drop(std::fs::create_dir_all(directory));
-        }
+        make_folder(&plan);
         let mut failures = Vec::new();
         let wanted = [(plan.slog2, SLOG2), (plan.clog2, CLOG2)];
         let files = wanted.map(|(is_wanted, ending)| {
@@ -368,9 +367,15 @@ impl SharedOutputs {
         &self.files
     }
 
-    /// Gives up the files, and their plan back.
-    pub fn into_plan(self) -> OutputPlan {
-        self.plan
+    /// Writes the same bytes to the beginning of each file, so that others know them.
+    ///
+    /// # Errors
+    /// In words, with the name of the file.
+    pub fn mark(&mut self, mark: &[u8]) -> Result<(), String> {
+        self.files.iter_mut().flatten().try_for_each(|file| {
+            let written = file.write_all(mark);
+            written.map_err(|e| format!("{}: {e}", file.current_path().display()))
+        })
     }
 
     /// Gives the files their names that are complete: those without a reason in `failed`, SLOG2, CLOG2.

@@ -32,7 +32,7 @@ pub(super) struct Slog2Sink {
     lines: WorldLines,
 }
 
-/// Which rank of MPI_COMM_WORLD each line belongs to, for the views that are added to the usual ones.
+/// Hosts, ranks of MPI_COMM_WORLD and threads of the lines, for the views that are added to the usual ones.
 #[derive(Debug, Default)]
 pub struct WorldLines {
     /// Host, world rank and thread by line.

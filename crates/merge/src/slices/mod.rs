@@ -12,34 +12,38 @@
 //! stand in the file, and writes it there. The nodes and their places depend on the plan alone, not on the number of ranks that
 //! build.
 
+mod agreement;
+mod ending;
 mod endpoint;
 mod local;
 mod pace;
+mod part_file;
 mod peers;
 mod plan;
 mod produce;
 mod upper;
 mod window;
 
+pub use agreement::{agree, any_failure};
+pub use ending::{SliceSummary, WholeSlices, clog2_end, complete};
 pub use local::{LocalSliceResult, LocalSlices, PartFiles};
 pub use pace::Histogram;
-pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp, spread};
+pub use part_file::PartFile;
+pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp};
 pub use plan::{SlicePlan, SliceTotals};
 
 use crate::record::{MergedBody, MergedRecord};
 use crate::stream::{MergeStream, Notes};
+use ending::RankTables;
 use endpoint::{NumberedEndpoint, WaitingEndpoints};
-use peers::{Mail, join, receive, route, settle};
+use part_file::write_part;
+use peers::{Mail, join, receive, route, settle, spread};
 use produce::{Cutter, Producer, add_crossing};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use trace_formats::clog2::{
-    Clog2Body, Clog2CommEvent, Clog2Record, Clog2RecordHeader, Clog2Writer, CommTable, Gid,
-    PREAMBLE_SIZE, Preamble,
-};
+use trace_formats::clog2::{Clog2RecordHeader, PREAMBLE_SIZE, Preamble};
 use trace_formats::slog2::{
-    DirEntry, Drawing, FileBlockPtr, HEADER_SIZE, LineIdMap, NewDrawable, NodePreview, NodeWriter,
-    TreeEnd, TreeNodeId,
+    DirEntry, Drawing, FileBlockPtr, HEADER_SIZE, NewDrawable, NodePreview, NodeWriter, TreeNodeId,
 };
 use unify::function_set::FunctionSet;
 use unify::schema::Schema;
@@ -50,15 +54,6 @@ use window::{BuiltWindow, WindowInput};
 const MAX_UNDER_WAY: usize = 4 << 20;
 /// Bytes after which what a rank has of a window is sent.
 const SEGMENT_BYTES: usize = 64 << 10;
-
-/// A file into which ranks write different parts at the same time.
-pub trait PartFile {
-    /// Writes `bytes` at this offset.
-    ///
-    /// # Errors
-    /// In words, with the name of the file.
-    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), String>;
-}
 
 /// What a rank brings to a merge by slices.
 pub struct SliceInput<'a> {
@@ -84,33 +79,6 @@ pub struct SliceFiles<'f> {
     pub slog2: Option<&'f mut dyn PartFile>,
     /// The CLOG2 file.
     pub clog2: Option<&'f mut dyn PartFile>,
-}
-
-/// What is known when all nodes and blocks are written.
-#[derive(Debug)]
-pub struct SliceSummary {
-    /// Why files could not be written on this rank: SLOG2, CLOG2.
-    pub failures: [Option<String>; 2],
-    /// What could not be shown of this rank's processes.
-    pub notes: Notes,
-    /// On rank 0: what it needs to complete the files.
-    pub whole: Option<WholeSlices>,
-    /// Of the nodes that this rank has written.
-    directory: Vec<DirEntry>,
-}
-
-/// What rank 0 needs to complete the files.
-#[derive(Debug)]
-pub struct WholeSlices {
-    /// Records of communicators of all processes.
-    pub comms: Vec<Clog2CommEvent>,
-    /// Blocks of the CLOG2 file so far.
-    pub blocks: u64,
-    drawing: Drawing,
-    root: NodePreview,
-    root_place: FileBlockPtr,
-    position: u64,
-    largest: usize,
 }
 
 /// Sizes of what is built in a round, by item: the windows in their order, then the nodes above in the order in which they are complete.
@@ -166,82 +134,6 @@ struct Slices<'a, 'p, P: Peers> {
     failures: [Option<String>; 2],
     root: Option<NodePreview>,
     root_place: FileBlockPtr,
-}
-
-/// Agrees on a plan. `own` is what this rank has recorded: the number of calls, regions and functions of the program, and the end of the last
-/// one in seconds since time zero; `totals` says all else. `count` counts them in a histogram. Collective.
-///
-/// # Errors
-/// When the ranks could not go on together.
-pub fn agree<P: Peers>(
-    peers: &mut P,
-    totals: SliceTotals,
-    own: (u64, f64),
-    count: impl FnOnce(&mut Histogram),
-) -> Result<SlicePlan, P::Failure> {
-    let two = |bytes: &[u8]| -> (u64, f64) {
-        let words = bytes.as_chunks().0;
-        let word = |at: usize| words.get(at).copied().unwrap_or_default();
-        (u64::from_le_bytes(word(0)), f64::from_le_bytes(word(1)))
-    };
-    let encoded = |(calls, end): (u64, f64)| [calls.to_le_bytes(), end.to_le_bytes()].concat();
-    let whole = join(peers, encoded(own), |own, theirs| {
-        let (a, b) = (two(own), two(theirs));
-        *own = encoded((a.0.saturating_add(b.0), a.1.max(b.1)));
-    })?;
-    let (calls, end) = two(&spread(peers, whole.unwrap_or_default())?);
-    let totals = SliceTotals {
-        calls,
-        end,
-        ..totals
-    };
-    let mut histogram = Histogram::new(totals.bins(), end);
-    count(&mut histogram);
-    let bins = |bytes: &[u8]| -> Vec<u64> {
-        bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| u64::from_le_bytes(*b))
-            .collect()
-    };
-    let bytes = |histogram: &Histogram| -> Vec<u8> {
-        histogram
-            .bins()
-            .iter()
-            .flat_map(|bin| bin.to_le_bytes())
-            .collect()
-    };
-    let own = bytes(&histogram);
-    let whole = join(peers, own, |own, theirs| {
-        let mut joined = Histogram::new(totals.bins(), end);
-        for part in [&own[..], theirs] {
-            joined.join(bins(part));
-        }
-        *own = bytes(&joined);
-    })?;
-    let mut histogram = Histogram::new(totals.bins(), end);
-    histogram.join(bins(&spread(peers, whole.unwrap_or_default())?));
-    Ok(SlicePlan::new(&totals, &histogram, peers.size()))
-}
-
-/// Tells all ranks why one of them cannot go on, if one cannot. Collective.
-///
-/// # Errors
-/// When the ranks could not go on together.
-pub fn any_failure<P: Peers>(
-    peers: &mut P,
-    own: Result<(), String>,
-) -> Result<Option<String>, P::Failure> {
-    let own = own.err().unwrap_or_default().into_bytes();
-    let whole = join(peers, own, |own, theirs| {
-        if own.is_empty() {
-            own.extend_from_slice(theirs);
-        }
-    })?;
-    let text = spread(peers, whole.unwrap_or_default())?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
 /// Merges what all ranks have, and writes all nodes and blocks. Then [`complete`] is to be called. Collective: each of `peers` calls it
@@ -437,13 +329,7 @@ impl<P: Peers> Slices<'_, '_, P> {
             .map(|window| std::mem::take(&mut window.preview))
             .collect();
         let mut uppers = Vec::new();
-        let first = plan.window_depth();
-        for depth in first..=plan.root_depth() {
-            // What is complete below, and who needs it.
-            let mut below: Vec<TreeNodeId> = match depth == first {
-                true => windows_as_nodes(plan, round).collect(),
-                false => plan.completed(round, depth).collect(),
-            };
+        for depth in plan.window_depth()..=plan.root_depth() {
             if depth == plan.root_depth() {
                 if let Some(preview) = previews.pop() {
                     self.root = Some(preview);
@@ -464,15 +350,15 @@ impl<P: Peers> Slices<'_, '_, P> {
                     self.peers.post(builder, tag, bytes)?;
                 }
             }
-            below.retain(|&id| plan.builder(id) != rank);
-            for id in below {
-                let Some(parent) = plan
-                    .parent(id)
-                    .filter(|&parent| plan.builder(parent) == rank)
-                else {
+            for id in plan.completed(round, depth) {
+                let for_this = |&parent: &TreeNodeId| plan.builder(parent) == rank;
+                let Some(parent) = plan.parent(id).filter(for_this) else {
                     continue;
                 };
                 let from = plan.builder(id);
+                if from == rank {
+                    continue;
+                }
                 let bytes = receive(self.peers, from, tag)?;
                 let preview = NodePreview::decode(&mut bytes.as_slice());
                 let preview = preview.filter(|preview| preview.id() == id);
@@ -504,10 +390,7 @@ impl<P: Peers> Slices<'_, '_, P> {
             .preamble
             .map_or(1, |preamble| u64::from(preamble.block_size).max(1));
         let first = plan.windows_of(round).start;
-        let mut items: Vec<TreeNodeId> = windows_as_nodes(plan, round).collect();
-        for depth in plan.upper_depths() {
-            items.extend(plan.completed(round, depth));
-        }
+        let items = plan.items(round);
         let numbers: BTreeMap<TreeNodeId, usize> = items.iter().copied().zip(0..).collect();
         let mut own = Vec::new();
         for window in &windows {
@@ -555,9 +438,10 @@ impl<P: Peers> Slices<'_, '_, P> {
             let (offset, blocks) = places[(window.window - first) as usize];
             window.nodes.place(offset, &[], &mut self.directory);
             self.largest = self.largest.max(window.nodes.largest());
-            self.write(0, files, offset, &window.nodes.bytes);
+            let [slog2_failure, clog2_failure] = &mut self.failures;
+            write_part(&mut files.slog2, slog2_failure, offset, &window.nodes.bytes);
             let blocks_at = PREAMBLE_SIZE as u64 + blocks * block;
-            self.write(1, files, blocks_at, &window.blocks);
+            write_part(&mut files.clog2, clog2_failure, blocks_at, &window.blocks);
         }
         for mut upper in uppers {
             let children: Vec<FileBlockPtr> = upper
@@ -570,27 +454,14 @@ impl<P: Peers> Slices<'_, '_, P> {
                 .run
                 .place(places[item].0, &children, &mut self.directory);
             self.largest = self.largest.max(upper.run.largest());
-            self.write(0, files, places[item].0, &upper.run.bytes);
+            let failure = &mut self.failures[0];
+            write_part(&mut files.slog2, failure, places[item].0, &upper.run.bytes);
         }
         self.upper.place_children(place_of);
-        if let Some(place) = place_of(root_id(plan)) {
+        if let Some(place) = place_of(plan.root()) {
             self.root_place = place;
         }
         Ok(())
-    }
-
-    /// Writes to the SLOG2 file, 0, or the CLOG2 file, 1, unless that has failed before.
-    fn write(&mut self, which: usize, files: &mut SliceFiles<'_>, offset: u64, bytes: &[u8]) {
-        let file = match which {
-            0 => &mut files.slog2,
-            _ => &mut files.clog2,
-        };
-        if let (Some(file), None) = (file, &self.failures[which])
-            && !bytes.is_empty()
-            && let Err(why) = file.write_at(offset, bytes)
-        {
-            self.failures[which] = Some(why);
-        }
     }
 
     /// Gives rank 0 what it needs to complete the files.
@@ -603,7 +474,7 @@ impl<P: Peers> Slices<'_, '_, P> {
             comms.append(&mut producer.comms);
         }
         let mut own = Vec::new();
-        let root_builder = self.plan.builder(root_id(self.plan));
+        let root_builder = self.plan.builder(self.plan.root());
         let mut root = self.root.take();
         if root_builder != 0 {
             if rank == root_builder {
@@ -651,201 +522,4 @@ impl<P: Peers> Slices<'_, '_, P> {
             directory: self.directory,
         })
     }
-}
-
-/// The highest nodes of the windows of a round.
-fn windows_as_nodes(plan: &SlicePlan, round: u64) -> impl Iterator<Item = TreeNodeId> + use<> {
-    let depth = plan.window_depth() as i16;
-    plan.windows_of(round).map(move |window| TreeNodeId {
-        depth,
-        xpos: window as i32,
-    })
-}
-
-fn root_id(plan: &SlicePlan) -> TreeNodeId {
-    TreeNodeId {
-        depth: plan.root_depth() as i16,
-        xpos: 0,
-    }
-}
-
-/// What rank 0 must know of the records of a rank, or of several.
-#[derive(Debug, Default)]
-struct RankTables {
-    /// Bytes of the largest node.
-    largest: u64,
-    /// Slots of categories with values of counters.
-    slots: Vec<u32>,
-    comms: Vec<Clog2CommEvent>,
-}
-
-impl RankTables {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.largest.to_le_bytes());
-        out.extend_from_slice(&(self.slots.len() as u32).to_le_bytes());
-        out.extend_from_slice(&(self.comms.len() as u32).to_le_bytes());
-        for slot in &self.slots {
-            out.extend_from_slice(&slot.to_le_bytes());
-        }
-        for comm in &self.comms {
-            for number in [comm.etype, comm.icomm, comm.rank, comm.wrank] {
-                out.extend_from_slice(&number.to_le_bytes());
-            }
-        }
-    }
-
-    fn decode(rest: &mut &[u8]) -> Option<RankTables> {
-        let (largest, behind) = rest.split_first_chunk()?;
-        *rest = behind;
-        let mut int = || {
-            let (number, behind) = rest.split_first_chunk()?;
-            *rest = behind;
-            Some(i32::from_le_bytes(*number))
-        };
-        let (slots, comms) = (int()?, int()?);
-        let mut tables = RankTables {
-            largest: u64::from_le_bytes(*largest),
-            ..RankTables::default()
-        };
-        for _ in 0..slots {
-            tables.slots.push(int()? as u32);
-        }
-        for _ in 0..comms {
-            tables.comms.push(Clog2CommEvent {
-                etype: int()?,
-                icomm: int()?,
-                rank: int()?,
-                wrank: int()?,
-                gid: Gid::NULL,
-            });
-        }
-        Some(tables)
-    }
-
-    fn join(&mut self, other: RankTables) {
-        self.largest = self.largest.max(other.largest);
-        self.slots.extend(other.slots);
-        self.comms.extend(other.comms);
-    }
-}
-
-impl WholeSlices {
-    /// Draws the tables that come behind the nodes: categories and lines. `views` makes the views that are added to the usual ones, of the
-    /// lines that have drawables, ascending. Gives the offset of the tables, their bytes, and the header.
-    ///
-    /// # Errors
-    /// In words, if there is nothing to show or the format cannot hold it.
-    fn tables(
-        mut self,
-        plan: &SlicePlan,
-        views: impl FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap>,
-    ) -> Result<(u64, Vec<u8>, Vec<u8>), String> {
-        if self.root.drawables() == 0 {
-            return Err(trace_formats::slog2::Slog2ErrorKind::NoDrawables.to_string());
-        }
-        self.comms
-            .sort_by_key(|comm| (comm.icomm, comm.rank, comm.wrank));
-        for &comm in &self.comms {
-            let record = Clog2Record {
-                header: Clog2RecordHeader::default(),
-                body: Clog2Body::Comm(comm),
-            };
-            let mut nothing = |_: &NewDrawable<'_>, _| Ok::<(), Infallible>(());
-            let Ok(()) = self.drawing.push(&record, &mut nothing);
-        }
-        let end = TreeEnd::new(&self.root, self.root_place);
-        let more = views(&self, end.lines());
-        let (categories, mut maps) = self.drawing.into_tables(end.lines());
-        maps.extend(more.iter().map(|map| map.restricted(end.lines())));
-        let nodes = plan.nodes() as usize;
-        let sizes = (self.position, nodes, self.largest);
-        let (tables, header) = end
-            .parts(plan.tree, &categories, &maps, sizes)
-            .map_err(|e| e.to_string())?;
-        Ok((self.position, tables, header))
-    }
-}
-
-/// Completes the SLOG2 file: rank 0 writes tables and header, all ranks their entries of the directory. Gives why that was not possible, of any
-/// rank. Collective.
-///
-/// # Errors
-/// When the ranks could not go on together.
-pub fn complete<P: Peers>(
-    peers: &mut P,
-    plan: &SlicePlan,
-    summary: SliceSummary,
-    file: Option<&mut dyn PartFile>,
-    views: impl FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap>,
-) -> Result<Option<String>, P::Failure> {
-    let [mut failure, _] = summary.failures;
-    let mut header = Vec::new();
-    let mut directory_at = 0;
-    let mut file = file;
-    if let (Some(whole), None) = (summary.whole, &failure) {
-        let written = whole.tables(plan, views).and_then(|(at, tables, head)| {
-            header = head;
-            directory_at = at + tables.len() as u64;
-            file.as_mut()
-                .map_or(Ok(()), |file| file.write_at(at, &tables))
-        });
-        failure = written.err();
-    }
-    let at = spread(peers, directory_at.to_le_bytes().to_vec())?;
-    let at = at.first_chunk().copied().map_or(0, u64::from_le_bytes);
-    if let (Some(file), 1.., None) = (&mut file, at, &failure) {
-        failure = write_entries(plan, summary.directory, at, &mut **file).err();
-    }
-    let failure = any_failure(peers, failure.map_or(Ok(()), Err))?;
-    if failure.is_some() || header.is_empty() {
-        return Ok(failure);
-    }
-    Ok(file.and_then(|file| file.write_at(0, &header).err()))
-}
-
-/// What ends a CLOG2 file behind `blocks` blocks: the block that ends the log, the table of communicators, and the preamble, each with its
-/// offset.
-///
-/// # Errors
-/// In words, if a block has no room for it.
-pub fn clog2_end(
-    preamble: &Preamble,
-    blocks: u64,
-    comms: &CommTable,
-) -> Result<Vec<(u64, Vec<u8>)>, String> {
-    let out = Clog2Writer::new(std::io::Cursor::new(Vec::new()), preamble);
-    let end = out.and_then(|out| out.finish(comms, preamble));
-    let mut head = end.map_err(|e| e.to_string())?.into_inner();
-    let tail = head.split_off(PREAMBLE_SIZE);
-    let at = PREAMBLE_SIZE as u64 + blocks * u64::from(preamble.block_size);
-    let mut preamble = Preamble::decode(&head).map_err(|e| e.to_string())?;
-    preamble.comm_table_offset = at + u64::from(preamble.block_size);
-    Ok(vec![(at, tail), (0, preamble.encode().to_vec())])
-}
-
-/// Writes entries of the directory, which begins behind its count at offset `at`.
-fn write_entries(
-    plan: &SlicePlan,
-    mut entries: Vec<DirEntry>,
-    at: u64,
-    file: &mut dyn PartFile,
-) -> Result<(), String> {
-    entries.sort_by_key(|entry| plan.directory_index(entry.id));
-    let mut bytes = Vec::new();
-    let mut begin = 0;
-    for (nth, entry) in entries.iter().enumerate() {
-        let index = plan.directory_index(entry.id);
-        if bytes.is_empty() {
-            begin = index;
-        }
-        TreeEnd::encode_entry(entry, &mut bytes);
-        let next = entries
-            .get(nth + 1)
-            .map(|next| plan.directory_index(next.id));
-        if next != Some(index + 1) {
-            file.write_at(at + begin * TreeEnd::DIRECTORY_ENTRY as u64, &bytes)?;
-            bytes.clear();
-        }
-    }
-    Ok(())
 }

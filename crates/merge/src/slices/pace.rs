@@ -35,15 +35,23 @@ impl Histogram {
         }
     }
 
-    /// Calls by bin.
-    pub fn bins(&self) -> &[u64] {
-        &self.bins
+    /// The bins as little-endian numbers.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        self.bins.iter().flat_map(|bin| bin.to_le_bytes()).collect()
     }
 
-    /// Adds the bins of another histogram of the same length and end.
-    pub fn join(&mut self, bins: impl IntoIterator<Item = u64>) {
-        for (own, other) in self.bins.iter_mut().zip(bins) {
-            *own = own.saturating_add(other);
+    /// Adds encoded bins to others of the same number.
+    pub(super) fn join_encoded(own: &mut [u8], theirs: &[u8]) {
+        for (own, theirs) in own.as_chunks_mut().0.iter_mut().zip(theirs.as_chunks().0) {
+            let sum = u64::from_le_bytes(*own).saturating_add(u64::from_le_bytes(*theirs));
+            *own = sum.to_le_bytes();
+        }
+    }
+
+    /// Takes the place of the bins by encoded ones of the same number.
+    pub(super) fn replace(&mut self, encoded: &[u8]) {
+        for (own, bin) in self.bins.iter_mut().zip(encoded.as_chunks().0) {
+            *own = u64::from_le_bytes(*bin);
         }
     }
 

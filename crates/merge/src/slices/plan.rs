@@ -267,10 +267,10 @@ impl SlicePlan {
         first..(first + self.round).min(self.windows())
     }
 
-    /// The nodes of a height above the windows that are complete when this round is: those whose last leaf is in it.
+    /// The nodes of a height that are complete when this round is, [`SlicePlan::window_depth`] or more: those whose last leaf is in it.
     pub fn completed(&self, round: u64, depth: u32) -> impl Iterator<Item = TreeNodeId> + use<> {
         let windows = self.windows_of(round);
-        let span = self.span(depth - self.window_levels);
+        let span = self.span(depth.saturating_sub(self.window_levels));
         // The last node of a level is complete with the last window.
         let end = match windows.end == self.windows() {
             true => self.width(depth),
@@ -282,9 +282,20 @@ impl SlicePlan {
         })
     }
 
-    /// Heights of the nodes above the windows.
-    pub fn upper_depths(&self) -> std::ops::RangeInclusive<u32> {
-        self.window_depth() + 1..=self.root_depth()
+    /// The root.
+    pub fn root(&self) -> TreeNodeId {
+        TreeNodeId {
+            depth: self.root_depth() as i16,
+            xpos: 0,
+        }
+    }
+
+    /// What is written in a round: the windows in their order, as their highest nodes, then the nodes above them, level by level.
+    pub fn items(&self, round: u64) -> Vec<TreeNodeId> {
+        let depths = self.window_depth()..=self.root_depth();
+        depths
+            .flat_map(|depth| self.completed(round, depth))
+            .collect()
     }
 }
 
@@ -326,17 +337,19 @@ mod tests {
                 prop_assert!(!plan.leaves_of(window).is_empty());
             }
             for round in 0..plan.rounds() {
-                for window in plan.windows_of(round) {
-                    let depth = plan.window_depth() as i16;
-                    done.insert(TreeNodeId { depth, xpos: window as i32 });
-                }
-                for depth in plan.upper_depths() {
-                    for id in plan.completed(round, depth) {
+                let windows: Vec<i32> = plan.windows_of(round).map(|w| w as i32).collect();
+                let items = plan.items(round);
+                let first = items.iter().take(windows.len());
+                let first: Vec<(i16, i32)> = first.map(|id| (id.depth, id.xpos)).collect();
+                let depth = plan.window_depth() as i16;
+                prop_assert_eq!(first, windows.iter().map(|&w| (depth, w)).collect::<Vec<_>>());
+                for id in items {
+                    if id.depth > depth {
                         prop_assert!(plan.children_of(id).all(|child| done.contains(&child)));
                         prop_assert!(plan.children_of(id).all(|c| plan.parent(c) == Some(id)));
-                        prop_assert!(done.insert(id), "{id:?} twice");
                         prop_assert!(plan.builder(id) < ranks);
                     }
+                    prop_assert!(done.insert(id), "{id:?} twice");
                 }
             }
             for depth in plan.window_depth()..=plan.root_depth() {

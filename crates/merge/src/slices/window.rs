@@ -108,9 +108,7 @@ impl NodeRun {
         places: Vec<usize>,
     ) -> NodePreview {
         let offset = self.bytes.len();
-        let mut built = writer.build(id, bounds, contents, children, &mut self.bytes);
-        let none = NodePreview::default();
-        let preview = std::mem::replace(&mut built.preview, none);
+        let (built, preview) = writer.build(id, bounds, contents, children, &mut self.bytes);
         self.nodes.push((built, offset, places));
         preview
     }
@@ -242,14 +240,12 @@ pub(super) fn build(
         Some(preamble) => blocks(&segments, turn, preamble, plan.cut(leaves.end))?,
         None => Vec::new(),
     };
-    let mut left: Vec<_> = waiting.drain().collect();
-    left.shrink_to_fit();
     Some(BuiltWindow {
         window,
         nodes: run,
         preview,
         blocks,
-        left,
+        left: waiting.drain().collect(),
     })
 }
 
