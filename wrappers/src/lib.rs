@@ -17,6 +17,7 @@
 //! ```
 #![deny(missing_docs)]
 
+mod canonical;
 mod carrier;
 mod class;
 #[cfg(feature = "header")]

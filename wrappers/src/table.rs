@@ -4,7 +4,6 @@ use crate::class::{Class, FileAccessKind};
 use crate::kind::{CType, Direction, Kind, words};
 use crate::length::LengthRule;
 use std::collections::HashMap;
-use std::fmt::Write;
 
 /// Every function, each large-count form right behind its small one.
 #[derive(Clone, Debug)]
@@ -146,53 +145,6 @@ impl Table {
     /// The function of that name.
     pub fn get(&self, name: &str) -> Option<&Function> {
         self.by_name.get(name).map(|&id| &self.functions[id])
-    }
-
-    /// A number that changes whenever ids or the meaning of recorded arguments may have changed: FNV-1a, 64 bits,
-    /// of [`Table::canonical`].
-    pub fn fingerprint(&self) -> u64 {
-        self.canonical()
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            })
-    }
-
-    /// Everything that decides ids and how arguments are read back, one line for each function and parameter.
-    /// Colours, state ids and all that is said of DUMPI are not in it.
-    pub fn canonical(&self) -> String {
-        let mut text = String::new();
-        for f in &self.functions {
-            // Writing to a String cannot fail.
-            let _ = writeln!(
-                text,
-                "{} {} {:?} {} {:?} {:?}",
-                f.name,
-                f.class.word(),
-                f.io,
-                f.returns.word(),
-                f.creates,
-                f.frees
-            );
-            for p in &f.params {
-                let _ = writeln!(
-                    text,
-                    " {} {} {} {} {:?} {} {} {:?} {:?} {:?} {:?}",
-                    p.name,
-                    p.direction.word(),
-                    p.kind.word(),
-                    p.ctype.word(),
-                    p.len,
-                    p.root_only,
-                    p.by_address,
-                    p.extent,
-                    p.sentinels,
-                    p.inplace,
-                    p.set_if
-                );
-            }
-        }
-        text
     }
 }
 
