@@ -12,6 +12,7 @@ pub mod chain;
 pub mod compile;
 pub mod contents;
 pub mod failures;
+pub mod hosts;
 pub mod matrix;
 pub mod mpi;
 pub mod paths;

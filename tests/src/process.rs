@@ -138,7 +138,7 @@ pub fn run_starting(command: &mut Command) -> Option<FinishedCommand> {
 }
 
 /// A process and all processes below it.
-fn descendants(pid: u32) -> Vec<u32> {
+pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let of = |pid: u32| -> Option<(u32, u32)> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?;

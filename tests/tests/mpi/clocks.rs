@@ -156,7 +156,7 @@ fn messages_are_put_right_in_the_merge() {
 }
 
 /// Number of messages in a CLOG2 file in text, the least time that one takes, and the latest time.
-fn messages(text: &str) -> (usize, f64, f64) {
+pub(super) fn messages(text: &str) -> (usize, f64, f64) {
     let mut channels: BTreeMap<(i64, bool), (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     let mut last: f64 = 0.0;
     for line in text.lines().filter(|line| line.contains("type=msg")) {

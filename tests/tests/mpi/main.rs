@@ -13,6 +13,7 @@ mod file_calls;
 mod filters;
 mod flight;
 mod fortran;
+mod hosts;
 mod hung;
 mod io_chain;
 mod io_drawn;
