@@ -97,7 +97,7 @@ The cost, measured with 2 million calls of MPI_Comm_size in one rank: 29 ns a ca
 full block of 64 KB is one write. On a parallel file system each rank makes a file at the start and removes it at the end. If that is
 too much, `TRACE_TMPDIR=/dev/shm` keeps the calls in memory, and nothing remains of a killed job.
 
-In an array of jobs `TRACE_OUTPUT=%p-%j-%a` gives each task files of its own.
+[clusters.md](clusters.md) has batch scripts and what is left of a job. In an array of jobs `TRACE_OUTPUT=%p-%j-%a` gives each task files of its own.
 
 ## Several hosts
 
