@@ -34,7 +34,7 @@ use blockfile::layout::Clock;
 use io_attribution::EventExtract;
 use merge::dumpi;
 use merge::outputs::{OutputPlan, SharedOutputs};
-use merge::slices::SliceInput;
+use merge::slices::{MANY_CALLS, SliceInput};
 use merge::stream::{MergeSettings as StreamSettings, MergeStream};
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -67,6 +67,8 @@ pub struct KeptForCaller {
 pub enum Unmerged {
     /// Some ranks have no recorder.
     Absent(AbsentRanks),
+    /// It is to be made later.
+    Later,
     /// Anything else.
     Because(Trouble),
 }
@@ -106,6 +108,18 @@ pub fn finish(
     let _ = clocks::compare(t.as_deref_mut(), &line, world);
     if let Some(t) = t {
         define::clocks(t);
+    }
+    if settings.merge == MergeWay::Later {
+        let own = RankSummary {
+            calls: callids::calls_given_out(),
+            ..RankSummary::default()
+        };
+        let whole = reduce(&line, world.rank, world.size, own).map_err(said)?;
+        kept.waiting = None;
+        if world.rank == 0 {
+            report::later(world, settings, &zero.base, whole.calls);
+        }
+        return Err(Unmerged::Later);
     }
     let begun = Instant::now();
 
@@ -337,7 +351,7 @@ impl AllRanks<'_> {
         let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
         let output_plan = || plan(world, settings, &self.zero.base, whole, preamble.clone());
         let mut notes = Vec::new();
-        if settings.merge == MergeWay::Parallel && settings.outputs.slog2 {
+        if self.is_parallel() {
             match self.in_parallel(&schema, own_comms, &output_plan())? {
                 Ok((written, unmatched_endpoints)) => {
                     return Ok(written.map_or(Ok(()), |written| {
@@ -364,6 +378,17 @@ impl AllRanks<'_> {
             }
             None => Ok(()),
         })
+    }
+
+    /// Whether all ranks write the files together, if that is possible.
+    fn is_parallel(&self) -> bool {
+        let settings = &self.zero.settings;
+        let is_wanted = match settings.merge {
+            MergeWay::Parallel => true,
+            MergeWay::Auto => self.whole.calls >= MANY_CALLS && self.zero.world.size > 1,
+            MergeWay::Tree | MergeWay::Later => false,
+        };
+        is_wanted && settings.outputs.slog2
     }
 
     /// Passes operations below MPI on, and at rank 0 has them drawn. Says why that was not possible, if it was not.

@@ -2,6 +2,7 @@
 
 use super::outputs::FinishedFile;
 use super::rank_summary::RankSummary;
+use crate::blocks::own;
 use crate::mpi::world::World;
 use crate::platform::environment;
 use crate::platform::host;
@@ -114,6 +115,23 @@ pub fn conclude(
         true => Ok(()),
         false => Err("not all files could be written".to_owned()),
     }
+}
+
+/// Says what makes the trace of the block files, which stay; `calls` is the number of calls of all ranks, `base` the path of the files without
+/// ending.
+pub fn later(world: &World, settings: &Settings, base: &Path, calls: u64) {
+    let Some(store) = own::store().filter(|_| !settings.quiet) else {
+        return;
+    };
+    let folder = store.path().parent().unwrap_or(Path::new(".")).display();
+    let to = base.parent().filter(|to| !to.as_os_str().is_empty());
+    say!(
+        "trace: {}, {}, not merged (merge later): the block files stay, those of {} in {folder}; `mpitrace recover --dir {} {folder}` makes the trace",
+        plural(world.size as u64, "rank"),
+        plural(calls, "call"),
+        host::host(),
+        shown(to.unwrap_or(Path::new("."))),
+    );
 }
 
 /// How many of the ranks' DUMPI files rank 0 sees: hosts may each have a folder of their own under one name.

@@ -60,6 +60,11 @@ fn merge() {
                 store.remove();
             }
         }
+        // Rank 0 has said what is to be done.
+        Err(Unmerged::Later) => {
+            under_way::release();
+            meeting::part();
+        }
         Err(Unmerged::Absent(absent)) => go_on_without(&world, &absent, &settings),
         Err(Unmerged::Because(why)) => files_stay(&world, &why),
     }

@@ -271,8 +271,9 @@ options! {
     }
 
     "Where it goes" {
-        /// Which files are written at MPI_Finalize.
-        "outputs" => outputs: OutputSet = OutputSet::ALL;
+        /// Which files are written at MPI_Finalize. `mpitrace convert` makes CLOG2 of an SLOG2 file; ask for `clog2` here if every
+        /// record of MPE is needed, or to join the traces of several worlds.
+        "outputs" => outputs: OutputSet = OutputSet::USUAL;
 
         /// Directory of the files: `output` and `fileroot` start from here unless they begin with `/`.
         "directory" => directory: NamePattern = ".".into(), same("TRACE_DIR");
@@ -332,8 +333,9 @@ options! {
         /// How the records of all ranks become CLOG2 and SLOG2. `tree`: they are passed on in a binary tree, and rank 0 writes the
         /// files. `parallel`: each rank writes a part of the files, cut by time, so that MPI_Finalize does not grow with the
         /// number of ranks. All ranks must see the folder of the files. Operations below MPI and `clock-forward` need
-        /// the tree; a line says so.
-        "merge" => merge: MergeWay = MergeWay::Tree;
+        /// the tree; a line says so. `auto`: `parallel` from four million calls on, for which rank 0 would take about a
+        /// second. `later`: no files are written and the block files stay; the closing line says which command makes the trace of them.
+        "merge" => merge: MergeWay = MergeWay::Auto;
 
         /// Bytes per block of the CLOG2 file.
         "clog2-block" => clog2_block: BoundedSize<256, { 1 << 30 }, 8> = 64 << 10, same("CLOG_BLOCK_SIZE");

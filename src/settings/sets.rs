@@ -20,6 +20,12 @@ impl OutputSet {
         clog2: true,
         slog2: true,
     };
+    /// What is written unless something else is asked for. CLOG2 is twice as large as either of these, and SLOG2 has all that it has for a
+    /// viewer.
+    pub const USUAL: OutputSet = OutputSet {
+        clog2: false,
+        ..OutputSet::ALL
+    };
     /// None of them.
     pub const NONE: OutputSet = OutputSet {
         dumpi: false,

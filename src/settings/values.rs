@@ -116,10 +116,14 @@ words! {
 words! {
     /// How the records of all ranks become one file.
     MergeWay {
+        /// As `Parallel` where there are many calls, else as `Tree`.
+        Auto: "auto",
         /// Passed on in a binary tree, and written by rank 0.
         Tree: "tree",
         /// Cut by time and written by all ranks.
         Parallel: "parallel",
+        /// Not in MPI_Finalize: the block files stay.
+        Later: "later",
     }
 }
 

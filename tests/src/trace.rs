@@ -120,6 +120,7 @@ impl<'a> TraceSetup<'a> {
             .env("TRACE_DIR", &trace)
             .env("TRACE_TMPDIR", &trace)
             .env("TRACE_COUNTS", folder.path().join("counts"))
+            .env("TRACE_OUTPUTS", "all")
             .envs(self.variables.iter().copied());
         for (name, _) in self.variables.iter().filter(|(_, value)| value.is_empty()) {
             command.env_remove(name);
@@ -127,7 +128,7 @@ impl<'a> TraceSetup<'a> {
     }
 }
 
-/// A program run with the recorder, all defaults.
+/// A program run with the recorder, which writes all outputs; the rest is as by default.
 #[track_caller]
 pub fn traced(mpi: Mpi, ranks: usize, program: &Path) -> TracedRun {
     TraceSetup::new(mpi, ranks).run(program, &[])

@@ -76,9 +76,16 @@ impl<'a> ByteCursor<'a> {
     /// A handle of `n` bytes.
     #[inline]
     pub fn handle(&mut self, n: usize) -> Option<u64> {
-        let mut wide = [0; 8];
-        wide.get_mut(..n)?.copy_from_slice(self.take(n)?);
-        Some(u64::from_ne_bytes(wide))
+        // The sizes that there are, without a copy of a size that is not known.
+        match n {
+            4 => self.u32().map(u64::from),
+            6 => {
+                let [a, b, c, d, e, f] = self.array()?;
+                Some(u64::from_ne_bytes([a, b, c, d, e, f, 0, 0]))
+            }
+            8 => self.u64(),
+            _ => None,
+        }
     }
 
     /// A string: outer `None` when damaged, inner `None` when it was NULL.

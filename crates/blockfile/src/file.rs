@@ -537,6 +537,12 @@ impl<'a> ThreadRecords<'a> {
         }
     }
 
+    /// The record that [`ThreadRecords::advance`] went to, if it stands in its block as it is; `None` where it was put together.
+    #[inline(always)] // as what it calls
+    pub fn record_in_place(&self) -> Option<Record<'a>> {
+        self.unusual.is_none().then(|| self.records.record())
+    }
+
     /// The next record.
     #[allow(clippy::should_implement_trait, reason = "it lends from its buffer")]
     #[inline]

@@ -143,11 +143,11 @@ fn parse(body: &[u8], base: RecordBase) -> Record<'_> {
     let Some((head, payload)) = body.split_first_chunk::<HEAD>() else {
         return Record::default();
     };
-    let [w0, w1, _, _, s0, s1, s2, s3, d0, d1, d2, d3, c0, c1, c2, c3] = *head;
-    let word = u16::from_ne_bytes([w0, w1]);
-    let wide = |bytes| u64::from(u32::from_ne_bytes(bytes));
+    // Each read by itself: of a head that is taken apart as a whole, the parts are shifted out of one large number.
+    let word = u16_at(head, 0).unwrap_or_default();
+    let wide = |at| u64::from(u32_at(head, at).unwrap_or_default());
     let mut extra = Extra {
-        duration: wide([d0, d1, d2, d3]),
+        duration: wide(8),
         code: 0,
         cpu: None,
         bytes: 0,
@@ -158,9 +158,9 @@ fn parse(body: &[u8], base: RecordBase) -> Record<'_> {
     Record {
         function: word & FUNCTION,
         in_place: word & IN_PLACE != 0,
-        start: base.time.wrapping_add(wide([s0, s1, s2, s3])),
+        start: base.time.wrapping_add(wide(4)),
         duration: extra.duration,
-        call: base.call.wrapping_add(wide([c0, c1, c2, c3])),
+        call: base.call.wrapping_add(wide(12)),
         code: extra.code,
         cpu: extra.cpu,
         payload: payload.get(extra.bytes..).unwrap_or_default(),

@@ -22,7 +22,7 @@ use unify::comms::{CommHandles, CommId};
 use unify::counters::CounterOrder;
 use unify::endpoints::{DrawnEndpoints, EndpointCounts, EndpointSelection};
 use unify::files::OpenFiles;
-use unify::lanes::{Lane, LaneDefinition};
+use unify::lanes::{Lane, LaneCall, LaneDefinition};
 use unify::library::Library;
 use unify::places::{CommPlace, CommPlaces};
 use unify::plan::CallRole;
@@ -167,7 +167,24 @@ impl<'a> ProcessWalk<'a> {
     /// The call that `lane` stands at begins.
     #[inline]
     pub fn begin(&mut self, lane: &mut Lane<'_>) {
-        let call = lane.cursor.record();
+        self.begin_call(&mut lane.call, &lane.cursor.record());
+    }
+
+    /// The call that `lane` stands at ends.
+    #[inline]
+    pub fn end(&mut self, lane: &mut Lane<'_>) {
+        self.end_call(&mut lane.call, &lane.cursor.record());
+    }
+
+    /// Begins and ends a call in which nothing else happens.
+    #[inline]
+    pub fn whole_call(&mut self, lane: &mut LaneCall, call: Call<'_>) {
+        self.begin_call(lane, &call);
+        self.end_call(lane, &call);
+    }
+
+    #[inline(always)] // so that only what is used of the record is read
+    fn begin_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
         self.is_matching_only = lane.is_matching_only;
         let Some(state) = self.schema.states.get(call.function) else {
             self.notes.unknown_calls += 1;
@@ -206,14 +223,12 @@ impl<'a> ProcessWalk<'a> {
             .and_then(|m| self.matched.get(&m))
             .copied();
         if call.code == 0 {
-            self.send_messages(lane.comm, lane.thread, plan, &call);
+            self.send_messages(lane.comm, lane.thread, plan, call);
         }
     }
 
-    /// The call that `lane` stands at ends.
-    #[inline]
-    pub fn end(&mut self, lane: &mut Lane<'_>) {
-        let call = lane.cursor.record();
+    #[inline(always)] // so that only what is used of the record is read
+    fn end_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
         self.is_matching_only = lane.is_matching_only;
         let Some(state) = self.schema.states.get(call.function) else {
             lane.counts.clear();
@@ -231,10 +246,10 @@ impl<'a> ProcessWalk<'a> {
         if let Some(plan) = plan {
             match plan.role {
                 CallRole::Access { io, file } => {
-                    access = Some(self.files.access(io, file, plan, &call, &self.library));
+                    access = Some(self.files.access(io, file, plan, call, &self.library));
                 }
                 CallRole::File(_) if call.code != 0 => {}
-                CallRole::File(what) => self.files.follow(what, plan, &call, &self.library),
+                CallRole::File(what) => self.files.follow(what, plan, call, &self.library),
                 CallRole::FreeComm { comm } => {
                     if let (Some(id), 0) = (lane.comm, call.code) {
                         self.free(id, lane.place, lane.thread);
@@ -243,7 +258,7 @@ impl<'a> ProcessWalk<'a> {
                         }
                     }
                 }
-                _ => self.receive_messages(lane.comm.or(lane.message), lane.thread, plan, &call),
+                _ => self.receive_messages(lane.comm.or(lane.message), lane.thread, plan, call),
             }
         }
         if lane.is_matching_only {
@@ -251,7 +266,7 @@ impl<'a> ProcessWalk<'a> {
         }
         let cargo = match state.cargo {
             states::StateCargo::None => None,
-            _ => Some(self.cargo(state, &call, |i| plan?.int(call.payload, i), access)),
+            _ => Some(self.cargo(state, call, |i| plan?.int(call.payload, i), access)),
         };
         let mut counts = None;
         if !lane.counts.is_empty() {
@@ -325,7 +340,7 @@ impl<'a> ProcessWalk<'a> {
             _ => return,
         };
         self.time(ticks);
-        self.text(lane.thread, &text);
+        self.text(lane.call.thread, &text);
     }
 
     /// Text at the time of the latest record.
@@ -341,7 +356,7 @@ impl<'a> ProcessWalk<'a> {
     #[inline]
     pub fn step(&mut self, lane: &mut Lane<'_>, step: &FunctionStep, ticks: u64) {
         self.time(ticks);
-        let (place, thread) = (self.places.world(), lane.thread);
+        let (place, thread) = (self.places.world(), lane.call.thread);
         let start = |core: &Self, address| core.functions.get(&address).copied();
         let mut frames = std::mem::take(&mut lane.frames);
         let entered = frames.step(step, self.last, |frame| {
@@ -358,7 +373,7 @@ impl<'a> ProcessWalk<'a> {
     /// Functions that were never left end with the run.
     pub fn close_functions(&mut self, lane: &mut Lane<'_>) {
         self.go_to_end();
-        let (place, thread) = (self.places.world(), lane.thread);
+        let (place, thread) = (self.places.world(), lane.call.thread);
         let is_killed = self.settings.open_until_ns.is_some();
         for frame in lane.frames.close() {
             let Some(&etype) = self.functions.get(&frame.address) else {
@@ -380,12 +395,12 @@ impl<'a> ProcessWalk<'a> {
     /// A call begins that never came to its end. Its arguments are not known. An annotation tells it from those that did.
     pub fn begin_open(&mut self, lane: &mut Lane<'_>, open: OpenCall) {
         self.time(open.start);
-        lane.place = self.places.world();
+        lane.call.place = self.places.world();
         let schema = self.schema;
         if let Some(state) = schema.states.get(open.function) {
-            lane.began = self.enter(lane.place, lane.thread, state.start());
+            lane.call.began = self.enter(lane.call.place, lane.call.thread, state.start());
             let name = state.definition.name.to_str();
-            self.text(lane.thread, &format!("unfinished {name}"));
+            self.text(lane.call.thread, &format!("unfinished {name}"));
         }
     }
 
@@ -400,14 +415,20 @@ impl<'a> ProcessWalk<'a> {
             _ => Some(pack([self.call_id(open.call) as i64, -1, -1])),
         };
         let etypes = [state.start(), state.end()];
-        self.leave(lane.place, lane.thread, lane.began, etypes, cargo);
+        self.leave(
+            lane.call.place,
+            lane.call.thread,
+            lane.call.began,
+            etypes,
+            cargo,
+        );
     }
 
     /// What was defined and is still waiting begins to count at `ticks`.
     pub fn define(&mut self, lane: &mut Lane<'_>, ticks: u64) {
         self.time(ticks);
-        for pending in lane.pending.drain(..) {
-            self.apply(pending, self.places.world(), lane.thread);
+        for pending in lane.call.pending.drain(..) {
+            self.apply(pending, self.places.world(), lane.call.thread);
         }
     }
 

@@ -18,6 +18,7 @@ pub mod local;
 mod messages;
 mod mpe_constants;
 mod notes;
+mod on_threads;
 pub mod operations;
 mod output_plan;
 pub mod outputs;
@@ -30,6 +31,7 @@ mod source;
 pub mod stream;
 mod user;
 
+pub use on_threads::on_threads;
 pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition};
 pub use slog2::WorldLines;
 pub use source::{BlockFilesSource, SourceError};

@@ -3,6 +3,7 @@
 //! The records come out as from the binary tree of MPI_Finalize (`spec/clog2.md` section 12.2), in which the parent of
 //! rank r is (r − 1) / 2.
 
+use super::on_threads::on_threads;
 use super::record::MergedRecord;
 use super::stream::{MergeSettings, MergeStream, Notes};
 use blockfile::file::BlockFile;
@@ -34,6 +35,8 @@ pub struct MergeOptions {
     pub recover: bool,
     /// Which functions of the program are shown.
     pub functions: FunctionSelection,
+    /// Threads that read the files; 0 and 1 mean the calling one alone.
+    pub threads: usize,
 }
 
 /// Ranks that are ready to be merged.
@@ -73,7 +76,8 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         options: MergeOptions,
     ) -> Result<Self, RunFilesError> {
         let expected = table.fingerprint();
-        let mut by_rank: BTreeMap<u32, MergedProcess<'f, 'a>> = BTreeMap::new();
+        let mut ranked: Vec<(u32, &'f BlockFile<'a>)> = Vec::new();
+        let mut ranks = BTreeSet::new();
         let mut run = None;
         for (i, file) in files.iter().enumerate() {
             let info = file.info();
@@ -90,13 +94,17 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             if *run.get_or_insert(info.run) != info.run {
                 return Err(RunFilesError::OtherRun { file: i });
             }
-            let mut scan = Scan::new(file);
-            scan.name_functions(&options.functions);
-            if by_rank.insert(rank, MergedProcess { file, scan }).is_some() {
+            if !ranks.insert(rank) {
                 return Err(RunFilesError::SameRank { file: i, rank });
             }
+            ranked.push((rank, file));
         }
-        let mut processes: Vec<_> = by_rank.into_values().collect();
+        ranked.sort_unstable_by_key(|(rank, _)| *rank);
+        let mut processes = on_threads(options.threads, &ranked, |&(_, file)| {
+            let mut scan = Scan::new(file);
+            scan.name_functions(&options.functions);
+            MergedProcess { file, scan }
+        });
         unify::run_files::adopt_clocks(processes.iter_mut().map(|p| &mut p.scan));
         let Some(first) = processes.first() else {
             return Err(RunFilesError::NoRank);
@@ -204,7 +212,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     }
 
     /// What was found out about each process, in order of rank.
-    pub fn scans(&self) -> impl Iterator<Item = &Scan> {
+    pub fn scans(&self) -> impl ExactSizeIterator<Item = &Scan> {
         self.processes.iter().map(|p| &p.scan)
     }
 

@@ -217,11 +217,19 @@ impl OutputFiles {
     /// Takes the next record of the stream.
     #[inline]
     pub fn record(&mut self, record: &MergedRecord) {
-        let Some(mut forwarding) = self.forwarding.take() else {
-            return self.put(record);
-        };
-        forwarding.push(record.clone(), |record| self.put(record));
-        self.forwarding = Some(forwarding);
+        match self.forwarding {
+            None => self.put(record),
+            Some(_) => self.forward(record),
+        }
+    }
+
+    /// Takes the next record, and writes those whose times are known to be right.
+    #[cold]
+    fn forward(&mut self, record: &MergedRecord) {
+        if let Some(mut forwarding) = self.forwarding.take() {
+            forwarding.push(record.clone(), |record| self.put(record));
+            self.forwarding = Some(forwarding);
+        }
     }
 
     /// Ends the correction of times. How far it went is said in the log.

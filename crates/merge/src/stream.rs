@@ -23,6 +23,9 @@ use unify::schema::Schema;
 pub use super::notes::Notes;
 pub use super::settings::MergeSettings;
 
+/// Records after which those that are ready are given: as many as fit the nearest cache.
+const MANY: usize = 64;
+
 /// The merged records of one process in order of time.
 #[derive(Debug)]
 pub struct MergeStream<'a> {
@@ -150,6 +153,7 @@ impl<'a> MergeStream<'a> {
     /// The next thing that happens in any thread.
     #[inline]
     fn step(&mut self) {
+        let is_alone = self.lanes.len() == 1;
         let Some(mut top) = self.next.peek_mut() else {
             self.walk.close_user(&mut self.lanes);
             self.walk.close_log();
@@ -163,8 +167,22 @@ impl<'a> MergeStream<'a> {
         };
         let next = match lane.next {
             LaneStep::Start => {
-                self.walk.begin(lane);
-                Some(lane.go_through(key))
+                let mut next = None;
+                if is_alone {
+                    while let Some(call) = lane.whole_call()
+                        && self.walk.out.len() < MANY
+                    {
+                        self.walk.whole_call(&mut lane.call, call);
+                        next = Some(lane.go_past());
+                        if next == Some(None) {
+                            break;
+                        }
+                    }
+                }
+                next.unwrap_or_else(|| {
+                    self.walk.begin(lane);
+                    Some(lane.go_through(key))
+                })
             }
             LaneStep::Stop => {
                 self.walk.end(lane);

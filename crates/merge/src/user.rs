@@ -25,7 +25,7 @@ impl ProcessWalk<'_> {
     }
 
     fn tell(&mut self, lane: &mut Lane<'_>, event: &UserEvent<'_>) {
-        let thread = lane.thread;
+        let thread = lane.call.thread;
         let comm = match event.comm {
             None => Some(CommId::WORLD),
             Some(handle) => self.handles.lookup(handle),
@@ -83,7 +83,13 @@ impl ProcessWalk<'_> {
         match lane.begun.iter().rposition(is_its) {
             Some(i) => {
                 let begun = lane.take_begun(i);
-                self.leave(begun.place, lane.thread, begun.start, begun.etypes, None);
+                self.leave(
+                    begun.place,
+                    lane.call.thread,
+                    begun.start,
+                    begun.etypes,
+                    None,
+                );
             }
             // Begun before recording was switched on.
             None => self.notes.unknown_events += 1,
@@ -102,7 +108,7 @@ impl ProcessWalk<'_> {
             return;
         };
         let cargo = data.copied();
-        self.put(place, lane.thread, MergedBody::Event { etype, cargo });
+        self.put(place, lane.call.thread, MergedBody::Event { etype, cargo });
         // What is open when the process is killed.
         if self.settings.open_until_ns.is_none() {
             return;
@@ -140,9 +146,15 @@ impl ProcessWalk<'_> {
                 self.go_to_end();
                 if begun.region {
                     let cargo = is_killed.then(|| text_cargo(UNFINISHED));
-                    self.leave(begun.place, lane.thread, begun.start, begun.etypes, cargo);
+                    self.leave(
+                        begun.place,
+                        lane.call.thread,
+                        begun.start,
+                        begun.etypes,
+                        cargo,
+                    );
                 } else {
-                    self.put_event(begun.place, lane.thread, begun.etypes[1]);
+                    self.put_event(begun.place, lane.call.thread, begun.etypes[1]);
                 }
             }
         }

@@ -115,6 +115,14 @@ impl Drawable<'_> {
     /// Times of its earliest and its latest vertex; [`TimeBBox::EMPTY`] without any.
     #[inline]
     pub fn bounds(&self) -> TimeBBox {
+        if let [first, last] = self.vertices
+            && first.time < last.time
+        {
+            return TimeBBox {
+                earliest: first.time,
+                latest: last.time,
+            };
+        }
         let mut bounds = TimeBBox::EMPTY;
         for &Vertex { time, .. } in self.vertices {
             let earliest = time;

@@ -13,8 +13,8 @@ pub type ParameterIndex = usize;
 pub struct Arguments<'t> {
     function: &'t Function,
     family: Family,
-    /// Byte offset of each argument in the payload, as far as it is equal in all records.
-    offsets: Vec<usize>,
+    /// The arguments that stand at the same place in all records: byte offset in the payload, and form.
+    fixed: Vec<(usize, Carrier)>,
 }
 
 impl<'t> Arguments<'t> {
@@ -22,20 +22,16 @@ impl<'t> Arguments<'t> {
         Arguments {
             function,
             family,
-            offsets: offsets(function, family),
+            fixed: fixed(function, family),
         }
     }
 
     /// Integer argument `i` (after the call).
     #[inline]
     pub fn int(&self, payload: &[u8], i: ParameterIndex) -> Option<i64> {
-        let Some(&at) = self.offsets.get(i) else {
-            return self.decode(payload)?.int(i);
-        };
-        let b = &mut ByteCursor::new(payload.get(at..)?);
-        match self.function.params.get(i)?.carrier() {
-            Carrier::I32 => b.i32().map(i64::from),
-            Carrier::I64 => b.i64(),
+        match self.fixed.get(i) {
+            Some(&(at, Carrier::I32)) => ByteCursor::new(payload.get(at..)?).i32().map(i64::from),
+            Some(&(at, Carrier::I64)) => ByteCursor::new(payload.get(at..)?).i64(),
             _ => self.decode(payload)?.int(i),
         }
     }
@@ -43,22 +39,20 @@ impl<'t> Arguments<'t> {
     /// Handle argument `i`.
     #[inline]
     pub fn handle(&self, payload: &[u8], i: ParameterIndex) -> Option<u64> {
-        let Some(&at) = self.offsets.get(i) else {
-            return self.decode(payload)?.handle(i);
+        let (at, bytes) = match self.fixed.get(i) {
+            Some(&(at, Carrier::Handle)) => (at, self.family.handle_bytes()),
+            Some(&(at, Carrier::Pointer)) => (at, POINTER_BYTES),
+            Some(_) => return None,
+            None => return self.decode(payload)?.handle(i),
         };
-        let b = &mut ByteCursor::new(payload.get(at..)?);
-        match self.function.params.get(i)?.carrier() {
-            Carrier::Handle => b.handle(self.family.handle_bytes()),
-            Carrier::Pointer => b.handle(POINTER_BYTES),
-            _ => None,
-        }
+        ByteCursor::new(payload.get(at..)?).handle(bytes)
     }
 
     /// Status argument `i`.
     #[inline]
     pub fn status(&self, payload: &[u8], i: ParameterIndex) -> Option<MpiStatus> {
-        match self.offsets.get(i) {
-            Some(&at) => ByteCursor::new(payload.get(at..)?).status()?,
+        match self.fixed.get(i) {
+            Some(&(at, _)) => ByteCursor::new(payload.get(at..)?).status()?,
             None => self.decode(payload)?.status(i),
         }
     }
@@ -69,13 +63,14 @@ impl<'t> Arguments<'t> {
     }
 }
 
-/// Byte offsets of the arguments up to and with the first one whose size varies.
-fn offsets(function: &Function, family: Family) -> Vec<usize> {
+/// Byte offset and form of the arguments up to and with the first one whose size varies.
+fn fixed(function: &Function, family: Family) -> Vec<(usize, Carrier)> {
     let mut at = 0;
-    let mut offsets = Vec::with_capacity(function.params.len());
+    let mut fixed = Vec::with_capacity(function.params.len());
     for param in &function.params {
-        offsets.push(at);
-        at += match param.carrier() {
+        let carrier = param.carrier();
+        fixed.push((at, carrier));
+        at += match carrier {
             Carrier::Nothing => 0,
             Carrier::I32 => 4,
             Carrier::I64 | Carrier::I32InOut | Carrier::F64 => 8,
@@ -85,5 +80,5 @@ fn offsets(function: &Function, family: Family) -> Vec<usize> {
             Carrier::Status | Carrier::Text | Carrier::Array(_) | Carrier::ArrayInOut(_) => break,
         };
     }
-    offsets
+    fixed
 }

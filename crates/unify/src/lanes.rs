@@ -74,18 +74,14 @@ fn is_outside(record: &Record<'_>) -> bool {
         && UserEvent::decode(record.payload).is_none_or(|event| !event.inside)
 }
 
-/// One thread.
+/// What is known of a thread's call between its beginning and its end.
 #[derive(Debug)]
-pub struct Lane<'a> {
-    /// Where the walk over the thread stands.
-    pub cursor: Cursor<'a>,
-    /// Number in CLOG2 records.
+pub struct LaneCall {
+    /// Number of the thread in CLOG2 records.
     pub thread: i32,
-    /// What the thread does next.
-    pub next: LaneStep,
-    /// Values of performance counters at the beginning and at the end of the next call.
+    /// Values of performance counters at the beginning and at the end of the call.
     pub counts: Vec<(i64, i64)>,
-    /// Definitions read since the last call.
+    /// Definitions read since the call before.
     pub pending: Vec<LaneDefinition>,
     /// Communicator the call names.
     pub comm: Option<CommId>,
@@ -97,6 +93,17 @@ pub struct Lane<'a> {
     pub message: Option<CommId>,
     /// Whether the call is one that is not shown.
     pub is_matching_only: bool,
+}
+
+/// One thread.
+#[derive(Debug)]
+pub struct Lane<'a> {
+    /// Where the walk over the thread stands.
+    pub cursor: Cursor<'a>,
+    /// What the thread does next.
+    pub next: LaneStep,
+    /// The call that the thread stands at.
+    pub call: LaneCall,
     /// Numbers of the communicators that are still to be defined.
     defined: std::slice::Iter<'a, CommId>,
     open: Option<OpenCall>,
@@ -125,15 +132,17 @@ impl<'a> Lane<'a> {
     ) -> Self {
         Lane {
             cursor: Cursor::new(thread),
-            thread: i32::try_from(position).unwrap_or(i32::MAX),
             next: LaneStep::Nothing,
-            pending: Vec::new(),
-            counts: Vec::new(),
-            comm: None,
-            place: CommPlace::default(),
-            began: 0.0,
-            message: None,
-            is_matching_only: false,
+            call: LaneCall {
+                thread: i32::try_from(position).unwrap_or(i32::MAX),
+                pending: Vec::new(),
+                counts: Vec::new(),
+                comm: None,
+                place: CommPlace::default(),
+                began: 0.0,
+                message: None,
+                is_matching_only: false,
+            },
             defined: defined.iter(),
             open,
             event_payload: Vec::new(),
@@ -152,7 +161,12 @@ impl<'a> Lane<'a> {
             if !std::mem::take(&mut self.held) && !self.cursor.advance_to_matching_only() {
                 break;
             }
-            self.is_matching_only = self.cursor.is_matching_only();
+            self.call.is_matching_only = self.cursor.is_matching_only();
+            if let Some(call) = self.undisturbed().filter(Record::is_call) {
+                self.latest_key = self.latest_key.max(call.start);
+                self.next = LaneStep::Start;
+                return Some(self.latest_key);
+            }
             let record = self.cursor.record();
             if let Some((start, _)) = self.early_events.front()
                 && (record.is_call() && record.start > *start || is_outside(&record))
@@ -173,21 +187,22 @@ impl<'a> Lane<'a> {
             }
             match record.function {
                 define::COMM => self
+                    .call
                     .pending
                     .extend(self.defined.next().map(|&id| LaneDefinition::Comm(id))),
                 define::TYPE => {
                     if let Some(Definition::Type(t)) =
                         Definition::decode(define::TYPE, record.payload)
                     {
-                        self.pending.push(LaneDefinition::Type {
+                        self.call.pending.push(LaneDefinition::Type {
                             handle: t.handle,
                             size: u64::try_from(t.size).ok(),
                         });
                     }
                 }
                 define::COUNTS => {
-                    self.counts.clear();
-                    self.counts.extend(counts::decode(record.payload));
+                    self.call.counts.clear();
+                    self.call.counts.extend(counts::decode(record.payload));
                 }
                 define::ANNOTATION | define::SKIPPED => {
                     self.latest_key = self.latest_key.max(record.start);
@@ -233,7 +248,7 @@ impl<'a> Lane<'a> {
             return Some(self.latest_key);
         }
         self.next = LaneStep::Nothing;
-        (!self.pending.is_empty() || !self.frames.is_empty()).then_some(self.latest_key)
+        (!self.call.pending.is_empty() || !self.frames.is_empty()).then_some(self.latest_key)
     }
 
     /// What is left to do when there are no more records, at the end of all.
@@ -265,6 +280,14 @@ impl<'a> Lane<'a> {
         Some(self.latest_key)
     }
 
+    /// The record that the thread stands at, if no event waits for its turn and it is as it stands in its block.
+    #[inline(always)] // as what it calls
+    fn undisturbed(&self) -> Option<Record<'a>> {
+        self.cursor
+            .record_in_place()
+            .filter(|_| self.early_events.is_empty())
+    }
+
     /// Goes to what comes while the call runs that the cursor stands at, else to its end. Gives the time.
     #[inline]
     pub fn go_through(&mut self, key: u64) -> u64 {
@@ -279,6 +302,20 @@ impl<'a> Lane<'a> {
         }
         self.next = LaneStep::Stop;
         self.stop_key(key)
+    }
+
+    /// The call that starts now, if nothing else happens in it.
+    #[inline(always)] // as what it calls
+    pub fn whole_call(&self) -> Option<Record<'a>> {
+        self.undisturbed()
+            .filter(|_| matches!(self.next, LaneStep::Start))
+    }
+
+    /// Goes past the end of the call that starts now, and then on as [`Lane::go_on`].
+    #[inline]
+    pub fn go_past(&mut self) -> Option<u64> {
+        self.stop_key(self.latest_key);
+        self.go_on()
     }
 
     /// Goes to the next event while a call is open, in ticks.

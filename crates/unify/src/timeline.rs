@@ -44,10 +44,11 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// As [`Cursor::advance`]; in place of a MATCHING_ONLY record comes the call that stands in it.
+    /// As [`Cursor::advance`], but for [`Cursor::key`]; in place of a MATCHING_ONLY record comes the call that stands in it.
     #[inline]
     pub fn advance_to_matching_only(&mut self) -> bool {
-        if !self.advance() {
+        self.is_matching_only_call = false;
+        if !self.records.advance() {
             return false;
         }
         let record = self.records.record();
@@ -67,6 +68,15 @@ impl<'a> Cursor<'a> {
         match self.is_matching_only_call {
             false => self.records.record(),
             true => self.unwrapped(),
+        }
+    }
+
+    /// The record that the walk went to, if it stands in the block as it is.
+    #[inline(always)] // as what it calls
+    pub fn record_in_place(&self) -> Option<Record<'a>> {
+        match self.is_matching_only_call {
+            false => self.records.record_in_place(),
+            true => None,
         }
     }
 

@@ -270,6 +270,7 @@ fn recovered() {
         let mut recover = Command::new(tests::mpitrace());
         recover
             .arg("recover")
+            .arg("--formats=clog2")
             .arg("--dir")
             .arg(&folder)
             .arg(run.trace());

@@ -289,7 +289,9 @@ fn recover_shows_what_the_settings_wanted() {
     assert!(!run.finished.status.success());
     let again = run.folder.path().join("again");
     let mut recover = Command::new(mpitrace());
-    recover.args(["recover", "--dir"]).arg(&again);
+    recover
+        .args(["recover", "--formats=clog2,dumpi", "--dir"])
+        .arg(&again);
     recover.arg(run.trace());
     process::run(&mut recover, SOON).succeeded();
     let wanted = CallTally::from([

@@ -181,7 +181,9 @@ fn a_killed_run_shows_regions_as_unfinished() {
         let run = TraceSetup::new(mpi, 2).run(&program, &["kill"]);
         let again = run.folder.path().join("again");
         let mut recover = Command::new(mpitrace());
-        recover.arg("recover").arg("--dir").arg(&again);
+        recover
+            .args(["recover", "--formats=clog2", "--dir"])
+            .arg(&again);
         recover.args(run.files("blocks"));
         process::run(&mut recover, SOON).succeeded();
         let files = fs::read_dir(&again).expect("made");

@@ -33,11 +33,12 @@ pub struct LocalSliceResult {
 }
 
 impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
-    /// For `threads` threads; with `preamble` for a CLOG2 file.
+    /// For `threads` threads. `preamble` is that of a CLOG2 file of the run; `clog2` says whether there will be one.
     pub fn new(
         merge: &'m Merge<'f, 'a, 't>,
         preamble: Preamble,
         tree: TreeOptions,
+        clog2: bool,
         threads: u32,
     ) -> LocalSlices<'m, 'f, 'a, 't> {
         let zero_ns = merge.zero_ns();
@@ -46,7 +47,7 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
             ranks: merge.ranks(),
             end: merge.last_ns().wrapping_sub(zero_ns) as f64 / 1e9,
             tree,
-            clog2_block: preamble.block_size,
+            clog2_block: if clog2 { preamble.block_size } else { 0 },
         };
         let mut histogram = Histogram::new(totals.bins(), totals.end);
         for scan in merge.scans() {

@@ -16,6 +16,7 @@ mod agreement;
 mod ending;
 mod endpoint;
 mod local;
+mod local_files;
 mod pace;
 mod part_file;
 mod peers;
@@ -27,6 +28,7 @@ mod window;
 pub use agreement::{agree, any_failure};
 pub use ending::{SliceSummary, WholeSlices, clog2_end, complete};
 pub use local::{LocalSliceResult, LocalSlices, PartFiles};
+pub use local_files::write_local;
 pub use pace::Histogram;
 pub use part_file::PartFile;
 pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp};
@@ -49,6 +51,9 @@ use unify::function_set::FunctionSet;
 use unify::schema::Schema;
 use upper::{BuiltUpper, UpperNodes};
 use window::{BuiltWindow, WindowInput};
+
+/// Calls of a run from which on it is worth while to cut the merge by time: with fewer of them, one process merges all within a second.
+pub const MANY_CALLS: u64 = 4 << 20;
 
 /// Bytes that a rank may have sent and others not yet taken, beyond one message.
 const MAX_UNDER_WAY: usize = 4 << 20;

@@ -1,6 +1,7 @@
 //! The command line of `mpitrace recover`.
 
 use crate::trace_files::shape::TreeArguments;
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 /// Make the trace of a run that did not reach its merge
@@ -28,9 +29,15 @@ pub struct Arguments {
         long,
         value_name = "FORMAT,...",
         value_delimiter = ',',
-        default_value = "dumpi,clog2,slog2"
+        default_value = "dumpi,slog2"
     )]
     pub formats: Vec<OutputFormat>,
+    /// How the records of the ranks become one file
+    #[arg(long, value_name = "WAY", default_value = "auto")]
+    pub merge: MergeWay,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroU16>,
     /// Only print the number of calls: one line per rank, with the functions it called
     #[arg(long)]
     pub count: bool,
@@ -49,6 +56,17 @@ pub struct Arguments {
     /// The tree; a leaf is of the size that suits the number of lines unless it is said here
     #[command(flatten)]
     pub tree: TreeArguments,
+}
+
+/// How the records of the ranks become one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum MergeWay {
+    /// Parallel from four million calls on, else tree.
+    Auto,
+    /// In one order of time, by one thread: as MPI_Finalize does it over rank 0.
+    Tree,
+    /// Cut by time, by all threads. Files with operations below MPI are merged as a tree.
+    Parallel,
 }
 
 /// What can be made of block files.

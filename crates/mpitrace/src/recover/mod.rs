@@ -6,7 +6,7 @@
 mod arguments;
 pub mod write;
 
-pub use arguments::{Arguments, OutputFormat};
+pub use arguments::{Arguments, MergeWay, OutputFormat};
 
 use crate::block_files::folders;
 use crate::block_files::found::{self, ENDING};

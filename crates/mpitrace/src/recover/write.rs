@@ -1,17 +1,18 @@
 //! The files of one run, made as at MPI_Finalize.
 
-use super::{Arguments, OutputFormat};
+use super::{Arguments, MergeWay, OutputFormat};
 use crate::block_files::groups::{RunFiles, stamp};
 use crate::block_files::source::BlockFileInput;
 use crate::trace_files::shape::{Leaf, TreeArguments};
 use blockfile::file::BlockFile;
 use merge::dumpi;
 use merge::local::{self, Merge};
+use merge::on_threads;
 use merge::operations;
-use merge::outputs::{OutputFiles, OutputPlan, numbered};
+use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, numbered};
+use merge::slices::{MANY_CALLS, write_local};
 use std::fs;
 use std::path::Path;
-use trace_model::Stop;
 use trace_model::files;
 use unify::functions::FunctionSelection;
 use unify::scan::Scan;
@@ -42,10 +43,11 @@ fn block_files<'g>(group: &RunFiles<'g>) -> Vec<BlockFile<'g>> {
 }
 
 /// How the block files of a run that did not end are merged.
-fn merge_options() -> local::MergeOptions {
+fn merge_options(threads: usize) -> local::MergeOptions {
     local::MergeOptions {
         recover: true,
         functions: shown_functions(),
+        threads,
         ..local::MergeOptions::default()
     }
 }
@@ -67,11 +69,19 @@ fn demangled(name: &str) -> Option<String> {
     symbol.demangle().ok()
 }
 
+/// Threads that there are cores for.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Writes all files of a run.
 pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
-    let merge = match Merge::new(&files, table, merge_options()) {
+    let threads = arguments
+        .threads
+        .map_or_else(cores, |threads| usize::from(threads.get()));
+    let merge = match Merge::new(&files, table, merge_options(threads)) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
         Err(local::RunFilesError::NoRank) => return written,
@@ -101,6 +111,8 @@ pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> Reco
         merge: &merge,
         group,
         table,
+        threads,
+        way: arguments.merge,
     };
     let base = arguments.dir.join(name);
     let kinds = &arguments.formats;
@@ -108,7 +120,7 @@ pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> Reco
         run.merged(&base, kinds, false, &arguments.tree, &mut written);
     }
     if kinds.contains(&OutputFormat::Dumpi) {
-        per_rank(group, &merge, table, &arguments.dir, &mut written);
+        run.per_rank(&arguments.dir, &mut written);
     }
     written
 }
@@ -124,12 +136,14 @@ pub fn slog2(
         ..RecoveredFiles::default()
     };
     let files = block_files(group);
-    let merge = Merge::new(&files, table, merge_options())?;
+    let merge = Merge::new(&files, table, merge_options(cores()))?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,
         group,
         table,
+        threads: cores(),
+        way: MergeWay::Auto,
     };
     let tree = TreeArguments::default();
     run.merged(base, &[OutputFormat::Slog2], true, &tree, &mut written);
@@ -142,6 +156,8 @@ struct MergeableRun<'r> {
     merge: &'r Merge<'r, 'r, 'r>,
     group: &'r RunFiles<'r>,
     table: &'r Table,
+    threads: usize,
+    way: MergeWay,
 }
 
 impl MergeableRun<'_> {
@@ -163,7 +179,7 @@ impl MergeableRun<'_> {
         let (hosts, nodes) = numbered(hosts, ranks);
         let programs = sources().map(|(rank, s)| (rank, s.process.program.as_str()));
         let (programs, program_of) = numbered(programs, ranks);
-        let mut outputs = OutputFiles::new(OutputPlan {
+        let plan = OutputPlan {
             base: base.to_path_buf(),
             replace,
             clog2: kinds.contains(&OutputFormat::Clog2),
@@ -180,17 +196,16 @@ impl MergeableRun<'_> {
             programs,
             counters: merge.counter_names().to_vec(),
             forward: false,
-        });
-        let folder = base
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        if let Err(error) = self.operations(&mut outputs, folder) {
-            let why = format!("operations below MPI are not in the trace: {error}");
-            written.failures.push(why);
-        }
-        let notes = outputs.take(merge);
-        let ended = outputs.finish(merge.comm_table());
+        };
+        let (ended, notes) = if self.is_by_slices(&plan) {
+            let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
+            write_local(merge, SharedOutputs::new(plan), threads)
+        } else {
+            let mut outputs = OutputFiles::new(plan);
+            self.draw_operations(&mut outputs, base, written);
+            let notes = outputs.take(merge);
+            (outputs.finish(merge.comm_table()), notes)
+        };
         written
             .files
             .extend(ended.files.iter().map(|f| with_size(&f.path, f.size)));
@@ -210,64 +225,91 @@ impl MergeableRun<'_> {
         }
     }
 
-    /// Draws operations below MPI, if there are any.
-    fn operations(&self, outputs: &mut OutputFiles, folder: &Path) -> Result<(), Stop> {
-        let merge = self.merge;
-        let some = merge.scans().any(|scan| scan.operations > 0) || !self.group.servers.is_empty();
-        let comms = merge.comm_table().0.len();
-        if some && let Some(base) = outputs.base(merge.zero_ns(), comms) {
-            let last = merge.last_ns();
-            outputs.draw(operations::draw_files(
-                self.files, self.table, base, last, folder,
-            )?);
-        }
-        Ok(())
-    }
-}
-
-/// DUMPI: a file for each rank and the metafile.
-fn per_rank(
-    group: &RunFiles<'_>,
-    merge: &Merge<'_, '_, '_>,
-    table: &Table,
-    directory: &Path,
-    written: &mut RecoveredFiles,
-) {
-    let mut second = group.started();
-    let (options, _claim) = loop {
-        let options = dumpi::DumpiOptions {
-            root: directory.join("dumpi"),
-            stamp: stamp(second),
-            unfinished: true,
-            functions: shown_functions(),
-            ..dumpi::DumpiOptions::default()
+    /// Whether the files are cut by time, so that all threads have work.
+    fn is_by_slices(&self, plan: &OutputPlan) -> bool {
+        let calls: u64 = self.merge.scans().map(|scan| scan.calls).sum();
+        let is_wanted = match self.way {
+            MergeWay::Auto => calls >= MANY_CALLS && self.merge.scans().len() > 1,
+            MergeWay::Tree => false,
+            MergeWay::Parallel => true,
         };
-        match dumpi::Claim::new(&options) {
-            // Another run of the same second, or this one recovered before, has this name: the next one is free.
-            Ok(None) => second += 1,
-            claim => break (options, claim),
-        }
-    };
-    let (mut files, mut bytes) = (0, 0);
-    for (file, scan) in merge.processes() {
-        match dumpi::write(file, scan, table, &options) {
-            Ok(summary) => {
-                files += 1;
-                bytes += summary.bytes;
+        is_wanted && plan.slog2 && !self.has_operations()
+    }
+
+    /// Whether there is anything below MPI to draw.
+    fn has_operations(&self) -> bool {
+        self.merge.scans().any(|scan| scan.operations > 0) || !self.group.servers.is_empty()
+    }
+
+    /// Draws operations below MPI, if there are any.
+    fn draw_operations(
+        &self,
+        outputs: &mut OutputFiles,
+        base: &Path,
+        written: &mut RecoveredFiles,
+    ) {
+        let merge = self.merge;
+        let comms = merge.comm_table().0.len();
+        let folder = base
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        if self.has_operations()
+            && let Some(base) = outputs.base(merge.zero_ns(), comms)
+        {
+            let last = merge.last_ns();
+            match operations::draw_files(self.files, self.table, base, last, folder) {
+                Ok(drawn) => outputs.draw(drawn),
+                Err(error) => written.failures.push(format!(
+                    "operations below MPI are not in the trace: {error}"
+                )),
             }
+        }
+    }
+
+    /// DUMPI: a file for each rank and the metafile.
+    fn per_rank(&self, directory: &Path, written: &mut RecoveredFiles) {
+        let merge = self.merge;
+        let mut second = self.group.started();
+        let (options, _claim) = loop {
+            let options = dumpi::DumpiOptions {
+                root: directory.join("dumpi"),
+                stamp: stamp(second),
+                unfinished: true,
+                functions: shown_functions(),
+                ..dumpi::DumpiOptions::default()
+            };
+            match dumpi::Claim::new(&options) {
+                // Another run of the same second, or this one recovered before, has this name: the next one is free.
+                Ok(None) => second += 1,
+                claim => break (options, claim),
+            }
+        };
+        let (mut files, mut bytes) = (0, 0);
+        let processes: Vec<_> = merge.processes().collect();
+        let results = on_threads(self.threads, &processes, |&(file, scan)| {
+            dumpi::write(file, scan, self.table, &options)
+        });
+        for result in results {
+            match result {
+                Ok(summary) => {
+                    files += 1;
+                    bytes += summary.bytes;
+                }
+                Err(error) => written.failures.push(error.to_string()),
+            }
+        }
+        let Some(first) = merge.scans().next() else {
+            return;
+        };
+        let present = merge.scans().filter_map(Scan::rank);
+        match dumpi::write_meta(first, &options, present) {
+            Ok(path) => written.files.push(format!(
+                "{} + {files} .bin ({:.1} MB)",
+                path.display(),
+                bytes as f64 / 1e6
+            )),
             Err(error) => written.failures.push(error.to_string()),
         }
-    }
-    let Some(first) = merge.scans().next() else {
-        return;
-    };
-    let present = merge.scans().filter_map(Scan::rank);
-    match dumpi::write_meta(first, &options, present) {
-        Ok(path) => written.files.push(format!(
-            "{} + {files} .bin ({:.1} MB)",
-            path.display(),
-            bytes as f64 / 1e6
-        )),
-        Err(error) => written.failures.push(error.to_string()),
     }
 }

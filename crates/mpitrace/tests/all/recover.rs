@@ -182,7 +182,7 @@ fn a_killed_run_becomes_the_files_of_one_that_ended() {
         &file(&exchange(0, 2, 5), &End { open, ..KILLED }),
     );
     folder.write("b.blocks", &file(&exchange(1, 2, 5), &KILLED));
-    let printed = folder.succeeds(&["recover", "."]);
+    let printed = folder.succeeds(&["recover", "--formats=dumpi,clog2,slog2", "."]);
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines[0], format!("p, 2 ranks, {STAMP}"));
     assert_eq!(lines[1], "  rank 0: 5 calls, died in MPI_Barrier");
@@ -219,6 +219,61 @@ fn a_killed_run_becomes_the_files_of_one_that_ended() {
     assert_eq!(lines_with(&folder, "p.slog2", "name=MPI_Send"), 5 + 1);
     folder.succeeds(&["convert", "-q", "p.clog2", "again.slog2"]);
     assert_eq!(lines_with(&folder, "again.slog2", "name=MPI_Recv"), 5 + 1);
+}
+
+/// Cut by time, the files are the same with any number of threads, and tell what those in one order of time tell.
+#[test]
+fn all_threads_make_the_same_files() {
+    let folder = Folder::new("threads");
+    for rank in 0..5 {
+        let name = format!("{rank}.blocks");
+        folder.write(&name, &file(&exchange(rank, 5, 700), &KILLED));
+    }
+    let made = |out: &str, more: &[&str]| {
+        let common = [
+            "recover",
+            "--formats=clog2,slog2",
+            "--leaf",
+            "2000",
+            "--dir",
+            out,
+        ];
+        folder.succeeds(&[&common, more, &["."]].concat());
+        let read = |name: &str| fs::read(folder.0.join(out).join(name)).unwrap();
+        (read("p.slog2"), read("p.clog2"))
+    };
+    let one = made("one", &["--merge", "parallel", "--threads", "1"]);
+    for threads in ["2", "3", "7"] {
+        let more = ["--merge", "parallel", "--threads", threads];
+        assert!(made(threads, &more) == one, "{threads} threads");
+    }
+    made("tree", &[]);
+    for name in ["p.slog2", "p.clog2"] {
+        let files = ["one", "tree"].map(|out| format!("{out}/{name}"));
+        let stats = files.each_ref().map(|file| {
+            folder.succeeds(&["check", file]);
+            folder.succeeds(&["stats", "--format", "csv", file])
+        });
+        assert_eq!(stats[0], stats[1], "{name}");
+    }
+    assert_eq!(
+        lines_with(&folder, "one/p.slog2", "name=MPI_Recv"),
+        4 * 700 + 1
+    );
+}
+
+/// Of the formats, those that a run writes unless others are asked for.
+#[test]
+fn clog2_is_made_only_if_asked_for() {
+    let folder = Folder::new("usual");
+    folder.write("a.blocks", &file(&exchange(0, 1, 5), &KILLED));
+    folder.succeeds(&["recover", "."]);
+    let endings = folder.names().into_iter();
+    let endings = endings.filter_map(|name| Some(name.rsplit_once('.')?.1.to_owned()));
+    assert_eq!(
+        endings.collect::<Vec<_>>(),
+        ["blocks", "bin", "meta", "slog2"]
+    );
 }
 
 #[test]
@@ -504,7 +559,7 @@ fn a_rank_that_died_in_mpi_init_is_put_in() {
     let at = offset_of!(FileHeader, pid);
     bytes[at..at + 4].copy_from_slice(&501_u32.to_ne_bytes());
     folder.write("libtrace.p.1.501.blocks", &bytes);
-    let printed = folder.succeeds(&["recover", "."]);
+    let printed = folder.succeeds(&["recover", "--formats=dumpi,clog2,slog2", "."]);
     assert!(
         printed.contains("rank 1: 0 calls, died in MPI_Init\n"),
         "{printed}"

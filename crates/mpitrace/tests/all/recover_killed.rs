@@ -145,7 +145,15 @@ fn check(mpi: &Mpi, threads: usize) {
     assert_eq!(all.len(), 2, "{}: ranks", mpi.name);
     let printed = mpitrace(
         folder,
-        &["recover", "--dir", "out", "--output", "killed", "."],
+        &[
+            "recover",
+            "--formats=dumpi,clog2,slog2",
+            "--dir",
+            "out",
+            "--output",
+            "killed",
+            ".",
+        ],
     );
     assert!(!printed.contains("no block file"), "{printed}");
     for (rank, (total, functions)) in &all {

@@ -409,6 +409,9 @@ struct MessageRoute {
     receiver: i32,
 }
 
+/// Queues of messages that stay when they get empty: a program may use each tag once.
+const KEPT_QUEUES: usize = 1 << 12;
+
 /// The unmatched ends of messages. Of one route, only sends or only receives can be waiting.
 #[derive(Debug)]
 struct OpenMessages {
@@ -439,6 +442,7 @@ impl OpenMessages {
         side: MessageSide,
         end: MessageEnd,
     ) -> Option<MessageEnd> {
+        let is_crowded = self.queues.len() > KEPT_QUEUES;
         match self.queues.entry(route) {
             Entry::Vacant(vacant) => {
                 let (_, queue) = vacant.insert((side, EMPTY));
@@ -447,13 +451,13 @@ impl OpenMessages {
             }
             Entry::Occupied(mut occupied) => {
                 let (waiting, queue) = occupied.get_mut();
-                if *waiting == side {
+                if *waiting == side || queue.first == NONE {
+                    *waiting = side;
                     self.pool.push(queue, end);
                     return None;
                 }
                 let other = self.pool.pop(queue);
-                // Programs may use each tag once, so empty queues must go.
-                if queue.first == NONE {
+                if is_crowded && queue.first == NONE {
                     occupied.remove();
                 }
                 other

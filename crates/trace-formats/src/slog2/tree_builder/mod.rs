@@ -255,6 +255,10 @@ impl<W: Write + Seek> TreeBuilder<W> {
         bounds: TimeBBox,
         size: usize,
     ) -> Result<(Option<usize>, &mut OpenNode), Slog2Error> {
+        if self.open[0].bounds.earliest <= bounds.earliest {
+            // It is closed before it gets too large.
+            return Ok((Some(0), &mut self.open[0]));
+        }
         let root = self.open.len() - 1;
         let level = self
             .open
