@@ -100,6 +100,9 @@ struct Blocks<'a> {
     there: Arc<[u32]>,
 }
 
+/// Blocks whose memory a walk gives back together: neighbours in the file.
+const LEFT_TOGETHER: u32 = 16;
+
 impl<'a> Blocks<'a> {
     /// Number in the file of block `i`.
     fn number(&self, i: usize) -> Option<u32> {
@@ -120,10 +123,13 @@ impl<'a> Blocks<'a> {
         i.is_some_and(|i| i < self.pinned.len())
     }
 
-    /// A walk goes on behind block `i`.
+    /// A walk goes on behind block `i`. Memory is given back for some blocks at once, as the kernel must tell the other processors of it
+    /// each time.
     fn leave(&self, i: usize) {
-        if let Some(number) = self.number(i) {
-            self.bytes.leave(number as usize, 1);
+        let group = |i: usize| Some(self.number(i)? / LEFT_TOGETHER);
+        if let Some(left) = group(i).filter(|left| group(i + 1) != Some(*left)) {
+            let first = (left * LEFT_TOGETHER) as usize;
+            self.bytes.leave(first, LEFT_TOGETHER as usize);
         }
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Gives what `work` makes of each of `things`, in their order; `threads` threads take them in turn. With one there is no other thread.
-pub fn on_threads<T: Sync, R: Send>(
+pub fn on_threads<'t, T: Sync, R: Send>(
     threads: usize,
-    things: &[T],
-    work: impl Fn(&T) -> R + Sync,
+    things: &'t [T],
+    work: impl Fn(&'t T) -> R + Sync,
 ) -> Vec<R> {
     let threads = threads.min(things.len());
     if threads < 2 {

@@ -58,6 +58,19 @@ pub struct Arguments {
     pub tree: TreeArguments,
 }
 
+impl Arguments {
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+            .map_or_else(cores, |threads| usize::from(threads.get()))
+    }
+}
+
+/// Threads that there are cores for.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// How the records of the ranks become one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum MergeWay {

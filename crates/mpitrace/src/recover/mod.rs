@@ -16,6 +16,7 @@ use crate::block_files::snapshot;
 use crate::block_files::source::BlockFileInput;
 use crate::failure::Failure;
 use crate::trace_files::input::OpenedInput;
+use merge::on_threads;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -28,22 +29,28 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
     let mut complaints = Vec::new();
     let mut inputs = Vec::new();
-    for path in block_files(&arguments.inputs, arguments.any_owner)? {
-        match open(&path) {
+    let threads = arguments.threads();
+    let paths: Vec<PathBuf> = block_files(&arguments.inputs, arguments.any_owner)?
+        .into_iter()
+        .collect();
+    let opened = on_threads(threads, &paths, |path| open(path));
+    for (path, opened) in paths.iter().zip(opened) {
+        match opened {
             Ok((input, running)) => inputs.push((path, input, running)),
             Err(Failure::Data(message)) => complaints.push(message),
             Err(other) => return Err(other),
         }
     }
     let notes = machine_clock::notes();
-    let mut sources = Vec::new();
-    for (path, input, running) in &inputs {
+    let read = on_threads(threads, &inputs, |(path, input, running)| {
         let file = input
             .blocks()
-            .map_err(|error| format!("{}: {error}", path.display()));
-        match file
-            .and_then(|file| BlockFileInput::new(path, file, *running, &table, notes.as_ref()))
-        {
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        BlockFileInput::new(path, file, *running, &table, notes.as_ref())
+    });
+    let mut sources = Vec::new();
+    for source in read {
+        match source {
             Ok(source) => sources.push(source),
             Err(message) => complaints.push(message),
         }
@@ -68,7 +75,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             say(&counts(group, &table))?;
             continue;
         }
-        say(&format!("{}\n{}", group.title(), ends(group, &table)))?;
+        say(&format!(
+            "{}\n{}",
+            group.title(),
+            ends(group, &table, threads)
+        ))?;
         if let Some(running) = group.sources.iter().find(|s| s.running)
             && !arguments.force
         {
@@ -169,31 +180,34 @@ fn counts(group: &RunFiles<'_>, table: &Table) -> String {
 }
 
 /// A line for each process.
-fn ends(group: &RunFiles<'_>, table: &Table) -> String {
-    let mut text = String::new();
-    for source in &group.sources {
-        let scan = unify::scan::Scan::new(&source.file);
-        let who = match source.info.rank {
-            0.. => format!("rank {}", source.info.rank),
-            _ => format!("process {}", source.info.pid),
-        };
-        let calls = if scan.calls == 1 { "call" } else { "calls" };
-        let end = source.end(table, &scan.library);
-        let _ = write!(text, "  {who}: {} {calls}, {end}", scan.calls);
-        if scan.lost > 0 {
-            let _ = write!(text, ", {} lost", scan.lost);
-            if !scan.lost_reasons.is_empty() {
-                let _ = write!(text, " ({})", scan.lost_reasons.join(", "));
-            }
+fn ends(group: &RunFiles<'_>, table: &Table, threads: usize) -> String {
+    on_threads(threads, &group.sources, |source| end(source, table)).concat()
+}
+
+/// The line of a process.
+fn end(source: &BlockFileInput<'_>, table: &Table) -> String {
+    let scan = unify::scan::Scan::new(&source.file);
+    let who = match source.info.rank {
+        0.. => format!("rank {}", source.info.rank),
+        _ => format!("process {}", source.info.pid),
+    };
+    let calls = if scan.calls == 1 { "call" } else { "calls" };
+    let end = source.end(table, &scan.library);
+    let mut text = format!("  {who}: {} {calls}, {end}", scan.calls);
+    // Writing to a String cannot fail.
+    if scan.lost > 0 {
+        let _ = write!(text, ", {} lost", scan.lost);
+        if !scan.lost_reasons.is_empty() {
+            let _ = write!(text, " ({})", scan.lost_reasons.join(", "));
         }
-        if scan.info.dropped > 0 {
-            let _ = write!(text, ", {} before them given up", scan.info.dropped);
-        }
-        if scan.ignored > 0 {
-            let _ = write!(text, ", {} counted only", scan.ignored);
-        }
-        text.push('\n');
     }
+    if scan.info.dropped > 0 {
+        let _ = write!(text, ", {} before them given up", scan.info.dropped);
+    }
+    if scan.ignored > 0 {
+        let _ = write!(text, ", {} counted only", scan.ignored);
+    }
+    text.push('\n');
     text
 }
 

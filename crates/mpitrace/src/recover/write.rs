@@ -1,5 +1,6 @@
 //! The files of one run, made as at MPI_Finalize.
 
+use super::arguments::cores;
 use super::{Arguments, MergeWay, OutputFormat};
 use crate::block_files::groups::{RunFiles, stamp};
 use crate::block_files::source::BlockFileInput;
@@ -69,18 +70,11 @@ fn demangled(name: &str) -> Option<String> {
     symbol.demangle().ok()
 }
 
-/// Threads that there are cores for.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Writes all files of a run.
 pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
-    let threads = arguments
-        .threads
-        .map_or_else(cores, |threads| usize::from(threads.get()));
+    let threads = arguments.threads();
     let merge = match Merge::new(&files, table, merge_options(threads)) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
