@@ -8,7 +8,7 @@ use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::own_file;
 use crate::platform::say::say;
-use crate::settings::{DebugSet, Settings};
+use crate::settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
 use merge::dumpi;
 use merge::forward::ForwardedMessages;
 use std::path::Path;
@@ -31,6 +31,8 @@ struct FinalReport<'a> {
     files: &'a [FinishedFile],
     /// DUMPI files, if wanted.
     dumpi: Option<&'a dumpi::DumpiOptions>,
+    /// Whether there would be DUMPI files, were there fewer ranks.
+    lacks_dumpi: bool,
     /// DUMPI files of ranks that rank 0 sees.
     seen: u64,
     /// Files that have been written where rank 0 does not see them.
@@ -101,6 +103,7 @@ pub fn conclude(
         whole,
         files: written.files,
         dumpi: any_dumpi.then_some(written.dumpi),
+        lacks_dumpi: settings.outputs.is_auto && !settings.outputs.dumpi,
         seen,
         unseen: written_dumpi.saturating_sub(seen) * u64::from(any_dumpi),
         unmatched_endpoints: written.unmatched_endpoints,
@@ -205,6 +208,11 @@ impl FinalReport<'_> {
         line += &parts.join(", ");
         line += &format!(", merge {:.2} s", self.seconds);
         say!("{line}");
+        if self.lacks_dumpi {
+            say!(
+                "trace: no DUMPI files, as there are more than {MAX_DUMPI_RANKS} ranks: TRACE_OUTPUTS=slog2,dumpi writes a file for each"
+            );
+        }
         if self.whole.lost > 0 {
             say!(
                 "trace: {} could not be recorded: {}",

@@ -115,6 +115,7 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
         })
     };
     let mut zero = decoded().ok_or_else(|| said(ExchangeFailure::Nonsense(0)))?;
+    zero.settings.outputs = zero.settings.outputs.for_ranks(own.size as u32);
     zero.claim = claim;
     if let Some(store) = own::store() {
         // The block files of a merge that fails are put together by it.

@@ -45,7 +45,7 @@ pub use self::{
     filters::{Pcontrol, Polling},
     names::{NameValues, array_task, expand, is_of_job, job_id, shortened},
     options::{OPTIONS, Settings, SettingsOption},
-    sets::{AnnotationTracing, DebugSet, OutputSet},
+    sets::{AnnotationTracing, DebugSet, MAX_DUMPI_RANKS, OutputSet},
     values::{
         AtLimit, CallIds, ClockSync, Conversions, DumpSignal, MergeWay, Posix, Setting, Timestamp,
     },

@@ -271,9 +271,10 @@ options! {
     }
 
     "Where it goes" {
-        /// Which files are written at MPI_Finalize. `mpitrace convert` makes CLOG2 of an SLOG2 file; ask for `clog2` here if every
-        /// record of MPE is needed, or to join the traces of several worlds.
-        "outputs" => outputs: OutputSet = OutputSet::USUAL;
+        /// Which files are written at MPI_Finalize. `auto`: SLOG2, and in runs of at most 4096 ranks DUMPI, which has a file for each rank.
+        /// `mpitrace convert` makes CLOG2 of an SLOG2 file; ask for `clog2` here if every record of MPE is needed, or to join the traces of
+        /// several worlds.
+        "outputs" => outputs: OutputSet = OutputSet::AUTO;
 
         /// Directory of the files: `output` and `fileroot` start from here unless they begin with `/`.
         "directory" => directory: NamePattern = ".".into(), same("TRACE_DIR");

@@ -11,7 +11,13 @@ pub struct OutputSet {
     pub clog2: bool,
     /// Whether to write one SLOG2 file.
     pub slog2: bool,
+    /// Whether nobody has asked for these: then what suits the run is written ([`OutputSet::for_ranks`]).
+    pub is_auto: bool,
 }
+
+/// Ranks above which no DUMPI files are written unless somebody asks for them: so many files in one folder are a burden to a file
+/// system.
+pub const MAX_DUMPI_RANKS: u32 = 4096;
 
 impl OutputSet {
     /// All of them.
@@ -19,11 +25,13 @@ impl OutputSet {
         dumpi: true,
         clog2: true,
         slog2: true,
+        is_auto: false,
     };
     /// What is written unless something else is asked for. CLOG2 is twice as large as either of these, and SLOG2 has all that it has for a
     /// viewer.
-    pub const USUAL: OutputSet = OutputSet {
+    pub const AUTO: OutputSet = OutputSet {
         clog2: false,
+        is_auto: true,
         ..OutputSet::ALL
     };
     /// None of them.
@@ -31,7 +39,16 @@ impl OutputSet {
         dumpi: false,
         clog2: false,
         slog2: false,
+        is_auto: false,
     };
+
+    /// What is written in a run of so many ranks.
+    pub fn for_ranks(self, ranks: u32) -> OutputSet {
+        OutputSet {
+            dumpi: self.dumpi && !(self.is_auto && ranks > MAX_DUMPI_RANKS),
+            ..self
+        }
+    }
 }
 
 impl OptionKind for OutputSet {
@@ -47,13 +64,17 @@ impl OptionKind for OutputSet {
                 "clog2" => outputs.clog2 = true,
                 "slog2" => outputs.slog2 = true,
                 "all" => outputs = OutputSet::ALL,
+                "auto" => outputs = OutputSet::AUTO,
                 "none" => none = true,
                 _ => return None,
             }
             any = true;
         }
-        // `none` beside a format is a contradiction, an empty list says nothing.
-        if !any || (none && outputs != OutputSet::NONE) {
+        // `none` or `auto` beside a format is a contradiction, an empty list says nothing.
+        if !any
+            || (none && outputs != OutputSet::NONE)
+            || (outputs.is_auto && outputs != OutputSet::AUTO)
+        {
             return None;
         }
         *value = outputs;
@@ -71,7 +92,9 @@ impl OptionKind for OutputSet {
             .filter(|(on, _)| *on)
             .map(|(_, word)| *word)
             .collect();
-        vec![if words.is_empty() {
+        vec![if value.is_auto {
+            "auto".into()
+        } else if words.is_empty() {
             "none".into()
         } else {
             words.join(",")
@@ -79,7 +102,7 @@ impl OptionKind for OutputSet {
     }
 
     fn allowed() -> String {
-        "a comma list of dumpi, clog2, slog2; all, none".into()
+        "a comma list of dumpi, clog2, slog2; all, none, auto".into()
     }
 }
 

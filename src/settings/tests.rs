@@ -187,6 +187,7 @@ fn every_key_reaches_its_field() {
             dumpi: true,
             clog2: false,
             slog2: true,
+            is_auto: false,
         },
         directory: "/d".into(),
         output: "o-%n".into(),
@@ -350,8 +351,8 @@ fn bad_lines_are_told_and_the_program_goes_on() {
         "trace: dumpi.conf:13: clog2-block '1001': allowed are 256 to 1G bytes, multiples of 8; using 64K",
         "trace: dumpi.conf:14: deadline '-1': allowed are whole seconds, 0 (none); using 300",
         "trace: dumpi.conf:15: children '99999999999': allowed are 2 to 1024; using 2",
-        "trace: dumpi.conf:16: outputs 'slog2,otf2': allowed are a comma list of dumpi, clog2, slog2; all, none; \
-         using dumpi,clog2,slog2",
+        "trace: dumpi.conf:16: outputs 'slog2,otf2': allowed are a comma list of dumpi, clog2, slog2; all, none, auto; \
+         using auto",
         "trace: dumpi.conf:17: unknown key '\\u{1b}[31m', left out",
         "trace: dumpi.conf:18: PAPI 'a,b': allowed are 128 counter names shorter than 80 characters; using none",
     ];
@@ -381,4 +382,21 @@ fn the_terminal_is_not_flooded() {
     );
     let (_, complaints) = file(&"x".repeat(5000));
     assert!(complaints[0].len() < 200 && complaints[0].contains('…'));
+}
+
+/// DUMPI is left out of a large run unless somebody asks for it.
+#[test]
+fn auto_outputs_depend_on_the_number_of_ranks() {
+    let dumpi = |text: &str, ranks| {
+        let (settings, complaints) = Settings::from_text(text);
+        assert!(complaints.is_empty());
+        let outputs = settings.outputs.for_ranks(ranks);
+        assert!(outputs.slog2);
+        outputs.dumpi
+    };
+    assert!(dumpi("", 4096));
+    assert!(!dumpi("", 4097));
+    assert!(!dumpi("outputs auto", 1_000_000));
+    assert!(dumpi("outputs slog2 dumpi", 4097));
+    assert!(dumpi("outputs all", 4097));
 }

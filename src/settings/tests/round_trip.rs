@@ -64,6 +64,7 @@ fn words() -> Vec<&'static str> {
         "-1",
         "dumpi",
         "slog2,clog2",
+        "auto",
         "record",
         "%p-%j",
         "%x20",
