@@ -133,7 +133,10 @@ pub fn later(world: &World, settings: &Settings, base: &Path, calls: u64) {
         plural(world.size as u64, "rank"),
         plural(calls, "call"),
         host::host(),
-        shown(to.unwrap_or(Path::new("."))),
+        match to.map(shown).as_deref() {
+            None | Some("") => ".",
+            Some(to) => to,
+        },
     );
 }
 

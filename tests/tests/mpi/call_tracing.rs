@@ -251,7 +251,9 @@ fn a_killed_program_is_shown_in_the_functions_that_it_was_in() {
         assert!(!run.finished.status.success());
         let again = run.folder.path().join("again");
         let mut recover = Command::new(mpitrace());
-        recover.args(["recover", "--dir"]).arg(&again);
+        recover
+            .args(["recover", "--formats=clog2,slog2", "--dir"])
+            .arg(&again);
         recover.arg(run.trace());
         process::run(&mut recover, SOON).succeeded();
         let file = |ending: &str| {

@@ -20,7 +20,8 @@ fn reported(mpi: Mpi, program: &Path, folder: &Path, arguments: &[&str]) -> Comm
         .args(arguments)
         .current_dir(folder)
         .env("LD_PRELOAD", mpi.library())
-        .env("TRACE_TMPDIR", folder);
+        .env("TRACE_TMPDIR", folder)
+        .env("TRACE_OUTPUTS", "all");
     command
 }
 
