@@ -16,15 +16,9 @@ use crate::platform::host;
 use crate::platform::say::say;
 use crate::thread::current;
 use crate::thread::within::within;
+use blockfile::layout::ended;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// `ended` of a file header.
-mod ended {
-    pub const FINALIZED: u32 = 1;
-    pub const EXITED: u32 = 2;
-    pub const ABORTED: u32 = 3;
-}
 
 /// Runs behind all handlers of the program, one of which may call MPI_Finalize.
 #[used]

@@ -29,8 +29,9 @@ use crate::platform::{folder, host, own_file};
 use crate::settings::{MergeWay, Settings};
 use crate::thread::callids;
 use crate::thread::current;
+use crate::thread::records::put_definition;
+use blockfile::define::Definition;
 use blockfile::file::BlockFile;
-use blockfile::layout::Clock;
 use io_attribution::EventExtract;
 use merge::dumpi;
 use merge::outputs::{OutputPlan, SharedOutputs};
@@ -44,6 +45,7 @@ use unify::clock::ClockMap;
 use unify::endpoints::DrawnEndpoints;
 use unify::gids::GidTable;
 use unify::polls::repeated;
+use unify::run_files::reads_counter_of;
 use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;
@@ -105,7 +107,11 @@ pub fn finish(
     // The merge does without it; then times are as this rank's own clock has them.
     let _ = clocks::compare(t.as_deref_mut(), &line, world);
     if let Some(t) = t {
-        define::clocks(t);
+        match zero.clock.readings.last() {
+            // Recovered from the block files, the trace has the times that it gets here.
+            Some(&reading) if world.rank == 0 => put_definition(t, &Definition::Clock(reading)),
+            _ => define::clocks(t),
+        }
     }
     let begun = Instant::now();
 
@@ -223,9 +229,8 @@ fn say_who_is_waited_for(world: &World, settings: &Settings) {
 /// What stands in this rank's block file, in times of rank 0 where both read the same clock.
 fn own_scan(file: &BlockFile<'_>, zero: &FromZero) -> Scan {
     let mut scan = Scan::new(file);
-    let counter = file.info().clock == Clock::Tsc;
-    if counter && zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
-        // The same counter as rank 0's: the same time to the last bit, whatever namespace shifts the other clocks.
+    if reads_counter_of(&scan, &zero.clock.boot) && zero.clock.readings.len() > 1 {
+        // The same time as rank 0's to the last bit.
         scan.clock = ClockMap::new(file.info().clock, &zero.clock.readings, &[]);
     }
     scan.name_functions(&zero.dumpi.functions);

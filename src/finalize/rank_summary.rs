@@ -255,7 +255,7 @@ pub fn reduce(
 pub struct ZeroClock {
     /// Kernel that rank 0 runs under.
     pub boot: String,
-    /// First and last clock reading of rank 0.
+    /// First and last clock reading of rank 0. Empty if its times are not ticks of a counter.
     pub readings: Vec<ClockReading>,
 }
 

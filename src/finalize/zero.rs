@@ -11,6 +11,7 @@ use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::settings::Settings;
+use blockfile::layout::Clock;
 use merge::dumpi;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -135,10 +136,13 @@ fn difference(own: &str, of_zero: &str, world: &World) -> Option<String> {
     (!keys.is_empty()).then(|| format!("rank {rank} on {host}: {}", keys.join(", ")))
 }
 
-/// The clock readings of this process: the first, and one now.
+/// The clock readings of this process: the first, and one now; none if times are not ticks of a counter.
 fn own_clock() -> ZeroClock {
     ZeroClock {
         boot: host::boot_id(),
-        readings: vec![clock::first_reading(), clock::reading()],
+        readings: match clock::source() {
+            Clock::Tsc => vec![clock::first_reading(), clock::reading()],
+            Clock::Monotonic => Vec::new(),
+        },
     }
 }

@@ -48,7 +48,7 @@ pub struct BlockFileInfo {
     pub rank: i32,
     /// Size of MPI_COMM_WORLD, 0 if MPI_Init did not return.
     pub size: u32,
-    /// State of the end of the run (see `layout::FileHeader::ended`).
+    /// How the process ended, a value of [`crate::layout::ended`]; 0 as long as it has not.
     pub ended: u32,
     /// Records that were not kept.
     pub lost: u64,

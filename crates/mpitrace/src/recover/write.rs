@@ -41,10 +41,20 @@ fn block_files<'g>(group: &RunFiles<'g>) -> Vec<BlockFile<'g>> {
     ranks.chain(&group.servers).cloned().collect()
 }
 
-/// How the block files of a run that did not end are merged.
-fn merge_options() -> local::MergeOptions {
+/// Whether a process of the run did not come to MPI_Finalize, or was in a call at its end.
+fn is_unfinished(group: &RunFiles<'_>) -> bool {
+    let in_call = |source: &BlockFileInput<'_>| {
+        let threads = source.file.threads();
+        threads.iter().any(|thread| thread.open_call().is_some())
+    };
+    let mut sources = group.sources.iter();
+    sources.any(|source| !source.reached_finalize() || in_call(source))
+}
+
+/// Options for merging the block files of a run: as in MPI_Finalize, if all of its processes came there.
+fn merge_options(group: &RunFiles<'_>) -> local::MergeOptions {
     local::MergeOptions {
-        recover: true,
+        recover: is_unfinished(group),
         functions: shown_functions(),
         ..local::MergeOptions::default()
     }
@@ -71,7 +81,7 @@ fn demangled(name: &str) -> Option<String> {
 pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
-    let merge = match Merge::new(&files, table, merge_options()) {
+    let merge = match Merge::new(&files, table, merge_options(group)) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
         Err(local::RunFilesError::NoRank) => return written,
@@ -124,7 +134,7 @@ pub fn slog2(
         ..RecoveredFiles::default()
     };
     let files = block_files(group);
-    let merge = Merge::new(&files, table, merge_options())?;
+    let merge = Merge::new(&files, table, merge_options(group))?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,
