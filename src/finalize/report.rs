@@ -9,9 +9,9 @@ use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::settings::{DebugSet, Settings};
 use merge::dumpi;
-use merge::forward::ForwardedMessages;
 use std::path::Path;
 use std::time::Instant;
+use unify::forward::ForwardedMessages;
 use unify::scan::Scan;
 use wrappers::Table;
 
