@@ -9,7 +9,7 @@ import { Bar, Csv, Exact, Panel, percent, Subject, subjectValues } from "./parts
 import { useStats } from "./Statistics";
 import { Table, type Column } from "./Table";
 
-interface Row {
+interface TimelineUse {
   row: number;
   label: string;
   busy: number;
@@ -22,14 +22,14 @@ export function PerRow() {
   const stats = shown.value;
   const length = stats?.span ?? 1;
   const { y0, y1 } = subject.value;
-  const rows: Row[] = (stats?.rows.busy ?? []).map((busy, row) => ({
+  const uses: TimelineUse[] = (stats?.rows.busy ?? []).map((busy, row) => ({
     row, label: layout.value?.label[row] ?? `timeline ${row}`, busy: busy / Math.max(1e-12, length * Math.max(1, stats?.rows.threads[row] ?? 1)),
     ends: stats?.rows.ends[row] ?? null, top: (stats?.rows.top ?? []).map(({ excl }) => excl[row] ?? 0),
   })).filter(({ row }) => row >= y0 && row < y1 && !layout.value?.open[row]);
-  const columns: Column<Row>[] = [
-    { id: "label", title: "Row", cell: ({ label }) => short(label, 60), by: ({ label }) => label },
+  const columns: Column<TimelineUse>[] = [
+    { id: "label", title: "Timeline", cell: ({ label }) => short(label, 60), by: ({ label }) => label },
     { id: "busy", title: "Busy", hint: "Share of the time of its threads in any state", isNumber: true, cell: ({ busy }) => <><Bar share={busy} />{percent(busy)}</>, by: ({ busy }) => busy },
-    ...(stats?.rows.top ?? []).map(({ kind }, nth): Column<Row> => ({
+    ...(stats?.rows.top ?? []).map(({ kind }, nth): Column<TimelineUse> => ({
       id: `kind${nth}`, title: short(meta.value?.categories[kind]?.name ?? "", 24), hint: "Exclusive time", isNumber: true,
       cell: ({ top }) => duration(top[nth] ?? 0), by: ({ top }) => top[nth] ?? 0,
     })),
@@ -49,7 +49,7 @@ export function PerRow() {
   );
   return (
     <Panel head={head} shown={shown}>
-      {() => <Table name="Statistics by timeline" columns={columns} rows={rows} first="busy" keyOf={({ row }) => String(row)} onChoose={({ row }) => putCursor(row, subject.peek().t0)} isOld={shown.isOld} />}
+      {() => <Table name="Statistics by timeline" columns={columns} rows={uses} first="busy" keyOf={({ row }) => String(row)} onChoose={({ row }) => putCursor(row, subject.peek().t0)} isOld={shown.isOld} />}
     </Panel>
   );
 }
