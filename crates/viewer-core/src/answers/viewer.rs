@@ -199,16 +199,16 @@ impl<'a> Viewer<'a> {
         )))
     }
 
-    /// The timelines of a question, `rows`.
+    /// The timelines of a question, its parameter `timelines`.
     ///
     /// # Errors
-    /// `rows` is no layout that [`TimelineSpec`] understands.
+    /// `timelines` is no layout that [`TimelineSpec`] understands.
     pub fn layout(
         &self,
         query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<Arc<TimelineLayout>, ApiError> {
-        let spec = TimelineSpec::parse(query.text("rows"))?;
+        let spec = TimelineSpec::parse(query.text("timelines"))?;
         let text = spec.to_string();
         let kept = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(layout) = kept().iter().find(|layout| layout.spec == text) {

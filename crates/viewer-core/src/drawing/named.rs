@@ -26,7 +26,7 @@ pub struct NamedTimeline {
 #[derive(Clone, Debug, Default)]
 pub struct NamedTimelines {
     timelines: Vec<NamedTimeline>,
-    /// Position in `rows` of a line; of a line that is not wanted, none.
+    /// Position in `timelines` of a line; of a line that is not wanted, none.
     of_line: HashMap<i32, Option<u32>>,
     /// How many timelines the trace has.
     total: usize,

@@ -161,7 +161,7 @@ impl FindingBuilder<'_, '_> {
                 value: format!("{about}{}", duration(thread.seconds)),
                 target: FindingTarget {
                     timelines: self.pinned("sort:busy", &[thread.line]),
-                    panel: "rows".into(),
+                    panel: "timelines".into(),
                     ..target
                 },
             });

@@ -76,7 +76,7 @@ impl TimelineLayout {
         let tree = trees.get(spec.map).ok_or_else(|| {
             let last = trees.len().saturating_sub(1);
             ApiError::not_found(format!(
-                "rows: there is no map {}, only 0 to {last}",
+                "timelines: there is no map {}, only 0 to {last}",
                 spec.map
             ))
         })?;

@@ -89,7 +89,7 @@ impl TimelineSpec {
             let value = value.trim();
             let expected = |what: &str| {
                 let item: String = item.chars().take(60).collect();
-                ApiError::bad_request(format!("rows={item}: expected {what}"))
+                ApiError::bad_request(format!("timelines={item}: expected {what}"))
             };
             let number = || value.parse::<u32>().map_err(|_| expected("a number"));
             match name.trim() {
@@ -208,7 +208,7 @@ fn keys(text: &str) -> Result<Vec<TimelineKey>, ApiError> {
         keys.push(key.ok_or_else(|| {
             let part: String = part.chars().take(40).collect();
             ApiError::bad_request(format!(
-                "rows: {part} is no key; expected such as 3,7-9 or n12"
+                "timelines: {part} is no key; expected such as 3,7-9 or n12"
             ))
         })?);
     }

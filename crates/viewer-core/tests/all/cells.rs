@@ -125,7 +125,7 @@ fn check(file: &[u8], asked: &Asked) {
     let TimeBBox { earliest, latest } = asked.window;
     let (width, mode) = (asked.width, asked.mode);
     let question = format!(
-        "picture?t0={earliest}&t1={latest}&w={width}&rows={}&mode={mode}&hide={}&arrows=all&max=1000000",
+        "picture?t0={earliest}&t1={latest}&w={width}&timelines={}&mode={mode}&hide={}&arrows=all&max=1000000",
         asked.timelines,
         hide.join(",")
     );
@@ -191,7 +191,7 @@ fn check(file: &[u8], asked: &Asked) {
             let (sums, by_unit) =
                 sums_of_column(&shown, column, width, &at, &takes_part, &kind_of, heat);
             let cell = timeline * width + column;
-            let place = format!("row {timeline} column {column} of {asked:?}: {sums:?}");
+            let place = format!("timeline {timeline} column {column} of {asked:?}: {sums:?}");
             let whole = COLUMN * of_timeline.len() as i64;
             let mut order: Vec<(usize, i64)> = sums.iter().map(|(&k, &v)| (k, v)).collect();
             match mode {

@@ -28,7 +28,7 @@ fn two_hundred_requests_at_once() {
         .map(|n| match n % 4 {
             0 => "/t/0/picture?w=400".to_owned(),
             1 => "/t/1/meta".to_owned(),
-            2 => "/t/0/rows".to_owned(),
+            2 => "/t/0/timelines".to_owned(),
             _ => format!("/t/0/picture?w={}", 300 + n),
         })
         .collect();
