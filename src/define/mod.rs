@@ -19,8 +19,8 @@ use crate::settings::Settings;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{
-    CommCreation, CommDefinition, CommKind, DatatypeDefinition, Definition, PredefinedHandle,
-    ProcessDefinition,
+    CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Definition,
+    PredefinedHandle, ProcessDefinition,
 };
 use parking_lot::Mutex;
 use std::ffi::c_int;
@@ -246,9 +246,9 @@ fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: CommCreation) -> C
         handle,
         parent,
         kind: if inter != 0 {
-            CommKind::Inter
+            CommDefinitionKind::Inter
         } else {
-            CommKind::Intra
+            CommDefinitionKind::Intra
         },
         origin,
         rank,

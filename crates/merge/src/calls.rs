@@ -17,7 +17,7 @@ use trace_formats::clog2::{
     CARGO_SIZE, Clog2CommEvent, Clog2RecordHeader, Gid, UNKNOWN_LID, comm_etype,
 };
 use trace_model::hash::Map;
-use trace_model::requests::Requests;
+use trace_model::requests::OutstandingRequests;
 use unify::comms::{CommHandles, CommId};
 use unify::counters::CounterOrder;
 use unify::endpoints::{DrawnEndpoints, EndpointCounts, EndpointSelection};
@@ -38,7 +38,7 @@ pub(super) struct ProcessWalk<'a> {
     pub library: Library,
     pub handles: CommHandles,
     pub places: CommPlaces,
-    pub requests: Requests<RequestMessages>,
+    pub requests: OutstandingRequests<RequestMessages>,
     /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
     pub follows_sends: bool,
     /// Messages that are still to be drawn or left out.
@@ -101,7 +101,7 @@ impl<'a> ProcessWalk<'a> {
             settings,
             library,
             handles,
-            requests: Requests::default(),
+            requests: OutstandingRequests::default(),
             follows_sends: scan.threads > 1 || scan.info.dropped > 0,
             drawn_endpoints: match settings.drawn_endpoints {
                 Some(DrawnEndpoints::Selected(chosen)) => Some(chosen.clone()),
@@ -304,7 +304,7 @@ impl<'a> ProcessWalk<'a> {
     /// From here on calls may be missing that messages hang on: what requests stand for is not known any more.
     pub fn cut(&mut self) {
         self.has_gap = true;
-        self.requests = Requests::default();
+        self.requests = OutstandingRequests::default();
         self.matched.clear();
         if let Some(counts) = &mut self.counts {
             counts.cut();

@@ -40,7 +40,7 @@ impl FunctionWrapper<'_> {
         );
         put!(
             s,
-            "    let real = std::mem::transmute::<Code, {}>(slots::found({} + P));",
+            "    let real = std::mem::transmute::<CodeAddress, {}>(slots::found({} + P));",
             pointer_type(d),
             2 * self.index
         );

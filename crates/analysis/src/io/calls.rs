@@ -5,7 +5,7 @@ use super::busy::BusyTime;
 use super::kinds::{Doing, KindKey, duration, moved};
 use super::waits::Waits;
 use blockfile::operation::{self as op, Effect};
-use io_attribution::{AttributedOperation, PicturePoint};
+use io_attribution::{AttributedOperation, DataAccessCall, PicturePoint};
 
 /// Type of maps with keys that come from files.
 pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -22,50 +22,6 @@ const MAX_COUNTED_OPERATIONS: u64 = 256;
 const FORGOTTEN: usize = 1 << 20;
 /// Operations of a call that are kept one by one.
 const LONGEST: usize = 6;
-
-/// A data access.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccessRow {
-    /// CallID.
-    pub call: u64,
-    /// Name of the function.
-    pub name: std::rc::Rc<str>,
-    /// Lane and start of the call.
-    pub place: PicturePoint,
-    /// End of the call, ns.
-    pub stop: i64,
-    /// Completion of the access, ns: for a nonblocking or split access later than the end of the call.
-    pub complete: i64,
-    /// Number of the file.
-    pub file: u32,
-    /// Number among the collective accesses of the handle.
-    pub sequence: Option<u64>,
-    /// Whether it writes.
-    pub writes: bool,
-    /// Bytes asked for.
-    pub bytes: u64,
-    /// First byte in the file, and the byte after the last one.
-    pub bounding_extent: Option<(u64, u64)>,
-    /// Pieces of these bytes in the file, 0 if not known.
-    pub pieces: u64,
-}
-
-impl AccessRow {
-    /// Time in it, ns.
-    pub fn duration(&self) -> u64 {
-        u64::try_from(self.stop.saturating_sub(self.place.ns)).unwrap_or(0)
-    }
-
-    /// Time from its return until what it began was complete, ns.
-    pub fn pending(&self) -> u64 {
-        u64::try_from(self.complete.saturating_sub(self.stop)).unwrap_or(0)
-    }
-
-    /// Whether it returned when all was done, and others of its group may have waited in it.
-    pub(super) fn is_blocking_collective(&self) -> bool {
-        self.sequence.is_some() && self.complete <= self.stop
-    }
-}
 
 /// Operations of one kind that a call caused or that carry its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +58,7 @@ pub struct Brief {
 /// What was seen of a call.
 #[derive(Debug, Default)]
 pub(super) struct OpenAccess {
-    pub made: Option<AccessRow>,
+    pub made: Option<DataAccessCall>,
     pub caused: Vec<CausedKind>,
     pub longest: Vec<Brief>,
     pub carried: u64,

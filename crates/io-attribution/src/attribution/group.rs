@@ -18,7 +18,7 @@ const MAX_COMPARED_PIECES: u64 = 1 << 16;
 pub(super) struct GroupMember {
     pub access: AccessEvent,
     /// Name of the function.
-    pub name: String,
+    pub name: Arc<str>,
     pub place: PicturePoint,
     /// Rank in MPI_COMM_WORLD.
     pub world: u32,
@@ -42,7 +42,7 @@ pub(super) struct GroupMember {
 impl GroupMember {
     pub fn new(
         access: AccessEvent,
-        name: String,
+        name: Arc<str>,
         place: PicturePoint,
         world: u32,
         rank: u32,
@@ -77,7 +77,7 @@ impl GroupMember {
         DataAccessCall {
             call: self.access.call,
             function: self.access.function,
-            name: self.name.clone(),
+            name: Arc::clone(&self.name),
             place: self.place,
             stop: self.access.stop,
             complete: self.complete.unwrap_or(self.access.stop),

@@ -103,7 +103,7 @@ impl<W: Write> trace_model::Sink for PajeSink<W> {
 struct EventLineWriter<W> {
     out: W,
     categories: HashMap<i32, WrittenContainer, RandomState>,
-    lines: HashMap<i32, Thread, RandomState>,
+    lines: HashMap<i32, ThreadContainer, RandomState>,
     /// Ids of the lines of each rank, by rank.
     ranks: BTreeMap<i32, Vec<i32>>,
     nodes: usize,
@@ -122,7 +122,7 @@ struct WrittenContainer {
 }
 
 /// A line, which becomes a container of type Thread.
-struct Thread {
+struct ThreadContainer {
     line: Line,
     alias: String,
     is_created: bool,
@@ -188,7 +188,7 @@ impl<W: Write> EventLineWriter<W> {
             self.ranks.entry(line.rank).or_default().push(line.id);
             self.lines.insert(
                 line.id,
-                Thread {
+                ThreadContainer {
                     line: line.clone(),
                     alias,
                     is_created: false,

@@ -172,7 +172,11 @@ impl Viewer<'_> {
             "dur" => EventOrder::Duration,
             "name" => EventOrder::Name,
             "timeline" => EventOrder::Timeline,
-            _ => return Err(ApiError::bad_request("sort: expected t0, dur, name or timeline")),
+            _ => {
+                return Err(ApiError::bad_request(
+                    "sort: expected t0, dur, name or timeline",
+                ));
+            }
         };
         let plan = match query.text("q") {
             "" => None,

@@ -57,7 +57,10 @@ fn many_arrows_are_bundles() {
     let worst = picture(&viewer, "picture?w=80&arrows=worst");
     assert_eq!((worst.reals(40).len(), worst.header.arrows), (200, 6400));
     for timelines in ["", "pin:5"] {
-        let frame = picture(&viewer, &format!("picture?w=80&arrows=all&timelines={timelines}"));
+        let frame = picture(
+            &viewer,
+            &format!("picture?w=80&arrows=all&timelines={timelines}"),
+        );
         let [from, to] = [40, 41].map(|id| frame.reals(id));
         let [row_from, row_to, counts] = [42, 43, 46].map(|id| frame.numbers(id));
         assert!((100..=400).contains(&counts.len()), "{}", counts.len());
@@ -274,8 +277,14 @@ fn details() {
         assert_eq!(before["ref"], pair[0].as_str());
     }
     assert!(json(&viewer, &format!("next?ref={}&dir=-1", seen[0])).is_null());
-    assert_eq!(json(&viewer, "next?timeline=1&t=9.5&dir=1")["name"], "state 4");
-    assert_eq!(json(&viewer, "next?timeline=1&t=9.5&dir=-1")["name"], "pwrite");
+    assert_eq!(
+        json(&viewer, "next?timeline=1&t=9.5&dir=1")["name"],
+        "state 4"
+    );
+    assert_eq!(
+        json(&viewer, "next?timeline=1&t=9.5&dir=-1")["name"],
+        "pwrite"
+    );
     // Along the message.
     let receive = at(5.2, 1, 0.01)["ref"].as_str().unwrap().to_owned();
     let found = json(&viewer, &format!("follow?ref={receive}&dir=-1"));

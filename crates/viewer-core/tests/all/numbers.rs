@@ -243,7 +243,12 @@ fn tables_for_other_programs() {
         line,
         "\"'=cmd|'\"\"/C calc\"\"\",state,1,1,1,1,1,1,rank 0,0,true"
     );
-    for (what, lines) in [("timelines", 2), ("matrix", 1), ("events", 2), ("hits", 201)] {
+    for (what, lines) in [
+        ("timelines", 2),
+        ("matrix", 1),
+        ("events", 2),
+        ("hits", 201),
+    ] {
         assert_eq!(csv(what).lines().count(), lines, "{what}");
     }
     assert_eq!(

@@ -24,7 +24,10 @@ fn summary(file: &[u8], limits: AnswerLimits) -> Value {
             let selected = target["sel"].as_str().unwrap();
             if !selected.is_empty() {
                 viewer
-                    .answer(&format!("ref?ref={selected}&timelines={timelines}"), &|| false)
+                    .answer(
+                        &format!("ref?ref={selected}&timelines={timelines}"),
+                        &|| false,
+                    )
                     .unwrap();
             }
         }

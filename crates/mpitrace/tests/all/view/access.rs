@@ -139,7 +139,10 @@ fn what_is_refused() {
     assert_eq!(status("GET", "/t/1/meta", &[cookie]), 404);
     assert_eq!(status("GET", "/t/0/nothing", &[cookie]), 404);
     assert_eq!(status("GET", "/t/0/../0/meta", &[cookie]), 404);
-    assert_eq!(status("GET", "/t/0/timelines?timelines=nonsense", &[cookie]), 400);
+    assert_eq!(
+        status("GET", "/t/0/timelines?timelines=nonsense", &[cookie]),
+        400
+    );
     // Methods
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"] {
         let reply = server.send(method, "/t/0/meta", &[cookie], "");
