@@ -150,7 +150,7 @@ impl<'a> FileBytes<'a> {
         let Some(part) = self.bytes.get(start..end).filter(|_| self.mapped) else {
             return;
         };
-        // Where there is no system there are no mappings.
+        // Targets without an operating system have no mappings.
         #[cfg(not(unix))]
         let _ = part;
         // SAFETY: `mapped` is set where the bytes are a shared mapping that is only read: what is given back comes from the
@@ -398,7 +398,7 @@ impl<'a> BlockFile<'a> {
         };
         for thread in &mut self.threads {
             let blocks = &mut thread.blocks;
-            // Where the oldest blocks are given up for newer ones, gaps are nothing unusual.
+            // Gaps are expected if the oldest blocks are given up for newer ones.
             if !blocks.pinned.is_empty() {
                 continue;
             }
@@ -554,7 +554,7 @@ impl<'a> ThreadRecords<'a> {
         Some(())
     }
 
-    /// What the walk stops at, if it does so at the record given last, which stands in a pinned block or is a fragment: the last
+    /// The record at which the walk stops, if it stops at the record given last, which stands in a pinned block or is a fragment: the last
     /// fragment makes a record whole.
     #[cold]
     fn unusual(&mut self) -> Option<Record<'a>> {

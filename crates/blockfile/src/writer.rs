@@ -459,7 +459,7 @@ mod tests {
 
     const CHILD: &str = "BLOCKFILE_TEST_WRITER";
 
-    /// What [`killed`] runs in a process of its own.
+    /// The process that [`killed`] starts and kills.
     #[test]
     #[ignore = "part of another test"]
     fn child() {
@@ -470,7 +470,7 @@ mod tests {
         unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
     }
 
-    /// What [`full`] runs: files may not become larger than 10 blocks.
+    /// The process that [`full`] starts: files may not become larger than 10 blocks.
     #[test]
     #[ignore = "part of another test"]
     fn child_without_room() {

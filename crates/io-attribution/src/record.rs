@@ -120,7 +120,7 @@ pub struct AttributedOperation {
     pub hole_bytes: u64,
 }
 
-/// How a call and an operation belong together.
+/// Relation between a call and an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Relation {
     /// The operation happened during the call, or on its behalf.
@@ -157,11 +157,11 @@ pub struct AttributionEdge {
     pub kind: u16,
     /// Lane and start of the operation.
     pub to: PicturePoint,
-    /// How the call and the operation belong together.
+    /// Relation between the call and the operation.
     pub relation: Relation,
     /// Bytes of the call that the operation moved; 0 for operations that move none.
     pub bytes: u64,
-    /// How exactly the bytes are known.
+    /// Precision of the number of bytes.
     pub precision: Precision,
 }
 

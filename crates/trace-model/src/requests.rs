@@ -52,7 +52,7 @@ impl<T> Default for OutstandingRequests<T> {
     }
 }
 
-/// How many operations of other threads are passed over to find one of the thread's own.
+/// Operations of other threads that are passed over to find one of the thread's own.
 const LOOKED_AT: usize = 64;
 
 impl<T: Copy> OutstandingOperations<T> {
@@ -236,7 +236,7 @@ mod tests {
         // A thread may complete what others began.
         r.insert(9, 3, RequestUse::Own, 0);
         assert_eq!(r.complete(9, 5), Some(3));
-        // What is not kept takes nothing away from other threads.
+        // A dropped operation takes nothing away from other threads.
         r.insert(9, 4, RequestUse::Own, 0);
         r.forget(9, 1);
         assert_eq!(r.get(9), Some(4));

@@ -16,7 +16,7 @@ pub(super) type HashSet<K> = std::collections::HashSet<K, foldhash::fast::Random
 const REMEMBERED: usize = 1 << 16;
 /// Operations of these, each call's counted up to [`MAX_COUNTED_OPERATIONS`]: they say how much memory the calls take.
 const OPERATIONS: usize = 1 << 20;
-/// What a call keeps of more operations than these takes no more memory.
+/// Operations of a call from which on it takes no more memory.
 const MAX_COUNTED_OPERATIONS: u64 = 256;
 /// Calls of which it is remembered that they were forgotten.
 const FORGOTTEN: usize = 1 << 20;
@@ -55,7 +55,7 @@ pub struct Brief {
     pub elsewhere: bool,
 }
 
-/// What was seen of a call.
+/// The records seen so far of a call.
 #[derive(Debug, Default)]
 pub(super) struct OpenAccess {
     pub made: Option<DataAccessCall>,
@@ -111,7 +111,7 @@ impl OpenAccess {
 
     /// An operation that happened in another call, and of which these bytes were its own.
     pub fn cause(&mut self, brief: Brief) {
-        // What tells of an operation that was submitted elsewhere is none of its own.
+        // The completion of an operation that was submitted elsewhere is no operation of its own.
         if op::kind(brief.key.kind).is_some_and(|kind| kind.effect == Effect::Complete) {
             return;
         }

@@ -205,7 +205,7 @@ impl IoReportCollector {
         self.report.carries += 1;
         let actor = edge.to.lane.actor;
         self.report.below.carries(actor, edge.kind);
-        // What carries data of a call moves them to or from its file.
+        // An operation that carries data of a call moves them to or from the call's file.
         let key = KindKey::of(actor, edge.kind, FileRole::Data);
         if let Some(row) = self.report.kinds.get_mut(&key) {
             row.carried_calls += 1;
@@ -226,7 +226,7 @@ impl IoReportCollector {
         if key.is_of_rank() {
             open.carried = open.carried.saturating_add(edge.bytes);
         }
-        // What happened during the call itself was counted when the operation came.
+        // Operations during the call itself were counted when they came.
         if seen.is_none_or(|seen| seen.call != Some(edge.call)) {
             open.cause(Brief {
                 key,

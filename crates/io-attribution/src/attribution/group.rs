@@ -269,7 +269,7 @@ impl AccessGroup {
                 .and_then(|first| layout.data_at(first))
                 .and_then(|from| Ranges::from_data(layout, from, bytes));
         }
-        // Where each rank has worked for itself, that is so: ROMIO's pointer may then be moved by a rank's next call before
+        // If each rank has worked for itself, this happens: ROMIO's pointer may be moved by a rank's next call before
         // the others have come to this one.
         if ordered && !self.is_independent() {
             self.place_in_order();

@@ -162,7 +162,7 @@ impl<'a> RankContext<'a> {
         let mut pending = std::mem::take(&mut walk.pending);
         let Some(call) = walk.call() else { return };
         pending.retain(|pending| match *pending {
-            // What the call itself makes does not exist before it ends.
+            // A type that the call itself makes does not exist before the call ends.
             PendingDefinition::Type { .. } if makes_type => true,
             PendingDefinition::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
             PendingDefinition::View(ref view) if Some(view.file) == own_view => true,

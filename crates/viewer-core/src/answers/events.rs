@@ -52,7 +52,7 @@ enum EventOrder {
 
 /// A row of the table.
 struct EventEntry {
-    /// What it is sorted by; the number of a name, where names are.
+    /// Sort key: a time, or the number of a name.
     key: f64,
     nth: u64,
     timeline: u32,

@@ -42,7 +42,7 @@ impl ApiQuery {
     /// A number, or `otherwise` where it is missing or empty.
     ///
     /// # Errors
-    /// What is there is no number of this type.
+    /// The value is no number of this type.
     pub fn number<T: std::str::FromStr>(&self, key: &str, otherwise: T) -> Result<T, ApiError> {
         match self.get(key) {
             None | Some("") => Ok(otherwise),

@@ -28,7 +28,7 @@ pub struct NamedTimelines {
     timelines: Vec<NamedTimeline>,
     /// Position in `timelines` of a line; of a line that is not wanted, none.
     of_line: HashMap<i32, Option<u32>>,
-    /// How many timelines the trace has.
+    /// Number of timelines of the trace.
     total: usize,
     /// Whether lines that are not defined are wanted.
     takes_unknown: bool,

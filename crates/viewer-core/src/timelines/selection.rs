@@ -29,7 +29,7 @@ impl TimelineSelection {
     /// Reads a selection.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first part of the text that is neither a range nor a name.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut selection = TimelineSelection::default();
         for part in text.split(',') {

@@ -256,7 +256,7 @@ fn part(column: &str, number: i32, line: &Line, names: &[String]) -> LabelPart {
     }
 }
 
-/// What a column of the usual maps is about.
+/// Word for the subject of a column of the usual maps.
 fn word(column: &str) -> &str {
     match column {
         "commID" => "communicator",

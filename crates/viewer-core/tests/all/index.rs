@@ -22,7 +22,7 @@ fn build(trace: &OpenTrace<'_>, window: TimeBBox, bins: u32, step: u64) -> Overv
     builder.finish()
 }
 
-/// What the index adds up to is what `mpitrace stats` says.
+/// The totals of the index equal those of `mpitrace stats`.
 fn check_totals(bytes: &[u8], step: u64) {
     let trace = OpenTrace::new(bytes).unwrap();
     let index = build(&trace, trace.bounds(), 64, step);
@@ -66,7 +66,7 @@ fn check_totals(bytes: &[u8], step: u64) {
     assert_eq!(totals.messages.backward, expected.messages.backward);
 }
 
-/// Where columns are bins, a picture of the index is that of the tree.
+/// With bins as columns, a picture from the index equals that from the tree.
 fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, timelines: &str) {
     let question = format!("picture?w={width}&mode={mode}&timelines={timelines}&max=0");
     let exact = Viewer::new("x", bytes, AnswerLimits::default()).unwrap();
@@ -99,7 +99,7 @@ fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, timelines: &
     assert!(same.count() * 20 >= kinds[0].len() * 19, "{kinds:?}");
 }
 
-/// What is written is read, of this trace and of no other; damage is never worse than a wrong picture.
+/// A written index is read for its trace and for no other; damage is never worse than a wrong picture.
 #[test]
 fn as_bytes() {
     let states = [

@@ -201,7 +201,7 @@ fn tables_are_sorted_and_cut() {
     assert_eq!(longest["dur"][0], 0.75);
     let name = ask(&viewer, "events?t0=0&t1=200&sort=-name&limit=1");
     assert_eq!(name["name"][0], "state 3");
-    // What a reference of the table names is found.
+    // Each reference of the table leads to its drawable.
     let reference = part["ref"][0].as_str().unwrap();
     assert_eq!(
         ask(&viewer, &format!("ref?ref={reference}"))["t0"],
@@ -291,7 +291,7 @@ fn what_is_too_much_is_estimated_and_says_so() {
     }
 }
 
-/// What is too much to read, but is everything, has the numbers that reading gives, but for bytes of calls.
+/// Questions about everything that are too much to read have the numbers that reading gives, but for bytes of calls.
 #[test]
 fn everything_is_known_to_the_index() {
     let file = trace();
@@ -369,7 +369,7 @@ fn everything_is_known_to_the_index() {
             }
         }
     }
-    // What is not everything is still estimated.
+    // Questions about a part are still estimated.
     for question in ["stats?t0=20", "stats?hide=1", "stats?nesting=thread"] {
         let found = ask(&viewer, question);
         assert_eq!(found["categories"][0]["max"], Value::Null, "{question}");

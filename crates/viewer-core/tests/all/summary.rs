@@ -322,7 +322,7 @@ fn a_wait_ends_when_the_one_that_is_waited_for_comes() {
     let calls = [(0, 4.5, 4.505), (1, 0.5, 4.51), (2, 6.0, 6.001)];
     let (blamed, _) = told_of("MPI_Bcast", &calls);
     assert_eq!(blamed.as_deref(), Some("rank 0: 4.00 s"));
-    // What a call takes after the last one has come is no wait.
+    // Time in a call after the last rank has come is no wait.
     let calls = [(0, 0.0, 9.0), (1, 0.0, 9.0), (2, 1.0, 9.0)];
     let (blamed, waits) = told_of("MPI_Allreduce", &calls);
     assert_eq!(blamed.as_deref(), Some("rank 2: 2.00 s"));

@@ -146,7 +146,7 @@ fn every_item() {
         json!(["communicator 0", "communicator 1"])
     );
     assert_eq!(labels("map:1")[8], "rank 0");
-    // What says the same is the same.
+    // Texts that mean the same have one canonical form.
     let spec = |text: &str| rows(&viewer, text)["spec"].clone();
     assert_eq!(spec("pin:1;;map:0;block:1;sort:label"), "pin:1");
     assert_eq!(
