@@ -19,7 +19,7 @@ pub struct RunFiles<'a> {
 /// Processes of a run whose ranks had no chance to agree on its identity begin at most this much after one another.
 const APART_NS: u64 = 60_000_000_000;
 
-/// What tells runs apart: the identity that the ranks agreed on, or else program and number of ranks.
+/// Identity of a run: the one that the ranks agreed on, or else program and number of ranks.
 type Key = (u64, String, u32);
 
 /// Sorts by run. Gives also what was left out, in words.

@@ -96,7 +96,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 /// Pixels of a PNG, which take four bytes each while it is made.
 const MAX_PIXELS: u64 = 50_000_000;
 
-/// What the picture is written as.
+/// Format of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PictureFormat {
     Svg,

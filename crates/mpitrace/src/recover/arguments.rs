@@ -51,7 +51,7 @@ pub struct Arguments {
     pub tree: TreeArguments,
 }
 
-/// What can be made of block files.
+/// Format to make of block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputFormat {
     /// One file per rank and a metafile.

@@ -17,14 +17,14 @@ use unify::functions::FunctionSelection;
 use unify::scan::Scan;
 use wrappers::Table;
 
-/// What came of recovering a run.
+/// Result of recovering a run.
 #[derive(Default)]
 pub struct RecoveredFiles {
     /// The files with their sizes.
     pub files: Vec<String>,
-    /// What else is to be known of them.
+    /// Notes on the files.
     pub notes: Vec<String>,
-    /// What could not be written or read.
+    /// Files that could not be written or read, and why.
     pub failures: Vec<String>,
     /// Whether every process's calls are in the files.
     pub all_in: bool,

@@ -18,7 +18,7 @@ fn sample() -> String {
     data("slog2/sample.slog2").to_str().unwrap().to_owned()
 }
 
-/// What it says on stderr, and how it ends.
+/// Runs the command, which must fail. Gives exit code and stderr.
 fn refused(arguments: &[&str]) -> (i32, String) {
     let output = draw(arguments);
     let text = String::from_utf8(output.stderr).unwrap();

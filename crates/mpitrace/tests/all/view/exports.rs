@@ -26,7 +26,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What stands between the first `from` and the next `to` behind it.
+/// Text between the first `from` and the next `to` after it.
 fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
     let rest = text
         .split_once(from)

@@ -147,7 +147,7 @@ fn memory_has_a_bound() {
     }
     let own = server.memory("VmHWM") - server.memory("RssFile");
     assert!(own < 512 << 10, "{own} kB");
-    // What is too large is refused before memory is taken for it.
+    // A question that is too large is refused before memory is taken for it.
     for target in [
         "t/0/picture?w=4000000000",
         "t/0/picture?w=100000000&y0=0&y1=4000000000",

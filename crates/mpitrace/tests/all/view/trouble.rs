@@ -44,7 +44,7 @@ fn a_trace_that_is_shortened_while_it_is_read() {
             let mut statuses = Vec::new();
             let mut left = 20;
             while left > 0 {
-                // What is asked from here on is of the short file.
+                // Questions from here on are about the short file.
                 left -= usize::from(is_short.load(Ordering::SeqCst));
                 let width = 1000 + statuses.len() % 3000;
                 statuses.push(server.get(&format!("t/0/picture?w={width}")).status);
