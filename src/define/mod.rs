@@ -226,7 +226,7 @@ fn with_process_set(_: impl FnOnce(MPI_Group)) -> Option<()> {
     None
 }
 
-/// What a communicator looks like from here.
+/// Describes a communicator as this process sees it.
 fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: CommCreation) -> CommDefinition {
     let (mut rank, mut inter) = (0, 0);
     let mut group: MPI_Group = predefined("MPI_GROUP_NULL");

@@ -56,10 +56,10 @@ const MIN_MEMORY_BYTES: usize = 4 << 20;
 /// Longest wait for ranks of other hosts about which nothing is said: a job whose ranks end at different times need not hear of it.
 const MAX_SILENT_WAIT: Duration = Duration::from_secs(10);
 
-/// What the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
+/// State that the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
 #[derive(Default)]
 pub struct KeptForCaller {
-    /// What keeps other runs from the names of this one's DUMPI files.
+    /// Claim that keeps other runs from the names of this one's DUMPI files.
     pub claim: Option<dumpi::Claim>,
     /// The way to the other ranks, as long as they wait for this one.
     pub waiting: Option<Exchange>,
@@ -126,7 +126,7 @@ pub fn finish(
         return Err(said_starved(whole.starved, world).into());
     }
     let (blocks, missing) = OwnBlocks::open(world);
-    // What could not be read now may be read later.
+    // Records that could not be read now may be read later.
     let unread = missing.clone().filter(|_| own::store().is_some());
     let file = blocks.file()?;
     mpe::merged(&zero.base);
@@ -226,7 +226,7 @@ fn say_who_is_waited_for(world: &World, settings: &Settings) {
     );
 }
 
-/// What stands in this rank's block file, in times of rank 0 where both read the same clock.
+/// Scans this rank's block file, in times of rank 0 if both read the same counter.
 fn own_scan(file: &BlockFile<'_>, zero: &FromZero) -> Scan {
     let mut scan = Scan::new(file);
     if reads_counter_of(&scan, &zero.clock.boot) && zero.clock.readings.len() > 1 {
@@ -237,7 +237,7 @@ fn own_scan(file: &BlockFile<'_>, zero: &FromZero) -> Scan {
     scan
 }
 
-/// What this rank has to tell the others before they merge; `missing` says why its block file cannot be read.
+/// Summary that this rank gives the others before they merge; `missing` says why its block file cannot be read.
 fn own_part(
     file: &BlockFile<'_>,
     scan: &Scan,
@@ -297,7 +297,7 @@ fn write_dumpi(
     }
 }
 
-/// What the merge of all ranks is made with.
+/// Inputs of the merge of all ranks.
 struct AllRanks<'a> {
     line: &'a Exchange,
     zero: &'a FromZero,
@@ -309,7 +309,7 @@ struct AllRanks<'a> {
     debug: &'a Diagnostics,
 }
 
-/// How records are read, as the ranks have agreed on it.
+/// Agreement of the ranks on how records are read.
 struct Reading {
     /// Names of the program's functions on all ranks, sorted.
     names: Vec<String>,

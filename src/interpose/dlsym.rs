@@ -53,7 +53,7 @@ pub unsafe extern "C" fn dlsym() {
     )
 }
 
-/// What to answer: one of our functions, that there is none, or null to ask the real dlsym.
+/// Answers dlsym: one of our functions, the sign that there is none, or null to ask the real dlsym.
 extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: CodeAddress) -> CodeAddress {
     // SAFETY: the program passes a text to dlsym.
     let name = unsafe { CStr::from_ptr(name) };

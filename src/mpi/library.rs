@@ -222,7 +222,7 @@ fn has_symbol(name: &CStr, caller: CodeAddress) -> bool {
         || loaded_mpi().iter().any(|o| symbol_in(o, name).is_some())
 }
 
-/// What another recorder says that it is built for (`trace_abi`), by the path of its file; `None` of all other objects.
+/// The ABI that another recorder is built for (`trace_abi`), by the path of its file; `None` for all other objects.
 fn other_recorder(object: &CStr) -> Option<String> {
     let abi = symbol_in(object, c"trace_abi")?;
     if object_of(abi).as_deref() != Some(object) {

@@ -138,7 +138,7 @@ impl<const N: usize> std::ops::Index<usize> for AddressTable<N> {
     }
 }
 
-/// What is called where the MPI library lacks a function: a program that asks whether a function exists finds ours and
+/// Stands in for a function that the MPI library lacks: a program that asks whether a function exists finds ours and
 /// may call it, which must not end it.
 pub mod missing {
     use std::ffi::c_int;

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 /// One function.
 #[repr(C)]
 pub struct RealFunction {
-    /// Where its calls go on. First, because exported functions jump through it.
+    /// Address at which its calls go on. First, because exported functions jump through it.
     target: AtomicPtr<c_void>,
-    /// What it is called.
+    /// Its name.
     name: &'static CStr,
     /// Makes the system call that it comes to, where there is one with the same arguments.
     raw: unsafe extern "C" fn(),

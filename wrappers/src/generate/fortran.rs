@@ -199,7 +199,7 @@ impl Procedure<'_> {
         put!(s, "    }}");
     }
 
-    /// What an argument points to.
+    /// Type that an argument points to.
     fn pointee(&self, p: &Param) -> &'static str {
         match p.carrier() {
             Carrier::Nothing => "c_void",

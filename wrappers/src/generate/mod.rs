@@ -55,7 +55,7 @@ pub struct Generated {
     pub misfits: Vec<String>,
 }
 
-/// How a recorder says in its file what it was built for: the ABI, and the generation of the functions that its wrappers know
+/// Text by which a recorder's file names what it was built for: the ABI, and the generation of the functions that its wrappers know
 /// (3: before sessions, 4: with them, 5: with the functions about the ABI).
 fn built_for(header: &MpiHeader) -> String {
     let abi = match header.family {
