@@ -7,7 +7,7 @@ use std::path::Path;
 use viewer_core::{AnswerLimits, Viewer};
 
 const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
-/// What stands for the rest of the questions.
+/// Valid questions, as the seeds of all others.
 const SEEDS: [&str; 16] = [
     "meta",
     "summary",

@@ -107,7 +107,7 @@ struct EventLineWriter<W> {
     /// Ids of the lines of each rank, by rank.
     ranks: BTreeMap<i32, Vec<i32>>,
     nodes: usize,
-    /// What is added to times, so that none is below 0.
+    /// Shift that is added to times, so that none is below 0.
     shift: Option<f64>,
     last: f64,
     /// Numbers of the messages of which one end was written, by drawable.
@@ -288,7 +288,7 @@ impl<W: Write> EventLineWriter<W> {
     }
 
     fn point(&mut self, point: &DrawablePoint) -> io::Result<()> {
-        // What comes after the first drawable may be earlier only by the error of adding.
+        // Later points may be earlier than the first drawable only by the error of adding.
         let time = (point.time + self.shift.unwrap_or(0.0)).max(self.last);
         self.last = time;
         self.create_thread(point.line, time)?;

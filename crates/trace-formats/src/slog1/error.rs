@@ -15,7 +15,7 @@ pub type Slog1Error = Fault<Slog1ErrorKind>;
 pub enum Slog1ErrorKind {
     /// The data end in the middle of something.
     Truncated {
-        /// What stands there according to the format.
+        /// The expected item, according to the format.
         what: &'static str,
         /// Bytes it takes.
         expected: u64,

@@ -23,7 +23,7 @@ pub(super) struct NextCall<'a> {
     pub(super) stop: i64,
 }
 
-/// What a request stands for.
+/// Operation that a request stands for.
 #[derive(Clone, Copy, Debug)]
 enum RequestMeaning {
     /// A send that was made already; with its channel, unless it went to nobody.
@@ -411,7 +411,7 @@ impl<'a> RankWalk<'a> {
         Some((channel, messages.send(channel, flow.sent(bytes))))
     }
 
-    /// What a receive may take; `None` if nothing, or if its communicator cannot be followed.
+    /// Messages that a receive may take; `None` if none, or if its communicator cannot be followed.
     fn wanted(
         &self,
         source: i32,
