@@ -43,7 +43,7 @@ pub(super) struct ProcessWalk<'a> {
     pub follows_sends: bool,
     /// Messages that are still to be drawn or left out.
     pub drawn_endpoints: Option<EndpointSelection>,
-    /// Where messages are counted, their order in each channel.
+    /// Counts of messages in each channel, if they are counted.
     pub counts: Option<EndpointCounts>,
     /// Whether calls before may be missing: handles may stand for what nothing is known of.
     pub has_gap: bool,
@@ -178,7 +178,7 @@ impl<'a> ProcessWalk<'a> {
         if !lane.pending.is_empty() {
             let made = plan.and_then(|p| p.handle(call.payload, p.new_comm?));
             let makes_type = plan.is_some_and(|p| p.new_type);
-            // What the call itself has made does not exist before it ends.
+            // Objects that the call itself has made do not exist before it ends.
             lane.pending.retain(|&pending| {
                 let later = match pending {
                     LaneDefinition::Type { .. } => makes_type,
@@ -403,7 +403,7 @@ impl<'a> ProcessWalk<'a> {
         self.leave(lane.place, lane.thread, lane.began, etypes, cargo);
     }
 
-    /// What was defined and is still waiting begins to count at `ticks`.
+    /// Definitions that still wait begin to count at `ticks`.
     pub fn define(&mut self, lane: &mut Lane<'_>, ticks: u64) {
         self.time(ticks);
         for pending in lane.pending.drain(..) {

@@ -25,7 +25,7 @@ const _: () = assert!(counters::MAX_COUNTER_NAMES >= blockfile::counts::MAX_COUN
 
 pub use unify::run_files::RunFilesError;
 
-/// How files are merged.
+/// Options of a merge.
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions {
     /// For which calls the info box shows the CallID.
@@ -188,7 +188,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         chosen.map(stream).collect()
     }
 
-    /// What calls mean.
+    /// Schema of the calls.
     pub fn schema(&self) -> &Schema<'t> {
         &self.schema
     }
@@ -203,7 +203,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         self.last_ns
     }
 
-    /// What was found out about each process, in order of rank.
+    /// Scans of the processes, in order of rank.
     pub fn scans(&self) -> impl Iterator<Item = &Scan> {
         self.processes.iter().map(|p| &p.scan)
     }

@@ -260,7 +260,7 @@ impl ProcessWalk<'_> {
         let rank = place.and_then(|(id, place)| {
             let partners = self.scan.comms.get(id)?.partners();
             let rank = *partners.get(usize::try_from(partner).ok()?)?;
-            // What comes from outside MPI_COMM_WORLD has its other end in the trace of another one.
+            // A message from outside MPI_COMM_WORLD has its other end in the trace of another one.
             match place.folded {
                 true => Some(rank).filter(|&rank| rank >= 0),
                 false => i32::try_from(partner).ok(),

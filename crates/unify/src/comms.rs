@@ -44,7 +44,7 @@ pub struct Communicator {
     /// remote one, which is the other side's local one. All intercommunicators between two groups have the same. The group
     /// of all processes is MPI_COMM_WORLD, that of one process its MPI_COMM_SELF.
     pub sides: Option<(Gid, Gid)>,
-    /// What later communicators made from this one are told by; both sides of an intercommunicator have the same.
+    /// Identity by which later communicators made from this one are told; both sides of an intercommunicator have the same.
     identity: Wide,
 }
 
@@ -109,7 +109,7 @@ pub struct Comms {
     run: u64,
     list: Vec<Communicator>,
     handles: CommHandles,
-    /// How many communicators were made so far with the same key.
+    /// Number of communicators made so far with the same key.
     made: Map<Wide, u64>,
     /// Each list of members, once.
     groups: Map<Wide, Arc<[i32]>>,

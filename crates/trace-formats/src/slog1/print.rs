@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// one without statistics, because it was cut off or not finished, everything else.
 ///
 /// # Errors
-/// What is wrong with the file, or [`Slog1ErrorKind::Io`] if the text could not be written.
+/// The file is damaged, or [`Slog1ErrorKind::Io`] if the text could not be written.
 pub fn print(
     reader: &Slog1Reader<'_>,
     name: &[u8],
