@@ -34,7 +34,7 @@ pub fn ask_for_oldest(mpicc: &str, out: &Path) -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-link-arg-cdylib=-Wl,--wrap={name}");
     }
     println!("cargo::rustc-link-arg-cdylib={}", object.display());
-    // Where the functions were before glibc 2.34; from then on empty libraries, loaded for their names only.
+    // Libraries that had the functions before glibc 2.34; since then empty, loaded for their names only.
     println!(
         "cargo::rustc-link-arg-cdylib=-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state"
     );

@@ -25,7 +25,7 @@ fn main() {
     std::fs::write(Path::new(&folder).join("functions.rs"), text).expect("OUT_DIR can be written");
 }
 
-/// What pictures and summaries tell apart; `None` for the rest of MPI.
+/// Activity that pictures and summaries tell apart; `None` for the rest of MPI.
 fn class(class: Class) -> Option<&'static str> {
     Some(match class {
         Class::Send

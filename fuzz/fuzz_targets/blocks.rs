@@ -27,7 +27,7 @@ use unify::schema::Schema;
 static TABLE: LazyLock<wrappers::Table> =
     LazyLock::new(|| wrappers::table().expect("the table of this build"));
 static RANK: LazyLock<Vec<u8>> = LazyLock::new(|| common::rank(0, 2).bytes());
-/// What calls mean, for handles of 4 and of 6 bytes: worked out once, since that takes longer than to read an input.
+/// Schemas for handles of 4 and of 6 bytes: made once, since that takes longer than to read an input.
 static SCHEMAS: LazyLock<[Schema<'static>; 2]> = LazyLock::new(|| {
     [Family::Mpich, Family::OpenMpi]
         .map(|family| Schema::new(&TABLE, family, CallIdDisplay::Files, &BTreeMap::new()))

@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "the target needs a part of it")]
 mod wire;
 
-/// What the messages have for results.
+/// Results of the messages.
 mod recording {
     pub type Result<T> = std::result::Result<T, rustix::io::Errno>;
 }

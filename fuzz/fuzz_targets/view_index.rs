@@ -16,7 +16,7 @@ const QUESTIONS: [&str; 5] = [
     "overview?bins=50",
     "picture?w=64&max=0",
     "picture?w=33&max=0&mode=stack",
-    "picture?w=10&max=0&mode=heat:1&rows=block:2",
+    "picture?w=10&max=0&mode=heat:1&timelines=block:2",
 ];
 
 static TRACE: LazyLock<(OpenTrace<'static>, IndexIdentity)> = LazyLock::new(|| {

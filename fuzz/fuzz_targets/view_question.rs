@@ -1,4 +1,4 @@
-//! What is asked of the viewer, as it stands in an address: windows, rows, references, searches. Whatever it is, there is an
+//! What is asked of the viewer, as it stands in an address: windows, timelines, references, searches. Whatever it is, there is an
 //! answer or an error that says why.
 #![no_main]
 
@@ -7,17 +7,17 @@ use std::path::Path;
 use viewer_core::{AnswerLimits, Viewer};
 
 const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
-/// What stands for the rest of the questions.
+/// Valid questions, as the seeds of all others.
 const SEEDS: [&str; 16] = [
     "meta",
     "summary",
     "overview?bins=40",
-    "rows?rows=pin:1;only:0-3,!2;sort:-busy",
-    "rows?rows=map:1;block:2;cluster:2;hide:1;order:3,0;sort:busy",
+    "timelines?timelines=pin:1;only:0-3,!2;sort:-busy",
+    "timelines?timelines=map:1;block:2;cluster:2;hide:1;order:3,0;sort:busy",
     "picture?t0=0.1&t1=0.5&w=200&y0=0&y1=3&mode=heat:2&hide=1,2&arrows=all&max=100",
     "picture?w=80&mode=stack&arrows=sel:1.2.0.5",
-    "at?t=0.2&row=1&dt=0.1",
-    "next?t=0.2&row=1&dir=-1",
+    "at?t=0.2&timeline=1&dt=0.1",
+    "next?t=0.2&timeline=1&dir=-1",
     "ref?ref=0.3.0.25!1",
     "follow?ref=0.3.0.25~1.0.5&dir=1",
     "call?id=0x1f",

@@ -4,7 +4,7 @@ use crate::api::annotate::annotate;
 use crate::api::printf::Arguments;
 use crate::call::{Call, modes};
 use crate::mpi::functions::{NUMBERS, index};
-use crate::mpi::slots::{self, Code};
+use crate::mpi::slots::{self, CodeAddress};
 use crate::settings::{Pcontrol, in_force};
 use std::ffi::c_int;
 
@@ -64,7 +64,7 @@ unsafe extern "C" fn controlled<const P: usize>(level: c_int, arguments: &Argume
     }
     // SAFETY: the real function, which is variadic, with the one argument it must have; the wrapper pattern of generated.rs.
     let r = unsafe {
-        let real = std::mem::transmute::<Code, unsafe extern "C" fn(c_int, ...) -> c_int>(
+        let real = std::mem::transmute::<CodeAddress, unsafe extern "C" fn(c_int, ...) -> c_int>(
             slots::real(2 * index::MPI_Pcontrol + P),
         );
         let call = Call::enter(index::MPI_Pcontrol as u16, P == 0);

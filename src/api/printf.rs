@@ -149,7 +149,7 @@ impl FormatWalk<'_> {
         Some(())
     }
 
-    /// What follows a `%`.
+    /// Reads the conversion after a `%`.
     ///
     /// # Safety
     /// As [`Arguments::word`].

@@ -25,7 +25,7 @@ impl HeldFile {
     /// Moves the file out of the way.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new(file: File) -> io::Result<HeldFile> {
         let file = files::out_of_the_way(file)?;
         let identity = identity(&file)?;
@@ -89,7 +89,7 @@ mod tests {
         file.write_all(b"calls").unwrap();
         let held = HeldFile::new(file).unwrap();
         assert!(held.get(None).is_ok());
-        // What the program opens after it has closed the descriptor gets the number.
+        // The next file that the program opens gets the number of the closed descriptor.
         let programs = File::open(&other).unwrap();
         // SAFETY: two descriptors of this test.
         unsafe { libc::dup2(programs.as_raw_fd(), held.file.as_raw_fd()) };

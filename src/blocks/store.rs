@@ -53,7 +53,7 @@ pub struct BlockStore {
 /// Blocks of the file in one piece.
 struct MappedBlocks {
     blocks: Range<u64>,
-    /// Where they are, unless they are mapped no more.
+    /// Start of their mapping; `None` if they are mapped no more.
     base: Option<NonNull<u8>>,
 }
 
@@ -74,7 +74,7 @@ impl BlockStore {
     /// take the place of old ones when there is no more room.
     ///
     /// # Errors
-    /// What the system says, if the file cannot be made or not mapped.
+    /// The error of the system, if the file cannot be made or not mapped.
     pub fn create(
         path: &Path,
         blocks: u64,
@@ -191,17 +191,17 @@ impl BlockStore {
     /// The whole file, for reading.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     ///
     /// # Safety
-    /// What threads have not committed must not be read.
+    /// Records that threads have not committed must not be read.
     pub unsafe fn read(&self) -> io::Result<StoreContents> {
         let file = &*self.file()?;
         if !self.in_memory {
             // SAFETY: the file is this process's own.
             return Ok(StoreContents::File(unsafe { memmap2::Mmap::map(file) }?));
         }
-        // What is in memory is the truth: the file may have had no room for it.
+        // The memory is the truth: the file may have had no room for it.
         // SAFETY: as above; changes stay in memory.
         let mut copy = unsafe { memmap2::MmapOptions::new().map_copy(file) }?;
         let mut put = |from: NonNull<u8>, bytes: usize, to: u64| {
@@ -450,7 +450,7 @@ impl BlockStore {
     }
 }
 
-/// Where a block stands in the file.
+/// Offset of a block in the file, bytes.
 fn offset(block: u64) -> u64 {
     BLOCK_SIZE as u64 * (1 + block)
 }
@@ -494,7 +494,7 @@ impl BlockSpace for BlockStore {
         let written = self.place(1, true).map(offset).and_then(|offset| {
             let file = &*self.file()?;
             file.write_all_at(bytes, offset).inspect_err(|_| {
-                // What got through must not be taken for a block: it would stand in the file twice, once cut off.
+                // A part that got through must not be taken for a block: it would stand in the file twice, once cut off.
                 drop(file.write_all_at(&[0; 4], offset));
                 if self.newest {
                     // The disk is full: this is the size that the file can have.

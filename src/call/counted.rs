@@ -33,7 +33,7 @@ pub fn before(t: &mut Thread) {
         }
         within(|| {
             t.counters = ThreadCounters::open();
-            // Where a thread that is ending has no place for it any more, the descriptors stay.
+            // If an ending thread has no room for it any more, the descriptors stay.
             let _ = OWN.try_with(|_| ());
         });
     }

@@ -63,7 +63,7 @@ static FIRST: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Calls of each function that were recorded, where that is limited.
 static RECORDED: [AtomicU32; COUNT] = [const { AtomicU32::new(0) }; COUNT];
 
-/// How far the part of the run that is to be recorded has come.
+/// State of the part of the run that is to be recorded.
 static WINDOW: AtomicU8 = AtomicU8::new(OPEN);
 const BEFORE: u8 = 0;
 const OPEN: u8 = 1;

@@ -6,7 +6,7 @@ use crate::mpi::constants;
 use crate::mpi::constants::{ROOT, UNDEFINED};
 use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::mpi::library;
-use crate::mpi::library::Code;
+use crate::mpi::library::CodeAddress;
 use crate::mpi::pmpi;
 use std::ffi::c_int;
 
@@ -150,7 +150,7 @@ fn envelope(datatype: MPI_Datatype) -> [usize; 4] {
         let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
         // SAFETY: the function of that name has this signature in every MPI library that has it.
         unsafe {
-            std::mem::transmute::<Code, Large>(code)(
+            std::mem::transmute::<CodeAddress, Large>(code)(
                 datatype,
                 &mut integers,
                 &mut addresses,

@@ -392,7 +392,7 @@ fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
                 return Call::enter(index, by_mpi_name);
             }
         }
-        // What the MPI library does inside a call through PMPI_ names is nobody's call.
+        // Calls that the MPI library makes through PMPI_ names inside a call are nobody's.
         if by_mpi_name || (*t).outer_stack == 0 {
             (*t).ignored[usize::from(index)] += 1;
         }

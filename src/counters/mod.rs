@@ -40,7 +40,7 @@ struct CounterChoice {
 pub struct ThreadCounters {
     wanted: Arc<CounterChoice>,
     groups: Vec<CounterGroup>,
-    /// What comes from getrusage, and where it goes.
+    /// Values that come from getrusage, and their places.
     usage: Vec<(Usage, usize)>,
     before: Vec<i64>,
     after: Vec<i64>,

@@ -153,7 +153,7 @@ const CACHES: &[&str] = &[
     "node",
 ];
 
-/// What is done with a cache: behind its name, operation and result.
+/// Accesses to a cache: name, operation and result.
 const ACCESSES: &[(&str, u64, u64)] = &[
     ("loads", 0, 0),
     ("load-misses", 0, 1),

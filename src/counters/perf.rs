@@ -46,7 +46,7 @@ pub struct CounterGroup {
 struct GroupMember {
     fd: c_int,
     page: Option<PerfPage>,
-    /// Where its value goes.
+    /// Place of its value.
     place: usize,
 }
 
@@ -109,7 +109,7 @@ fn open_allowed(event: &PerfEvent, leader: c_int) -> io::Result<c_int> {
         return open(event, leader, user_only);
     }
     match open(event, leader, 0) {
-        // What the kernel counts itself happens in the kernel: nothing would be left.
+        // The kernel counts software events in the kernel: without the kernel nothing would be left.
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied && event.kind != SOFTWARE => {
             open(event, leader, user_only)
         }
@@ -201,7 +201,7 @@ impl Drop for CounterGroup {
     }
 }
 
-/// What a counter would show had it run all the time: it takes turns with others where there are more than registers.
+/// Value that a counter would show had it run all the time: counters take turns if there are more of them than registers.
 fn scaled(raw: u64, enabled: u64, running: u64) -> i64 {
     if running == 0 || running >= enabled {
         return raw as i64;

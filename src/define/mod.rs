@@ -19,8 +19,8 @@ use crate::settings::Settings;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{
-    CommCreation, CommDefinition, CommKind, DatatypeDefinition, Definition, PredefinedHandle,
-    ProcessDefinition,
+    CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Definition,
+    PredefinedHandle, ProcessDefinition,
 };
 use parking_lot::Mutex;
 use std::ffi::c_int;
@@ -226,7 +226,7 @@ fn with_process_set(_: impl FnOnce(MPI_Group)) -> Option<()> {
     None
 }
 
-/// What a communicator looks like from here.
+/// Describes a communicator as this process sees it.
 fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: CommCreation) -> CommDefinition {
     let (mut rank, mut inter) = (0, 0);
     let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
@@ -246,9 +246,9 @@ fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: CommCreation) -> C
         handle,
         parent,
         kind: if inter != 0 {
-            CommKind::Inter
+            CommDefinitionKind::Inter
         } else {
-            CommKind::Intra
+            CommDefinitionKind::Intra
         },
         origin,
         rank,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Modules that the block file has, by base and path.
 static KNOWN: Mutex<Vec<(u64, String)>> = Mutex::new(Vec::new());
-/// How many objects had been loaded when they were looked at.
+/// Number of objects that had been loaded when they were last looked at.
 static LOADED: AtomicU64 = AtomicU64::new(0);
 
 /// Writes definitions of objects that have been loaded since the last time.

@@ -21,12 +21,12 @@ pub fn announce(line: &Exchange, why: &str) {
         .find(|&n| why.is_char_boundary(n));
     let why = why.get(..length.unwrap_or(0)).unwrap_or_default();
     for to in neighbours(line) {
-        // What cannot be told, the other one finds out at the deadline. The message is complete when [`part`] is.
+        // If it cannot be told, the other one finds out at the deadline. The message is complete when [`part`] is.
         drop(line.start_send(to, REASON_TAG, why.as_bytes().to_vec()));
     }
 }
 
-/// Where messages go that nobody needs any more.
+/// Buffer of messages that nobody needs any more.
 struct DiscardedBytes(UnsafeCell<[u8; MESSAGE_BYTES]>);
 
 // SAFETY: only the thread that is in MPI_Finalize uses it.

@@ -33,7 +33,7 @@ pub enum MeetingFailure<T> {
     Deadline,
     /// MPI returned this error code.
     Mpi(c_int),
-    /// What was looked for came instead.
+    /// Waiting ended because of this finding.
     GivenUp(T),
 }
 

@@ -7,7 +7,7 @@ use crate::platform::mark;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What is known of a rank of this host.
+/// Knowledge about the recorder of a rank of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum NeighbourRecorder {
     /// Nothing tells: it has not called MPI yet, or MPI is linked into the program, or another user's.
@@ -101,7 +101,7 @@ pub fn all_with_block_files(folder: &Path) -> Option<u32> {
     (ranks.len() >= expected as usize).then_some(expected)
 }
 
-/// What the mappings of a process, in the text of /proc/PID/maps, say of a recorder in it.
+/// Looks for a recorder in the mappings of a process, the text of /proc/PID/maps.
 fn recorder(maps: &str) -> NeighbourRecorder {
     let files = || maps.lines().filter_map(|line| line.split_once('/'));
     let has_mark = |mark: &std::ffi::CStr| {

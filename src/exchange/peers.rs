@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// Tag of the messages of [`MessageTag`] number 0; the others follow.
 const FIRST_TAG: i32 = 1000;
-/// What a message counts at least, so that there are not too many of short ones.
+/// Least number of bytes that a message counts as, so that there are not too many short ones.
 const MIN_MESSAGE_BYTES: usize = 16 << 10;
 /// Messages that are asked for, of those that others have not begun to take.
 const ASKED_AT_ONCE: usize = 4;

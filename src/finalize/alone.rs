@@ -77,7 +77,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
             rank: rank as i32,
             ..*world
         };
-        // How many more CallIDs a process has given out, its blocks do not tell.
+        // The blocks of a process do not tell how many more CallIDs it has given out.
         report::counts(settings, &of_rank, scan.calls, scan, table);
         if !settings.outputs.dumpi {
             continue;

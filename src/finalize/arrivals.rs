@@ -60,7 +60,7 @@ pub fn wait(
     Ok(())
 }
 
-/// What all ranks have said so far.
+/// Everything that the ranks have written so far.
 fn read(file: &mut File) -> Vec<u8> {
     let mut said = Vec::new();
     drop(file.rewind().and_then(|()| file.read_to_end(&mut said)));

@@ -10,7 +10,7 @@ use crate::mpi::world::World;
 use merge::stream::MergeStream;
 use unify::endpoints::{DrawnEndpoints, EndpointComparison, EndpointItem, EndpointSelection};
 
-/// What is known of channels.
+/// Records about channels.
 struct ChannelRecords;
 
 impl MergeRecords for ChannelRecords {

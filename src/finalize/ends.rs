@@ -11,20 +11,14 @@ use crate::memory;
 use crate::mpi::functions::{HANDLE, NUMBERS, index};
 use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
-use crate::mpi::slots::{self, Code};
+use crate::mpi::slots::{self, CodeAddress};
 use crate::platform::host;
 use crate::platform::say::say;
 use crate::thread::current;
 use crate::thread::within::within;
+use blockfile::layout::ended;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// `ended` of a file header.
-mod ended {
-    pub const FINALIZED: u32 = 1;
-    pub const EXITED: u32 = 2;
-    pub const ABORTED: u32 = 3;
-}
 
 /// Runs behind all handlers of the program, one of which may call MPI_Finalize.
 #[used]
@@ -83,9 +77,10 @@ fn left_early(store: &BlockStore) {
 pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c_int {
     // SAFETY: the wrapper pattern of generated.rs.
     unsafe {
-        let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn(MPI_Comm, c_int) -> c_int>(
-            slots::real(2 * index::MPI_Abort + P),
-        );
+        let real = std::mem::transmute::<
+            CodeAddress,
+            unsafe extern "C-unwind" fn(MPI_Comm, c_int) -> c_int,
+        >(slots::real(2 * index::MPI_Abort + P));
         let call = Call::enter(index::MPI_Abort as u16, P == 0);
         if call.ignored() {
             let r = real(comm, code);
@@ -122,7 +117,7 @@ pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_in
 pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
     // SAFETY: the wrapper pattern of generated.rs.
     unsafe {
-        let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn() -> c_int>(
+        let real = std::mem::transmute::<CodeAddress, unsafe extern "C-unwind" fn() -> c_int>(
             slots::real(2 * index::MPI_Finalize + P),
         );
         let call = Call::enter(index::MPI_Finalize as u16, P == 0);

@@ -29,8 +29,9 @@ use crate::platform::{folder, host, own_file};
 use crate::settings::{MergeWay, Settings};
 use crate::thread::callids;
 use crate::thread::current;
+use crate::thread::records::put_definition;
+use blockfile::define::Definition;
 use blockfile::file::BlockFile;
-use blockfile::layout::Clock;
 use io_attribution::EventExtract;
 use merge::dumpi;
 use merge::outputs::{OutputPlan, SharedOutputs};
@@ -44,6 +45,7 @@ use unify::clock::ClockMap;
 use unify::endpoints::DrawnEndpoints;
 use unify::gids::GidTable;
 use unify::polls::repeated;
+use unify::run_files::reads_counter_of;
 use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;
@@ -54,10 +56,10 @@ const MIN_MEMORY_BYTES: usize = 4 << 20;
 /// Longest wait for ranks of other hosts about which nothing is said: a job whose ranks end at different times need not hear of it.
 const MAX_SILENT_WAIT: Duration = Duration::from_secs(10);
 
-/// What the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
+/// State that the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
 #[derive(Default)]
 pub struct KeptForCaller {
-    /// What keeps other runs from the names of this one's DUMPI files.
+    /// Claim that keeps other runs from the names of this one's DUMPI files.
     pub claim: Option<dumpi::Claim>,
     /// The way to the other ranks, as long as they wait for this one.
     pub waiting: Option<Exchange>,
@@ -107,7 +109,11 @@ pub fn finish(
     // The merge does without it; then times are as this rank's own clock has them.
     let _ = clocks::compare(t.as_deref_mut(), &line, world);
     if let Some(t) = t {
-        define::clocks(t);
+        match zero.clock.readings.last() {
+            // Recovered from the block files, the trace has the times that it gets here.
+            Some(&reading) if world.rank == 0 => put_definition(t, &Definition::Clock(reading)),
+            _ => define::clocks(t),
+        }
     }
     if settings.merge == MergeWay::Later {
         let own = RankSummary {
@@ -134,7 +140,7 @@ pub fn finish(
         return Err(said_starved(whole.starved, world).into());
     }
     let (blocks, missing) = OwnBlocks::open(world);
-    // What could not be read now may be read later.
+    // Records that could not be read now may be read later.
     let unread = missing.clone().filter(|_| own::store().is_some());
     let file = blocks.file()?;
     mpe::merged(&zero.base);
@@ -234,19 +240,18 @@ fn say_who_is_waited_for(world: &World, settings: &Settings) {
     );
 }
 
-/// What stands in this rank's block file, in times of rank 0 where both read the same clock.
+/// Scans this rank's block file, in times of rank 0 if both read the same counter.
 fn own_scan(file: &BlockFile<'_>, zero: &FromZero) -> Scan {
     let mut scan = Scan::new(file);
-    let counter = file.info().clock == Clock::Tsc;
-    if counter && zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
-        // The same counter as rank 0's: the same time to the last bit, whatever namespace shifts the other clocks.
+    if reads_counter_of(&scan, &zero.clock.boot) && zero.clock.readings.len() > 1 {
+        // The same time as rank 0's to the last bit.
         scan.clock = ClockMap::new(file.info().clock, &zero.clock.readings, &[]);
     }
     scan.name_functions(&zero.dumpi.functions);
     scan
 }
 
-/// What this rank has to tell the others before they merge; `missing` says why its block file cannot be read.
+/// Summary that this rank gives the others before they merge; `missing` says why its block file cannot be read.
 fn own_part(
     file: &BlockFile<'_>,
     scan: &Scan,
@@ -306,7 +311,7 @@ fn write_dumpi(
     }
 }
 
-/// What the merge of all ranks is made with.
+/// Inputs of the merge of all ranks.
 struct AllRanks<'a> {
     line: &'a Exchange,
     zero: &'a FromZero,
@@ -318,7 +323,7 @@ struct AllRanks<'a> {
     debug: &'a Diagnostics,
 }
 
-/// How records are read, as the ranks have agreed on it.
+/// Agreement of the ranks on how records are read.
 struct Reading {
     /// Names of the program's functions on all ranks, sorted.
     names: Vec<String>,

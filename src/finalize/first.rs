@@ -12,10 +12,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use trace_model::files;
 
-/// How often the folder is asked for, a millisecond apart, while another rank looks into it.
+/// Most tries to lock the folder, a millisecond apart, while another rank looks into it.
 const MAX_LOCK_TRIES: u32 = 50;
 
-/// What the header of a block file says of its process.
+/// Rank and end of a process, from the header of its block file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OtherProcess {
     rank: u32,
@@ -108,7 +108,7 @@ pub fn others_if_lowest(store: &BlockStore) -> Option<usize> {
     Some(count)
 }
 
-/// Where the calls of this process and of so many `others` are, and how they are read.
+/// Text that says where the calls of this process and of so many `others` are, and how to read them.
 pub fn where_calls_are(store: &BlockStore, others: usize) -> String {
     let path = store.path().display();
     let folder = store.path().parent().unwrap_or(Path::new(".")).display();

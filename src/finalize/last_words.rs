@@ -8,7 +8,7 @@ use crate::thread::registry;
 use crate::thread::state::Thread;
 use blockfile::define::Definition;
 
-/// What this rank has to say before its records are read, and needs no other rank for: clocks, and calls that were not recorded.
+/// Writes definitions that need no other rank before the records are read: clocks, and calls that were not recorded.
 pub fn own_last_words(t: &mut Thread) {
     define::clocks(t);
     functions::last_words(t);

@@ -31,11 +31,11 @@ pub struct LeavingProcess<'a> {
     pub rank: u32,
     /// The whole run.
     pub world: World,
-    /// How many processes of it write block files.
+    /// Number of its processes that write block files.
     pub processes: u32,
 }
 
-/// How a process has left.
+/// Way in which a process has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaveOutcome {
     /// Others will come: one of them merges.
@@ -75,7 +75,7 @@ impl LeavingProcess<'_> {
     }
 }
 
-/// What all processes of a run know of it where no rank could tell the others.
+/// World of a run in which no rank could tell the others anything.
 pub fn world(size: u32, run: u64, spawned: bool) -> World {
     World {
         rank: 0,

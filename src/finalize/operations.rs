@@ -43,7 +43,7 @@ impl MergeRecords for OperationRecords {
     }
 }
 
-/// What the operations of a run are drawn with.
+/// Inputs for drawing the operations of a run.
 pub struct OperationMerge<'a> {
     /// To the other ranks.
     pub line: &'a Exchange,
@@ -53,7 +53,7 @@ pub struct OperationMerge<'a> {
     pub folder: &'a Path,
     /// Time zero of the trace.
     pub zero_ns: i64,
-    /// What calls mean.
+    /// Table of functions.
     pub table: &'static Table,
 }
 
@@ -131,7 +131,7 @@ impl OwnOperations<'_> {
     }
 }
 
-/// What ended a rank's items early.
+/// Reason why a rank's items ended early.
 const BROKEN: &str = "its records could not be read to the end";
 
 /// The join at rank 0.

@@ -65,7 +65,7 @@ pub fn of_mapping(bytes: &memmap2::Mmap) -> Result<BlockFile<'_>, blockfile::fil
     unsafe { BlockFile::mapped(bytes, std::slice::from_ref(&(0..bytes.len()))) }
 }
 
-/// What the block file of a process without calls would be.
+/// Contents of the block file of a process without calls.
 fn empty_file(world: &World) -> Vec<u8> {
     let mut header = FileHeader {
         magic: FILE_MAGIC,

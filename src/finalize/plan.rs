@@ -117,7 +117,7 @@ pub fn names(
     }
 }
 
-/// What is to be written: as the settings say, below `base`, of the processes that `whole` tells of.
+/// Plan of the outputs: as the settings say, below `base`, for the processes of `whole`.
 pub fn plan(
     world: &World,
     settings: &Settings,

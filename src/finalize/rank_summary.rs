@@ -13,7 +13,7 @@ use unify::categories::UserCategories;
 use unify::counters;
 use unify::function_set::FunctionSet;
 
-/// What a rank, then a part of the tree, then the whole run is made of.
+/// Summary of a rank, then of a part of the tree, then of the whole run.
 #[derive(Clone, Debug, Default)]
 pub struct RankSummary {
     /// Start of the first call, ns on rank 0's clock.
@@ -58,7 +58,7 @@ pub struct RankSummary {
     pub functions: FunctionSet,
     /// Communicators: own ones first, then those that only other ranks know.
     pub comms: Vec<(Gid, Clog2CommKind)>,
-    /// What the programs tell of themselves.
+    /// States and events that the programs define.
     pub categories: UserCategories,
     /// Host of each rank.
     pub hosts: Vec<(u32, String)>,
@@ -255,7 +255,7 @@ pub fn reduce(
 pub struct ZeroClock {
     /// Kernel that rank 0 runs under.
     pub boot: String,
-    /// First and last clock reading of rank 0.
+    /// First and last clock reading of rank 0. Empty if its times are not ticks of a counter.
     pub readings: Vec<ClockReading>,
 }
 

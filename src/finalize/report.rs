@@ -10,22 +10,22 @@ use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
 use merge::dumpi;
-use merge::forward::ForwardedMessages;
 use std::path::Path;
 use std::time::Instant;
+use unify::forward::ForwardedMessages;
 use unify::scan::Scan;
 use wrappers::Table;
 
 /// Fewer polls than this hurt nobody: no setting is advised.
 const MIN_POLLS_FOR_ADVICE: u64 = 1000;
 
-/// What is reported.
+/// Contents of the report.
 struct FinalReport<'a> {
     /// The ranks.
     world: &'a World,
-    /// How many of them have a recorder.
+    /// Number of ranks with a recorder.
     processes: usize,
-    /// What they recorded.
+    /// Summary of their records.
     whole: &'a RankSummary,
     /// Files of rank 0.
     files: &'a [FinishedFile],
@@ -39,19 +39,19 @@ struct FinalReport<'a> {
     unseen: u64,
     /// Message endpoints that are not drawn.
     unmatched_endpoints: u64,
-    /// What was put right of clocks.
+    /// Corrections of message times.
     corrected: Option<ForwardedMessages>,
     /// Duration of reading, merging and writing.
     seconds: f64,
-    /// What could not be written.
+    /// Files that could not be written, and why.
     failures: &'a [String],
 }
 
-/// What was written, by whom and since when.
+/// The written files, and when writing began.
 pub struct WrittenFiles<'a> {
-    /// What is known of one of the processes: of the first one with a recorder.
+    /// Scan of the first process with a recorder.
     pub scan: &'a Scan,
-    /// How DUMPI files were written.
+    /// Options of the DUMPI files.
     pub dumpi: &'a dumpi::DumpiOptions,
     /// Ranks that have a recorder, in order, if not all of them have one.
     pub ranks: Option<&'a [u32]>,
@@ -59,7 +59,7 @@ pub struct WrittenFiles<'a> {
     pub files: &'a [FinishedFile],
     /// Message endpoints that are not drawn because the other end is not known.
     pub unmatched_endpoints: u64,
-    /// What was put right of clocks, if that was asked for.
+    /// Corrections of message times, if they were asked for.
     pub corrected: Option<ForwardedMessages>,
     /// When the merge began.
     pub begun: Instant,
@@ -140,7 +140,7 @@ pub fn later(world: &World, settings: &Settings, base: &Path, calls: u64) {
     );
 }
 
-/// How many of the ranks' DUMPI files rank 0 sees: hosts may each have a folder of their own under one name.
+/// Number of the ranks' DUMPI files that rank 0 sees: hosts may each have a folder of their own under one name.
 fn seen(options: &dumpi::DumpiOptions, ranks: u32) -> u64 {
     let is_there = |rank: &u32| options.bin_path(*rank).exists();
     (0..ranks).filter(is_there).count() as u64
@@ -339,7 +339,7 @@ fn is_counts(beginning: &str) -> bool {
     number() && number()
 }
 
-/// What the setting `debug` asks for, said by the first ranks only.
+/// Messages of the setting `debug`, from the first ranks only.
 pub struct Diagnostics {
     rank: i32,
     begun: Instant,
@@ -376,7 +376,7 @@ impl Diagnostics {
         }
     }
 
-    /// How often each function was called.
+    /// Says how often each function was called.
     pub fn calls(&self, scan: &Scan, table: &Table) {
         if !self.wanted.mpicalls {
             return;

@@ -48,7 +48,7 @@ pub struct SliceMerge<'a> {
     files: [Option<SharedFile>; 2],
 }
 
-/// What the merge is made of, as [`SliceMerge::begin`] needs it.
+/// Inputs that [`SliceMerge::begin`] needs.
 pub struct SliceSettings<'a> {
     /// Time zero on rank 0's clock, ns.
     pub zero_ns: i64,
@@ -56,7 +56,7 @@ pub struct SliceSettings<'a> {
     pub tree: TreeOptions,
     /// Bytes of a block of the CLOG2 file; 0 if there is none.
     pub clog2_block: u32,
-    /// What this rank has recorded.
+    /// Scan of this rank's block file.
     pub scan: &'a Scan,
 }
 
@@ -160,7 +160,7 @@ fn part(file: &mut Option<SharedFile>) -> Option<&mut dyn PartFile> {
 /// Bytes that are not in a file by chance.
 fn mark() -> [u8; MARK_BYTES] {
     let mut mark = [0; MARK_BYTES];
-    // Where there is no chance, the number of the process and the time tell files apart well enough.
+    // Without random numbers, process number and time tell files apart well enough.
     let random = File::open("/dev/urandom").and_then(|mut chance| chance.read_exact(&mut mark));
     if random.is_err() {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -213,7 +213,7 @@ fn open(path: PathBuf, mark: &[u8; MARK_BYTES], world: &World) -> Result<SharedF
     }
 }
 
-/// What is said when a merge by slices was wanted, and is not possible.
+/// Message for a merge by slices that was wanted and is not possible.
 pub fn said_tree(why: &str) -> Trouble {
     format!("merged over rank 0, not in parallel: {why}")
 }

@@ -17,11 +17,11 @@ use std::marker::PhantomData;
 /// Messages under way on each edge of the tree.
 const MESSAGES_AHEAD: usize = 2;
 
-/// What is merged: records that stand whole in messages of at most [`MESSAGE_BYTES`] bytes, and come in order of their keys.
+/// A kind of records to merge: each stands whole in a message of at most [`MESSAGE_BYTES`] bytes, and they come in order of their keys.
 pub trait MergeRecords {
     /// Of the messages.
     const TAG: i32;
-    /// What decides which comes first.
+    /// Key by which records are in order.
     type Key: PartialOrd + Copy;
     /// Bytes of the record at the beginning of `rest`; 0 if there is none.
     fn size(rest: &[u8]) -> usize;
@@ -47,7 +47,7 @@ impl MergeRecords for MergedRecords {
     }
 }
 
-/// Where merged records go.
+/// Receiver of merged records.
 pub trait RecordSink {
     /// Takes one encoded record.
     fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure>;
@@ -138,7 +138,7 @@ impl OrderedRecords<f64> for MergeStream<'_> {
     }
 }
 
-/// What a rank other than 0 has for a sink of its own, and never uses.
+/// The sink of a rank other than 0, which is never used.
 pub struct NoSink;
 
 impl RecordSink for NoSink {

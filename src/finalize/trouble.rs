@@ -5,10 +5,10 @@ use crate::exchange::reasons;
 use crate::mpi::world::World;
 use crate::platform::host;
 
-/// What went wrong, in words for the user.
+/// An error, in words for the user.
 pub type Trouble = String;
 
-/// What went wrong, and where: rank 0 says it, of all ranks that had a reason.
+/// An error with the rank and host that had it: rank 0 says it for one of the ranks that had one.
 pub fn on_rank(world: &World, why: &str) -> String {
     format!("{why} (rank {} on {})", world.rank, host::host())
 }

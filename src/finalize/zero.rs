@@ -11,6 +11,7 @@ use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::settings::Settings;
+use blockfile::layout::Clock;
 use merge::dumpi;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Version of what the ranks say to each other in MPI_Finalize. All ranks must have the same one.
 const PROTOCOL: &str = concat!("libtrace merge 6 of ", env!("CARGO_PKG_VERSION"));
 
-/// What rank 0 decides for all.
+/// Decisions of rank 0 for all ranks.
 pub struct FromZero {
     /// Rank 0's start and process stand in names of files.
     pub world: World,
@@ -29,7 +30,7 @@ pub struct FromZero {
     pub difference: Option<String>,
     /// Rank 0's clock.
     pub clock: ZeroClock,
-    /// How this rank writes its DUMPI file.
+    /// Options of this rank's DUMPI file.
     pub dumpi: dumpi::DumpiOptions,
     /// Path of the merged files without their endings.
     pub base: PathBuf,
@@ -37,7 +38,7 @@ pub struct FromZero {
     pub claim: Option<dumpi::Claim>,
 }
 
-/// How DUMPI files are written below `root`. What is in the records of a rank, its own settings decide.
+/// Options of DUMPI files below `root`. The contents of a rank's records depend on the rank's own settings.
 pub fn dumpi_options(root: PathBuf, stamp: String, settings: &Settings) -> dumpi::DumpiOptions {
     dumpi::DumpiOptions {
         root,
@@ -136,10 +137,13 @@ fn difference(own: &str, of_zero: &str, world: &World) -> Option<String> {
     (!keys.is_empty()).then(|| format!("rank {rank} on {host}: {}", keys.join(", ")))
 }
 
-/// The clock readings of this process: the first, and one now.
+/// The clock readings of this process: the first, and one now; none if times are not ticks of a counter.
 fn own_clock() -> ZeroClock {
     ZeroClock {
         boot: host::boot_id(),
-        readings: vec![clock::first_reading(), clock::reading()],
+        readings: match clock::source() {
+            Clock::Tsc => vec![clock::first_reading(), clock::reading()],
+            Clock::Monotonic => Vec::new(),
+        },
     }
 }

@@ -8,7 +8,7 @@
 use crate::interpose::exports::EXPORTS;
 use crate::mpi::functions::{COUNT, NAMES, SLOTS, SYMBOLS};
 use crate::mpi::library;
-use crate::mpi::slots::{self, Code};
+use crate::mpi::slots::{self, CodeAddress};
 use crate::mpi::symbol::{self, symbol};
 use std::ffi::{CStr, c_char, c_void};
 
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn dlsym() {
     )
 }
 
-/// What to answer: one of our functions, that there is none, or null to ask the real dlsym.
-extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: Code) -> Code {
+/// Answers dlsym: one of our functions, the sign that there is none, or null to ask the real dlsym.
+extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: CodeAddress) -> CodeAddress {
     // SAFETY: the program passes a text to dlsym.
     let name = unsafe { CStr::from_ptr(name) };
     let Some(slot) = slot(name) else {
@@ -77,7 +77,7 @@ extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: Code) -> 
                 let libc = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
                 symbol(libc, name.as_ptr());
             }
-            NOT_THERE as Code
+            NOT_THERE as CodeAddress
         } else {
             std::ptr::null()
         };

@@ -10,7 +10,7 @@ use crate::interpose::{fortran, longjmp};
 use crate::lifecycle::open;
 use crate::mpi::functions::CONVERSIONS;
 use crate::mpi::library;
-use crate::mpi::slots::{self, Code, ENTRY, find_real, is_fortran, missing};
+use crate::mpi::slots::{self, CodeAddress, ENTRY, find_real, is_fortran, missing};
 use crate::platform::jump::find_and_jump;
 use crate::platform::{environment, say};
 use crate::posix;
@@ -37,14 +37,14 @@ fn records_conversions() -> bool {
 }
 
 /// Decides where the calls of slot `index` go. Called by the stubs below at a function's first call.
-extern "C" fn resolve(index: usize, caller: Code) -> Code {
+extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
     open::register_hooks();
     // Programs refer to these weakly, which alone would not take them out of an archive.
     std::hint::black_box(api::ALL);
     let real = find_real(index, caller);
     let wanted = if is_fortran(index) {
         // A library that has no more of MPI than Fortran's names (a serial stand-in) is none.
-        real != missing::nothing as Code && library::is_there(caller)
+        real != missing::nothing as CodeAddress && library::is_there(caller)
     } else {
         !CONVERSIONS.contains(&(index / 2)) || records_conversions()
     };

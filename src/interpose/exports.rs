@@ -18,6 +18,6 @@
 
 use crate::interpose::entry::export;
 use crate::mpi::functions::SLOTS;
-use crate::mpi::slots::{AddressTable, Code};
+use crate::mpi::slots::{AddressTable, CodeAddress};
 
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

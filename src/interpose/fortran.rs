@@ -6,7 +6,7 @@
 
 use crate::interpose::wrappers::WRAPPERS;
 use crate::mpi::functions::index;
-use crate::mpi::slots::{Code, REAL, name};
+use crate::mpi::slots::{CodeAddress, REAL, name};
 use crate::platform::jump::find_and_jump;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -15,9 +15,9 @@ macro_rules! helpers {
     ($($function:ident)*) => {
         /// Guard before the wrapper of slot `slot`, for functions that bindings call in other procedures; `None` for other
         /// slots.
-        pub fn guard(slot: usize) -> Option<Code> {
+        pub fn guard(slot: usize) -> Option<CodeAddress> {
             $(if slot == 2 * index::$function + 1 {
-                return Some(guarded::<{ 2 * index::$function + 1 }> as Code);
+                return Some(guarded::<{ 2 * index::$function + 1 }> as CodeAddress);
             })*
             None
         }
@@ -49,7 +49,7 @@ unsafe extern "C" fn decide() {
 /// Places that calls have come from: the address, and in the lowest bit whether a binding calls for itself there.
 static CALL_PLACES: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
-extern "C" fn target(slot: usize, caller: Code) -> Code {
+extern "C" fn target(slot: usize, caller: CodeAddress) -> CodeAddress {
     let address = caller as usize;
     let place = &CALL_PLACES[(address ^ (address >> 6)) % CALL_PLACES.len()];
     let known = place.load(Relaxed);
@@ -68,7 +68,7 @@ extern "C" fn target(slot: usize, caller: Code) -> Code {
 }
 
 /// Whether the caller is a procedure of a Fortran binding, and not the one of this function.
-fn calls_for_itself(slot: usize, caller: Code) -> bool {
+fn calls_for_itself(slot: usize, caller: CodeAddress) -> bool {
     // The call may be the last instruction of its procedure.
     let inside = caller.cast::<u8>().wrapping_sub(1).cast::<c_void>();
     // SAFETY: Dl_info is plain data, for which zero is valid; dladdr takes any address.

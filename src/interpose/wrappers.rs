@@ -33,7 +33,7 @@ use crate::mpi::constants::UNDEFINED;
 use crate::mpi::functions::{FAMILY, HANDLE, SLOTS};
 use crate::mpi::header::*;
 use crate::mpi::pmpi;
-use crate::mpi::slots::{self, AddressTable, Code, missing};
+use crate::mpi::slots::{self, AddressTable, CodeAddress, missing};
 use blockfile::layout::{Family, POINTER_BYTES};
 use std::ffi::{CStr, c_char, c_void};
 

@@ -5,7 +5,7 @@ use crate::settings::{Setting, Settings};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
-/// What the program has set.
+/// Settings that the program has made.
 static ASKED: Mutex<AskedSettings> = Mutex::new(AskedSettings {
     functions: BTreeMap::new(),
     root: None,

@@ -61,7 +61,7 @@ impl StderrLine {
     }
 
     fn say(&mut self) {
-        // What was too long ends all the same.
+        // A text that was too long ends all the same.
         self.used = self.used.min(self.bytes.len() - 1);
         self.bytes[self.used] = b'\n';
         // SAFETY: our own bytes, and a set made by the system. SIGPIPE is blocked while the handler runs: what the write may

@@ -20,7 +20,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What calls need of this floor and of those between.
+/// Functions of this floor and of those between that calls need.
 static HOOKS: Hooks = Hooks {
     start_thread,
     switched: posix::switch,

@@ -45,7 +45,7 @@ pub fn begin(t: *mut Thread) {
     let world = World {
         rank,
         size,
-        started: clock::posix(libc::CLOCK_REALTIME) as i64 / 1_000_000_000,
+        started: (clock::first_reading().realtime / 1_000_000_000) as i64,
         job: std::process::id(),
         run: job::identity().unwrap_or(0),
         spawned: bits(parent) != constants::handle("MPI_COMM_NULL"),

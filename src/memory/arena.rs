@@ -16,7 +16,7 @@ const PAGE: usize = 4096;
 /// Pieces below this size are kept by size when they come back, as there may be many.
 const SMALL: usize = 1024;
 
-/// Where the room is; 0 without one.
+/// Address of the room; 0 without one.
 static START: AtomicUsize = AtomicUsize::new(0);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 /// Bytes of it that can be read and written; 0 before it is opened.
@@ -38,7 +38,7 @@ struct FreePieces {
     first: *mut FreePiece,
     /// Small ones, by size.
     small: [*mut FreePiece; SMALL / UNIT],
-    /// Where nothing has been given out yet.
+    /// Start of the part of which nothing has been given out yet.
     fresh: usize,
 }
 
@@ -303,7 +303,7 @@ mod tests {
             // SAFETY: taken above.
             unsafe { pieces.give(at as *mut FreePiece, size) };
         }
-        // What lies between small pieces, which are kept by size, is joined.
+        // Pieces between small ones, which are kept by size, are joined.
         let mut piece = pieces.first;
         while !piece.is_null() {
             // SAFETY: a free piece.

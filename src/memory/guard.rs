@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Where the stack goes back to; 0 while no such work is done.
+/// Frame that the stack goes back to; 0 while no such work is done.
 static FRAME: AtomicUsize = AtomicUsize::new(0);
 /// The thread that does it.
 static THREAD: AtomicUsize = AtomicUsize::new(0);

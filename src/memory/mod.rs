@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 pub use guard::{MergeStopped, unless_exhausted};
 
-/// What is set aside where nothing limits the address space: what a merge takes, and as much again for MPI meanwhile.
+/// Room set aside if nothing limits the address space: enough for a merge, and as much again for MPI meanwhile.
 const MAX_ROOM_BYTES: usize = 40 << 20;
-/// What is given back for MPI and for mapped files when the room is opened: a part of it, one by this number.
+/// Divisor of the part of the room that is given back for MPI and for mapped files when it is opened.
 const GIVEN_BACK: usize = 3;
-/// What is set aside at most under a limit, as the program comes first; a merge of a few ranks takes some megabytes.
+/// Most room set aside under a limit, as the program comes first; a merge of a few ranks takes some megabytes.
 const MAX_LIMITED_ROOM_BYTES: u64 = 12 << 20;
 /// Under a limit, of the address space that is left no more than one part of so many is set aside.
 const PART: u64 = 8;

@@ -15,12 +15,12 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Code address.
-pub type Code = *const c_void;
+/// Address of a function.
+pub type CodeAddress = *const c_void;
 
 /// Finds function `name` behind ours: the next one in the search order of the dynamic linker; that of the object the call
 /// came from; that of any loaded `libmpi*`; that of the library named by `TRACE_LIBMPI`. Null where there is none.
-pub fn find(name: &CStr, caller: Code) -> Code {
+pub fn find(name: &CStr, caller: CodeAddress) -> CodeAddress {
     configured();
     // SAFETY: dlsym takes any name.
     let next = unsafe { symbol(libc::RTLD_NEXT, name.as_ptr()) };
@@ -43,7 +43,7 @@ pub fn find(name: &CStr, caller: Code) -> Code {
         .unwrap_or(std::ptr::null())
 }
 
-fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
+fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<CodeAddress> {
     // SAFETY: the handle came from dlopen and is never closed.
     let code = unsafe { symbol(handle? as *mut c_void, name.as_ptr()) };
     (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
@@ -53,7 +53,7 @@ fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
 pub fn is_preloaded() -> bool {
     static PRELOADED: OnceLock<bool> = OnceLock::new();
     *PRELOADED.get_or_init(|| {
-        let object = object_of(is_preloaded as Code).unwrap_or_default();
+        let object = object_of(is_preloaded as CodeAddress).unwrap_or_default();
         let name = String::from_utf8_lossy(file_name(&object)).into_owned();
         let is_named = environment::var("LD_PRELOAD").is_some_and(|list| list.contains(&name));
         is_named && !is_in_program() && !is_linked()
@@ -87,7 +87,7 @@ fn is_linked() -> bool {
 const NAMES: &[&CStr] = &[c"libtrace.so", c"liblmpe.so", c"libmpe.so"];
 
 /// Whether there is a function `name` behind ours that the object `caller` would see without us.
-pub fn is_behind(name: &CStr, caller: Code) -> bool {
+pub fn is_behind(name: &CStr, caller: CodeAddress) -> bool {
     configured();
     // SAFETY: dlsym takes any name.
     let next = unsafe { symbol(libc::RTLD_NEXT, name.as_ptr()) };
@@ -151,7 +151,7 @@ pub fn configured() -> Option<usize> {
     })
 }
 
-fn symbol_in(object: &CStr, name: &CStr) -> Option<Code> {
+fn symbol_in(object: &CStr, name: &CStr) -> Option<CodeAddress> {
     // SAFETY: RTLD_NOLOAD only looks up what is loaded; the reference it takes keeps it loaded, which is wanted.
     unsafe {
         let handle = libc::dlopen(object.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
@@ -163,7 +163,7 @@ fn symbol_in(object: &CStr, name: &CStr) -> Option<Code> {
     }
 }
 
-fn info_of(address: Code) -> Option<libc::Dl_info> {
+fn info_of(address: CodeAddress) -> Option<libc::Dl_info> {
     // SAFETY: Dl_info is plain data, for which zero is valid; dladdr takes any address.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
@@ -177,7 +177,7 @@ pub fn is_ours(address: *mut c_void) -> bool {
     base(address).is_some() && base(address) == base(is_ours as *const c_void)
 }
 
-fn object_of(address: Code) -> Option<CString> {
+fn object_of(address: CodeAddress) -> Option<CString> {
     if address.is_null() {
         return None;
     }
@@ -214,7 +214,7 @@ fn loaded(wanted: impl Fn(&CStr) -> bool) -> Vec<CString> {
     found
 }
 
-fn has_symbol(name: &CStr, caller: Code) -> bool {
+fn has_symbol(name: &CStr, caller: CodeAddress) -> bool {
     // SAFETY: dlsym takes any name.
     let global = unsafe { symbol(libc::RTLD_DEFAULT, name.as_ptr()) };
     !global.is_null()
@@ -222,7 +222,7 @@ fn has_symbol(name: &CStr, caller: Code) -> bool {
         || loaded_mpi().iter().any(|o| symbol_in(o, name).is_some())
 }
 
-/// What another recorder says that it is built for (`trace_abi`), by the path of its file; `None` of all other objects.
+/// The ABI that another recorder is built for (`trace_abi`), by the path of its file; `None` for all other objects.
 fn other_recorder(object: &CStr) -> Option<String> {
     let abi = symbol_in(object, c"trace_abi")?;
     if object_of(abi).as_deref() != Some(object) {
@@ -233,7 +233,7 @@ fn other_recorder(object: &CStr) -> Option<String> {
     Some(abi.to_string_lossy().into_owned())
 }
 
-fn is_of_other_recorder(address: Code) -> bool {
+fn is_of_other_recorder(address: CodeAddress) -> bool {
     object_of(address).is_some_and(|object| other_recorder(&object).is_some())
 }
 
@@ -261,12 +261,12 @@ const STEPS_ASIDE: u8 = 2;
 
 /// Whether this recorder is the one that traces: the first one that a call comes to. The others are told.
 fn is_first_recorder() -> bool {
-    let others: Vec<Code> = loaded(|path| other_recorder(path).is_some())
+    let others: Vec<CodeAddress> = loaded(|path| other_recorder(path).is_some())
         .iter()
         .filter_map(|path| symbol_in(path, c"trace_role"))
         .collect();
     // SAFETY: a variable of a recorder that stays loaded, of the type above.
-    let role = |other: &Code| unsafe { &*(*other).cast::<AtomicU8>() };
+    let role = |other: &CodeAddress| unsafe { &*(*other).cast::<AtomicU8>() };
     if trace_role.load(Relaxed) == STEPS_ASIDE
         || others
             .iter()
@@ -282,7 +282,7 @@ fn is_first_recorder() -> bool {
 }
 
 /// The function of the MPI library that tells its version, not that of another recorder; null where no MPI is loaded.
-fn version_function(caller: Code) -> Code {
+fn version_function(caller: CodeAddress) -> CodeAddress {
     let found = find(VERSION_FUNCTION, caller);
     if found.is_null() || !is_of_other_recorder(found) {
         return found;
@@ -297,7 +297,7 @@ fn version_function(caller: Code) -> Code {
 }
 
 /// Family of the MPI library that is loaded, by symbols and names that only it has; `None` where no MPI is loaded.
-fn family(caller: Code) -> Option<Family> {
+fn family(caller: CodeAddress) -> Option<Family> {
     if has_symbol(c"ompi_mpi_comm_world", caller) {
         return Some(Family::OpenMpi);
     }
@@ -315,7 +315,7 @@ fn family(caller: Code) -> Option<Family> {
 }
 
 /// Whether an MPI library is loaded.
-pub fn is_there(caller: Code) -> bool {
+pub fn is_there(caller: CodeAddress) -> bool {
     static THERE: OnceLock<bool> = OnceLock::new();
     *THERE.get_or_init(|| family(caller).is_some())
 }
@@ -327,7 +327,7 @@ pub fn is_loaded() -> bool {
 
 /// Whether the wrappers may be entered: an MPI library is there, its handles are what the wrappers take them for, and the program has
 /// no more rights than its user. Otherwise says once what to do, and everything is passed through.
-pub fn is_usable(caller: Code) -> bool {
+pub fn is_usable(caller: CodeAddress) -> bool {
     static USABLE: OnceLock<bool> = OnceLock::new();
     *USABLE.get_or_init(|| {
         if environment::is_untrusted() {
@@ -353,7 +353,7 @@ pub fn is_usable(caller: Code) -> bool {
                 Family::OpenMpi => "Open MPI",
                 Family::Standard => "MPI-5 standard",
             };
-            let itself = object_of(is_usable as Code).unwrap_or_default();
+            let itself = object_of(is_usable as CodeAddress).unwrap_or_default();
             on_first_rank(&format!(
                 "trace: {} is built for the {} ABI, the program runs on one of the {} ABI: nothing is traced. `mpitrace run` finds the library that fits; ci/build-all builds one for each MPI",
                 itself.to_string_lossy(), name(FAMILY), name(found)

@@ -16,7 +16,7 @@ struct DynamicEntry {
     value: u64,
 }
 
-/// What is looked for in the loaded objects, and whether one has it.
+/// A library that is looked for in the needs of loaded objects, and whether one has it.
 struct NeededSearch<'a> {
     names: &'a [&'a CStr],
     is_found: bool,

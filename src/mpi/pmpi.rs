@@ -17,6 +17,6 @@
 )]
 
 use crate::mpi::header::*;
-use crate::mpi::slots::{self, Code};
+use crate::mpi::slots::{self, CodeAddress};
 
 include!(concat!(env!("OUT_DIR"), "/pmpi.rs"));

@@ -10,7 +10,7 @@
 use crate::mpi::constants::ERR_OTHER;
 use crate::mpi::functions::{COUNT, NAMES, RETURNS_CODE, SLOTS, SYMBOLS};
 use crate::mpi::library;
-pub use crate::mpi::library::Code;
+pub use crate::mpi::library::CodeAddress;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -25,12 +25,12 @@ impl PointerSlot {
 
     /// Code address in the slot; null until it is known.
     #[inline(always)]
-    pub fn get(&self) -> Code {
+    pub fn get(&self) -> CodeAddress {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Replaces the code address.
-    pub fn set(&self, code: Code) {
+    pub fn set(&self, code: CodeAddress) {
         self.0.store(code.cast_mut(), Ordering::Release);
     }
 }
@@ -46,7 +46,7 @@ static BYPASS: AtomicBool = AtomicBool::new(false);
 /// The real function behind slot `index`, resolved if need be; never null: without one it is a function that returns an
 /// MPI error.
 #[inline(always)]
-pub fn real(index: usize) -> Code {
+pub fn real(index: usize) -> CodeAddress {
     let code = REAL[index].get();
     if code.is_null() {
         find_real(index, std::ptr::null())
@@ -57,7 +57,7 @@ pub fn real(index: usize) -> Code {
 
 /// The real function behind slot `index`, of which a wrapper is running: its first call has found it.
 #[inline(always)]
-pub fn found(index: usize) -> Code {
+pub fn found(index: usize) -> CodeAddress {
     REAL[index].get()
 }
 
@@ -81,7 +81,7 @@ pub fn name(index: usize) -> &'static CStr {
 }
 
 /// Notes the function behind slot `index` where it has been found otherwise.
-pub fn set_real(index: usize, code: Code) {
+pub fn set_real(index: usize, code: CodeAddress) {
     if REAL[index].get().is_null() {
         REAL[index].set(code);
     }
@@ -89,7 +89,7 @@ pub fn set_real(index: usize, code: Code) {
 
 /// The real function of slot `index`, looked for if need be; `caller` is where the call comes from, null where that is not known.
 #[cold]
-pub fn find_real(index: usize, caller: Code) -> Code {
+pub fn find_real(index: usize, caller: CodeAddress) -> CodeAddress {
     let known = REAL[index].get();
     if !known.is_null() {
         return known;
@@ -98,11 +98,11 @@ pub fn find_real(index: usize, caller: Code) -> Code {
     let code = if !found.is_null() {
         found
     } else if is_fortran(index) {
-        missing::nothing as Code
+        missing::nothing as CodeAddress
     } else if RETURNS_CODE[index / 2] {
-        missing::error as Code
+        missing::error as CodeAddress
     } else {
-        missing::nothing as Code
+        missing::nothing as CodeAddress
     };
     REAL[index].set(code);
     code
@@ -125,20 +125,20 @@ pub fn bypass() {
 
 /// A table of code addresses.
 #[repr(transparent)]
-pub struct AddressTable<const N: usize>(pub [Code; N]);
+pub struct AddressTable<const N: usize>(pub [CodeAddress; N]);
 
 // SAFETY: addresses of functions are valid in every thread.
 unsafe impl<const N: usize> Sync for AddressTable<N> {}
 
 impl<const N: usize> std::ops::Index<usize> for AddressTable<N> {
-    type Output = Code;
+    type Output = CodeAddress;
 
-    fn index(&self, i: usize) -> &Code {
+    fn index(&self, i: usize) -> &CodeAddress {
         &self.0[i]
     }
 }
 
-/// What is called where the MPI library lacks a function: a program that asks whether a function exists finds ours and
+/// Stands in for a function that the MPI library lacks: a program that asks whether a function exists finds ours and
 /// may call it, which must not end it.
 pub mod missing {
     use std::ffi::c_int;

@@ -4,7 +4,7 @@
 
 use std::ffi::CStr;
 
-/// Where a constant's value comes from.
+/// Source of a constant's value.
 #[allow(
     dead_code,
     reason = "each ABI family has constants of some of these kinds"

@@ -53,7 +53,7 @@ impl Folders {
     }
 }
 
-/// What patterns in names of folders stand for before MPI_Init, as far as the launcher has told.
+/// Replaces patterns in the name of a folder before MPI_Init, as far as the launcher has told their values.
 fn expanded(name: &str, rank: u32) -> String {
     let (program, host) = (host::program(), host::host());
     let job = settings::job_id(&environment::var);

@@ -75,7 +75,7 @@ pub fn size() -> Option<u32> {
     ProcessEnvironment::Own.size()
 }
 
-/// What is in a file of /proc, up to [`MAX_ENVIRONMENT_BYTES`].
+/// Contents of a file of /proc, up to [`MAX_ENVIRONMENT_BYTES`].
 pub(super) fn read(path: impl AsRef<Path>) -> Option<Vec<u8>> {
     use std::io::Read;
     let mut bytes = Vec::new();

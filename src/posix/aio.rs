@@ -10,7 +10,7 @@ use blockfile::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTI
 use libc::aiocb;
 use std::ffi::c_int;
 
-/// What is recorded of a control block.
+/// The recorded fields of a control block.
 fn of_control_block(kind: u16, block: &aiocb) -> CallResult {
     let mut call_result = CallResult::new(
         kind,

@@ -75,7 +75,7 @@ impl RunningFileCall {
         }
     }
 
-    /// What the kernel charged for since.
+    /// Charges of the kernel since then.
     #[inline(always)]
     fn sectors(&self) -> Option<(u64, u64)> {
         let (read, written) = self.sectors?;

@@ -14,7 +14,7 @@ use super::maps::{map, sync as sync_map};
 use super::real::{self, RealFunction};
 use super::stdio::{close_stream, open_stream, use_stream};
 use super::watch;
-use crate::mpi::library::Code;
+use crate::mpi::library::CodeAddress;
 use crate::thread::state::Thread;
 use blockfile::operation::*;
 use libc::*;
@@ -65,7 +65,7 @@ macro_rules! function {
                 // SAFETY: the real function has this signature, and gets what the program gave.
                 let real = || unsafe {
                     std::mem::transmute::<
-                        Code,
+                        CodeAddress,
                         unsafe extern "C" fn($($type),*) -> $result,
                     >(REAL.target())($($argument),*)
                 };

@@ -4,7 +4,7 @@
 //! runs [`resolve_all`], but other libraries' constructors may call before that. `dlsym` itself may lead to calls (an
 //! allocator of the program's that opens a file); these are made as raw system calls.
 
-use crate::mpi::library::Code;
+use crate::mpi::library::CodeAddress;
 use crate::mpi::symbol;
 use crate::platform::errno::{errno, set_errno};
 use crate::platform::jump::find_and_jump;
@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 /// One function.
 #[repr(C)]
 pub struct RealFunction {
-    /// Where its calls go on. First, because exported functions jump through it.
+    /// Address at which its calls go on. First, because exported functions jump through it.
     target: AtomicPtr<c_void>,
-    /// What it is called.
+    /// Its name.
     name: &'static CStr,
     /// Makes the system call that it comes to, where there is one with the same arguments.
     raw: unsafe extern "C" fn(),
@@ -38,7 +38,7 @@ impl RealFunction {
 
     /// Address of the function to call.
     #[inline(always)]
-    pub fn target(&self) -> Code {
+    pub fn target(&self) -> CodeAddress {
         self.target.load(Relaxed)
     }
 
@@ -92,8 +92,8 @@ macro_rules! real_function {
 pub(crate) use real_function;
 
 /// Finds `function`; called by its first call.
-pub extern "C" fn resolve(function: &RealFunction) -> Code {
-    let raw = function.raw as Code;
+pub extern "C" fn resolve(function: &RealFunction) -> CodeAddress {
+    let raw = function.raw as CodeAddress;
     if is_resolving() {
         return raw;
     }

@@ -24,7 +24,7 @@ unsafe fn descriptor(stream: *mut FILE) -> c_int {
     fd
 }
 
-/// What open(2) would be given for `mode`.
+/// Flags that open(2) would be given for `mode`.
 fn flags_of(mode: &[u8]) -> c_int {
     let both = mode.contains(&b'+');
     let access = |one| if both { libc::O_RDWR } else { one };

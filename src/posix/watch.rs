@@ -22,14 +22,14 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Re
 
 /// Nothing is recorded.
 const NOTHING: u8 = 0;
-/// What MPI_File_* functions do.
+/// File calls inside MPI_File_* functions.
 const MPI_FILE: u8 = 1;
 /// Everything on regular files.
 const EVERYTHING: u8 = 2;
 
-/// What is recorded now.
+/// Calls that are recorded now.
 static LEVEL: AtomicU8 = AtomicU8::new(NOTHING);
-/// What is recorded while recording is on.
+/// Calls that are recorded while recording is on.
 static WANTED: AtomicU8 = AtomicU8::new(NOTHING);
 /// Whether calls outside MPI are recorded now; exported functions look at it.
 pub static ALSO_OUTSIDE: AtomicBool = AtomicBool::new(false);
@@ -42,7 +42,7 @@ static INTERRUPTING: AtomicU64 = AtomicU64::new(0);
 static ALONE: AtomicPtr<u8> = AtomicPtr::new(&raw const ALWAYS as *mut u8);
 static ALWAYS: u8 = 1;
 
-/// What an MPI function has to do with files.
+/// Relation of an MPI function to files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileRole {
     /// A function that has nothing to do with files, but may make progress of what others began.

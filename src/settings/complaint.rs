@@ -71,7 +71,7 @@ pub enum ComplaintKind {
         key: String,
         /// The later value.
         value: String,
-        /// Where the first one stands.
+        /// Place of the first one.
         first: SettingPlace,
     },
     /// More words than key and value; they are left out of account.
@@ -83,7 +83,7 @@ pub enum ComplaintKind {
     },
     /// The file was named or found and cannot be read.
     Unreadable {
-        /// What the system says.
+        /// Error of the system.
         error: String,
     },
     /// The file holds bytes that are not UTF-8, first at this line; U+FFFD stands for them.

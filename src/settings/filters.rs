@@ -8,7 +8,7 @@ use wrappers::Class;
 use super::values::{OptionKind, Setting, size, size_text, words};
 
 words! {
-    /// What becomes of calls that ask again and again for what is not there, or for the time.
+    /// Treatment of calls that ask again and again for what is not there, or for the time.
     Polling {
         /// They are recorded.
         All: "all",

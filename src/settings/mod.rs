@@ -67,7 +67,7 @@ impl Settings {
     pub fn of_process(known: &dyn Fn(&str) -> bool) -> (Settings, Vec<Complaint>, bool) {
         let env = |name: &str| {
             let value = std::env::var_os(name)?;
-            // What systems set for everybody is no order: a folder that is not there is not meant.
+            // A value that systems set for everybody is no order: a folder that does not exist is not meant.
             let is_folder = !options::is_customary(name) || is_usable_folder(&value);
             is_folder.then(|| value.to_string_lossy().into_owned())
         };

@@ -56,7 +56,7 @@ pub const PATTERNS: &[(&str, &str)] = &[
 
 /// `pattern` with every pattern replaced by what it stands for. A `%` that begins no pattern stays as it is.
 ///
-/// What is put in cannot change the directory: `/` and control characters in it become `_`, nothing becomes `unknown`.
+/// Inserted values cannot change the directory: `/` and control characters in them become `_`, an empty value becomes `unknown`.
 pub fn expand(pattern: &str, names: &NameValues<'_>) -> String {
     let mut text = String::with_capacity(pattern.len());
     let mut rest = pattern;

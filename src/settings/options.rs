@@ -165,7 +165,7 @@ options! {
         /// while it is off are counted only.
         "start" => start: OnOff = true;
 
-        /// What becomes of MPI functions that have no line of their own.
+        /// Treatment of MPI functions that have no line of their own.
         "MPI_Default" | "MPI_ALL_FUNCTIONS" => default_function: Setting = Setting::Enable;
 
         /// Which pairs of times the DUMPI files carry. SST-DUMPI's default is `full`. Ours is `wall`, because the CPU clock
@@ -229,7 +229,7 @@ options! {
     }
 
     "Filters" {
-        /// What becomes of classes of MPI functions: names of classes, then what becomes of them. A class is one of those in
+        /// Treatment of classes of MPI functions: names of classes, then the treatment. A class is one of those in
         /// [functions.md](functions.md), or a group of them: `p2p`, `collectives`, `onesided`, `files`, `local`. A line for the
         /// function itself wins over its class, and later words win over earlier ones.
         "class" => class: ClassSettings = BTreeMap::new();
@@ -260,12 +260,12 @@ options! {
         /// ([filters.md](filters.md)). When the room is used up, or with 0, messages that cannot be matched get no arrow.
         "matching-only-limit" | "hidden-limit" => matching_only_limit: MaybeSize<{ 64 << 10 }, { 1 << 50 }, false> = Some(32 << 20);
 
-        /// What becomes of polls. `sample`: of a run of unsuccessful polls, record only the first and the last, plus a count.
+        /// Treatment of polls. `sample`: of a run of unsuccessful polls, record only the first and the last, plus a count.
         /// Polls are MPI_Iprobe, MPI_Test and their like with equal arguments, and readings of the time (MPI_Wtime, MPI_Wtick).
         /// Up to eight different polls in turn count as one run.
         "polling" => polling: Polling = Polling::All;
 
-        /// What MPI_Pcontrol does besides being recorded. `obey`: levels 0 and 1 switch recording, levels 2 and 3 put texts
+        /// Effect of MPI_Pcontrol besides being recorded. `obey`: levels 0 and 1 switch recording, levels 2 and 3 put texts
         /// into the trace.
         "pcontrol" => pcontrol: Pcontrol = Pcontrol::Obey;
     }
@@ -306,7 +306,7 @@ options! {
         /// Maximum size of a process's block file. `at-disk-limit` decides what happens when it is reached.
         "disk-limit" => disk_limit: MaybeSize<{ 1 << 20 }, { 1 << 50 }, false> = None;
 
-        /// What happens when the limit is reached or the disk is full. `stop`: recording stops. `newest`: recording goes on,
+        /// Action when the limit is reached or the disk is full. `stop`: recording stops. `newest`: recording goes on,
         /// and the newest calls replace the oldest ones (a flight recorder). Each thread's block and the definitions of
         /// communicators, datatypes and files are never given up and come on top of the limit.
         "at-disk-limit" => at_disk_limit: AtLimit = AtLimit::Stop;
@@ -331,7 +331,7 @@ options! {
         /// 20 times as many.
         "sync-probes" => sync_probes: BoundedNumber<1, 1000> = 10, same("MPE_SYNC_FREQUENCY");
 
-        /// How the records of all ranks become CLOG2 and SLOG2. `tree`: they are passed on in a binary tree, and rank 0 writes the
+        /// Way in which the records of all ranks become CLOG2 and SLOG2. `tree`: they are passed on in a binary tree, and rank 0 writes the
         /// files. `parallel`: each rank writes a part of the files, cut by time, so that MPI_Finalize does not grow with the
         /// number of ranks. All ranks must see the folder of the files. Operations below MPI and `clock-forward` need
         /// the tree; a line says so. `auto`: `parallel` from four million calls on, for which rank 0 would take about a

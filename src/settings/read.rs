@@ -17,7 +17,7 @@ use super::{
 /// More complaints than this are only counted: a file that is none of ours should not fill the terminal.
 const MAX_COMPLAINTS: usize = 20;
 
-/// What a key sets.
+/// Target of a key.
 #[derive(Clone)]
 enum Target {
     Option(&'static SettingsOption),
@@ -60,7 +60,7 @@ impl Target {
 pub struct SettingsReader<'a> {
     settings: Settings,
     known: &'a dyn Fn(&str) -> bool,
-    /// Where each option and function was first set, and the value that stood there.
+    /// Place at which each option and function was first set, and the value there.
     set: BTreeMap<String, (SettingPlace, String)>,
     complaints: Vec<(Complaint, Option<Target>)>,
     left_out: usize,

@@ -30,7 +30,7 @@ fn known(name: &str) -> bool {
     FUNCTIONS.contains(&name)
 }
 
-/// What `variables` and `files` give, complaints as lines.
+/// Loads settings from `variables` and `files`. Gives complaints as lines.
 fn load(variables: &[(&str, &str)], files: &[(&str, &[u8])]) -> (Settings, Vec<String>) {
     let variables: BTreeMap<&str, &str> = variables.iter().copied().collect();
     let files: BTreeMap<&Path, &[u8]> = files
@@ -51,12 +51,12 @@ fn load(variables: &[(&str, &str)], files: &[(&str, &[u8])]) -> (Settings, Vec<S
     )
 }
 
-/// What a `dumpi.conf` of this content gives.
+/// Loads a `dumpi.conf` of this content.
 fn file(text: &str) -> (Settings, Vec<String>) {
     load(&[], &[("dumpi.conf", text.as_bytes())])
 }
 
-/// What a faultless `dumpi.conf` of this content gives.
+/// Loads a `dumpi.conf` of this content, which must have no faults.
 fn good(text: &str) -> Settings {
     let (settings, complaints) = file(text);
     assert!(complaints.is_empty(), "{complaints:?}");

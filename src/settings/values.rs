@@ -22,7 +22,7 @@ pub trait OptionKind {
     /// The texts that give `value` when they are taken one after the other, beginning with the default.
     fn texts(value: &Self::Value) -> Vec<String>;
 
-    /// What is allowed, for complaints and the documentation.
+    /// Text of the allowed values, for complaints and the documentation.
     fn allowed() -> String;
 }
 
@@ -88,7 +88,7 @@ impl Timestamp {
 }
 
 words! {
-    /// What becomes of a function's calls, or of statuses; the codes are DUMPI's setting constants and mask bits.
+    /// Treatment of a function's calls, or of statuses; the codes are DUMPI's setting constants and mask bits.
     Setting {
         /// Left out.
         Disable = 0: "disable",
@@ -114,7 +114,7 @@ words! {
 }
 
 words! {
-    /// How the records of all ranks become one file.
+    /// Way in which the records of all ranks become one file.
     MergeWay {
         /// As `Parallel` where there are many calls, else as `Tree`.
         Auto: "auto",
@@ -162,7 +162,7 @@ words! {
 }
 
 words! {
-    /// What happens when there is no more room for blocks.
+    /// Action when there is no more room for blocks.
     AtLimit {
         /// Recording stops.
         Stop: "stop",
@@ -174,7 +174,7 @@ words! {
 words! {
     /// Which file calls into libc are recorded.
     Posix {
-        /// What MPI_File calls do, at once or later.
+        /// File calls inside MPI_File calls, and those that happen for them later.
         Mpiio: "mpiio",
         /// The program's own as well.
         All: "all",

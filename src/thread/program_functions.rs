@@ -34,7 +34,7 @@ pub struct ProgramFunctions {
     block: u64,
     /// Number of functions of the program that were entered in it and not left, as far as no frame was thrown away.
     open: usize,
-    /// Where the records of their entries end, the latest ones.
+    /// Ends of the records of their entries, the latest ones.
     entries: [usize; MAX_OPEN_ENTRIES],
 }
 

@@ -45,7 +45,7 @@ pub fn watch(t: *mut Thread, anywhere: bool) {
     }
 }
 
-/// How often a thread that begins lets others run while one of them has the list.
+/// Most times that a beginning thread lets others run while one of them has the list.
 const MAX_LOCK_TRIES: usize = 64;
 
 /// The state of a thread that has ended, for the running one; `None` if there is none, or others have the list for long: that

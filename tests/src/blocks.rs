@@ -64,7 +64,7 @@ pub struct RecordedOperation {
     pub call: u64,
     /// Start, ticks.
     pub start: u64,
-    /// How long it took, ticks.
+    /// Duration, ticks.
     pub duration: u64,
     /// errno.
     pub error: i32,
@@ -74,12 +74,12 @@ pub struct RecordedOperation {
     pub operation: OperationRecord,
 }
 
-/// What a block file says of files.
+/// Records about files in a block file.
 #[derive(Debug, Default)]
 pub struct RecordedFiles {
     /// The operations, thread by thread, in the order in which they ended.
     pub done: Vec<RecordedOperation>,
-    /// What descriptors stood for.
+    /// Definitions of open files.
     pub files: Vec<OpenFileDefinition>,
     /// Records that are not there: how many, why.
     pub lost: Vec<(u64, String)>,
@@ -88,7 +88,7 @@ pub struct RecordedFiles {
 }
 
 impl RecordedFiles {
-    /// How often each kind of operation stands there, of those for which `choose` holds.
+    /// Number of operations of each kind for which `choose` holds.
     pub fn count(&self, choose: impl Fn(&RecordedOperation) -> bool) -> CallTally {
         let mut counts = CallTally::new();
         for done in self.done.iter().filter(|done| choose(done)) {

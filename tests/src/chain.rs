@@ -28,7 +28,7 @@ struct SeenTransfer {
     marks: ByteMarks,
 }
 
-/// What the comparison found.
+/// Result of the comparison.
 #[derive(Debug, Default)]
 pub struct ChainComparison {
     /// Transfers that wrote to the program's files.
@@ -160,7 +160,7 @@ pub fn facts(trace: &Path, prefix: &str) -> RunAttribution {
     facts
 }
 
-/// What `truth.c` has written, per rank and file.
+/// Reads what `truth.c` has written, per rank and file.
 fn truth(folder: &Path) -> BTreeMap<(u32, String), Vec<SeenTransfer>> {
     let mut all: BTreeMap<(u32, String), Vec<SeenTransfer>> = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -206,7 +206,7 @@ pub fn truth_library() -> PathBuf {
     library
 }
 
-/// How exact the report of a trace is, `mpitrace io --csv exactness`: by stage and column.
+/// Precision of the report of a trace, `mpitrace io --csv exactness`: by stage and column.
 pub fn exactness(trace: &Path) -> BTreeMap<String, BTreeMap<String, u64>> {
     let mut command = Command::new(crate::mpitrace());
     command.args(["io", "--csv", "exactness"]).arg(trace);

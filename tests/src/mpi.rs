@@ -70,7 +70,7 @@ impl Mpi {
         }
     }
 
-    /// What the docs call it.
+    /// Name in the docs.
     pub fn title(self) -> &'static str {
         match self {
             Mpi::Mpich => "MPICH 4.0",
@@ -172,7 +172,7 @@ impl Mpi {
         command
     }
 
-    /// What tests need in the environment: permission to run as root and with more ranks than cores, and in Open MPI 4.1
+    /// Variables that tests need: permission to run as root and with more ranks than cores, and in Open MPI 4.1
     /// the one-sided components that work (its `rdma` component crashes in MPI_Win_create on a single node).
     pub fn environment(self, command: &mut Command) {
         if !self.is_mpich() {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a command left when it had ended.
+/// Output and end of a command.
 #[derive(Debug)]
 pub struct FinishedCommand {
     /// Exit status of the command.
@@ -52,7 +52,7 @@ impl FinishedCommand {
 /// A command that did not come to its end.
 #[derive(Debug)]
 pub struct Hung {
-    /// What it left when it had been killed.
+    /// Output and end of the killed command.
     pub finished: FinishedCommand,
     /// Stacks of all threads of it and of the processes below it, before it was killed; says so where there is no gdb.
     pub stacks: String,
@@ -217,7 +217,7 @@ impl TestFolder {
         TestFolder(path)
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -14,15 +14,15 @@ pub const LIMIT: Duration = Duration::from_secs(300);
 
 /// A traced run and its folder.
 pub struct TracedRun {
-    /// Where the program ran; the trace is in `trace/` below it.
+    /// Folder in which the program ran; the trace is in `trace/` below it.
     pub folder: TestFolder,
-    /// What it printed and how it ended.
+    /// Output and end of the program.
     pub finished: FinishedCommand,
-    /// How many ranks it had.
+    /// Number of ranks.
     pub ranks: usize,
 }
 
-/// How a traced run is to be made. The defaults suit most.
+/// Setup of a traced run. The defaults suit most.
 pub struct TraceSetup<'a> {
     /// The implementation.
     pub mpi: Mpi,
@@ -164,7 +164,7 @@ impl TracedRun {
         files.into_iter().next().expect("just counted")
     }
 
-    /// What `mpitrace print` says of a file.
+    /// Output of `mpitrace print` for a file.
     #[track_caller]
     pub fn print(&self, file: &Path) -> String {
         let mut command = Command::new(mpitrace());

@@ -12,19 +12,19 @@ import { Hits } from "./panels/Hits";
 import { Io } from "./panels/Io";
 import { Legend } from "./panels/Legend";
 import { Messages } from "./panels/Messages";
-import { PerRow } from "./panels/PerRow";
+import { PerTimeline } from "./panels/PerTimeline";
 import { Pins } from "./panels/Pins";
 import { Statistics } from "./panels/Statistics";
 import { Summary } from "./panels/Summary";
 import {
-  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, shownRows, trouble, type PanelName,
+  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, shownTimelines, trouble, type PanelName,
 } from "./state";
 import { Timeline } from "./timeline/Timeline";
 import { short } from "./timeline/Tooltip";
 import { Toolbar } from "./Toolbar";
 
 const SHOWN: Record<PanelName, () => preact.JSX.Element> = {
-  summary: Summary, stats: Statistics, rows: PerRow, matrix: Messages, hits: Hits, events: Events, io: Io, pins: Pins,
+  summary: Summary, stats: Statistics, timelines: PerTimeline, matrix: Messages, hits: Hits, events: Events, io: Io, pins: Pins,
 };
 
 export function App() {
@@ -122,9 +122,9 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
 /** A link to the window as a file. */
 function Export({ name }: { name: "svg" | "png" | "html" }) {
   const { t0, t1 } = restedSpan.value;
-  const { y0, y1 } = shownRows.peek();
+  const { y0, y1 } = shownTimelines.peek();
   const values: Record<string, Value> = {
-    t0, t1, rows: rested.value.rows, y0, y1, hide: rested.value.hide.join(","), w: Math.round(area.value.width) || 1200,
+    t0, t1, timelines: rested.value.timelines, y0, y1, hide: rested.value.hide.join(","), w: Math.round(area.value.width) || 1200,
     h: Math.round(area.value.height) || 600, theme: isDark.value ? "dark" : null,
   };
   const link = address(rested.value.trace, question(`export.${name}`, values));

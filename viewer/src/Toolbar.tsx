@@ -2,7 +2,7 @@
 
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { copyLink, setRows, wholeTrace, zoom } from "./actions";
+import { copyLink, setTimelines, wholeTrace, zoom } from "./actions";
 import { duration, instant } from "./axis";
 import { openDialog } from "./modal";
 import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
@@ -17,7 +17,7 @@ import { short } from "./timeline/Tooltip";
 const ARROW_NAMES: Record<Arrows, string> = { none: "arrows: none", sel: "arrows: selection", worst: "arrows: worst", all: "arrows: all" };
 
 export function Toolbar() {
-  const { trace, arrows, rows } = rested.value;
+  const { trace, arrows, timelines } = rested.value;
   const maps = meta.value?.maps ?? [];
   return (
     <header class="toolbar">
@@ -40,7 +40,7 @@ export function Toolbar() {
       <Search />
       <span class="group">
         {maps.length > 1 ? (
-          <select aria-label="Timelines by" title="Timelines by (V)" value={item(rows, "map") ?? "0"} onChange={(event) => setRows(event.currentTarget.value === "0" ? "" : `map:${event.currentTarget.value}`, { top: 0, height: 0 })}>
+          <select aria-label="Timelines by" title="Timelines by (V)" value={item(timelines, "map") ?? "0"} onChange={(event) => setTimelines(event.currentTarget.value === "0" ? "" : `map:${event.currentTarget.value}`, { top: 0, height: 0 })}>
             {maps.map(({ name }, nth) => <option key={nth} value={String(nth)}>{short(name, 40)}</option>)}
           </select>
         ) : null}

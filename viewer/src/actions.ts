@@ -4,7 +4,7 @@
 import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
-  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedRows, renaming, rowCount, rowHeight, say, selected, shownRows,
+  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedTimelines, renaming, timelineCount, timelineHeight, say, selected, shownTimelines,
   span, trouble, view, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
@@ -32,7 +32,7 @@ export function pan(part: number): void {
   change({ t0: t0 + by, t1: t1 + by }, "pan");
 }
 
-/** The whole trace and all rows. */
+/** The whole trace and all timelines. */
 export function wholeTrace(): void {
   const whole = meta.peek();
   if (whole) change({ t0: whole.t0, t1: whole.t1, top: 0, height: 0 });
@@ -48,55 +48,55 @@ export function toEnd(side: -1 | 1): void {
   else change({ t0: whole.t1 - length, t1: whole.t1 }, "end");
 }
 
-/** Scrolls by rows, and keeps the last one on the screen. */
-export function scrollRows(by: number): void {
+/** Scrolls by timelines, and keeps the last one on the screen. */
+export function scrollTimelines(by: number): void {
   const window = now.peek();
-  const { top } = geometry.scrollRows(window, extent.peek(), by * window.rowHeight);
-  change({ top }, "rows");
+  const { top } = geometry.scrollTimelines(window, extent.peek(), by * window.timelineHeight);
+  change({ top }, "timelines");
 }
 
-export function pageRows(pages: number): void {
-  scrollRows(pages * Math.max(1, Math.floor(area.peek().height / rowHeight.peek()) - 1));
+export function pageTimelines(pages: number): void {
+  scrollTimelines(pages * Math.max(1, Math.floor(area.peek().height / timelineHeight.peek()) - 1));
 }
 
-/** Makes rows `factor` times as high; the cursor's row stays where it is, else the one in the middle. */
-export function zoomRows(factor: number): void {
+/** Makes timelines `factor` times as high; the one of the cursor stays where it is, else the one in the middle. */
+export function zoomTimelines(factor: number): void {
   const [window, all] = [now.peek(), extent.peek()];
-  const row = cursor.peek()?.row;
-  const y = row === undefined ? all.height / 2 : geometry.yOf(row, window, all);
-  const { top, rowHeight: height } = geometry.zoomRows(window, all, factor, Math.min(Math.max(0, y), all.height));
+  const timeline = cursor.peek()?.timeline;
+  const y = timeline === undefined ? all.height / 2 : geometry.yOf(timeline, window, all);
+  const { top, timelineHeight: height } = geometry.zoomTimelines(window, all, factor, Math.min(Math.max(0, y), all.height));
   change({ height, top }, "timeline height");
 }
 
-/** Moves the cursor to another row, and scrolls it into view. */
-export function moveCursor(rows: number): void {
-  const { y0 } = shownRows.peek();
-  const from = cursor.peek() ?? { row: y0 - Math.sign(rows), t: anchor() };
-  putCursor(from.row + rows, from.t);
+/** Moves the cursor to another timeline, and scrolls it into view. */
+export function moveCursor(timelines: number): void {
+  const { y0 } = shownTimelines.peek();
+  const from = cursor.peek() ?? { timeline: y0 - Math.sign(timelines), t: anchor() };
+  putCursor(from.timeline + timelines, from.t);
 }
 
-/** Puts the cursor on a row and a time, scrolls there, and says what is there. */
-export function putCursor(row: number, t: number): void {
-  const at = Math.min(Math.max(0, row), Math.max(0, rowCount.peek() - 1));
-  cursor.value = { row: at, t };
+/** Puts the cursor on a timeline and a time, scrolls there, and says what is there. */
+export function putCursor(timeline: number, t: number): void {
+  const at = Math.min(Math.max(0, timeline), Math.max(0, timelineCount.peek() - 1));
+  cursor.value = { timeline: at, t };
   reveal(at, t, t);
   const { t0, t1 } = span.peek();
   const here = question("at", {
-    t, row: at, rows: view.peek().rows, dt: (t1 - t0) / Math.max(1, area.peek().width) / 2, hide: view.peek().hide.join(","),
+    t, timeline: at, timelines: view.peek().timelines, dt: (t1 - t0) / Math.max(1, area.peek().width) / 2, hide: view.peek().hide.join(","),
   });
   askJson<DrawableDetail | null>(view.peek().trace, here)
     .then((found) => say(found ? describe(found) : `${layout.peek()?.label[at] ?? ""}, nothing here`))
     .catch(report);
 }
 
-/** Scrolls until a row and a stretch of time can be seen, without changing the scale unless the stretch needs it. */
-export function reveal(row: number, from: number, to: number): void {
+/** Scrolls until a timeline and a stretch of time can be seen, without changing the scale unless the stretch needs it. */
+export function reveal(timeline: number, from: number, to: number): void {
   const patch: Partial<View> = {};
-  const onScreen = area.peek().height / rowHeight.peek();
+  const onScreen = area.peek().height / timelineHeight.peek();
   const { top } = view.peek();
-  const below = row - pinnedRows.peek();
+  const below = timeline - pinnedTimelines.peek();
   if (below >= 0 && below < top) patch.top = below;
-  else if (below >= 0 && row + 1 > top + onScreen) patch.top = Math.max(0, row + 1 - onScreen);
+  else if (below >= 0 && timeline + 1 > top + onScreen) patch.top = Math.max(0, timeline + 1 - onScreen);
   const { t0, t1 } = span.peek();
   const length = t1 - t0;
   if (from < t0 || to > t1) {
@@ -113,9 +113,9 @@ export function select(found: DrawableDetail | null, adds = false): void {
   if (!found) return;
   const others = adds ? view.peek().sel.filter((ref) => ref !== found.ref) : [];
   change({ sel: [...others, found.ref] }, "select");
-  if (found.row >= 0) {
-    cursor.value = { row: found.row, t: found.t0 };
-    reveal(found.row, found.t0, Math.min(found.t1, found.t0 + (span.peek().t1 - span.peek().t0)));
+  if (found.timeline >= 0) {
+    cursor.value = { timeline: found.timeline, t: found.t0 };
+    reveal(found.timeline, found.t0, Math.min(found.t1, found.t0 + (span.peek().t1 - span.peek().t0)));
   }
   say(describe(found));
 }
@@ -127,7 +127,7 @@ export function current(): DrawableDetail | null {
 
 async function get<T>(route: string, values: Record<string, string | number | null>): Promise<T | null> {
   try {
-    return await askShared<T | null>(view.peek().trace, question(route, { ...values, rows: view.peek().rows }));
+    return await askShared<T | null>(view.peek().trace, question(route, { ...values, timelines: view.peek().timelines }));
   } catch (error) {
     report(error);
     return null;
@@ -136,17 +136,17 @@ async function get<T>(route: string, values: Record<string, string | number | nu
 
 /** One drawable: it is kept, so that selecting it asks nothing more. */
 async function getDetail(route: string, values: Record<string, string | number | null>): Promise<DrawableDetail | null> {
-  const { trace, rows } = view.peek();
+  const { trace, timelines } = view.peek();
   const found = await get<DrawableDetail>(route, values);
-  if (view.peek().trace === trace && view.peek().rows === rows) keepDetail(trace, rows, found);
+  if (view.peek().trace === trace && view.peek().timelines === timelines) keepDetail(trace, timelines, found);
   return found;
 }
 
-/** The next (1) or previous (-1) state on the row of the selection or of the cursor. */
-export async function nextOnRow(dir: 1 | -1): Promise<void> {
+/** The next (1) or previous (-1) state on the timeline of the selection or of the cursor. */
+export async function nextOnTimeline(dir: 1 | -1): Promise<void> {
   const from = current();
-  const at = cursor.peek() ?? { row: shownRows.peek().y0, t: span.peek().t0 };
-  const found = await getDetail("next", from ? { ref: from.ref, dir } : { row: at.row, t: at.t, dir });
+  const at = cursor.peek() ?? { timeline: shownTimelines.peek().y0, t: span.peek().t0 };
+  const found = await getDetail("next", from ? { ref: from.ref, dir } : { timeline: at.timeline, t: at.t, dir });
   if (found) select(found);
   else say(dir > 0 ? "no later state on this timeline" : "no earlier state on this timeline");
 }
@@ -155,9 +155,9 @@ export async function nextOnRow(dir: 1 | -1): Promise<void> {
 export async function follow(dir: 1 | -1): Promise<void> {
   const from = current();
   if (!from) return say("nothing is selected");
-  const { trace, rows } = view.peek();
+  const { trace, timelines } = view.peek();
   const found = await get<FollowAnswer>("follow", { ref: from.ref, dir });
-  for (const detail of [found?.partner ?? null, found?.arrows[0] ?? null]) keepDetail(trace, rows, detail);
+  for (const detail of [found?.partner ?? null, found?.arrows[0] ?? null]) keepDetail(trace, timelines, detail);
   if (found?.partner) return select(found.partner);
   const arrow = found?.arrows[0];
   if (arrow) return select(arrow);
@@ -169,18 +169,18 @@ export async function selectRef(ref: string, adds = false): Promise<void> {
   select(await getDetail("ref", { ref }), adds);
 }
 
-/** The extent of the selected range, else of the selected drawables: in time, and in rows where it has some. */
+/** The extent of the selected range, else of the selected drawables: in time, and in timelines where it has some. */
 function selection(): { t0: number; t1: number; y0: number | null; y1: number | null } | null {
   const { range } = view.peek();
   if (range) return range;
   const all = selected.peek();
   if (all.length === 0) return null;
-  const rows = all.flatMap((one) => [one.row, one.to?.row ?? one.row]).filter((row) => row >= 0);
+  const timelines = all.flatMap((one) => [one.timeline, one.to?.timeline ?? one.timeline]).filter((timeline) => timeline >= 0);
   return {
     t0: Math.min(...all.map((one) => Math.min(one.t0, one.t1))),
     t1: Math.max(...all.map((one) => Math.max(one.t0, one.t1))),
-    y0: rows.length > 0 ? Math.min(...rows) : null,
-    y1: rows.length > 0 ? Math.max(...rows) + 1 : null,
+    y0: timelines.length > 0 ? Math.min(...timelines) : null,
+    y1: timelines.length > 0 ? Math.max(...timelines) + 1 : null,
   };
 }
 
@@ -191,22 +191,22 @@ export function showSelection(): void {
   const { t0, t1 } = span.peek();
   const length = Math.max(t1 - t0, (found.t1 - found.t0) * 1.25);
   const middle = (found.t0 + found.t1) / 2;
-  const onScreen = area.peek().height / rowHeight.peek();
-  const most = Math.max(0, rowCount.peek() - onScreen);
-  const top = found.y0 === null ? view.peek().top : Math.min(most, Math.max(0, (found.y0 + found.y1! - pinnedRows.peek()) / 2 - onScreen / 2));
+  const onScreen = area.peek().height / timelineHeight.peek();
+  const most = Math.max(0, timelineCount.peek() - onScreen);
+  const top = found.y0 === null ? view.peek().top : Math.min(most, Math.max(0, (found.y0 + found.y1! - pinnedTimelines.peek()) / 2 - onScreen / 2));
   change({ t0: middle - length / 2, t1: middle + length / 2, top });
 }
 
-/** The selection as the window; a selected range as the rows, too. */
+/** The selection as the window; a selected range as the timelines, too. */
 export function zoomToSelection(): void {
   const found = selection();
   if (!found) return say("nothing is selected");
   const { range } = view.peek();
   const margin = range ? 0 : (found.t1 - found.t0) * 0.1;
   const patch: Partial<View> = { t0: found.t0 - margin, t1: found.t1 + margin };
-  if (range && (range.y0 > 0 || range.y1 < rowCount.peek()) && range.y1 > range.y0) {
-    patch.height = Math.min(geometry.mostRowHeight(area.peek().height), area.peek().height / (range.y1 - range.y0));
-    patch.top = Math.max(0, range.y0 - pinnedRows.peek());
+  if (range && (range.y0 > 0 || range.y1 < timelineCount.peek()) && range.y1 > range.y0) {
+    patch.height = Math.min(geometry.mostTimelineHeight(area.peek().height), area.peek().height / (range.y1 - range.y0));
+    patch.top = Math.max(0, range.y0 - pinnedTimelines.peek());
   }
   change({ ...patch, range: null });
 }
@@ -230,76 +230,76 @@ export function hideCurrent(): void {
   say(`${found.name} hidden`);
 }
 
-/** The row that keys are about: the cursor's, else that of the selection. */
-function currentRow(): number | null {
-  const row = cursor.peek()?.row ?? current()?.row ?? -1;
-  return row >= 0 && row < rowCount.peek() ? row : null;
+/** The timeline that keys are about: the cursor's, else that of the selection. */
+function currentTimeline(): number | null {
+  const timeline = cursor.peek()?.timeline ?? current()?.timeline ?? -1;
+  return timeline >= 0 && timeline < timelineCount.peek() ? timeline : null;
 }
 
-/** Keeps a row on top, or no longer. */
-export function pinRow(row = currentRow()): void {
-  const rows = layout.peek();
-  const key = row === null ? undefined : rows?.key[row];
-  if (row === null || !rows || key === undefined) return say("no timeline is chosen");
-  const isPinned = row < rows.pinned;
-  setRows(withKey(view.peek().rows, "pin", key, !isPinned));
-  say(`${rows.label[row] ?? ""} ${isPinned ? "no longer pinned" : "pinned"}`);
+/** Keeps a timeline on top, or no longer. */
+export function pinTimeline(timeline = currentTimeline()): void {
+  const timelines = layout.peek();
+  const key = timeline === null ? undefined : timelines?.key[timeline];
+  if (timeline === null || !timelines || key === undefined) return say("no timeline is chosen");
+  const isPinned = timeline < timelines.pinned;
+  setTimelines(withKey(view.peek().timelines, "pin", key, !isPinned));
+  say(`${timelines.label[timeline] ?? ""} ${isPinned ? "no longer pinned" : "pinned"}`);
 }
 
-export function hideRow(row = currentRow()): void {
-  const rows = layout.peek();
-  const key = row === null ? undefined : rows?.key[row];
-  if (row === null || key === undefined) return say("no timeline is chosen");
-  setRows(withKey(view.peek().rows, "hide", key, true));
-  say(`${rows?.label[row] ?? ""} hidden`);
+export function hideTimeline(timeline = currentTimeline()): void {
+  const timelines = layout.peek();
+  const key = timeline === null ? undefined : timelines?.key[timeline];
+  if (timeline === null || key === undefined) return say("no timeline is chosen");
+  setTimelines(withKey(view.peek().timelines, "hide", key, true));
+  say(`${timelines?.label[timeline] ?? ""} hidden`);
 }
 
-/** Lets another name be written for a row. */
-export function renameRow(): void {
-  const row = currentRow();
-  if (row === null) return say("no timeline is chosen");
-  reveal(row, span.peek().t0, span.peek().t1);
-  renaming.value = row;
+/** Lets another name be written for a timeline. */
+export function renameTimeline(): void {
+  const timeline = currentTimeline();
+  if (timeline === null) return say("no timeline is chosen");
+  reveal(timeline, span.peek().t0, span.peek().t1);
+  renaming.value = timeline;
 }
 
-/** Opens or shuts the tree node of a row. */
-export function openRow(isOpen: boolean, row = currentRow()): void {
-  const rows = layout.peek();
-  if (!rows || row === null) return say("no timeline is chosen");
+/** Opens or shuts the tree node of a timeline. */
+export function openTimeline(isOpen: boolean, timeline = currentTimeline()): void {
+  const timelines = layout.peek();
+  if (!timelines || timeline === null) return say("no timeline is chosen");
   // A leaf is shut by shutting the node it is in.
-  let at = row;
-  if (!rows.group[at] && !isOpen) {
-    while (at > 0 && !(rows.group[at] && rows.depth[at]! < rows.depth[row]!)) at--;
+  let at = timeline;
+  if (!timelines.group[at] && !isOpen) {
+    while (at > 0 && !(timelines.group[at] && timelines.depth[at]! < timelines.depth[timeline]!)) at--;
   }
-  const key = rows.key[at];
-  if (!rows.group[at] || key === undefined) return say("this timeline has no others in it");
-  setRows(withNode(view.peek().rows, key, isOpen));
+  const key = timelines.key[at];
+  if (!timelines.group[at] || key === undefined) return say("this timeline has no others in it");
+  setTimelines(withNode(view.peek().timelines, key, isOpen));
 }
 
-/** Other rows. What is meant by positions means something else then, and goes. */
-export function setRows(rows: string, patch: Partial<View> = {}): void {
+/** Other timelines. What is meant by positions means something else then, and goes. */
+export function setTimelines(timelines: string, patch: Partial<View> = {}): void {
   const range = view.peek().range;
-  change({ rows, range: range && { ...range, y0: 0, y1: Math.max(1, rowCount.peek()) }, ...patch });
+  change({ timelines, range: range && { ...range, y0: 0, y1: Math.max(1, timelineCount.peek()) }, ...patch });
 }
 
-/** Rows of the next of the file's line maps. */
+/** Timelines of the next of the file's line maps. */
 export function nextMap(): void {
   const maps = meta.peek()?.maps ?? [];
   if (maps.length < 2) return say("the trace has one way to name its timelines");
-  const next = (Number(item(view.peek().rows, "map") ?? 0) + 1) % maps.length;
-  setRows(next === 0 ? "" : `map:${next}`, { top: 0, height: 0 });
+  const next = (Number(item(view.peek().timelines, "map") ?? 0) + 1) % maps.length;
+  setTimelines(next === 0 ? "" : `map:${next}`, { top: 0, height: 0 });
   say(`timelines by ${maps[next]?.name ?? ""}`);
 }
 
 /** Folds the tree of labels one level higher; after the highest, all of it is open. */
 export function group(): void {
-  const spec = view.peek().rows;
+  const spec = view.peek().timelines;
   const columns = meta.peek()?.maps[Number(item(spec, "map") ?? 0)]?.columns.length ?? 1;
   const bare = withItem(withItem(spec, "shut", null), "open", null);
   const folded = item(spec, "fold");
   const next = folded === null ? columns - 2 : Number(folded) - 1;
   if (columns < 2) return say("timelines of this kind have no groups");
-  setRows(withItem(bare, "fold", next < 0 ? null : String(next)), { top: 0, height: 0 });
+  setTimelines(withItem(bare, "fold", next < 0 ? null : String(next)), { top: 0, height: 0 });
 }
 
 export function showPanel(panel: PanelName): void {
@@ -337,15 +337,15 @@ export async function enter(): Promise<void> {
   if (!at) return zoomToSelection();
   const { t0, t1 } = span.peek();
   const dt = (t1 - t0) / Math.max(1, area.peek().width) / 2;
-  const found = await getDetail("at", { t: at.t, row: at.row, dt, hide: view.peek().hide.join(",") });
+  const found = await getDetail("at", { t: at.t, timeline: at.timeline, dt, hide: view.peek().hide.join(",") });
   if (!found) return say("nothing here");
   if (found.ref === view.peek().sel.at(-1)) zoomToSelection();
   else select(found);
 }
 
-/** All rows of the window as the selected range. */
+/** All timelines of the window as the selected range. */
 export function selectWindow(): void {
-  change({ range: { ...span.peek(), y0: 0, y1: Math.max(1, rowCount.peek()) } });
+  change({ range: { ...span.peek(), y0: 0, y1: Math.max(1, timelineCount.peek()) } });
   say("the window is selected");
 }
 
@@ -363,7 +363,7 @@ export async function copyLink(): Promise<void> {
 /** What a finding leads to. */
 export async function goTo(target: FindingTarget): Promise<void> {
   const patch: Partial<View> = {};
-  if (target.rows !== undefined && target.rows !== null) Object.assign(patch, { rows: target.rows, top: 0, height: 0 });
+  if (target.timelines !== undefined && target.timelines !== null) Object.assign(patch, { timelines: target.timelines, top: 0, height: 0 });
   if (typeof target.t0 === "number" && typeof target.t1 === "number" && target.t0 < target.t1) {
     patch.t0 = target.t0;
     patch.t1 = target.t1;
@@ -374,9 +374,9 @@ export async function goTo(target: FindingTarget): Promise<void> {
   change({ range: null, ...patch });
   if (!target.sel) return;
   const found = await getDetail("ref", { ref: target.sel });
-  if (found && found.row >= 0) {
-    cursor.value = { row: found.row, t: found.t0 };
-    reveal(found.row, found.t0, found.t1);
+  if (found && found.timeline >= 0) {
+    cursor.value = { timeline: found.timeline, t: found.t0 };
+    reveal(found.timeline, found.t0, found.t1);
     say(describe(found));
   }
 }

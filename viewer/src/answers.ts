@@ -83,7 +83,7 @@ t1: number,
 /**
  * Timeline, or -1 if it is on none.
  */
-row: number, 
+timeline: number, 
 /**
  * Line, as the file numbers it.
  */
@@ -153,7 +153,7 @@ line: number,
 /**
  * Timeline, or -1 if it is on none.
  */
-row: number, 
+timeline: number, 
 /**
  * Seconds.
  */
@@ -170,9 +170,9 @@ export type CallAnswer = { call: DrawableDetail | null, operations: Array<Drawab
 /**
  * Answer to `stats`.
  */
-export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, rows: TimelineNumbers, span: number, threads: number, drawables: number, };
+export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, timelines: TimelineNumbers, span: number, threads: number, drawables: number, };
 
-export type CategoryNumbers = { kind: number, name: string, topology: TopologyName, count: number, incl: number, excl: number, min: number | null, mean: number | null, max: number | null, row_of_max: number | null, bytes: number, };
+export type CategoryNumbers = { kind: number, name: string, topology: TopologyName, count: number, incl: number, excl: number, min: number | null, mean: number | null, max: number | null, timeline_of_max: number | null, bytes: number, };
 
 export type TimelineNumbers = { 
 /**
@@ -202,11 +202,11 @@ messages: Array<[number, number, number]>,
  */
 durations: Array<[number, number]>, exact: boolean, };
 
-export type EventsAnswer = { total: number, exact: boolean, ref: Array<string>, topology: Array<TopologyName>, kind: Array<number>, name: Array<string>, t0: Array<number>, t1: Array<number>, dur: Array<number>, row: Array<number>, 
+export type EventsAnswer = { total: number, exact: boolean, ref: Array<string>, topology: Array<TopologyName>, kind: Array<number>, name: Array<string>, t0: Array<number>, t1: Array<number>, dur: Array<number>, timeline: Array<number>, 
 /**
- * Row of the end of an arrow, −1 for anything else.
+ * Timeline of the end of an arrow, −1 for anything else.
  */
-to_row: Array<number>, info: Array<string>, };
+to_timeline: Array<number>, info: Array<string>, };
 
 export type SearchAnswer = { hit: DrawableDetail | null, 
 /**
@@ -347,7 +347,7 @@ t1: number,
 /**
  * Spec of the timelines.
  */
-rows: string, 
+timelines: string, 
 /**
  * Reference of the drawable that is to be selected, or nothing.
  */

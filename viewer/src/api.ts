@@ -159,13 +159,13 @@ export async function askShared<T>(trace: number, asked: string, signal?: AbortS
 }
 
 /** Details of the drawable that a reference names, on the timelines of a layout. */
-export function askReference(trace: number, ref: string, rows: string): Promise<DrawableDetail | null> {
-  return askShared<DrawableDetail | null>(trace, question("ref", { ref, rows }));
+export function askReference(trace: number, ref: string, timelines: string): Promise<DrawableDetail | null> {
+  return askShared<DrawableDetail | null>(trace, question("ref", { ref, timelines }));
 }
 
 /** Keeps details that came with another answer: whoever asks for their reference next has them. */
-export function keepDetail(trace: number, rows: string, found: DrawableDetail | null): void {
-  if (found) answers.set(`${trace}/${question("ref", { ref: found.ref, rows })}`, found);
+export function keepDetail(trace: number, timelines: string, found: DrawableDetail | null): void {
+  if (found) answers.set(`${trace}/${question("ref", { ref: found.ref, timelines })}`, found);
 }
 
 /** One answer at a time: a new question gives up the one before, unless others wait for it. */

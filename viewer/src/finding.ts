@@ -28,7 +28,7 @@ function forgetHits(): void {
 /** Counts the hits of the query of the view. */
 export async function count(): Promise<void> {
   counting?.abort();
-  const { query, trace, rows } = view.peek();
+  const { query, trace, timelines } = view.peek();
   const whole = meta.peek();
   wrong.value = "";
   if (query.trim() === "" || !whole) {
@@ -39,7 +39,7 @@ export async function count(): Promise<void> {
   counting = own;
   isSearching.value = true;
   try {
-    const asked = question("hits", { q: query, t0: whole.t0, t1: whole.t1, bins: BINS, rows });
+    const asked = question("hits", { q: query, t0: whole.t0, t1: whole.t1, bins: BINS, timelines });
     const hits = await askJson<HitsAnswer>(trace, asked, own.signal);
     if (own.signal.aborted) return;
     found.value = hits;
@@ -56,7 +56,7 @@ export async function count(): Promise<void> {
 }
 
 async function search(dir: 1 | -1, from: string | number): Promise<void> {
-  const { query, trace, rows } = view.peek();
+  const { query, trace, timelines } = view.peek();
   if (query.trim() === "") {
     document.getElementById("search")?.focus();
     return say("nothing is searched for yet");
@@ -65,8 +65,8 @@ async function search(dir: 1 | -1, from: string | number): Promise<void> {
   try {
     let at: string | number | null = from;
     for (let turn = 0; turn < MOST_TURNS && at !== null; turn++) {
-      const answer: SearchAnswer = await askJson<SearchAnswer>(trace, question("search", { q: query, from: at, dir, rows }));
-      keepDetail(trace, rows, answer.hit);
+      const answer: SearchAnswer = await askJson<SearchAnswer>(trace, question("search", { q: query, from: at, dir, timelines }));
+      keepDetail(trace, timelines, answer.hit);
       if (answer.hit) {
         select(answer.hit);
         if (answer.wrapped) say(dir > 0 ? "from the beginning again" : "from the end again");

@@ -13,12 +13,12 @@ const [SECOND, SHARE_2, THIRD, SHARE_3, SHARE_1] = STACK_SECTIONS;
 /** Category numbers of cells: 0 nothing, k + 1 kind k. */
 export type CellChannel = Uint8Array | Uint16Array;
 
-/** Row-major channels, `columns × rows` each; those that the frame does not have are null. */
+/** Row-major channels, `columns × timelines` each; those that the frame does not have are null. */
 export interface FrameCells {
   category: CellChannel | null;
   /** Share of the cell × 255. */
   busy: Uint8Array | null;
-  /** Difference of the busy share between the lines of a row. */
+  /** Difference of the busy share between the lines of a timeline. */
   deviation: Uint8Array | null;
   /** 0 none, else 1 + log2 of their number. */
   events: Uint8Array | null;
@@ -35,22 +35,22 @@ export interface FrameStates {
   /** Seconds after the frame's t0. */
   start: Float32Array;
   duration: Float32Array;
-  row: Uint32Array;
+  timeline: Uint32Array;
   kind: Uint16Array;
   depth: Uint16Array;
 }
 
 export interface FrameEvents {
   time: Float32Array;
-  row: Uint32Array;
+  timeline: Uint32Array;
   kind: Uint16Array;
 }
 
 export interface FrameArrows {
   from: Float32Array;
   to: Float32Array;
-  rowFrom: Uint32Array;
-  rowTo: Uint32Array;
+  timelineFrom: Uint32Array;
+  timelineTo: Uint32Array;
   kind: Uint16Array;
   flags: Uint16Array;
   /** Bundles only: how many arrows, how many bytes. */
@@ -60,10 +60,10 @@ export interface FrameArrows {
 
 export interface Frame {
   columns: number;
-  rows: number;
+  timelines: number;
   flags: number;
   seq: number;
-  /** The layout position of the first row. */
+  /** The layout position of the first timeline. */
   y0: number;
   /** Seconds. */
   t0: number;
@@ -96,23 +96,23 @@ export function decode(buffer: ArrayBuffer): Frame {
   const kind = view.getUint32(4, true);
   if (kind !== 1) throw new FrameError(`frame of kind ${kind}, expected 1, a picture`);
   const columns = view.getUint32(8, true);
-  const rows = view.getUint32(12, true);
+  const timelines = view.getUint32(12, true);
   const number = view.getUint32(16, true);
   const sections = table(view, number, length);
 
   const u8 = (id: number): Uint8Array | null => {
-    const section = cells(sections, id, columns * rows);
+    const section = cells(sections, id, columns * timelines);
     return section && new Uint8Array(buffer, section.at, section.count);
   };
   const channel = (id: number): CellChannel | null => {
-    const section = cells(sections, id, columns * rows);
+    const section = cells(sections, id, columns * timelines);
     if (!section) return null;
     if (section.width === 2) return new Uint16Array(buffer, section.at, section.count);
     return new Uint8Array(buffer, section.at, section.count);
   };
   return {
     columns,
-    rows,
+    timelines,
     flags: view.getUint32(20, true),
     seq: view.getUint32(24, true),
     y0: view.getUint32(28, true),
@@ -201,7 +201,7 @@ function states(buffer: ArrayBuffer, sections: Map<number, FrameSection>): Frame
   return {
     start: columns.f32(STATE_SECTIONS[0]),
     duration: columns.f32(STATE_SECTIONS[1]),
-    row: columns.u32(STATE_SECTIONS[2]),
+    timeline: columns.u32(STATE_SECTIONS[2]),
     kind: columns.u16(STATE_SECTIONS[3]),
     depth: columns.u16(STATE_SECTIONS[4]),
   };
@@ -210,7 +210,7 @@ function states(buffer: ArrayBuffer, sections: Map<number, FrameSection>): Frame
 function events(buffer: ArrayBuffer, sections: Map<number, FrameSection>): FrameEvents | null {
   const columns = new FrameColumns(buffer, sections, POINT_SECTIONS[0]);
   if (columns.count < 0) return null;
-  return { time: columns.f32(POINT_SECTIONS[0]), row: columns.u32(POINT_SECTIONS[1]), kind: columns.u16(POINT_SECTIONS[2]) };
+  return { time: columns.f32(POINT_SECTIONS[0]), timeline: columns.u32(POINT_SECTIONS[1]), kind: columns.u16(POINT_SECTIONS[2]) };
 }
 
 function arrows(buffer: ArrayBuffer, sections: Map<number, FrameSection>): FrameArrows | null {
@@ -219,8 +219,8 @@ function arrows(buffer: ArrayBuffer, sections: Map<number, FrameSection>): Frame
   return {
     from: columns.f32(ARROW_SECTIONS[0]),
     to: columns.f32(ARROW_SECTIONS[1]),
-    rowFrom: columns.u32(ARROW_SECTIONS[2]),
-    rowTo: columns.u32(ARROW_SECTIONS[3]),
+    timelineFrom: columns.u32(ARROW_SECTIONS[2]),
+    timelineTo: columns.u32(ARROW_SECTIONS[3]),
     kind: columns.u16(ARROW_SECTIONS[4]),
     flags: columns.u16(ARROW_SECTIONS[5]),
     count: sections.has(ARROW_SECTIONS[6]) ? columns.u32(ARROW_SECTIONS[6]) : null,
@@ -234,9 +234,9 @@ export function encode(frame: Frame): ArrayBuffer {
   const listed: [number, ArrayBufferView & { length: number; BYTES_PER_ELEMENT: number } | null | undefined][] = [
     [CATEGORY_SECTION, cells.category], [BUSY_SECTION, cells.busy], [DEVIATION_SECTION, cells.deviation], [EVENTS_SECTION, cells.events], [HITS_SECTION, cells.hits],
     [SECOND, cells.second], [SHARE_2, cells.share2], [THIRD, cells.third], [SHARE_3, cells.share3], [SHARE_1, cells.share1],
-    [STATE_SECTIONS[0], states?.start], [STATE_SECTIONS[1], states?.duration], [STATE_SECTIONS[2], states?.row], [STATE_SECTIONS[3], states?.kind], [STATE_SECTIONS[4], states?.depth],
-    [POINT_SECTIONS[0], events?.time], [POINT_SECTIONS[1], events?.row], [POINT_SECTIONS[2], events?.kind],
-    [ARROW_SECTIONS[0], arrows?.from], [ARROW_SECTIONS[1], arrows?.to], [ARROW_SECTIONS[2], arrows?.rowFrom], [ARROW_SECTIONS[3], arrows?.rowTo], [ARROW_SECTIONS[4], arrows?.kind],
+    [STATE_SECTIONS[0], states?.start], [STATE_SECTIONS[1], states?.duration], [STATE_SECTIONS[2], states?.timeline], [STATE_SECTIONS[3], states?.kind], [STATE_SECTIONS[4], states?.depth],
+    [POINT_SECTIONS[0], events?.time], [POINT_SECTIONS[1], events?.timeline], [POINT_SECTIONS[2], events?.kind],
+    [ARROW_SECTIONS[0], arrows?.from], [ARROW_SECTIONS[1], arrows?.to], [ARROW_SECTIONS[2], arrows?.timelineFrom], [ARROW_SECTIONS[3], arrows?.timelineTo], [ARROW_SECTIONS[4], arrows?.kind],
     [ARROW_SECTIONS[5], arrows?.flags], [ARROW_SECTIONS[6], arrows?.count], [ARROW_SECTIONS[7], arrows?.bytes],
   ];
   const sections = listed.flatMap(([id, column]) => (column ? [{ id, column }] : []));
@@ -248,7 +248,7 @@ export function encode(frame: Frame): ArrayBuffer {
   });
   const buffer = new ArrayBuffer(end);
   const view = new DataView(buffer);
-  const head = [FRAME_MAGIC, 1, frame.columns, frame.rows, sections.length, frame.flags, frame.seq, frame.y0];
+  const head = [FRAME_MAGIC, 1, frame.columns, frame.timelines, sections.length, frame.flags, frame.seq, frame.y0];
   for (const [nth, value] of head.entries()) view.setUint32(nth * 4, value, true);
   view.setFloat64(32, frame.t0, true);
   view.setFloat64(40, frame.t1, true);
@@ -267,9 +267,9 @@ export function encode(frame: Frame): ArrayBuffer {
 }
 
 /** A frame without channels and columns. */
-export function blank(columns: number, rows: number, t0: number, t1: number): Frame {
+export function blank(columns: number, timelines: number, t0: number, t1: number): Frame {
   return {
-    columns, rows, flags: EXACT, seq: 0, y0: 0, t0, t1, drawables: 0, found: 0,
+    columns, timelines, flags: EXACT, seq: 0, y0: 0, t0, t1, drawables: 0, found: 0,
     cells: {
       category: null, busy: null, deviation: null, events: null, hits: null,
       second: null, third: null, share1: null, share2: null, share3: null,

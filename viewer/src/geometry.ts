@@ -1,37 +1,37 @@
-// The window that is looked at, as numbers: time and rows to pixels and back, zooming, panning, bounds. Pure.
+// The window that is looked at, as numbers: time and timelines to pixels and back, zooming, panning, bounds. Pure.
 
-/** What is looked at. Time in seconds; rows as layout positions among those that are not pinned. */
+/** What is looked at. Time in seconds; timelines as layout positions among those that are not pinned. */
 export interface View {
   t0: number;
   t1: number;
-  /** The first row below the pinned ones, not necessarily a whole number. */
+  /** The first timeline below the pinned ones, not necessarily a whole number. */
   top: number;
   /** Pixels of the page. */
-  rowHeight: number;
+  timelineHeight: number;
 }
 
 /** What there is to be looked at, and how much room. */
 export interface Extent {
   t0: number;
   t1: number;
-  /** Rows, the pinned ones among them. */
-  rows: number;
+  /** Timelines, the pinned ones among them. */
+  timelines: number;
   pinned: number;
   /** Pixels of the page. */
   width: number;
   height: number;
 }
 
-/** Rows are no higher than this unless that is asked for, however few they are. */
-export const HOME_ROW_HEIGHT = 160;
+/** Timelines are no higher than this unless that is asked for, however few they are. */
+export const HOME_TIMELINE_HEIGHT = 160;
 
-/** Rows may be made so high that one fills the page. */
-export function mostRowHeight(height: number): number {
+/** Timelines may be made so high that one fills the page. */
+export function mostTimelineHeight(height: number): number {
   return Math.max(64, height);
 }
 
-/** Rows are at least so high when a trace is opened, if all fit. */
-export const GOOD_ROW_HEIGHT = 22;
+/** Timelines are at least so high when a trace is opened, if all fit. */
+export const GOOD_TIMELINE_HEIGHT = 22;
 /** The shortest window: what a double tells apart at the trace's times, but no less than 10 ps. */
 export function leastSpan(extent: Extent): number {
   const largest = Math.max(Math.abs(extent.t0), Math.abs(extent.t1), 1e-9);
@@ -41,21 +41,21 @@ export function leastSpan(extent: Extent): number {
 /** Zooming in time is done in such steps, so that windows come again. */
 export const STEP = 2 ** 0.25;
 
-/** Pixels of the pinned rows, at most half of the height. */
+/** Pixels of the pinned timelines, at most half of the height. */
 export function pinnedHeight(view: View, extent: Extent): number {
-  return Math.min(extent.pinned * view.rowHeight, Math.floor(extent.height / 2));
+  return Math.min(extent.pinned * view.timelineHeight, Math.floor(extent.height / 2));
 }
 
 /** All of the trace. */
 export function home(extent: Extent): View {
-  const rows = Math.max(1, extent.rows);
-  const rowHeight = Math.min(HOME_ROW_HEIGHT, Math.max(leastRowHeight(extent), extent.height / rows));
-  return { t0: extent.t0, t1: extent.t1, top: 0, rowHeight };
+  const timelines = Math.max(1, extent.timelines);
+  const timelineHeight = Math.min(HOME_TIMELINE_HEIGHT, Math.max(leastTimelineHeight(extent), extent.height / timelines));
+  return { t0: extent.t0, t1: extent.t1, top: 0, timelineHeight };
 }
 
-/** Row height at which all rows fit. */
-export function leastRowHeight(extent: Extent): number {
-  return Math.min(12, Math.max(1, extent.height) / Math.max(1, extent.rows));
+/** Timeline height at which all timelines fit. */
+export function leastTimelineHeight(extent: Extent): number {
+  return Math.min(12, Math.max(1, extent.height) / Math.max(1, extent.timelines));
 }
 
 /** The nearest view that lies within the bounds. A little emptiness beside the trace is allowed, as margin of `slack` spans. */
@@ -67,10 +67,10 @@ export function clamp(view: View, extent: Extent, slack = 0): View {
   const middle = Number.isFinite(view.t0 + view.t1) ? (view.t0 + view.t1) / 2 : extent.t0;
   let t0 = asked === span ? view.t0 : middle - span / 2;
   t0 = Math.max(extent.t0 - free, Math.min(t0, extent.t0 + whole + free - span));
-  const rowHeight = Math.min(mostRowHeight(extent.height), Math.max(leastRowHeight(extent), view.rowHeight || GOOD_ROW_HEIGHT));
-  const room = (extent.height - pinnedHeight({ ...view, rowHeight }, extent)) / rowHeight;
-  const top = Math.max(0, Math.min(view.top || 0, extent.rows - extent.pinned - room));
-  return { t0, t1: t0 + span, top, rowHeight };
+  const timelineHeight = Math.min(mostTimelineHeight(extent.height), Math.max(leastTimelineHeight(extent), view.timelineHeight || GOOD_TIMELINE_HEIGHT));
+  const room = (extent.height - pinnedHeight({ ...view, timelineHeight }, extent)) / timelineHeight;
+  const top = Math.max(0, Math.min(view.top || 0, extent.timelines - extent.pinned - room));
+  return { t0, t1: t0 + span, top, timelineHeight };
 }
 
 export function timeAt(x: number, view: View, extent: Extent): number {
@@ -81,24 +81,24 @@ export function xOf(time: number, view: View, extent: Extent): number {
   return ((time - view.t0) / (view.t1 - view.t0)) * extent.width;
 }
 
-/** Upper edge of a row. */
-export function yOf(row: number, view: View, extent: Extent): number {
-  if (row < extent.pinned) return row * view.rowHeight;
-  return pinnedHeight(view, extent) + (row - extent.pinned - view.top) * view.rowHeight;
+/** Upper edge of a timeline. */
+export function yOf(timeline: number, view: View, extent: Extent): number {
+  if (timeline < extent.pinned) return timeline * view.timelineHeight;
+  return pinnedHeight(view, extent) + (timeline - extent.pinned - view.top) * view.timelineHeight;
 }
 
-/** The row at a height, or −1 below the last. */
-export function rowAt(y: number, view: View, extent: Extent): number {
+/** The timeline at a height, or −1 below the last. */
+export function timelineAt(y: number, view: View, extent: Extent): number {
   const pinned = pinnedHeight(view, extent);
-  const row = y < pinned ? Math.floor(y / view.rowHeight) : extent.pinned + Math.floor(view.top + (y - pinned) / view.rowHeight);
-  return y < 0 || row < 0 || row >= extent.rows ? -1 : row;
+  const timeline = y < pinned ? Math.floor(y / view.timelineHeight) : extent.pinned + Math.floor(view.top + (y - pinned) / view.timelineHeight);
+  return y < 0 || timeline < 0 || timeline >= extent.timelines ? -1 : timeline;
 }
 
-/** The rows [first, last) that are seen below the pinned ones. */
+/** The timelines [first, last) that are seen below the pinned ones. */
 export function seen(view: View, extent: Extent): [number, number] {
-  const room = (extent.height - pinnedHeight(view, extent)) / view.rowHeight;
+  const room = (extent.height - pinnedHeight(view, extent)) / view.timelineHeight;
   const first = extent.pinned + Math.floor(view.top);
-  return [Math.min(first, extent.rows), Math.min(extent.rows, extent.pinned + Math.ceil(view.top + room))];
+  return [Math.min(first, extent.timelines), Math.min(extent.timelines, extent.pinned + Math.ceil(view.top + room))];
 }
 
 /** Zooms so that the time below `x` stays where it is; `factor` above 1 shows less. */
@@ -115,23 +115,23 @@ export function panTime(view: View, extent: Extent, pixels: number): View {
   return clamp({ ...view, t0: view.t0 + by, t1: view.t1 + by }, extent);
 }
 
-export function zoomRows(view: View, extent: Extent, factor: number, y: number): View {
+export function zoomTimelines(view: View, extent: Extent, factor: number, y: number): View {
   const before = pinnedHeight(view, extent);
-  const below = view.top + Math.max(0, y - before) / view.rowHeight;
-  const rowHeight = Math.min(mostRowHeight(extent.height), Math.max(leastRowHeight(extent), view.rowHeight * factor));
-  const after = pinnedHeight({ ...view, rowHeight }, extent);
-  return clamp({ ...view, rowHeight, top: below - Math.max(0, y - after) / rowHeight }, extent);
+  const below = view.top + Math.max(0, y - before) / view.timelineHeight;
+  const timelineHeight = Math.min(mostTimelineHeight(extent.height), Math.max(leastTimelineHeight(extent), view.timelineHeight * factor));
+  const after = pinnedHeight({ ...view, timelineHeight }, extent);
+  return clamp({ ...view, timelineHeight, top: below - Math.max(0, y - after) / timelineHeight }, extent);
 }
 
-export function scrollRows(view: View, extent: Extent, pixels: number): View {
-  return clamp({ ...view, top: view.top + pixels / view.rowHeight }, extent);
+export function scrollTimelines(view: View, extent: Extent, pixels: number): View {
+  return clamp({ ...view, top: view.top + pixels / view.timelineHeight }, extent);
 }
 
-/** A view in which this row is seen, with a margin of one row if there is room. */
-export function reveal(view: View, extent: Extent, row: number): View {
-  if (row < extent.pinned) return view;
-  const at = row - extent.pinned;
-  const room = (extent.height - pinnedHeight(view, extent)) / view.rowHeight;
+/** A view in which this timeline is seen, with a margin of one timeline if there is room. */
+export function reveal(view: View, extent: Extent, timeline: number): View {
+  if (timeline < extent.pinned) return view;
+  const at = timeline - extent.pinned;
+  const room = (extent.height - pinnedHeight(view, extent)) / view.timelineHeight;
   const margin = room > 4 ? 1 : 0;
   if (at - margin < view.top) return clamp({ ...view, top: at - margin }, extent);
   if (at + 1 + margin > view.top + room) return clamp({ ...view, top: at + 1 + margin - room }, extent);
@@ -145,9 +145,9 @@ export function fitTime(view: View, extent: Extent, t0: number, t1: number, part
   return clamp({ ...view, t0: middle - span / 2, t1: middle + span / 2 }, extent);
 }
 
-/** How many neighbouring rows are asked for as one, so that they are at least a pixel high: a power of two. */
-export function blockOf(rowHeight: number): number {
+/** How many neighbouring timelines are asked for as one, so that they are at least a pixel high: a power of two. */
+export function blockOf(timelineHeight: number): number {
   let block = 1;
-  while (block * rowHeight < 0.999 && block < 1 << 20) block *= 2;
+  while (block * timelineHeight < 0.999 && block < 1 << 20) block *= 2;
   return block;
 }

@@ -31,11 +31,11 @@ export type Command =
   | { do: "range"; x0: number; y0: number; x1: number; y1: number; done: boolean }
   | { do: "measure"; x0: number; y0: number; x1: number; y1: number; done: boolean }
   | { do: "pan"; dx: number; dy: number; done: boolean }
-  | { do: "pinch"; x: number; y: number; factor: number; rowFactor: number; dx: number; dy: number; done: boolean }
+  | { do: "pinch"; x: number; y: number; factor: number; timelineFactor: number; dx: number; dy: number; done: boolean }
   | { do: "zoomTime"; x: number; factor: number }
-  | { do: "zoomRows"; y: number; factor: number }
+  | { do: "zoomTimelines"; y: number; factor: number }
   | { do: "panTime"; pixels: number }
-  | { do: "scrollRows"; pixels: number }
+  | { do: "scrollTimelines"; pixels: number }
   | { do: "cancel" };
 
 /** Pixels that a pointer may move and still click. */
@@ -135,21 +135,21 @@ export class Gesture {
       do: "pinch", done,
       x: (pointer.x + other.x) / 2, y: (pointer.y + other.y) / 2,
       factor: ratio(Math.abs(pointer.x - other.x), Math.abs(before.x - other.x)),
-      rowFactor: ratio(Math.abs(pointer.y - other.y), Math.abs(before.y - other.y)),
+      timelineFactor: ratio(Math.abs(pointer.y - other.y), Math.abs(before.y - other.y)),
       dx: (pointer.x - before.x) / 2, dy: (pointer.y - before.y) / 2,
     }];
   }
 }
 
-/** Wheel: rows; with Ctrl zooms time, with Shift pans it, with Alt zooms rows. `zooms` swaps the first two. */
+/** Wheel: timelines; with Ctrl zooms time, with Shift pans it, with Alt zooms timelines. `zooms` swaps the first two. */
 export function wheel(event: Wheel, zooms: boolean): Command[] {
   const steps = 2 ** (-(event.dy || event.dx) / NOTCH / 4);
-  if (event.alt) return [{ do: "zoomRows", y: event.y, factor: steps }];
+  if (event.alt) return [{ do: "zoomTimelines", y: event.y, factor: steps }];
   if (event.shift) return [{ do: "panTime", pixels: event.dy || event.dx }];
   if (event.ctrl !== zooms) return [{ do: "zoomTime", x: event.x, factor: steps }];
   const commands: Command[] = [];
   // A touch pad moves sideways, too: only what it mostly does.
   if (Math.abs(event.dx) > Math.abs(event.dy)) commands.push({ do: "panTime", pixels: event.dx });
-  else if (event.dy !== 0) commands.push({ do: "scrollRows", pixels: event.dy });
+  else if (event.dy !== 0) commands.push({ do: "scrollTimelines", pixels: event.dy });
   return commands;
 }

@@ -29,7 +29,7 @@ const action = (id: string, group: Group, title: string, keys: string[], run: ()
 const pointer = (id: string, title: string, how: string): Action => ({ id, group: "Pointer", title, keys: [], pointer: how });
 
 const PANEL_TITLES = {
-  summary: "Summary", stats: "Statistics", rows: "Per timeline", matrix: "Messages", hits: "Hits", events: "Events", io: "I/O", pins: "Pins",
+  summary: "Summary", stats: "Statistics", timelines: "Per timeline", matrix: "Messages", hits: "Hits", events: "Events", io: "I/O", pins: "Pins",
 } as const;
 export { PANEL_TITLES };
 
@@ -48,23 +48,23 @@ export const ACTIONS: readonly Action[] = [
   action("undo", "Time", "Undo", ["u", "Ctrl+z"], undo),
   action("redo", "Time", "Redo", ["U", "Ctrl+Shift+z", "Ctrl+y"], redo),
 
-  action("row-up", "Timelines", "Cursor one timeline up", ["ArrowUp"], () => act.moveCursor(-1), true),
-  action("row-down", "Timelines", "Cursor one timeline down", ["ArrowDown"], () => act.moveCursor(1), true),
-  action("page-up", "Timelines", "A page of timelines up", ["PageUp"], () => act.pageRows(-1), true),
-  action("page-down", "Timelines", "A page of timelines down", ["PageDown"], () => act.pageRows(1), true),
-  action("rows-higher", "Timelines", "Higher timelines", ["Alt+ArrowUp"], () => act.zoomRows(1.4), true),
-  action("rows-lower", "Timelines", "Lower timelines", ["Alt+ArrowDown"], () => act.zoomRows(1 / 1.4), true),
-  action("expand", "Timelines", "Open the group", ["e"], () => act.openRow(true)),
-  action("collapse", "Timelines", "Shut the group", ["c"], () => act.openRow(false)),
+  action("timeline-up", "Timelines", "Cursor one timeline up", ["ArrowUp"], () => act.moveCursor(-1), true),
+  action("timeline-down", "Timelines", "Cursor one timeline down", ["ArrowDown"], () => act.moveCursor(1), true),
+  action("page-up", "Timelines", "A page of timelines up", ["PageUp"], () => act.pageTimelines(-1), true),
+  action("page-down", "Timelines", "A page of timelines down", ["PageDown"], () => act.pageTimelines(1), true),
+  action("timelines-higher", "Timelines", "Higher timelines", ["Alt+ArrowUp"], () => act.zoomTimelines(1.4), true),
+  action("timelines-lower", "Timelines", "Lower timelines", ["Alt+ArrowDown"], () => act.zoomTimelines(1 / 1.4), true),
+  action("expand", "Timelines", "Open the group", ["e"], () => act.openTimeline(true)),
+  action("collapse", "Timelines", "Shut the group", ["c"], () => act.openTimeline(false)),
   action("group", "Timelines", "One timeline for each group, next level", ["g"], act.group),
-  action("pin-row", "Timelines", "Keep the timeline on top, or no longer", ["P"], () => act.pinRow()),
-  action("hide-row", "Timelines", "Hide the timeline", ["H"], () => act.hideRow()),
-  action("rename-row", "Timelines", "Another name for the timeline, in this page and its link", ["F2"], act.renameRow),
+  action("pin-timeline", "Timelines", "Keep the timeline on top, or no longer", ["P"], () => act.pinTimeline()),
+  action("hide-timeline", "Timelines", "Hide the timeline", ["H"], () => act.hideTimeline()),
+  action("rename-timeline", "Timelines", "Another name for the timeline, in this page and its link", ["F2"], act.renameTimeline),
   action("next-map", "Timelines", "Next way to name timelines", ["v"], act.nextMap),
 
   action("enter", "Selection", "Select what is under the cursor; zoom to it or to the range", ["Enter"], () => void act.enter(), true),
-  action("previous", "Selection", "Previous state on the timeline", [","], () => void act.nextOnRow(-1)),
-  action("next", "Selection", "Next state on the timeline", ["."], () => void act.nextOnRow(1)),
+  action("previous", "Selection", "Previous state on the timeline", [","], () => void act.nextOnTimeline(-1)),
+  action("next", "Selection", "Next state on the timeline", ["."], () => void act.nextOnTimeline(1)),
   action("sender", "Selection", "Along the arrow to the sender; from a collective call to the rank that came last", ["["], () => void act.follow(-1)),
   action("receiver", "Selection", "Along the arrow to the receiver", ["]"], () => void act.follow(1)),
   action("hide-kind", "Selection", "Hide the category of the selection", ["h"], act.hideCurrent),
@@ -104,10 +104,10 @@ export const ACTIONS: readonly Action[] = [
   action("help", "View", "Help", ["?", "F1"], () => openDialog("help")),
   { id: "tab", group: "View", title: "From timelines to panels and back", keys: ["Tab"] },
 
-  pointer("wheel-rows", "Timelines up and down; an option lets it zoom", "wheel"),
+  pointer("wheel-timelines", "Timelines up and down; an option lets it zoom", "wheel"),
   pointer("wheel-zoom", "Zoom time at the pointer", "Ctrl+wheel, pinch"),
   pointer("wheel-pan", "Earlier, later", "Shift+wheel"),
-  pointer("wheel-row-height", "Higher, lower timelines", "Alt+wheel"),
+  pointer("wheel-timeline-height", "Higher, lower timelines", "Alt+wheel"),
   pointer("drag-range", "Select a range of time and timelines: all panels are about it; double click or Enter zooms to it", "drag"),
   pointer("drag-measure", "Measure", "Shift+drag"),
   pointer("drag-pan", "Move", "drag with the middle button, or on the ruler"),
@@ -116,7 +116,7 @@ export const ACTIONS: readonly Action[] = [
   pointer("click-add", "Add to the selection", "Ctrl+click"),
   pointer("double-click", "Zoom to the range, the state or the message", "double click"),
   pointer("minimap", "Move the window by its frame, resize it by the edges, draw another elsewhere; double click for everything", "drag in the strip above"),
-  pointer("row-labels", "Move a timeline to another place; ▸ opens a group, ☆ pins on top, ✎ gives another name, × hides", "drag a timeline's label"),
+  pointer("timeline-labels", "Move a timeline to another place; ▸ opens a group, ☆ pins on top, ✎ gives another name, × hides", "drag a timeline's label"),
 ];
 
 /** Regions in the order of F6. */

@@ -1,10 +1,10 @@
-// Keeps what the server knows in step with what is looked at: the trace, its rows, what is selected, how many hits there are.
+// Keeps what the server knows in step with what is looked at: the trace, its timelines, what is selected, how many hits there are.
 
 import { effect, signal, untracked } from "@preact/signals";
 import { Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
 import type { MetaAnswer, TimelinesAnswer, TraceName } from "./answers";
 import { count } from "./finding";
-import { counted, hitBins, selected, slide, serverMeta, serverRows, view } from "./state";
+import { counted, hitBins, selected, slide, serverMeta, serverTimelines, view } from "./state";
 
 /** Milliseconds between two looks at how far the index is. */
 const AGAIN = 700;
@@ -35,7 +35,7 @@ export function load(): void {
     trace = view.value.trace;
     untracked(() => {
       serverMeta.value = null;
-      serverRows.value = null;
+      serverTimelines.value = null;
       selected.value = [];
       hitBins.value = [];
       counted.value = "";
@@ -43,26 +43,26 @@ export function load(): void {
       void loadMeta(trace);
     });
   });
-  const rows = new Asker<TimelinesAnswer>();
-  let askedRows = "";
+  const timelines = new Asker<TimelinesAnswer>();
+  let askedTimelines = "";
   effect(() => {
-    const { trace: of, rows: spec } = view.value;
+    const { trace: of, timelines: spec } = view.value;
     const asked = `${of}/${spec}`;
-    if (asked === askedRows) return;
-    askedRows = asked;
-    untracked(() => void rows.ask(of, question("rows", { rows: spec })).then((found) => {
-      if (!found || askedRows !== asked) return;
-      serverRows.value = found;
-      // The text that the server would write, so that links of the same rows are the same.
-      if (found.spec !== spec && view.peek().rows === spec) {
-        askedRows = `${of}/${found.spec}`;
-        slide({ rows: found.spec });
+    if (asked === askedTimelines) return;
+    askedTimelines = asked;
+    untracked(() => void timelines.ask(of, question("timelines", { timelines: spec })).then((found) => {
+      if (!found || askedTimelines !== asked) return;
+      serverTimelines.value = found;
+      // The text that the server would write, so that links of the same timelines are the same.
+      if (found.spec !== spec && view.peek().timelines === spec) {
+        askedTimelines = `${of}/${found.spec}`;
+        slide({ timelines: found.spec });
       }
     }));
   });
   let askedSelection = "";
   effect(() => {
-    const { trace: of, rows: spec, sel } = view.value;
+    const { trace: of, timelines: spec, sel } = view.value;
     const asked = `${of}/${spec}/${sel.join("~")}`;
     if (asked === askedSelection) return;
     askedSelection = asked;
@@ -74,7 +74,7 @@ export function load(): void {
   });
   let searched = "";
   effect(() => {
-    const { trace: of, rows: spec, query } = view.value;
+    const { trace: of, timelines: spec, query } = view.value;
     const asked = `${of}/${spec}/${query}/${serverMeta.value === null}`;
     if (asked === searched) return;
     searched = asked;

@@ -1,4 +1,4 @@
-// Begins the page: logs in, asks for the trace and its rows, and shows it.
+// Begins the page: logs in, asks for the trace and its timelines, and shows it.
 
 import { render } from "preact";
 import { App } from "./App";

@@ -5,41 +5,41 @@ import { HATCH, patterned, SHADES, type Palette } from "./palette";
 import { pack, mix, unpack } from "./color";
 import type { Frame } from "./frame";
 
-/** How coarse cells are drawn; `dominant` shows shares, too, where rows are high enough and the frame has them. */
+/** How coarse cells are drawn; `dominant` shows shares, too, where timelines are high enough and the frame has them. */
 export type CellMode = "dominant" | "rare" | "heat" | "stack";
 
 export interface Shot {
   /** Pixels of the target. */
   width: number;
   height: number;
-  /** Pixels of a row of the frame, not necessarily a whole number. */
-  rowHeight: number;
+  /** Pixels of a timeline of the frame, not necessarily a whole number. */
+  timelineHeight: number;
   /** How many pixels of the target make one of the page. */
   unit: number;
   mode: CellMode;
-  /** Rows of the frame that stand for several lines: their states are no nest, so cells are drawn. */
-  merged: (row: number) => boolean;
+  /** Timelines of the frame that stand for several lines: their states are no nest, so cells are drawn. */
+  merged: (timeline: number) => boolean;
 }
 
-/** Share of the height of a row that its outermost states have, and of a state that those inside it have. */
+/** Share of the height of a timeline that its outermost states have, and of a state that those inside it have. */
 export const OUTER = 0.9;
 export const NESTED = 0.8;
-/** Rows of at least so many pixels of the page show states, outlines, stacked shares. */
+/** Timelines of at least so many pixels of the page show states, outlines, stacked shares. */
 export const LEAST_STATES = 6;
 export const LEAST_STACK = 24;
 const LEAST_OUTLINE = 5;
 const LEAST_WIDTH = 7;
 /** The least part of a pixel that a state shorter than a pixel covers. */
 const LEAST_COVER = 0.3;
-/** Differences inside a row that are not hatched. */
+/** Differences inside a timeline that are not hatched. */
 const LEAST_SPREAD = 48;
 
-/** First pixel of a row that is so many rows below the first. */
-export function rowTop(row: number, rowHeight: number): number {
-  return Math.round(row * rowHeight);
+/** First pixel of a timeline that is so many timelines below the first. */
+export function timelineTop(timeline: number, timelineHeight: number): number {
+  return Math.round(timeline * timelineHeight);
 }
 
-/** The pixels [top, bottom) of the states at this depth in a row of pixels [top, bottom). */
+/** The pixels [top, bottom) of the states at this depth in a timeline of pixels [top, bottom). */
 export function box(top: number, bottom: number, depth: number): [number, number] {
   const whole = bottom - top;
   if (whole < 4) return [top, bottom];
@@ -48,25 +48,25 @@ export function box(top: number, bottom: number, depth: number): [number, number
   return [from, from + height];
 }
 
-/** Whether the frame's states are drawn in rows of this height, or its cells. Shares and heat are told by cells only. */
-export function showsStates(frame: Frame, rowHeight: number, unit: number, mode: CellMode): boolean {
-  return frame.states !== null && rowHeight >= LEAST_STATES * unit && (mode === "dominant" || mode === "rare");
+/** Whether the frame's states are drawn in timelines of this height, or its cells. Shares and heat are told by cells only. */
+export function showsStates(frame: Frame, timelineHeight: number, unit: number, mode: CellMode): boolean {
+  return frame.states !== null && timelineHeight >= LEAST_STATES * unit && (mode === "dominant" || mode === "rare");
 }
 
 /** Paints a frame: every pixel of the target is written. */
 export function paint(frame: Frame, palette: Palette, shot: Shot, target: Uint32Array): void {
-  const [ground, empty] = [pack(palette.theme.ground), pack(palette.theme.row)];
-  const close = showsStates(frame, shot.rowHeight, shot.unit, shot.mode);
+  const [ground, empty] = [pack(palette.theme.ground), pack(palette.theme.timeline)];
+  const close = showsStates(frame, shot.timelineHeight, shot.unit, shot.mode);
   const { width } = shot;
   // Each pixel is written once, states apart.
   let done = 0;
-  for (let row = 0; row < frame.rows; row++) {
-    const top = rowTop(row, shot.rowHeight);
-    const bottom = Math.min(rowTop(row + 1, shot.rowHeight), shot.height);
+  for (let timeline = 0; timeline < frame.timelines; timeline++) {
+    const top = timelineTop(timeline, shot.timelineHeight);
+    const bottom = Math.min(timelineTop(timeline + 1, shot.timelineHeight), shot.height);
     if (top >= shot.height) break;
     const [from, to] = box(top, bottom, 0);
     target.fill(ground, done * width, from * width);
-    if (!close || shot.merged(frame.y0 + row)) paintCells(frame, palette, shot, target, row, from, to);
+    if (!close || shot.merged(frame.y0 + timeline)) paintCells(frame, palette, shot, target, timeline, from, to);
     else target.fill(empty, from * width, to * width);
     done = to;
   }
@@ -77,16 +77,16 @@ export function paint(frame: Frame, palette: Palette, shot: Shot, target: Uint32
 }
 
 function paintCells(
-  frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, row: number, from: number, to: number,
+  frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, timeline: number, from: number, to: number,
 ): void {
   const { category, busy, deviation, events, share1 } = frame.cells;
   const { width, unit } = shot;
   if (to <= from) return;
   if (!category) {
-    target.fill(pack(palette.theme.row), from * width, to * width);
+    target.fill(pack(palette.theme.timeline), from * width, to * width);
     return;
   }
-  const first = row * frame.columns;
+  const first = timeline * frame.columns;
   const table = shot.mode === "heat" ? palette.heat : palette.shades;
   const heat = shot.mode === "heat";
   const line = target.subarray(from * width, (from + 1) * width);
@@ -118,12 +118,12 @@ export function shadeOf(share: number): number {
 
 const SHADE = Uint8Array.from({ length: 256 }, (_, share) => shadeOf(share));
 
-/** Shares of the three largest categories, one on the other from the base of the row. */
+/** Shares of the three largest categories, one on the other from the base of the timeline. */
 function paintStacks(
   frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, first: number, from: number, to: number,
 ): void {
   const { category, second, third, share1, share2, share3 } = frame.cells;
-  const row = pack(palette.theme.row);
+  const timeline = pack(palette.theme.timeline);
   const height = to - from;
   for (let x = 0; x < shot.width; x++) {
     const cell = first + column(x, shot.width, frame.columns);
@@ -135,15 +135,15 @@ function paintStacks(
       if (kind === 0) continue;
       sum = Math.min(255, sum + (shares?.[cell] ?? 0));
       const upper = to - Math.round((height * sum) / 255);
-      const word = palette.shades[Math.min(kind, palette.fill.length) * SHADES + SHADES - 1] ?? row;
+      const word = palette.shades[Math.min(kind, palette.fill.length) * SHADES + SHADES - 1] ?? timeline;
       for (let y = upper; y < base; y++) target[y * shot.width + x] = word;
       base = upper;
     }
-    for (let y = from; y < base; y++) target[y * shot.width + x] = row;
+    for (let y = from; y < base; y++) target[y * shot.width + x] = timeline;
   }
 }
 
-/** Where the lines of a row differ, it is hatched towards the theme's text, the more the more they do. */
+/** Where the lines of a timeline differ, it is hatched towards the theme's text, the more the more they do. */
 function hatchSpread(
   deviation: Uint8Array, frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, first: number, from: number, to: number,
 ): void {
@@ -159,25 +159,25 @@ function hatchSpread(
   }
 }
 
-/** Ticks of hits at the base of each row, wide enough to be seen and set off from states; low rows have them in all of their height. */
+/** Ticks of hits at the base of each timeline, wide enough to be seen and set off from states; low timelines have them in all of their height. */
 function paintHits(hits: Uint8Array, frame: Frame, palette: Palette, shot: Shot, target: Uint32Array): void {
   const { width, unit } = shot;
   const side = Math.floor(unit);
-  for (let row = 0; row < frame.rows; row++) {
-    const top = rowTop(row, shot.rowHeight);
+  for (let timeline = 0; timeline < frame.timelines; timeline++) {
+    const top = timelineTop(timeline, shot.timelineHeight);
     if (top >= shot.height) break;
-    const [from, to] = box(top, Math.min(rowTop(row + 1, shot.rowHeight), shot.height), 0);
+    const [from, to] = box(top, Math.min(timelineTop(timeline + 1, shot.timelineHeight), shot.height), 0);
     const upper = hitTop(from, to, unit);
     for (const [word, reach] of [[pack(palette.theme.ground), 2 * side], [pack(palette.theme.hit), side]] as const) {
       for (let x = 0; x < width; x++) {
-        if (!hits[row * frame.columns + column(x, width, frame.columns)]) continue;
+        if (!hits[timeline * frame.columns + column(x, width, frame.columns)]) continue;
         for (let y = upper; y < to; y++) target.fill(word, y * width + Math.max(0, x - reach), y * width + Math.min(width, x + reach + 1));
       }
     }
   }
 }
 
-/** The first pixel of the ticks in a row of pixels [from, to). */
+/** The first pixel of the ticks in a timeline of pixels [from, to). */
 function hitTop(from: number, to: number, unit: number): number {
   const whole = to - from;
   return whole < 6 * unit ? from : to - Math.max(Math.round(4 * unit), Math.round(whole * 0.3));
@@ -199,10 +199,10 @@ function paintStates(frame: Frame, palette: Palette, shot: Shot, target: Uint32A
   const order = byDepth(states.depth);
   const scale = shot.width / (frame.t1 - frame.t0);
   for (const nth of order) {
-    const row = (states.row[nth] ?? 0) - frame.y0;
-    if (row < 0 || row >= frame.rows || shot.merged(row + frame.y0)) continue;
-    const top = rowTop(row, shot.rowHeight);
-    const bottom = Math.min(rowTop(row + 1, shot.rowHeight), shot.height);
+    const timeline = (states.timeline[nth] ?? 0) - frame.y0;
+    if (timeline < 0 || timeline >= frame.timelines || shot.merged(timeline + frame.y0)) continue;
+    const top = timelineTop(timeline, shot.timelineHeight);
+    const bottom = Math.min(timelineTop(timeline + 1, shot.timelineHeight), shot.height);
     const [from, to] = box(top, bottom, states.depth[nth] ?? 0);
     const start = states.start[nth] ?? 0;
     const x0 = start * scale;

@@ -14,11 +14,11 @@ export const PALETTES: readonly { name: PaletteName; title: string }[] = [
 
 export type ThemeName = "light" | "dark";
 
-/** Colours of everything that is no drawable. Row and ground are those of `mpitrace draw`. */
+/** Colours of everything that is no drawable. Timeline and ground are those of `mpitrace draw`. */
 export interface Theme {
   name: ThemeName;
   ground: Rgb;
-  row: Rgb;
+  timeline: Rgb;
   grid: Rgb;
   text: Rgb;
   faint: Rgb;
@@ -32,11 +32,11 @@ export interface Theme {
 
 export const THEMES: Record<ThemeName, Theme> = {
   light: {
-    name: "light", ground: 0xffffff, row: 0xf2f4f7, grid: 0xd5dae1, text: 0x1d232b, faint: 0x59636f,
+    name: "light", ground: 0xffffff, timeline: 0xf2f4f7, grid: 0xd5dae1, text: 0x1d232b, faint: 0x59636f,
     accent: 0x0b62d6, hit: 0xc4007a, alarm: 0xc01c1c,
   },
   dark: {
-    name: "dark", ground: 0x15181d, row: 0x1f242b, grid: 0x353c46, text: 0xe6e9ee, faint: 0x9aa5b1,
+    name: "dark", ground: 0x15181d, timeline: 0x1f242b, grid: 0x353c46, text: 0xe6e9ee, faint: 0x9aa5b1,
     accent: 0x6db3ff, hit: 0xff5fc4, alarm: 0xff7b72,
   },
 };
@@ -67,7 +67,7 @@ export interface Palette {
   pattern: Uint8Array;
   /** What stands for a whole class of kinds: the colour of the states that take most of its time, as most of it is in the timeline. */
   classes: ReadonlyMap<string, Rgb>;
-  /** Colour of a cell by `(kind + 1) * SHADES + shade`, as ImageData has it; kind −1 is an empty row. */
+  /** Colour of a cell by `(kind + 1) * SHADES + shade`, as ImageData has it; kind −1 is an empty timeline. */
   shades: Uint32Array;
   /** Colours of the heat map, from nothing to all. */
   heat: Uint32Array;
@@ -104,7 +104,7 @@ export function palette(
 
 /** Arrows of a colour that would not be seen, such as Jumpshot's white ones on light, are drawn like letters. */
 function line(color: Rgb, isArrow: boolean, theme: Theme, least: number): Rgb {
-  return isArrow && contrast(color, theme.row) < least ? theme.text : visibleOn(color, theme.row, least);
+  return isArrow && contrast(color, theme.timeline) < least ? theme.text : visibleOn(color, theme.timeline, least);
 }
 
 function classes(kinds: readonly KindLook[], fill: readonly Rgb[], name: PaletteName, theme: Theme): Map<string, Rgb> {
@@ -152,11 +152,11 @@ interface Look {
 function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme): Look[] {
   switch (name) {
     case "file":
-      return kinds.map((kind) => ({ color: visibleOn(parse(kind.color), theme.row, 1.2), pattern: PLAIN }));
+      return kinds.map((kind) => ({ color: visibleOn(parse(kind.color), theme.timeline, 1.2), pattern: PLAIN }));
     case "class":
       return byClass(kinds, theme);
     case "safe":
-      return cycled(kinds, OKABE_ITO.map((color) => visibleOn(color, theme.row, 1.5)), theme);
+      return cycled(kinds, OKABE_ITO.map((color) => visibleOn(color, theme.timeline, 1.5)), theme);
     case "grey":
       return cycled(kinds, greys(theme), theme);
   }
@@ -185,10 +185,10 @@ export function classColor(name: string, theme: Theme, isGrey = false): Rgb {
     const greyed = greys(theme);
     return greyed[(order + greyed.length) % greyed.length] ?? theme.faint;
   }
-  return visibleOn(oklch(theme.name === "light" ? 0.6 : 0.7, chroma, hue), theme.row, 2);
+  return visibleOn(oklch(theme.name === "light" ? 0.6 : 0.7, chroma, hue), theme.timeline, 2);
 }
 
-/** Each class its hue, its kinds told apart by lightness and a little by hue; all with 3:1 to an empty row. */
+/** Each class its hue, its kinds told apart by lightness and a little by hue; all with 3:1 to an empty timeline. */
 function byClass(kinds: readonly KindLook[], theme: Theme): Look[] {
   const steps = theme.name === "light" ? [0.58, 0.48, 0.64, 0.4, 0.53] : [0.7, 0.8, 0.62, 0.87, 0.75];
   const seen = new Map<string, number>();
@@ -198,7 +198,7 @@ function byClass(kinds: readonly KindLook[], theme: Theme): Look[] {
     const [hue, chroma] = CLASSES[kind.class] ?? CLASSES["other"] ?? [0, 0];
     const turned = hue + (((nth % 7) + 3) % 7 - 3) * 5;
     const color = oklch(steps[nth % steps.length] ?? 0.6, chroma, turned);
-    return { color: visibleOn(color, theme.row, 3), pattern: PLAIN };
+    return { color: visibleOn(color, theme.timeline, 3), pattern: PLAIN };
   });
 }
 
@@ -242,12 +242,12 @@ export function patterned(pattern: number, x: number, y: number, unit: number): 
 
 function shades(fill: readonly Rgb[], theme: Theme): Uint32Array {
   const words = new Uint32Array((fill.length + 1) * SHADES);
-  words.fill(pack(theme.row), 0, SHADES);
+  words.fill(pack(theme.timeline), 0, SHADES);
   fill.forEach((color, kind) => {
     for (let shade = 0; shade < SHADES; shade++) {
       // The least busy cell that is not empty can be told from an empty one.
       const part = 0.22 + 0.78 * (shade / (SHADES - 1)) ** 0.8;
-      words[(kind + 1) * SHADES + shade] = pack(mix(theme.row, color, part));
+      words[(kind + 1) * SHADES + shade] = pack(mix(theme.timeline, color, part));
     }
   });
   return words;

@@ -3,7 +3,7 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { DrawableDetail, MetaAnswer, TimelinesAnswer } from "./answers";
-import { HOME_ROW_HEIGHT } from "./geometry";
+import { HOME_TIMELINE_HEIGHT } from "./geometry";
 import { History } from "./history";
 import { item } from "./spec";
 import { decode, encode, MOST_NAME, START, type View } from "./url";
@@ -18,8 +18,8 @@ export const isMoving = signal(false);
 
 /** What the server says about the trace; null until it has answered. */
 export const serverMeta = signal<MetaAnswer | null>(null);
-/** The rows of the layout that `view.rows` names; those of the last one until the next has come. */
-export const serverRows = signal<TimelinesAnswer | null>(null);
+/** The timelines of the layout that `view.timelines` names; those of the last one until the next has come. */
+export const serverTimelines = signal<TimelinesAnswer | null>(null);
 const ownNames = computed(() => view.value.names);
 const names = computed(() => new Map(ownNames.value));
 /** The trace, with the names that the reader gave. */
@@ -28,22 +28,22 @@ export const meta = computed<MetaAnswer | null>(() => {
   if (!server || own.size === 0) return server;
   return { ...server, categories: server.categories.map((one, kind) => ({ ...one, name: own.get(String(kind)) ?? one.name })) };
 });
-/** The rows, with the names that the reader gave. */
+/** The timelines, with the names that the reader gave. */
 export const layout = computed<TimelinesAnswer | null>(() => {
-  const [server, own] = [serverRows.value, names.value];
+  const [server, own] = [serverTimelines.value, names.value];
   if (!server || own.size === 0) return server;
-  return { ...server, label: server.label.map((label, row) => own.get(rowName(server, row)) ?? label) };
+  return { ...server, label: server.label.map((label, timeline) => own.get(timelineName(server, timeline)) ?? label) };
 });
 
-/** The row that is being given another name. */
+/** The timeline that is being given another name. */
 export const renaming = signal<number | null>(null);
 
-/** What a row's own name is kept under. */
-export function rowName(rows: TimelinesAnswer, row: number): string {
-  return `${Number(item(rows.spec, "map") ?? 0)}.${rows.key[row] ?? ""}`;
+/** What a timeline's own name is kept under. */
+export function timelineName(timelines: TimelinesAnswer, timeline: number): string {
+  return `${Number(item(timelines.spec, "map") ?? 0)}.${timelines.key[timeline] ?? ""}`;
 }
 
-/** Gives a kind or a row another name; none gives back that of the trace. */
+/** Gives a kind or a timeline another name; none gives back that of the trace. */
 export function rename(of: string, name: string): void {
   const text = name.replace(/\s+/g, " ").trim().slice(0, MOST_NAME);
   const others = view.peek().names.filter(([other]) => other !== of);
@@ -55,7 +55,7 @@ export const selected = signal<readonly DrawableDetail[]>([]);
 /** What lies under the pointer. */
 export const hover = signal<DrawableDetail | null>(null);
 /** Where the keyboard is in the timeline. */
-export const cursor = signal<{ row: number; t: number } | null>(null);
+export const cursor = signal<{ timeline: number; t: number } | null>(null);
 /** A measured stretch that is no selection. */
 export const measure = signal<{ t0: number; t1: number } | null>(null);
 /** Hits of the search in the whole trace, for the ticks of the minimap: how many in each of equal parts. */
@@ -91,33 +91,33 @@ export const span = computed(() => spanOf(view.value));
 /** The view of the last rest. */
 export const restedSpan = computed(() => spanOf(rested.value));
 
-/** Number of rows in the layout. */
-export const rowCount = computed(() => layout.value?.count ?? 0);
+/** Number of timelines in the layout. */
+export const timelineCount = computed(() => layout.value?.count ?? 0);
 
-/** Pixels of a row: as it was chosen, else so that all fit, be they lower than a pixel. */
-export const rowHeight = computed(() => {
+/** Pixels of a timeline: as it was chosen, else so that all fit, be they lower than a pixel. */
+export const timelineHeight = computed(() => {
   const { height } = view.value;
   if (height > 0) return height;
-  const fits = Math.max(1, area.value.height) / Math.max(1, rowCount.value);
-  return Math.min(HOME_ROW_HEIGHT, fits);
+  const fits = Math.max(1, area.value.height) / Math.max(1, timelineCount.value);
+  return Math.min(HOME_TIMELINE_HEIGHT, fits);
 });
 
-/** How many rows stand pinned above the others; `view.top` counts from the first that is not. */
-export const pinnedRows = computed(() => layout.value?.pinned ?? 0);
+/** How many timelines stand pinned above the others; `view.top` counts from the first that is not. */
+export const pinnedTimelines = computed(() => layout.value?.pinned ?? 0);
 
 /** TimelinesAnswer [y0, y1) below the pinned ones that are at least partly on the screen. */
-export const shownRows = computed(() => {
-  const pinned = pinnedRows.value;
+export const shownTimelines = computed(() => {
+  const pinned = pinnedTimelines.value;
   const y0 = Math.max(0, pinned + Math.floor(view.value.top));
-  const y1 = Math.min(rowCount.value, Math.ceil(view.value.top + area.value.height / rowHeight.value));
+  const y1 = Math.min(timelineCount.value, Math.ceil(view.value.top + area.value.height / timelineHeight.value));
   return { y0, y1: Math.max(y0, y1) };
 });
 
-/** What statistics, matrix and tables are about: the selected range, else window and all rows. */
+/** What statistics, matrix and tables are about: the selected range, else window and all timelines. */
 export const subject = computed(() => {
   const { range } = rested.value;
   if (range) return { ...range, isRange: true };
-  return { ...restedSpan.value, y0: 0, y1: rowCount.value, isRange: false };
+  return { ...restedSpan.value, y0: 0, y1: timelineCount.value, isRange: false };
 });
 
 const history = new History<View>();
@@ -196,7 +196,7 @@ function goTo(found: View | null): void {
   historyChanges.value++;
 }
 
-/** Nothing below a nanosecond, nothing far outside the trace, rows that exist. */
+/** Nothing below a nanosecond, nothing far outside the trace, timelines that exist. */
 function bounded(next: View): View {
   const whole = meta.peek();
   if (!whole || Number.isNaN(next.t0)) return next;

@@ -10,10 +10,10 @@ export const MODES: readonly Mode[] = ["dominant", "rare", "heat", "stack"];
 export const ARROWS: readonly Arrows[] = ["none", "sel", "worst", "all"];
 export const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 export const PALETTES: readonly PaletteName[] = ["file", "class", "safe", "grey"];
-export const PANELS = ["summary", "stats", "rows", "matrix", "hits", "events", "io", "pins"] as const;
+export const PANELS = ["summary", "stats", "timelines", "matrix", "hits", "events", "io", "pins"] as const;
 export type PanelName = (typeof PANELS)[number];
 
-/** A stretch of time on the rows [y0, y1) of the layout. */
+/** A stretch of time on the timelines [y0, y1) of the layout. */
 export interface Range {
   t0: number;
   t1: number;
@@ -31,12 +31,12 @@ export interface View {
   /** The window in seconds; NaN until the trace is known: all of it. */
   t0: number;
   t1: number;
-  /** Row at the upper edge; a part of it may be above. */
+  /** Timeline at the upper edge; a part of it may be above. */
   top: number;
-  /** Pixels of a row; 0: as high as all rows fit. */
+  /** Pixels of a timeline; 0: as high as all timelines fit. */
   height: number;
-  /** The rows and their order, as the server's canonical text. */
-  rows: string;
+  /** The timelines and their order, as the server's canonical text. */
+  timelines: string;
   /** Kinds that are not shown, in ascending order. */
   hide: readonly number[];
   mode: Mode;
@@ -51,7 +51,7 @@ export interface View {
   palette: PaletteName;
   /** Kinds that have another colour than the palette's, in ascending order: `#rrggbb`. */
   own: readonly (readonly [kind: number, color: string])[];
-  /** Other names: of a kind by its number, of a row by line map and key, `0.15` or `1.n3`. */
+  /** Other names: of a kind by its number, of a timeline by line map and key, `0.15` or `1.n3`. */
   names: Names;
   theme: Theme;
   /** References of the drawables that are kept in view. */
@@ -59,7 +59,7 @@ export interface View {
 }
 
 export const START: View = {
-  trace: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, rows: "", hide: [], mode: "dominant", heat: -1,
+  trace: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
   arrows: "worst", sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], names: [], theme: "auto", pins: [],
 };
 
@@ -116,7 +116,7 @@ function ownColors(text: string): [number, string][] {
   return [...found].sort(([a], [b]) => a - b);
 }
 
-/** `3:Exchange,0.15:late rank`: a kind or a row and its name, in which commas and what stands for them are escaped. */
+/** `3:Exchange,0.15:late rank`: a kind or a timeline and its name, in which commas and what stands for them are escaped. */
 function namesText(names: Names): string {
   return names.map(([of, name]) => `${of}:${name.replace(/[%,]/g, encodeURIComponent)}`).join(",");
 }
@@ -143,8 +143,8 @@ export function encode(view: View): string {
   put("trace", view.trace, 0);
   if (!Number.isNaN(view.t0)) parts.push(["t", `${view.t0}~${view.t1}`]);
   put("top", Math.round(view.top * 100) / 100, 0);
-  put("row", Math.round(view.height * 100) / 100, 0);
-  put("rows", view.rows, "");
+  put("height", Math.round(view.height * 100) / 100, 0);
+  put("timelines", view.timelines, "");
   put("hide", numbersText(view.hide), "");
   put("mode", view.mode === "heat" ? `heat:${view.heat}` : view.mode, START.mode);
   put("arrows", view.arrows, START.arrows);
@@ -161,7 +161,7 @@ export function encode(view: View): string {
   return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%(3A|2C|3B|7E|40|2F)/g, (code) => decodeURIComponent(code))}`).join("&");
 }
 
-/** The view that a text behind the # stands for. */
+/** The view that a text behind the # stands for. Links of earlier versions call the height `row`, timelines and their panel `rows`. */
 export function decode(fragment: string): View {
   const all = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
   const [t0, t1] = (all.get("t") ?? "").split("~").map((part) => number(part, Number.NaN));
@@ -175,8 +175,8 @@ export function decode(fragment: string): View {
     t0: isWindow ? t0 : Number.NaN,
     t1: isWindow ? t1 : Number.NaN,
     top: Math.max(0, number(all.get("top"), 0)),
-    height: Math.min(Math.max(0, number(all.get("row"), 0)), 4000),
-    rows: all.get("rows") ?? "",
+    height: Math.min(Math.max(0, number(all.get("height") ?? all.get("row"), 0)), 4000),
+    timelines: all.get("timelines") ?? all.get("rows") ?? "",
     hide: numbersOf(all.get("hide") ?? ""),
     mode: heat ? "heat" : oneOf(mode, ["dominant", "rare", "stack"], START.mode),
     heat: heat ? Number(heat[1]) : START.heat,
@@ -185,7 +185,7 @@ export function decode(fragment: string): View {
     range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
       ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,
     query: (all.get("q") ?? "").slice(0, 1000),
-    panel: oneOf(all.get("panel"), PANELS, START.panel),
+    panel: oneOf(all.get("panel") === "rows" ? "timelines" : all.get("panel"), PANELS, START.panel),
     palette: oneOf(all.get("colors"), PALETTES, START.palette),
     own: ownColors(all.get("own") ?? ""),
     names: namesOf(all.get("names") ?? ""),

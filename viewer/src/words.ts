@@ -9,10 +9,10 @@ export function nameOf({ kind, name }: DrawableDetail): string {
   return meta.value?.categories[kind]?.name ?? name;
 }
 
-/** The line of something, by the name that the reader gave its row, unless that stands for many. */
-export function labelOf({ row, label }: { row: number; label: string }): string {
-  const rows = layout.value;
-  return row >= 0 && rows && !rows.group[row] ? (rows.label[row] ?? label) : label;
+/** The line of something, by the name that the reader gave its timeline, unless that stands for many. */
+export function labelOf({ timeline, label }: { timeline: number; label: string }): string {
+  const timelines = layout.value;
+  return timeline >= 0 && timelines && !timelines.group[timeline] ? (timelines.label[timeline] ?? label) : label;
 }
 
 /** How long a state lasts without what is nested in it, if that is less than all of it and could be found out. */

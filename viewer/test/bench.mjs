@@ -26,7 +26,7 @@ const WHOLE = 100_000_000;
 /** An iteration about a third into the trace; one has some ten drawables of each rank. */
 const STEP = Math.floor(Number(drawables) / RANKS / 30);
 /** The picture that the page asks for first, on a screen of 1840 x 960: each of its lines shows 16 ranks. */
-const PICTURE = "picture?w=1500&rows=block:16&most=50000&seq=1";
+const PICTURE = "picture?w=1500&timelines=block:16&most=50000&seq=1";
 /** Milliseconds after which an index does not come any more. */
 const BENCH_TIMEOUT_MS = 600_000;
 

@@ -74,7 +74,7 @@ const pictures = {
   },
   "view-messages": {
     of: "lammps", fragment: (meta) => `${part(meta, 0.45, 0.012)}&panel=matrix&theme=dark`,
-    act: (page) => page.own.locator('table[aria-label="Messages between rows"] tbody tr[data-nth]').first().click(),
+    act: (page) => page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first().click(),
   },
   "view-hits": {
     of: "lammps", fragment: () => "panel=hits&arrows=none&q=MPI_Sendrecv%20dur%3E100us",
@@ -87,12 +87,12 @@ const pictures = {
     act: async (page) => {
       const { hit } = await page.ask("search?q=MPI_File_write&from=0&dir=1");
       const length = hit.t1 - hit.t0;
-      await page.look(`t=${hit.t0 - length * 0.2}~${hit.t1 + length * 0.2}&rows=only:!*lane*,!server*&arrows=sel&panel=io&sel=${hit.ref}`);
+      await page.look(`t=${hit.t0 - length * 0.2}~${hit.t1 + length * 0.2}&timelines=only:!*lane*,!server*&arrows=sel&panel=io&sel=${hit.ref}`);
     },
     height: 650,
   },
   "view-heat": {
-    of: "many", fragment: (meta) => `${part(meta, 0, 0.34)}&mode=heat:${meta.categories.findIndex(({ name }) => name === "MPI_Allreduce")}&theme=dark&panel=rows`,
+    of: "many", fragment: (meta) => `${part(meta, 0, 0.34)}&mode=heat:${meta.categories.findIndex(({ name }) => name === "MPI_Allreduce")}&theme=dark&panel=timelines`,
     height: 560,
   },
 };

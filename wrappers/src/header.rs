@@ -71,7 +71,7 @@ pub enum MpiHeaderError {
     },
     /// bindgen fails; mostly there is no `mpi.h`, or no libclang.
     Bindgen {
-        /// What bindgen says, and the flags it was given.
+        /// The message of bindgen, and the flags it was given.
         message: String,
     },
     /// bindgen's result is not what this module expects.

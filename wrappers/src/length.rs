@@ -60,7 +60,7 @@ pub enum LengthRule {
     Sum(usize),
     /// The last element of an array that is itself a parameter; nothing if that is empty.
     Last(usize),
-    /// What an object tells.
+    /// A property of an object.
     Query(LengthQuery),
     /// The smaller of an `in` parameter and what an object tells.
     Min(usize, LengthQuery),
@@ -115,7 +115,7 @@ impl RuleScope<'_> {
         }
     }
 
-    /// What an object tells.
+    /// A property of an object.
     fn query(&self, verb: &str, inner: &str) -> Result<LengthQuery, String> {
         let property = Property::from_word(verb).ok_or_else(|| format!("unknown length {verb}"))?;
         let (of, rank) = match inner.split_once(',') {

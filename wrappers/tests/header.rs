@@ -63,7 +63,7 @@ fn every_function_fits() {
     }
 }
 
-/// What does not fit is found: another order, another number, another type, another result.
+/// Differences are found: another order, another number, another type, another result.
 #[test]
 fn misfits_are_found() {
     let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));

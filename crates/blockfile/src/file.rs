@@ -48,7 +48,7 @@ pub struct BlockFileInfo {
     pub rank: i32,
     /// Size of MPI_COMM_WORLD, 0 if MPI_Init did not return.
     pub size: u32,
-    /// State of the end of the run (see `layout::FileHeader::ended`).
+    /// How the process ended, a value of [`crate::layout::ended`]; 0 as long as it has not.
     pub ended: u32,
     /// Records that were not kept.
     pub lost: u64,
@@ -156,7 +156,7 @@ impl<'a> FileBytes<'a> {
         let Some(part) = self.bytes.get(start..end).filter(|_| self.mapped) else {
             return;
         };
-        // Where there is no system there are no mappings.
+        // Targets without an operating system have no mappings.
         #[cfg(not(unix))]
         let _ = part;
         // SAFETY: `mapped` is set where the bytes are a shared mapping that is only read: what is given back comes from the
@@ -404,7 +404,7 @@ impl<'a> BlockFile<'a> {
         };
         for thread in &mut self.threads {
             let blocks = &mut thread.blocks;
-            // Where the oldest blocks are given up for newer ones, gaps are nothing unusual.
+            // Gaps are expected if the oldest blocks are given up for newer ones.
             if !blocks.pinned.is_empty() {
                 continue;
             }
@@ -566,7 +566,7 @@ impl<'a> ThreadRecords<'a> {
         Some(())
     }
 
-    /// What the walk stops at, if it does so at the record given last, which stands in a pinned block or is a fragment: the last
+    /// The record at which the walk stops, if it stops at the record given last, which stands in a pinned block or is a fragment: the last
     /// fragment makes a record whole.
     #[cold]
     fn unusual(&mut self) -> Option<Record<'a>> {

@@ -96,7 +96,7 @@ pub struct FileHeader {
     pub rank: AtomicU32,
     /// Size of MPI_COMM_WORLD; 0 until MPI_Init has returned.
     pub size: AtomicU32,
-    /// State of the end of the run: 0 not ended, 1 MPI_Finalize reached, 2 exit without it, 3 MPI_Abort.
+    /// How the process ended, a value of [`ended`]; 0 as long as it has not.
     pub ended: AtomicU32,
     /// Number of blocks that the file has room for.
     pub blocks: AtomicU64,
@@ -106,6 +106,16 @@ pub struct FileHeader {
     pub run: AtomicU64,
     /// Calls that were recorded and given up for newer ones.
     pub dropped: AtomicU64,
+}
+
+/// How a process ended: values of [`FileHeader::ended`].
+pub mod ended {
+    /// It reached MPI_Finalize, or a server closed its file.
+    pub const FINALIZED: u32 = 1;
+    /// It exited without MPI_Finalize.
+    pub const EXITED: u32 = 2;
+    /// It called MPI_Abort.
+    pub const ABORTED: u32 = 3;
 }
 
 /// Header of a block.

@@ -97,10 +97,10 @@ macro_rules! kinds {
             effect: Effect::$effect,
         },)*)*];
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-        enum Position { $($($constant,)*)* }
+        enum KindPosition { $($($constant,)*)* }
         $($(
             #[doc = concat!("Number of `", $name, "`.")]
-            pub const $constant: u16 = FIRST + Position::$constant as u16;
+            pub const $constant: u16 = FIRST + KindPosition::$constant as u16;
         )*)*
     };
 }

@@ -167,7 +167,7 @@ fn parse(body: &[u8], base: RecordBase) -> Record<'_> {
     }
 }
 
-/// What the optional parts of a head say.
+/// The optional parts of a head.
 struct Extra {
     duration: u64,
     code: i32,

@@ -11,7 +11,7 @@ use crate::define::{Definition, FRAGMENT, ServerDefinition, TIME_BASE};
 use crate::encode::RecordHead;
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, Clock, FILE_MAGIC, Family, FileHeader,
-    VERSION,
+    VERSION, ended,
 };
 use crate::machine::{monotonic_reading, now, process};
 use crate::operation::{self, OperationRecord};
@@ -139,7 +139,11 @@ impl BlockFileWriter {
             .lock()
             .define(&Definition::Clock(monotonic_reading()));
         // SAFETY: mapped for the life of `shared`; the field is atomic.
-        unsafe { (*self.shared.header()).ended.store(1, Relaxed) };
+        unsafe {
+            (*self.shared.header())
+                .ended
+                .store(ended::FINALIZED, Relaxed)
+        };
     }
 }
 
@@ -455,7 +459,7 @@ mod tests {
 
     const CHILD: &str = "BLOCKFILE_TEST_WRITER";
 
-    /// What [`killed`] runs in a process of its own.
+    /// The process that [`killed`] starts and kills.
     #[test]
     #[ignore = "part of another test"]
     fn child() {
@@ -466,7 +470,7 @@ mod tests {
         unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
     }
 
-    /// What [`full`] runs: files may not become larger than 10 blocks.
+    /// The process that [`full`] starts: files may not become larger than 10 blocks.
     #[test]
     #[ignore = "part of another test"]
     fn child_without_room() {

@@ -21,7 +21,7 @@ mod model {
     /// Blocks that a model may have.
     const BLOCKS: usize = 6;
 
-    /// What one block holds: a number that its holder writes, 0 when it has been kept.
+    /// Contents of a block: a number that its holder writes, 0 when it has been kept.
     type Contents = UnsafeCell<u32>;
 
     /// Plain memory in place of a mapped file.
@@ -183,7 +183,7 @@ mod model {
             let both = Both::new(1, 2, 0);
             run(&both, 2, |b| {
                 if let Some(held) = b.take() {
-                    // Where there is no next one, what the block holds must stay.
+                    // Without a next block, the contents of this one must stay.
                     b.change(held);
                 }
             });
@@ -197,7 +197,7 @@ mod model {
     const MAGIC: u32 = 7;
     const RECORDS: usize = 3;
 
-    /// What of a block stands in the file.
+    /// The part of a block that stands in the file.
     struct Page {
         magic: Published,
         /// A field of the header, written before the magic.

@@ -11,12 +11,12 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// How many numbers are in it.
+    /// Number of integers in the set.
     pub fn covered(&self) -> u64 {
         self.covered
     }
 
-    /// How many of the numbers from `start` to before `end` are in it.
+    /// Number of integers from `start` to before `end` that are in the set.
     pub fn within(&self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;

@@ -31,7 +31,7 @@ struct EvenPieces {
 }
 
 impl EvenPieces {
-    /// Where piece number `nth` begins.
+    /// Start of piece number `nth`.
     fn begin(&self, nth: u64) -> i128 {
         self.offset + i128::from(nth) * self.stride
     }
@@ -195,7 +195,7 @@ impl ViewLayout {
         (u128::from(bytes) * u128::from(self.size) / u128::from(self.covered)) as u64
     }
 
-    /// Where byte number `data` of the view lies in the file.
+    /// Offset in the file of byte number `data` of the view.
     fn offset_of(&self, data: u64) -> i128 {
         let (copy, rest) = (data / self.size, data % self.size);
         let rest = if self.size == self.covered {
@@ -276,7 +276,7 @@ impl Ranges {
         (self.from / size, self.from % size, last, end)
     }
 
-    /// How many copies of the filetype a byte can be in.
+    /// Number of copies of the filetype that a byte can be in.
     fn overlapping(&self) -> i128 {
         let l = &*self.layout;
         let (first, _, last, _) = self.copies();

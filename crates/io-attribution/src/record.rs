@@ -4,6 +4,7 @@
 //! edge after its call and its operation. An edge holds the points that it connects, so a consumer need not remember them.
 
 use blockfile::operation as op;
+use std::sync::Arc;
 
 pub use trace_model::{Actor, Lane};
 
@@ -53,7 +54,7 @@ pub struct DataAccessCall {
     /// Function number in the function table.
     pub function: u16,
     /// Name of the function.
-    pub name: String,
+    pub name: Arc<str>,
     /// Lane and start of the call.
     pub place: PicturePoint,
     /// End of the call, ns on rank 0's clock.
@@ -74,6 +75,23 @@ pub struct DataAccessCall {
     pub bounding_extent: Option<(u64, u64)>,
     /// Number of contiguous pieces of the file that the access covers; 0 if not known.
     pub pieces: u64,
+}
+
+impl DataAccessCall {
+    /// Time in the call, ns.
+    pub fn duration(&self) -> u64 {
+        u64::try_from(self.stop.saturating_sub(self.place.ns)).unwrap_or(0)
+    }
+
+    /// Time from the return of the call until what it began was complete, ns.
+    pub fn pending(&self) -> u64 {
+        u64::try_from(self.complete.saturating_sub(self.stop)).unwrap_or(0)
+    }
+
+    /// Whether the call returned when all was done, and others of its group may have waited in it.
+    pub fn is_blocking_collective(&self) -> bool {
+        self.sequence.is_some() && self.complete <= self.stop
+    }
 }
 
 /// An operation below MPI.
@@ -102,7 +120,7 @@ pub struct AttributedOperation {
     pub hole_bytes: u64,
 }
 
-/// How a call and an operation belong together.
+/// Relation between a call and an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Relation {
     /// The operation happened during the call, or on its behalf.
@@ -139,11 +157,11 @@ pub struct AttributionEdge {
     pub kind: u16,
     /// Lane and start of the operation.
     pub to: PicturePoint,
-    /// How the call and the operation belong together.
+    /// Relation between the call and the operation.
     pub relation: Relation,
     /// Bytes of the call that the operation moved; 0 for operations that move none.
     pub bytes: u64,
-    /// How exactly the bytes are known.
+    /// Precision of the number of bytes.
     pub precision: Precision,
 }
 

@@ -17,7 +17,7 @@ use trace_formats::clog2::{
     CARGO_SIZE, Clog2CommEvent, Clog2RecordHeader, Gid, UNKNOWN_LID, comm_etype,
 };
 use trace_model::hash::Map;
-use trace_model::requests::Requests;
+use trace_model::requests::OutstandingRequests;
 use unify::comms::{CommHandles, CommId};
 use unify::counters::CounterOrder;
 use unify::endpoints::{DrawnEndpoints, EndpointCounts, EndpointSelection};
@@ -38,12 +38,12 @@ pub(super) struct ProcessWalk<'a> {
     pub library: Library,
     pub handles: CommHandles,
     pub places: CommPlaces,
-    pub requests: Requests<RequestMessages>,
+    pub requests: OutstandingRequests<RequestMessages>,
     /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
     pub follows_sends: bool,
     /// Messages that are still to be drawn or left out.
     pub drawn_endpoints: Option<EndpointSelection>,
-    /// Where messages are counted, their order in each channel.
+    /// Counts of messages in each channel, if they are counted.
     pub counts: Option<EndpointCounts>,
     /// Whether calls before may be missing: handles may stand for what nothing is known of.
     pub has_gap: bool,
@@ -101,7 +101,7 @@ impl<'a> ProcessWalk<'a> {
             settings,
             library,
             handles,
-            requests: Requests::default(),
+            requests: OutstandingRequests::default(),
             follows_sends: scan.threads > 1 || scan.info.dropped > 0,
             drawn_endpoints: match settings.drawn_endpoints {
                 Some(DrawnEndpoints::Selected(chosen)) => Some(chosen.clone()),
@@ -195,7 +195,7 @@ impl<'a> ProcessWalk<'a> {
         if !lane.pending.is_empty() {
             let made = plan.and_then(|p| p.handle(call.payload, p.new_comm?));
             let makes_type = plan.is_some_and(|p| p.new_type);
-            // What the call itself has made does not exist before it ends.
+            // Objects that the call itself has made do not exist before it ends.
             lane.pending.retain(|&pending| {
                 let later = match pending {
                     LaneDefinition::Type { .. } => makes_type,
@@ -319,7 +319,7 @@ impl<'a> ProcessWalk<'a> {
     /// From here on calls may be missing that messages hang on: what requests stand for is not known any more.
     pub fn cut(&mut self) {
         self.has_gap = true;
-        self.requests = Requests::default();
+        self.requests = OutstandingRequests::default();
         self.matched.clear();
         if let Some(counts) = &mut self.counts {
             counts.cut();
@@ -424,7 +424,7 @@ impl<'a> ProcessWalk<'a> {
         );
     }
 
-    /// What was defined and is still waiting begins to count at `ticks`.
+    /// Definitions that still wait begin to count at `ticks`.
     pub fn define(&mut self, lane: &mut Lane<'_>, ticks: u64) {
         self.time(ticks);
         for pending in lane.call.pending.drain(..) {

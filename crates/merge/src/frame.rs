@@ -27,7 +27,7 @@ impl ProcessWalk<'_> {
         self.put_on_world(MergedBody::TimeShift(shift));
     }
 
-    /// What stands in front of the first call.
+    /// Gives the records before the first call.
     pub fn open_log(&mut self) {
         if self.settings.describe.is_some() {
             // No preamble tells of them: who reads must know them before their first events.
@@ -37,7 +37,7 @@ impl ProcessWalk<'_> {
             }
         }
         let first = self.scan.first_tick();
-        // What the programs tell of themselves is defined before all else, so that events may have any number.
+        // States and events of the programs are defined before all else, so that events may have any number.
         let described = self.settings.describe.is_some() && !self.schema.user.is_empty();
         if let (Some(first), false) = (first, described) {
             self.time(first);
@@ -93,7 +93,7 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// What stands behind the last call.
+    /// Gives the records after the last call.
     pub fn close_log(&mut self) {
         let ends = self.scan.first_tick().zip(self.scan.last_tick());
         if let Some((first, last)) = ends

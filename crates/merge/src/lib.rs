@@ -12,7 +12,7 @@ mod calls;
 mod cargo;
 mod clog2;
 pub mod dumpi;
-pub mod forward;
+mod forward;
 mod frame;
 pub mod local;
 mod messages;

@@ -26,7 +26,7 @@ const _: () = assert!(counters::MAX_COUNTER_NAMES >= blockfile::counts::MAX_COUN
 
 pub use unify::run_files::RunFilesError;
 
-/// How files are merged.
+/// Options of a merge.
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions {
     /// For which calls the info box shows the CallID.
@@ -115,15 +115,15 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         let mut categories = UserCategories::default();
         let mut gids = GidTable::new(&first.scan.gids());
         let mut counted = Vec::new();
-        for process in &mut processes {
-            let scan = &mut process.scan;
+        let scans = || processes.iter().map(|p| &p.scan);
+        let ranks = scans().map(Scan::ranks).max().unwrap_or(1);
+        for scan in in_join_order(scans(), ranks) {
             functions.join(&scan.functions);
             categories.join(scan.categories.clone());
             counters::join(&mut counted, &scan.counters);
             unknown.extend(scan.library.functions().clone());
             gids.absorb(scan.gids().into_iter().map(|(gid, _)| gid));
         }
-        let scans = || processes.iter().map(|p| &p.scan);
         Ok(Merge {
             schema: Schema::new(table, family, options.call_ids, &unknown)
                 .with_categories(&categories, options.recover),
@@ -131,7 +131,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             gids,
             names: names_of(scans()),
             counters: counted,
-            ranks: scans().map(Scan::ranks).max().unwrap_or(1),
+            ranks,
             width: scans().map(Scan::width).max().unwrap_or(1),
             threads: scans().map(|s| s.threads).max().unwrap_or(1),
             zero_ns: scans().filter_map(Scan::first_ns).min().unwrap_or(0),
@@ -196,7 +196,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         chosen.map(stream).collect()
     }
 
-    /// What calls mean.
+    /// Schema of the calls.
     pub fn schema(&self) -> &Schema<'t> {
         &self.schema
     }
@@ -211,7 +211,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         self.last_ns
     }
 
-    /// What was found out about each process, in order of rank.
+    /// Scans of the processes, in order of rank.
     pub fn scans(&self) -> impl ExactSizeIterator<Item = &Scan> {
         self.processes.iter().map(|p| &p.scan)
     }
@@ -349,6 +349,24 @@ pub fn merge_local(
         sink(record);
         Ok(())
     })
+}
+
+/// The processes in the order in which MPI_Finalize joins what the ranks know: each rank before its children in the tree, the left
+/// child's part of the tree before the right one's. What comes first gets the lower number.
+fn in_join_order<'s>(scans: impl Iterator<Item = &'s Scan>, ranks: u32) -> Vec<&'s Scan> {
+    let mut places = vec![0; ranks as usize];
+    let mut place = 0;
+    let mut stack = vec![0];
+    while let Some(rank) = stack.pop() {
+        if let Some(of_rank) = places.get_mut(rank) {
+            *of_rank = place;
+            place += 1;
+            stack.extend([2 * rank + 2, 2 * rank + 1]);
+        }
+    }
+    let mut scans: Vec<&Scan> = scans.collect();
+    scans.sort_by_key(|scan| scan.rank().and_then(|rank| places.get(rank as usize)));
+    scans
 }
 
 /// For each rank, its turn among records of equal time: the left subtree before the right one before the rank itself.

@@ -9,7 +9,7 @@ use blockfile::args::Array;
 use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
 use trace_formats::clog2::{Clog2Msg, msg_etype};
-use trace_model::requests::Use;
+use trace_model::requests::RequestUse;
 use unify::comms::CommId;
 use unify::completion::Completed;
 use unify::endpoints::channel;
@@ -82,7 +82,8 @@ impl ProcessWalk<'_> {
                             send: None,
                             recv: Some(recv),
                         };
-                        self.requests.insert(handle, operation, Use::Own, thread);
+                        self.requests
+                            .insert(handle, operation, RequestUse::Own, thread);
                     }
                     // The completion of a send shows nothing, but must not be taken for that of another thread's receive.
                     _ if self.follows_sends => {
@@ -91,7 +92,8 @@ impl ProcessWalk<'_> {
                             send: None,
                             recv: None,
                         };
-                        self.requests.insert(handle, nothing, Use::Shared, thread);
+                        self.requests
+                            .insert(handle, nothing, RequestUse::Shared, thread);
                     }
                     _ => self.requests.forget(handle, thread),
                 }
@@ -104,7 +106,7 @@ impl ProcessWalk<'_> {
                         recv: plan.recv.map(|r| self.incoming(plan, r, call)),
                     };
                     self.requests
-                        .insert(handle, operation, Use::Persistent, thread);
+                        .insert(handle, operation, RequestUse::Persistent, thread);
                 }
             }
             CallRole::FreeRequest { request } => {
@@ -258,7 +260,7 @@ impl ProcessWalk<'_> {
         let rank = place.and_then(|(id, place)| {
             let partners = self.scan.comms.get(id)?.partners();
             let rank = *partners.get(usize::try_from(partner).ok()?)?;
-            // What comes from outside MPI_COMM_WORLD has its other end in the trace of another one.
+            // A message from outside MPI_COMM_WORLD has its other end in the trace of another one.
             match place.folded {
                 true => Some(rank).filter(|&rank| rank >= 0),
                 false => i32::try_from(partner).ok(),

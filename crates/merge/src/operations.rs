@@ -79,7 +79,7 @@ pub(super) fn set_hosts(lines: &mut [Line], hosts: &BTreeMap<Actor, String>) {
     }
 }
 
-/// How long after a run its data may still be written out, ns: the kernel waits for half a minute.
+/// Time after a run in which its data may still be written out, ns: the kernel waits for half a minute.
 const LATE_NS: i64 = 60_000_000_000;
 
 /// False for what a server or device did long before or after the run, as its trace may be of many runs; and for transfers of a

@@ -1,7 +1,6 @@
 //! The files made from the merged stream: CLOG2 and SLOG2, in one pass. If one of them fails, the other goes on.
 
 use super::clog2::Clog2Sink;
-use super::forward::{ForwardedMessages, Forwarding};
 use super::frame::constant;
 use super::local::Merge;
 use super::operations::DrawnOperations;
@@ -16,6 +15,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{Clog2RecordHeader, CommTable, late_messages_name};
 use trace_formats::slog2::PendingFile;
+use unify::forward::{ForwardLimits, ForwardedMessages, Forwarding};
 
 /// A finished file.
 pub struct FinishedFile {
@@ -62,7 +62,7 @@ pub struct OutputFiles {
     clog2: Option<Clog2Sink>,
     slog2: Option<Box<Slog2Sink>>,
     /// Where times of messages are put right.
-    forwarding: Option<Box<Forwarding>>,
+    forwarding: Option<Box<Forwarding<MergedRecord>>>,
     failures: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ impl OutputFiles {
         let mut outputs = OutputFiles {
             clog2: None,
             slog2: None,
-            forwarding: plan.forward.then(Box::default),
+            forwarding: (plan.forward).then(|| Box::new(Forwarding::new(ForwardLimits::STREAM))),
             failures: Vec::new(),
             plan,
         };

@@ -20,11 +20,11 @@ pub type Cargo = [u8; CARGO_SIZE];
 pub struct MergedRecord {
     /// Time in seconds since time zero, communicator, rank in it, and thread.
     pub header: Clog2RecordHeader,
-    /// What happens.
+    /// Event of the record.
     pub body: MergedBody,
 }
 
-/// What a record tells.
+/// Event of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MergedBody {
     /// A state begins. Its [`MergedBody::Leave`] will come, with the same place and thread.
@@ -64,7 +64,7 @@ pub struct LeftState {
     pub etypes: [i32; 2],
     /// Data of the end event.
     pub cargo: Option<Cargo>,
-    /// What performance counters counted in it, in the order of the names that the ranks have agreed on.
+    /// Counts of performance counters in it, in the order of the names that the ranks have agreed on.
     pub counts: Option<Box<[i64]>>,
 }
 

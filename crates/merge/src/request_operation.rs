@@ -30,7 +30,7 @@ impl ReceiveOperation {
     }
 }
 
-/// What a request stands for.
+/// Operation that a request stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestMessages {
     pub comm: Option<CommId>,

@@ -48,7 +48,7 @@ pub struct BlockFilesSource<'a> {
     has_ranks: bool,
     /// End of the last call, ns on rank 0's clock.
     last_ns: i64,
-    /// Where operations are drawn; `None` if there are none.
+    /// Base for drawing operations; `None` if there are none.
     base: Option<DrawingBase>,
 }
 
@@ -187,7 +187,7 @@ impl trace_model::Source for BlockFilesSource<'_> {
     }
 }
 
-/// What the calls of the ranks tell about the trace.
+/// Findings in the calls of the ranks about the trace.
 struct CallSurvey {
     base: DrawingBase,
     drawing: Option<Drawing>,

@@ -30,7 +30,7 @@ const MANY: usize = 64;
 #[derive(Debug)]
 pub struct MergeStream<'a> {
     lanes: Vec<Lane<'a>>,
-    /// What each thread does next, the earliest on top.
+    /// Next step of each thread, the earliest on top.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     walk: ProcessWalk<'a>,
     given: usize,
@@ -117,7 +117,7 @@ impl<'a> MergeStream<'a> {
         Ok(None)
     }
 
-    /// What could not be shown; complete when the records have come to an end.
+    /// Numbers of what could not be shown; complete when the records have come to an end.
     pub fn notes(&self) -> Notes {
         self.walk.notes
     }

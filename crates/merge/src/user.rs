@@ -9,7 +9,7 @@ use unify::comms::CommId;
 use unify::lanes::{Lane, OpenAnnotation};
 use unify::places::CommPlace;
 
-/// What stands in the info box of a region that never ended.
+/// Text in the info box of a region that never ended.
 const UNFINISHED: &[u8] = b"unfinished";
 
 impl ProcessWalk<'_> {
@@ -109,7 +109,7 @@ impl ProcessWalk<'_> {
         };
         let cargo = data.copied();
         self.put(place, lane.call.thread, MergedBody::Event { etype, cargo });
-        // What is open when the process is killed.
+        // Regions that are open when the process is killed.
         if self.settings.open_until_ns.is_none() {
             return;
         }

@@ -178,7 +178,7 @@ fn millions(number: u64) -> f64 {
     number as f64 / 1e6
 }
 
-/// What a command took.
+/// Time and memory that a command took.
 #[derive(Clone, Copy)]
 struct Cost {
     /// Of processor time.

@@ -15,7 +15,7 @@ const FILE: u64 = 16 << 20;
 const SIZES: [usize; 4] = [8, 4 << 10, 64 << 10, 1 << 20];
 /// Of so many rounds the best counts.
 const ROUNDS: usize = 5;
-/// How long a round takes at most.
+/// Longest time of a round.
 const ROUND: Duration = Duration::from_millis(150);
 
 /// Best time of `transfer` of `size` bytes, at one offset after the other.

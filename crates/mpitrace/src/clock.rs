@@ -8,7 +8,7 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{self, Clog2Reader, Clog2Writer};
-use transform::Forwarded;
+use transform::{count_late_messages, write_forwarded};
 
 /// Find messages that arrive before they were sent, and correct their times
 ///
@@ -40,8 +40,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.input);
     let bad = |error: clog2::Clog2Error| Failure::in_file_or_output(error, name, name.display());
     let reader = Clog2Reader::new(&input).map_err(bad)?;
-    let forwarded = Forwarded::new(&reader).map_err(bad)?;
-    let result = forwarded.result;
+    let mut result = None;
+    if let Some(output) = &arguments.forward {
+        let target = Target::new(output, Some(Format::Clog2), &TreeArguments::default())?;
+        target.place(|path: &Path| {
+            let writer = Clog2Writer::create(path, reader.preamble()).map_err(bad)?;
+            let (_, forwarded) = write_forwarded(&reader, writer).map_err(bad)?;
+            result = Some(forwarded);
+            Ok(())
+        })?;
+    }
+    let result = match result {
+        Some(result) => result,
+        None => count_late_messages(&reader).map_err(bad)?,
+    };
     println!(
         "{} messages, {} arrive before they were sent{}",
         result.messages,
@@ -51,20 +63,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             _ => format!(", at most {:.9} s", result.largest),
         }
     );
-    let Some(output) = &arguments.forward else {
+    if arguments.forward.is_none() {
         return Ok(());
-    };
-    let target = Target::new(output, Some(Format::Clog2), &TreeArguments::default())?;
-    target.place(|path: &Path| {
-        let writer = Clog2Writer::create(path, reader.preamble()).map_err(bad)?;
-        forwarded.write(&reader, writer).map_err(bad)?;
-        Ok(())
-    })?;
+    }
     println!(
         "{} records moved forward, at most {:.9} s{}",
         result.moved,
         result.farthest,
-        match result.knots {
+        match result.given_up {
             0 => String::new(),
             n => format!("; {n} times messages contradict each other and stay as they are"),
         }

@@ -46,7 +46,7 @@ pub struct Arguments {
     quiet: bool,
 }
 
-/// What belongs together.
+/// The property that drawables of a composite share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Grouping {
     /// A state, and the states and events within it on its line

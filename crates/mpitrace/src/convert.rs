@@ -267,7 +267,7 @@ fn write_clog2(
     let bytes = trace.bytes().len() as u64;
     let progress = TaskProgress::bytes(&shown, bytes, arguments.quiet);
     let conversion = target.fill(|out| {
-        // What is done need not stay in memory, however large the file.
+        // Parts that are done need not stay in memory, however large the file.
         let mut released = 0;
         let mut tell = |done: u64| {
             progress.at(done);

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a connection may take to show that it may ask.
+/// Time in which a connection must prove that it may ask.
 const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of the stack of a thread that serves a connection.
 const STACK_BYTES: usize = 512 << 10;
@@ -44,7 +44,7 @@ const STACK_BYTES: usize = 512 << 10;
 pub struct Arguments {
     /// Folder of the stripes
     store: PathBuf,
-    /// Where to listen: unix:PATH or tcp:HOST:PORT. With port 0 the system chooses a port, which is printed
+    /// Address to listen on: unix:PATH or tcp:HOST:PORT. With port 0 the system chooses a port, which is printed
     #[arg(long, value_name = "ADDRESS")]
     listen: Address,
     /// Number of the server, from 0 on
@@ -158,7 +158,7 @@ fn accept(server: &Arc<DataServer>, listener: &ServerListener) {
 struct DataServer {
     objects: Objects,
     recorder: Arc<RequestRecorder>,
-    /// What askers by TCP must have.
+    /// Secret that clients over TCP must prove to have.
     secret: Option<Secret>,
 }
 

@@ -33,7 +33,7 @@ mod updates;
 mod view;
 mod window;
 
-// What they share.
+// Modules that the subcommands share.
 mod block_files;
 mod failure;
 mod groups;

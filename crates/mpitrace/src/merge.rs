@@ -33,7 +33,7 @@ pub struct Arguments {
     /// Seconds to add to the times of the second trace. The next --shift is for the third trace, and so on
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     shift: Vec<f64>,
-    /// How to find the shift of each trace: from the CallIDs that it shares with the first one, or so that both start
+    /// Way to find the shift of each trace: from the CallIDs that it shares with the first one, or so that both start
     /// at the same time
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "shift")]
     align: Option<Align>,
@@ -53,7 +53,7 @@ pub struct Arguments {
     quiet: bool,
 }
 
-/// How traces are aligned.
+/// Way to align traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Align {
     /// From the CallIDs that the traces share
@@ -131,7 +131,7 @@ fn short_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// How much the times of a trace are shifted, and the reason, on stderr.
+/// Finds the shift of a trace, and says on stderr how large it is and why.
 fn shift(
     arguments: &Arguments,
     nth: usize,

@@ -129,7 +129,7 @@ fn of_process(pid: u32) -> Option<PathBuf> {
     })
 }
 
-/// What a block file tells.
+/// State of a process as its block file shows it.
 struct ProcessStatus {
     info: BlockFileInfo,
     /// A line for each thread.
@@ -157,8 +157,8 @@ fn look(input: &OpenedInput, table: &Table) -> Option<ProcessStatus> {
     })
 }
 
-/// How often a file is read that changes while it is read. A header changes a few times in the life of a program; who changes it
-/// all the time is no recorder.
+/// Most tries to read a file that changes while it is read. A header changes a few times in the life of a program; a process that
+/// changes it all the time is no recorder.
 const MAX_READ_ATTEMPTS: usize = 100;
 
 /// Reads a header and what stands behind it, again until the header was the same before and after: a program that runs on may
@@ -296,7 +296,7 @@ mod tests {
         unsafe { memmap2::MmapMut::map_mut(&file.expect("just made")) }.expect("a mapping")
     }
 
-    /// What a rank is, and which call it makes as that, are of one moment, also while the file changes: a thread counts the rank up
+    /// The rank and the call that it makes are of one moment, also while the file changes: a thread counts the rank up
     /// in the header, and then the call in the block, as MPI_Init does before anything is called as that rank.
     #[test]
     fn a_file_that_changes_meanwhile_is_read_at_one_moment() {

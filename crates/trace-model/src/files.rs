@@ -27,7 +27,7 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why.to_owned())
 }
 
-/// What is said of a file that is not regular; nothing of one that is.
+/// Refuses a file that is not regular, and names its type.
 fn not_regular(metadata: &Metadata) -> io::Result<()> {
     let kind = metadata.file_type();
     Err(refused(match () {
@@ -62,7 +62,7 @@ fn open(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
 /// Opens a regular file of anybody's for reading, also behind a link: one that the user has named.
 ///
 /// # Errors
-/// What the system says, or in words what it is instead.
+/// The error of the system, or the type of a file that is not regular.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     open(path, 0).map(|(file, _)| file)
 }
@@ -70,7 +70,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// Opens a regular file for reading that was found in a folder: this user's own or root's (root: anybody's), no link.
 ///
 /// # Errors
-/// What the system says, or in words why it is not taken.
+/// The error of the system, or why the file is refused.
 pub fn open_found(path: &Path) -> io::Result<File> {
     let (file, metadata) = open(path, libc::O_NOFOLLOW)?;
     match is_trusted(&metadata) {
@@ -92,7 +92,7 @@ fn is_owners_alone(metadata: &Metadata) -> io::Result<()> {
 /// access `rights`. It is a regular file of this user's own with one name, and no link.
 ///
 /// # Errors
-/// What the system says, or in words why it is not taken.
+/// The error of the system, or why the file is refused.
 pub fn open_shared(path: &Path, append: bool, rights: u32) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).append(append).create(true);
@@ -112,7 +112,7 @@ pub fn open_shared(path: &Path, append: bool, rights: u32) -> io::Result<File> {
 /// descriptors that they do not know.
 ///
 /// # Errors
-/// What the system says, if the file is on the descriptor of a standard stream and there is no other one.
+/// The error of the system, if the file is on the descriptor of a standard stream and no other descriptor is free.
 pub fn out_of_the_way(file: File) -> io::Result<File> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -151,7 +151,7 @@ pub fn may_replace(path: &Path) -> io::Result<()> {
             Ok(target) => not_regular(&target),
         },
         Ok(metadata) => not_regular(&metadata),
-        // What is wrong with the folder shows when the file is made.
+        // A folder that cannot be read shows when the file is made.
         Err(_) => Ok(()),
     }
 }

@@ -26,7 +26,7 @@ pub fn matches_path(pattern: &[u8], path: &[u8]) -> bool {
 /// Whether `pattern` matches all of `text`, or, with `is_prefix`, any beginning of it.
 fn walk(pattern: &[u8], text: &[u8], is_prefix: bool) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on after a mismatch: behind the last star in the pattern, one character later in the text.
+    // Positions to go on from after a mismatch: after the last star in the pattern, one character later in the text.
     let mut again: Option<(usize, usize)> = None;
     loop {
         if p == pattern.len() && (is_prefix || t == text.len()) {
@@ -60,7 +60,7 @@ fn walk(pattern: &[u8], text: &[u8], is_prefix: bool) -> bool {
     }
 }
 
-/// Where the character after the one at `at` begins.
+/// Start of the character after the one at `at`.
 fn next_character(text: &[u8], at: usize) -> usize {
     let continues = |&&byte: &&u8| byte & 0xC0 == 0x80;
     let rest = text.get(at + 1..).unwrap_or_default();

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use super::{Drawable, Stop, Topology};
 
-/// What happens at a point. At one time they come in this order: what arrives belongs to the states that end then, what
-/// leaves to those that begin. The leave of a state without duration comes last of all.
+/// An event at a point in time. Events of one time come in this order: an arrival belongs to the states that end then, a
+/// departure to those that begin. The leave of a state without duration comes last of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PointKind {
     /// An arrow ends.

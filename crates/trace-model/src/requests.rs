@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 /// Permitted use of a request handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum RequestUse {
     /// May stand for several operations at once: sends, and receives from MPI_PROC_NULL.
     Shared,
     /// Stands for this operation alone until it is complete. What the same thread did with the handle before is out of
@@ -27,7 +27,7 @@ pub enum Use {
 struct RequestOperation<T> {
     value: T,
     thread: i32,
-    handle_use: Use,
+    handle_use: RequestUse,
     active: bool,
 }
 
@@ -40,19 +40,19 @@ struct OutstandingOperations<T> {
 
 /// All requests of a process; `T` is what is to be remembered of each operation.
 #[derive(Clone, Debug)]
-pub struct Requests<T> {
+pub struct OutstandingRequests<T> {
     by_handle: Map<u64, OutstandingOperations<T>>,
 }
 
-impl<T> Default for Requests<T> {
+impl<T> Default for OutstandingRequests<T> {
     fn default() -> Self {
-        Requests {
+        OutstandingRequests {
             by_handle: Map::default(),
         }
     }
 }
 
-/// How many operations of other threads are passed over to find one of the thread's own.
+/// Operations of other threads that are passed over to find one of the thread's own.
 const LOOKED_AT: usize = 64;
 
 impl<T: Copy> OutstandingOperations<T> {
@@ -84,20 +84,20 @@ impl<T: Copy> OutstandingOperations<T> {
     }
 }
 
-impl<T: Copy> Requests<T> {
+impl<T: Copy> OutstandingRequests<T> {
     /// A call of `thread` has returned `handle` for a new operation.
-    pub fn insert(&mut self, handle: u64, value: T, handle_use: Use, thread: i32) {
+    pub fn insert(&mut self, handle: u64, value: T, handle_use: RequestUse, thread: i32) {
         let operation = RequestOperation {
             value,
             thread,
             handle_use,
-            active: handle_use != Use::Persistent,
+            active: handle_use != RequestUse::Persistent,
         };
-        if handle_use != Use::Shared
+        if handle_use != RequestUse::Shared
             || self
                 .by_handle
                 .get(&handle)
-                .is_some_and(|queue| queue.first.handle_use != Use::Shared)
+                .is_some_and(|queue| queue.first.handle_use != RequestUse::Shared)
         {
             self.forget(handle, thread);
         }
@@ -146,7 +146,7 @@ impl<T: Copy> Requests<T> {
         let queue = self.by_handle.get_mut(&handle)?;
         let place = queue.of(thread);
         let operation = queue.get_mut(place);
-        if operation.handle_use != Use::Persistent {
+        if operation.handle_use != RequestUse::Persistent {
             return self.free(handle, thread);
         }
         std::mem::take(&mut operation.active).then_some(operation.value)
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn a_shared_handle_gives_its_operations_in_order() {
-        let mut r = Requests::default();
+        let mut r = OutstandingRequests::default();
         for value in 1..=3 {
-            r.insert(9, value, Use::Shared, 0);
+            r.insert(9, value, RequestUse::Shared, 0);
         }
-        r.insert(8, 7, Use::Own, 0);
+        r.insert(8, 7, RequestUse::Own, 0);
         assert_eq!(r.get(9), Some(1));
         let order: Vec<_> = std::iter::from_fn(|| r.complete(9, 0)).collect();
         assert_eq!(order, [1, 2, 3]);
@@ -195,25 +195,25 @@ mod tests {
 
     #[test]
     fn an_operation_of_its_own_replaces_what_was_left_over() {
-        let mut r = Requests::default();
-        r.insert(9, 1, Use::Shared, 0);
-        r.insert(9, 2, Use::Shared, 0);
-        r.insert(9, 3, Use::Own, 0);
-        r.insert(9, 4, Use::Own, 0);
+        let mut r = OutstandingRequests::default();
+        r.insert(9, 1, RequestUse::Shared, 0);
+        r.insert(9, 2, RequestUse::Shared, 0);
+        r.insert(9, 3, RequestUse::Own, 0);
+        r.insert(9, 4, RequestUse::Own, 0);
         assert_eq!(r.complete(9, 0), Some(4));
-        r.insert(9, 5, Use::Own, 0);
-        r.insert(9, 6, Use::Shared, 0);
+        r.insert(9, 5, RequestUse::Own, 0);
+        r.insert(9, 6, RequestUse::Shared, 0);
         assert_eq!(r.complete(9, 0), Some(6));
         assert_eq!(r.complete(9, 0), None);
-        r.insert(9, 7, Use::Own, 0);
+        r.insert(9, 7, RequestUse::Own, 0);
         r.forget(9, 0);
         assert_eq!(r.get(9), None);
     }
 
     #[test]
     fn persistent_operations_stay_until_freed() {
-        let mut r = Requests::default();
-        r.insert(5, 1, Use::Persistent, 0);
+        let mut r = OutstandingRequests::default();
+        r.insert(5, 1, RequestUse::Persistent, 0);
         assert_eq!(r.complete(5, 0), None);
         for _ in 0..2 {
             assert_eq!(r.start(5, 0), Some(1));
@@ -226,18 +226,18 @@ mod tests {
 
     #[test]
     fn a_handle_given_out_again_too_early_keeps_both_operations() {
-        let mut r = Requests::default();
-        r.insert(9, 1, Use::Own, 0);
+        let mut r = OutstandingRequests::default();
+        r.insert(9, 1, RequestUse::Own, 0);
         // Thread 0's Waitall has completed it, but ends only later.
-        r.insert(9, 2, Use::Own, 1);
+        r.insert(9, 2, RequestUse::Own, 1);
         assert_eq!(r.complete(9, 1), Some(2));
         assert_eq!(r.complete(9, 0), Some(1));
         assert!(r.is_empty());
         // A thread may complete what others began.
-        r.insert(9, 3, Use::Own, 0);
+        r.insert(9, 3, RequestUse::Own, 0);
         assert_eq!(r.complete(9, 5), Some(3));
-        // What is not kept takes nothing away from other threads.
-        r.insert(9, 4, Use::Own, 0);
+        // A dropped operation takes nothing away from other threads.
+        r.insert(9, 4, RequestUse::Own, 0);
         r.forget(9, 1);
         assert_eq!(r.get(9), Some(4));
     }

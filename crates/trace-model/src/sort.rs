@@ -39,7 +39,7 @@ pub fn convert(source: &dyn Source, mut sink: Box<dyn Sink>) -> Result<Losses, S
 pub struct Sorter {
     order: DrawableOrder,
     piece: usize,
-    /// Where temporary files are made; without one, where the system has them.
+    /// Folder of temporary files; `None` for the system's.
     folder: Option<PathBuf>,
     items: Vec<SortItem>,
     /// The drawables of `items`, encoded.
@@ -211,7 +211,7 @@ fn begun(files: Vec<File>, order: DrawableOrder) -> io::Result<BinaryHeap<Revers
 /// Drawables in order.
 #[derive(Debug, Default)]
 pub struct Sorted {
-    /// What is left of the items in memory, and their bytes.
+    /// The items in memory that have not been given yet, and their bytes.
     items: std::vec::IntoIter<SortItem>,
     bytes: Vec<u8>,
     /// The sorted runs on disk.

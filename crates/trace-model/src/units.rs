@@ -8,7 +8,7 @@ pub fn bytes(bytes: u64) -> String {
     }
     let mut value = bytes as f64 / 1024.0;
     let mut unit = 0;
-    // What would be shown as 1024 is one of the next unit.
+    // A value that would be shown as 1024 is one of the next unit.
     while value >= 1023.5 && unit + 1 < units.len() {
         value /= 1024.0;
         unit += 1;

@@ -68,7 +68,7 @@ pub fn align_by_call_ids(
     }))
 }
 
-/// Where the most ranges overlap, and how many do; of several such places the one nearest to `wanted`.
+/// The range in which the most ranges overlap, and their number; of several such ranges the one nearest to `wanted`.
 fn deepest(ranges: &[(f64, f64)], wanted: f64) -> ((f64, f64), u64) {
     // Beginnings before ends at the same place, so that ranges that only touch overlap.
     let mut borders: Vec<(f64, bool)> = ranges

@@ -176,7 +176,7 @@ impl Source for Arrows<'_> {
     }
 }
 
-/// What is known of the CallID at hand.
+/// The state of the CallID at hand.
 struct OneCall {
     id: u64,
     /// Start of its call.

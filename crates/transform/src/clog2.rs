@@ -44,7 +44,7 @@ impl<'a> Clog2Filter<'a> {
     /// without its partner is taken for itself. `writer` was begun with the file's preamble.
     ///
     /// # Errors
-    /// What is wrong with the file or the output.
+    /// The file is damaged, or the output cannot be written.
     pub fn run<W: Write + Seek>(
         &self,
         selection: &Selection,
@@ -109,7 +109,7 @@ enum EventRole {
     Solo,
 }
 
-/// How lines are numbered (`spec/slog2.md` section 7.2).
+/// Numbering of lines (`spec/slog2.md` section 7.2).
 #[derive(Clone, Copy, Debug)]
 struct LineNumbering {
     ranks: i32,

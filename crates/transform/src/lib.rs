@@ -31,7 +31,7 @@ pub use clog2::{Clog2Filter, FilteredRecords};
 pub use composite::{CompositeStatistics, Composites, GroupKey};
 pub use dumpi::{Copied, DumpiFilter, FunctionSet, UnknownFunction, first_wall_time};
 pub use filtered::Filtered;
-pub use forward::{Forward, Forwarded};
+pub use forward::{count_late_messages, write_forwarded};
 pub use lines::{LineView, usual_views, view};
 pub use merge::{MergeError, MergeInput, MergedTraces};
 pub use select::{CategoryPattern, Judge, NumberRanges, PropertySelection, Selection};

@@ -49,7 +49,7 @@ pub struct MergedTraces<'s> {
     views: Vec<LineIdMap>,
 }
 
-/// What the lines and categories of a part are called in the whole.
+/// Numbers in the merged trace of the lines and categories of one input.
 struct InputNumbering {
     /// Added to line numbers.
     lines: i64,

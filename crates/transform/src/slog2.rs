@@ -41,7 +41,7 @@ impl Slog2Filter {
     /// Writes the drawables that are kept to `out`, an empty file. `seen` is called for each drawable of the input.
     ///
     /// # Errors
-    /// What is wrong with the file or the output, and [`slog2::Slog2ErrorKind::NoDrawables`] if nothing is kept.
+    /// The file is damaged, the output cannot be written, or nothing is kept ([`slog2::Slog2ErrorKind::NoDrawables`]).
     pub fn run<W: Write + Seek>(
         &self,
         reader: &Slog2Reader<'_>,
@@ -247,7 +247,7 @@ impl<W: Write + Seek> Rebuild<W> {
     }
 }
 
-/// What a drawable of an undefined category must be.
+/// Topology of a drawable of an undefined category, told by its number of points.
 pub(super) fn topology_of(vertices: &[Vertex]) -> Topology {
     match vertices {
         [first, last] if first.line == last.line => Topology::State,

@@ -13,7 +13,7 @@ pub(super) struct InputViews<'v> {
     pub(super) views: &'v [LineIdMap],
     /// Added to its line numbers.
     pub(super) line_offset: i32,
-    /// How many lines it has.
+    /// Number of its lines.
     pub(super) lines: usize,
 }
 
@@ -140,7 +140,7 @@ fn renamed(label: &Text) -> Text {
     }
 }
 
-/// What stands in parentheses at the end of a title.
+/// The text in parentheses at the end of a title.
 fn explanation(title: &str) -> Option<&str> {
     title.split_once(" (")?.1.strip_suffix(')')
 }

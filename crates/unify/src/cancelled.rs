@@ -7,12 +7,12 @@ use super::timeline::Timeline;
 use blockfile::define;
 use blockfile::file::BlockFile;
 use std::collections::HashSet;
-use trace_model::requests::{Requests, Use};
+use trace_model::requests::{OutstandingRequests, RequestUse};
 
 /// Counters of the calls whose sends were cancelled. Persistent ones are not looked at.
 pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[FunctionPlan<'_>]) -> HashSet<u64> {
     let mut cancelled = HashSet::new();
-    let mut sends: Requests<u64> = Requests::default();
+    let mut sends: OutstandingRequests<u64> = OutstandingRequests::default();
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
@@ -35,7 +35,7 @@ pub fn cancelled_sends(file: &BlockFile<'_>, plans: &[FunctionPlan<'_>]) -> Hash
                     continue;
                 };
                 if plan.recv.is_none() {
-                    sends.insert(handle, call.call, Use::Shared, thread);
+                    sends.insert(handle, call.call, RequestUse::Shared, thread);
                 } else {
                     sends.forget(handle, thread);
                 }

@@ -231,7 +231,7 @@ impl NumberedCategories {
         layout
     }
 
-    /// What MPE has handed out keeps its numbers.
+    /// Numbers that MPE has handed out are kept.
     fn keep(&mut self, categories: &UserCategories, room: i32) {
         for category in &categories.all {
             let number = category.number;

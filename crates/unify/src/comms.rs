@@ -5,7 +5,7 @@
 //! same order on all its members (MPI demands it of collective calls), so all of them count alike, and nothing needs to be
 //! sent.
 
-use blockfile::define::{CommCreation, CommDefinition, CommKind};
+use blockfile::define::{CommCreation, CommDefinition, CommDefinitionKind};
 use blockfile::file::BlockFileInfo;
 use std::sync::Arc;
 use trace_formats::clog2::{Gid, crossing_gid, remote_of};
@@ -28,7 +28,7 @@ pub struct Communicator {
     /// Raw handle.
     pub handle: u64,
     /// Intra or inter.
-    pub kind: CommKind,
+    pub kind: CommDefinitionKind,
     /// Creation of the communicator.
     pub origin: CommCreation,
     /// Rank of this process in it (in the local group).
@@ -44,7 +44,7 @@ pub struct Communicator {
     /// remote one, which is the other side's local one. All intercommunicators between two groups have the same. The group
     /// of all processes is MPI_COMM_WORLD, that of one process its MPI_COMM_SELF.
     pub sides: Option<(Gid, Gid)>,
-    /// What later communicators made from this one are told by; both sides of an intercommunicator have the same.
+    /// Identity by which later communicators made from this one are told; both sides of an intercommunicator have the same.
     identity: Wide,
 }
 
@@ -56,7 +56,7 @@ impl Communicator {
 
     /// Whether it is an intercommunicator.
     pub fn is_inter(&self) -> bool {
-        self.kind == CommKind::Inter
+        self.kind == CommDefinitionKind::Inter
     }
 
     /// World ranks of those that messages go to and come from: the remote group if there is one.
@@ -109,7 +109,7 @@ pub struct Comms {
     run: u64,
     list: Vec<Communicator>,
     handles: CommHandles,
-    /// How many communicators were made so far with the same key.
+    /// Number of communicators made so far with the same key.
     made: Map<Wide, u64>,
     /// Each list of members, once.
     groups: Map<Wide, Arc<[i32]>>,
@@ -136,7 +136,7 @@ impl Comms {
             let members = comms.group(members);
             comms.list.push(Communicator {
                 handle: 0,
-                kind: CommKind::Intra,
+                kind: CommDefinitionKind::Intra,
                 origin,
                 rank,
                 members,
@@ -207,7 +207,7 @@ impl Comms {
         let key = Wide::new()
             .word(self.run)
             .word(comm.origin as u64)
-            .word(u64::from(comm.kind == CommKind::Inter))
+            .word(u64::from(comm.kind == CommDefinitionKind::Inter))
             .wide(parent)
             .list(low)
             .list(high)
@@ -216,7 +216,7 @@ impl Comms {
         let identity = key.word(*count).finish();
         *count += 1;
         let (gid, sides) = match comm.kind {
-            CommKind::Intra => (
+            CommDefinitionKind::Intra => (
                 match has_outsiders(&comm.members) {
                     true => {
                         let outside = comm.members.iter().filter(|&&m| m == -1).count();
@@ -226,7 +226,7 @@ impl Comms {
                 },
                 None,
             ),
-            CommKind::Inter => {
+            CommDefinitionKind::Inter => {
                 let own = identity.list(&comm.members).finish();
                 let sizes = [comm.members.len(), comm.remote.len()];
                 let crosses = has_outsiders(&comm.members) || has_outsiders(&comm.remote);
@@ -316,7 +316,7 @@ mod tests {
         CommDefinition {
             handle,
             parent,
-            kind: CommKind::Intra,
+            kind: CommDefinitionKind::Intra,
             origin,
             rank: 0,
             members: members.to_vec(),
@@ -332,7 +332,7 @@ mod tests {
         remote: &[i32],
     ) -> CommDefinition {
         CommDefinition {
-            kind: CommKind::Inter,
+            kind: CommDefinitionKind::Inter,
             remote: remote.to_vec(),
             ..intra(handle, parent, origin, local)
         }

@@ -3,7 +3,7 @@
 /// Most names of a run.
 pub const MAX_COUNTER_NAMES: usize = 512;
 
-/// What stands for a counter that the process does not have.
+/// Value of a counter that the process does not have.
 const UNKNOWN: i64 = -1;
 
 /// Adds the names that are not there yet. What a file says of the others has no place.
@@ -20,7 +20,7 @@ pub fn join(names: &mut Vec<String>, others: &[String]) {
 pub struct CounterOrder {
     /// By place among its own the place among those of the run.
     places: Vec<Option<usize>>,
-    /// What is given of the call at hand, for each counter of the run.
+    /// Values of the call at hand, for each counter of the run.
     values: Vec<i64>,
 }
 

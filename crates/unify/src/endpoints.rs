@@ -351,7 +351,7 @@ impl EndpointComparison {
             return;
         }
         let length = sends.length().or(receives.length());
-        // What was under way when a run was killed is in no order of the end.
+        // Messages that were under way when a run was killed are in no order of the end.
         let length = length.filter(|_| self.ended);
         let mut places = [sends.places(length), receives.places(length)];
         if !self.ended {
@@ -392,7 +392,7 @@ impl EndpointComparison {
     }
 }
 
-/// What two lists of runs in ascending order have in common.
+/// Intersection of two lists of runs in ascending order.
 fn common(a: &[PlaceRun], b: &[PlaceRun]) -> Vec<PlaceRun> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut out = Vec::new();
@@ -515,7 +515,7 @@ mod tests {
 
     const CHANNEL: MessageChannel = [0, 0, 0, 1, 7];
 
-    /// What stands at a place of one side.
+    /// An endpoint at a place of one side.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Endpoint {
         Shown,

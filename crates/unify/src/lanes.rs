@@ -26,7 +26,7 @@ pub enum LaneDefinition {
     Comm(CommId),
 }
 
-/// What a thread does next.
+/// Next step of a thread.
 #[derive(Clone, Copy, Debug)]
 pub enum LaneStep {
     /// A call of the thread starts.
@@ -62,7 +62,7 @@ pub struct OpenAnnotation {
     pub etypes: [i32; 2],
     /// When it began, seconds.
     pub start: f64,
-    /// Where it is drawn.
+    /// Place at which it is drawn.
     pub place: CommPlace,
     /// Whether it is a region: those end at the latest with the log.
     pub region: bool,
@@ -85,7 +85,7 @@ pub struct LaneCall {
     pub pending: Vec<LaneDefinition>,
     /// Communicator the call names.
     pub comm: Option<CommId>,
-    /// Where the call is drawn.
+    /// Place at which the call is drawn.
     pub place: CommPlace,
     /// When the call began, seconds.
     pub began: f64,
@@ -251,7 +251,7 @@ impl<'a> Lane<'a> {
         (!self.call.pending.is_empty() || !self.frames.is_empty()).then_some(self.latest_key)
     }
 
-    /// What is left to do when there are no more records, at the end of all.
+    /// Ends the lane when there are no more records, at the end of all.
     pub fn close(&mut self) -> Option<u64> {
         self.next = LaneStep::Close;
         (!self.frames.is_empty()).then_some(u64::MAX)

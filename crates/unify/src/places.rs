@@ -89,7 +89,7 @@ impl CommPlaces {
         self.get(CommId::WORLD)
     }
 
-    /// How many communicators are drawn on MPI_COMM_WORLD instead.
+    /// Number of communicators that are drawn on MPI_COMM_WORLD instead.
     pub fn folded(&self) -> u64 {
         self.folded
     }

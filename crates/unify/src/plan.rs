@@ -86,7 +86,7 @@ pub enum CallRole {
     },
     /// Accesses a file.
     Access {
-        /// How it accesses the file.
+        /// Kind of access to the file.
         io: FileAccessKind,
         /// The handle.
         file: ParameterIndex,

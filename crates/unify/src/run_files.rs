@@ -1,6 +1,7 @@
 //! Whether block files are of one run, and the clock that those of one machine share.
 
 use crate::scan::Scan;
+use blockfile::layout::{Clock, ended};
 use std::fmt;
 
 /// Why files cannot be merged. `file` is the position in the list that was given.
@@ -60,19 +61,32 @@ impl fmt::Display for RunFilesError {
 
 impl std::error::Error for RunFilesError {}
 
-/// Gives processes on the first one's machine one clock, the best known: it is the same, whatever the comparisons say.
+/// Whether the times of a process are ticks of the time-stamp counter of the machine that runs under the kernel with the boot id
+/// `boot`. All such processes read the same counter, whatever comparisons of their clocks say, and whatever namespaces shift
+/// CLOCK_MONOTONIC.
+pub fn reads_counter_of(scan: &Scan, boot: &str) -> bool {
+    let own = &scan.library.process().boot;
+    scan.info.clock == Clock::Tsc && !boot.is_empty() && own == boot
+}
+
+/// Gives all processes that read the same time-stamp counter as the first one the same clock, as MPI_Finalize does: the first one's.
+/// If that has not reached MPI_Finalize, in which it reads its clocks last, the one whose readings are farthest apart.
 pub fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {
     let mut scans: Vec<&mut Scan> = scans.collect();
     let Some(first) = scans.first() else { return };
     let boot = first.library.process().boot.clone();
-    let source = first.info.clock;
-    let near = |scan: &Scan| {
-        !boot.is_empty() && scan.library.process().boot == boot && scan.info.clock == source
-    };
-    let clocks = scans.iter().filter(|scan| near(scan)).map(|s| &s.clock);
-    let Some(clock) = clocks.max_by_key(|clock| clock.span()).cloned() else {
+    let near = |scan: &Scan| reads_counter_of(scan, &boot);
+    if !near(first) {
         return;
+    }
+    let clock = match first.info.ended {
+        ended::FINALIZED => Some(&first.clock),
+        _ => {
+            let clocks = scans.iter().filter(|scan| near(scan)).map(|s| &s.clock);
+            clocks.max_by_key(|clock| clock.span())
+        }
     };
+    let Some(clock) = clock.cloned() else { return };
     for scan in &mut scans {
         if near(scan) {
             scan.clock.adopt(&clock);

@@ -15,14 +15,14 @@ use blockfile::user::{UserCategoryKind, UserEvent, UserEventContent};
 use std::collections::HashMap;
 use trace_formats::clog2::{Clog2CommKind, Gid};
 
-/// What is found out about one process.
+/// Findings about one process.
 #[derive(Clone, Debug)]
 pub struct Scan {
     /// Header of its block file.
     pub info: BlockFileInfo,
     /// From its ticks to time. [`ClockMap::ignore_noise`] may be called before times are asked for.
     pub clock: ClockMap,
-    /// What its own clocks showed, in the order of the block file.
+    /// Readings of its own clocks, in the order of the block file.
     pub readings: Vec<define::ClockReading>,
     /// All that was said about its MPI library.
     pub library: Library,
@@ -30,7 +30,7 @@ pub struct Scan {
     pub comms: Comms,
     /// Functions it called, those of running calls included, and whether it made annotations.
     pub functions: FunctionSet,
-    /// What the program told of itself.
+    /// States and events that the program defined.
     pub categories: UserCategories,
     /// By their numbers, kinds and names of those that have names.
     pub names: HashMap<i32, (UserCategoryKind, String)>,
@@ -68,7 +68,7 @@ pub struct Scan {
     pub defined: Vec<Vec<CommId>>,
 }
 
-/// How the ends of a process's calls are spread over time: the end of each n-th one, where n doubles whenever there are too many.
+/// Spread of the ends of a process's calls over time: the end of each n-th one, where n doubles whenever there are too many.
 #[derive(Clone, Debug)]
 pub struct Pace {
     /// Ends, in ticks, in the order of the walk.
@@ -317,7 +317,7 @@ impl Scan {
         self.info.size.max(least).min(MAX_RANKS as u32)
     }
 
-    /// How many lines a communicator must have room for: the size of MPI_COMM_WORLD, or that of the largest group of a
+    /// Number of lines that a communicator must have room for: the size of MPI_COMM_WORLD, or that of the largest group of a
     /// communicator that reaches beyond it.
     pub fn width(&self) -> u32 {
         let crossing = self.comms.all().iter().filter(|c| c.crosses_border());

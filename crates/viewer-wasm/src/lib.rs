@@ -14,7 +14,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, Viewer};
 
-/// What is there between calls.
+/// The state that is kept between calls.
 struct PageState {
     input: Vec<u8>,
     viewer: Option<Viewer<'static>>,
@@ -83,7 +83,7 @@ pub extern "C" fn ask() -> u32 {
     }
 }
 
-/// Where the body of the last answer is.
+/// Address of the body of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn body() -> *const u8 {
     page().body.as_ptr()

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Acquire, Ordering::Relaxed};
 static NEXT_STATE: AtomicI32 = AtomicI32::new(600);
 static NEXT_SOLO: AtomicI32 = AtomicI32::new(5000);
 
-/// What is behind the last number of a range, so that no number comes twice.
+/// First number given out after the last one of a range, so that no number comes twice.
 const FIRST_FAR_NUMBER: i32 = 1_000_000;
 
 /// The next numbers for states: `count` of them in a row.

@@ -33,7 +33,7 @@ const PACK_FAIL: c_int = 5;
 static FINISHED: AtomicBool = AtomicBool::new(false);
 /// The name that it gave to MPE_Finish_log, without ending.
 static PREFIX: Mutex<Option<PathBuf>> = Mutex::new(None);
-/// What MPE_Log_merged_logfilename gives; never freed, as the program may have kept it.
+/// Result of MPE_Log_merged_logfilename; never freed, as the program may have kept it.
 static MERGED: AtomicPtr<c_char> = AtomicPtr::new(c"0".as_ptr().cast_mut());
 
 /// Whether events are logged: between MPI_Init and MPE_Finish_log.
@@ -63,7 +63,7 @@ impl NextFunction {
         NextFunction(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// Where it is; `None` where nothing of that name stands behind us, which is the rule.
+    /// Address of the function; `None` if no library after this one has it, as usual.
     #[inline]
     fn get(&self, name: &CStr) -> Option<*mut c_void> {
         let mut found = self.0.load(Acquire);

@@ -59,7 +59,7 @@ pub enum Combiner {
     Blocks(Vec<ElementBlock>),
     /// Blocks of one length at equal distances.
     Vector {
-        /// How many blocks.
+        /// Number of blocks.
         count: i64,
         /// Elements of a block.
         length: i64,
@@ -111,7 +111,7 @@ fn is_predefined(combiner: c_int) -> bool {
         || c::VALUE_INDEX == Some(combiner)
 }
 
-/// How much MPI_Type_get_contents will tell.
+/// Numbers of the values that MPI_Type_get_contents gives.
 struct TypeEnvelope {
     combiner: c_int,
     ints: u64,

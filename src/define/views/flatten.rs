@@ -14,7 +14,7 @@ pub use super::contents::free;
 
 /// Most datatypes looked at for one view: a type may contain another one many times over.
 const MAX_TYPES: usize = 1 << 16;
-/// How deep datatypes may be nested.
+/// Deepest nesting of datatypes.
 const MAX_DEPTH: usize = 200;
 
 /// A datatype, flattened.

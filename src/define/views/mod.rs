@@ -23,7 +23,7 @@ struct ViewedFile {
     file: u64,
     /// Size of an etype, bytes.
     etype: u64,
-    /// Where the individual pointer stands, etypes, if that is known without asking: to answer, ROMIO goes through the file
+    /// Position of the individual pointer, etypes, if it is known without asking: to answer, ROMIO goes through the file
     /// piece by piece, which takes milliseconds in a large one.
     position: Option<i64>,
     /// Collective accesses that were not recorded since a record told of them.

@@ -264,7 +264,7 @@ fn hostile_files_do_no_harm() {
     assert_eq!(refused(Path::new("a\0b")).len(), 1);
     fs::remove_dir_all(&folder).expect("own folder");
 
-    // What is a file may hold anything.
+    // A file may hold anything.
     for (bytes, complaints) in [
         (&b"quiet yes\0\n\0\0\0"[..], 2),
         (b"\xef\xbb\xbfquiet yes\r\n\r\n# \r\n", 0),

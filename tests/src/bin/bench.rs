@@ -19,7 +19,7 @@ const LOOPS: [(&str, &str, f64); 5] = [
     ),
     ("allreduce", "MPI_Allreduce on MPI_COMM_SELF", 45.0),
 ];
-/// How much longer a step of the halo exchange may take.
+/// Largest ratio of times of a step of the halo exchange.
 const HALO: f64 = 1.5;
 /// Bytes of record that a plain call may take; one that sends or receives has twice as many arguments, and a status.
 const BYTES: f64 = 48.0;

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 use tests::{Mpi, Program, TestFolder, process};
 
-/// Where the calls are made, what that is called, further settings, and the ns per call that may be added to them on a file.
+/// Places of the calls: path, name, further settings, and the ns per call that may be added on a file.
 const PLACES: [(&str, &str, &str, Option<f64>); 6] = [
     ("outside", "outside MPI: passed through", "", Some(PASSED)),
     (

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What came of a run, or of many.
+/// Result of a run, or of many.
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcome {
     /// Runs.
@@ -29,7 +29,7 @@ pub struct RunOutcome {
     pub shown: u64,
     /// Runs whose trace was complete all the same.
     pub complete: u64,
-    /// What else was wrong, in words.
+    /// Other faults, in words.
     pub faults: Vec<String>,
 }
 
@@ -53,14 +53,14 @@ impl RunOutcome {
     }
 }
 
-/// How often a rank's thread has begun and ended calls of a function.
+/// Numbers of calls of a function that a rank's thread has begun and ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallCounts {
     pub(super) begun: u64,
     pub(super) ended: u64,
 }
 
-/// What the program counted on one rank.
+/// Counts of the program on one rank.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCounts {
     pub(super) pid: u32,
@@ -99,7 +99,7 @@ fn truth(path: &Path) -> Option<ProgramCounts> {
     Some(truth)
 }
 
-/// What the ranks counted that have begun.
+/// Reads the counts of the ranks that have begun.
 pub(super) fn truths(folder: &Path, ranks: usize) -> BTreeMap<usize, ProgramCounts> {
     let of = |rank: usize| Some((rank, truth(&folder.join(format!("{rank}.ends")))?));
     (0..ranks)

@@ -152,7 +152,7 @@ impl RunGoing {
     }
 }
 
-/// What a run is made of.
+/// Parameters of a run.
 #[derive(Clone, Debug)]
 struct FailurePlan {
     mpi: Mpi,
@@ -269,7 +269,7 @@ impl FailurePlan {
         }
     }
 
-    /// How the launcher ends where no rank has the recorder.
+    /// Exit status of the launcher if no rank has the recorder.
     fn untraced(&self) -> Option<ExitStatus> {
         let plan = FailurePlan {
             traced: vec![false; self.ranks()],
@@ -325,7 +325,7 @@ pub fn run(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> RunOutcome {
     }
     let patience = match way.name {
         "hang" => Duration::from_secs(4),
-        // How long it takes to the end, the machine decides.
+        // The time to the end depends on the machine.
         _ if way.ends_by_itself() => MAX_RUN_TIME,
         _ => Duration::from_millis(700),
     };
@@ -336,7 +336,7 @@ pub fn run(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> RunOutcome {
         outcome.faults.push(fault.to_owned());
     }
     if let Some(bare) = bare {
-        // What is to end in MPI_Finalize may have come through it before.
+        // A rank that is to end in MPI_Finalize may have come through it before.
         let is_through =
             way.when == EndTime::Merge && status.is_some_and(|status| status.success());
         if !is_same_end(mpi, way.when, status, bare) && !is_through {

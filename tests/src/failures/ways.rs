@@ -37,7 +37,7 @@ pub struct EndKind {
     pub(super) when: EndTime,
     /// Threads that call MPI, where it is not left to chance.
     pub(super) threads: Option<u32>,
-    /// What `mpitrace recover` must say of the rank that came to its end, if that is sure.
+    /// Text that `mpitrace recover` must print about the rank that came to its end, if that is sure.
     pub(super) printed: Option<&'static str>,
     /// Whether the program must end as if nothing had happened.
     pub(super) runs_on: bool,
@@ -152,7 +152,7 @@ pub const WAYS: [EndKind; 22] = {
         way("exit-thread", "exit() while threads call MPI", One, Anywhen)
             .printed("exited without MPI_Finalize")
             .threads(3),
-        // What other threads call while MPI_Finalize runs is not recorded: it is an error of the program.
+        // Calls of other threads while MPI_Finalize runs are not recorded: they are an error of the program.
         way(
             "hang",
             "a rank that never comes to MPI_Finalize (`deadline`)",

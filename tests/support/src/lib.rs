@@ -33,6 +33,6 @@ pub fn skip(reason: &str) {
     };
     // One line, even if the reason is a program's message.
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Where nobody reads standard error nobody misses the line.
+    // If nobody reads standard error, nobody misses the line.
     let _ = std::io::stderr().write_all(format!("SKIPPED: {reason}{test}\n").as_bytes());
 }

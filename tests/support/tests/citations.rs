@@ -56,7 +56,7 @@ fn in_one_line(text: &str) -> String {
     lines.collect::<Vec<_>>().join(" ").replace('`', "")
 }
 
-/// What is cited: the text before the word, and the numbers after it.
+/// A citation: the text before the word, and the numbers after it.
 struct Citation<'t> {
     before: &'t str,
     numbers: Vec<&'t str>,

@@ -16,7 +16,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
 }
 
-/// What the program annotates: keys and texts of one rank, in order.
+/// Annotations of the program: keys and texts of one rank, in order.
 fn annotations(rank: usize) -> Vec<(u64, String)> {
     let arguments =
         "1 -2 3 four 5 6 7|0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9|1.250000|pre     8 9.12 6000 %";

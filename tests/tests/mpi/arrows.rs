@@ -25,7 +25,7 @@ struct Half {
     on: bool,
 }
 
-/// What the program says.
+/// Message endpoints that the program printed.
 fn made(run: &TracedRun) -> Vec<Half> {
     let mut halves = Vec::new();
     for rank in 0..run.ranks {
@@ -104,7 +104,7 @@ fn run(
     (run, arrows)
 }
 
-/// How many message endpoints rank 0 says are not drawn.
+/// Number of message endpoints that are not drawn, as rank 0 says.
 fn printed(run: &TracedRun) -> usize {
     let mut lines = run.finished.stderr.lines();
     let Some(line) = lines.find(|l| l.contains(" message endpoint")) else {
@@ -245,7 +245,7 @@ fn windows() {
     }
 }
 
-/// Where there is no room at all, what is drawn is true.
+/// Without any room, the drawn arrows are true.
 #[test]
 fn no_room() {
     for mpi in installed() {
@@ -256,7 +256,7 @@ fn no_room() {
     }
 }
 
-/// What `mpitrace recover` makes of a killed run is as true.
+/// Arrows that `mpitrace recover` draws of a killed run are as true.
 #[test]
 fn recovered() {
     for mpi in installed() {

@@ -18,7 +18,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
 }
 
-/// What each rank of `called.c` calls: 15 fibonacci before MPI_Init and 25 in each of three threads.
+/// Functions that each rank of `called.c` calls: 15 fibonacci before MPI_Init and 25 in each of three threads.
 const CALLED: [(&str, u64); 10] = [
     ("deep", 5),
     ("deepest", 5),
@@ -159,7 +159,7 @@ fn functions_are_chosen_by_settings() {
     assert_eq!(dumpi(&run.files("bin")[0])[0], wanted);
 
     let (_, counts) = of(&[("TRACE_FUNCTIONS_MIN", "1000000000")]);
-    // What another one was entered in, or MPI called, cannot be taken back.
+    // Functions in which another one was entered, or that MPI called, cannot be taken back.
     assert_eq!(counts.get("fibonacci"), None);
     assert_eq!(counts.get("work"), None);
     assert_eq!(counts["exchange"], 1);

@@ -46,7 +46,7 @@ fn offset_and_drift_are_found_and_taken_out() {
         let syncs = comparisons(&run, 1);
         assert_eq!(syncs.len(), 2, "{syncs:?}");
         for sync in syncs {
-            // What the clock said is the true time, made wrong.
+            // The clock showed the true time, made wrong.
             let printed = sync.ticks as i128;
             let t = (printed - i128::from(OFFSET)) * 1_000_000_000
                 / (1_000_000_000 + i128::from(DRIFT));
@@ -54,7 +54,7 @@ fn offset_and_drift_are_found_and_taken_out() {
             println!("{mpi:?}: {sync:?}, error {error} ns");
             assert!(sync.gap > 0 && error <= 2 * sync.gap, "{error}: {sync:?}");
         }
-        // What is left is within the doubt of the comparisons, and gone when it is corrected forward.
+        // The remaining error is within the doubt of the comparisons, and gone when times are corrected forward.
         let doubt = comparisons(&run, 1).iter().map(|s| s.gap).max();
         let doubt = doubt.unwrap_or(0) as f64 * 1e-9;
         let (messages, worst, last) = self::messages(&run.print(&run.file("clog2")));

@@ -16,7 +16,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
 /// By function, the number of its records and the sum of what each counter counted in them.
 type Sums = BTreeMap<String, (u64, Vec<i64>)>;
 
-/// What a DUMPI file says: names of counters, and by function the number of its records and the sum of what was counted in them.
+/// Reads a DUMPI file: names of counters, and by function the number of its records and the sums of their counts.
 fn dumpi(path: &Path) -> (Vec<String>, Sums) {
     let bytes = fs::read(path).expect("a file");
     let reader = Dumpi::open(&bytes).expect("a DUMPI file");
@@ -50,7 +50,7 @@ fn dumpi(path: &Path) -> (Vec<String>, Sums) {
 /// By rank and function, the number of calls and what counters counted in them.
 type Shown = BTreeMap<(usize, String), (u64, Vec<i64>)>;
 
-/// What `mpitrace stats` says of a file: the names of its columns, and by rank and function the number of calls and the values in the
+/// Output of `mpitrace stats` for a file: the names of its columns, and by rank and function the number of calls and the values in the
 /// last columns, those of counters.
 fn stats(file: &Path) -> (String, Shown) {
     let mut command = Command::new(tests::mpitrace());

@@ -47,7 +47,7 @@ fn run(
     (run, data)
 }
 
-/// What a record says, as `file_calls.c` prints what it is to say.
+/// A record as text, in the form in which `file_calls.c` prints the expected one.
 fn line(done: &blocks::RecordedOperation) -> String {
     let o = &done.operation;
     format!(
@@ -221,7 +221,7 @@ fn system_call(kind: &str) -> &str {
     }
 }
 
-/// What is in the names of all files that the programs access by MPI-IO.
+/// Part of the names of all files that the programs access by MPI-IO.
 const DATA: &str = ".data";
 
 /// Whether this names one of them. Semaphores are opened by sem_open, inside libc.
@@ -254,7 +254,7 @@ fn seen_by_strace(text: &str) -> CallTally {
     counts
 }
 
-/// What the recorder knows, as strace calls it.
+/// File calls that the recorder knows, by strace's names.
 const KNOWN: &str = "execve,openat,open,creat,close,read,write,pread64,pwrite64,readv,writev,preadv,pwritev,preadv2,\
                      pwritev2,lseek,ftruncate,truncate,fallocate,fsync,fdatasync,sync_file_range,fcntl,flock,unlink,\
                      unlinkat,rename,mmap,msync,copy_file_range,sendfile";

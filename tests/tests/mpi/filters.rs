@@ -50,7 +50,7 @@ fn counted_only(run: &TracedRun) -> u64 {
     digits.parse().expect("a number")
 }
 
-/// How often each rank's DUMPI file has these functions.
+/// Number of calls of these functions in each rank's DUMPI file.
 #[track_caller]
 fn expect(run: &TracedRun, what: &str, expected: &[(&str, [u64; 2])]) {
     let found = run.in_dumpi();

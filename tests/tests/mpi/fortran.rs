@@ -248,7 +248,7 @@ fn every_procedure_is_called() {
     }
 }
 
-/// What is exported of Fortran's names is what the bindings have, in each spelling, and no more.
+/// The exported Fortran names are those of the bindings, in each spelling, and no more.
 #[test]
 fn fortran_symbols_exist() {
     for (mpi, libraries) in [

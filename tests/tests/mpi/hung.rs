@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tests::trace::TraceSetup;
 use tests::{Mpi, Program, TestFolder};
 
-/// What `mpitrace` prints.
+/// Output of `mpitrace`.
 fn mpitrace(arguments: &[&std::ffi::OsStr]) -> String {
     let output = Command::new(tests::mpitrace()).args(arguments).output();
     let output = output.expect("mpitrace");

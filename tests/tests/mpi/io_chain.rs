@@ -12,7 +12,7 @@ use tests::chain::{self, ChainComparison, RunAttribution};
 use tests::trace::TraceSetup;
 use tests::{Mpi, Program, TracedRun, compile, mpi};
 
-/// What `views.c` prints of a definition.
+/// A definition as text, in the form in which `views.c` prints it.
 fn line(definition: &Definition) -> Option<String> {
     match definition {
         Definition::View(view) => {
@@ -304,7 +304,7 @@ fn every_transfer_carries_what_the_join_says() {
     );
 }
 
-/// What filters leave out, and ranks that do not record, is unknown and no sieving hole; what is recorded keeps its bytes, in later
+/// Bytes of left-out calls, and of ranks that do not record, are unknown and no sieving holes; recorded calls keep their bytes, in later
 /// collective accesses, too. The truth is what `left_out_accesses.c` writes: 6 collective accesses of 4 ranks with 1600 bytes each,
 /// and no byte between them is nobody's.
 #[test]
@@ -337,7 +337,7 @@ fn what_is_left_out_is_unknown_and_no_hole() {
 }
 
 impl Configuration {
-    /// What is said beyond the defaults.
+    /// Name of the variant: the settings that differ from the defaults.
     fn name(&self) -> String {
         let variables = self.variables.iter().map(|(name, value)| {
             let name = name

@@ -111,7 +111,7 @@ fn file_calls() -> BTreeSet<String> {
     names.flatten().collect()
 }
 
-/// What is exported beyond MPI, Fortran's names of it, libc's file calls, dlsym and our own API could take the place of a symbol of the program.
+/// Exported names beyond MPI, its Fortran names, libc's file calls, dlsym and our own API could take the place of a symbol of the program.
 #[test]
 fn exports_nothing_else() {
     let file_calls = file_calls();

@@ -60,7 +60,7 @@ fn shared() {
     }
 }
 
-/// Where the linker has left the MPI library out (`--as-needed`), the recorder loads it; also if it is preloaded besides, as by
+/// If the linker has left the MPI library out (`--as-needed`), the recorder loads it; also if it is preloaded besides, as by
 /// `mpitrace run`.
 #[test]
 fn linked_and_preloaded() {
@@ -131,7 +131,7 @@ fn archive() {
     }
 }
 
-/// What `ci/install` puts below a folder.
+/// Runs `ci/install` with a folder as prefix.
 fn install(folder: &TestFolder) {
     let mut install = Command::new(tests::root().join("ci/install"));
     process::run(install.arg(folder.path()), Duration::from_secs(60)).succeeded();
@@ -175,7 +175,7 @@ fn installed_and_moved() {
     }
 }
 
-/// What is installed has no debug information; with `--debug` it lies beside, where a debugger looks for it.
+/// Installed files have no debug information; with `--debug` it lies beside, where a debugger looks for it.
 #[test]
 fn installed_stripped() {
     const MIB: u64 = 1 << 20;

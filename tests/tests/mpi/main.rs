@@ -28,6 +28,7 @@ mod own_state;
 mod partly;
 mod polling;
 mod programs;
+mod recovered;
 mod rust;
 mod shapes;
 mod summary;

@@ -77,7 +77,7 @@ fn pipes_in_the_place_of_files() {
     }
 }
 
-/// What a setting names by mistake, or through a link, stays as it is.
+/// A file that a setting names by mistake, or through a link, stays as it is.
 #[test]
 fn files_that_are_not_the_recorders_stay_as_they_are() {
     for mpi in installed() {

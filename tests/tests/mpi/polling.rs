@@ -70,7 +70,7 @@ fn polling_is_sampled() {
     }
 }
 
-/// What was counted when a process is killed stands in its blocks.
+/// Counts of a killed process stand in its blocks.
 #[test]
 fn polls_survive_a_kill() {
     for mpi in installed() {
@@ -83,7 +83,7 @@ fn polls_survive_a_kill() {
     }
 }
 
-/// What the program says it called, of each function; both ranks do the same.
+/// Numbers of calls that the program printed, by function; both ranks do the same.
 fn printed(run: &TracedRun) -> Vec<(String, u64)> {
     let words: Vec<&str> = run.finished.stdout.split_whitespace().collect();
     let pairs = words.chunks_exact(2);
@@ -133,7 +133,7 @@ fn readings_of_the_clock_are_polls() {
             assert_eq!(u64::from(footer.called[WTIME + 1]), truth[1].1);
             assert!(u64::from(footer.ignored[WTIME]) >= truth[0].1 - kept[0]);
         }
-        // What is drawn and what is counted make up all calls of both ranks.
+        // Drawn and counted calls make up all calls of both ranks.
         for extension in ["slog2", "clog2"] {
             let stats = |arguments: &[&str]| {
                 let mut command = Command::new(mpitrace());
@@ -164,10 +164,10 @@ fn readings_of_the_clock_are_polls() {
     }
 }
 
-/// What the line begins with that tells of the setting.
+/// Beginning of the line about the setting.
 const ADVICE: &str = "with TRACE_POLLING=sample";
 
-/// Where more than half of all calls are polls that were recorded one by one, the closing line says what would help, with the
+/// If more than half of all calls are polls that were recorded one by one, the closing line says what would help, with the
 /// number of calls that would be counted only; it says nothing where the setting would not help.
 #[test]
 fn a_flood_of_polls_is_told() {

@@ -66,8 +66,8 @@ const LEFT_OUT: &[(&str, &[Mpi], &str)] = &[
     ("environment", &[Mpi::IntelAbi], "fails untraced"),
 ];
 
-/// How many messages a program exchanges, from reading its source; none to or from MPI_PROC_NULL, none that were
-/// cancelled.
+/// Number of messages that a program exchanges, from reading its source; without those to or from MPI_PROC_NULL, and without
+/// cancelled ones.
 fn messages_of(name: &str, ranks: u64, mpi: Mpi) -> Option<u64> {
     let isendrecv = u64::from(tests::compile::declared(mpi).contains("MPI_Isendrecv"));
     Some(match name {

@@ -81,7 +81,7 @@ fn threads_that_come_and_go() {
     }
 }
 
-/// What functions of the program call that MPI calls is no call of its own: the outer call stands there, once.
+/// Calls made by functions of the program that MPI calls are not recorded: the outer call stands there, once.
 #[test]
 fn functions_that_mpi_calls() {
     for mpi in every("callbacks") {
@@ -150,7 +150,7 @@ fn a_million_requests() {
     }
 }
 
-/// What each rank printed of the most memory that it had, before MPI_Finalize and at the end, kB.
+/// Peak memory that each rank printed, before MPI_Finalize and at the end, kB.
 #[track_caller]
 fn peaks(run: &TracedRun) -> Vec<[i64; 2]> {
     assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -168,7 +168,7 @@ fn peaks(run: &TracedRun) -> Vec<[i64; 2]> {
     peaks
 }
 
-/// What the closing line says of the time that reading, merging and writing took.
+/// Time of reading, merging and writing, from the closing line.
 #[track_caller]
 fn merge_seconds(run: &TracedRun) -> f64 {
     let line = run.closing_line();
@@ -225,7 +225,7 @@ fn tool(mpi: Mpi) -> PathBuf {
     library
 }
 
-/// What the tool must have seen of each rank, and the recorder too.
+/// Calls that the tool must have seen of each rank, and the recorder too.
 #[track_caller]
 fn both_saw_everything(run: &TracedRun) {
     assert!(run.finished.status.success(), "{}", run.finished.story());

@@ -147,7 +147,7 @@ fn no_room_to_sort_what_is_drawn() {
         let contents = tests::contents::slog2(&run.file("slog2"));
         assert!(contents.operations.is_empty());
         assert_eq!(contents.states["MPI_File_write_at"], 2 * 45001);
-        // What they did is still in the blocks.
+        // Their calls are still in the blocks.
         let left = std::fs::read_dir(&small.0).expect("mounted").count();
         assert!(left >= 2, "{}", run.finished.story());
     }

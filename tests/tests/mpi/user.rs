@@ -15,10 +15,10 @@ fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
 }
 
-/// How often something was found: by name, and rank and thread or communicator and rank.
+/// Counts by name, and rank and thread or communicator and rank.
 type Counts = BTreeMap<(String, i32, i32), u64>;
 
-/// What a CLOG2 file says of events that have a name.
+/// Events of a CLOG2 file that have a name.
 #[derive(Default)]
 struct Found {
     /// States begun, by rank in the communicator of the event and thread.
@@ -93,7 +93,7 @@ fn of(counts: &Counts, name: &str, rank: i32, thread: i32) -> u64 {
     counts.get(&key).copied().unwrap_or(0)
 }
 
-/// What each rank printed behind `signals of rank R:`.
+/// Number that each rank printed after `signals of rank R:`.
 fn signals(run: &TracedRun) -> BTreeMap<i32, u64> {
     let lines = run.finished.stdout.lines();
     lines

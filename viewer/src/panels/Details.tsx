@@ -1,6 +1,6 @@
 // All that is known of what is selected, and the ways from there: along its arrows, to what it is inside, to its call.
 
-import { follow, nextOnRow, pinSelection, select, selectRef, zoomToSelection } from "../actions";
+import { follow, nextOnTimeline, pinSelection, select, selectRef, zoomToSelection } from "../actions";
 import { question } from "../api";
 import type { DrawableDetail, FollowAnswer } from "../answers";
 import { bytes, duration, instant } from "../axis";
@@ -26,7 +26,7 @@ export function Details() {
   const isCollective = one.class === "collective";
   const alone = itself(one);
   const facts: [string, string][] = [
-    ["timeline", one.row < 0 ? `${one.label} (not shown)` : labelOf(one)],
+    ["timeline", one.timeline < 0 ? `${one.label} (not shown)` : labelOf(one)],
     ...(one.topology === "event" ? [] : [["duration", duration(one.t1 - one.t0)] as [string, string]]),
     ...(alone === null ? [] : [["itself", alone] as [string, string]]),
     [one.topology === "event" ? "at" : "begins", instant(one.t0, length)],
@@ -52,8 +52,8 @@ export function Details() {
         <p><button type="button" onClick={() => change({ panel: "io" })}>{one.class === "disk" ? "The call of this operation" : "Disk operations of this call"}</button></p>
       ) : null}
       <p class="tools">
-        <button type="button" title="Previous on the timeline (,)" onClick={() => void nextOnRow(-1)}>‹ previous</button>
-        <button type="button" title="Next on the timeline (.)" onClick={() => void nextOnRow(1)}>next ›</button>
+        <button type="button" title="Previous on the timeline (,)" onClick={() => void nextOnTimeline(-1)}>‹ previous</button>
+        <button type="button" title="Next on the timeline (.)" onClick={() => void nextOnTimeline(1)}>next ›</button>
         <button type="button" title={isCollective ? "To the rank that came last ([)" : "Along the arrow to the sender ([)"} onClick={() => void follow(-1)}>{isCollective ? "← last to come" : "← sender"}</button>
         <button type="button" title="Along the arrow to the receiver (])" onClick={() => void follow(1)}>receiver →</button>
         <button type="button" title="Zoom to it (Z)" onClick={zoomToSelection}>zoom</button>
@@ -69,10 +69,10 @@ export function Details() {
 
 /** The messages that leave a state, or arrive in it: whose, how much, how long on their way. */
 function Messages({ of, dir }: { of: DrawableDetail; dir: 1 | -1 }) {
-  const { value, isOld } = useAnswer<FollowAnswer>(question("follow", { ref: of.ref, dir, rows: rested.value.rows }));
+  const { value, isOld } = useAnswer<FollowAnswer>(question("follow", { ref: of.ref, dir, timelines: rested.value.timelines }));
   if (!value || isOld) return null;
   // What stays within it, as from a call to an operation below it, only leaves.
-  const isWithin = ({ row, to, t0, t1 }: DrawableDetail) => row === to?.row && t0 >= of.t0 && t1 <= of.t1;
+  const isWithin = ({ timeline, to, t0, t1 }: DrawableDetail) => timeline === to?.timeline && t0 >= of.t0 && t1 <= of.t1;
   const arrows = dir > 0 ? value.arrows : value.arrows.filter((arrow) => !isWithin(arrow));
   const total = value.total - (value.arrows.length - arrows.length);
   if (total === 0) return null;

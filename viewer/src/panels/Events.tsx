@@ -10,27 +10,27 @@ import { short } from "../timeline/Tooltip";
 import { count, Csv, Exact, KindName, Panel, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
-/** Rows that are asked for at once. */
+/** Events that are asked for at once. */
 const PART = 500;
 
-interface Row {
+interface ListedEvent {
   ref: string;
   kind: number;
   t0: number;
   t1: number;
-  row: number;
+  timeline: number;
   to: number;
   info: string;
 }
 
-function rowsOf(found: EventsAnswer): Row[] {
-  return found.ref.map((ref, nth) => ({ ref, kind: found.kind[nth] ?? 0, t0: found.t0[nth] ?? 0, t1: found.t1[nth] ?? 0, row: found.row[nth] ?? -1, to: found.to_row[nth] ?? -1, info: found.info[nth] ?? "" }));
+function eventsOf(found: EventsAnswer): ListedEvent[] {
+  return found.ref.map((ref, nth) => ({ ref, kind: found.kind[nth] ?? 0, t0: found.t0[nth] ?? 0, t1: found.t1[nth] ?? 0, timeline: found.timeline[nth] ?? -1, to: found.to_timeline[nth] ?? -1, info: found.info[nth] ?? "" }));
 }
 
 /** The list of drawables that `values` describe, in parts, in the server's order. */
 export function Listing({ name, values, first, noun = "drawable" }: { name: string; values: Record<string, Value>; first: string; noun?: string }) {
   const [order, setOrder] = useState(first);
-  const [list, setList] = useState<{ rows: Row[]; total: number; exact: boolean; asked: string }>({ rows: [], total: -1, exact: true, asked: "" });
+  const [list, setList] = useState<{ events: ListedEvent[]; total: number; exact: boolean; asked: string }>({ events: [], total: -1, exact: true, asked: "" });
   const [end, setEnd] = useState(0);
   const [error, setError] = useState<{ text: string; isTooMuch: boolean } | null>(null);
   const asked = question("events", { ...values, sort: order });
@@ -39,14 +39,14 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
   const isNew = list.asked !== asked;
   const from = isNew ? 0 : end;
   useEffect(() => {
-    if (!isKnown || (!isNew && from < list.rows.length)) return;
+    if (!isKnown || (!isNew && from < list.events.length)) return;
     const stop = new AbortController();
     const timer = window.setTimeout(async () => {
       try {
         const found = await askJson<EventsAnswer>(trace, `${asked}&offset=${from}&limit=${PART}`, stop.signal);
         setError(null);
         setEnd(from);
-        setList((last) => ({ rows: from === 0 ? rowsOf(found) : [...last.rows, ...rowsOf(found)], total: found.total, exact: found.exact, asked }));
+        setList((last) => ({ events: from === 0 ? eventsOf(found) : [...last.events, ...eventsOf(found)], total: found.total, exact: found.exact, asked }));
       } catch (error) {
         if (!isAbort(error)) setError({ text: error instanceof Error ? error.message : String(error), isTooMuch: error instanceof ApiError && error.status === 413 });
       }
@@ -58,11 +58,11 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
   }, [trace, asked, from, isKnown]);
 
   const length = Number(values["t1"] ?? 1) - Number(values["t0"] ?? 0);
-  const columns: Column<Row>[] = [
+  const columns: Column<ListedEvent>[] = [
     { id: "t0", title: "Begin", isNumber: true, cell: ({ t0 }) => instant(t0, length), by: ({ t0 }) => t0 },
     { id: "dur", title: "Duration", isNumber: true, cell: ({ kind, t0, t1 }) => (meta.value?.categories[kind]?.topology === "event" ? "" : duration(t1 - t0)), by: ({ t0, t1 }) => t1 - t0 },
     { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ kind }) => kind },
-    { id: "row", title: "Timeline", cell: ({ row, to }) => `${short(layout.value?.label[row] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ row }) => row },
+    { id: "timeline", title: "Timeline", cell: ({ timeline, to }) => `${short(layout.value?.label[timeline] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ timeline }) => timeline },
     { id: "info", title: "With", cell: ({ info }) => short(info, 160) },
   ];
   // A window that is too long for a table is no failure.
@@ -72,10 +72,10 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     <>
       <p class="faint" role="status">{list.exact ? "" : "≈ "}{count(list.total)} {noun}{list.total === 1 ? "" : "s"}</p>
       <Table
-        name={name} columns={columns} rows={list.rows} total={list.total} first={first} keyOf={({ ref }) => ref} isOld={isNew}
+        name={name} columns={columns} rows={list.events} total={list.total} first={first} keyOf={({ ref }) => ref} isOld={isNew}
         chosen={rested.value.sel.at(-1) ?? null} onChoose={({ ref }) => void selectRef(ref)} onSort={setOrder}
         onEnd={() => {
-          if (!isNew && list.rows.length < list.total) setEnd(list.rows.length);
+          if (!isNew && list.events.length < list.total) setEnd(list.events.length);
         }}
       />
     </>

@@ -38,14 +38,14 @@ export function Hits() {
             <button type="button" onClick={() => void nextHit(-1)}>◀ previous <kbd>P</kbd></button>
             <button type="button" onClick={() => void nextHit(1)}>next <kbd>N</kbd> ▶</button>
             <button type="button" onClick={() => void firstHit()}>first</button>
-            {whole ? <Csv what={isWhole ? "events" : "hits"} values={{ q: query, t0: whole.t0, t1: whole.t1, rows: rested.value.rows }} /> : null}
+            {whole ? <Csv what={isWhole ? "events" : "hits"} values={{ q: query, t0: whole.t0, t1: whole.t1, timelines: rested.value.timelines }} /> : null}
           </>
         )}
       </div>
       {wrong.value === "" ? null : <p class="wrong" role="alert">{short(wrong.value, 400)}</p>}
       {bins.length > 0 && whole ? (
         <figure class="hit-bins">
-          <Spark values={bins} name={`Hits over the run: ${percent(bins.filter((number) => number > 0).length / bins.length)} of the run has some`} onRow={go} />
+          <Spark values={bins} name={`Hits over the run: ${percent(bins.filter((number) => number > 0).length / bins.length)} of the run has some`} onTimeline={go} />
           <figcaption class="faint"><span>{instant(whole.t0, whole.t1 - whole.t0)}</span><span>{instant(whole.t1, whole.t1 - whole.t0)}</span></figcaption>
         </figure>
       ) : null}
@@ -61,9 +61,9 @@ export function Hits() {
 
 /** The hits one by one: of the whole trace, or of the window where that would be too much to read. */
 function List({ isWhole }: { isWhole: boolean }) {
-  const { query, rows } = rested.value;
+  const { query, timelines } = rested.value;
   const { t0, t1 } = meta.value ?? { t0: 0, t1: 1 };
-  const values = isWhole ? { t0, t1, rows, q: query } : { ...subjectValues(), hide: null, q: query };
+  const values = isWhole ? { t0, t1, timelines, q: query } : { ...subjectValues(), hide: null, q: query };
   return (
     <>
       {isWhole ? null : <p>Those of the <Subject />:</p>}

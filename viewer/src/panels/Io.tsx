@@ -25,7 +25,7 @@ export function Io() {
   if (one && chosen !== null && shownCall.peek()?.id !== chosen) shownCall.value = { id: chosen, t0: Math.min(one.t0, one.t1), t1: Math.max(one.t0, one.t1) };
   const call = shownCall.value;
   const id = call?.id ?? null;
-  const shown = useAnswer<CallAnswer>(call && meta.value ? question("call", { ...call, rows: rested.value.rows }) : null);
+  const shown = useAnswer<CallAnswer>(call && meta.value ? question("call", { ...call, timelines: rested.value.timelines }) : null);
   // Arrows from calls to operations would only say the same again.
   const others = (meta.value?.categories ?? []).flatMap(({ class: name, topology }, kind) => (CLASSES.includes(name) && topology === "state" ? [] : [kind]));
   const hasIo = others.length < (meta.value?.categories.length ?? 0);
@@ -51,7 +51,7 @@ function Operations({ found: { call, operations, total, seconds, exact } }: { fo
     { id: "t0", title: "After the call's begin", isNumber: true, cell: ({ t0 }) => duration(t0 - begin), by: ({ t0 }) => t0 },
     { id: "dur", title: "Duration", isNumber: true, cell: ({ t0, t1 }) => duration(t1 - t0), by: ({ t0, t1 }) => t1 - t0 },
     { id: "name", title: "Operation", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },
-    { id: "row", title: "On", cell: ({ label }) => short(label, 60), by: ({ label }) => label },
+    { id: "timeline", title: "On", cell: ({ label }) => short(label, 60), by: ({ label }) => label },
     { id: "bytes", title: "Bytes", isNumber: true, cell: (one) => (one.bytes === null ? "" : bytes(one.bytes)), by: (one) => one.bytes ?? 0 },
   ];
   return (

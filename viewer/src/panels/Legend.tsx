@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
 import type { CategoryInfo, CategoryNumbers } from "../answers";
-import { change, meta, MODES, rename, rested, rowCount, subject, serverMeta, view, type Mode } from "../state";
+import { change, meta, MODES, rename, rested, timelineCount, subject, serverMeta, view, type Mode } from "../state";
 import { duration } from "../axis";
 import { PALETTES, type PaletteName } from "../palette";
 import { item } from "../spec";
@@ -61,8 +61,8 @@ export function Legend() {
   const isRange = subject.value.isRange;
   // Where the window is all of the trace and could not be counted, the file knows better.
   const { t0, t1, y0, y1 } = subject.value;
-  const isAll = t0 <= (meta.value?.t0 ?? 0) && t1 >= (meta.value?.t1 ?? 1) && y0 <= 0 && y1 >= rowCount.value
-    && item(rested.value.rows, "only") === null && item(rested.value.rows, "hide") === null;
+  const isAll = t0 <= (meta.value?.t0 ?? 0) && t1 >= (meta.value?.t1 ?? 1) && y0 <= 0 && y1 >= timelineCount.value
+    && item(rested.value.timelines, "only") === null && item(rested.value.timelines, "hide") === null;
   const isCounted = found !== null && (found.exact || !isAll);
   const numbers = new Map<number, Numbers>(isCounted
     ? found.categories.map((one) => [one.kind, ofWindow(one, found.span * Math.max(1, found.threads))])

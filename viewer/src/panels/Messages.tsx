@@ -2,13 +2,13 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { setRows } from "../actions";
+import { setTimelines } from "../actions";
 import { question } from "../api";
 import type { MatrixAnswer, SizesAnswer } from "../answers";
 import { bytes, duration } from "../axis";
 import { css, mix } from "../color";
 import { listOf, withItem } from "../spec";
-import { layout, meta, rowCount, view } from "../state";
+import { layout, meta, timelineCount, view } from "../state";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
@@ -18,26 +18,26 @@ import { Table, type Column } from "./Table";
 type Cell = MatrixAnswer["cells"][number];
 
 const SIDE = 220;
-/** The chosen pair by the keys of its rows, which stay what they are when rows move. */
+/** The chosen pair by the keys of its timelines, which stay what they are when timelines move. */
 const chosen = signal<{ from: string; to: string } | null>(null);
 
 /** The positions of the chosen pair. */
-function chosenRows(): { from: number; to: number } | null {
+function chosenTimelines(): { from: number; to: number } | null {
   const keys = layout.value?.key ?? [];
   const [from, to] = [keys.indexOf(chosen.value?.from ?? ""), keys.indexOf(chosen.value?.to ?? "")];
   return from < 0 || to < 0 ? null : { from, to };
 }
 
-function label(row: number): string {
-  return short(layout.value?.label[row] ?? `timeline ${row}`, 40);
+function label(timeline: number): string {
+  return short(layout.value?.label[timeline] ?? `timeline ${timeline}`, 40);
 }
 
-/** Both rows on top of the others, with all their arrows. */
+/** Both timelines on top of the others, with all their arrows. */
 function show(from: number, to: number): void {
   const [sender, receiver] = [layout.peek()?.key[from], layout.peek()?.key[to]];
   if (sender === undefined || receiver === undefined) return;
   chosen.value = { from: sender, to: receiver };
-  setRows(withItem(view.peek().rows, "pin", listOf([...new Set([sender, receiver])])), { arrows: "all", top: 0 });
+  setTimelines(withItem(view.peek().timelines, "pin", listOf([...new Set([sender, receiver])])), { arrows: "all", top: 0 });
 }
 
 export function Messages() {
@@ -49,8 +49,8 @@ export function Messages() {
     { id: "bytes", title: "Bytes", isNumber: true, cell: ([, , , size]) => bytes(size), by: ([, , , size]) => size },
     { id: "mean", title: "Mean", isNumber: true, cell: ([, , number, size]) => bytes(size / Math.max(1, number)), by: ([, , number, size]) => size / Math.max(1, number) },
   ];
-  // Positions in an answer about rows as they were mean other rows.
-  const pair = shown.isOld ? null : chosenRows();
+  // Positions in an answer about another layout mean other timelines.
+  const pair = shown.isOld ? null : chosenTimelines();
   const head = <><Subject /> {shown.value ? <Exact isExact={shown.value.exact} /> : null}<Csv what="matrix" values={subjectValues()} /></>;
   return (
     <Panel head={head} shown={shown}>
@@ -71,9 +71,9 @@ export function Messages() {
 /** The matrix as a picture; the table beside it says the same. */
 function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number; to: number } | null }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const rows = Math.max(1, rowCount.value);
-  const block = Math.max(1, Math.ceil(rows / SIDE));
-  const side = Math.ceil(rows / block);
+  const timelines = Math.max(1, timelineCount.value);
+  const block = Math.max(1, Math.ceil(timelines / SIDE));
+  const side = Math.ceil(timelines / block);
   const look = colors.value;
   useEffect(() => {
     const context = canvas.current?.getContext("2d", { alpha: false });
@@ -81,15 +81,15 @@ function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number
     const sums = new Float64Array(side * side);
     for (const [from, to, number, size] of cells) sums[Math.floor(from / block) * side + Math.floor(to / block)]! += size || number;
     const most = sums.reduce((all, one) => Math.max(all, one), 0) || 1;
-    context.fillStyle = css(look.theme.row);
+    context.fillStyle = css(look.theme.timeline);
     context.fillRect(0, 0, side, side);
     sums.forEach((sum, at) => {
       if (sum === 0) return;
-      context.fillStyle = css(mix(look.theme.row, look.theme.accent, 0.25 + (0.75 * Math.log1p(sum)) / Math.log1p(most)));
+      context.fillStyle = css(mix(look.theme.timeline, look.theme.accent, 0.25 + (0.75 * Math.log1p(sum)) / Math.log1p(most)));
       context.fillRect(at % side, Math.floor(at / side), 1, 1);
     });
   }, [cells, look, side]);
-  const percent = (row: number) => `${(Math.floor(row / block) / side) * 100}%`;
+  const percent = (timeline: number) => `${(Math.floor(timeline / block) / side) * 100}%`;
   return (
     <figure class="matrix">
       <div class="matrix-field">
@@ -114,7 +114,7 @@ function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number
 
 /** How large messages are and how long they take: those of the chosen pair, else all. */
 function Histogram() {
-  const pair = chosenRows();
+  const pair = chosenTimelines();
   const shown = useAnswer<SizesAnswer>(meta.value ? question("sizes", { ...subjectValues(), ...pair }) : null);
   const { value } = shown;
   if (!value) return <p class="faint">{shown.error || "Reading…"}</p>;

@@ -12,17 +12,17 @@ import { labelOf } from "../words";
 import { KindName } from "./parts";
 
 export function Pins() {
-  const { pins, trace, rows } = rested.value;
+  const { pins, trace, timelines } = rested.value;
   const found = useSignal<readonly DrawableDetail[]>([]);
   useEffect(() => {
     let isWanted = true;
-    Promise.all(pins.map((ref) => askReference(trace, ref, rows))).then((all) => {
+    Promise.all(pins.map((ref) => askReference(trace, ref, timelines))).then((all) => {
       if (isWanted) found.value = all.filter((one) => one !== null);
     }).catch(report);
     return () => {
       isWanted = false;
     };
-  }, [pins, trace, rows]);
+  }, [pins, trace, timelines]);
   const first = found.value[0];
   return (
     <div class="panel">

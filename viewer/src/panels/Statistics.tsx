@@ -11,7 +11,7 @@ import { useAnswer, type Shown } from "./answer";
 import { Bar, count, Csv, Exact, KindName, Panel, percent, Spark, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
-/** The category whose shares of the rows are drawn. */
+/** The category whose shares of the timelines are drawn. */
 const looked = signal(-1);
 
 /** Statistics of what panels are about; of hidden categories, too, if `all`. */
@@ -26,37 +26,37 @@ export function Statistics() {
   const whole = value ? value.span * value.threads : 1;
   const columns: Column<CategoryNumbers>[] = [
     { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },
-    { id: "count", title: "Count", isNumber: true, cell: (row) => count(row.count), by: (row) => row.count },
-    { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (row) => row.topology === "state" ? time(row, row.excl) : "", by: (row) => row.topology === "state" ? row.excl : -1 },
+    { id: "count", title: "Count", isNumber: true, cell: (category) => count(category.count), by: (category) => category.count },
+    { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (category) => category.topology === "state" ? time(category, category.excl) : "", by: (category) => category.topology === "state" ? category.excl : -1 },
     {
       id: "share", title: "Share", hint: "Exclusive time in shares of the time of all timelines", isNumber: true,
-      cell: (row) => row.topology === "state" ? <><Bar share={row.excl / whole} />{percent(row.excl / whole)}</> : "", by: (row) => row.topology === "state" ? row.excl : -1,
+      cell: (category) => category.topology === "state" ? <><Bar share={category.excl / whole} />{percent(category.excl / whole)}</> : "", by: (category) => category.topology === "state" ? category.excl : -1,
     },
-    { id: "incl", title: "Inclusive", hint: "Time in it and all within it", isNumber: true, cell: (row) => time(row, row.incl), by: (row) => row.incl },
-    { id: "mean", title: "Mean", isNumber: true, cell: (row) => time(row, row.mean), by: (row) => row.mean ?? 0 },
-    { id: "min", title: "Shortest", isNumber: true, cell: (row) => time(row, row.min), by: (row) => row.min ?? 0 },
-    { id: "max", title: "Longest", isNumber: true, cell: (row) => time(row, row.max), by: (row) => row.max ?? 0 },
+    { id: "incl", title: "Inclusive", hint: "Time in it and all within it", isNumber: true, cell: (category) => time(category, category.incl), by: (category) => category.incl },
+    { id: "mean", title: "Mean", isNumber: true, cell: (category) => time(category, category.mean), by: (category) => category.mean ?? 0 },
+    { id: "min", title: "Shortest", isNumber: true, cell: (category) => time(category, category.min), by: (category) => category.min ?? 0 },
+    { id: "max", title: "Longest", isNumber: true, cell: (category) => time(category, category.max), by: (category) => category.max ?? 0 },
     {
-      id: "row", title: "On", hint: "Timeline of the longest", cell: ({ row_of_max: row }) => row !== null && row >= 0 && layout.value?.label[row] !== undefined
-        ? <button type="button" class="link" tabIndex={-1} onClick={() => putCursor(row, value?.t0 ?? 0)}>{short(layout.value.label[row] ?? "", 24)}</button> : "",
+      id: "timeline", title: "On", hint: "Timeline of the longest", cell: ({ timeline_of_max: timeline }) => timeline !== null && timeline >= 0 && layout.value?.label[timeline] !== undefined
+        ? <button type="button" class="link" tabIndex={-1} onClick={() => putCursor(timeline, value?.t0 ?? 0)}>{short(layout.value.label[timeline] ?? "", 24)}</button> : "",
     },
-    { id: "bytes", title: "Bytes", hint: "Sent and received in it, or moved to and from files", isNumber: true, cell: (row) => row.bytes === 0 ? "" : bytes(row.bytes), by: (row) => row.bytes },
+    { id: "bytes", title: "Bytes", hint: "Sent and received in it, or moved to and from files", isNumber: true, cell: (category) => category.bytes === 0 ? "" : bytes(category.bytes), by: (category) => category.bytes },
   ];
   const head = <><Subject /> {value ? <Exact isExact={value.exact} /> : null}<Csv what="stats" values={subjectValues()} /></>;
   return (
     <Panel head={head} shown={shown}>
       {(stats) => {
-        const top = stats.rows.top.find(({ kind }) => kind === looked.value) ?? stats.rows.top[0];
+        const top = stats.timelines.top.find(({ kind }) => kind === looked.value) ?? stats.timelines.top[0];
         return (
           <div class="halves">
             <Table
-              name="Statistics by category" columns={columns} rows={stats.categories.filter((row) => row.count > 0)} first="-excl"
+              name="Statistics by category" columns={columns} rows={stats.categories.filter((category) => category.count > 0)} first="-excl"
               keyOf={({ kind }) => String(kind)} chosen={String(top?.kind ?? "")} onChoose={({ kind }) => (looked.value = kind)} isOld={shown.isOld}
             />
             {top ? (
-              <figure class="per-row">
+              <figure class="per-timeline">
                 <figcaption>per timeline: <KindName kind={top.kind} /></figcaption>
-                <Spark values={top.excl} name={sayRows(top.excl)} onRow={(row) => putCursor(row, stats.t0)} />
+                <Spark values={top.excl} name={sayTimelines(top.excl)} onTimeline={(timeline) => putCursor(timeline, stats.t0)} />
               </figure>
             ) : null}
           </div>
@@ -70,9 +70,9 @@ function time({ topology }: CategoryNumbers, seconds: number | null): string {
   return topology === "event" ? "" : seconds === null ? "–" : duration(seconds);
 }
 
-function sayRows(values: readonly number[]): string {
+function sayTimelines(values: readonly number[]): string {
   let most = 0;
-  for (let row = 1; row < values.length; row++) if (values[row]! > values[most]!) most = row;
+  for (let timeline = 1; timeline < values.length; timeline++) if (values[timeline]! > values[most]!) most = timeline;
   const sum = values.reduce((all, one) => all + one, 0);
   return `Exclusive time of each timeline; most on ${short(layout.peek()?.label[most] ?? "", 40)}: ${duration(values[most] ?? 0)}, mean ${duration(sum / Math.max(1, values.length))}`;
 }

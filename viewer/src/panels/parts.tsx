@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { address, question, type Value } from "../api";
 import { duration, instant, thin } from "../axis";
 import { css } from "../color";
-import { meta, MOST_NAME, rested, restedSpan, rowCount, subject } from "../state";
+import { meta, MOST_NAME, rested, restedSpan, timelineCount, subject } from "../state";
 import { colors } from "../timeline/stage";
 import { short } from "../timeline/Tooltip";
 import type { Shown } from "./answer";
@@ -74,21 +74,21 @@ export function Bar({ share }: { share: number }) {
   return <span class="bar" aria-hidden="true"><span style={{ width: `${Math.min(100, Math.max(0, share * 100))}%` }} /></span>;
 }
 
-/** Values of rows as a line of little bars; where there are more rows than bars the largest of several. */
-export function Spark({ values, name, onRow }: { values: readonly number[]; name: string; onRow?: (row: number) => void }) {
+/** Values of timelines as a line of little bars; where there are more timelines than bars the largest of several. */
+export function Spark({ values, name, onTimeline }: { values: readonly number[]; name: string; onTimeline?: (timeline: number) => void }) {
   const bars = Math.min(160, values.length);
   const shown = Array.from({ length: bars }, (_, nth) => {
     const from = Math.floor((nth * values.length) / bars);
     const to = Math.max(from + 1, Math.floor(((nth + 1) * values.length) / bars));
-    let row = from;
-    for (let at = from; at < to; at++) if (values[at]! > values[row]!) row = at;
-    return { row, value: values[row] ?? 0 };
+    let timeline = from;
+    for (let at = from; at < to; at++) if (values[at]! > values[timeline]!) timeline = at;
+    return { timeline, value: values[timeline] ?? 0 };
   });
   const most = shown.reduce((sum, { value }) => Math.max(sum, value), 0) || 1;
   return (
     <svg class="spark" viewBox={`0 0 ${Math.max(1, bars)} 20`} preserveAspectRatio="none" role="img" aria-label={name}>
-      {shown.map(({ row, value }, nth) => (
-        <rect key={nth} x={nth} y={20 - (value / most) * 20} width={0.85} height={(value / most) * 20} onClick={() => onRow?.(row)} />
+      {shown.map(({ timeline, value }, nth) => (
+        <rect key={nth} x={nth} y={20 - (value / most) * 20} width={0.85} height={(value / most) * 20} onClick={() => onTimeline?.(timeline)} />
       ))}
     </svg>
   );
@@ -98,15 +98,15 @@ export function Spark({ values, name, onRow }: { values: readonly number[]; name
 export function Subject() {
   const { t0, t1, y0, y1, isRange } = subject.value;
   const length = restedSpan.value.t1 - restedSpan.value.t0;
-  const rows = y0 <= 0 && y1 >= rowCount.value ? "all timelines" : y1 - y0 === 1 ? "one timeline" : `${count(y1 - y0)} timelines`;
-  return <span class="subject"><b>{isRange ? "Selected range" : "Window"}</b> {instant(t0, length)} – {instant(t1, length)} ({duration(t1 - t0)}), {rows}</span>;
+  const timelines = y0 <= 0 && y1 >= timelineCount.value ? "all timelines" : y1 - y0 === 1 ? "one timeline" : `${count(y1 - y0)} timelines`;
+  return <span class="subject"><b>{isRange ? "Selected range" : "Window"}</b> {instant(t0, length)} – {instant(t1, length)} ({duration(t1 - t0)}), {timelines}</span>;
 }
 
 /** What the panels are about, as the parameters of questions have it. */
 export function subjectValues(): Record<string, Value> {
   const { t0, t1, y0, y1, isRange } = subject.value;
-  const isAll = !isRange || (y0 <= 0 && y1 >= rowCount.value);
-  return { t0, t1, rows: rested.value.rows, y0: isAll ? null : Math.floor(y0), y1: isAll ? null : Math.ceil(y1), hide: rested.value.hide.join(",") };
+  const isAll = !isRange || (y0 <= 0 && y1 >= timelineCount.value);
+  return { t0, t1, timelines: rested.value.timelines, y0: isAll ? null : Math.floor(y0), y1: isAll ? null : Math.ceil(y1), hide: rested.value.hide.join(",") };
 }
 
 /** A link to the same numbers as a file. */

@@ -202,7 +202,7 @@ function draw(canvas: HTMLCanvasElement, ground: Ground, overview: OverviewAnswe
 /** Shares of the classes, the axis, hits. */
 function drawGround(context: CanvasRenderingContext2D, overview: OverviewAnswer | null, { t0, t1, width }: Extent, look: Palette): void {
   const { theme } = look;
-  context.fillStyle = css(theme.row);
+  context.fillStyle = css(theme.timeline);
   context.fillRect(0, 0, width, HEIGHT);
   const x = (time: number) => ((time - t0) / (t1 - t0)) * width;
   if (overview) {

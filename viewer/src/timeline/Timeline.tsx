@@ -1,9 +1,9 @@
-// The timeline: minimap, labels of the rows, time axis, picture. Puts the canvases into the page and hands them to the stage.
+// The timeline: minimap, labels of the timelines, time axis, picture. Puts the canvases into the page and hands them to the stage.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Minimap } from "./Minimap";
-import { Rows } from "./Rows";
+import { TimelineLabels } from "./TimelineLabels";
 import { noted, RULER, Stage } from "./stage";
 import { Tooltip, type Tip } from "./Tooltip";
 
@@ -50,7 +50,7 @@ export function Timeline() {
     <div class="timeline">
       <Minimap />
       <div class="timeline-body">
-        <Rows rulerHeight={RULER} />
+        <TimelineLabels rulerHeight={RULER} />
         <div class="timeline-right">
           <canvas ref={ruler} class="timeline-ruler" aria-hidden="true" />
           <div ref={field} class="timeline-field">

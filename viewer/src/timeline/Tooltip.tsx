@@ -1,4 +1,4 @@
-// What lies under the pointer, exactly: name, duration, times, row, the first arguments.
+// What lies under the pointer, exactly: name, duration, times, timeline, the first arguments.
 
 import type { Signal } from "@preact/signals";
 import type { DrawableDetail } from "../answers";
@@ -59,7 +59,7 @@ function OfBundle({ bundle }: { bundle: Bundle }) {
 }
 
 function OfDrawable({ detail }: { detail: DrawableDetail }) {
-  const { rows } = extent.peek();
+  const { timelines } = extent.peek();
   const span = now.peek().t1 - now.peek().t0;
   const look = colors.peek();
   const color = detail.topology === "state" ? look.fill[detail.kind] : look.line[detail.kind];
@@ -79,7 +79,7 @@ function OfDrawable({ detail }: { detail: DrawableDetail }) {
         </div>
       )}
       <div class="faint">{instant(detail.t0, span)}{detail.topology === "state" ? ` – ${instant(detail.t1, span)}` : ""}</div>
-      <div class="faint">{short(labelOf(detail))}{to ? ` → ${short(labelOf(to))}` : ""}{rows > 0 && detail.row < 0 ? " (timeline hidden)" : ""}</div>
+      <div class="faint">{short(labelOf(detail))}{to ? ` → ${short(labelOf(to))}` : ""}{timelines > 0 && detail.timeline < 0 ? " (timeline hidden)" : ""}</div>
       {detail.backward ? <div class="alarm">arrives before it was sent: clocks differ</div> : null}
       {detail.info.length === 0 ? null : (
         <table>

@@ -39,7 +39,7 @@ export function drawArrows(
     const offset = frame.t0 - view.t0;
     const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
     const x1 = (offset + (arrows.to[nth] ?? 0)) * perSecond;
-    const [y0, y1] = [middle(arrows.rowFrom[nth] ?? 0), middle(arrows.rowTo[nth] ?? 0)];
+    const [y0, y1] = [middle(arrows.timelineFrom[nth] ?? 0), middle(arrows.timelineTo[nth] ?? 0)];
     if (isWithin(arrows, nth, block, merged)) continue;
     if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > extent.width) continue;
     if (Math.max(y0, y1) < 0 || Math.min(y0, y1) > extent.height) continue;
@@ -75,9 +75,9 @@ export function drawArrows(
   }
 }
 
-/** The middle of a row of a picture. */
-function middles(block: number, view: View, extent: Extent, where: Positions): (row: number) => number {
-  return (row) => (block > 1 ? yOf(unblocked(row + 0.5, block, where), view, extent) : yOf(row, view, extent) + view.rowHeight / 2);
+/** The middle of a timeline of a picture. */
+function middles(block: number, view: View, extent: Extent, where: Positions): (timeline: number) => number {
+  return (timeline) => (block > 1 ? yOf(unblocked(timeline + 0.5, block, where), view, extent) : yOf(timeline, view, extent) + view.timelineHeight / 2);
 }
 
 /** Bundles are as wide as their bytes, or where there are none, their messages. */
@@ -88,16 +88,16 @@ function widths({ bytes, count }: FrameArrows): (nth: number) => number {
   return (nth) => Math.round((1 + (WIDEST - 1) * Math.sqrt((weights[nth] ?? 0) / most)) * 2) / 2;
 }
 
-/** Whether an arrow stays within a row that stands for many lines: it would only cover it, and is not drawn. */
-function isWithin({ rowFrom, rowTo }: FrameArrows, nth: number, block: number, merged: readonly boolean[]): boolean {
-  return rowFrom[nth] === rowTo[nth] && (block > 1 || (merged[rowFrom[nth] ?? 0] ?? true));
+/** Whether an arrow stays within a timeline that stands for many lines: it would only cover it, and is not drawn. */
+function isWithin({ timelineFrom, timelineTo }: FrameArrows, nth: number, block: number, merged: readonly boolean[]): boolean {
+  return timelineFrom[nth] === timelineTo[nth] && (block > 1 || (merged[timelineFrom[nth] ?? 0] ?? true));
 }
 
 export function drawChosenArrow(context: CanvasRenderingContext2D, detail: DrawableDetail, view: View, extent: Extent, palette: Palette): void {
-  if (!detail.to || detail.row < 0 || detail.to.row < 0) return;
-  const middle = view.rowHeight / 2;
+  if (!detail.to || detail.timeline < 0 || detail.to.timeline < 0) return;
+  const middle = view.timelineHeight / 2;
   const [x0, x1] = [xOf(detail.t0, view, extent), xOf(detail.to.t, view, extent)];
-  const [y0, y1] = [yOf(detail.row, view, extent) + middle, yOf(detail.to.row, view, extent) + middle];
+  const [y0, y1] = [yOf(detail.timeline, view, extent) + middle, yOf(detail.to.timeline, view, extent) + middle];
   const [path, heads] = [new Path2D(), new Path2D()];
   const [ax, ay, bx, by] = shortened(x0, y0, x1, y1, extent);
   path.moveTo(ax, ay);
@@ -159,7 +159,7 @@ export function bundleAt(
     if (!(flags & BUNDLE) || isWithin(arrows, nth, block, merged)) continue;
     const [sent, arrived] = [t0 + (arrows.from[nth] ?? 0), t0 + (arrows.to[nth] ?? 0)];
     const [x0, x1] = [(sent - view.t0) * perSecond, (arrived - view.t0) * perSecond];
-    const far = distance(x, y, x0, middle(arrows.rowFrom[nth] ?? 0), x1, middle(arrows.rowTo[nth] ?? 0));
+    const far = distance(x, y, x0, middle(arrows.timelineFrom[nth] ?? 0), x1, middle(arrows.timelineTo[nth] ?? 0));
     if (far >= best || far > widthOf(nth) / 2 + 2) continue;
     const [kind, count, bytes] = [arrows.kind[nth] ?? 0, arrows.count[nth] ?? 0, arrows.bytes?.[nth] ?? 0];
     best = far;
@@ -171,7 +171,7 @@ export function bundleAt(
 /** What of a picture's arrows and events lies within some pixels of a point: for the pointer. */
 export function nearest(
   picture: Picture, x: number, y: number, view: View, extent: Extent,
-): { row: number; t: number; topology: "arrow" | "event" } | null {
+): { timeline: number; t: number; topology: "arrow" | "event" } | null {
   const { frame } = picture;
   const perSecond = extent.width / (view.t1 - view.t0);
   const offset = frame.t0 - view.t0;
@@ -179,27 +179,27 @@ export function nearest(
   let best = 5;
   let found: ReturnType<typeof nearest> = null;
   const { events, arrows } = frame;
-  if (events && view.rowHeight >= 4) {
+  if (events && view.timelineHeight >= 4) {
     events.time.forEach((time, nth) => {
-      const row = events.row[nth] ?? 0;
-      const top = yOf(row, view, extent);
-      if (y < top || y > top + view.rowHeight * 0.5) return;
+      const timeline = events.timeline[nth] ?? 0;
+      const top = yOf(timeline, view, extent);
+      if (y < top || y > top + view.timelineHeight * 0.5) return;
       const far = Math.abs((offset + time) * perSecond - x);
-      if (far < best) [best, found] = [far, { row, t: frame.t0 + time, topology: "event" }];
+      if (far < best) [best, found] = [far, { timeline, t: frame.t0 + time, topology: "event" }];
     });
   }
   if (arrows) {
-    const middle = view.rowHeight / 2;
+    const middle = view.timelineHeight / 2;
     for (let nth = 0; nth < arrows.from.length; nth++) {
       if ((arrows.flags[nth] ?? 0) & BUNDLE) continue;
       const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
       const x1 = (offset + (arrows.to[nth] ?? 0)) * perSecond;
       if (Math.max(x0, x1) < x - 6 || Math.min(x0, x1) > x + 6) continue;
-      const row = arrows.rowFrom[nth] ?? 0;
-      const y0 = yOf(row, view, extent) + middle;
-      const y1 = yOf(arrows.rowTo[nth] ?? 0, view, extent) + middle;
+      const timeline = arrows.timelineFrom[nth] ?? 0;
+      const y0 = yOf(timeline, view, extent) + middle;
+      const y1 = yOf(arrows.timelineTo[nth] ?? 0, view, extent) + middle;
       const far = distance(x, y, x0, y0, x1, y1);
-      if (far < best) [best, found] = [far, { row, t: frame.t0 + (arrows.from[nth] ?? 0), topology: "arrow" }];
+      if (far < best) [best, found] = [far, { timeline, t: frame.t0 + (arrows.from[nth] ?? 0), topology: "arrow" }];
     }
   }
   return found;

@@ -7,7 +7,7 @@ import type { Palette } from "../palette";
 import type { Frame, FrameStates } from "../frame";
 
 const FONT = "11px system-ui, sans-serif";
-/** Rows in which letters can be read, and how many there are of them at most. */
+/** Timelines in which letters can be read, and how many there are of them at most. */
 const LEAST_LETTERS = 11;
 const MOST_LETTERS = 1500;
 /** Pixels of a state in which at least a few letters have room. */
@@ -30,7 +30,7 @@ export function textWidth(context: CanvasRenderingContext2D, text: string): numb
 
 export function drawLetters(context: CanvasRenderingContext2D, frame: Frame, view: View, extent: Extent, palette: Palette, merged: readonly boolean[], names: readonly string[]): void {
   const { states } = frame;
-  if (!states || view.rowHeight < LEAST_LETTERS) return;
+  if (!states || view.timelineHeight < LEAST_LETTERS) return;
   context.font = FONT;
   context.textBaseline = "middle";
   let found = known.get(frame);
@@ -41,11 +41,11 @@ export function drawLetters(context: CanvasRenderingContext2D, frame: Frame, vie
     if (drawn >= MOST_LETTERS) break;
     const length = (states.duration[nth] ?? 0) * perSecond;
     if (length < LEAST_WIDTH) break;
-    const row = states.row[nth] ?? 0;
-    if (merged[row] ?? true) continue;
-    const top = yOf(row, view, extent);
-    if (top > extent.height || top + view.rowHeight < 0) continue;
-    const [from, to] = box(0, Math.round(view.rowHeight), states.depth[nth] ?? 0);
+    const timeline = states.timeline[nth] ?? 0;
+    if (merged[timeline] ?? true) continue;
+    const top = yOf(timeline, view, extent);
+    if (top > extent.height || top + view.timelineHeight < 0) continue;
+    const [from, to] = box(0, Math.round(view.timelineHeight), states.depth[nth] ?? 0);
     if (to - from < LEAST_LETTERS) continue;
     const at = (time: number) => Math.min(extent.width, Math.max(0, (frame.t0 - view.t0 + time) * perSecond));
     // Before what is inside it or behind that, where there is more room.
@@ -90,14 +90,14 @@ interface Lettered {
 /** FrameStates of at least this length, the longest first: where there are too many, those have letters. */
 function lettered(states: FrameStates, least: number): Lettered[] {
   const long: Lettered[] = [];
-  /** By row, what is open at each depth. */
+  /** By timeline, what is open at each depth. */
   const open = new Map<number, (Lettered | null)[]>();
   states.start.forEach((start, nth) => {
-    const row = states.row[nth] ?? 0;
+    const timeline = states.timeline[nth] ?? 0;
     const depth = states.depth[nth] ?? 0;
     const length = states.duration[nth] ?? 0;
-    let stack = open.get(row);
-    if (!stack) open.set(row, (stack = []));
+    let stack = open.get(timeline);
+    if (!stack) open.set(timeline, (stack = []));
     const outer = depth > 0 ? stack[depth - 1] : null;
     if (outer) {
       outer.inner0 = Math.min(outer.inner0, start);

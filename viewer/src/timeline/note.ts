@@ -19,7 +19,7 @@ export function noteOf(picture: Picture): string {
   return notes.join(" · ");
 }
 
-/** Whether a picture's arrows are drawn: where rows share a line single ones are noise, unless they are asked for. */
+/** Whether a picture's arrows are drawn: where timelines share a line single ones are noise, unless they are asked for. */
 export function drawsArrows({ frame: { arrows }, want }: Picture): boolean {
   return arrows !== null && (want.block === 1 || want.arrows !== "worst");
 }

@@ -2,24 +2,24 @@
 
 import { computed } from "@preact/signals";
 import { clamp, home, type Extent, type View } from "../geometry";
-import { area, layout, meta, rowCount, span, view } from "../state";
+import { area, layout, meta, timelineCount, span, view } from "../state";
 
 /** What there is, and the room for it. */
 export const extent = computed<Extent>(() => ({
   t0: meta.value?.t0 ?? 0,
   t1: meta.value?.t1 ?? 1,
-  rows: rowCount.value,
+  timelines: timelineCount.value,
   pinned: layout.value?.pinned ?? 0,
   width: area.value.width,
   height: area.value.height,
 }));
 
-/** What is looked at. The time is as the page remembers it, rows are kept within their bounds. */
+/** What is looked at. The time is as the page remembers it, timelines are kept within their bounds. */
 export const now = computed<View>(() => {
   const { top, height } = view.value;
   const { t0, t1 } = span.value;
   const all = extent.value;
-  const rowHeight = height > 0 ? height : home(all).rowHeight;
-  const { top: bounded, rowHeight: possible } = clamp({ t0, t1, top, rowHeight }, all, 0.05);
-  return { t0, t1, top: bounded, rowHeight: possible };
+  const timelineHeight = height > 0 ? height : home(all).timelineHeight;
+  const { top: bounded, timelineHeight: possible } = clamp({ t0, t1, top, timelineHeight }, all, 0.05);
+  return { t0, t1, top: bounded, timelineHeight: possible };
 });

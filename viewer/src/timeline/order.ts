@@ -1,4 +1,4 @@
-// Rows that were dragged: which keys the text of the rows must name so that they come in that order.
+// Timelines that were dragged: which keys the text of the timelines must name so that they come in that order.
 
 /**
  * Keys in their order with `key` moved before `before` (null: to the end), cut off where the rest follows by itself. The

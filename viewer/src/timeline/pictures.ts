@@ -7,7 +7,7 @@ import type { Palette } from "../palette";
 import { COARSE, FROM_INDEX } from "../answers";
 import { decode, type Frame } from "../frame";
 
-/** What is asked for. Rows are layout positions of `rows`; with `block` above 1 those of the layout of blocks. */
+/** What is asked for. Timelines are layout positions of `timelines`; with `block` above 1 those of the layout of blocks. */
 export interface Want {
   trace: number;
   t0: number;
@@ -15,7 +15,7 @@ export interface Want {
   width: number;
   y0: number;
   y1: number;
-  rows: string;
+  timelines: string;
   block: number;
   hide: string;
   /** As the page has it, and as the server is asked. */
@@ -32,7 +32,7 @@ export interface Style {
   palette: Palette;
   unit: number;
   mode: CellMode;
-  /** By layout position: whether a row has several lines. */
+  /** By layout position: whether a timeline has several lines. */
   merged: readonly boolean[];
 }
 
@@ -41,8 +41,8 @@ export interface Picture {
   want: Want;
   frame: Frame;
   canvas: HTMLCanvasElement | null;
-  /** Page pixels of a row of the frame that the canvas was painted for, and in which style. */
-  rowHeight: number;
+  /** Page pixels of a timeline of the frame that the canvas was painted for, and in which style. */
+  timelineHeight: number;
   style: Style | null;
   /** Whether the states themselves are painted, not cells. */
   close: boolean;
@@ -69,13 +69,13 @@ interface Flight {
 
 /** All but the window: pictures of the same group may be shown one upon the other. */
 export function groupOf(want: Want): string {
-  return [want.trace, want.rows, want.hide, want.look].join("\n");
+  return [want.trace, want.timelines, want.hide, want.look].join("\n");
 }
 
 function keyOf(want: Want): string {
-  const { trace, rows, block, t0, t1, y0, y1, width, hide, mode, arrows, most, query } = want;
-  const spec = block > 1 ? [rows, `block:${block}`].filter((item) => item !== "").join(";") : rows;
-  return `${trace}/${question("picture", { t0, t1, w: width, y0, y1, rows: spec, hide, mode, arrows, max: most, q: query })}`;
+  const { trace, timelines, block, t0, t1, y0, y1, width, hide, mode, arrows, most, query } = want;
+  const spec = block > 1 ? [timelines, `block:${block}`].filter((item) => item !== "").join(";") : timelines;
+  return `${trace}/${question("picture", { t0, t1, w: width, y0, y1, timelines: spec, hide, mode, arrows, max: most, q: query })}`;
 }
 
 export class Pictures {
@@ -146,7 +146,7 @@ export class Pictures {
       const seq = (this.sequence = (this.sequence + 1) >>> 0);
       const buffer = await ask(want.trace, `${key.slice(key.indexOf("/") + 1)}&seq=${seq}`, flight.stop.signal);
       if (this.flights.get(slot) !== flight) return;
-      const picture: Picture = { want, frame: decode(buffer), canvas: null, rowHeight: 0, style: null, close: false };
+      const picture: Picture = { want, frame: decode(buffer), canvas: null, timelineHeight: 0, style: null, close: false };
       this.flights.delete(slot);
       // What the index tells does not become finer by asking again.
       if (picture.frame.flags & COARSE && !(picture.frame.flags & FROM_INDEX)) this.retry(slot, want, key);
@@ -198,20 +198,20 @@ export class Pictures {
     this.kept.clear();
   }
 
-  /** The picture with its canvas, painted for rows of this height unless it is only to be scaled. */
-  paint(picture: Picture, rowHeight: number, exact: boolean): HTMLCanvasElement | null {
+  /** The picture with its canvas, painted for timelines of this height unless it is only to be scaled. */
+  paint(picture: Picture, timelineHeight: number, exact: boolean): HTMLCanvasElement | null {
     const style = this.style();
     const same = picture.style !== null && sameStyle(picture.style, style);
-    if (picture.canvas && same && (!exact || Math.abs(picture.rowHeight - rowHeight) < 1e-6)) return picture.canvas;
+    if (picture.canvas && same && (!exact || Math.abs(picture.timelineHeight - timelineHeight) < 1e-6)) return picture.canvas;
     const { frame } = picture;
     // What is only seen behind others and scaled has no more pixels than the screen.
-    if (!exact) rowHeight = Math.min(rowHeight, Math.max(1, MOST_HEIGHT / Math.max(1, frame.rows)));
-    const close = showsStates(frame, rowHeight * style.unit, style.unit, style.mode);
+    if (!exact) timelineHeight = Math.min(timelineHeight, Math.max(1, MOST_HEIGHT / Math.max(1, frame.timelines)));
+    const close = showsStates(frame, timelineHeight * style.unit, style.unit, style.mode);
     // Cells have the page's pixels and are scaled without smoothing; states are painted with the screen's.
     const unit = close ? style.unit : 1;
     const width = Math.max(1, Math.round(frame.columns * unit));
-    const height = Math.max(1, Math.round(frame.rows * rowHeight * unit));
-    if (frame.columns === 0 || frame.rows === 0 || width * height > 64e6) return null;
+    const height = Math.max(1, Math.round(frame.timelines * timelineHeight * unit));
+    if (frame.columns === 0 || frame.timelines === 0 || width * height > 64e6) return null;
     const canvas = picture.canvas ?? document.createElement("canvas");
     if (canvas.width !== width || canvas.height !== height) {
       canvas.width = width;
@@ -223,13 +223,13 @@ export class Pictures {
     if (this.scratch.byteLength < size) this.scratch = new ArrayBuffer(Math.ceil(size * 1.2));
     const image = new ImageData(new Uint8ClampedArray(this.scratch, 0, size), width, height);
     const shot: Shot = {
-      width, height, unit, mode: style.mode, rowHeight: rowHeight * unit,
-      merged: (row) => picture.want.block > 1 || (style.merged[row] ?? true),
+      width, height, unit, mode: style.mode, timelineHeight: timelineHeight * unit,
+      merged: (timeline) => picture.want.block > 1 || (style.merged[timeline] ?? true),
     };
     paint(frame, style.palette, shot, new Uint32Array(this.scratch, 0, width * height));
     context.putImageData(image, 0, 0);
     picture.canvas = canvas;
-    picture.rowHeight = rowHeight;
+    picture.timelineHeight = timelineHeight;
     picture.style = style;
     picture.close = close;
     const at = this.painted.indexOf(picture);
@@ -260,6 +260,6 @@ function sameStyle(a: Style, b: Style): boolean {
 }
 
 function sizeOf(frame: Frame): number {
-  const cells = frame.columns * frame.rows * 3;
+  const cells = frame.columns * frame.timelines * 3;
   return cells + 16 * (frame.states?.start.length ?? 0) + 20 * (frame.arrows?.from.length ?? 0);
 }

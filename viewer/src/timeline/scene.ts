@@ -14,7 +14,7 @@ import { drawsArrows } from "./note";
 import type { Picture, Pictures } from "./pictures";
 import { blocked, type Positions } from "./positions";
 
-/** Time on rows [y0, y1). */
+/** Time on timelines [y0, y1). */
 interface Stretch {
   t0: number;
   t1: number;
@@ -27,7 +27,7 @@ export interface Marks {
   hover: DrawableDetail | null;
   selected: readonly DrawableDetail[];
   pins: readonly DrawableDetail[];
-  cursor: { row: number; t: number } | null;
+  cursor: { timeline: number; t: number } | null;
   range: Stretch | null;
   measure: { t0: number; t1: number } | null;
   /** Time below the pointer. */
@@ -87,21 +87,21 @@ export class Scene {
     context.clip();
     for (const picture of list) {
       const { frame, want } = picture;
-      const size = want.block > 1 ? (view.rowHeight * want.block) : view.rowHeight;
+      const size = want.block > 1 ? (view.timelineHeight * want.block) : view.timelineHeight;
       const canvas = pictures.paint(picture, Math.max(size, want.block > 1 ? 1 : 0.25), exact && isCurrent(picture, pictures));
       if (!canvas) continue;
-      // The part of the picture that is seen: rows of the page to rows of the picture.
+      // The part of the picture that is seen: timelines of the page to timelines of the picture.
       const [from, to] = [blocked(first, want.block, where), blocked(last, want.block, where)];
-      const [low, high] = [Math.max(from, frame.y0), Math.min(to, frame.y0 + frame.rows)];
+      const [low, high] = [Math.max(from, frame.y0), Math.min(to, frame.y0 + frame.timelines)];
       const [early, late] = [Math.max(view.t0, frame.t0), Math.min(view.t1, frame.t1)];
       if (high <= low || late <= early || to <= from) continue;
-      const perRow = canvas.height / frame.rows;
+      const perTimeline = canvas.height / frame.timelines;
       const perTime = canvas.width / (frame.t1 - frame.t0);
       const yFirst = yOf(first, view, extent);
-      const yPer = (yOf(last - 1, view, extent) + view.rowHeight - yFirst) / (to - from);
+      const yPer = (yOf(last - 1, view, extent) + view.timelineHeight - yFirst) / (to - from);
       context.drawImage(
         canvas,
-        (early - frame.t0) * perTime, (low - frame.y0) * perRow, (late - early) * perTime, (high - low) * perRow,
+        (early - frame.t0) * perTime, (low - frame.y0) * perTimeline, (late - early) * perTime, (high - low) * perTimeline,
         xOf(early, view, extent), yFirst + (low - from) * yPer,
         ((late - early) / (view.t1 - view.t0)) * extent.width, (high - low) * yPer,
       );
@@ -119,7 +119,7 @@ export class Scene {
     for (const picture of shown) {
       this.banded(context, extent, split, picture, () => {
         if (picture.close) drawLetters(context, picture.frame, view, extent, palette, marks.merged, marks.names);
-        if (picture.want.block === 1 && view.rowHeight >= 4) {
+        if (picture.want.block === 1 && view.timelineHeight >= 4) {
           if (picture.frame.events) this.events(context, picture.frame, picture.frame.events, view, extent, palette);
         }
       });
@@ -136,7 +136,7 @@ export class Scene {
     }
   }
 
-  /** Draws within the band that a picture belongs to: pinned rows are never drawn over by others. */
+  /** Draws within the band that a picture belongs to: pinned timelines are never drawn over by others. */
   private banded(context: CanvasRenderingContext2D, extent: Extent, split: number, picture: Picture, draw: () => void): void {
     const isPinned = picture.want.y1 <= extent.pinned;
     const both = !isPinned && picture.want.y0 < extent.pinned;
@@ -158,21 +158,21 @@ export class Scene {
     context.globalAlpha = 1;
   }
 
-  /** A pin on the row: round head, on a stalk if there is room. */
+  /** A pin on the timeline: round head, on a stalk if there is room. */
   private events(context: CanvasRenderingContext2D, frame: Frame, events: FrameEvents, view: View, extent: Extent, palette: Palette): void {
     const perSecond = extent.width / (view.t1 - view.t0);
-    const radius = Math.min(3.5, Math.max(1.5, view.rowHeight / 6));
+    const radius = Math.min(3.5, Math.max(1.5, view.timelineHeight / 6));
     const byKind = new Map<number, Path2D>();
     events.time.forEach((time, nth) => {
-      const row = events.row[nth] ?? 0;
+      const timeline = events.timeline[nth] ?? 0;
       const x = (frame.t0 - view.t0 + time) * perSecond;
-      const y = yOf(row, view, extent);
-      if (x < -9 || x > extent.width + 9 || y > extent.height || y + view.rowHeight < 0) return;
+      const y = yOf(timeline, view, extent);
+      if (x < -9 || x > extent.width + 9 || y > extent.height || y + view.timelineHeight < 0) return;
       const kind = events.kind[nth] ?? 0;
       let path = byKind.get(kind);
       if (!path) byKind.set(kind, (path = new Path2D()));
-      const bottom = y + view.rowHeight * 0.9;
-      const head = y + radius + view.rowHeight * 0.08;
+      const bottom = y + view.timelineHeight * 0.9;
+      const head = y + radius + view.timelineHeight * 0.08;
       path.moveTo(x + radius, head);
       path.arc(x, head, radius, 0, 7);
       path.moveTo(x, head + radius);
@@ -189,12 +189,12 @@ export class Scene {
     }
   }
 
-  /** Outlines of what is selected, pinned or under the pointer; the row of the keyboard. */
+  /** Outlines of what is selected, pinned or under the pointer; the timeline of the keyboard. */
   private chosen(context: CanvasRenderingContext2D, view: View, extent: Extent, palette: Palette, marks: Marks): void {
     const { theme } = palette;
-    if (marks.cursor && marks.cursor.row < extent.rows) {
-      const y = yOf(marks.cursor.row, view, extent);
-      const high = Math.max(2, view.rowHeight);
+    if (marks.cursor && marks.cursor.timeline < extent.timelines) {
+      const y = yOf(marks.cursor.timeline, view, extent);
+      const high = Math.max(2, view.timelineHeight);
       context.fillStyle = css(theme.accent);
       context.globalAlpha = 0.06;
       context.fillRect(0, y, extent.width, high);
@@ -207,11 +207,11 @@ export class Scene {
       if (x >= 0 && x <= extent.width) context.fillRect(Math.round(x) - 1, y, 2, high);
     }
     const outline = (detail: DrawableDetail, color: string, width: number) => {
-      if (detail.row < 0 || detail.row >= extent.rows) return;
-      const y = yOf(detail.row, view, extent);
-      if (y > extent.height || y + view.rowHeight < 0) return;
+      if (detail.timeline < 0 || detail.timeline >= extent.timelines) return;
+      const y = yOf(detail.timeline, view, extent);
+      if (y > extent.height || y + view.timelineHeight < 0) return;
       if (detail.topology === "arrow") return;
-      const [from, to] = box(0, Math.max(3, Math.round(view.rowHeight)), detail.topology === "state" ? detail.depth : 0);
+      const [from, to] = box(0, Math.max(3, Math.round(view.timelineHeight)), detail.topology === "state" ? detail.depth : 0);
       const x0 = Math.max(-9, xOf(detail.t0, view, extent));
       const x1 = Math.min(extent.width + 9, xOf(detail.topology === "state" ? detail.t1 : detail.t0, view, extent));
       if (x1 < -8 || x0 > extent.width + 8) return;
@@ -228,8 +228,8 @@ export class Scene {
     for (const pin of marks.pins) {
       outline(pin, css(theme.hit), 1.5);
       const x = xOf(pin.t0, view, extent);
-      const y = yOf(pin.row, view, extent);
-      if (pin.row < 0 || x < 0 || x > extent.width) continue;
+      const y = yOf(pin.timeline, view, extent);
+      if (pin.timeline < 0 || x < 0 || x > extent.width) continue;
       context.fillStyle = css(theme.hit);
       context.beginPath();
       context.moveTo(x, y + 1);
@@ -323,7 +323,7 @@ export class Scene {
     return { text, width, x, left: Math.min(extent.width - width, Math.max(0, x - width / 2)) };
   }
 
-  /** The time axis above the rows. */
+  /** The time axis above the timelines. */
   drawRuler(view: View, extent: Extent, palette: Palette, marks: Marks, height: number): void {
     const context = this.ruler.getContext("2d", { alpha: false });
     if (!context) return;
@@ -376,6 +376,6 @@ function isCurrent(picture: Picture, pictures: Pictures): boolean {
 function rangeBox(range: Stretch, view: View, extent: Extent): [number, number, number, number] {
   const [x0, x1] = [xOf(range.t0, view, extent), xOf(range.t1, view, extent)];
   const top = Math.max(-2, yOf(range.y0, view, extent));
-  const bottom = Math.min(extent.height + 2, yOf(Math.max(range.y0, range.y1 - 1), view, extent) + view.rowHeight);
+  const bottom = Math.min(extent.height + 2, yOf(Math.max(range.y0, range.y1 - 1), view, extent) + view.timelineHeight);
   return [Math.max(-2, Math.min(x0, x1)), top, Math.min(extent.width + 2, Math.max(x0, x1)), bottom];
 }

@@ -6,7 +6,7 @@ import { askReference, askShared, isAbort, keepDetail, question, report, traceNa
 import type { DrawableDetail } from "../answers";
 import { Gesture, wheel, type Command, type Pointer } from "../gesture";
 import { parse } from "../color";
-import { blockOf, panTime, rowAt, scrollRows, seen, timeAt, zoomRows, zoomTime, type View as Window } from "../geometry";
+import { blockOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimelines, zoomTime, type View as Window } from "../geometry";
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
 import {
@@ -84,7 +84,7 @@ export class Stage {
     const own = computed(() => view.value.own);
     const kinds = computed(() => JSON.stringify(meta.value?.categories ?? []));
     const pinned = computed(() => view.value.pins);
-    const rowsText = computed(() => view.value.rows);
+    const timelinesText = computed(() => view.value.timelines);
     const traceNumber = computed(() => view.value.trace);
     this.stops.push(
       effect(() => {
@@ -95,9 +95,9 @@ export class Stage {
         this.dirty();
       }),
       effect(() => {
-        const rows = layout.value;
-        this.where = positions(rows?.open ?? [], rows?.pinned ?? 0);
-        this.merged = (rows?.group ?? []).map((isGroup, row) => isGroup && !(rows?.open[row] ?? false));
+        const timelines = layout.value;
+        this.where = positions(timelines?.open ?? [], timelines?.pinned ?? 0);
+        this.merged = (timelines?.group ?? []).map((isGroup, timeline) => isGroup && !(timelines?.open[timeline] ?? false));
         this.dirty();
       }),
       effect(() => {
@@ -125,8 +125,8 @@ export class Stage {
         this.dirty();
       }),
       effect(() => {
-        const [pins, of, rows] = [pinned.value, traceNumber.value, rowsText.value];
-        untracked(() => void this.fetchPins(pins, of, rows));
+        const [pins, of, timelines] = [pinned.value, traceNumber.value, timelinesText.value];
+        untracked(() => void this.fetchPins(pins, of, timelines));
       }),
     );
   }
@@ -140,9 +140,9 @@ export class Stage {
     this.pictures.forget();
   }
 
-  private async fetchPins(pins: readonly string[], trace: number, rows: string): Promise<void> {
+  private async fetchPins(pins: readonly string[], trace: number, timelines: string): Promise<void> {
     try {
-      const found = await Promise.all(pins.map((ref) => askReference(trace, ref, rows)));
+      const found = await Promise.all(pins.map((ref) => askReference(trace, ref, timelines)));
       if (view.peek().pins !== pins) return;
       this.pins = found.flatMap((detail) => (detail ? [detail] : []));
       this.dirty();
@@ -176,43 +176,43 @@ export class Stage {
     const window = now.peek();
     const [first, last] = seen(window, all);
     const margin = Math.ceil((last - first) * 0.25);
-    const block = blockOf(window.rowHeight);
+    const block = blockOf(window.timelineHeight);
     let y0 = Math.max(all.pinned, first - margin);
-    let y1 = Math.min(all.rows, last + margin);
+    let y1 = Math.min(all.timelines, last + margin);
     // Whole steps, so that a little scrolling asks for nothing new.
     const step = Math.max(1, 2 ** Math.round(Math.log2(Math.max(1, (last - first) / 4))));
     y0 = Math.max(all.pinned, Math.floor(y0 / step) * step);
-    y1 = Math.min(all.rows, Math.ceil(y1 / step) * step);
+    y1 = Math.min(all.timelines, Math.ceil(y1 / step) * step);
     if (all.pinned > 0 && block === 1) {
       if (y0 <= all.pinned) y0 = 0;
       else this.pictures.want("pinned", this.want(window, 0, all.pinned, 1));
     }
     if (block > 1) {
-      const at = (row: number) => this.inBlocks(row, block);
+      const at = (timeline: number) => this.inBlocks(timeline, block);
       this.pictures.want("main", this.want(window, all.pinned > 0 ? 0 : Math.floor(at(y0)), Math.ceil(at(y1)), block));
     } else {
       this.pictures.want("main", this.want(window, y0, y1, 1));
     }
   }
 
-  private inBlocks(row: number, block: number): number {
+  private inBlocks(timeline: number, block: number): number {
     const { leaf, pinned } = this.where;
-    if (row <= pinned) return row;
-    return pinned + ((leaf[Math.min(row, leaf.length - 1)] ?? 0) - pinned) / block;
+    if (timeline <= pinned) return timeline;
+    return pinned + ((leaf[Math.min(timeline, leaf.length - 1)] ?? 0) - pinned) / block;
   }
 
   private want(window: Window, y0: number, y1: number, block: number): Want {
-    const { trace, rows, hide, mode, heat, arrows, sel } = view.peek();
+    const { trace, timelines, hide, mode, heat, arrows, sel } = view.peek();
     const last = sel.at(-1);
     return {
-      trace, rows, block, y0, y1, t0: window.t0, t1: window.t1,
+      trace, timelines, block, y0, y1, t0: window.t0, t1: window.t1,
       width: Math.round(area.peek().width),
       hide: numbersText(hide),
       look: mode === "heat" ? `heat:${heat}` : mode,
-      // High rows have room for shares where there are too many states to be drawn.
-      mode: mode === "heat" ? `heat:${heat}` : mode === "dominant" && window.rowHeight >= LEAST_STACK ? "stack" : mode,
+      // High timelines have room for shares where there are too many states to be drawn.
+      mode: mode === "heat" ? `heat:${heat}` : mode === "dominant" && window.timelineHeight >= LEAST_STACK ? "stack" : mode,
       arrows: arrows === "sel" ? (last === undefined ? "none" : `sel:${last}`) : arrows,
-      most: window.rowHeight < 4 || mode === "rare" ? FEW : MOST,
+      most: window.timelineHeight < 4 || mode === "rare" ? FEW : MOST,
       query: counted.peek(),
     };
   }
@@ -229,12 +229,12 @@ export class Stage {
     const all = extent.peek();
     const window = now.peek();
     const main = this.pictures.shown.get("main");
-    if (!main || all.rows === 0) return;
+    if (!main || all.timelines === 0) return;
     const span = window.t1 - window.t0;
     const whole = all.t1 - all.t0;
-    if (span > whole * 0.99 && main.want.y0 === 0 && main.want.block >= blockOf(all.height / all.rows)) return;
-    const block = blockOf(Math.min(1, (all.height * 0.75) / all.rows));
-    const last = Math.ceil(this.inBlocks(all.rows, block));
+    if (span > whole * 0.99 && main.want.y0 === 0 && main.want.block >= blockOf(all.height / all.timelines)) return;
+    const block = blockOf(Math.min(1, (all.height * 0.75) / all.timelines));
+    const last = Math.ceil(this.inBlocks(all.timelines, block));
     const coarse = { ...this.want({ ...window, t0: all.t0, t1: all.t1 }, 0, last, block), arrows: "none", most: 0, query: "" };
     this.pictures.want("home", { ...coarse, width: Math.min(1000, coarse.width) });
     if (span * 2 >= whole) return;
@@ -255,13 +255,13 @@ export class Stage {
     const window = now.peek();
     const [first, last] = seen(window, extent.peek());
     const { frame, want } = main;
-    const covers = frame.t0 <= window.t0 && frame.t1 >= window.t1 && want.block === blockOf(window.rowHeight)
-      && this.inBlocks(first, want.block) >= frame.y0 && this.inBlocks(last, want.block) <= frame.y0 + frame.rows;
+    const covers = frame.t0 <= window.t0 && frame.t1 >= window.t1 && want.block === blockOf(window.timelineHeight)
+      && this.inBlocks(first, want.block) >= frame.y0 && this.inBlocks(last, want.block) <= frame.y0 + frame.timelines;
     if (covers) return current;
     const list = [...this.pictures.backdrop(group).filter((picture) => !current.includes(picture)), ...current];
     // Pictures have no holes: what lies below one that fills the page is not seen.
     const fills = ({ frame, want }: Picture) => frame.t0 <= window.t0 && frame.t1 >= window.t1 && (frame.y0 === 0 || extent.peek().pinned === 0)
-      && this.inBlocks(first, want.block) >= frame.y0 && this.inBlocks(last, want.block) <= frame.y0 + frame.rows;
+      && this.inBlocks(first, want.block) >= frame.y0 && this.inBlocks(last, want.block) <= frame.y0 + frame.timelines;
     return list.slice(Math.max(0, list.findLastIndex(fills)));
   }
 
@@ -365,9 +365,9 @@ export class Stage {
     this.began ??= view.peek();
     // It would keep the pictures of the movement waiting.
     this.pictures.drop("around");
-    const { t0, t1, top, rowHeight } = next;
+    const { t0, t1, top, timelineHeight } = next;
     const was = now.peek();
-    slide({ t0, t1, top, ...(rowHeight === was.rowHeight ? {} : { height: rowHeight }) });
+    slide({ t0, t1, top, ...(timelineHeight === was.timelineHeight ? {} : { height: timelineHeight }) });
     window.clearTimeout(this.rest);
     if (done) this.rested();
     else this.rest = window.setTimeout(() => this.rested(), REST);
@@ -389,17 +389,17 @@ export class Stage {
     switch (command.do) {
       case "zoomTime":
         return this.move(zoomTime(window, all, command.factor, command.x), false);
-      case "zoomRows":
-        return this.move(zoomRows(window, all, command.factor, command.y), false);
+      case "zoomTimelines":
+        return this.move(zoomTimelines(window, all, command.factor, command.y), false);
       case "panTime":
         return this.move(panTime(window, all, command.pixels), false);
-      case "scrollRows":
-        return this.move(scrollRows(window, all, command.pixels), false);
+      case "scrollTimelines":
+        return this.move(scrollTimelines(window, all, command.pixels), false);
       case "pan":
-        return this.move(scrollRows(panTime(window, all, -command.dx), all, -command.dy), command.done);
+        return this.move(scrollTimelines(panTime(window, all, -command.dx), all, -command.dy), command.done);
       case "pinch": {
-        const panned = scrollRows(panTime(window, all, -command.dx), all, -command.dy);
-        return this.move(zoomRows(zoomTime(panned, all, command.factor, command.x), all, command.rowFactor, command.y), command.done);
+        const panned = scrollTimelines(panTime(window, all, -command.dx), all, -command.dy);
+        return this.move(zoomTimelines(zoomTime(panned, all, command.factor, command.x), all, command.timelineFactor, command.y), command.done);
       }
       case "range":
         return this.select(command);
@@ -420,16 +420,16 @@ export class Stage {
     }
   }
 
-  /** A dragged range: what is dragged flat along a row means all rows. */
+  /** A dragged range: what is dragged flat along a timeline means all timelines. */
   private select({ x0, y0, x1, y1, done }: { x0: number; y0: number; x1: number; y1: number; done: boolean }): void {
     const [window, all] = [now.peek(), extent.peek()];
     const within = (y: number) => Math.min(Math.max(0, y), all.height - 1);
-    const [low, high] = [rowAt(within(Math.min(y0, y1)), window, all), rowAt(within(Math.max(y0, y1)), window, all)];
-    const isFlat = low === high && Math.abs(y1 - y0) < Math.max(8, window.rowHeight * 0.6);
+    const [low, high] = [timelineAt(within(Math.min(y0, y1)), window, all), timelineAt(within(Math.max(y0, y1)), window, all)];
+    const isFlat = low === high && Math.abs(y1 - y0) < Math.max(8, window.timelineHeight * 0.6);
     const [from, to] = [timeAt(Math.min(x0, x1), window, all), timeAt(Math.max(x0, x1), window, all)];
     const range = {
       t0: Math.max(all.t0, from), t1: Math.min(all.t1, to),
-      y0: isFlat || low < 0 ? 0 : low, y1: isFlat || high < 0 ? all.rows : high + 1,
+      y0: isFlat || low < 0 ? 0 : low, y1: isFlat || high < 0 ? all.timelines : high + 1,
     };
     this.began ??= view.peek();
     slide({ range: range.t1 > range.t0 ? range : null });
@@ -439,40 +439,40 @@ export class Stage {
   /** Asks what lies at a point: an arrow or a mark near it, else the innermost state. */
   private async find(x: number, y: number, signal?: AbortSignal): Promise<DrawableDetail | null> {
     const [window, all] = [now.peek(), extent.peek()];
-    const row = rowAt(y, window, all);
-    if (row < 0) return null;
-    const { trace, rows, hide } = view.peek();
+    const timeline = timelineAt(y, window, all);
+    if (timeline < 0) return null;
+    const { trace, timelines, hide } = view.peek();
     const pixel = (window.t1 - window.t0) / Math.max(1, all.width);
     const ask = async (t: number, at: number, dt: number, hidden: readonly number[]) => {
       // What was hovered over is clicked next: the same question.
-      const found = await askShared<DrawableDetail | null>(trace, question("at", { t, row: at, rows, dt, hide: numbersText(hidden) }), signal);
-      keepDetail(trace, rows, found);
+      const found = await askShared<DrawableDetail | null>(trace, question("at", { t, timeline: at, timelines, dt, hide: numbersText(hidden) }), signal);
+      keepDetail(trace, timelines, found);
       return found;
     };
     const main = this.pictures.shown.get("main");
     const near = main && nearest(main, x, y, window, all);
     if (near) {
       const others = (meta.peek()?.categories ?? []).flatMap((kind, nth) => (kind.topology === near.topology ? [] : [nth]));
-      const found = await ask(near.t, near.row, pixel, [...new Set([...hide, ...others])]);
+      const found = await ask(near.t, near.timeline, pixel, [...new Set([...hide, ...others])]);
       if (found) return found;
     }
-    return ask(timeAt(x, window, all), row, pixel / 2, hide);
+    return ask(timeAt(x, window, all), timeline, pixel / 2, hide);
   }
 
   private async click(x: number, y: number, extend: boolean, add: boolean): Promise<void> {
     const all = extent.peek();
-    const row = rowAt(y, now.peek(), all);
+    const timeline = timelineAt(y, now.peek(), all);
     const t = timeAt(x, now.peek(), all);
     const last = selected.peek().at(-1);
     this.canvas.focus({ preventScroll: true });
     try {
       const found = await this.find(x, y);
       if (extend && (last || cursor.peek())) {
-        const [from, fromRow] = last ? [last.t0, last.row] : [cursor.peek()?.t ?? t, cursor.peek()?.row ?? row];
+        const [from, fromTimeline] = last ? [last.t0, last.timeline] : [cursor.peek()?.t ?? t, cursor.peek()?.timeline ?? timeline];
         const upTo = found && found.topology === "state" ? [found.t0, found.t1] : [t];
         const times = [from, ...(last ? [last.t1] : []), ...upTo];
-        const rows = [fromRow, row].filter((each) => each >= 0);
-        change({ range: { t0: Math.min(...times), t1: Math.max(...times), y0: Math.min(...rows), y1: Math.max(...rows) + 1 } });
+        const timelines = [fromTimeline, timeline].filter((each) => each >= 0);
+        change({ range: { t0: Math.min(...times), t1: Math.max(...times), y0: Math.min(...timelines), y1: Math.max(...timelines) + 1 } });
         return;
       }
       if (found) {
@@ -486,7 +486,7 @@ export class Stage {
       } else if (!add) {
         change({ sel: [], range: null });
       }
-      if (row >= 0) cursor.value = { row: found && found.row >= 0 ? found.row : row, t };
+      if (timeline >= 0) cursor.value = { timeline: found && found.timeline >= 0 ? found.timeline : timeline, t };
     } catch (error) {
       if (!isAbort(error)) report(error);
     }
@@ -497,9 +497,9 @@ export class Stage {
     const [window, all] = [now.peek(), extent.peek()];
     const { range } = view.peek();
     const t = timeAt(x, window, all);
-    const row = rowAt(y, window, all);
-    if (range && t >= range.t0 && t <= range.t1 && row >= range.y0 && row < range.y1) {
-      const isWhole = range.y0 <= 0 && range.y1 >= all.rows;
+    const timeline = timelineAt(y, window, all);
+    if (range && t >= range.t0 && t <= range.t1 && timeline >= range.y0 && timeline < range.y1) {
+      const isWhole = range.y0 <= 0 && range.y1 >= all.timelines;
       const height = all.height / Math.max(1, range.y1 - range.y0);
       change({ t0: range.t0, t1: range.t1, range: null, ...(isWhole ? {} : { height, top: Math.max(0, range.y0 - all.pinned) }) });
       return;

@@ -1,7 +1,7 @@
 // A measurement: forty gestures by script, each of some frames, with a rest after it until the exact picture is there. What
 // it took is left in the page for whoever drives the browser: `window.__walk`, and on the console. Started by `?walk`.
 
-import { home, panTime, scrollRows, zoomRows, zoomTime, type View } from "../geometry";
+import { home, panTime, scrollTimelines, zoomTimelines, zoomTime, type View } from "../geometry";
 import { extent, now } from "./now";
 import { stage } from "./Timeline";
 
@@ -11,7 +11,7 @@ export interface Walk {
   frame: { median: number; p95: number; max: number };
   /** Milliseconds from the end of a gesture until the exact picture is drawn. */
   settle: { median: number; p95: number; max: number };
-  rows: number;
+  timelines: number;
   width: number;
   height: number;
 }
@@ -28,13 +28,13 @@ const SETTLE_TIMEOUT_MS = 10_000;
 
 type Gesture = (view: View, part: number) => View;
 
-/** Forty gestures: in, sideways, down, rows higher and lower, out, on places spread over the trace. */
+/** Forty gestures: in, sideways, down, timelines higher and lower, out, on places spread over the trace. */
 function gestures(): Gesture[] {
   const all = () => extent.peek();
   const zoom = (factor: number, x: number): Gesture => (view) => zoomTime(view, all(), factor ** (1 / FRAMES), x * all().width);
   const pan = (part: number): Gesture => (view) => panTime(view, all(), (part * all().width) / FRAMES);
-  const scroll = (part: number): Gesture => (view) => scrollRows(view, all(), (part * all().height) / FRAMES);
-  const tall = (factor: number): Gesture => (view) => zoomRows(view, all(), factor ** (1 / FRAMES), all().height * 0.4);
+  const scroll = (part: number): Gesture => (view) => scrollTimelines(view, all(), (part * all().height) / FRAMES);
+  const tall = (factor: number): Gesture => (view) => zoomTimelines(view, all(), factor ** (1 / FRAMES), all().height * 0.4);
   const list: Gesture[] = [];
   for (let round = 0; round < 5; round++) {
     const x = 0.15 + 0.17 * round;
@@ -88,8 +88,8 @@ export async function walk(): Promise<Walk> {
     // A reader looks before going on.
     await new Promise((done) => window.setTimeout(done, 150));
   }
-  const { rows, width, height } = extent.peek();
-  const found: Walk = { gestures: list.length, frame: quantiles(frames), settle: quantiles(settles), rows, width, height };
+  const { timelines, width, height } = extent.peek();
+  const found: Walk = { gestures: list.length, frame: quantiles(frames), settle: quantiles(settles), timelines, width, height };
   window.__walk = found;
   console.log(`walk ${JSON.stringify(found)}`);
   return found;

@@ -23,8 +23,8 @@ export function causes(chrome, { address, lateAddress }) {
   test("three clicks: from the wait of all to the rank that came last and the file access that kept it", async () => {
     const page = await Page.open(chrome, lateAddress);
     await finding(page, "waits", "MPI_Allreduce on rank 0 and 2 others: rank 2 came last");
-    const { rows, sel } = await page.until((view) => view.sel.length === 1, "the call that waits");
-    assert.match(rows, /pin:0,2\b/);
+    const { timelines, sel } = await page.until((view) => view.sel.length === 1, "the call that waits");
+    assert.match(timelines, /pin:0,2\b/);
     assert.equal((await page.ask(`ref?ref=${encodeURIComponent(sel[0])}`)).label, "rank 0");
     const last = await step(page, "last to come");
     assert.deepEqual([last.name, last.label], ["MPI_Allreduce", "rank 2"]);
@@ -65,9 +65,9 @@ export function causes(chrome, { address, lateAddress }) {
   test("three clicks: from the hottest pair to its messages and their sizes", async () => {
     const page = await Page.open(chrome, address);
     await finding(page, "communication", /^rank \d+ to rank \d+/);
-    const { panel, rows } = await page.until((view) => view.panel === "matrix", "the matrix");
+    const { panel, timelines } = await page.until((view) => view.panel === "matrix", "the matrix");
     assert.equal(panel, "matrix");
-    assert.match(rows, /pin:\d+,\d+/);
+    assert.match(timelines, /pin:\d+,\d+/);
     const pair = page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first();
     await pair.waitFor();
     await pair.click();

@@ -11,8 +11,8 @@ const number = (text) => Number(text.replace(/[^\d.-]/g, ""));
 export function flows(chrome, { address, trace, hostileAddress }) {
   test("a link shows what it was copied from", async () => {
     const page = await Page.open(chrome, address);
-    const state = await page.ask("next?row=5&t=0.04&dir=1");
-    const fragment = `t=0.031~0.052&top=2&row=40&rows=pin:3&hide=0,2&mode=rare&arrows=all&sel=${state.ref}&range=0.035~0.04~3~6&q=MPI_Waitall&panel=stats&colors=safe&theme=dark&pins=${state.ref}`;
+    const state = await page.ask("next?timeline=5&t=0.04&dir=1");
+    const fragment = `t=0.031~0.052&top=2&height=40&timelines=pin:3&hide=0,2&mode=rare&arrows=all&sel=${state.ref}&range=0.035~0.04~3~6&q=MPI_Waitall&panel=stats&colors=safe&theme=dark&pins=${state.ref}`;
     await page.look(fragment);
     const first = page.own.url();
     const shown = await page.own.locator("#timeline").screenshot();
@@ -24,7 +24,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     assert.equal(await again.own.locator("#search").inputValue(), "MPI_Waitall");
     assert.equal(await again.own.locator("#tab-stats").getAttribute("aria-selected"), "true");
     assert.equal(await again.own.locator(".details h2").textContent(), state.name);
-    assert.equal(await again.own.locator(".row-pinned").count(), 1);
+    assert.equal(await again.own.locator(".label-pinned").count(), 1);
     assert.ok(shown.length > 1000);
     await again.close();
   });
@@ -202,7 +202,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await context.close();
   });
 
-  test("categories and rows may have other names, here and in the link; none gives back the trace's", async () => {
+  test("categories and timelines may have other names, here and in the link; none gives back the trace's", async () => {
     const page = await Page.open(chrome, address, "t=0.02~0.05&panel=stats");
     const kind = (await page.ask("meta")).categories.findIndex(({ name }) => name === "MPI_Waitall");
     await page.own.locator("#legend-filter").fill("waitall");
@@ -216,15 +216,15 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.own.locator("#legend-filter").fill("halo");
     await page.until((view) => view.names.length === 1 && view.names[0][0] === String(kind) && view.names[0][1] === "halo, waits", "in the link");
     await page.true("in the statistics", () => [...document.querySelectorAll("#panel td")].some((cell) => cell.textContent === "halo, waits"));
-    await page.own.locator('.row[data-row="3"]').dblclick();
-    await page.own.locator(".rows .name-field").fill("<b>third</b>");
+    await page.own.locator('.label[data-timeline="3"]').dblclick();
+    await page.own.locator(".labels .name-field").fill("<b>third</b>");
     await page.own.keyboard.press("Enter");
-    await page.until((view) => view.names.length === 2 && view.names[1][0] === "0.3", "a row, too");
+    await page.until((view) => view.names.length === 2 && view.names[1][0] === "0.3", "a timeline, too");
     await page.rest();
     const link = new URL(page.own.url()).hash.slice(1);
     await page.close();
     const again = await Page.open(chrome, address, link);
-    await again.true("the row", () => document.querySelector('.row[data-row="3"] .row-label')?.textContent === "<b>third</b>");
+    await again.true("the timeline", () => document.querySelector('.label[data-timeline="3"] .label-name')?.textContent === "<b>third</b>");
     await again.own.locator("#legend-filter").fill("halo");
     await again.own.locator(".kinds tbody tr").hover();
     await again.own.getByRole("button", { name: "Rename halo, waits" }).click();
@@ -234,20 +234,20 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await again.close();
   });
 
-  test("few rows fill the height, and one may fill all of it", async () => {
-    const page = await Page.open(chrome, address, "t=0.02~0.03&rows=only:0-2");
-    const high = (nth) => page.own.locator(`.row[data-row="${nth}"]`).evaluate((row) => row.getBoundingClientRect().height);
+  test("few timelines fill the height, and one may fill all of it", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.03&timelines=only:0-2");
+    const high = (nth) => page.own.locator(`.label[data-timeline="${nth}"]`).evaluate((label) => label.getBoundingClientRect().height);
     const room = await page.own.locator("#timeline").evaluate((canvas) => canvas.getBoundingClientRect().height);
     assert.ok(Math.abs((await high(0)) - Math.min(160, room / 3)) < 1, `${await high(0)} of ${room}`);
     await page.own.locator("#timeline").focus();
     for (let nth = 0; nth < 8; nth++) await page.press("Alt+ArrowUp");
-    await page.until((view) => Math.abs(view.height - room) < 1, "one row fills the page");
+    await page.until((view) => Math.abs(view.height - room) < 1, "one timeline fills the page");
     await page.close();
   });
 
   test("what is kept stays under Pins and is found again", async () => {
     const page = await Page.open(chrome, address, "t=0.02~0.03");
-    const state = await page.ask("next?row=5&t=0.06&dir=1");
+    const state = await page.ask("next?timeline=5&t=0.06&dir=1");
     await page.look(`t=0.02~0.03&sel=${state.ref}`);
     await page.press("k");
     await page.until((view) => view.pins[0] === state.ref, "kept");
@@ -297,7 +297,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const row = page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first();
     await row.waitFor();
     await row.click();
-    await page.until((view) => /pin:\d+/.test(view.rows) && view.arrows === "all", "both rows on top");
+    await page.until((view) => /pin:\d+/.test(view.timelines) && view.arrows === "all", "both timelines on top");
     // However the table is sorted, the chosen pair stays in sight, and is marked.
     const inSight = () => page.true("the pair in sight", () => {
       const [row, room] = [document.querySelector("#panel tr.chosen"), document.querySelector("#panel .table-room")];
@@ -312,7 +312,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     }
     const sizes = page.own.locator('table[aria-label="Sizes of messages"] tbody tr');
     await sizes.first().waitFor();
-    // The histogram is that of the pair, wherever its rows are now; then that of all again.
+    // The histogram is that of the pair, wherever its timelines are now; then that of all again.
     const sum = () => sizes.evaluateAll((rows) => rows.reduce((all, { cells }) => all + Number(cells[2].textContent.replace(/\D/g, "")), 0));
     const { cells } = await page.ask("matrix");
     const most = cells.reduce((best, cell) => (cell[3] > best[3] ? cell : best));
@@ -368,7 +368,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.close();
   });
 
-  test("hits of a search are marked in the rows where they are", async () => {
+  test("hits of a search are marked in the timelines where they are", async () => {
     const page = await Page.open(chrome, address, "t=0.02~0.05&theme=light&arrows=none");
     const pink = () => page.own.evaluate(() => {
       const canvas = document.querySelector(".timeline-canvas");
@@ -395,20 +395,20 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     assert.match(await finding.textContent(), /^rank 15 computes \d+\.\d\s% longer/);
     // One: the finding. The late rank is pinned on top, its longest computing selected and in view.
     await finding.click();
-    const { sel } = await page.until((view) => /pin:15\b/.test(view.rows) && view.sel.length === 1, "the late rank on top");
+    const { sel } = await page.until((view) => /pin:15\b/.test(view.timelines) && view.sel.length === 1, "the late rank on top");
     await page.true("its details", () => document.querySelector(".details dd")?.textContent === "rank 15");
-    assert.match(await page.own.locator(".row-pinned").first().textContent(), /rank 15/);
+    assert.match(await page.own.locator(".label-pinned").first().textContent(), /rank 15/);
     await page.settled();
     // Two: what it did until then, which took longer than that of any other.
     await page.own.locator(".details").getByRole("button", { name: "previous" }).click();
-    const { sel: [before] } = await page.until((view) => view.sel[0] !== sel[0], "what was before on its row");
+    const { sel: [before] } = await page.until((view) => view.sel[0] !== sel[0], "what was before on its timeline");
     const late = await page.ask(`ref?ref=${encodeURIComponent(before)}`);
     assert.equal(late.name, "compute");
     assert.equal(late.label, "rank 15");
     const stats = JSON.parse(run("stats", "--window", String(late.t0), String(late.t1), "--format", "json", trace));
     assert.ok(stats.categories.find(({ category }) => category === "compute").max_s <= (late.t1 - late.t0) * 1.001);
-    // Three: the same by row, with nobody as busy.
-    await page.own.locator("#tab-rows").click();
+    // Three: the same by timeline, with nobody as busy.
+    await page.own.locator("#tab-timelines").click();
     await page.own.locator('table[aria-label="Statistics by timeline"] tbody tr[data-nth]').first().waitFor();
     await page.close();
   });
@@ -439,7 +439,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const names = await page.own.locator(".kinds .name").allTextContents();
     assert.ok(names.some((name) => name.includes("<script>")), names.map((name) => name.slice(0, 50)).join());
     assert.ok(names.every((name) => name.length < 200), "long names are cut");
-    for (const panel of ["summary", "rows", "matrix", "hits", "events", "io"]) {
+    for (const panel of ["summary", "timelines", "matrix", "hits", "events", "io"]) {
       await page.look(`panel=${panel}`);
       assert.equal(await page.own.locator("#page script, #page img, #page iframe").count(), 0);
     }

@@ -165,10 +165,10 @@ export class Page {
     return (await this.own.locator("#timeline").boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
   }
 
-  /** The point of the screen of a time and a row in the window [t0, t1] with rows of this height. */
-  async point(t, row, { t0, t1 }) {
+  /** The point of the screen of a time and a timeline in the window [t0, t1] with timelines of this height. */
+  async point(t, timeline, { t0, t1 }) {
     const { x, y, width } = await this.box();
-    const height = await this.own.locator(`.row[data-row="${row}"]`).first().boundingBox();
+    const height = await this.own.locator(`.label[data-timeline="${timeline}"]`).first().boundingBox();
     return { x: x + ((t - t0) / (t1 - t0)) * width, y: height ? height.y + height.height / 2 : y };
   }
 }

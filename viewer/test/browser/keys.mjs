@@ -8,15 +8,15 @@ const W = `t=${T0}~${T1}`;
 const near = (a, b, within = (T1 - T0) * 0.02) => Math.abs(a - b) < within;
 const isWindow = (t0, t1) => (view) => near(view.t0, t0) && near(view.t1, t1);
 
-/** A state of the middle of the run, and its row. */
-async function someState(page, row = 3, t = 0.04) {
-  return page.ask(`next?row=${row}&t=${t}&dir=1`);
+/** A state of the middle of the run, and its timeline. */
+async function someState(page, timeline = 3, t = 0.04) {
+  return page.ask(`next?timeline=${timeline}&t=${t}&dir=1`);
 }
 
 /** A state that a message leaves or reaches. */
 async function withMessage(page, dir) {
-  for (let row = 0; row < 16; row++) {
-    let at = await page.ask(`next?row=${row}&t=${T0}&dir=1`);
+  for (let timeline = 0; timeline < 16; timeline++) {
+    let at = await page.ask(`next?timeline=${timeline}&t=${T0}&dir=1`);
     for (let step = 0; step < 30 && at; step++) {
       const { partner } = await page.ask(`follow?ref=${encodeURIComponent(at.ref)}&dir=${dir}`);
       if (partner) return { at, partner };
@@ -28,7 +28,7 @@ async function withMessage(page, dir) {
 
 const focus = (id) => async (page) => page.true(`focus on ${id}`, (wanted) => document.activeElement?.id === wanted, id);
 
-const cursorAt = (row) => (page) => page.true(`cursor on row ${row}`, (wanted) => document.querySelector(`.row-cursor[data-row="${wanted}"]`) !== null, row);
+const cursorAt = (timeline) => (page) => page.true(`cursor on timeline ${timeline}`, (wanted) => document.querySelector(`.label-cursor[data-timeline="${wanted}"]`) !== null, timeline);
 
 /** By action: where it begins (a fragment, or one made of the page), what comes before the key, and what must be true then. */
 const CHECKS = {
@@ -58,29 +58,29 @@ const CHECKS = {
   undo: { before: (page) => page.press("w").then(() => page.rest()), is: isWindow(T0, T1) },
   redo: { before: async (page) => { await page.press("w"); await page.rest(); await page.press("u"); await page.rest(); }, is: isWindow(0.0225, 0.0275) },
 
-  "row-down": { before: (page) => page.press("ArrowDown"), done: cursorAt(1) },
-  "row-up": { before: async (page) => { for (let n = 0; n < 3; n++) await page.press("ArrowDown"); }, done: cursorAt(1) },
-  "page-down": { from: `${W}&row=60`, is: (view) => view.top >= 3 },
-  "page-up": { from: `${W}&row=60&top=9`, is: (view) => view.top < 7 },
-  "rows-higher": { from: `${W}&row=20`, is: (view) => view.height > 25 },
-  "rows-lower": { from: `${W}&row=40`, is: (view) => view.height < 35 },
-  "pin-row": { before: (page) => page.press("ArrowDown"), is: (view) => view.rows === "pin:0" },
-  "hide-row": { before: (page) => page.press("ArrowDown"), is: (view) => view.rows === "hide:0" },
-  "rename-row": {
+  "timeline-down": { before: (page) => page.press("ArrowDown"), done: cursorAt(1) },
+  "timeline-up": { before: async (page) => { for (let n = 0; n < 3; n++) await page.press("ArrowDown"); }, done: cursorAt(1) },
+  "page-down": { from: `${W}&height=60`, is: (view) => view.top >= 3 },
+  "page-up": { from: `${W}&height=60&top=9`, is: (view) => view.top < 7 },
+  "timelines-higher": { from: `${W}&height=20`, is: (view) => view.height > 25 },
+  "timelines-lower": { from: `${W}&height=40`, is: (view) => view.height < 35 },
+  "pin-timeline": { before: (page) => page.press("ArrowDown"), is: (view) => view.timelines === "pin:0" },
+  "hide-timeline": { before: (page) => page.press("ArrowDown"), is: (view) => view.timelines === "hide:0" },
+  "rename-timeline": {
     before: (page) => page.press("ArrowDown"),
     done: async (page) => {
-      await page.own.locator(".rows .name-field").fill("the root, 100% of it");
+      await page.own.locator(".labels .name-field").fill("the root, 100% of it");
       await page.own.keyboard.press("Enter");
-      await page.true("the name", () => document.querySelector('.row[data-row="0"] .row-label')?.textContent === "the root, 100% of it");
+      await page.true("the name", () => document.querySelector('.label[data-timeline="0"] .label-name')?.textContent === "the root, 100% of it");
     },
     is: (view) => JSON.stringify(view.names) === '[["0.0","the root, 100% of it"]]',
   },
-  "next-map": { is: (view) => view.rows.startsWith("map:1") },
-  group: { tree: true, is: (view) => /fold:\d/.test(view.rows) },
-  collapse: { tree: true, before: (page) => page.press("ArrowDown"), is: (view) => /shut:n\d/.test(view.rows) },
+  "next-map": { is: (view) => view.timelines.startsWith("map:1") },
+  group: { tree: true, is: (view) => /fold:\d/.test(view.timelines) },
+  collapse: { tree: true, before: (page) => page.press("ArrowDown"), is: (view) => /shut:n\d/.test(view.timelines) },
   expand: {
-    tree: true, before: async (page) => { await page.press("ArrowDown"); await page.press("c"); await page.until((view) => view.rows.includes("shut"), "shut"); await page.settled(); },
-    is: (view) => !view.rows.includes("shut"),
+    tree: true, before: async (page) => { await page.press("ArrowDown"); await page.press("c"); await page.until((view) => view.timelines.includes("shut"), "shut"); await page.settled(); },
+    is: (view) => !view.timelines.includes("shut"),
   },
 
   enter: { before: (page) => page.press("ArrowDown"), is: (view) => view.sel.length === 1 },
@@ -129,11 +129,11 @@ export async function keys(chrome, { address, treeAddress }) {
       const check = CHECKS[action.id];
       assert.ok(check, `the table of keys has ${action.id}, but no test tries it`);
       const kind = check.tree ? "tree" : "flat";
-      open[kind] ??= await Page.open(chrome, check.tree ? treeAddress : address, check.tree ? "rows=map:3" : W, { permissions: ["clipboard-read", "clipboard-write"] });
+      open[kind] ??= await Page.open(chrome, check.tree ? treeAddress : address, check.tree ? "timelines=map:3" : W, { permissions: ["clipboard-read", "clipboard-write"] });
       const page = open[kind];
       const meta = await page.ask("meta");
       for (const key of action.keys) {
-        const from = typeof check.from === "function" ? await check.from(page) : (check.from ?? (check.tree ? "rows=map:3" : W));
+        const from = typeof check.from === "function" ? await check.from(page) : (check.from ?? (check.tree ? "timelines=map:3" : W));
         // What is no part of a link, the cursor and what is measured, is taken away first.
         for (let nth = 0; nth < 4; nth++) await page.own.keyboard.press("Escape");
         await page.look(from);

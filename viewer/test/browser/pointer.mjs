@@ -27,23 +27,23 @@ async function drag(page, from, to, { button = "left", held = [] } = {}) {
 }
 
 /** A state long enough to be clicked at in the window. */
-async function longState(page, row) {
-  let at = await page.ask(`next?row=${row}&t=${W.t0}&dir=1`);
+async function longState(page, timeline) {
+  let at = await page.ask(`next?timeline=${timeline}&t=${W.t0}&dir=1`);
   while (at && at.t1 - at.t0 < length(W) / 100) at = await page.ask(`next?ref=${encodeURIComponent(at.ref)}&dir=1`);
   assert.ok(at && at.t1 < W.t1, "a state to click at");
-  const inside = await page.ask(`at?t=${(at.t0 + at.t1) / 2}&row=${row}&dt=0`);
+  const inside = await page.ask(`at?t=${(at.t0 + at.t1) / 2}&timeline=${timeline}&dt=0`);
   return { ref: inside.ref, t: (at.t0 + at.t1) / 2, found: inside };
 }
 
-/** An arrow between far rows that takes long, so that nothing else lies at its middle. */
+/** An arrow between far timelines that takes long, so that nothing else lies at its middle. */
 async function longArrow(page) {
   let best = null;
-  for (const row of [0, 15]) {
-    let at = await page.ask(`next?row=${row}&t=${W.t0}&dir=1`);
+  for (const timeline of [0, 15]) {
+    let at = await page.ask(`next?timeline=${timeline}&t=${W.t0}&dir=1`);
     for (let step = 0; step < 40 && at && at.t1 < W.t1; step++) {
       const { arrows } = await page.ask(`follow?ref=${encodeURIComponent(at.ref)}&dir=1`);
       for (const arrow of arrows) {
-        const isLong = arrow.t1 < W.t1 && Math.abs(arrow.to.row - arrow.row) > 5;
+        const isLong = arrow.t1 < W.t1 && Math.abs(arrow.to.timeline - arrow.timeline) > 5;
         if (isLong && (best === null || arrow.t1 - arrow.t0 > best.t1 - best.t0)) best = arrow;
       }
       at = await page.ask(`next?ref=${encodeURIComponent(at.ref)}&dir=1`);
@@ -54,10 +54,10 @@ async function longArrow(page) {
 }
 
 const CHECKS = {
-  "wheel-rows": async (page) => {
-    await page.look(`${FROM}&row=60`);
+  "wheel-timelines": async (page) => {
+    await page.look(`${FROM}&height=60`);
     await wheel(page, 300);
-    await page.until((view) => view.top > 1, "scrolled rows");
+    await page.until((view) => view.top > 1, "scrolled timelines");
   },
   "wheel-zoom": async (page) => {
     await wheel(page, -240, "Control");
@@ -68,10 +68,10 @@ const CHECKS = {
     await wheel(page, 240, "Shift");
     await page.until((view) => view.t0 > W.t0 && near(length(view), length(W)), "later");
   },
-  "wheel-row-height": async (page) => {
-    await page.look(`${FROM}&row=30`);
+  "wheel-timeline-height": async (page) => {
+    await page.look(`${FROM}&height=30`);
     await wheel(page, -240, "Alt");
-    await page.until((view) => view.height > 31, "higher rows");
+    await page.until((view) => view.height > 31, "higher timelines");
   },
   "drag-range": async (page) => {
     await drag(page, await page.point(0.022, 2, W), await page.point(0.026, 6, W));
@@ -104,7 +104,7 @@ const CHECKS = {
     await page.true("its details", (name) => document.querySelector(".details h2")?.textContent === name, state.found.name);
     await page.look(`${FROM}&arrows=all`);
     const arrow = await longArrow(page);
-    const [from, to] = [await page.point(arrow.t0, arrow.row, W), await page.point(arrow.t1, arrow.to.row, W)];
+    const [from, to] = [await page.point(arrow.t0, arrow.timeline, W), await page.point(arrow.t1, arrow.to.timeline, W)];
     await page.own.mouse.click((from.x + to.x) / 2, (from.y + to.y) / 2);
     await page.until((view) => view.sel[0] === arrow.ref, "an arrow");
   },
@@ -144,16 +144,16 @@ const CHECKS = {
     await drag(page, at(W.t1), at(0.05));
     await page.until((view) => near(view.t0, W.t0, 0.001) && near(view.t1, 0.05, 0.001), "its edge was dragged");
   },
-  "row-labels": async (page) => {
-    const middle = async (row) => {
-      const { x, y, height } = await page.own.locator(`.row[data-row="${row}"] .row-label`).boundingBox();
+  "timeline-labels": async (page) => {
+    const middle = async (timeline) => {
+      const { x, y, height } = await page.own.locator(`.label[data-timeline="${timeline}"] .label-name`).boundingBox();
       return { x: x + 5, y: y + height / 2 };
     };
-    const before = (await page.ask("rows")).label;
+    const before = (await page.ask("timelines")).label;
     await drag(page, await middle(2), await middle(5));
-    const { rows } = await page.until((view) => /order:/.test(view.rows), "another order");
-    const { label } = await page.ask(`rows?rows=${encodeURIComponent(rows)}`);
-    assert.deepEqual(label.slice(0, 6), [0, 1, 3, 4, 2, 5].map((row) => before[row]));
+    const { timelines } = await page.until((view) => /order:/.test(view.timelines), "another order");
+    const { label } = await page.ask(`timelines?timelines=${encodeURIComponent(timelines)}`);
+    assert.deepEqual(label.slice(0, 6), [0, 1, 3, 4, 2, 5].map((timeline) => before[timeline]));
   },
 };
 

@@ -30,16 +30,16 @@ function eachOnce(questions) {
 
 /** A state long enough to be clicked at in the window, on a timeline. */
 async function longState(page, timeline) {
-  let at = await page.ask(`next?row=${timeline}&t=${W.t0}&dir=1`);
+  let at = await page.ask(`next?timeline=${timeline}&t=${W.t0}&dir=1`);
   while (at && at.t1 - at.t0 < (W.t1 - W.t0) / 100) at = await page.ask(`next?ref=${encodeURIComponent(at.ref)}&dir=1`);
   assert.ok(at && at.t1 < W.t1, "a state to click at");
-  return page.ask(`at?t=${(at.t0 + at.t1) / 2}&row=${timeline}&dt=0`);
+  return page.ask(`at?t=${(at.t0 + at.t1) / 2}&timeline=${timeline}&dt=0`);
 }
 
 export function requests(chrome, { address }) {
   test("a click on a state asks once what is there, and nothing more to select it", async () => {
     const page = await Page.open(chrome, address, FROM);
-    await page.look(`${FROM}&row=30`);
+    await page.look(`${FROM}&height=30`);
     const state = await longState(page, 2);
     const place = await page.point((state.t0 + state.t1) / 2, 2, W);
     const questions = await asked(page, async () => {
@@ -58,7 +58,7 @@ export function requests(chrome, { address }) {
   test("a key that selects the next state asks for it once", async () => {
     const page = await Page.open(chrome, address, FROM);
     const state = await longState(page, 2);
-    await page.look(`${FROM}&row=30&sel=${state.ref}`);
+    await page.look(`${FROM}&height=30&sel=${state.ref}`);
     await page.own.locator("#timeline").focus();
     const questions = await asked(page, async () => {
       await page.press(".");
@@ -72,14 +72,14 @@ export function requests(chrome, { address }) {
 
   test("a filter of the timelines asks once for them", async () => {
     const page = await Page.open(chrome, address, FROM);
-    const filter = page.own.locator(".rows-filter");
+    const filter = page.own.locator(".labels-filter");
     await filter.fill("0-7");
     const questions = await asked(page, async () => {
       await filter.press("Enter");
-      await page.until((view) => view.rows === "only:0-7", "the timelines");
+      await page.until((view) => view.timelines === "only:0-7", "the timelines");
     });
     eachOnce(questions);
-    assert.equal(of(questions, "rows").length, 1, questions.join("\n"));
+    assert.equal(of(questions, "timelines").length, 1, questions.join("\n"));
     await page.close();
   });
 

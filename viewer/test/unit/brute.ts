@@ -8,13 +8,13 @@ import type { Frame } from "../../src/frame";
 /** One pixel by the rules in words, looking at everything anew each time. */
 export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: number): number {
   const { unit } = shot;
-  let row = -1;
-  for (let nth = 0; nth < frame.rows; nth++) {
-    if (y >= Math.round(nth * shot.rowHeight) && y < Math.round((nth + 1) * shot.rowHeight)) row = nth;
+  let timeline = -1;
+  for (let nth = 0; nth < frame.timelines; nth++) {
+    if (y >= Math.round(nth * shot.timelineHeight) && y < Math.round((nth + 1) * shot.timelineHeight)) timeline = nth;
   }
-  if (row < 0) return pack(colors.theme.ground);
-  const top = Math.round(row * shot.rowHeight);
-  const bottom = Math.min(Math.round((row + 1) * shot.rowHeight), shot.height);
+  if (timeline < 0) return pack(colors.theme.ground);
+  const top = Math.round(timeline * shot.timelineHeight);
+  const bottom = Math.min(Math.round((timeline + 1) * shot.timelineHeight), shot.height);
   const boxed = (depth: number): [number, number] => {
     const whole = bottom - top;
     const height = whole < 4 ? whole : Math.max(2, Math.round(whole * 0.9 * 0.8 ** depth));
@@ -23,17 +23,17 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
   };
   const [from, to] = boxed(0);
   const inside = y >= from && y < to;
-  const close = frame.states !== null && shot.rowHeight >= 6 * unit && ["dominant", "rare"].includes(shot.mode);
-  const merged = shot.merged(row + frame.y0);
-  let word = pack(inside ? colors.theme.row : colors.theme.ground);
+  const close = frame.states !== null && shot.timelineHeight >= 6 * unit && ["dominant", "rare"].includes(shot.mode);
+  const merged = shot.merged(timeline + frame.y0);
+  let word = pack(inside ? colors.theme.timeline : colors.theme.ground);
   if (inside && (!close || merged)) {
-    const cell = row * frame.columns + Math.floor((x * frame.columns) / shot.width);
+    const cell = timeline * frame.columns + Math.floor((x * frame.columns) / shot.width);
     const at = (channel: ArrayLike<number> | null) => channel?.[cell] ?? 0;
     const { category, busy, deviation, events, second, third, share1, share2, share3 } = frame.cells;
     const shade = shadeOf(at(busy));
     word = (shot.mode === "heat" ? colors.heat[shade] : colors.shades[at(category) * SHADES + shade]) ?? 0;
     if (["stack", "dominant"].includes(shot.mode) && share1 && to - from >= 24 * 0.9 * unit) {
-      word = pack(colors.theme.row);
+      word = pack(colors.theme.timeline);
       let sum = 0;
       let found = false;
       for (const [kinds, shares] of [[category, share1], [second, share2], [third, share3]] as const) {
@@ -56,7 +56,7 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
   if (hits && inside && y >= to - high) {
     const isNear = (reach: number) => {
       for (let near = Math.max(0, x - reach); near <= Math.min(shot.width - 1, x + reach); near++) {
-        if (hits[row * frame.columns + Math.floor((near * frame.columns) / shot.width)]) return true;
+        if (hits[timeline * frame.columns + Math.floor((near * frame.columns) / shot.width)]) return true;
       }
       return false;
     };
@@ -64,12 +64,12 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
     if (isNear(2 * Math.floor(unit))) return pack(colors.theme.ground);
   }
   if (!close || merged || !frame.states) return word;
-  const { start, duration, row: rows, kind, depth } = frame.states;
+  const { start, duration, timeline: timelines, kind, depth } = frame.states;
   const scale = shot.width / (frame.t1 - frame.t0);
   const deepest = depth.reduce((most, value) => Math.max(most, value), 0);
   for (let level = 0; level <= deepest; level++) {
     start.forEach((begin, nth) => {
-      if (depth[nth] !== level || rows[nth] !== row + frame.y0) return;
+      if (depth[nth] !== level || timelines[nth] !== timeline + frame.y0) return;
       const [upper, lower] = boxed(level);
       if (y < upper || y >= Math.min(lower, bottom)) return;
       const look = kind[nth] ?? 0;

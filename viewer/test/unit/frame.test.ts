@@ -10,11 +10,11 @@ function sample(): Frame {
     cells: { ...frame.cells, category: Uint16Array.from([1, 300, 0, 2, 2, 65535]), busy: Uint8Array.from([0, 1, 2, 3, 4, 255]) },
     states: {
       start: Float32Array.from([0, 0.25]), duration: Float32Array.from([0.5, 0.125]),
-      row: Uint32Array.from([9, 10]), kind: Uint16Array.from([3, 300]), depth: Uint16Array.from([0, 1]),
+      timeline: Uint32Array.from([9, 10]), kind: Uint16Array.from([3, 300]), depth: Uint16Array.from([0, 1]),
     },
-    events: { time: Float32Array.from([0.5]), row: Uint32Array.from([9]), kind: Uint16Array.from([1]) },
+    events: { time: Float32Array.from([0.5]), timeline: Uint32Array.from([9]), kind: Uint16Array.from([1]) },
     arrows: {
-      from: Float32Array.from([0.1]), to: Float32Array.from([0.2]), rowFrom: Uint32Array.from([9]), rowTo: Uint32Array.from([10]),
+      from: Float32Array.from([0.1]), to: Float32Array.from([0.2]), timelineFrom: Uint32Array.from([9]), timelineTo: Uint32Array.from([10]),
       kind: Uint16Array.from([4]), flags: Uint16Array.from([1]), count: null, bytes: null,
     },
   };
@@ -36,7 +36,7 @@ test("a header by hand", () => {
   bytes.set([3, 4], 80);
   const frame = decode(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer);
   assert.deepEqual([...(frame.cells.category ?? [])], [3, 4]);
-  assert.deepEqual([frame.columns, frame.rows, frame.seq, frame.t0, frame.t1], [2, 1, 6, 0.5, 1.5]);
+  assert.deepEqual([frame.columns, frame.timelines, frame.seq, frame.t0, frame.t1], [2, 1, 6, 0.5, 1.5]);
 });
 
 test("whatever is cut off or changed is an error and nothing else", () => {

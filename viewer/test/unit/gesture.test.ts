@@ -48,12 +48,12 @@ test("Escape ends a drag; what the pointer does after it means nothing", () => {
 
 test("the wheel and its keys; the option swaps the first two", () => {
   const done = (over: Partial<Wheel>, zooms: boolean) => wheel(notch(over), zooms).map((command) => command.do);
-  assert.deepEqual(done({}, false), ["scrollRows"]);
+  assert.deepEqual(done({}, false), ["scrollTimelines"]);
   assert.deepEqual(done({ ctrl: true }, false), ["zoomTime"]);
   assert.deepEqual(done({}, true), ["zoomTime"]);
-  assert.deepEqual(done({ ctrl: true }, true), ["scrollRows"]);
+  assert.deepEqual(done({ ctrl: true }, true), ["scrollTimelines"]);
   assert.deepEqual(done({ shift: true }, false), ["panTime"]);
-  assert.deepEqual(done({ alt: true }, false), ["zoomRows"]);
+  assert.deepEqual(done({ alt: true }, false), ["zoomTimelines"]);
   const [zoom] = wheel(notch({ ctrl: true, dy: -100 }), false);
   assert.ok(zoom?.do === "zoomTime" && Math.abs(zoom.factor - 2 ** 0.25) < 1e-12);
 });
@@ -64,7 +64,7 @@ test("two fingers pinch", () => {
   gesture.down(finger(1, 100));
   gesture.down(finger(2, 200));
   const [pinch] = gesture.move(finger(2, 300));
-  assert.ok(pinch?.do === "pinch" && pinch.factor === 2 && pinch.x === 200 && pinch.rowFactor === 1);
+  assert.ok(pinch?.do === "pinch" && pinch.factor === 2 && pinch.x === 200 && pinch.timelineFactor === 1);
   assert.deepEqual(gesture.up(finger(2, 300)).map((command) => command.do), ["pinch"]);
   assert.deepEqual(gesture.up(finger(1, 100)), []);
 });

@@ -41,15 +41,15 @@ test("pictures of the original's files", { skip: missing }, async () => {
     if (trace.length > 2 << 20) continue;
     const own = open(trace);
     const { t0, t1, categories } = await json<{ t0: number; t1: number; categories: KindLook[] }>(own, "meta");
-    const { count } = await json<{ count: number }>(own, "rows");
+    const { count } = await json<{ count: number }>(own, "timelines");
     if (!(t1 > t0) || count === 0) continue;
-    const rows = Math.min(count, 12);
+    const timelines = Math.min(count, 12);
     const colors = palette(categories, (["file", "class", "safe", "grey"] as const)[nth % 4] ?? "file", nth % 2 ? "dark" : "light");
     const mode = (["dominant", "stack"] as const)[nth % 2] ?? "dominant";
-    for (const [from, to, rowHeight] of [[0, 1, 17], [0.3, 0.55, 3.5]] as const) {
+    for (const [from, to, timelineHeight] of [[0, 1, 17], [0.3, 0.55, 3.5]] as const) {
       const [a, b] = [t0 + (t1 - t0) * from, t0 + (t1 - t0) * to];
-      const frame = decode(await own.ask(`picture?t0=${a}&t1=${b}&w=120&y0=0&y1=${rows}&mode=${mode}&max=5000`));
-      const shot: Shot = { width: 120, height: Math.ceil(rows * rowHeight), rowHeight, unit: 1, mode, merged: () => false };
+      const frame = decode(await own.ask(`picture?t0=${a}&t1=${b}&w=120&y0=0&y1=${timelines}&mode=${mode}&max=5000`));
+      const shot: Shot = { width: 120, height: Math.ceil(timelines * timelineHeight), timelineHeight, unit: 1, mode, merged: () => false };
       const target = new Uint32Array(shot.width * shot.height);
       paint(frame, colors, shot, target);
       for (let at = 0; at < target.length; at++) {

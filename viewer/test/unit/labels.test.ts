@@ -3,17 +3,17 @@ import { test } from "node:test";
 import { labelled, LETTERS } from "../../src/timeline/labels";
 
 test("labels never lie on one another, headings keep theirs, and no room stays empty that a label could have", () => {
-  for (const rowHeight of [2, 5, 6.6, 12.9]) {
-    const need = Math.ceil(LETTERS / rowHeight);
+  for (const timelineHeight of [2, 5, 6.6, 12.9]) {
+    const need = Math.ceil(LETTERS / timelineHeight);
     // Headings at irregular places, far enough from each other.
-    const open = Array.from({ length: 120 }, (_, row) => row % 23 === 7 || row % 31 === 0);
-    const rows = labelled(0, 120, rowHeight, open);
-    for (let nth = 1; nth < rows.length; nth++) assert.ok(rows[nth]! - rows[nth - 1]! >= need, `${rowHeight}: ${rows[nth - 1]} and ${rows[nth]}`);
-    open.forEach((isOpen, row) => {
-      const isClose = open.some((other, at) => other && at < row && row - at < need);
-      if (isOpen && !isClose) assert.ok(rows.includes(row), `${rowHeight}: heading ${row}`);
+    const open = Array.from({ length: 120 }, (_, timeline) => timeline % 23 === 7 || timeline % 31 === 0);
+    const timelines = labelled(0, 120, timelineHeight, open);
+    for (let nth = 1; nth < timelines.length; nth++) assert.ok(timelines[nth]! - timelines[nth - 1]! >= need, `${timelineHeight}: ${timelines[nth - 1]} and ${timelines[nth]}`);
+    open.forEach((isOpen, timeline) => {
+      const isClose = open.some((other, at) => other && at < timeline && timeline - at < need);
+      if (isOpen && !isClose) assert.ok(timelines.includes(timeline), `${timelineHeight}: heading ${timeline}`);
     });
-    assert.ok(rows.length >= 120 / (need * 4), `${rowHeight}: ${rows.length} labels`);
+    assert.ok(timelines.length >= 120 / (need * 4), `${timelineHeight}: ${timelines.length} labels`);
   }
   assert.deepEqual(labelled(3, 7, 20, []), [3, 4, 5, 6]);
 });

@@ -6,7 +6,7 @@ import { orderAfter } from "../../src/timeline/order";
 const shown = (all: readonly string[], order: readonly string[]) => [...order, ...all.filter((key) => !order.includes(key))];
 const ALL = ["0", "1", "2", "3", "4", "5"];
 
-test("a row that is dragged comes where it was dropped, and no more is named than needed", () => {
+test("a timeline that is dragged comes where it was dropped, and no more is named than needed", () => {
   for (const key of ALL) for (const before of [...ALL, null]) {
     if (key === before) continue;
     const rest = ALL.filter((other) => other !== key);
@@ -18,7 +18,7 @@ test("a row that is dragged comes where it was dropped, and no more is named tha
   }
 });
 
-test("rows that were dragged before stay where they are", () => {
+test("timelines that were dragged before stay where they are", () => {
   const first = orderAfter(ALL, 0, "5", "1");
   const now = shown(ALL, first);
   const second = orderAfter(now, first.length, "3", "0");

@@ -17,21 +17,21 @@ function random(most: number): number {
   return seed % most;
 }
 
-function randomFrame(columns: number, rows: number, states: number): Frame {
-  const cells = columns * rows;
+function randomFrame(columns: number, timelines: number, states: number): Frame {
+  const cells = columns * timelines;
   const bytes = (most: number) => Uint8Array.from({ length: cells }, () => random(most));
-  const frame = blank(columns, rows, 1, 2);
+  const frame = blank(columns, timelines, 1, 2);
   frame.y0 = 4;
   frame.cells = { ...frame.cells, category: bytes(4), busy: bytes(256), deviation: bytes(256), events: bytes(2), hits: bytes(2) };
   frame.cells = { ...frame.cells, second: bytes(4), third: bytes(4), share1: bytes(128), share2: bytes(100), share3: bytes(80) };
   if (states > 0) {
     const list = Array.from({ length: states }, () => ({
       start: Math.fround(random(2000) / 1000 - 0.5), duration: Math.fround(random(1000) ** 2 / 1e6),
-      row: 4 + random(rows), kind: random(3), depth: random(4),
+      timeline: 4 + random(timelines), kind: random(3), depth: random(4),
     }));
     frame.states = {
       start: Float32Array.from(list, (state) => state.start), duration: Float32Array.from(list, (state) => state.duration),
-      row: Uint32Array.from(list, (state) => state.row), kind: Uint16Array.from(list, (state) => state.kind),
+      timeline: Uint32Array.from(list, (state) => state.timeline), kind: Uint16Array.from(list, (state) => state.kind),
       depth: Uint16Array.from(list, (state) => state.depth),
     };
   }
@@ -41,20 +41,20 @@ function randomFrame(columns: number, rows: number, states: number): Frame {
 test("every pixel is what the rules in words say", () => {
   const colors = [palette(KINDS, "file", "light"), palette(KINDS, "class", "dark")];
   let nth = 0;
-  for (const rowHeight of [1, 2.5, 4, 7.3, 15, 33]) {
+  for (const timelineHeight of [1, 2.5, 4, 7.3, 15, 33]) {
     for (const mode of ["dominant", "rare", "stack", "heat"] as const) {
       for (const states of [0, 40]) {
         for (const unit of [1, 2]) {
           nth++;
           const frame = randomFrame(nth % 2 ? 37 : 50, 3, states);
-          const shot: Shot = { width: 50, height: Math.round(3 * rowHeight) + 2, rowHeight, unit, mode, merged: (row) => row === 5 };
+          const shot: Shot = { width: 50, height: Math.round(3 * timelineHeight) + 2, timelineHeight, unit, mode, merged: (timeline) => timeline === 5 };
           const colorsOf = colors[nth % 2] as Palette;
           const target = new Uint32Array(shot.width * shot.height);
           paint(frame, colorsOf, shot, target);
           for (let y = 0; y < shot.height; y++) {
             for (let x = 0; x < shot.width; x++) {
               const [is, expected] = [target[y * shot.width + x] ?? 0, pixel(frame, colorsOf, shot, x, y)];
-              assert.equal(is.toString(16), expected.toString(16), `${x},${y} of ${JSON.stringify({ rowHeight, mode, states, unit })}`);
+              assert.equal(is.toString(16), expected.toString(16), `${x},${y} of ${JSON.stringify({ timelineHeight, mode, states, unit })}`);
             }
           }
         }
@@ -68,7 +68,7 @@ test("a full screen of cells is painted in a few milliseconds", () => {
   const frame = randomFrame(width, height, 0);
   frame.cells = { ...frame.cells, deviation: null, events: null, hits: null };
   const target = new Uint32Array(width * height);
-  const shot: Shot = { width, height, rowHeight: 1, unit: 1, mode: "dominant", merged: () => true };
+  const shot: Shot = { width, height, timelineHeight: 1, unit: 1, mode: "dominant", merged: () => true };
   const colors = palette(KINDS, "file", "light");
   const times = Array.from({ length: 9 }, () => {
     const begin = performance.now();

@@ -25,8 +25,8 @@ test("in each palette letters can be read, outlines and lines seen, waits told b
       const [fill, ink, edge, line] = [colors.fill[nth] ?? 0, colors.ink[nth] ?? 0, colors.edge[nth] ?? 0, colors.line[nth] ?? 0];
       assert.ok(contrast(fill, ink) >= 4.2, where);
       assert.ok(contrast(edge, fill) >= (strong ? 4.5 : name === "file" ? 1.7 : 3), `${where}: outline`);
-      assert.ok(contrast(line, colors.theme.row) >= 3, `${where}: line`);
-      assert.ok(contrast(fill, colors.theme.row) >= 1.2, `${where}: area`);
+      assert.ok(contrast(line, colors.theme.timeline) >= 3, `${where}: line`);
+      assert.ok(contrast(fill, colors.theme.timeline) >= 1.2, `${where}: area`);
       assert.equal(colors.pattern[nth] === HATCH, kind.class === "wait", where);
     });
   }

@@ -4,7 +4,7 @@ import { decode, encode, numbersOf, numbersText, START, type View } from "../../
 
 test("every part of a view comes back from its text", () => {
   const all: View = {
-    trace: 2, t0: 1.25e-7, t1: 12.043900000001, top: 31.25, height: 7.5, rows: "map:1;only:0-63,!5;pin:3,n12", hide: [0, 3, 4, 5, 255],
+    trace: 2, t0: 1.25e-7, t1: 12.043900000001, top: 31.25, height: 7.5, timelines: "map:1;only:0-63,!5;pin:3,n12", hide: [0, 3, 4, 5, 255],
     mode: "heat", heat: 7, arrows: "all", sel: ["3.17.0.0353", "-2.1.5e-9~4.0.25"], range: { t0: 1, t1: 2.5, y0: 3, y1: 9 },
     query: 'file:"*.h5" dur>1ms & é=#%+', panel: "matrix", palette: "safe", own: [[3, "#ff8800"], [70, "#00aa0f"]],
     names: [["7", "Exchange, 50%: all"], ["0.15", "late rank"], ["1.n3", "node %2C"]], theme: "dark", pins: ["1.2.3"],
@@ -20,12 +20,18 @@ test("every part of a view comes back from its text", () => {
 });
 
 test("texts that nobody wrote are no views", () => {
-  for (const text of ["", "#", "t=", "t=2~1", "t=a~b", "hide=<script>", "range=1~2~3", "panel=__proto__", "mode=heat:x", "sel=<b>", "own=3:red,x:00ff00,4:#123456", "%%%", "row=1e9", "&&&=="]) {
+  for (const text of ["", "#", "t=", "t=2~1", "t=a~b", "hide=<script>", "range=1~2~3", "panel=__proto__", "mode=heat:x", "sel=<b>", "own=3:red,x:00ff00,4:#123456", "%%%", "height=1e9", "&&&=="]) {
     const found = decode(text);
     assert.deepEqual(found.own, []);
     assert.ok(Number.isNaN(found.t0) && found.hide.length === 0 && found.sel.length === 0, text);
     assert.ok(found.range === null && found.height <= 4000 && found.panel === "summary", text);
   }
+});
+
+test("links of earlier versions, which said rows, show the same", () => {
+  const old = decode("t=1~2&row=7.5&rows=map:1;pin:3&panel=rows");
+  assert.deepEqual(old, decode("t=1~2&height=7.5&timelines=map:1;pin:3&panel=timelines"));
+  assert.deepEqual([old.height, old.timelines, old.panel], [7.5, "map:1;pin:3", "timelines"]);
 });
 
 test("numbers as ranges", () => {

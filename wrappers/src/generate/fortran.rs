@@ -139,7 +139,7 @@ impl Procedure<'_> {
         );
         put!(
             s,
-            "    let real = std::mem::transmute::<Code, unsafe extern \"C-unwind\" fn({types}) -> {returns}>(slots::found(SLOT));"
+            "    let real = std::mem::transmute::<CodeAddress, unsafe extern \"C-unwind\" fn({types}) -> {returns}>(slots::found(SLOT));"
         );
         put!(s, "    let call = Call::enter({}, PLAIN);", self.index);
         put!(s, "    if call.ignored() {{");
@@ -199,7 +199,7 @@ impl Procedure<'_> {
         put!(s, "    }}");
     }
 
-    /// What an argument points to.
+    /// Type that an argument points to.
     fn pointee(&self, p: &Param) -> &'static str {
         match p.carrier() {
             Carrier::Nothing => "c_void",

@@ -55,7 +55,7 @@ pub struct Generated {
     pub misfits: Vec<String>,
 }
 
-/// How a recorder says in its file what it was built for: the ABI, and the generation of the functions that its wrappers know
+/// Text by which a recorder's file names what it was built for: the ABI, and the generation of the functions that its wrappers know
 /// (3: before sessions, 4: with them, 5: with the functions about the ABI).
 fn built_for(header: &MpiHeader) -> String {
     let abi = match header.family {
@@ -284,14 +284,20 @@ fn wrapper_table(
         } else {
             rust_name(&declared.name)
         };
-        put!(s, "    {path}::<0> as Code, {path}::<1> as Code,");
+        put!(
+            s,
+            "    {path}::<0> as CodeAddress, {path}::<1> as CodeAddress,"
+        );
     }
     for _ in exported.len()..count {
-        put!(s, "    missing::error as Code, missing::error as Code,");
+        put!(
+            s,
+            "    missing::error as CodeAddress, missing::error as CodeAddress,"
+        );
     }
     for procedure in procedures {
         for symbol in &procedure.symbols {
-            put!(s, "    {} as Code,", procedure.wrapper(symbol));
+            put!(s, "    {} as CodeAddress,", procedure.wrapper(symbol));
         }
     }
     put!(s, "]);");
@@ -321,13 +327,17 @@ fn exports(s: &mut String, exported: &[DeclaredEntry], count: usize, procedures:
         "pub static EXPORTS: AddressTable<SLOTS> = AddressTable(["
     );
     for (declared, _) in exported {
-        put!(s, "    {0} as Code, P{0} as Code,", declared.name);
+        put!(
+            s,
+            "    {0} as CodeAddress, P{0} as CodeAddress,",
+            declared.name
+        );
     }
     for _ in exported.len()..count {
         put!(s, "    std::ptr::null(), std::ptr::null(),");
     }
     for symbol in symbols() {
-        put!(s, "    {} as Code,", symbol.name);
+        put!(s, "    {} as CodeAddress,", symbol.name);
     }
     put!(s, "]);");
 }
@@ -345,7 +355,7 @@ fn pmpi(s: &mut String, exported: &[DeclaredEntry]) {
         );
         put!(
             s,
-            "    unsafe {{ std::mem::transmute::<Code, {}>(slots::real({}))({}) }}",
+            "    unsafe {{ std::mem::transmute::<CodeAddress, {}>(slots::real({}))({}) }}",
             pointer_type(declared),
             2 * i + 1,
             names(declared)

@@ -40,7 +40,7 @@ impl FunctionWrapper<'_> {
         );
         put!(
             s,
-            "    let real = std::mem::transmute::<Code, {}>(slots::found({} + P));",
+            "    let real = std::mem::transmute::<CodeAddress, {}>(slots::found({} + P));",
             pointer_type(d),
             2 * self.index
         );
@@ -591,7 +591,7 @@ impl FunctionWrapper<'_> {
                     format!("kept.place(before{i}).cast_const()")
                 } else {
                     match elem {
-                        // What the header has as rows counts by its numbers.
+                        // An array that the header has as rows counts by its numbers.
                         ElementForm::I32 => format!("a{i} as *const i32"),
                         ElementForm::I64 => format!("a{i} as *const i64"),
                         _ => format!("a{i} as *const _"),
@@ -646,7 +646,7 @@ fn width(elem: ElementForm) -> &'static str {
     }
 }
 
-/// How the members of a new communicator know each other; see `blockfile::define::CommOrigin`.
+/// Origin of a new communicator: how its members know each other; see `blockfile::define::CommOrigin`.
 fn origin(f: &Function) -> &'static str {
     match f.name.as_str() {
         "MPI_Comm_create_group"

@@ -56,7 +56,7 @@ impl Attribution {
     }
 }
 
-/// What is remembered of an operation for the edges that lead to it.
+/// The part of an operation that is remembered for the edges that lead to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenOperation {
     /// The call during which it happened.

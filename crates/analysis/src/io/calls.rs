@@ -5,7 +5,7 @@ use super::busy::BusyTime;
 use super::kinds::{Doing, KindKey, duration, moved};
 use super::waits::Waits;
 use blockfile::operation::{self as op, Effect};
-use io_attribution::{AttributedOperation, PicturePoint};
+use io_attribution::{AttributedOperation, DataAccessCall, PicturePoint};
 
 /// Type of maps with keys that come from files.
 pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -16,56 +16,12 @@ pub(super) type HashSet<K> = std::collections::HashSet<K, foldhash::fast::Random
 const REMEMBERED: usize = 1 << 16;
 /// Operations of these, each call's counted up to [`MAX_COUNTED_OPERATIONS`]: they say how much memory the calls take.
 const OPERATIONS: usize = 1 << 20;
-/// What a call keeps of more operations than these takes no more memory.
+/// Operations of a call from which on it takes no more memory.
 const MAX_COUNTED_OPERATIONS: u64 = 256;
 /// Calls of which it is remembered that they were forgotten.
 const FORGOTTEN: usize = 1 << 20;
 /// Operations of a call that are kept one by one.
 const LONGEST: usize = 6;
-
-/// A data access.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccessRow {
-    /// CallID.
-    pub call: u64,
-    /// Name of the function.
-    pub name: std::rc::Rc<str>,
-    /// Lane and start of the call.
-    pub place: PicturePoint,
-    /// End of the call, ns.
-    pub stop: i64,
-    /// Completion of the access, ns: for a nonblocking or split access later than the end of the call.
-    pub complete: i64,
-    /// Number of the file.
-    pub file: u32,
-    /// Number among the collective accesses of the handle.
-    pub sequence: Option<u64>,
-    /// Whether it writes.
-    pub writes: bool,
-    /// Bytes asked for.
-    pub bytes: u64,
-    /// First byte in the file, and the byte after the last one.
-    pub bounding_extent: Option<(u64, u64)>,
-    /// Pieces of these bytes in the file, 0 if not known.
-    pub pieces: u64,
-}
-
-impl AccessRow {
-    /// Time in it, ns.
-    pub fn duration(&self) -> u64 {
-        u64::try_from(self.stop.saturating_sub(self.place.ns)).unwrap_or(0)
-    }
-
-    /// Time from its return until what it began was complete, ns.
-    pub fn pending(&self) -> u64 {
-        u64::try_from(self.complete.saturating_sub(self.stop)).unwrap_or(0)
-    }
-
-    /// Whether it returned when all was done, and others of its group may have waited in it.
-    pub(super) fn is_blocking_collective(&self) -> bool {
-        self.sequence.is_some() && self.complete <= self.stop
-    }
-}
 
 /// Operations of one kind that a call caused or that carry its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +55,10 @@ pub struct Brief {
     pub elsewhere: bool,
 }
 
-/// What was seen of a call.
+/// The records seen so far of a call.
 #[derive(Debug, Default)]
 pub(super) struct OpenAccess {
-    pub made: Option<AccessRow>,
+    pub made: Option<DataAccessCall>,
     pub caused: Vec<CausedKind>,
     pub longest: Vec<Brief>,
     pub carried: u64,
@@ -155,7 +111,7 @@ impl OpenAccess {
 
     /// An operation that happened in another call, and of which these bytes were its own.
     pub fn cause(&mut self, brief: Brief) {
-        // What tells of an operation that was submitted elsewhere is none of its own.
+        // The completion of an operation that was submitted elsewhere is no operation of its own.
         if op::kind(brief.key.kind).is_some_and(|kind| kind.effect == Effect::Complete) {
             return;
         }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const OPERATIONS: usize = 1 << 16;
 /// Other calls that are named with an operation.
 const SHARERS: usize = 1 << 16;
-/// How many operations are looked at to find the one that another happened in.
+/// Operations looked at to find the one that another happened in.
 const CANDIDATES: usize = 1 << 10;
 
 /// The first time through the attribution records: what belongs to the call.
@@ -235,7 +235,7 @@ pub struct CausedOperation {
     pub children: Vec<usize>,
 }
 
-/// How far below the call an operation lies.
+/// Level of an operation below the call: the larger, the closer to the disk.
 fn level(operation: &AttributedOperation) -> u8 {
     let layer = op::kind(operation.kind).map(|kind| kind.layer);
     match (operation.place.lane.actor, layer) {
@@ -272,7 +272,7 @@ fn parents(operations: &[AttributedOperation]) -> Vec<Option<usize>> {
     parents
 }
 
-/// How well an operation fits as the one in which another happened; `None` if it does not.
+/// Rates an operation as the one in which another happened; `None` if it does not fit.
 fn fits(parent: &AttributedOperation, child: &AttributedOperation) -> Option<u8> {
     let during = child.place.ns <= parent.stop;
     if !during || child.kind == op::REQUEST_QUEUED && level(parent) > 0 {
@@ -282,7 +282,7 @@ fn fits(parent: &AttributedOperation, child: &AttributedOperation) -> Option<u8>
     if level(parent) > 0 && level(child) < 5 {
         let is_same = unique(parent).is_some() && unique(parent) == unique(child);
         let at_home = parent.place.lane.actor == child.place.lane.actor;
-        // What a data server does on its disk it does for its own piece of the request.
+        // A data server accesses its disk for its own piece of the request.
         if !is_same || !at_home && level(child) == 4 || overlap(parent, child) == Some(false) {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use super::access::{AccessTotals, OtherCalls};
 use super::attribution::Attributions;
-use super::calls::{AccessRow, Brief, HashMap, HashSet, OpenAccess, OpenCalls};
+use super::calls::{Brief, HashMap, HashSet, OpenAccess, OpenCalls};
 use super::collectives::Groups;
 use super::kinds::{Doing, KindKey, OperationOwner, moved};
 use super::slowest::Slowest;
@@ -13,7 +13,6 @@ use io_attribution::{
     OpenedFile, Precision, Relation,
 };
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// Pairs of ranks of which it is told how much one moved for the other.
 const PAIRS: usize = 1 << 20;
@@ -38,7 +37,6 @@ pub struct IoReportCollector {
     waiting: HashMap<u64, Vec<AttributionEdge>>,
     waiting_count: usize,
     slowest: Slowest,
-    names: BTreeMap<u16, Rc<str>>,
     served: BTreeMap<(u32, u32), Volume>,
 }
 
@@ -55,7 +53,6 @@ impl IoReportCollector {
             attributions: Attributions::default(),
             waiting: HashMap::default(),
             waiting_count: 0,
-            names: BTreeMap::new(),
             served: BTreeMap::new(),
         }
     }
@@ -111,27 +108,12 @@ impl IoReportCollector {
             return;
         }
         self.report.lasts(call.place.ns, call.stop);
-        let name = self.names.entry(call.function);
-        let name = name.or_insert_with(|| Rc::from(call.name.as_str()));
-        let made = AccessRow {
-            call: call.call,
-            name: Rc::clone(name),
-            place: call.place,
-            stop: call.stop,
-            complete: call.complete,
-            file: call.file,
-            sequence: call.sequence,
-            writes: call.writes,
-            bytes: call.bytes,
-            bounding_extent: call.bounding_extent,
-            pieces: call.pieces,
-        };
-        let group = made.sequence.filter(|_| made.is_blocking_collective());
+        let group = call.sequence.filter(|_| call.is_blocking_collective());
         let Some(open) = self.calls.get(call.call) else {
             self.report.late += 1;
             return;
         };
-        open.made = Some(made);
+        open.made = Some(call.clone());
         if let Some(sequence) = group {
             let key = (call.file, sequence);
             self.groups.join(&mut self.calls, key, call.call, rank);
@@ -223,7 +205,7 @@ impl IoReportCollector {
         self.report.carries += 1;
         let actor = edge.to.lane.actor;
         self.report.below.carries(actor, edge.kind);
-        // What carries data of a call moves them to or from its file.
+        // An operation that carries data of a call moves them to or from the call's file.
         let key = KindKey::of(actor, edge.kind, FileRole::Data);
         if let Some(row) = self.report.kinds.get_mut(&key) {
             row.carried_calls += 1;
@@ -244,7 +226,7 @@ impl IoReportCollector {
         if key.is_of_rank() {
             open.carried = open.carried.saturating_add(edge.bytes);
         }
-        // What happened during the call itself was counted when the operation came.
+        // Operations during the call itself were counted when they came.
         if seen.is_none_or(|seen| seen.call != Some(edge.call)) {
             open.cause(Brief {
                 key,
@@ -335,7 +317,7 @@ impl IoReportCollector {
 }
 
 /// Adds a call to a row.
-fn add(row: &mut AccessTotals, made: &AccessRow, open: &OpenAccess) {
+fn add(row: &mut AccessTotals, made: &DataAccessCall, open: &OpenAccess) {
     row.calls += 1;
     row.writes = made.writes;
     row.asked = row.asked.saturating_add(made.bytes);

@@ -22,7 +22,7 @@ mod waits;
 
 pub use access::{AccessTotals, OtherCalls, PerCall, Times};
 pub use attribution::{Attribution, Stage};
-pub use calls::{AccessRow, Brief, CausedKind};
+pub use calls::{Brief, CausedKind};
 pub use collect::IoReportCollector;
 pub use collectives::{Collectives, RankWaits, WaitedFor};
 pub use findings::{IoFinding, SMALL};

@@ -125,7 +125,7 @@ impl DeviceRow {
         if issued == 0 {
             return;
         }
-        // What the driver got at the same nanosecond is one request.
+        // Parts that the driver got at the same nanosecond are one request.
         if self.latest.contains(&issued) {
             self.merged += 1;
         } else {

@@ -1,7 +1,8 @@
 //! The calls that took longest.
 
-use super::calls::{AccessRow, Brief, CausedKind, OpenAccess};
+use super::calls::{Brief, CausedKind, OpenAccess};
 use super::waits::Waits;
+use io_attribution::DataAccessCall;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slow {
     /// The call.
-    pub made: AccessRow,
+    pub made: DataAccessCall,
     /// Operations of the call by kind, those that took most time first.
     pub caused: Vec<CausedKind>,
     /// The longest of them, in order of time.
@@ -34,7 +35,7 @@ impl Slowest {
         }
     }
 
-    pub fn add(&mut self, made: &AccessRow, open: &mut OpenAccess) {
+    pub fn add(&mut self, made: &DataAccessCall, open: &mut OpenAccess) {
         let key = (made.duration(), Reverse(made.call));
         let is_full = self.calls.len() >= self.most;
         if is_full

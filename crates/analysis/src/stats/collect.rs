@@ -185,7 +185,7 @@ impl StatisticsCollector {
                 earliest: bounds.earliest.max(window.earliest),
                 latest: bounds.latest.min(window.latest),
             },
-            // What is nested in such a state does not take part either.
+            // States nested in such a state do not take part either.
             Some(_) => return,
         };
         let duration = clipped.duration();

@@ -44,7 +44,7 @@ impl CounterTotals {
         let sums = self.sums.entry((row, kind)).or_default();
         sums.resize(self.names.len(), None);
         for ((_, value), place) in info_values(category, info).zip(places) {
-            // What is negative stands for a counter that the process did not have.
+            // A negative value stands for a counter that the process did not have.
             if let (InfoValue::Integer(value), Some(place)) = (value, *place)
                 && let (Ok(value), Some(sum)) = (u64::try_from(value), sums.get_mut(place))
             {

@@ -18,7 +18,9 @@ pub use crate::numbers::{
     is_lasting,
 };
 pub use files::{Extents, FileView, OpenFileDefinition};
-pub use mpi::{CommCreation, CommDefinition, CommKind, DatatypeDefinition, PredefinedHandle};
+pub use mpi::{
+    CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, PredefinedHandle,
+};
 pub use process::{ClockReading, Module, ProcessDefinition, ServerDefinition, ServerKind, Sync};
 pub use unrecorded::{MATCHING_ONLY_HEAD_BYTES, SkippedPolls, matching_only_call};
 

@@ -5,7 +5,7 @@ use crate::payload::{put_text, put_u32, put_u64, text};
 
 /// Kind of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CommKind {
+pub enum CommDefinitionKind {
     /// Intracommunicator.
     Intra,
     /// Intercommunicator.
@@ -50,7 +50,7 @@ pub struct CommDefinition {
     /// Raw handle of the communicator it was made from (0 where there is none).
     pub parent: u64,
     /// Intra or inter.
-    pub kind: CommKind,
+    pub kind: CommDefinitionKind,
     /// Creation of the communicator.
     pub origin: CommCreation,
     /// Rank of this process in it (in the local group).
@@ -65,7 +65,7 @@ impl CommDefinition {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_u64(out, self.handle);
         put_u64(out, self.parent);
-        put_u32(out, u32::from(self.kind == CommKind::Inter));
+        put_u32(out, u32::from(self.kind == CommDefinitionKind::Inter));
         put_u32(out, self.origin as u32);
         put_u32(out, self.rank as u32);
         put_ranks(out, &self.members);
@@ -77,9 +77,9 @@ impl CommDefinition {
             handle: b.u64()?,
             parent: b.u64()?,
             kind: if b.u32()? == 0 {
-                CommKind::Intra
+                CommDefinitionKind::Intra
             } else {
-                CommKind::Inter
+                CommDefinitionKind::Inter
             },
             origin: CommCreation::from_u32(b.u32()?)?,
             rank: b.i32()?,

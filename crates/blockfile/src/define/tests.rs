@@ -8,7 +8,7 @@ fn communicators_round_trip() {
     let comm = Definition::Comm(CommDefinition {
         handle: 0x8400_0001,
         parent: 0x4400_0000,
-        kind: CommKind::Inter,
+        kind: CommDefinitionKind::Inter,
         origin: CommCreation::Members,
         rank: 3,
         members: vec![0, 2, 4, 6, 7, 9, -1, -1],

@@ -18,7 +18,7 @@ const MAX_COMPARED_PIECES: u64 = 1 << 16;
 pub(super) struct GroupMember {
     pub access: AccessEvent,
     /// Name of the function.
-    pub name: String,
+    pub name: Arc<str>,
     pub place: PicturePoint,
     /// Rank in MPI_COMM_WORLD.
     pub world: u32,
@@ -42,7 +42,7 @@ pub(super) struct GroupMember {
 impl GroupMember {
     pub fn new(
         access: AccessEvent,
-        name: String,
+        name: Arc<str>,
         place: PicturePoint,
         world: u32,
         rank: u32,
@@ -77,7 +77,7 @@ impl GroupMember {
         DataAccessCall {
             call: self.access.call,
             function: self.access.function,
-            name: self.name.clone(),
+            name: Arc::clone(&self.name),
             place: self.place,
             stop: self.access.stop,
             complete: self.complete.unwrap_or(self.access.stop),
@@ -269,7 +269,7 @@ impl AccessGroup {
                 .and_then(|first| layout.data_at(first))
                 .and_then(|from| Ranges::from_data(layout, from, bytes));
         }
-        // Where each rank has worked for itself, that is so: ROMIO's pointer may then be moved by a rank's next call before
+        // If each rank has worked for itself, this happens: ROMIO's pointer may be moved by a rank's next call before
         // the others have come to this one.
         if ordered && !self.is_independent() {
             self.place_in_order();

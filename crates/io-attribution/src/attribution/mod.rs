@@ -31,6 +31,7 @@ use out::{RecordOutput, RecordSink};
 use process::{Key, OpenAccess, RankState};
 use resolved::{ResolvedOperation, TransferShare};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use trace_model::Stop;
 use trace_model::hash::Map;
 use wrappers::{Phase, Table};
@@ -196,7 +197,7 @@ impl<'t> Attributor<'t> {
         let outlasts = access.outlasts;
         let member = GroupMember::new(
             access,
-            function.map_or_else(String::new, |f| f.name.clone()),
+            function.map_or_else(Arc::default, |f| f.name.as_str().into()),
             place,
             rank,
             opened.rank,

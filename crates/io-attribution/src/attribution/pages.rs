@@ -31,7 +31,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Where parts of a file lie on a device.
+    /// Notes the places of parts of a file on a device.
     pub fn extents(&mut self, actor: Actor, part: &ExtentsPart) {
         let file = &part.extents;
         let inode = (file.device, file.inode);

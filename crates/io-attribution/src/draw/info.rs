@@ -249,7 +249,7 @@ pub(super) fn read<'a>(
             AttributionRecord::Call(DataAccessCall {
                 call,
                 function: u16::try_from(v.int()?).ok()?,
-                name,
+                name: name.into(),
                 place: *place,
                 stop: ends[0],
                 complete: ends[1],

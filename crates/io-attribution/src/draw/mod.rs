@@ -207,7 +207,7 @@ impl OperationDrawer {
         if let Some(&line) = self.lines.get(&lane) {
             return line;
         }
-        // Where numbers have run out, what overlaps is drawn over each other.
+        // When line numbers have run out, overlapping drawables are drawn over each other.
         let Ok(line) = i32::try_from(self.next_line) else {
             return place::own_line(&self.base, Lane { lane: 0, ..lane }).unwrap_or(0);
         };

@@ -11,7 +11,7 @@ use blockfile::file::BlockFile;
 use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use trace_model::requests::{Requests, Use};
+use trace_model::requests::{OutstandingRequests, RequestUse};
 use unify::comms;
 use unify::comms::CommId;
 use unify::library::Library;
@@ -41,7 +41,7 @@ struct RankContext<'a> {
     comms: comms::CommHandles,
     handles: RankHandles,
     /// CallIDs of the accesses that requests stand for.
-    requests: Requests<u64>,
+    requests: OutstandingRequests<u64>,
     operations: RankOperations,
     pending_error: Option<i64>,
     append: i64,
@@ -77,7 +77,7 @@ impl<'a> RankExtract<'a> {
                 scan,
                 comms,
                 handles: RankHandles::default(),
-                requests: Requests::default(),
+                requests: OutstandingRequests::default(),
                 operations: RankOperations::default(),
                 pending_error: library.constant("MPI_ERR_PENDING"),
                 append: library.constant("MPI_MODE_APPEND").unwrap_or(0),
@@ -162,7 +162,7 @@ impl<'a> RankContext<'a> {
         let mut pending = std::mem::take(&mut walk.pending);
         let Some(call) = walk.call() else { return };
         pending.retain(|pending| match *pending {
-            // What the call itself makes does not exist before it ends.
+            // A type that the call itself makes does not exist before the call ends.
             PendingDefinition::Type { .. } if makes_type => true,
             PendingDefinition::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
             PendingDefinition::View(ref view) if Some(view.file) == own_view => true,
@@ -345,7 +345,7 @@ impl<'a> RankContext<'a> {
                                 if let Some(old) = self.requests.get(request) {
                                     complete(old, None);
                                 }
-                                self.requests.insert(request, id, Use::Own, owner);
+                                self.requests.insert(request, id, RequestUse::Own, owner);
                             }
                             None => complete(id, None),
                         }

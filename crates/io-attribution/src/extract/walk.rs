@@ -16,7 +16,7 @@ pub(super) enum PendingDefinition {
     Comm(CommId),
     /// The view that the call has set.
     View(FileView),
-    /// Where an individual file pointer stands: handle, etypes.
+    /// Position of an individual file pointer: handle, etypes.
     Position { file: u64, etypes: i64 },
     /// Accesses through this handle that are not recorded: how many collective ones, and whether work of some goes on.
     LeftOut {

@@ -16,7 +16,7 @@ use wrappers::Table;
 /// Keys of calls begin with the letters MPI.
 const KEY: u64 = 0x4D50_4900_0000_0000;
 
-/// What labels of annotations begin with.
+/// Prefix of the labels of annotations.
 const ANNOTATION: &str = "ANNOTATION: ";
 
 /// The key of function number `number` of a record.
@@ -24,7 +24,7 @@ fn key(number: u16) -> u64 {
     KEY | u64::from(number)
 }
 
-/// What a key stands for.
+/// Meaning of a key.
 #[derive(Clone, Debug)]
 enum KeyMeaning {
     /// The function with this number.

@@ -94,7 +94,7 @@ const COMPUTED: &[(&str, FieldAction, &[&str])] = &[
     ("totprocs", FieldAction::Sum, &["array_of_maxprocs"]),
 ];
 
-/// How a field gets its value.
+/// Source of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldAction {
     /// Number of 32 bits; larger ones saturate.
@@ -179,7 +179,7 @@ pub(super) struct FieldStep {
     pub code: FieldCode,
 }
 
-/// How a record of one function is made.
+/// Plan for the record of one function.
 #[derive(Clone, Debug)]
 pub(super) struct RecordPlan {
     /// Function id.
@@ -397,7 +397,7 @@ mod tests {
         }
     }
 
-    /// What a field holds must be what the parameter is.
+    /// The kind of a field must fit the kind of the parameter.
     #[test]
     fn codes_and_kinds_agree() {
         let table = table();

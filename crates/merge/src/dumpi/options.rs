@@ -50,7 +50,7 @@ impl Default for DumpiOptions {
 }
 
 impl DumpiOptions {
-    /// What all file names of the run begin with: root and time stamp.
+    /// Common prefix of the file names of the run: root and time stamp.
     pub(super) fn prefix(&self) -> PathBuf {
         let mut prefix = self.root.as_os_str().to_owned();
         prefix.push("-");

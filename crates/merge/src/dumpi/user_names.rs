@@ -8,7 +8,7 @@ const TEXT: u64 = 0x5458_5400_0000_0000;
 /// Most different texts that get a name of their own.
 const MAX_TEXTS: usize = 1 << 16;
 
-/// What numbers in events stand for.
+/// Names of the numbers in events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UserEventNames {
     pub names: HashMap<i32, (UserCategoryKind, String)>,

@@ -24,7 +24,7 @@ use unify::scan::Scan;
 use unify::timeline::Timeline;
 use wrappers::Table;
 
-/// What was written for one process.
+/// Result of writing the file of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DumpiFileSummary {
     /// The file.
@@ -196,7 +196,7 @@ fn check_table(file: &BlockFile<'_>, table: &Table) -> Result<(), DumpiRunError>
     }
 }
 
-/// Where and when the process ran.
+/// Header: where and when the process ran.
 fn header(scan: &Scan) -> DumpiHeader {
     let process = scan.library.process();
     let user = match process.user.as_str() {
@@ -213,13 +213,13 @@ fn header(scan: &Scan) -> DumpiHeader {
     }
 }
 
-/// What the clocks of the process showed first.
+/// First reading of the clocks of the process.
 fn first_reading(scan: &Scan) -> ClockReading {
     let first = scan.readings.iter().min_by_key(|reading| reading.ticks);
     first.copied().unwrap_or_default()
 }
 
-/// How ticks become the times of a file.
+/// Conversion of ticks to the times of a file.
 struct DumpiTimes {
     clock: ClockMap,
     /// Whether `clock` is that of rank 0, which differs from the process's own.
@@ -384,7 +384,7 @@ fn stream<W: Write>(
 
 /// Values of counters that wait for their calls.
 struct PendingCounts {
-    /// How many a call must have: as many as there are names.
+    /// Number of values that a call must have: as many as there are names.
     wanted: usize,
     by_thread: Vec<Vec<(i64, i64)>>,
 }

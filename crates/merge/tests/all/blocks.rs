@@ -100,7 +100,7 @@ fn names(bytes: &[u8]) -> Vec<(u32, u16, u64)> {
 fn a_file_is_written_as_it_was_read() {
     for rank in two_ranks() {
         let mut bytes = rank.bytes();
-        // What stands behind the committed bytes, in unused blocks and in a block that is cut off stays, too.
+        // Bytes after the committed ones, in unused blocks and in a block that is cut off, stay, too.
         *bytes.last_mut().expect("blocks") = 7;
         bytes.extend(vec![0; BLOCK_SIZE]);
         bytes.extend([1, 2, 3]);

@@ -122,7 +122,7 @@ fn kernel_number(major: u32, minor: u32) -> u32 {
     major << 20 | minor
 }
 
-/// What sysfs tells about a device.
+/// Looks a device up in sysfs.
 fn in_sysfs(st_dev: u64) -> Result<Device, String> {
     let (major, minor) = (libc::major(st_dev), libc::minor(st_dev));
     let link = format!("/sys/dev/block/{major}:{minor}");

@@ -13,7 +13,7 @@ const SYNC: u32 = 1;
 const LAST: u32 = 0x0001;
 /// The place is not known, or not decided yet.
 const UNKNOWN: u32 = 0x0002 | 0x0004;
-/// What lies there are not the file's bytes as they are: encoded, encrypted, inline in metadata, packed with other files'.
+/// Flags of extents that do not hold the file's bytes as they are: encoded, encrypted, inline in metadata, packed with other files'.
 const OTHER: u32 = 0x0008 | 0x0080 | 0x0200 | 0x0400;
 /// Extents that one call asks for.
 const EXTENTS_PER_CALL: usize = 512;
@@ -59,7 +59,7 @@ struct ExtentMap {
 /// Asks for the extents of `file`; with `sync` it is written out before.
 ///
 /// # Errors
-/// What the file system says.
+/// The error of the file system.
 pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<FileExtents> {
     const NONE: MappedExtents = MappedExtents {
         logical: 0,

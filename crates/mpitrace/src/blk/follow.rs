@@ -157,7 +157,7 @@ impl Follow {
 
     /// Follows a file, if it is there.
     fn file(&mut self, path: &Path, seen: bool) {
-        // What is no plain file is not opened, which may wait or have effects.
+        // Only plain files are opened: opening others may wait or have effects.
         let Ok(meta) = fs::symlink_metadata(path) else {
             if seen {
                 self.note("a file was gone before its places were taken".to_owned());
@@ -366,7 +366,7 @@ impl Follow {
         };
         let meta = file.metadata();
         let removed = meta.as_ref().is_ok_and(|meta| meta.nlink() == 0);
-        // What nobody can read any more is not written out for us.
+        // A file that nobody can read any more is not written out for us.
         let mut found = extents::of(file, device, sync && !removed);
         // A file that is written to meanwhile has data without a place again.
         for _ in 0..3 {
@@ -388,7 +388,7 @@ impl Follow {
                 }
                 // Its room may be another file's from now on, so it is told until when it was this one's.
                 if known != followed.recorded || removed {
-                    // What was truncated meanwhile keeps the place that it had.
+                    // A file that was truncated meanwhile keeps the place that it had.
                     if !known.is_empty() {
                         let (device, inode) = key;
                         let definition = Definition::Extents(define::Extents {

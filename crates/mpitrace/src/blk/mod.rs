@@ -67,7 +67,7 @@ struct StartArguments {
         default_value = "mpitrace-device.blocks"
     )]
     output: PathBuf,
-    /// Where the session is noted
+    /// File that notes the session
     #[arg(long, value_name = "FILE", default_value = state::USUAL)]
     state: PathBuf,
     /// Do not say what is followed
@@ -81,7 +81,7 @@ struct StartArguments {
 /// Write the followed files to disk, record where they are on the device, and end
 #[derive(Args)]
 struct StopArguments {
-    /// Where the session is noted
+    /// File that notes the session
     #[arg(long, value_name = "FILE", default_value = state::USUAL)]
     state: PathBuf,
     /// Directory with block files of ranks: the files that they opened are taken too
@@ -95,7 +95,7 @@ struct StopArguments {
 /// Print what the session has seen so far; the exit code is 1 if there is no session
 #[derive(Args)]
 struct StatusArguments {
-    /// Where the session is noted
+    /// File that notes the session
     #[arg(long, value_name = "FILE", default_value = state::USUAL)]
     state: PathBuf,
     /// Print JSON
@@ -118,7 +118,7 @@ struct ReaderArguments {
 #[derive(Debug)]
 pub struct BlkSession {
     state: PathBuf,
-    /// What was said at its beginning.
+    /// The description printed at its beginning.
     begun: Value,
 }
 
@@ -179,7 +179,7 @@ impl BlkSession {
             .args(&paths)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            // What goes wrong comes through stdout.
+            // Errors come through stdout.
             .stderr(Stdio::null())
             // Ctrl-C is for the program that is followed.
             .process_group(0)

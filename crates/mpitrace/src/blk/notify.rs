@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What is asked for.
+/// Events that are asked for.
 const MASK: u32 = libc::IN_CREATE
     | libc::IN_MOVED_TO
     | libc::IN_CLOSE_WRITE
@@ -53,7 +53,7 @@ impl Notify {
     /// Watches nothing yet.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new() -> io::Result<Notify> {
         // SAFETY: a plain call; what it gives is nobody else's.
         unsafe {
@@ -69,7 +69,7 @@ impl Notify {
     /// Watches a directory; gives its number, equal if it was watched already.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn watch(&mut self, path: &Path) -> io::Result<i32> {
         let path = CString::new(path.as_os_str().as_bytes())?;
         // SAFETY: our descriptor and a string that ends with zero.

@@ -30,9 +30,9 @@ const MAX_POLL_INTERVAL: Duration = Duration::from_millis(200);
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time after which an event that was begun is surely in the buffer, ns.
 const REORDER_MARGIN_NS: u64 = 5_000_000;
-/// What was queued so long before events were lost is not waited for any more, ns.
+/// Transfers queued so long before events were lost are not waited for any more, ns.
 const LOST_TRANSFER_TIMEOUT_NS: u64 = 60_000_000_000;
-/// How long transfers that are under way at the end are waited for.
+/// Time for which transfers that are under way at the end are waited for.
 const FINAL_TRANSFERS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pages of events that are read of one processor before it is the next one's turn.
 const MAX_PAGES_PER_TURN: usize = 4096;

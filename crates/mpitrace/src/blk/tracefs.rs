@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where tracefs is mounted if it is not anywhere.
+/// Place to mount tracefs if it is not mounted.
 const USUAL: &str = "/sys/kernel/tracing";
 /// Source of a mount that we made, and beginning of the names of our instances.
 const NAME: &str = "mpitrace";

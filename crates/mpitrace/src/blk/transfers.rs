@@ -67,7 +67,7 @@ struct Direct {
     writes: bool,
 }
 
-/// What is under way on one device.
+/// Transfers under way on one device.
 #[derive(Debug, Default)]
 struct UnderWay {
     /// By first sector and number.
@@ -365,13 +365,13 @@ impl UnderWay {
             }
             !taken.is_empty()
         });
-        // What ends at one moment is given in the order of its sectors.
+        // Transfers that end at one moment are given in the order of their sectors.
         keys.sort_unstable();
         keys
     }
 }
 
-/// What two lists of ranges have in common.
+/// Intersection of two lists of ranges.
 fn common(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
     a.iter()
         .flat_map(|&(from, to)| b.iter().map(move |&(f, t)| (from.max(f), to.min(t))))
@@ -472,7 +472,7 @@ mod tests {
         }
     }
 
-    /// What events at 1, 2, 3 … of threads 101, 102, 103 … complete; thread 105 is the kernel's.
+    /// Gives the transfers that events at 1, 2, 3 … of threads 101, 102, 103 … complete; thread 105 is the kernel's.
     fn run(events: &[BlockEvent]) -> (Vec<CompletedTransfer>, UncertainCounts, usize) {
         let devices = [device()];
         let mut transfers = Transfers::new(&devices, |tid| tid == 105);

@@ -33,7 +33,7 @@ pub fn block_files(folder: &Path, any_owner: bool) -> Result<Vec<PathBuf>, Failu
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // Refused above, or by the system to who is not its owner.
             Err(error) if is_refusal(&error) => left_out.push((path, error)),
-            // What is wrong with it is told where it is read.
+            // Reading it will tell what is wrong.
             Err(_) => found.push(path),
         }
     }

@@ -19,7 +19,7 @@ pub struct RunFiles<'a> {
 /// Processes of a run whose ranks had no chance to agree on its identity begin at most this much after one another.
 const APART_NS: u64 = 60_000_000_000;
 
-/// What tells runs apart: the identity that the ranks agreed on, or else program and number of ranks.
+/// Identity of a run: the one that the ranks agreed on, or else program and number of ranks.
 type Key = (u64, String, u32);
 
 /// Sorts by run. Gives also what was left out, in words.
@@ -123,10 +123,12 @@ impl<'a> RunFiles<'a> {
         names.find(|name| !name.is_empty()).unwrap_or("program")
     }
 
-    /// Second in which the run began, since the epoch.
+    /// Second in which the run began, since the epoch: the one that MPI_Finalize takes, of the first call of the lowest rank.
     pub fn started(&self) -> u64 {
-        let known = self.sources.iter().map(|s| s.started).filter(|&s| s > 0);
-        known.min().unwrap_or(0) / 1_000_000_000
+        let known = self.sources.iter().filter(|s| s.started > 0);
+        let first =
+            known.min_by_key(|s| (u32::try_from(s.info.rank).unwrap_or(u32::MAX), s.started));
+        first.map_or(0, |s| s.started) / 1_000_000_000
     }
 
     /// Number of ranks that the run had.

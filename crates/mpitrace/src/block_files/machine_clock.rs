@@ -21,8 +21,8 @@ pub struct MachineClock {
     rate: f64,
 }
 
-/// How far the rate since the process began may be from the one measured now. A counter that was stopped or set meanwhile
-/// is farther off.
+/// Largest relative deviation of the rate since the process began from the one measured now. A counter that was stopped or set
+/// meanwhile is farther off.
 const MAX_RATE_DEVIATION: f64 = 1e-2;
 
 /// Reads the clocks; `None` where there is no time-stamp counter.

@@ -15,13 +15,13 @@ use std::path::Path;
 
 /// Bytes of a block's header that say whose block it is, and its number; behind them stands what grows.
 const IDENTITY_BYTES: usize = 16;
-/// How often a block is copied again.
+/// Most tries to copy a block.
 const MAX_COPY_ATTEMPTS: usize = 100;
 
 /// Copies what process `pid` of this machine writes, if it has `file` mapped; `None` if it has not.
 ///
 /// # Errors
-/// What the system says.
+/// The file or its copy cannot be read or written.
 pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<OpenedInput>> {
     if !is_writing(pid, path) {
         return Ok(None);

@@ -3,6 +3,7 @@
 use crate::block_files::machine_clock::{MachineClock, introduction};
 use blockfile::define::ProcessDefinition;
 use blockfile::file::{BlockFile, BlockFileError, BlockFileInfo};
+use blockfile::layout::ended;
 use std::path::Path;
 use unify::library::Library;
 use wrappers::Table;
@@ -23,13 +24,6 @@ pub struct BlockFileInput<'a> {
     pub started: u64,
     /// Whether the process is still there and writing, and this a copy of what it had written.
     pub running: bool,
-}
-
-/// `ended` of a file header.
-mod ended {
-    pub const FINALIZED: u32 = 1;
-    pub const EXITED: u32 = 2;
-    pub const ABORTED: u32 = 3;
 }
 
 impl<'a> BlockFileInput<'a> {

@@ -146,7 +146,7 @@ fn communicators(table: &CommTable, offset: u64, findings: &mut CheckFindings) {
     }
 }
 
-/// What numbers of events mean.
+/// Meaning of an event number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventMeaning {
     /// Of the state with this start event.

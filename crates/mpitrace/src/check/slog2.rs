@@ -13,7 +13,7 @@ use trace_formats::slog2::{
 };
 use trace_model::{TimeBBox, Topology};
 
-/// How far a recomputed ratio may be from that of the file, which is a sum of floats.
+/// Largest deviation of a recomputed ratio from that of the file, which is a sum of floats.
 const MAX_RATIO_DEVIATION: f64 = 1e-3;
 
 /// A file, and if it is an annotation file also what it makes together with its CLOG2 file.

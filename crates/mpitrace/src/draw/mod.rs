@@ -33,8 +33,8 @@ use viewer_core::{
   mpitrace draw run.slog2 run.svg
   mpitrace draw run.slog2 run.png --window 80% 80.1%
   mpitrace draw run.slog2 io.svg --categories 'MPI_File_*,pwrite*,carries *'
-  mpitrace draw run.slog2 first.png --rows 0-63 --size 2400x1200 --theme dark
-  mpitrace draw run.slog2 servers.svg --rows 'server*,device*'")]
+  mpitrace draw run.slog2 first.png --timelines 0-63 --size 2400x1200 --theme dark
+  mpitrace draw run.slog2 servers.svg --timelines 'server*,device*'")]
 pub struct Arguments {
     /// The trace, in any format; - is stdin
     #[arg(value_name = "TRACE")]
@@ -47,8 +47,8 @@ pub struct Arguments {
     window: Option<Vec<TimePosition>>,
     /// Timelines to draw: numbers from 0 on (top to bottom in the whole picture) or names, in which * matches any text.
     /// A ! leaves timelines out
-    #[arg(long, value_name = "0-63,!5,server*", value_parser = TimelineSelection::parse)]
-    rows: Option<TimelineSelection>,
+    #[arg(long, alias = "rows", value_name = "0-63,!5,server*", value_parser = TimelineSelection::parse)]
+    timelines: Option<TimelineSelection>,
     /// Size in pixels [default: 1600 wide, as high as needed]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
@@ -96,7 +96,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 /// Pixels of a PNG, which take four bytes each while it is made.
 const MAX_PIXELS: u64 = 50_000_000;
 
-/// What the picture is written as.
+/// Format of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PictureFormat {
     Svg,
@@ -159,16 +159,16 @@ fn draw(
     let reader = Slog2Reader::new(bytes).map_err(failed)?;
     let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
     let window = window(arguments, log)?;
-    let mut rows = match &lines {
+    let mut timelines = match &lines {
         Some(lines) => NamedTimelines::new(lines.iter()),
         None => NamedTimelines::new(reader.lines().values()),
     };
-    if let Some(selection) = &arguments.rows {
-        let total = rows.total();
-        rows = rows.selected(selection);
-        if rows.timelines().is_empty() {
+    if let Some(selection) = &arguments.timelines {
+        let total = timelines.total();
+        timelines = timelines.selected(selection);
+        if timelines.timelines().is_empty() {
             return Err(Failure::Call(format!(
-                "--rows takes none of the {total} timelines of {}",
+                "--timelines takes none of the {total} timelines of {}",
                 name.display()
             )));
         }
@@ -178,7 +178,7 @@ fn draw(
         width: arguments.size.map_or(1600, |(width, _)| width),
         ..ContentRequest::default()
     };
-    let content = WindowContent::read(&reader, rows, window, &wanted).map_err(failed)?;
+    let content = WindowContent::read(&reader, timelines, window, &wanted).map_err(failed)?;
     if content.kinds.is_empty() && !wanted.categories.is_empty() {
         return Err(Failure::Call(format!(
             "--categories takes none of the {} categories of {}",

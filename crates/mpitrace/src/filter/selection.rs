@@ -6,7 +6,7 @@ use transform::{CategoryPattern, NumberRanges, PropertySelection, Selection};
 const KEEP: &str = "Keep only";
 const REMOVE: &str = "Remove";
 
-/// What to keep and what to remove.
+/// Properties of the drawables to keep and to remove.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SelectionArguments {
     /// Categories (DUMPI: functions) by index or by name. In a name, * matches any text and ? any character

@@ -211,7 +211,7 @@ fn line(chain: &CallChain, link: &CausedOperation) -> String {
 pub fn json(chain: &CallChain) -> Value {
     let made = chain.made.as_ref().map(|made| {
         json!({
-            "function": made.name,
+            "function": *made.name,
             "rank": names::actor(made.place.lane.actor),
             "file": names::file(chain.files.get(&made.file), made.file),
             "asked_bytes": made.bytes,

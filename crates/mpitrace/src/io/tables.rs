@@ -25,7 +25,7 @@ pub enum IoTable {
     TransferSizes,
     /// Ranks that moved data of other ranks, and of which
     Aggregators,
-    /// Where the time of blocking collective calls went, by rank
+    /// Time of blocking collective calls by what it was spent on, by rank
     Waits,
     /// Which rank waited while operations of which other rank ran
     WaitedFor,
@@ -37,7 +37,7 @@ pub enum IoTable {
     Servers,
     /// Block devices
     Devices,
-    /// How exactly the owners of the moved data are known
+    /// Precision with which the owners of the moved data are known
     Exactness,
 }
 

@@ -552,7 +552,7 @@ fn exactness(out: &mut ReportText, report: &IoReport, totals: Option<&Attributio
     }
     if report.late > 0 {
         out.line(&format!(
-            "{} facts came long after their calls; they are missing in the numbers per call.",
+            "Records that came too long after their calls, and that the numbers per call lack: {}.",
             report.late
         ));
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long an answer may take before the server is taken for dead.
+/// Time after which a server that does not answer is taken for dead.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval at which a waiting data server checks how long it has waited.
 pub const POLL_INTERVAL: Duration = Duration::from_secs(1);

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// How long the kernel believes names and attributes. Nobody but this server changes them, but for what [`believed`] says.
+/// Time for which the kernel keeps names and attributes. Only this server changes them, except as [`believed`] says.
 const ATTRIBUTE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Requests that the kernel sends ahead of their need (readahead) at a time.
 const BACKGROUND: u16 = 64;
@@ -27,7 +27,7 @@ const BACKGROUND: u16 = 64;
 const GENERATION: Generation = Generation(0);
 
 thread_local! {
-    /// What is read for an answer.
+    /// Data read for an answer.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -51,7 +51,7 @@ impl FileSystem {
     }
 }
 
-/// How long the kernel believes attributes. Setuid and setgid bits may go with the next write, of which it does not know.
+/// Time for which the kernel may keep attributes. Setuid and setgid bits may go with the next write, of which it does not know.
 fn believed(attributes: &FileAttr) -> Duration {
     let has_bits = u32::from(attributes.perm) & (libc::S_ISUID | libc::S_ISGID) != 0;
     match has_bits && attributes.kind == FileType::RegularFile {

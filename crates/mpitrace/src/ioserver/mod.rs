@@ -31,7 +31,7 @@ use secret::Secret;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How programs reach the server's files.
+/// Way in which programs reach the server's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ServerMode {
     /// Each read and write of a program is one request of the same size, at once
@@ -56,9 +56,9 @@ pub enum ServerMode {
 pub struct Arguments {
     /// The folder to show
     base: PathBuf,
-    /// Where to show it: an empty folder
+    /// Mount point: an empty folder
     mount: PathBuf,
-    /// How programs reach the files
+    /// Way in which programs reach the files
     #[arg(long, value_enum, default_value = "direct")]
     mode: ServerMode,
     /// Maximum size of a write request in bytes; the kernel may allow less (usually 1 MB)
@@ -85,7 +85,7 @@ pub struct Arguments {
     /// Size of a stripe in bytes
     #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = bytes)]
     stripe: u64,
-    /// How to connect to the data servers of --servers: unix, tcp or tcp:HOST
+    /// Transport to the data servers of --servers: unix, tcp or tcp:HOST
     #[arg(long, value_name = "HOW", default_value = "unix")]
     listen: servers::Listen,
     /// Stripe files over data servers that are running already (mpitrace dataserver), in this order
@@ -169,7 +169,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     result
 }
 
-/// Where contents are to be, with the data servers that were started for that. The directory that is shown becomes that of
+/// Place of the contents, with the data servers that were started for it. The directory that is shown becomes that of
 /// the names.
 fn store(
     arguments: &Arguments,

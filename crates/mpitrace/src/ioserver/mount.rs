@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long programs that still use the file system are served after a signal.
+/// Time for which programs that still use the file system are served after a signal.
 const UNMOUNT_GRACE_PERIOD: Duration = Duration::from_secs(3);
 /// The device through which the kernel asks.
 const DEVICE: &str = "/dev/fuse";
@@ -173,7 +173,7 @@ fn outcome(result: std::thread::Result<std::io::Result<()>>) -> Result<(), Failu
     }
 }
 
-/// What may be the reason that mounting failed.
+/// Names the likely reason that mounting failed.
 fn refused(e: &std::io::Error) -> String {
     match e.kind() {
         ErrorKind::PermissionDenied => {

@@ -438,7 +438,7 @@ fn entries_of(node: &KnownFile) -> Result<Vec<DirectoryEntry>> {
     Ok(entries)
 }
 
-/// How many have a file open, held until the guard goes.
+/// Number of open handles of a file, locked until the guard is dropped.
 fn count<'n>(work: &RequestWork<'_>, node: &'n KnownFile) -> MutexGuard<'n, usize> {
     work.wait(|| node.open.try_lock(), || node.open.lock())
 }

@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// What both ends of a connection say.
+    /// Lets both ends of a connection prove their secrets, and gives both results.
     fn meet(asker: Secret, server: Secret) -> (io::Result<()>, io::Result<()>) {
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         let asking = std::thread::spawn(move || asker.ask(&mut ours));

@@ -18,10 +18,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long data servers may take to end.
+/// Time in which data servers must end.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How local data servers are connected to.
+/// Transport to local data servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     /// By Unix sockets in a directory of our own.

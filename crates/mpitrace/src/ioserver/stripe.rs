@@ -36,7 +36,7 @@ pub struct Striped {
 
 struct StripeServer {
     address: Address,
-    /// What a server that is connected to by TCP must have, and is shown.
+    /// Secret that is shared with servers reached over TCP.
     secret: Option<Arc<Secret>>,
     /// Whether it has been said that it does not answer.
     is_lost: AtomicBool,
@@ -50,7 +50,7 @@ thread_local! {
 struct ServerTask {
     server: usize,
     question: ServerQuestion,
-    /// Where in the buffer the bytes are that go with it or come back.
+    /// Place in the buffer of the bytes that go with it or come back.
     place: Range<usize>,
 }
 
@@ -211,7 +211,7 @@ impl Striped {
         Ok((guard, size))
     }
 
-    /// What is behind `size` at the servers goes.
+    /// Cuts off everything after `size` at the servers.
     fn cut(&self, work: &RequestWork<'_>, node: &KnownFile, size: u64) -> Result<()> {
         self.ask_all(work, STRIPE_RESIZE, &[], |server| {
             Some(ServerQuestion {
@@ -231,7 +231,7 @@ struct TasksUnderWay<'e, 'b> {
     kind: u16,
     buffer: Buffer<'b>,
     connections: &'e mut [Option<ServerStream>],
-    /// What each server has been sent and has not answered, and when it was sent.
+    /// By server, tasks that were sent and not answered, and when they were sent.
     waiting: Vec<VecDeque<(&'e ServerTask, u64)>>,
     outcome: Result<()>,
 }
@@ -278,7 +278,7 @@ impl<'e> TasksUnderWay<'e, '_> {
             None => Err(Errno::IO),
             Some(stream) => match wire::answered(stream, place) {
                 Ok(answer) => {
-                    // Where the server has nothing, the file has zeros.
+                    // Bytes that the server does not have are zeros of the file.
                     let moved = answer.unwrap_or(0).min(place.len());
                     place[moved..].fill(0);
                     answer

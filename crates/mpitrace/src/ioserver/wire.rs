@@ -18,7 +18,7 @@ const QUESTION_SIZE: usize = 64;
 const ANSWER_SIZE: usize = 24;
 /// Most bytes behind a head.
 pub const MAX_DATA_BYTES: usize = 16 << 20;
-/// How long a question may take from its first byte to its last.
+/// Time from the first byte of a question to its last.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes that are made room for before they come; as many again as have come are made room for then.
 const READ_STEP_BYTES: usize = 64 << 10;
@@ -49,10 +49,10 @@ pub enum ServerAction {
     Close = 7,
     /// The file is no more.
     Remove = 8,
-    /// What does the clock say? The answer's number is its ns.
+    /// Asks for the server's clock. The answer's number is its ns.
     Clock = 9,
-    /// How the clocks compare: offset is the server's time, local what to add to it, size how long the way took, all ns; what
-    /// identifies the asker's kernel is behind.
+    /// Tells the comparison of the clocks: offset is the server's time, local the shift to add to it, size the round trip, all ns. The
+    /// identity of the asker's kernel follows.
     Shift = 10,
 }
 

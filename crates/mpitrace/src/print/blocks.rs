@@ -138,7 +138,7 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
         Ok(())
     }
 
-    /// What the program tells of itself.
+    /// Appends an event of the program's own.
     fn user_event(&self, line: &mut String, payload: &[u8]) {
         let Some(event) = UserEvent::decode(payload) else {
             line.push_str("damaged event");

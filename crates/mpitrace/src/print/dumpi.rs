@@ -25,7 +25,7 @@ pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Resul
     }
 }
 
-/// What dumpi2ascii's options select; without any, the stream.
+/// Sections that dumpi2ascii's options select; without any, the stream.
 fn sections(arguments: &Arguments) -> Sections {
     let chosen = Sections {
         header: arguments.header,

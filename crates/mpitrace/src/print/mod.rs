@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
         Format::Paje => paje::print(&input, arguments, &mut out),
     };
-    // What was printed of a bad file is shown before its error.
+    // The text of a bad file up to its fault is shown before the error.
     out.flush()
         .map_err(|error| Failure::output("stdout", &error))?;
     printed

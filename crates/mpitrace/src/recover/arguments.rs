@@ -71,7 +71,7 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// How the records of the ranks become one file.
+/// Way in which the records of the ranks become one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum MergeWay {
     /// Parallel from four million calls on, else tree.
@@ -82,7 +82,7 @@ pub enum MergeWay {
     Parallel,
 }
 
-/// What can be made of block files.
+/// Format to make of block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OutputFormat {
     /// One file per rank and a metafile.

@@ -211,7 +211,7 @@ fn end(source: &BlockFileInput<'_>, table: &Table) -> String {
     text
 }
 
-/// What is to be said of ranks whose block files are not here.
+/// Names the ranks whose block files are not here, and the likely reason.
 fn missing(group: &RunFiles<'_>) -> Option<String> {
     let missing = Some(group.missing()).filter(|missing| !missing.is_empty())?;
     let why = match group.sources.iter().all(BlockFileInput::reached_finalize) {

@@ -19,14 +19,14 @@ use unify::functions::FunctionSelection;
 use unify::scan::Scan;
 use wrappers::Table;
 
-/// What came of recovering a run.
+/// Result of recovering a run.
 #[derive(Default)]
 pub struct RecoveredFiles {
     /// The files with their sizes.
     pub files: Vec<String>,
-    /// What else is to be known of them.
+    /// Notes on the files.
     pub notes: Vec<String>,
-    /// What could not be written or read.
+    /// Files that could not be written or read, and why.
     pub failures: Vec<String>,
     /// Whether every process's calls are in the files.
     pub all_in: bool,
@@ -43,10 +43,20 @@ fn block_files<'g>(group: &RunFiles<'g>) -> Vec<BlockFile<'g>> {
     ranks.chain(&group.servers).cloned().collect()
 }
 
-/// How the block files of a run that did not end are merged.
-fn merge_options(threads: usize) -> local::MergeOptions {
+/// Whether a process of the run did not come to MPI_Finalize, or was in a call at its end.
+fn is_unfinished(group: &RunFiles<'_>) -> bool {
+    let in_call = |source: &BlockFileInput<'_>| {
+        let threads = source.file.threads();
+        threads.iter().any(|thread| thread.open_call().is_some())
+    };
+    let mut sources = group.sources.iter();
+    sources.any(|source| !source.reached_finalize() || in_call(source))
+}
+
+/// Options for merging the block files of a run: as in MPI_Finalize, if all of its processes came there.
+fn merge_options(group: &RunFiles<'_>, threads: usize) -> local::MergeOptions {
     local::MergeOptions {
-        recover: true,
+        recover: is_unfinished(group),
         functions: shown_functions(),
         threads,
         ..local::MergeOptions::default()
@@ -75,7 +85,7 @@ pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> Reco
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
     let threads = arguments.threads();
-    let merge = match Merge::new(&files, table, merge_options(threads)) {
+    let merge = match Merge::new(&files, table, merge_options(group, threads)) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
         Err(local::RunFilesError::NoRank) => return written,
@@ -130,7 +140,7 @@ pub fn slog2(
         ..RecoveredFiles::default()
     };
     let files = block_files(group);
-    let merge = Merge::new(&files, table, merge_options(cores()))?;
+    let merge = Merge::new(&files, table, merge_options(group, cores()))?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,

@@ -174,7 +174,7 @@ impl ProgramLibraries {
         })
     }
 
-    /// What a variable says, in the command line or in the environment.
+    /// The MPI that a variable names, in the command line or in the environment.
     fn named(&self, argv: &[OsString]) -> Option<RequiredMpi> {
         if let Some(path) = variable(argv, "TRACE_LIBMPI") {
             let file = name(path.as_ref());
@@ -260,7 +260,7 @@ fn of_launcher(launcher: &OsStr, family: AbiFamily) -> Option<PathBuf> {
     beside.into_iter().next().or_else(|| system(family))
 }
 
-/// Where the cache of the dynamic loader has a library of this family.
+/// Path of a library of this family in the cache of the dynamic loader.
 fn system(family: AbiFamily) -> Option<PathBuf> {
     let run = |program: &str| {
         let mut command = Command::new(program);

@@ -21,7 +21,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a server may take to come up, or to end.
+/// Time in which a server must come up, or end.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The options of `--io`.

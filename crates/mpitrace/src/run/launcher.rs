@@ -127,7 +127,7 @@ impl Launch {
     }
 }
 
-/// Where the program stands in `argv[start..end]`: the first argument that is neither an option nor its value and that
+/// Position of the program in `argv[start..end]`: the first argument that is neither an option nor its value and that
 /// can be executed, or may be `any` file.
 fn program(
     argv: &[OsString],
@@ -154,7 +154,7 @@ fn program(
     None
 }
 
-/// How many arguments behind this option are its values.
+/// Number of arguments after this option that are its values.
 fn values(option: &str, next: Option<&OsString>, kind: LauncherKind) -> usize {
     if option.contains('=') {
         0
@@ -200,7 +200,7 @@ fn is_launcher_name(name: &str) -> bool {
     starts.iter().any(|start| name.starts_with(start)) || among(OTHERS, name)
 }
 
-/// What kind a launcher is: by its name, that of the file it links to, or what it says about its version.
+/// Kind of a launcher: by its name, that of the file it links to, or the version that it prints.
 fn kind(launcher: &OsStr) -> LauncherKind {
     let by_name = |name: &str| {
         let has = |part: &str| name.contains(part);

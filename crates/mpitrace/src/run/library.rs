@@ -106,7 +106,7 @@ fn recorders(folder: &Path) -> Vec<RecorderLibrary> {
 }
 
 impl RecorderLibrary {
-    /// What the library says of itself (`trace_abi` in the recorder's `api.rs`); of one that says nothing, the name of its
+    /// The ABI that the library names (`trace_abi` in the recorder's `api.rs`); if it names none, the name of its
     /// folder may be the word of a family.
     fn read(path: PathBuf) -> RecorderLibrary {
         let by_symbol = || {

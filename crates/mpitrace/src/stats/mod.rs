@@ -98,7 +98,7 @@ enum TableFormat {
     Json,
 }
 
-/// What states nest in.
+/// The unit in which states nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum NestingChoice {
     /// States of the same timeline, that is of one communicator, as in the ratios of SLOG2
@@ -378,7 +378,7 @@ fn all(tables: &StatisticsTables<'_>) -> Value {
     Value::Object(object)
 }
 
-/// What did not fit into the statistics, in words.
+/// Names the drawables that are not in the statistics.
 fn untold(found: &Statistics) -> Vec<String> {
     let untold = found.untold;
     let counts = [

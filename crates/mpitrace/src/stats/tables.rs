@@ -269,7 +269,7 @@ impl StatisticsTables<'_> {
     }
 }
 
-/// What stands in the columns of performance counters.
+/// Cells of the columns of performance counters.
 fn counts(sums: &[Option<u64>]) -> impl Iterator<Item = TableCell> + '_ {
     sums.iter()
         .map(|sum| sum.map_or(TableCell::None, TableCell::Count))
@@ -297,7 +297,7 @@ fn row_cells(rank: i32, thread: i32, threads: bool) -> Vec<TableCell> {
     cells
 }
 
-/// What stands in the columns of [`DURATIONS`].
+/// Cells of the columns [`DURATIONS`].
 fn durations(tally: &DrawableTally, topology: Option<Topology>) -> [TableCell; 5] {
     if topology == Some(Topology::Event) {
         return [const { TableCell::None }; 5];

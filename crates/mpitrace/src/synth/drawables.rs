@@ -7,7 +7,7 @@ use trace_model::{
     Vertex,
 };
 
-/// What drawables are of: numbers of their categories.
+/// Numbers of the categories of drawables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum SynthCategory {

@@ -274,7 +274,7 @@ impl SynthTimeline {
 }
 
 impl Iteration {
-    /// How many drawables it makes: itself, computing, six calls, two messages; of a checkpoint itself, three calls, what
+    /// Number of drawables that it makes: itself, computing, six calls, two messages; of a checkpoint itself, three calls, what
     /// is in them, and an event.
     fn drawables(&self) -> u64 {
         let checkpoint = |checkpoint: &Checkpoint| 7 + checkpoint.pieces as u64;

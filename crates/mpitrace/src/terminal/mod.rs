@@ -66,7 +66,7 @@ struct Cleaner {
 }
 
 impl Cleaner {
-    /// What can be shown after these bytes.
+    /// Takes further bytes. Gives the text that can be shown now.
     fn add(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.begun) {
@@ -80,7 +80,7 @@ impl Cleaner {
         text
     }
 
-    /// What is left at the end.
+    /// Gives the rest of the text, at the end.
     fn end(&mut self) -> String {
         clean(&String::from_utf8_lossy(&std::mem::take(&mut self.begun)))
     }

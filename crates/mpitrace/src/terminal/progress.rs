@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long work takes before its progress is shown.
+/// Time after which the progress of work is shown.
 const SHOW_AFTER: Duration = Duration::from_secs(1);
 /// Steps between two looks at the clock.
 const STEPS_BETWEEN_CLOCK_READS: u64 = 1 << 12;

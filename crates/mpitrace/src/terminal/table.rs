@@ -70,7 +70,7 @@ impl TableCell {
             TableCell::Count(count) | TableCell::Bytes(count) => Value::from(*count),
             TableCell::Time(ns) => Value::from(seconds(*ns)),
             TableCell::Number(number) => Value::from(*number),
-            // What is no number has no JSON; it becomes null.
+            // JSON has no infinities and no NaN; they become null.
             TableCell::Seconds(number) | TableCell::Share(number) | TableCell::Real(number) => {
                 Value::from(*number)
             }

@@ -57,7 +57,7 @@ impl OpenedInput {
     }
 }
 
-/// How long a pipe is waited for before the user hears of it.
+/// Time after which the user is told that a pipe is waited for.
 const MAX_SILENT_WAIT: Duration = Duration::from_secs(2);
 
 /// Opens a file. A pipe has to wait for somebody who opens it for writing; after a while a line on stderr says so.

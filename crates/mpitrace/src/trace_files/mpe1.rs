@@ -86,7 +86,7 @@ fn copy(trace: &TraceInput, target: &Target, out: &mut impl Write) -> Result<Los
     Ok(Losses::default())
 }
 
-/// What went wrong with the file that is written.
+/// Turns an error about the output into a failure that names it.
 fn written<K: FaultKind>(error: Fault<K>, target: &Target) -> Failure {
     Failure::in_file_or_output(error, &target.path, target.path.display())
 }

@@ -10,7 +10,7 @@ use trace_formats::paje::PajeTrace;
 /// what is not there the reader counts.
 pub fn trace<'a>(input: &'a [u8], path: &Path) -> PajeTrace<'a> {
     let mut trace = PajeTrace::new(input);
-    // Where each part is.
+    // Paths of the parts.
     let mut paths = vec![path.to_path_buf()];
     let mut real = vec![path.canonicalize().unwrap_or_default()];
     loop {

@@ -20,7 +20,7 @@ pub type Refused = (StatusCode, String);
 
 /// Rules by which requests are admitted.
 pub struct AccessRules {
-    /// What the page has to know; none where a proxy asks who somebody is.
+    /// Token that the page has to know; none where a proxy authenticates users.
     token: Option<String>,
     /// Name and value of the cookie, as a browser sends them.
     cookie: (String, String),

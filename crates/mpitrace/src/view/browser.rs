@@ -25,7 +25,7 @@ pub fn open(address: &str, signals: &Signals, ending: &Ending) {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     signals.release_in(&mut command);
-    // Where it cannot be opened the address stands on the terminal.
+    // If it cannot be opened, the address stands on the terminal.
     if let Ok(mut child) = command.spawn() {
         let waiter = std::thread::Builder::new().name("browser".into());
         drop(waiter.spawn(move || child.wait()));

@@ -51,7 +51,7 @@ impl Ending {
     /// Removes it all.
     pub fn clean(&self) {
         for path in self.0.paths.lock().drain(..) {
-            // What is gone already need not be removed.
+            // Files that are gone already need not be removed.
             drop(match path.is_dir() {
                 true => std::fs::remove_dir_all(&path),
                 false => std::fs::remove_file(&path),

@@ -12,11 +12,11 @@ use viewer_core::{
     PictureStyle, Theme, WindowContent,
 };
 
-/// How the names of exports begin.
+/// Prefix of the names of exports.
 const PREFIX: &str = "export.";
 /// Pixels of a PNG, which take four bytes each while it is made.
 const MAX_PIXELS: f64 = 16e6;
-/// How often somebody who waits for his turn looks whether he is still waited for.
+/// Interval at which a waiting request looks whether its client is still there.
 const LOOK: Duration = Duration::from_millis(50);
 /// One export is made at a time: they take more memory than answers do.
 static TURN: Mutex<()> = Mutex::new(());

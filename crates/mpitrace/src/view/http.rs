@@ -31,9 +31,9 @@ const CONNECTIONS: usize = 512;
 const HEAD: usize = 64 << 10;
 /// Bytes of what is posted: a token.
 const POSTED: usize = 256;
-/// How long a client may take to send a request, and how long a connection is kept that brings none.
+/// Time in which a client must send a request, and for which a connection is kept that brings none.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long to wait when the system has no descriptor or memory for another connection.
+/// Pause when the system has no descriptor or memory for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Listening socket for requests.
@@ -160,7 +160,7 @@ async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                 .timer(TokioTimer::new())
                 .header_read_timeout(REQUEST_TIMEOUT)
                 .max_buf_size(HEAD);
-            // What is wrong with a connection is the client's affair.
+            // Errors of a connection are the client's affair.
             let stream = TokioIo::new(Impatient::new(stream, limits.unread));
             let served = connection.serve_connection(stream, answer);
             let mut served = pin!(served);

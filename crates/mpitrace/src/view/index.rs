@@ -90,7 +90,7 @@ pub fn begin(traces: &mut [OpenedTrace]) {
                 continue;
             };
             index.set_totals(totals);
-            // Where no index can be kept, the next one who looks has to wait again, no more.
+            // If no index can be kept, the next one who looks has to wait again, no more.
             if let Some(store) = store {
                 let (identity, kept) = (identity(viewer), CachedTrace::Index);
                 drop(store.write(kept, &|out| {
@@ -101,7 +101,7 @@ pub fn begin(traces: &mut [OpenedTrace]) {
         // Whoever looks at anything meanwhile goes first.
         let _ = rustix::process::setpriority_process(None, LAST);
         for (mapped, viewer, store) in large {
-            // Where the trace is damaged or changed, previews stay what is known.
+            // If the trace is damaged or has changed, only previews are known.
             let summary = viewer.summary(&|| mapped.trouble().is_some());
             viewer.set_summing(false);
             if let (Ok(summary), Some(store)) = (summary, store)
@@ -215,7 +215,7 @@ fn kept_summary(store: &CacheFolder) -> Option<TraceSummary> {
     serde_json::from_slice(&text).ok()
 }
 
-/// What an index is of. When the trace was changed is known to its place.
+/// Identity of the trace of an index. The place of the index knows when the trace was changed.
 fn identity(viewer: &Viewer<'_>) -> IndexIdentity {
     let trace = viewer.trace();
     IndexIdentity::new(trace, trace.reader().directory().node_bytes(), 0)

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 /// Traces that can be open at once.
 pub const MAX_TRACES: usize = 64;
 
-/// Where a file is mapped. The handler finds by this whose page is gone.
+/// Address range of a mapped file. The handler finds by it whose page is gone.
 struct Region {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -32,18 +32,18 @@ static REGIONS: [Region; MAX_TRACES] = [const {
 }; MAX_TRACES];
 /// Regions that are taken.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
-/// What SIGBUS did before.
+/// Former action of SIGBUS.
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The bytes of a trace, until the process ends.
 pub struct Mapped {
     bytes: OpenedInput,
-    /// What is mapped: the mark that is set if the file is too short, the file, and its state when it was opened.
+    /// The mapping: the mark that is set if the file is too short, the file, and its state when it was opened.
     file: Option<(&'static Region, File, Identity)>,
     path: PathBuf,
 }
 
-/// What changes if a file is written to or replaced.
+/// Properties that change if a file is written to or replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Identity {
     device: u64,
@@ -180,7 +180,7 @@ extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, _: *mut libc
         };
         if let Some(region) = REGIONS.iter().find(holds) {
             region.is_torn.store(true, Ordering::Relaxed);
-            // What lies behind is gone as well.
+            // All later pages are gone as well.
             let page = at & !(libc::sysconf(libc::_SC_PAGESIZE) as usize - 1);
             let zeros = libc::mmap(
                 page as *mut libc::c_void,

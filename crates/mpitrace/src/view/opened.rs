@@ -124,7 +124,7 @@ fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, 
     let losses = target.write(trace.source()?.as_ref(), quiet)?;
     report_losses_of_picture(losses, trace.name());
     let input = OpenedInput::open_raw(&path)?;
-    // What is mapped stays without its name.
+    // The mapping stays although its name is gone.
     drop(folder);
     ending.forgets(&folder_path);
     Ok(Mapped::read(trace.name(), input))

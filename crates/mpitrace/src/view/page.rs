@@ -10,7 +10,7 @@ use viewer_core::{ApiError, ApiQuery};
 /// Bytes of the trace in a page.
 const MAX_PAGE_BYTES: usize = 20 << 20;
 
-/// What answers questions in a page, in place of the server: see `viewer/src/own.ts`.
+/// Script that answers questions in a page, in place of the server: see `viewer/src/own.ts`.
 const LOADER: &str = include_str!("page.js");
 
 /// Makes the page of a window. `state` is what stands behind the # of the page that it is made from, so that it opens alike.

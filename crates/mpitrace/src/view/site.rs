@@ -21,11 +21,11 @@ use viewer_core::{Answer, AnswerBody, ApiError, ApiQuery, TracesAnswer};
 
 /// Time for an answer that can be given in part, and says so.
 const BUDGET: Duration = Duration::from_secs(2);
-/// How long on one that is of use only as a whole.
+/// Time for an answer that is of use only as a whole.
 const WHOLE_BUDGET: Duration = Duration::from_secs(10);
-/// How long on the summary of a trace that is not large, which is made once.
+/// Time for the summary of a trace that is not large, which is made once.
 const SUMMARY_BUDGET: Duration = Duration::from_secs(60);
-/// How long may be worked on an export, of which a part would be of no use.
+/// Time for an export, of which a part would be of no use.
 const EXPORT_BUDGET: Duration = Duration::from_secs(120);
 /// KiB of memory for all answers together.
 const MEMORY: u32 = 256 << 10;
@@ -39,7 +39,7 @@ const LINE: u64 = 2 << 10;
 /// Bytes from which on compressing an answer is worth it.
 const LEAST_COMPRESSED: usize = 1400;
 
-/// What scripts and pictures the page may load, and from where: from this server only.
+/// Content security policy: the page loads scripts and pictures from this server only.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
     img-src 'self' blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ";
 
@@ -69,7 +69,7 @@ impl AsRef<[u8]> for HeldAnswer {
     }
 }
 
-/// What an address means.
+/// Meaning of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Address<'a> {
     Page,
@@ -210,7 +210,7 @@ impl ViewSite {
         match answer.await {
             Ok(Ok(answer)) => {
                 let is_file = matches!(answer.kind, AnswerBody::Text(mime) if mime != "text/plain");
-                // What it took to make the answer is free again, but for the answer itself.
+                // The memory that making the answer took is free again, but for the answer itself.
                 let kept = (answer.body.len() >> 10) + 1;
                 let kept = memory.split(kept.min(memory.num_permits()));
                 drop(memory);
@@ -258,7 +258,7 @@ impl ViewSite {
             true => export::export(trace, question, &self.assets, &cancel(EXPORT_BUDGET)),
             false => trace.viewer.answer(question, &cancel(budget(question))),
         };
-        // What was read from a file that is not what it was is no answer, nor is that it seems to be damaged.
+        // Nothing read from a file that has changed meanwhile is an answer, nor is an error that says it is damaged.
         match trace.trouble() {
             Some(trouble) => Err(gone(trouble)),
             None => answer,
@@ -388,7 +388,7 @@ fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {
     u32::try_from(need).unwrap_or(MEMORY).min(MEMORY)
 }
 
-/// How long may be worked on the answer to a question.
+/// Time for the answer to a question.
 fn budget(question: &str) -> Duration {
     match question.split('?').next() {
         Some("picture" | "overview" | "stats" | "matrix" | "sizes" | "hits" | "search") => BUDGET,

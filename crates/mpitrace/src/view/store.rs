@@ -22,11 +22,11 @@ pub enum CachedTrace {
     Summary,
 }
 
-/// How a file begins that is kept.
+/// First bytes of a kept file.
 type Magic = [u8; 8];
 
 impl CachedTrace {
-    /// What the name of its file ends with.
+    /// Ending of the name of its file.
     fn ending(self) -> &'static str {
         match self {
             CachedTrace::Index => "idx",
@@ -34,7 +34,7 @@ impl CachedTrace {
         }
     }
 
-    /// How its file begins. What follows are the key and its bytes.
+    /// First bytes of its file. The key and the contents follow.
     fn magic(self) -> &'static Magic {
         match self {
             CachedTrace::Index => b"LTIDX\0\0\x01",
@@ -43,7 +43,7 @@ impl CachedTrace {
     }
 }
 
-/// What a trace must be for what is kept to belong to it: size, time of last change in seconds and nanoseconds, hash.
+/// Identity of the trace that a kept file belongs to: size, time of last change in seconds and nanoseconds, hash.
 type Key = [u8; 32];
 
 /// Folder with the cached files of a trace.
@@ -51,7 +51,7 @@ pub struct CacheFolder {
     key: Key,
     /// Whose the trace is.
     owner: u32,
-    /// Where to look, in this order, but for the ending; the first that can be written gets a new one.
+    /// Paths to look at, in this order, without the ending; the first that can be written gets a new file.
     places: Vec<PathBuf>,
 }
 
@@ -188,7 +188,7 @@ fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, step)
 }
 
-/// Where the hash begins.
+/// Start value of the hash.
 const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 
 #[cfg(test)]
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(read(&store("a.slog2")).unwrap(), b"false");
     }
 
-    /// What `act` gives, which must not wait for somebody to write to this pipe: then somebody opens it at last, so that the
+    /// Runs `act`, which must not wait for somebody to write to this pipe. If it does, somebody opens it at last, so that the
     /// test ends.
     fn soon<T>(pipe: &Path, act: impl FnOnce() -> T) -> T {
         let (done, is_done) = std::sync::mpsc::channel::<()>();

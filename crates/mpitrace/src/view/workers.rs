@@ -30,7 +30,7 @@ struct Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         self.is_dropped.store(true, Ordering::Relaxed);
-        // What has not been begun is not begun at all.
+        // Work that has not begun is dropped.
         self.work.abort();
     }
 }

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// One after the other: what is left behind is looked for in the whole system.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// How long something may take that must happen.
+/// Time in which something must happen.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -31,7 +31,7 @@ fn mpitrace(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What a command of the system prints, if there is such a command and it ends well.
+/// Output of a command of the system, if there is such a command and it ends well.
 fn system(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -377,7 +377,7 @@ fn every_byte_once(kind: &str) {
     gone.sync_all().unwrap();
     let gone_inode = gone.metadata().unwrap().ino();
     drop(gone);
-    // Where it lies must be known before it goes.
+    // Its place must be known before it goes.
     Trace::until(&disk.path("disk.blocks"), |trace| {
         trace.extents.iter().any(|of| of.1 == gone_inode)
     });
@@ -536,7 +536,7 @@ fn what_is_killed_leaves_nothing() {
     );
     nothing_left();
     assert!(!disk.path("state").exists() && !disk.path("state.socket").exists());
-    // What it wrote until then is there.
+    // Everything written until then is there.
     let trace = Trace::read(&output);
     assert!(trace.transfers.iter().any(|t| t.tid() == tid()));
     fs::remove_file(&output).unwrap();

@@ -605,7 +605,7 @@ fn a_block_file_that_was_cut_off_is_bad() {
     bench.is_bad(&empty, "cannot be read");
 }
 
-/// What has no end is refused at once, or looked at no further than to see that it is no trace.
+/// An endless input is refused at once, or read only as far as needed to see that it is no trace.
 #[test]
 fn devices_and_holes_end_no_command() {
     let folder = tempfile::tempdir().expect("folder");

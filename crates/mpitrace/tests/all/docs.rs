@@ -102,7 +102,7 @@ fn every_command_gives_examples_and_has_a_man_page() {
     }
 }
 
-/// What an example in a help text gives as arguments: words of a shell, up to what only a shell does.
+/// Arguments of an example in a help text: words of a shell, up to the first thing that only a shell does.
 fn words(example: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -136,7 +136,7 @@ fn examples_are_calls_that_are_taken() {
             _ => vec![],
         };
         for line in lines.into_iter().chain(between) {
-            // What stands behind two blanks explains; what is behind < > | is the shell's.
+            // Text after two blanks explains; text after < > | is the shell's.
             let call = line.split("  ").next().unwrap();
             let call = call.split(['<', '>', '|']).next().unwrap().trim();
             let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))

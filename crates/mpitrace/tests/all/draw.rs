@@ -18,7 +18,7 @@ fn sample() -> String {
     data("slog2/sample.slog2").to_str().unwrap().to_owned()
 }
 
-/// What it says on stderr, and how it ends.
+/// Runs the command, which must fail. Gives exit code and stderr.
 fn refused(arguments: &[&str]) -> (i32, String) {
     let output = draw(arguments);
     let text = String::from_utf8(output.stderr).unwrap();
@@ -75,7 +75,7 @@ fn png_has_the_size_and_the_colours_that_were_asked_for() {
 }
 
 #[test]
-fn windows_rows_and_categories() {
+fn windows_timelines_and_categories() {
     let text = |more: &[&str]| {
         let output = draw(&[&[sample().as_str(), "-", "-q"], more].concat());
         assert!(output.status.success(), "{output:?}");
@@ -84,8 +84,8 @@ fn windows_rows_and_categories() {
     let part = text(&["--window", "25%", "30%"]);
     assert_ne!(part, text(&[]));
     assert!(part.len() < text(&[]).len());
-    let rows = text(&["--rows", "1,rank 0"]);
-    assert!(rows.contains(">rank 0</text>") && !rows.contains(">rank 2</text>"));
+    let timelines = text(&["--timelines", "1,rank 0"]);
+    assert!(timelines.contains(">rank 0</text>") && !timelines.contains(">rank 2</text>"));
     let kinds = text(&["--categories", "step,MPI_Comm*"]);
     assert!(kinds.contains(">MPI_Comm_rank</text>") && !kinds.contains(">message</text>"));
 }
@@ -100,8 +100,8 @@ fn wrong_calls_say_what_is_wrong() {
     refuse(&["a.jpg"], "a.jpg: pictures are .svg or .png");
     refuse(&["-", "--window", "100", "200"], "is outside the log");
     refuse(&["-", "--window", "2", "1"], "ends before that");
-    refuse(&["-", "--rows", "99"], "--rows takes none of the");
-    refuse(&["-", "--rows", "5-x"], "is no range of rows");
+    refuse(&["-", "--timelines", "99"], "--timelines takes none of the");
+    refuse(&["-", "--rows", "5-x"], "is no range of timelines");
     refuse(
         &["a.png", "--size", "20000x20000"],
         "at most 50000000 pixels",

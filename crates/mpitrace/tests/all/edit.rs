@@ -179,7 +179,7 @@ fn from_call_to_disk() {
     );
     assert!(titles(&split)[0].contains("world_rank x 10 + sub-line"));
     assert_eq!(counts(&split), counts(&arrows));
-    // What is aligned stays where it is.
+    // Aligned traces stay where they are.
     let printed = ok(&["merge", &arrows, &arrows, &both]);
     assert!(!printed.contains("shifted"), "{printed}");
 }

@@ -21,7 +21,7 @@ fn mpitrace(arguments: &[&str]) -> Output {
         .expect("mpitrace")
 }
 
-/// What it prints when all goes well.
+/// Runs the command, which must succeed, and gives its output.
 fn shown(arguments: &[&str]) -> String {
     let output = mpitrace(arguments);
     assert!(output.status.success(), "{arguments:?}: {output:?}");

@@ -18,7 +18,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What the command has to say when all goes well.
+/// Runs the command, which must succeed, and gives its stdout.
 fn done(arguments: &[&str]) -> String {
     let output = mpitrace(arguments);
     assert_eq!(

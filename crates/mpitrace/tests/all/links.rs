@@ -44,7 +44,7 @@ fn texts(endings: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// How GitHub names a heading in links.
+/// Name of a heading in links, as GitHub makes it.
 fn anchor(heading: &str) -> String {
     let shown = heading.trim().to_lowercase();
     let kept = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
@@ -192,13 +192,13 @@ fn files_that_are_named_exist() {
     assert_eq!(missing, Vec::<String>::new());
 }
 
-/// What follows `option` in a command.
+/// The word after `option` in a command.
 fn reported<'a>(words: &[&'a str], option: &str) -> Option<&'a str> {
     let at = words.iter().position(|word| *word == option)?;
     words.get(at + 1).copied()
 }
 
-/// What is wrong with the crate or the target that a cargo command names.
+/// Names the fault of the crate or the target that a cargo command names.
 fn wrong(command: &str) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let folder = match reported(&words, "-p") {

@@ -18,7 +18,7 @@ fn succeeds(folder: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {printed}");
 }
 
-/// What the commands read.
+/// Writes the inputs of the commands.
 fn inputs(folder: &Path) {
     for name in ["a.clog2", "a.slog2", "run.meta"] {
         let synth = ["synth", "-q", "--ranks", "2", "--drawables", "60", name];

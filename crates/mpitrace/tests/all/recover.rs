@@ -98,7 +98,7 @@ impl Drop for Folder {
     }
 }
 
-/// How a process ended.
+/// End of a process.
 pub(crate) struct End {
     run: u64,
     ended: u32,

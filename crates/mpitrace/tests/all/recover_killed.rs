@@ -158,7 +158,7 @@ fn check(mpi: &Mpi, threads: usize) {
     assert!(!printed.contains("no block file"), "{printed}");
     for (rank, (total, functions)) in &all {
         let (begun, done) = truth(folder, *rank);
-        // How far the other one came before it was killed, too, is up to the launcher.
+        // The progress of the other one before it was killed, too, is up to the launcher.
         assert!(begun > if *rank == 1 { 12_000 } else { 0 });
         assert!(begun - done <= threads as u64, "{begun} begun, {done} done");
         assert!(

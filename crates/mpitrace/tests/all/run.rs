@@ -429,7 +429,7 @@ fn signals_stdin_and_exit_codes_are_those_of_the_command() {
         assert_eq!(stdout(&output), "caught", "{signal}");
         assert_eq!(output.status.code(), Some(9), "{signal}");
     }
-    // What was ignored before stays ignored.
+    // Signals that were ignored before stay ignored.
     let app = bench.script("app", "kill -HUP $$ $PPID; exit 4");
     let output = in_shell(&bench, "trap '' HUP", &format!("-q -- {app}"));
     assert_eq!(output.status.code(), Some(4));

@@ -18,7 +18,7 @@ pub enum AlogErrorKind {
         line: u64,
         /// Which of the numbers is missing, wrong or too large.
         expected: &'static str,
-        /// What stands there, cut to 40 bytes.
+        /// The text found, cut to 40 bytes.
         found: String,
     },
     /// The last line has no line feed: the file was cut off within it.
@@ -30,7 +30,7 @@ pub enum AlogErrorKind {
     NoStateName {
         /// The number of the line.
         line: u64,
-        /// What stands there, cut to 40 bytes.
+        /// The text found, cut to 40 bytes.
         found: String,
     },
     /// The file ended before as many events as its `-2` line announces.

@@ -46,7 +46,7 @@ pub mod etype {
 /// A time as it stands in a file, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timestamp {
-    /// What all writers write; also other ways to say the same number.
+    /// The form that all writers use; also other spellings of the same number.
     Whole(u64),
     /// Time in a form that readers accept and MPE does not write: fractions, negative and very large numbers.
     Real(f64),

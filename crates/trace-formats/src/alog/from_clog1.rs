@@ -73,7 +73,7 @@ impl OutputClock {
     }
 }
 
-/// What the C cast to `unsigned long` gives: negative numbers wrap around.
+/// The C cast to `unsigned long`: negative numbers wrap around.
 fn truncated(micros: f64) -> u64 {
     if micros < 0.0 {
         (micros as i64) as u64

@@ -137,7 +137,7 @@ impl<'a> AlogLines<'a> {
         missing > 0 && !(is_whole && missing >= self.processes.saturating_mul(2).max(4))
     }
 
-    /// What is wrong with a file of which all lines are well.
+    /// Error of a file of which all lines are sound.
     fn missing(&self) -> Option<AlogError> {
         let kind = match self.announced {
             Some(announced) if self.is_cut(announced) => AlogErrorKind::MissingEvents {

@@ -73,7 +73,7 @@ impl<'a> AlogSource<'a> {
             header.messages.len() as u64,
         );
         let program = match header.creator.as_slice() {
-            // What MPE writes there says nothing.
+            // MPE writes this name for every process, so it says nothing.
             b"Me" => String::new(),
             creator => String::from_utf8_lossy(creator).into_owned(),
         };

@@ -16,7 +16,7 @@ pub enum Clog1ErrorKind {
     NotClog1,
     /// The file ends in the middle of something.
     Truncated {
-        /// What stands there according to the format.
+        /// The expected item, according to the format.
         what: &'static str,
         /// Bytes it takes.
         expected: usize,

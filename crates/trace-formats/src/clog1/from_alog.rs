@@ -24,7 +24,7 @@ pub fn from_alog<W: Write>(alog: &AlogReader<'_>, out: W) -> Result<(W, Losses),
     let mut header = AlogHeader::default();
     let mut span: Option<(f64, f64)> = None;
     for line in alog.lines().map_while(Result::ok) {
-        // What is wrong is said below, when all before it has been written.
+        // The error is reported below, when all records before it have been written.
         let _ = header.take(&line);
         if let LineContent::Event(event) = line.content
             && !event.is_header()

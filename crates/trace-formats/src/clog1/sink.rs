@@ -152,7 +152,7 @@ struct RecordLog<W: Write> {
     writer: Clog1Writer<W>,
     /// Ranks and handles of the communicators they are in.
     comms: Vec<(i32, i32)>,
-    /// What is taken off all times; set with the first.
+    /// Origin of times, which is subtracted from all; set with the first.
     origin: Option<f64>,
     shifted: bool,
     cut: u64,

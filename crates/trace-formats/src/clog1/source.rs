@@ -63,7 +63,7 @@ impl<'a> Clog1Source<'a> {
     }
 }
 
-/// What is lost with a record that is neither event nor definition.
+/// Names the loss of a record that is neither event nor definition.
 fn lost(body: &Clog1Body) -> &'static str {
     match body {
         Clog1Body::Comm(_) => "record of a communicator",

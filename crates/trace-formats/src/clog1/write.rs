@@ -18,7 +18,7 @@ pub struct Clog1Writer<W: Write> {
     out: W,
     layout: Clog1Layout,
     block: Vec<u8>,
-    /// Where the block goes, from the start of the file.
+    /// Offset of the block, from the start of the file.
     offset: u64,
     /// Time of the last record.
     time: f64,

@@ -248,7 +248,7 @@ fn record_size(rectype: i32) -> Option<usize> {
         .copied()
 }
 
-/// Where the pad field of a record of this type is.
+/// Offset of the pad field of a record of this type.
 fn pad_field(rectype: i32) -> Option<usize> {
     match rectype {
         rectype::STATEDEF | rectype::COLLEVT => Some(HEADER_SIZE + 12),
@@ -258,7 +258,7 @@ fn pad_field(rectype: i32) -> Option<usize> {
     }
 }
 
-/// Where the ints of a record of this type are, but for that of a GID.
+/// Offsets of the ints of a record of this type, without that of a GID.
 fn int_fields(rectype: i32) -> &'static [usize] {
     const FIELDS: [usize; 9] = [8, 12, 16, 20, 24, 28, 32, 36, 40];
     let body = match rectype {
@@ -272,7 +272,7 @@ fn int_fields(rectype: i32) -> &'static [usize] {
     &FIELDS[..4 + body]
 }
 
-/// Where its doubles are.
+/// Offsets of the doubles of a record of this type.
 fn long_fields(rectype: i32) -> &'static [usize] {
     match rectype {
         rectype::TIMESHIFT => &[0, HEADER_SIZE],

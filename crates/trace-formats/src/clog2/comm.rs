@@ -6,7 +6,7 @@ use super::gid::Gid;
 use super::record::{Clog2CommEvent, comm_etype};
 use std::collections::HashMap;
 
-/// How many communicators in a row may be unknown, because the records that made them are lost.
+/// Most communicators in a row that may be unknown because the records that made them are lost.
 const MAX_SKIPPED_COMMS: usize = 64;
 
 /// The LID of "no communicator": in the null body of a COMM record, and as partner of a message in a local file.

@@ -15,7 +15,7 @@ pub type Clog2Error = Fault<Clog2ErrorKind>;
 pub enum Clog2ErrorKind {
     /// The data end in the middle of something.
     Truncated {
-        /// What stands there according to the format.
+        /// The expected item, according to the format.
         what: &'static str,
         /// Bytes it takes.
         expected: u64,
@@ -33,7 +33,7 @@ pub enum Clog2ErrorKind {
         field: &'static str,
         /// Value that was expected.
         expected: &'static str,
-        /// What stands there, cut to 32 characters.
+        /// The text found, cut to 32 characters.
         found: String,
     },
     /// A record has a type outside 0 … 11.

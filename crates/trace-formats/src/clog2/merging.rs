@@ -5,7 +5,7 @@ use super::comm::{Clog2CommKind, CommTable, UNKNOWN_LID};
 use super::preamble::Preamble;
 use super::record::{Clog2Body, Clog2Record};
 
-/// What MPE's merge, clog2_join and clog2_print do to each record.
+/// The changes that MPE's merge, clog2_join and clog2_print make to each record.
 #[derive(Clone, Debug)]
 pub(crate) struct Merging {
     /// By index of the file's table the number in the merged file, and whether it is an intercommunicator.

@@ -8,7 +8,7 @@ use super::record::{Clog2Body, Clog2EventDef, Clog2StateDef, msg_etype};
 use super::text::FixedText;
 use trace_model::{Category, Definitions, Line, Losses, Topology};
 
-/// Where a line is in the file.
+/// Place of a line in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct NumberedPlace {
     pub(super) comm: i32,
@@ -16,7 +16,7 @@ pub(super) struct NumberedPlace {
     pub(super) thread: i32,
 }
 
-/// What the file has for a category.
+/// The file's description of a category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DescribedCategory {
     /// Start and end event.
@@ -262,12 +262,12 @@ impl CategoryNumbering {
         }
     }
 
-    /// Where a line is; `None` if nothing is known of it.
+    /// Place of a line; `None` for an unknown one.
     pub(super) fn place(&self, line: i32) -> Option<NumberedPlace> {
         self.places.get(&line).copied()
     }
 
-    /// What the file has for a category; `None` if nothing is known of it.
+    /// The file's description of a category; `None` for an unknown one.
     pub(super) fn category(&self, index: i32) -> Option<DescribedCategory> {
         self.categories.get(&index).copied()
     }

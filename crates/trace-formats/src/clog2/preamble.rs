@@ -196,7 +196,7 @@ const OFFSET_UNIT: u64 = 1 << 30;
 struct Strings<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the string given out last begins.
+    /// Start of the string given out last.
     start: usize,
 }
 

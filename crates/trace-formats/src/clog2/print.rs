@@ -252,7 +252,7 @@ fn fixed(out: &mut Vec<u8>, value: f64) {
     let millionths = value * 1e6;
     let whole = millionths.floor();
     let rest = millionths - whole;
-    // Where rounding is close, or the sign matters, the exact way decides.
+    // If rounding is close, or the sign matters, the exact way decides.
     if !(0.0..MAX_EXACT_MILLIONTHS).contains(&millionths)
         || (rest - 0.5).abs() < 0.01
         || value.is_sign_negative()

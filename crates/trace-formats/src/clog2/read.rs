@@ -169,7 +169,7 @@ pub struct RawClog2Records<'a> {
 }
 
 impl RawClog2Records<'_> {
-    /// Where the block ends that is being read, or the file if it is cut off before.
+    /// End of the block that is being read, or of the file if it is cut off before.
     pub(super) fn block_end(&self) -> usize {
         self.block_end.min(self.blocks.len())
     }

@@ -67,7 +67,7 @@ pub fn repair<W: Write + Seek>(
             writer.write_padded(&record, record.pad(bytes))?;
             repair.records += 1;
         }
-        // What is behind a sound end mark stays, too: a sound file comes out as it was.
+        // Bytes after a sound end mark stay, too: a sound file comes out as it was.
         let behind = match found.end_at {
             Some(at) => reader.bytes().get(at + HEADER_SIZE..behind),
             None => None,
@@ -89,7 +89,7 @@ pub fn repair<W: Write + Seek>(
     Ok((out, repair))
 }
 
-/// What is sound in a block.
+/// Sound records of a block.
 struct SoundRecords {
     /// Number of records but for the end mark.
     records: usize,

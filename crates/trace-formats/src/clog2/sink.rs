@@ -150,7 +150,7 @@ impl<W: Write + Seek> trace_model::Sink for Clog2Sink<W> {
     }
 }
 
-/// What two ends of a message have in common for a reader: tag, and communicator and rank of either side.
+/// Properties that a reader finds in both ends of a message: tag, and communicator and rank of either side.
 type MessageRoute = (i32, (i32, i32), (i32, i32));
 
 /// Writes points in time as records.
@@ -256,7 +256,7 @@ impl<W: Write + Seek> Events<W> {
         } else {
             let what = "state that overlaps one of its own category on its line, ends exchanged";
             self.losses.add(what, 1);
-            // What a reader does.
+            // As readers do.
             open.pop_front();
         }
     }

@@ -114,7 +114,7 @@ impl trace_model::Source for Clog2Source<'_> {
     }
 }
 
-/// What ends a pass over the file early.
+/// Reason to end a pass over the file early.
 enum Halt {
     File(Clog2Error),
     Put(Stop),

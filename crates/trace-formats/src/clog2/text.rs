@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn faults_of_utf_8_are_those_java_sees() {
-        // What Java 17 made of these bytes.
+        // The texts that Java 17 made of these bytes.
         for (bytes, java) in [
             (&b"plain \xc3\xa9"[..], "plain é"),
             (b"\xed\xa0\x80x", "\u{fffd}x"),

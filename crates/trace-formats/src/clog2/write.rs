@@ -41,11 +41,11 @@ pub struct Clog2Writer<W: Write + Seek> {
     /// Bytes of this block.
     used: usize,
     block_size: usize,
-    /// Where the next block goes, from the start of the file.
+    /// Offset of the next block, from the start of the file.
     offset: u64,
     /// Path of the output, if it has one.
     path: Option<PathBuf>,
-    /// What gives a complete file its name.
+    /// Function that gives a complete file its name.
     complete: fn(&mut W) -> io::Result<()>,
 }
 
@@ -370,7 +370,7 @@ impl<W: Write + Seek> Clog2Writer<W> {
     }
 }
 
-/// What a merged file says about itself, whatever the caller's preamble came from.
+/// Preamble of a merged file, whatever file the caller's preamble came from.
 fn finalized(preamble: &Preamble, comm_table_offset: u64) -> Preamble {
     Preamble {
         endian: Endian::Big,

@@ -178,7 +178,7 @@ impl<'c> Resolution<'c> {
     }
 
     fn run(mut self) {
-        // What waits for a group of a communicator that is not known yet comes again; when all wait, there is no hope.
+        // A call that waits for a group of a communicator that is not known yet comes again; when all wait, there is no hope.
         let mut waits = 0;
         while let Some((work, from)) = self.work.pop_front() {
             let (members, sides, dims) = match work {
@@ -270,7 +270,7 @@ impl<'c> Resolution<'c> {
         self.creations[place].1.get(event as usize)
     }
 
-    /// What a call made that all members of a communicator took part in.
+    /// Makes the communicators of a call that all members of a communicator took part in.
     fn make(
         &mut self,
         events: &[(u32, u32)],

@@ -72,7 +72,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// How the stream of an old version differs from the current one.
+/// Differences of the stream of an old version from the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StreamDialect(u8);
 

@@ -239,7 +239,7 @@ impl RankFiles {
     }
 }
 
-/// What the stretches `known`, in order of their first ranks, leave out of `ranks` ranks.
+/// Ranks below `ranks` that the stretches `known`, in order of their first ranks, leave out.
 fn gaps(
     known: impl IntoIterator<Item = (u32, u32)>,
     ranks: u32,
@@ -254,7 +254,7 @@ fn gaps(
     })
 }
 
-/// What stands between `PLACE-` and `.bin` in the names of a folder, where that is digits alone.
+/// Texts between `PLACE-` and `.bin` in the names of a folder that are digits alone.
 fn numbers_at(place: &Path) -> Vec<String> {
     let Some(last) = place.file_name() else {
         return Vec::new();

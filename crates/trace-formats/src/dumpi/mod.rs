@@ -67,5 +67,5 @@ pub use stream::DumpiRecords;
 /// The bytes that begin a file, and as a u64 its index.
 pub const MAGIC: [u8; 8] = [0xFF, 0xAA, 0xDD, b'D', b'U', b'M', b'P', b'I'];
 
-/// What the footer begins with.
+/// First bytes of the footer.
 const FOOTER_MARK: u64 = 0x0000_0000_F007_FEE7;

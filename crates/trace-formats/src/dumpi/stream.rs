@@ -93,7 +93,7 @@ impl<'a> DumpiRecords<'a> {
         }))
     }
 
-    /// What stands between the function id and the arguments.
+    /// Fields between the function id and the arguments.
     #[inline]
     fn head(
         &self,

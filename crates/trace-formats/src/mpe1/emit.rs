@@ -12,7 +12,7 @@ use trace_model::{
 #[derive(Debug)]
 pub(crate) struct Emitter {
     points: Points,
-    /// What is known of categories and lines.
+    /// Findings about categories and lines.
     pub(crate) book: Book,
 }
 
@@ -221,7 +221,7 @@ fn is_made_of_events(category: &Category) -> bool {
     keys.all(|key| ours.iter().any(|ours| plain(&key.0) == ours.as_bytes()))
 }
 
-/// What the start or the end event of a drawable carries: the data is returned, the text appended to `text`.
+/// Data and text of the start or the end event of a drawable: returns the data, and appends the text to `text`.
 fn values(category: &Category, info: &[u8], is_end: bool, text: &mut Vec<u8>) -> i32 {
     let (data_key, text_key) = if is_end {
         (key::END_DATA, key::END_TEXT)

@@ -19,14 +19,14 @@ pub(crate) struct StateDefinition {
     pub(crate) name: Vec<u8>,
 }
 
-/// What the events of a number carry.
+/// Data that the events of a number carry.
 #[derive(Clone, Copy, Debug, Default)]
 struct EventUse {
     data: bool,
     text: bool,
 }
 
-/// What is collected in the first pass.
+/// Findings of the first pass.
 #[derive(Debug)]
 pub(crate) struct EventSurvey {
     states: Vec<StateDefinition>,
@@ -40,7 +40,7 @@ pub(crate) struct EventSurvey {
     pub(crate) losses: Losses,
 }
 
-/// What an event of some number does.
+/// Effect of an event number.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EventRole {
     Start(usize),
@@ -62,7 +62,7 @@ pub(crate) struct ReadPlan {
     pub(crate) definitions: Definitions,
     /// The order in which drawables come.
     pub(crate) order: DrawableOrder,
-    /// What is known to be lost.
+    /// Losses that are known so far.
     pub(crate) losses: Losses,
     pub(super) roles: HashMap<i32, EventRole>,
     /// Category index and values, by slot.

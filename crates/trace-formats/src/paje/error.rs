@@ -34,7 +34,7 @@ pub enum Problem {
     Quote,
     /// A line with `%` that is not what has to stand there.
     Definition {
-        /// What has to stand there.
+        /// The expected item.
         expected: &'static str,
         /// Text that was found.
         found: String,

@@ -60,7 +60,7 @@ fn nodes(tables: &PajeTables) -> Vec<Option<u32>> {
         })
         .collect();
     let mut nodes = vec![None; tables.containers.len()];
-    // What is above a container was made before it.
+    // Containers above a container were made before it.
     for (number, container) in tables.containers.iter().enumerate() {
         nodes[number] = match is_node[container.kind as usize] {
             true => Some(number as u32),

@@ -178,7 +178,7 @@ mod tests {
         String::from_utf8(out).expect("ASCII")
     }
 
-    /// What the C library prints.
+    /// The number as the C library prints it.
     fn by_c(format: &std::ffi::CStr, number: f64) -> String {
         let mut buffer = [0u8; 512];
         // SAFETY: the buffer is as long as it is said to be, and the format takes one double.

@@ -135,7 +135,7 @@ impl Printed {
     }
 }
 
-/// What was on a container for one type, in order.
+/// Entities on a container for one type, in order.
 #[derive(Debug, Default)]
 struct PrintedLane {
     items: Vec<LaneItem>,

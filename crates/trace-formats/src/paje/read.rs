@@ -131,7 +131,7 @@ pub struct EventDefinition {
     pub name: Vec<u8>,
     /// The fields, without the number of the definition.
     pub fields: Vec<FieldDefinition>,
-    /// Where each known field stands.
+    /// Position of each known field.
     places: [u8; FIELDS],
 }
 
@@ -199,7 +199,7 @@ impl<'r> PajeEvent<'r> {
     /// Time of the event in seconds; `None` if its definition has none.
     ///
     /// # Errors
-    /// What stands there is no number.
+    /// The field is no number.
     pub fn time(&self) -> Result<Option<f64>, PajeError> {
         if !self.definition.has(KnownField::Time) {
             return Ok(None);

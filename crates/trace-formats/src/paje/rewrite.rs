@@ -11,7 +11,7 @@ use super::read::{PajeReader, PajeTrace, definition_word};
 /// become those of it; nothing else differs.
 ///
 /// # Errors
-/// What is wrong with the trace, found while it is copied; and those of `out`.
+/// The trace is damaged, which shows while it is copied; and the errors of `out`.
 pub fn rewrite(
     bytes: &[u8],
     dialect: Option<FieldDialect>,
@@ -53,7 +53,7 @@ pub fn rewrite(
     Ok(())
 }
 
-/// Where the name of a field stands on a line of a definition, and its name in this dialect.
+/// Position of the name of a field on a line of a definition, and its name in this dialect.
 fn renamed(
     line: &[u8],
     tokens: &[ValueSpan],

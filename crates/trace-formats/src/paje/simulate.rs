@@ -77,7 +77,7 @@ pub struct Simulator {
     over: Vec<Entity>,
 }
 
-/// What happens on a container for one type.
+/// State of a container for one type.
 #[derive(Debug, Default)]
 struct ContainerLane {
     /// Entities so far.
@@ -531,7 +531,7 @@ impl ContainerLane {
         number
     }
 
-    /// What a state was; container and type are the caller's to set.
+    /// Ends a state; the caller sets container and type.
     fn end_state(&mut self, state: OpenState, time: f64, ended: Option<EventPosition>) -> Entity {
         if state.number + 1 == self.count {
             self.last = Some((state.start, time));
@@ -551,7 +551,7 @@ impl ContainerLane {
 }
 
 impl OpenVariable {
-    /// What a variable was; container and type are the caller's to set.
+    /// Ends a value of a variable; the caller sets container and type.
     fn until(self, time: f64) -> Entity {
         Entity {
             container: ROOT,

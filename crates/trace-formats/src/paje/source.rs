@@ -28,7 +28,7 @@ pub struct PajeSource<'a> {
     map: DrawableMap,
 }
 
-/// How the things of the trace become drawables.
+/// Numbers of categories and lines by the trace's types and containers.
 #[derive(Debug, Default)]
 struct DrawableMap {
     /// By container the id of its line.
@@ -48,7 +48,7 @@ struct Key {
 /// Names and types of the user's own fields.
 type UserFields = Vec<(Vec<u8>, char)>;
 
-/// What the writer of this crate puts into a trace on its own account: it is no drawable, and no loss either.
+/// Entities that the writer of this crate adds to a trace: they are no drawables, and no losses either.
 #[derive(Clone, Copy, Debug, Default)]
 struct OwnMarks {
     /// Type and value of the state that is around everything.
@@ -83,7 +83,7 @@ impl OwnMarks {
     }
 }
 
-/// What is used of what a trace defines.
+/// Types and values of the trace that occur.
 #[derive(Debug, Default)]
 struct Used {
     keys: HashSet<Key>,
@@ -123,7 +123,7 @@ impl<'a> PajeSource<'a> {
     /// Reads the trace for its definitions.
     ///
     /// # Errors
-    /// What is wrong with the trace. If only the last line is, which was cut off, that is a loss.
+    /// The trace is damaged. If only its last line is, because it was cut off, that is a loss instead.
     pub fn new(trace: PajeTrace<'a>) -> Result<Self, PajeError> {
         let mut used = Used::default();
         let mut run = simulate(&trace, &mut |_, definitions, entity| {

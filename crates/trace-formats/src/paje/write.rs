@@ -103,11 +103,11 @@ impl<W: Write> trace_model::Sink for PajeSink<W> {
 struct EventLineWriter<W> {
     out: W,
     categories: HashMap<i32, WrittenContainer, RandomState>,
-    lines: HashMap<i32, Thread, RandomState>,
+    lines: HashMap<i32, ThreadContainer, RandomState>,
     /// Ids of the lines of each rank, by rank.
     ranks: BTreeMap<i32, Vec<i32>>,
     nodes: usize,
-    /// What is added to times, so that none is below 0.
+    /// Shift that is added to times, so that none is below 0.
     shift: Option<f64>,
     last: f64,
     /// Numbers of the messages of which one end was written, by drawable.
@@ -122,7 +122,7 @@ struct WrittenContainer {
 }
 
 /// A line, which becomes a container of type Thread.
-struct Thread {
+struct ThreadContainer {
     line: Line,
     alias: String,
     is_created: bool,
@@ -188,7 +188,7 @@ impl<W: Write> EventLineWriter<W> {
             self.ranks.entry(line.rank).or_default().push(line.id);
             self.lines.insert(
                 line.id,
-                Thread {
+                ThreadContainer {
                     line: line.clone(),
                     alias,
                     is_created: false,
@@ -288,7 +288,7 @@ impl<W: Write> EventLineWriter<W> {
     }
 
     fn point(&mut self, point: &DrawablePoint) -> io::Result<()> {
-        // What comes after the first drawable may be earlier only by the error of adding.
+        // Later points may be earlier than the first drawable only by the error of adding.
         let time = (point.time + self.shift.unwrap_or(0.0)).max(self.last);
         self.last = time;
         self.create_thread(point.line, time)?;

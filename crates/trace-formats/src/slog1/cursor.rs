@@ -26,7 +26,7 @@ impl<'a> Slog1Cursor<'a> {
         Slog1Cursor { rest, offset, what }
     }
 
-    /// Where the next byte is, from the start of the file.
+    /// Offset of the next byte, from the start of the file.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }

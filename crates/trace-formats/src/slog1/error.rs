@@ -15,7 +15,7 @@ pub type Slog1Error = Fault<Slog1ErrorKind>;
 pub enum Slog1ErrorKind {
     /// The data end in the middle of something.
     Truncated {
-        /// What stands there according to the format.
+        /// The expected item, according to the format.
         what: &'static str,
         /// Bytes it takes.
         expected: u64,
@@ -98,9 +98,9 @@ pub enum Slog1ErrorKind {
     DirectoryFull(u32),
     /// Writing: the records do not come in the order of time that was announced.
     Order {
-        /// Where the frame begins, in seconds.
+        /// Start of the frame, seconds.
         start: f64,
-        /// Where it would end.
+        /// End that it would have, seconds.
         end: f64,
     },
     /// Writing: a record for which no room was reserved, although others had it reserved.

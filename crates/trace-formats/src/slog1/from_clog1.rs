@@ -143,7 +143,7 @@ pub fn from_clog1<W: Read + Write + Seek>(
     }
 }
 
-/// What the first look at a file finds.
+/// Findings of the first look at a file.
 #[derive(Debug, Default)]
 struct Clog1Survey {
     states: Vec<Clog1StateDef>,
@@ -263,7 +263,7 @@ impl Clog1Survey {
     }
 }
 
-/// What is lost with a record that is neither event nor description of a state.
+/// Names the loss of a record that is neither event nor description of a state.
 fn lost(body: &Clog1Body) -> &'static str {
     match body {
         Clog1Body::EventDef(_) => "description of an event",

@@ -80,7 +80,7 @@ pub(super) fn endings(kind: u8) -> &'static [&'static str] {
     }
 }
 
-/// What of the text before a value is its name: `bytes` of `, bytes=`.
+/// The name in the text before a value: `bytes` of `, bytes=`.
 fn stem(key: &[u8]) -> &[u8] {
     let key = key.strip_suffix(b"0x").unwrap_or(key);
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// one without statistics, because it was cut off or not finished, everything else.
 ///
 /// # Errors
-/// What is wrong with the file, or [`Slog1ErrorKind::Io`] if the text could not be written.
+/// The file is damaged, or [`Slog1ErrorKind::Io`] if the text could not be written.
 pub fn print(
     reader: &Slog1Reader<'_>,
     name: &[u8],
@@ -121,7 +121,7 @@ impl<W: Write> Slog1Printer<'_, '_, W> {
         let statistics = match self.reader.statistics() {
             Ok(statistics) => statistics,
             Err(error) if matches!(error.kind, Slog1ErrorKind::NoStatistics) => {
-                // What the original says of a file whose second pass did not come to its end.
+                // Text of the original about a file whose second pass did not come to its end.
                 return self.text(&[
                     b"slog_pstat.c:SLOG_PSTAT_Print() - input pointer SLOG_pstat_t is NULL \n\n",
                 ]);
@@ -290,8 +290,8 @@ impl fmt::Display for Time {
     }
 }
 
-/// What stands before the point of a number and the 17 digits behind it, rounded from its exact value; `None` for
-/// numbers that are negative, very large or none, which take the slow way that formats any number.
+/// Whole part of a number and the 17 digits after the point, rounded from its exact value; `None` for
+/// numbers that are negative, very large or NaN, which take the slow way that formats any number.
 fn parts(value: f64) -> Option<(u64, u64)> {
     const SCALE: u128 = 100_000_000_000_000_000;
     let bits = value.to_bits();

@@ -45,7 +45,7 @@ impl Display {
 
     /// Appends the bytes of the entry.
     ///
-    /// What stands behind the NUL of a string has no meaning; it is what the original leaves there.
+    /// Bytes after the NUL of a string have no meaning; they are those that the original leaves there.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&decimal(self.key.intvltype.into()));
         out.extend_from_slice(&decimal(self.key.bebits.code().into()));

@@ -261,7 +261,7 @@ pub struct Directories<'a> {
     file: &'a [u8],
     header: Slog1Header,
     next: Option<u64>,
-    /// Where the next one may begin. A chain that could go back could go on for ever.
+    /// Least offset of the next one. A chain that could go back could go on for ever.
     least: u64,
 }
 
@@ -297,7 +297,7 @@ pub struct Slog1Frames<'a, 'r> {
     directories: Directories<'a>,
     entries: FrameDirectoryEntries<'a>,
     index: u64,
-    /// Where the next frame may begin. A frame that many entries share would be read very often.
+    /// Least offset of the next frame. A frame that many entries share would be read very often.
     least: u64,
 }
 

@@ -125,7 +125,7 @@ impl<'a> Iterator for ArgumentGroups<'a> {
 /// An interval: a state, or an arrow between two places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slog1Record<'a> {
-    /// How it is stored: [`STATE`] and the like. What stands beyond the first type of a kind has no known meaning.
+    /// Way in which it is stored: [`STATE`] and the like. Values beyond the first type of a kind have no known meaning.
     pub rectype: u16,
     /// Key of the record: its type and piece.
     pub key: RecordKey,

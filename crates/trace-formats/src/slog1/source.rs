@@ -309,7 +309,7 @@ pub(super) fn contains(text: &[u8], word: &[u8]) -> bool {
         .any(|part| part.eq_ignore_ascii_case(word))
 }
 
-/// What the first look at the records finds.
+/// Findings of the first look at the records.
 struct RecordTally {
     keys: BTreeSet<RecordKey>,
     by_start: bool,

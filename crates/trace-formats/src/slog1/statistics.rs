@@ -225,7 +225,7 @@ fn place(time: f64, width: f64, bins: usize) -> (usize, f64) {
     let whole = if quotient.abs() < 2_147_483_648.0 {
         quotient.trunc()
     } else {
-        // What the conversion of the original gives for numbers that are too large or none.
+        // Result of the original's conversion for numbers that are too large or NaN.
         f64::from(i32::MIN)
     };
     let rest = quotient - whole;

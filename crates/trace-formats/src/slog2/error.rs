@@ -15,7 +15,7 @@ pub type Slog2Error = Fault<Slog2ErrorKind>;
 pub enum Slog2ErrorKind {
     /// The data end in the middle of something.
     Truncated {
-        /// What stands there according to the format.
+        /// The expected item, according to the format.
         what: &'static str,
         /// Bytes it takes, at least.
         expected: u64,
@@ -44,7 +44,7 @@ pub enum Slog2ErrorKind {
     Pointer {
         /// Name of the part.
         what: &'static str,
-        /// Where it should begin.
+        /// Offset at which it should begin.
         offset: i64,
         /// Length that the file gives.
         size: i32,
@@ -97,7 +97,7 @@ pub enum Slog2ErrorKind {
     },
     /// The records of a leaf are not in the CLOG2 file.
     LeafRange {
-        /// Where they should begin.
+        /// Offset at which they should begin.
         offset: u64,
         /// Length that the records should have, bytes.
         length: u64,
@@ -109,7 +109,7 @@ pub enum Slog2ErrorKind {
         /// Bytes that they can.
         most: u64,
     },
-    /// Where a leaf names a record, none begins.
+    /// No record begins at a place that a leaf names.
     LeafPlaces,
     /// A meaning of an event number other than 0 (start), 1 (end) and 2 (event).
     Role(u8),

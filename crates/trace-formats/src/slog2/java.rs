@@ -48,7 +48,7 @@ fn push_number(out: &mut Vec<u8>, value: impl zmij::Float + Into<f64>) {
     let mut buffer = zmij::Buffer::new();
     let exact: f64 = value.into();
     match exact.abs() {
-        // Where Java writes no exponent, the texts are the same. Of two shortest texts that are equally near both take the
+        // If Java writes no exponent, the texts are the same. Of two shortest texts that are equally near both take the
         // even one (0.28320312 for 145/512).
         1e-3..1e7 | 0.0 => out.extend_from_slice(buffer.format_finite(value).as_bytes()),
         size if size.is_finite() => {

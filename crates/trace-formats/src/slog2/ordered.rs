@@ -180,7 +180,7 @@ enum NextItem<'a> {
     End,
 }
 
-/// What comes next. Of what comes at the same time, nodes first, then by level, then as lists were begun.
+/// The next item. At the same time, nodes come first, then by level, then as lists were begun.
 #[derive(Clone, Copy, Debug)]
 struct NextKey {
     key: Key,
@@ -230,7 +230,7 @@ enum RemainingDrawables<'a> {
     Composite(std::vec::IntoIter<Primitive<'a>>),
 }
 
-/// What a list gives.
+/// Item of a list.
 enum YieldedDrawable<'a> {
     Drawable(NodeDrawable<'a>),
     Disordered,

@@ -15,7 +15,7 @@ const VACANT: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key(pub(super) u64, pub(super) u32);
 
-/// Where entries of a list are. The keys are in the list, or follow from what is there.
+/// Places of the entries of a list. The keys are in the list, or follow from what is there.
 #[derive(Debug)]
 pub(super) struct EntryOffsets {
     /// Indices, each at the first vacant place from that of its hash on; at least half of them vacant.

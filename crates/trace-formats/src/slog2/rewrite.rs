@@ -19,7 +19,7 @@ use trace_model::hash::Map as HashMap;
 /// these right, the tree must be built anew: see [`update`](super::update()).
 ///
 /// # Errors
-/// What is wrong with the nodes, and what of the output.
+/// The nodes are damaged, or the output cannot be written.
 pub fn rewrite<W: Write + Seek>(
     reader: &Slog2Reader<'_>,
     layout: Slog2Layout,
@@ -38,7 +38,7 @@ pub fn rewrite<W: Write + Seek>(
 pub(super) struct Relocation<W> {
     out: PartWriter<W>,
     layout: Slog2Layout,
-    /// Where nodes are now, by where they were.
+    /// New places of nodes, by their old ones.
     moved: HashMap<i64, FileBlockPtr>,
     directory: Vec<DirEntry>,
     bytes: Vec<u8>,

@@ -142,7 +142,7 @@ impl<'a> NodeScan<'a> {
         Ok(None)
     }
 
-    /// What is not plain, or damaged.
+    /// Reads an entry that is not plain, or damaged.
     #[cold]
     fn other(&mut self) -> Result<Option<ScannedDrawable<'a>>, Slog2Error> {
         Ok(Some(match NodeDrawable::read(&mut self.cursor)? {

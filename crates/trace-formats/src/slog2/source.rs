@@ -160,7 +160,7 @@ impl InModel {
     }
 }
 
-/// What a first look at all nodes found.
+/// Findings of a first look at all nodes.
 #[derive(Debug)]
 struct NodeSurvey {
     /// Whether the nodes can be merged level by level.
@@ -307,7 +307,7 @@ struct ListHead {
     what: StreamKind,
 }
 
-/// What is at the same time comes in this order.
+/// Order of drawables at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum StreamKind {
     /// A node of this level begins.

@@ -86,7 +86,7 @@ impl<W: Write + Seek> TreeBuilder<W> {
 /// The original leaves out drawables that end where the log begins (`spec/slog2.md` section 9.2); here none is.
 ///
 /// # Errors
-/// What is wrong with the file, [`super::Slog2ErrorKind::NoDrawables`] if it holds none, and what of the output.
+/// The file is damaged, holds no drawables ([`super::Slog2ErrorKind::NoDrawables`]), or the output cannot be written.
 pub fn update<W: Write + Seek>(
     reader: &Slog2Reader<'_>,
     options: TreeOptions,

@@ -172,7 +172,7 @@ pub(super) fn process_and_comm_views(threads: bool) -> (LineIdMap, LineIdMap) {
     }
 }
 
-/// How many lines have something that [`views`] cannot hold: a name, or the name of a host beyond those in the title.
+/// Number of lines with something that [`views`] cannot hold: a name, or the name of a host beyond those in the title.
 pub(super) fn unnamed_in_views(lines: &[&Line]) -> [u64; 2] {
     let mut hosts: Vec<&str> = lines.iter().filter_map(|l| l.host.as_deref()).collect();
     hosts.sort_unstable();

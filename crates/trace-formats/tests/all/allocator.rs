@@ -37,7 +37,7 @@ fn note(size: usize) {
     let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(size)));
 }
 
-/// What the work gives, and the bytes of the largest piece of memory that this thread asked for meanwhile.
+/// Result of the work, and the bytes of the largest piece of memory that this thread asked for meanwhile.
 pub fn largest<T>(work: impl FnOnce() -> T) -> (T, usize) {
     LARGEST.with(|largest| largest.set(0));
     let result = work();

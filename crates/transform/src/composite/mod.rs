@@ -196,7 +196,7 @@ impl<'s> Composites<'s> {
             };
             let mut bytes = call_id.to_ne_bytes().to_vec();
             BundlePart::of(drawable).encode(&mut bytes);
-            // What a double holds of the CallID is the key; who shares it is told apart below.
+            // The key is the part of the CallID that a double can hold; CallIDs that share it are told apart below.
             let time = (call_id >> 11) as f64;
             Ok(by_call_id.push(&Drawable {
                 topology: Topology::Event,

@@ -53,12 +53,12 @@ impl Viewer<'_> {
         let layout = self.layout(query, cancel)?;
         match query.text("what") {
             "stats" => self.statistics_csv(&layout, query, cancel),
-            "rows" => self.timelines_csv(&layout, query, cancel),
+            "timelines" => self.timelines_csv(&layout, query, cancel),
             "matrix" => self.matrix_csv(&layout, query, cancel),
             "events" => self.events_csv(&layout, query, cancel),
             "hits" => self.hits_csv(query, cancel),
             _ => {
-                let expected = "what: expected stats, rows, matrix, events or hits";
+                let expected = "what: expected stats, timelines, matrix, events or hits";
                 Err(ApiError::bad_request(expected))
             }
         }
@@ -122,7 +122,7 @@ impl Viewer<'_> {
             .top
             .iter()
             .map(|top| name(top.kind).to_owned());
-        let mut title: Vec<String> = ["row", "threads", "busy_s", "end_s"]
+        let mut title: Vec<String> = ["timeline", "threads", "busy_s", "end_s"]
             .map(str::to_owned)
             .into();
         title.extend(names);
@@ -176,8 +176,8 @@ impl Viewer<'_> {
             &"duration_s",
             &"topology",
             &"name",
-            &"row",
-            &"to_row",
+            &"timeline",
+            &"to_timeline",
             &"info",
         ]);
         for at in 0..found.name.len() {

@@ -34,7 +34,7 @@ impl Viewer<'_> {
         let all = self.trace().bounds();
         let time = query.time("t", all.earliest)?;
         let within = query.time("dt", all.duration() * 1e-4)?.max(0.0);
-        let (timeline, hidden) = (query.number("row", 0)?, self.hidden(query)?);
+        let (timeline, hidden) = (query.number("timeline", 0)?, self.hidden(query)?);
         self.details(query, cancel, |details| {
             let found = details.at(time, timeline, within, &hidden)?;
             found.map(|item| details.detail(&item)).transpose()
@@ -55,7 +55,7 @@ impl Viewer<'_> {
     pub(crate) fn next(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let is_forward = query.number("dir", 1i32)? >= 0;
         let time = query.time("t", self.trace().bounds().earliest)?;
-        let timeline = query.number("row", 0)?;
+        let timeline = query.number("timeline", 0)?;
         let reference = query.get("ref").filter(|text| !text.is_empty());
         let reference = reference.map(DrawableReference::parse).transpose()?;
         self.details(query, cancel, |details| {

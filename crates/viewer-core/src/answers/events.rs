@@ -36,10 +36,8 @@ pub(crate) struct EventsAnswer {
     pub t0: Vec<f64>,
     pub t1: Vec<f64>,
     pub dur: Vec<f64>,
-    #[serde(rename = "row")]
     pub timeline: Vec<u32>,
-    /// Row of the end of an arrow, −1 for anything else.
-    #[serde(rename = "to_row")]
+    /// Timeline of the end of an arrow, −1 for anything else.
     pub to_timeline: Vec<i64>,
     pub info: Vec<String>,
 }
@@ -49,12 +47,12 @@ enum EventOrder {
     Start,
     Duration,
     Name,
-    Row,
+    Timeline,
 }
 
 /// A row of the table.
 struct EventEntry {
-    /// What it is sorted by; the number of a name, where names are.
+    /// Sort key: a time, or the number of a name.
     key: f64,
     nth: u64,
     timeline: u32,
@@ -173,8 +171,12 @@ impl Viewer<'_> {
             "" | "t0" => EventOrder::Start,
             "dur" => EventOrder::Duration,
             "name" => EventOrder::Name,
-            "row" => EventOrder::Row,
-            _ => return Err(ApiError::bad_request("sort: expected t0, dur, name or row")),
+            "timeline" => EventOrder::Timeline,
+            _ => {
+                return Err(ApiError::bad_request(
+                    "sort: expected t0, dur, name or timeline",
+                ));
+            }
         };
         let plan = match query.text("q") {
             "" => None,
@@ -221,7 +223,7 @@ impl Viewer<'_> {
                     EventOrder::Start => bounds.earliest,
                     EventOrder::Duration => (end - start).abs(),
                     EventOrder::Name => f64::from(places[entry.kind as usize]),
-                    EventOrder::Row => f64::from(entry.timeline),
+                    EventOrder::Timeline => f64::from(entry.timeline),
                 };
             if heap.len() < most {
                 entry.info = info.to_vec();

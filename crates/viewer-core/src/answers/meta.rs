@@ -50,7 +50,7 @@ impl Viewer<'_> {
         Answer::json(&meta, false)
     }
 
-    /// What is not as it should be.
+    /// Faults of the trace, a text for each.
     pub(crate) fn lost(&self) -> Vec<String> {
         let lines = self.trace().lines();
         let undefined = lines.iter().filter(|line| !line.is_defined).count();

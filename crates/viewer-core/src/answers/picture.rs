@@ -40,7 +40,8 @@ impl Viewer<'_> {
         let most = self.limits().cells;
         if width == 0 || cells.is_none_or(|cells| cells > most) {
             let timelines = timelines.len();
-            let message = format!("w={width} for {timelines} rows: expected 1 to {most} cells");
+            let message =
+                format!("w={width} for {timelines} timelines: expected 1 to {most} cells");
             return Err(if width == 0 {
                 ApiError::bad_request(message)
             } else {

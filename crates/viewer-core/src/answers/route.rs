@@ -15,7 +15,7 @@ impl Viewer<'_> {
         let query = ApiQuery::parse(question)?;
         match query.route.as_str() {
             "meta" => self.meta(),
-            "rows" => self.timelines(&query, cancel),
+            "timelines" => self.timelines(&query, cancel),
             "picture" => self.picture(&query, cancel),
             "overview" => self.overview(&query, cancel),
             "at" => self.at(&query, cancel),

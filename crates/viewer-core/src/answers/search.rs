@@ -23,7 +23,7 @@ pub(super) struct SearchAnswer {
     /// Whether it was found only after beginning again at the other end of the trace.
     wrapped: bool,
     nodes: u64,
-    /// Where to go on, if the budget was used up before it was decided.
+    /// Time to go on from, if the budget was used up before it was decided.
     from: Option<f64>,
 }
 

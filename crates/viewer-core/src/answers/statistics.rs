@@ -28,7 +28,6 @@ pub(crate) struct StatisticsAnswer {
     t1: f64,
     exact: bool,
     pub(crate) categories: Vec<CategoryNumbers>,
-    #[serde(rename = "rows")]
     pub(crate) timelines: TimelineNumbers,
     span: f64,
     threads: usize,
@@ -47,7 +46,6 @@ pub(crate) struct CategoryNumbers {
     pub min: Option<f64>,
     pub mean: Option<f64>,
     pub max: Option<f64>,
-    #[serde(rename = "row_of_max")]
     pub timeline_of_max: Option<i32>,
     pub bytes: u64,
 }

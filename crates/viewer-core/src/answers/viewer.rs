@@ -32,7 +32,7 @@ struct PreparedSearch {
     /// Layout and text of the search, by which it is found again.
     key: String,
     plan: Arc<SearchPlan>,
-    /// Where its hits are, once that was asked: see [`hits::places`].
+    /// Its hits one by one, once they were asked for: see [`hits::places`].
     places: Option<Option<Arc<Vec<SearchHit>>>>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Viewer<'a> {
         self.building.store(NOT_BUILDING, Ordering::Relaxed);
     }
 
-    /// How far the making of the index is, in percent; `None` if nobody makes it.
+    /// Progress of making the index, in percent; `None` if nobody makes it.
     pub(super) fn building(&self) -> Option<u8> {
         let percent = self.building.load(Ordering::Relaxed);
         Some(percent).filter(|&percent| percent != NOT_BUILDING)
@@ -199,16 +199,16 @@ impl<'a> Viewer<'a> {
         )))
     }
 
-    /// The timelines of a question, `rows`.
+    /// The timelines of a question, its parameter `timelines`.
     ///
     /// # Errors
-    /// `rows` is no layout that [`TimelineSpec`] understands.
+    /// `timelines` is no layout that [`TimelineSpec`] understands.
     pub fn layout(
         &self,
         query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<Arc<TimelineLayout>, ApiError> {
-        let spec = TimelineSpec::parse(query.text("rows"))?;
+        let spec = TimelineSpec::parse(query.text("timelines"))?;
         let text = spec.to_string();
         let kept = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(layout) = kept().iter().find(|layout| layout.spec == text) {
@@ -285,7 +285,7 @@ impl<'a> Viewer<'a> {
         Ok(places)
     }
 
-    /// What timelines are sorted by and clustered by.
+    /// Measures of the lines, by which timelines are sorted and clustered.
     fn measures(&self, cancel: Cancel<'_>) -> Result<Arc<LineMeasures>, ApiError> {
         let mut measures = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(measures) = measures.as_ref() {

@@ -72,7 +72,7 @@ impl ColumnFiller {
     /// Adds a stretch, which does not begin before the one that was added before it ends.
     #[inline]
     pub fn add(&mut self, kind: u32, from: i64, to: i64, end: i64, fill: &mut impl ColumnSink) {
-        // What happens at the very end of the window is in the last column.
+        // A drawable at the very end of the window is in the last column.
         let first = from.min(end - 1) >> COLUMN_BITS;
         if first != self.column {
             self.finish(fill);

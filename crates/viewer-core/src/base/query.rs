@@ -42,7 +42,7 @@ impl ApiQuery {
     /// A number, or `otherwise` where it is missing or empty.
     ///
     /// # Errors
-    /// What is there is no number of this type.
+    /// The value is no number of this type.
     pub fn number<T: std::str::FromStr>(&self, key: &str, otherwise: T) -> Result<T, ApiError> {
         match self.get(key) {
             None | Some("") => Ok(otherwise),
@@ -123,12 +123,12 @@ mod tests {
     #[test]
     fn parameters() {
         let query =
-            ApiQuery::parse("picture?t0=-1e-3&w=8&rows=only%3A0-63%2C!5&q=a+b&x&w=9").unwrap();
+            ApiQuery::parse("picture?t0=-1e-3&w=8&timelines=only%3A0-63%2C!5&q=a+b&x&w=9").unwrap();
         assert_eq!(query.route, "picture");
         assert_eq!(query.time("t0", 0.0), Ok(-1e-3));
         assert_eq!(query.time("t1", 4.0), Ok(4.0));
         assert_eq!(query.number("w", 0u32), Ok(8));
-        assert_eq!(query.text("rows"), "only:0-63,!5");
+        assert_eq!(query.text("timelines"), "only:0-63,!5");
         assert_eq!(query.text("q"), "a b");
         assert_eq!(query.get("x"), Some(""));
         assert_eq!(query.get("y"), None);

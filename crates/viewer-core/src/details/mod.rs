@@ -42,7 +42,6 @@ pub struct DrawableDetail {
     /// End in seconds.
     pub t1: f64,
     /// Timeline, or -1 if it is on none.
-    #[serde(rename = "row")]
     pub timeline: i64,
     /// Line, as the file numbers it.
     pub line: i32,
@@ -86,7 +85,6 @@ pub struct ArrowEnd {
     /// Line, as the file numbers it.
     pub line: i32,
     /// Timeline, or -1 if it is on none.
-    #[serde(rename = "row")]
     pub timeline: i64,
     /// Seconds.
     pub t: f64,

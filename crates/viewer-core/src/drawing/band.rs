@@ -35,14 +35,14 @@ pub enum SpanFill {
     Cells {
         /// Position of the kind.
         kind: u32,
-        /// How much of the time anything takes, in quarters: 1 for some to 4 for nearly all.
+        /// Share of the time that is spent in states, in quarters: 1 for some to 4 for nearly all.
         busy: u8,
     },
     /// The preview at this position of the content.
     DrawnPreview(usize),
 }
 
-/// What stands for time where there is none, so that states without length are not lost.
+/// Length given to states without length, so that they are not lost.
 const SOME: f64 = f64::MIN_POSITIVE;
 
 /// On how many states each one lies, in the order of the content.
@@ -171,7 +171,7 @@ impl<'c> BandPainter<'c> {
     }
 }
 
-/// Where what belongs to a timeline is, in a list that is sorted by timeline.
+/// Range of the items of a timeline in a list that is sorted by timeline.
 fn range<T>(list: &[T], timeline: u32, of: impl Fn(&T) -> u32) -> Range<usize> {
     list.partition_point(|item| of(item) < timeline)
         ..list.partition_point(|item| of(item) <= timeline)
@@ -185,7 +185,7 @@ struct BandLevel {
     slots: Vec<KindTimes>,
     /// Lists of zeros for further slots.
     spare: Vec<Vec<f64>>,
-    /// What fills columns whole.
+    /// Spans that fill whole columns.
     whole: Vec<BandSpan>,
 }
 
@@ -246,7 +246,7 @@ impl BandLevel {
         &mut self.slots[slot].times
     }
 
-    /// What was added, and starts anew.
+    /// Takes the band out, and starts anew.
     fn take(&mut self, content: &WindowContent, lanes: f64) -> NestingBand {
         let cells = self.cells(lanes);
         for mut slot in self.slots.drain(..) {

@@ -55,7 +55,7 @@ pub struct DrawnState {
     pub start: f64,
     /// Seconds.
     pub end: f64,
-    /// Where its info is in the content's, if it is wide enough to be shown.
+    /// Place and length of its info in the content's, if it is wide enough to be shown.
     info: Option<(usize, u16)>,
 }
 

@@ -49,7 +49,7 @@ pub(crate) const TEXT: f64 = 11.0;
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 10.0;
 const MARGIN: f64 = 16.0;
-/// Where the timelines begin.
+/// Upper edge of the first timeline.
 const TOP: f64 = 84.0;
 /// Pixels of one line of the legend or of the notes.
 const LINE: f64 = 17.0;
@@ -449,7 +449,7 @@ fn titles(content: &WindowContent, look: &PictureStyle, width: f64) -> [String; 
     [title, text::fitted(&what, TEXT, room)]
 }
 
-/// What is not as one may think.
+/// Notes about what the picture does not show.
 fn notes(content: &WindowContent, timelines: &[PictureTimeline]) -> Vec<String> {
     let mut notes = Vec::new();
     let largest = timelines

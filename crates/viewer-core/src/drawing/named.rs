@@ -26,9 +26,9 @@ pub struct NamedTimeline {
 #[derive(Clone, Debug, Default)]
 pub struct NamedTimelines {
     timelines: Vec<NamedTimeline>,
-    /// Position in `rows` of a line; of a line that is not wanted, none.
+    /// Position in `timelines` of a line; of a line that is not wanted, none.
     of_line: HashMap<i32, Option<u32>>,
-    /// How many timelines the trace has.
+    /// Number of timelines of the trace.
     total: usize,
     /// Whether lines that are not defined are wanted.
     takes_unknown: bool,

@@ -13,7 +13,7 @@ use crate::drawing::legend::LegendEntry;
 /// Fonts as wide as those that places were reckoned with, then what is there.
 const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif";
 
-/// What makes a line dashed.
+/// Attribute of a dashed line.
 const DASHES: &str = " stroke-dasharray=\"4 2\"";
 
 /// The picture as text.
@@ -68,7 +68,7 @@ impl fmt::Display for Rgb {
     }
 }
 
-/// Where a text is fixed.
+/// Anchor of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum TextAnchor {
     Start,

@@ -166,7 +166,7 @@ impl DrawableObserver for PassObserver<'_, '_> {
     }
 }
 
-/// Where the time of the ranks' threads went.
+/// Shares of the time of the ranks' threads by activity.
 fn bar(
     trace: &OpenTrace<'_>,
     gathered: &WindowStatistics,

@@ -83,7 +83,6 @@ pub struct FindingTarget {
     /// Seconds.
     pub t1: f64,
     /// Spec of the timelines.
-    #[serde(rename = "rows")]
     pub timelines: String,
     /// Reference of the drawable that is to be selected, or nothing.
     pub sel: String,

@@ -13,7 +13,7 @@ use crate::trace::states::TraceState;
 /// Ranks that compute longer than the mean by less than this share are not named.
 const MIN_EXCESS: f64 = 0.02;
 
-/// What a thread computed, and the longest stretch of it with the call behind it, where that is known.
+/// Time a thread computed, and the longest stretch of it with the call after it, if known.
 struct ComputeTime {
     line: u32,
     seconds: f64,
@@ -80,7 +80,7 @@ impl FindingBuilder<'_, '_> {
         })
     }
 
-    /// What the main threads of ranks computed, the longest first.
+    /// Compute times of the main threads of ranks, the longest first.
     fn computed(&self, pass: Option<&DrawablePass>) -> Vec<ComputeTime> {
         let mut all: Vec<ComputeTime> = match pass {
             Some(pass) => (self.ranks.keys())
@@ -161,7 +161,7 @@ impl FindingBuilder<'_, '_> {
                 value: format!("{about}{}", duration(thread.seconds)),
                 target: FindingTarget {
                     timelines: self.pinned("sort:busy", &[thread.line]),
-                    panel: "rows".into(),
+                    panel: "timelines".into(),
                     ..target
                 },
             });

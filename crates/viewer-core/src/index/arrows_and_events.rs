@@ -8,7 +8,7 @@ use super::totals::{MAX_LINE_GROUPS, MessageTotals, MessageVolume, SizeField, si
 use crate::base::columns::WindowColumns;
 use crate::trace::{OpenTrace, TraceItem};
 
-/// What was found.
+/// The arrows and events found.
 #[derive(Debug)]
 pub(super) struct ArrowsAndEvents<'t> {
     shape: IndexShape,
@@ -28,7 +28,7 @@ pub(super) struct ArrowsAndEvents<'t> {
     pub flows: Vec<MessageVolume>,
 }
 
-/// What begins and ends on a line.
+/// Messages that begin and end on a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LineMessages {
     pub sent: MessageVolume,

@@ -118,7 +118,7 @@ pub fn join_halves(reader: StateReader<'_, '_>, halves: [Aggregated; 2]) -> Over
     }
 }
 
-/// What there is of states and of all else, together.
+/// Joins the sums of states and those of arrows and events.
 fn add_up(
     arrows_and_events: ArrowsAndEvents<'_>,
     states: [LineKindSums; 2],

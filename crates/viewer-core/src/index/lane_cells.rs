@@ -32,7 +32,7 @@ pub(super) struct LaneAggregation {
     tidy_at: usize,
 }
 
-/// Where the time of cells goes.
+/// Adds up the time of cells, level by level.
 #[derive(Debug)]
 pub(super) struct AggregatedCells {
     pub columns: WindowColumns,
@@ -149,7 +149,7 @@ impl LaneAggregation {
         if to > self.until {
             self.until = to;
             let place = cells.columns.at(to);
-            // What only touches the window has no part in it.
+            // A state that only touches the window has no part in it.
             if place > 0 && self.place < cells.end {
                 self.show(kind, place, cells);
             }

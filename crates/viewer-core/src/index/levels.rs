@@ -196,7 +196,7 @@ impl DetailLevel<'_> {
         parts.flat_map(|bytes_of| bytes_of.0.iter().map(|part| &part[..]))
     }
 
-    /// How many different numbers names can be, the last of which stands for others.
+    /// Number of different name numbers, the last of which stands for all other names.
     pub(crate) fn names_end(&self) -> usize {
         if self.is_wide { 1 << 16 } else { 1 << 8 }
     }

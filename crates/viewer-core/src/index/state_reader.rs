@@ -42,13 +42,13 @@ pub struct StateReader<'t, 'a> {
     from: StateSource<'t, 'a>,
     /// States of a batch, about so many.
     wanted: usize,
-    /// What starts before this was read.
+    /// States that start before this time have been read.
     until: f64,
     /// Seconds that are read at a time.
     span: f64,
 }
 
-/// Where drawables come from and, but for the states of streams, go to.
+/// Sources of drawables, and the collector of all but the states of streams.
 #[derive(Debug)]
 struct StateSource<'t, 'a> {
     trace: &'t OpenTrace<'a>,
@@ -70,7 +70,7 @@ struct NodeStates<'a> {
     rest: NodeScan<'a>,
 }
 
-/// How far a stream came.
+/// Position of a stream.
 enum StreamPosition {
     /// To its end.
     Over,
@@ -123,7 +123,7 @@ impl<'t, 'a> StateReader<'t, 'a> {
         self.from.done
     }
 
-    /// What there is besides states.
+    /// Gives the arrows and events.
     pub(super) fn into_others(self) -> ArrowsAndEvents<'t> {
         self.from.arrows_and_events
     }
@@ -224,7 +224,7 @@ fn before(bounds: TimeBBox) -> f64 {
 }
 
 impl<'a> StateSource<'_, 'a> {
-    /// How many states are in no batch yet.
+    /// Number of states that are in no batch yet.
     fn waiting(&self) -> usize {
         self.states.iter().map(Vec::len).sum()
     }
@@ -327,7 +327,7 @@ impl<'a> StateSource<'_, 'a> {
     }
 }
 
-/// What nearly all drawables in a list of states are: a state of a known category on a known line.
+/// Whether a drawable is, as nearly all in a list of states, a state of a known category on a known line.
 #[inline]
 fn fast_state(trace: &OpenTrace<'_>, plain: &PlainDrawable<'_>) -> Option<TraceState> {
     let (first, last) = (plain.first, plain.last);

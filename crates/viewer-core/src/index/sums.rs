@@ -20,7 +20,7 @@ pub(super) struct LineKindSums {
     owners: Vec<(u32, u32)>,
 }
 
-/// Where the sum of a kind on a line is.
+/// Place of the sum of a kind on a line.
 #[derive(Debug)]
 enum SumSlots {
     /// All have one, kind by kind: mostly one kind of arrows goes to many lines in turn.
@@ -78,12 +78,12 @@ impl LineKindSums {
     }
 }
 
-/// What is found of a kind.
+/// Totals of a kind.
 #[derive(Clone, Debug)]
 pub(super) struct KindAggregate {
     pub totals: KindTotals,
     longest: BinaryHeap<Reverse<(u64, LongestKey)>>,
-    /// What is shorter is none of the longest.
+    /// A drawable that is shorter is none of the longest.
     floor: f64,
 }
 

@@ -230,7 +230,7 @@ pub fn size_from(class: usize) -> u64 {
     }
 }
 
-/// Where the size of a message stands in the infos of a kind.
+/// Place of the size of a message in the infos of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SizeField {
     /// So many bytes from the start, in 4 bytes.

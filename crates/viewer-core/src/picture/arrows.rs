@@ -149,7 +149,7 @@ fn bundled(request: &PictureRequest<'_>, arrows: &[TimelineArrow]) -> Vec<(Timel
                 let timeline = sum / u64::from(bundle.count.max(1));
                 together(timeline as u32, power)
             });
-            // What stays among neighbours would only cover them.
+            // An arrow among neighbours would only cover them.
             if timelines[0] != timelines[1] {
                 fewer
                     .entry((*part, timelines, *kind))

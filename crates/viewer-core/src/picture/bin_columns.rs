@@ -5,7 +5,7 @@ use trace_formats::slog2::TimeBBox;
 use crate::base::columns::{COLUMN_BITS, WindowColumns};
 use crate::index::DetailLevel;
 
-/// Where the bins of a level are among columns.
+/// Places of the bins of a level among columns.
 pub(super) struct BinColumns {
     /// The first bin that reaches into the window, and how many of them do.
     pub first: u32,
@@ -18,7 +18,7 @@ pub(super) struct BinColumns {
     pub is_aligned: bool,
 }
 
-/// What columns have of bins.
+/// Parts of bins that lie in columns.
 pub(super) struct ColumnParts {
     /// Bins that a column has parts of, at most.
     pub max_bins: usize,

@@ -7,7 +7,7 @@ use super::request::PictureRequest;
 /// Kinds up to which a byte names each of them, and none.
 const MAX_KINDS_IN_A_BYTE: usize = 254;
 
-/// What the header of a frame says of a picture besides what was asked.
+/// Fields of a frame's header that do not repeat the question.
 pub(super) struct PictureSummary {
     pub flags: u32,
     /// Drawables in the window and on the timelines.

@@ -146,10 +146,10 @@ fn lanes(
     Some(lanes_of)
 }
 
-/// Where shares go that stand behind a name.
+/// Place of the shares of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct NameSlot {
-    /// Where the sums of the kind begin.
+    /// Start of the sums of the kind.
     place: u32,
     /// All bits if it counts as busy, none if not.
     mask: u32,
@@ -210,7 +210,7 @@ impl CellName for [u8; 2] {
     }
 }
 
-/// What is the same for all timelines of a picture.
+/// Data that is the same for all timelines of a picture.
 struct IndexPicture<'s> {
     level: &'s DetailLevel<'s>,
     slots: Vec<NameSlot>,

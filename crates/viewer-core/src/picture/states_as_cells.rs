@@ -62,7 +62,7 @@ impl PictureCells {
     }
 }
 
-/// What is used again from timeline to timeline.
+/// Buffers that are used again from timeline to timeline.
 #[derive(Default)]
 struct UnitPainter {
     sweeper: ColumnFiller,
@@ -83,7 +83,7 @@ impl UnitPainter {
         let sweeper = &mut self.sweeper;
         let shown = |nth: usize, from: f64, to: f64| {
             let (a, b) = (columns.at(from), columns.at(to));
-            // What only touches the window has no part in it.
+            // A state that only touches the window has no part in it.
             if columns.overlap(from, to) {
                 sweeper.add(of_unit[nth].kind, a, b, end, fill);
             }

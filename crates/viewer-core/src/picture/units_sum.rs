@@ -118,7 +118,7 @@ impl UnitsSum {
         let rises = std::mem::take(&mut self.previewed.rises);
         let touched = std::mem::take(&mut self.previewed.touched);
         let mut left = rises.iter().peekable();
-        // What is taken of whole columns here, and the first column that is not done.
+        // Time taken and shown in whole columns, and the first column that is not done.
         let (mut whole, mut shown, mut from) = (0, 0, 0);
         for column in touched.iter().map(|&c| c as usize).chain([self.width]) {
             while let Some(&(at, all_more, shown_more)) = left.next_if(|rise| rise.0 <= column) {

@@ -107,7 +107,7 @@ pub fn places(
         bytes: MAX_BYTES_FOR_LISTED_HITS,
         cancel,
     };
-    // Where previews count, the root knows how many there are.
+    // If previews count, the root knows the number of hits.
     if plan.is_counted() && count(trace, plan, 1, budget)?.count > MAX_LISTED_HITS {
         return Ok(None);
     }
@@ -184,7 +184,7 @@ struct HitCounter<'p, 'a> {
     window: TimeBBox,
     counted: bool,
     hits: &'p mut HitCounts,
-    /// Where hits are kept one by one.
+    /// List in which hits are kept one by one.
     places: Option<&'p mut Vec<SearchHit>>,
     child: Option<Stub>,
     previews: Vec<(TimeBBox, u64)>,

@@ -42,7 +42,7 @@ pub enum Condition {
     Time(Comparison, f64),
     /// Ranges of ranks, threads or communicators.
     Line(LineNumber, Vec<(i64, i64)>),
-    /// What it is.
+    /// Topology of the drawable.
     Is(Topology),
     /// Class of the kind.
     ActivityClass(ActivityClass),
@@ -110,7 +110,7 @@ impl SearchTerms {
     /// Reads a query.
     ///
     /// # Errors
-    /// What was expected, and at which character.
+    /// The text cannot be parsed: says what was expected, and at which character.
     pub fn parse(text: &str) -> Result<Self, ApiError> {
         let mut terms = Vec::new();
         let mut rest = text.trim_start();

@@ -63,7 +63,7 @@ struct StatisticsEstimate<'e, 'a> {
     states: Vec<TraceState>,
     /// By line, of each kind what its previews say.
     shares: Vec<Vec<(u32, DrawableTally)>>,
-    /// Where previews stand for states.
+    /// Stretches of time in which previews stand for states.
     stretches: Vec<PreviewedStretch>,
     cancel: Cancel<'e>,
     /// Drawables and previews until the next check for cancellation.
@@ -71,7 +71,7 @@ struct StatisticsEstimate<'e, 'a> {
     is_cancelled: bool,
 }
 
-/// What a preview takes of the states around it.
+/// Time that a preview takes from the states around it.
 #[derive(Clone, Copy, Debug)]
 struct PreviewedStretch {
     line: u32,

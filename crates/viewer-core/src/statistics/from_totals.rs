@@ -27,7 +27,7 @@ pub(crate) fn of_totals(
         && !scope.hidden.contains(&true)
         && totals.placeless == 0
         && totals.out_of_order == 0;
-    // What lines of one thread do at the same time counts once, and is not known.
+    // Time that several lines of one thread spend in states at once counts once, and totals do not tell it.
     let are_alone = trace
         .lines()
         .windows(2)

@@ -14,7 +14,7 @@ use crate::base::error::ApiError;
 use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 
-/// What is read when there was no time for all of it: such a part of what may be read.
+/// The divisor of the read budget after a first try ran out of time.
 const PART_AFTER_TIMEOUT: u64 = 8;
 
 /// Counts what is in the window of `budget`; from previews, if that is too much to read, or takes too long.

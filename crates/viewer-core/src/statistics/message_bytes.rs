@@ -27,7 +27,7 @@ impl<'w, 'a> MessageBytes<'w, 'a> {
         }
     }
 
-    /// What was moved, by kind.
+    /// Ends the count. Gives the bytes moved, by kind.
     pub fn finish(self) -> Vec<u64> {
         self.by_call.finish()
     }

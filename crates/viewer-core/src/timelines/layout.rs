@@ -21,7 +21,7 @@ pub struct ViewTimeline {
     pub key: String,
     /// Level in the tree.
     pub depth: u16,
-    /// How many lines are in it or below it.
+    /// Number of lines in it and below it.
     pub lines: u32,
     /// Whether it stands for several leaves.
     pub group: bool,
@@ -38,7 +38,7 @@ pub struct TimelineLayout {
     pub spec: String,
     /// The timelines.
     pub timelines: Vec<ViewTimeline>,
-    /// How many of them are pinned; these come first.
+    /// Number of pinned timelines; these come first.
     pub pinned: usize,
     /// By number of the line its timeline or [`NO_TIMELINE`].
     pub timeline_of: Vec<u32>,
@@ -76,7 +76,7 @@ impl TimelineLayout {
         let tree = trees.get(spec.map).ok_or_else(|| {
             let last = trees.len().saturating_sub(1);
             ApiError::not_found(format!(
-                "rows: there is no map {}, only 0 to {last}",
+                "timelines: there is no map {}, only 0 to {last}",
                 spec.map
             ))
         })?;

@@ -17,7 +17,7 @@ const BEHAVIOUR_KINDS: usize = 6;
 /// Numbers that are kept at most.
 const MAX_MEASURES: usize = 1 << 26;
 
-/// What is known of each line over the whole trace, by number.
+/// Measures of each line over the whole trace, by line number.
 #[derive(Clone, Debug, Default)]
 pub struct LineMeasures {
     /// Seconds in states, nested ones once.
@@ -30,7 +30,7 @@ pub struct LineMeasures {
     pub exclusive: Vec<f32>,
     /// Number of kinds.
     pub kinds: usize,
-    /// How each line behaves: shares of the most important kinds in stretches of the trace.
+    /// Behaviour of each line: shares of the most important kinds in stretches of the trace.
     pub behaviour: Vec<f32>,
     /// Numbers that describe the behaviour of a line.
     pub dimensions: usize,

@@ -29,7 +29,7 @@ impl TimelineSelection {
     /// Reads a selection.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first part of the text that is neither a range nor a name.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut selection = TimelineSelection::default();
         for part in text.split(',') {
@@ -51,7 +51,7 @@ impl TimelineSelection {
 
 fn term(text: &str) -> Result<SelectionTerm, String> {
     if text.is_empty() {
-        return Err("expected rows such as 0-63,!5 or rank*,device*".into());
+        return Err("expected timelines such as 0-63,!5 or rank*,device*".into());
     }
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
         return Ok(SelectionTerm::Name(text.to_owned()));
@@ -59,6 +59,6 @@ fn term(text: &str) -> Result<SelectionTerm, String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (first.trim().parse(), last.trim().parse()) {
         (Ok(first), Ok(last)) if first <= last => Ok(SelectionTerm::Numbers(first, last)),
-        _ => Err(format!("{text:?} is no range of rows such as 0-63")),
+        _ => Err(format!("{text:?} is no range of timelines such as 0-63")),
     }
 }

@@ -32,7 +32,7 @@ pub enum TimelineKey {
     Inner(u32),
 }
 
-/// What timelines are sorted by.
+/// Sort key of timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortBy {
     /// The order of the tree.
@@ -47,7 +47,7 @@ pub enum SortBy {
     DrawableKind(u32),
 }
 
-/// What was asked for.
+/// The wanted timelines and their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimelineSpec {
     /// Number of the line map.
@@ -89,7 +89,7 @@ impl TimelineSpec {
             let value = value.trim();
             let expected = |what: &str| {
                 let item: String = item.chars().take(60).collect();
-                ApiError::bad_request(format!("rows={item}: expected {what}"))
+                ApiError::bad_request(format!("timelines={item}: expected {what}"))
             };
             let number = || value.parse::<u32>().map_err(|_| expected("a number"));
             match name.trim() {
@@ -139,7 +139,7 @@ impl TimelineSpec {
         is_sorted || !self.order.is_empty() || self.block > 1 || self.cluster > 0
     }
 
-    /// What is sorted by or clustered needs to be measured over the whole trace.
+    /// Whether lines must be measured over the whole trace, because timelines are sorted or clustered.
     pub fn needs_measures(&self) -> bool {
         let is_measured = |sort: (SortBy, bool)| sort.0 != SortBy::Label;
         self.cluster > 0 || self.sort.is_some_and(is_measured)
@@ -208,7 +208,7 @@ fn keys(text: &str) -> Result<Vec<TimelineKey>, ApiError> {
         keys.push(key.ok_or_else(|| {
             let part: String = part.chars().take(40).collect();
             ApiError::bad_request(format!(
-                "rows: {part} is no key; expected such as 3,7-9 or n12"
+                "timelines: {part} is no key; expected such as 3,7-9 or n12"
             ))
         })?);
     }

@@ -1,6 +1,6 @@
 //! Trees of labels: each line map of a trace names its lines by numbers in columns, and the columns are the levels of a tree.
 //!
-//! Leaves are what becomes rows. Lines with the same numbers are one leaf, since they are about the same thing.
+//! Leaves become timelines. Lines with the same numbers are one leaf, since they are about the same thing.
 
 use io_attribution::{Actor, Lane};
 use std::collections::HashMap;
@@ -256,7 +256,7 @@ fn part(column: &str, number: i32, line: &Line, names: &[String]) -> LabelPart {
     }
 }
 
-/// What a column of the usual maps is about.
+/// Word for the subject of a column of the usual maps.
 fn word(column: &str) -> &str {
     match column {
         "commID" => "communicator",

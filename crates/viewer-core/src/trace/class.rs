@@ -4,7 +4,7 @@ use io_attribution::draw::{Shows, is_message, shows};
 use std::collections::HashMap;
 use trace_formats::slog2::{Category, Topology};
 
-/// What the time of a category is spent on.
+/// Activity that the time of a category is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ActivityClass {
     /// No state at all: the program itself.
@@ -21,13 +21,13 @@ pub enum ActivityClass {
     Rma,
     /// The rest of MPI.
     Mpi,
-    /// What the program logged itself.
+    /// Logged by the program itself.
     User,
     /// Operations below MPI, and the arrows to them.
     Disk,
     /// Arrows between ranks.
     Message,
-    /// What the trace does not define.
+    /// Not defined in the trace.
     Other,
 }
 

@@ -4,14 +4,14 @@ use io_attribution::Lane;
 use trace_model::Line;
 use trace_model::lane_of;
 
-/// What a line is about, whatever its communicator.
+/// The thread, server or device that a line is about, whatever its communicator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LineSubject {
     Lane(Lane),
     Name(i32, String),
 }
 
-/// What a line is about. The name of a line that is no lane of a rank, server or device is all that is known of it.
+/// Subject of a line. A line that is no lane of a rank, server or device is known by its name only.
 pub(crate) fn subject_of(line: &Line) -> LineSubject {
     let lane = lane_of(line);
     let unnamed = Line {

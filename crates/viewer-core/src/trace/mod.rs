@@ -39,7 +39,7 @@ pub struct DrawableKind {
     pub category: Category,
     /// Name of the kind, safe to show.
     pub name: String,
-    /// What it is about.
+    /// Activity that it stands for.
     pub class: ActivityClass,
     /// Drawables of it in the whole file, if the file tells.
     pub count: Option<u64>,
@@ -72,7 +72,7 @@ impl DrawableKind {
 /// A timeline of the file.
 #[derive(Clone, Debug)]
 pub struct TraceLine {
-    /// What is known of it; [`Line::id`] is what drawables name it by.
+    /// Definition of the line; drawables name it by [`Line::id`].
     pub line: Line,
     /// Whether the file defines it.
     pub is_defined: bool,
@@ -101,7 +101,7 @@ pub struct OpenTrace<'a> {
 pub struct TraceItem<'a> {
     /// Number of the kind.
     pub kind: u32,
-    /// What it is.
+    /// Topology: state, event or arrow.
     pub topology: Topology,
     /// Line of the first vertex.
     pub line: u32,
@@ -211,7 +211,7 @@ impl<'a> OpenTrace<'a> {
         &self.kinds
     }
 
-    /// What drawables of a kind are.
+    /// Topology of drawables of a kind.
     #[inline]
     pub fn topology(&self, kind: u32) -> Topology {
         self.topologies[kind as usize]
@@ -222,7 +222,7 @@ impl<'a> OpenTrace<'a> {
         &self.lines
     }
 
-    /// How many lanes there are.
+    /// Number of lanes.
     pub fn lanes(&self) -> usize {
         let last = self.lines.iter().map(|line| line.lane).max();
         last.map_or(0, |lane| lane as usize + 1)
@@ -299,7 +299,7 @@ impl<'a> OpenTrace<'a> {
     }
 }
 
-/// What a drawable is, as answers name it.
+/// Topology of a drawable, as answers name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]

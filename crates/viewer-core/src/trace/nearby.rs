@@ -113,7 +113,7 @@ pub fn running<'a>(
     Ok(items)
 }
 
-/// Where to look for the state before or behind.
+/// Start of a search for the nearest state.
 #[derive(Clone, Copy, Debug)]
 pub enum StartPoint<'i, 'a> {
     /// A state, and which of those that are the same.
@@ -161,7 +161,7 @@ pub fn next<'a>(
         let (mut states, scanned) = collect(trace, budget, &is_state)?;
         states.sort_by(|a, b| order(trace, a, b));
         let found = beside(trace, &states, from, is_forward);
-        // What began outside may not be the nearest: others may have begun and ended since.
+        // A state that began outside may not be the nearest: others may have begun and ended since.
         let is_sure = |item: &TraceItem<'_>| is_forward || item.start >= window.earliest;
         let is_all = match is_forward {
             true => window.latest >= all.latest,

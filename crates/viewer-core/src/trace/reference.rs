@@ -9,7 +9,7 @@ use crate::base::error::ApiError;
 use crate::trace::{OpenTrace, TraceItem};
 use trace_formats::slog2::Topology;
 
-/// What a reference says.
+/// A parsed reference to a drawable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawableReference {
     /// The line, as the file numbers it.

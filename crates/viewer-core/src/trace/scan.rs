@@ -31,7 +31,7 @@ pub struct ReadBudget<'s> {
 pub struct StatePreview {
     /// The line.
     pub line: u32,
-    /// Where what it stands for begins and ends, in seconds.
+    /// Begin and end of what it stands for, in seconds.
     pub bounds: TimeBBox,
     /// Drawables that it stands for.
     pub count: u64,
@@ -48,7 +48,7 @@ pub trait DrawableSink<'a> {
     fn preview(&mut self, _preview: StatePreview) {}
 }
 
-/// How far a scan came.
+/// Result of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanResult {
     /// Whether all was read.

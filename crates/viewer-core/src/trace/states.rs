@@ -112,7 +112,7 @@ impl StatesByUnit {
         states.unwrap_or_default()
     }
 
-    /// How many there are.
+    /// Number of states.
     pub fn len(&self) -> usize {
         self.states.len()
     }
@@ -173,7 +173,7 @@ pub fn for_each_shown(
     running.clear();
     let mut until = f64::NEG_INFINITY;
     for (nth, state) in states.iter().enumerate() {
-        // What ended before this one starts is shown until its end.
+        // A state that ended before this one starts is shown until its end.
         finish(states, running, state.start, &mut until, &mut shown);
         if let Some(&top) = running.last()
             && state.start > until

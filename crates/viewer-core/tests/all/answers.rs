@@ -35,7 +35,7 @@ fn sample() -> Vec<u8> {
 }
 
 /// More arrows than can be told apart are bundles of neighbours that stand for each of them once, at their average times; a
-/// pinned row keeps its own.
+/// pinned timeline keeps its own.
 #[test]
 fn many_arrows_are_bundles() {
     let mut drawables = Vec::new();
@@ -56,8 +56,11 @@ fn many_arrows_are_bundles() {
     let viewer = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
     let worst = picture(&viewer, "picture?w=80&arrows=worst");
     assert_eq!((worst.reals(40).len(), worst.header.arrows), (200, 6400));
-    for rows in ["", "pin:5"] {
-        let frame = picture(&viewer, &format!("picture?w=80&arrows=all&rows={rows}"));
+    for timelines in ["", "pin:5"] {
+        let frame = picture(
+            &viewer,
+            &format!("picture?w=80&arrows=all&timelines={timelines}"),
+        );
         let [from, to] = [40, 41].map(|id| frame.reals(id));
         let [row_from, row_to, counts] = [42, 43, 46].map(|id| frame.numbers(id));
         assert!((100..=400).contains(&counts.len()), "{}", counts.len());
@@ -73,10 +76,10 @@ fn many_arrows_are_bundles() {
         assert!((sum(&to) - sum(&from) - 6400.0 * 0.25).abs() < 1.0);
         for (from, to) in row_from.iter().zip(&row_to) {
             let way = (to + 64 - from) % 64;
-            let is_pinned = !rows.is_empty() && (*from == 0 || *to == 0);
+            let is_pinned = !timelines.is_empty() && (*from == 0 || *to == 0);
             assert!(is_pinned || (7..=9).contains(&way), "{from} to {to}");
         }
-        if !rows.is_empty() {
+        if !timelines.is_empty() {
             let own: u32 = (row_from.iter().zip(&counts))
                 .filter(|(row, _)| **row == 0)
                 .map(|(_, count)| count)
@@ -97,8 +100,8 @@ fn a_small_trace() {
     assert_eq!(meta["categories"][1]["color"], "#00ff00");
     // Categories without drawables are not in the file.
     assert_eq!(meta["categories"][3]["class"], "message");
-    let rows = json(&viewer, "rows");
-    assert_eq!(rows["label"], serde_json::json!(["rank 0", "rank 1"]));
+    let timelines = json(&viewer, "timelines");
+    assert_eq!(timelines["label"], serde_json::json!(["rank 0", "rank 1"]));
     let frame = picture(&viewer, "picture?w=8&arrows=all&seq=9");
     assert_eq!(frame.header.seq, 9);
     assert_eq!(frame.header.drawables, 5);
@@ -117,13 +120,13 @@ fn a_small_trace() {
     let status = |question: &str| ask(&viewer, question).map_err(|error| error.status);
     assert_eq!(status("picture?w=8&q=dur%3Efast"), Err(400));
     // An event is found where it stands, though a state runs there; beside it the state is.
-    let at = |t: &str| json(&viewer, &format!("at?t={t}&row=0&dt=0.25"))["name"].clone();
+    let at = |t: &str| json(&viewer, &format!("at?t={t}&timeline=0&dt=0.25"))["name"].clone();
     assert_eq!(
         [at("7.2"), at("6.7"), at("3")],
         ["event", "state 0", "state 1"]
     );
-    // One row of both ranks, half of it taken while one of them does nothing.
-    let frame = picture(&viewer, "picture?w=8&rows=block:2");
+    // One timeline of both ranks, half of it taken while one of them does nothing.
+    let frame = picture(&viewer, "picture?w=8&timelines=block:2");
     assert_eq!(frame.numbers(2), [128, 128, 128, 128, 255, 255, 255, 255]);
     assert_eq!(frame.numbers(3), [255, 255, 255, 255, 0, 0, 0, 0]);
 }
@@ -145,10 +148,10 @@ fn errors_say_what_was_expected() {
         ("picture?t0=-1e308&t1=1e308", 400),
         ("picture?mode=heat:x", 400),
         ("picture?hide=5-3", 400),
-        ("picture?rows=map:7", 404),
-        ("rows?rows=only:", 400),
-        ("rows?rows=sort:color", 400),
-        ("rows?rows=%zz", 400),
+        ("picture?timelines=map:7", 404),
+        ("timelines?timelines=only:", 400),
+        ("timelines?timelines=sort:color", 400),
+        ("timelines?timelines=%zz", 400),
     ] {
         assert_eq!(status(question), Err(expected), "{question}");
     }
@@ -175,7 +178,7 @@ fn what_a_state_takes_alone_is_right_or_not_told() {
         };
         let viewer = Viewer::new("a", &file, limits).unwrap();
         for second in [100, 101] {
-            let question = format!("at?t={second}.1&row=0&dt=0.01");
+            let question = format!("at?t={second}.1&timeline=0&dt=0.01");
             // So little may be read that nothing is found, or it is refused.
             let Ok(answer) = ask(&viewer, &question) else {
                 continue;
@@ -246,7 +249,7 @@ fn details() {
         all.iter().position(|kind| kind["name"] == name).unwrap()
     };
     // Under the cursor.
-    let at = |t: f64, row: u32, dt: f64| json(&viewer, &format!("at?t={t}&row={row}&dt={dt}"));
+    let at = |t: f64, row: u32, dt: f64| json(&viewer, &format!("at?t={t}&timeline={row}&dt={dt}"));
     let found = at(3.5, 0, 0.01);
     assert_eq!(found["name"], "state 1");
     assert_eq!(found["depth"], 1);
@@ -257,11 +260,11 @@ fn details() {
     assert_eq!(at(12.0, 0, 0.01), serde_json::Value::Null);
     assert_eq!(at(15.1, 0, 0.2)["topology"], "event");
     assert_eq!(at(20.1, 1, 0.2)["name"], "state 4");
-    let hidden = format!("at?t=3.5&row=0&dt=0.01&hide={}", kind("state 1"));
+    let hidden = format!("at?t=3.5&timeline=0&dt=0.01&hide={}", kind("state 1"));
     assert_eq!(json(&viewer, &hidden)["name"], "state 0");
-    // Along the row, through two states that are the same, and back.
+    // Along the timeline, through two states that are the same, and back.
     let mut seen = Vec::new();
-    let mut reference = json(&viewer, "next?row=0&t=-1&dir=1")["ref"].clone();
+    let mut reference = json(&viewer, "next?timeline=0&t=-1&dir=1")["ref"].clone();
     while let Some(text) = reference.as_str() {
         assert_eq!(json(&viewer, &format!("ref?ref={text}"))["ref"], reference);
         seen.push(text.to_owned());
@@ -274,13 +277,19 @@ fn details() {
         assert_eq!(before["ref"], pair[0].as_str());
     }
     assert!(json(&viewer, &format!("next?ref={}&dir=-1", seen[0])).is_null());
-    assert_eq!(json(&viewer, "next?row=1&t=9.5&dir=1")["name"], "state 4");
-    assert_eq!(json(&viewer, "next?row=1&t=9.5&dir=-1")["name"], "pwrite");
+    assert_eq!(
+        json(&viewer, "next?timeline=1&t=9.5&dir=1")["name"],
+        "state 4"
+    );
+    assert_eq!(
+        json(&viewer, "next?timeline=1&t=9.5&dir=-1")["name"],
+        "pwrite"
+    );
     // Along the message.
     let receive = at(5.2, 1, 0.01)["ref"].as_str().unwrap().to_owned();
     let found = json(&viewer, &format!("follow?ref={receive}&dir=-1"));
     assert_eq!(found["arrows"].as_array().unwrap().len(), 1);
-    assert_eq!(found["arrows"][0]["to"]["row"], 1);
+    assert_eq!(found["arrows"][0]["to"]["timeline"], 1);
     assert_eq!(found["partner"]["name"], "state 2");
     let arrow = found["arrows"][0]["ref"].as_str().unwrap();
     assert!(arrow.contains('~'));

@@ -20,7 +20,7 @@ struct State {
     end: f64,
 }
 
-/// What a file holds, by a reading of its own.
+/// Contents of a file, by a reading of its own.
 #[derive(Default)]
 struct All {
     states: Vec<State>,
@@ -103,7 +103,7 @@ fn stretches(unit: &[State]) -> Vec<(State, f64, f64)> {
         .collect()
 }
 
-/// What is asked.
+/// A question for a picture.
 #[derive(Clone, Debug)]
 struct Asked {
     window: TimeBBox,
@@ -125,7 +125,7 @@ fn check(file: &[u8], asked: &Asked) {
     let TimeBBox { earliest, latest } = asked.window;
     let (width, mode) = (asked.width, asked.mode);
     let question = format!(
-        "picture?t0={earliest}&t1={latest}&w={width}&rows={}&mode={mode}&hide={}&arrows=all&max=1000000",
+        "picture?t0={earliest}&t1={latest}&w={width}&timelines={}&mode={mode}&hide={}&arrows=all&max=1000000",
         asked.timelines,
         hide.join(",")
     );
@@ -191,7 +191,7 @@ fn check(file: &[u8], asked: &Asked) {
             let (sums, by_unit) =
                 sums_of_column(&shown, column, width, &at, &takes_part, &kind_of, heat);
             let cell = timeline * width + column;
-            let place = format!("row {timeline} column {column} of {asked:?}: {sums:?}");
+            let place = format!("timeline {timeline} column {column} of {asked:?}: {sums:?}");
             let whole = COLUMN * of_timeline.len() as i64;
             let mut order: Vec<(usize, i64)> = sums.iter().map(|(&k, &v)| (k, v)).collect();
             match mode {
@@ -324,7 +324,7 @@ fn check_objects(
     assert_eq!(found, times);
     let mut counts = vec![0u32; timelines * width];
     for &&(line, time) in &events {
-        // What is at a border of columns, but for the last digits of its time, is behind it.
+        // A time at a border of columns, but for its last digits, is after the border.
         let parts = (time - earliest) * (width as f64 / length) * COLUMN as f64;
         let column = (parts.round() / COLUMN as f64) as usize;
         counts[place(line).0.unwrap() as usize * width + column.min(width - 1)] += 1;
@@ -427,7 +427,7 @@ proptest! {
     }
 }
 
-/// What has no length at the very end of the window is in the last column, beside what fills that.
+/// A state without length at the very end of the window is in the last column, beside the state that fills it.
 #[test]
 fn an_instant_at_the_end_of_the_window() {
     let lines = [vec![(3667, 1146, 1), (4813, 0, 1), (4813, 0, 2)]];

@@ -80,7 +80,7 @@ fn check(states: &[Simple], content: &WindowContent, picture: &PictureLayout<'_>
                         continue;
                     }
                     let tolerance = width * 1e-6;
-                    // What ends where the column begins may be in it or not by the last bit.
+                    // A state that ends where the column begins may be in it or not by the last bit.
                     near |= (start - right).abs() < tolerance || (end - left).abs() < tolerance;
                     if start < right - tolerance && end > left + tolerance {
                         *times.entry(kind).or_default() += end.min(right) - start.max(left);

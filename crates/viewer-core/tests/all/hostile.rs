@@ -10,18 +10,18 @@ use viewer_core::{AnswerLimits, Viewer};
 
 const QUESTIONS: &[&str] = &[
     "meta",
-    "rows",
-    "rows?rows=map:1;fold:0",
-    "rows?rows=sort:-busy",
-    "rows?rows=cluster:2",
+    "timelines",
+    "timelines?timelines=map:1;fold:0",
+    "timelines?timelines=sort:-busy",
+    "timelines?timelines=cluster:2",
     "picture?w=50&arrows=all",
-    "picture?w=50&t0=0.5&t1=0.6&mode=stack&rows=block:3",
+    "picture?w=50&t0=0.5&t1=0.6&mode=stack&timelines=block:3",
     "picture?w=7&t0=-1e300&t1=1e300",
-    "picture?w=7&t0=1e-300&t1=2e-300&rows=cluster:9",
-    "at?t=0.5&row=0",
-    "at?t=1e308&dt=1e308&row=1",
-    "next?row=0&t=0.5&dir=1",
-    "next?row=0&t=0.5&dir=-1",
+    "picture?w=7&t0=1e-300&t1=2e-300&timelines=cluster:9",
+    "at?t=0.5&timeline=0",
+    "at?t=1e308&dt=1e308&timeline=1",
+    "next?timeline=0&t=0.5&dir=1",
+    "next?timeline=0&t=0.5&dir=-1",
     "next?ref=0.0.0.0&dir=1",
     "ref?ref=0.0.0.0",
     "follow?ref=0.0.0.0",
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn odd_questions(question in "(picture|rows|at|next|ref|follow|call)\\?(rows=[a-z0-9:;,n-]{0,30}|ref=[0-9.~!e-]{0,20}|t0=[0-9e-]{0,8}&t1=[0-9e-]{0,8}|w=[0-9]{0,12}&y0=[0-9]{0,12}&y1=[0-9]{0,12}|row=[0-9]{0,12}|%[0-9a-f]{0,3})") {
+    fn odd_questions(question in "(picture|timelines|at|next|ref|follow|call)\\?(timelines=[a-z0-9:;,n-]{0,30}|ref=[0-9.~!e-]{0,20}|t0=[0-9e-]{0,8}&t1=[0-9e-]{0,8}|w=[0-9]{0,12}&y0=[0-9]{0,12}&y1=[0-9]{0,12}|row=[0-9]{0,12}|%[0-9a-f]{0,3})") {
         let file = sample();
         let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
         let _ = viewer.answer(&question, &|| false);
@@ -110,7 +110,7 @@ fn what_is_not_defined() {
         let answer = viewer.answer(question, &|| false).unwrap();
         serde_json::from_slice(&answer.body).unwrap()
     };
-    let labels = json("rows")["label"].clone();
+    let labels = json("timelines")["label"].clone();
     assert_eq!(
         labels,
         serde_json::json!(["line 0", "line -2147483648", "line 2147483647"])
@@ -119,7 +119,7 @@ fn what_is_not_defined() {
     let frame = viewer_core::picture::frame::DecodedFrame::read(&answer.body).unwrap();
     let undefined = 1 + 2;
     assert_eq!(frame.numbers(1), [1, 0, 0, 0, 0, undefined, 0, 1, 0]);
-    let found = json("at?t=2.5&row=1");
+    let found = json("at?t=2.5&timeline=1");
     assert_eq!(
         (found["name"].as_str(), found["class"].as_str()),
         (Some("undefined state"), Some("other"))
@@ -149,7 +149,7 @@ fn cancelled() {
     assert_eq!(frame.header.flags & 3, 2, "coarse, not exact");
     assert_eq!(
         viewer
-            .answer("rows?rows=sort:busy", &|| true)
+            .answer("timelines?timelines=sort:busy", &|| true)
             .unwrap_err()
             .status,
         503

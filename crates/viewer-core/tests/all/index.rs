@@ -22,7 +22,7 @@ fn build(trace: &OpenTrace<'_>, window: TimeBBox, bins: u32, step: u64) -> Overv
     builder.finish()
 }
 
-/// What the index adds up to is what `mpitrace stats` says.
+/// The totals of the index equal those of `mpitrace stats`.
 fn check_totals(bytes: &[u8], step: u64) {
     let trace = OpenTrace::new(bytes).unwrap();
     let index = build(&trace, trace.bounds(), 64, step);
@@ -66,9 +66,9 @@ fn check_totals(bytes: &[u8], step: u64) {
     assert_eq!(totals.messages.backward, expected.messages.backward);
 }
 
-/// Where columns are bins, a picture of the index is that of the tree.
-fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, rows: &str) {
-    let question = format!("picture?w={width}&mode={mode}&rows={rows}&max=0");
+/// With bins as columns, a picture from the index equals that from the tree.
+fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, timelines: &str) {
+    let question = format!("picture?w={width}&mode={mode}&timelines={timelines}&max=0");
     let exact = Viewer::new("x", bytes, AnswerLimits::default()).unwrap();
     let expected = exact.answer(&question, &|| false).unwrap();
     let limits = AnswerLimits {
@@ -99,7 +99,7 @@ fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, rows: &str) 
     assert!(same.count() * 20 >= kinds[0].len() * 19, "{kinds:?}");
 }
 
-/// What is written is read, of this trace and of no other; damage is never worse than a wrong picture.
+/// A written index is read for its trace and for no other; damage is never worse than a wrong picture.
 #[test]
 fn as_bytes() {
     let states = [
@@ -145,7 +145,7 @@ fn as_bytes() {
         viewer.set_index(found.into_owned());
         for question in [
             "picture?w=40",
-            "picture?w=99&rows=block:2&mode=stack",
+            "picture?w=99&timelines=block:2&mode=stack",
             "overview?bins=9",
         ] {
             let _ = viewer.answer(question, &|| false);
@@ -216,9 +216,9 @@ fn large_ones() {
         drawables.push((step * 13 % 300, ends, Vec::new()));
     }
     let bytes = file(&kinds, 100, &mut drawables);
-    for rows in ["", "block:16", "pin:3;block:30"] {
-        check_picture(&bytes, 8192, 8192, "dominant", rows);
-        check_picture(&bytes, 4096, 8192, "dominant", rows);
+    for timelines in ["", "block:16", "pin:3;block:30"] {
+        check_picture(&bytes, 8192, 8192, "dominant", timelines);
+        check_picture(&bytes, 4096, 8192, "dominant", timelines);
     }
 }
 

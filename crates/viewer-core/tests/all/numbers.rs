@@ -100,14 +100,14 @@ fn rows_pairs_and_sizes_are_those_that_were_made() {
     let file = trace();
     let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let stats = ask(&viewer, "stats?t0=0&t1=200");
-    assert_eq!(stats["rows"]["busy"], Value::from(vec![37.5; 4]));
+    assert_eq!(stats["timelines"]["busy"], Value::from(vec![37.5; 4]));
     assert_eq!(
-        stats["rows"]["ends"],
+        stats["timelines"]["ends"],
         Value::from(vec![196.75, 197.75, 198.75, 199.75])
     );
-    let top = &stats["rows"]["top"];
+    let top = &stats["timelines"]["top"];
     assert_eq!(top.as_array().unwrap().len(), 4);
-    // Kind 3 is nested everywhere: 50 times a quarter second on each row.
+    // Kind 3 is nested everywhere: 50 times a quarter second on each timeline.
     let nested = top
         .as_array()
         .unwrap()
@@ -119,8 +119,8 @@ fn rows_pairs_and_sizes_are_those_that_were_made() {
     let row = |from: i32, to: i32, bytes: i32| Value::from(vec![from, to, 50, bytes]);
     let expected = vec![row(0, 1, 0), row(1, 2, 5000), row(2, 3, 0), row(3, 0, 5000)];
     assert_eq!(matrix["cells"], Value::from(expected));
-    // Without row 1 neither the messages to it nor those from it.
-    let matrix = ask(&viewer, "matrix?t0=0&t1=200&rows=only:!1");
+    // Without timeline 1 neither the messages to it nor those from it.
+    let matrix = ask(&viewer, "matrix?t0=0&t1=200&timelines=only:!1");
     assert_eq!(
         matrix["cells"],
         Value::from(vec![row(1, 2, 0), row(2, 0, 5000)])
@@ -153,9 +153,9 @@ fn calls_have_the_bytes_of_their_messages() {
     let of = |name: &str, bytes: u64| (format!("{name:?}"), bytes);
     let all = bytes("stats?t0=0&t1=200");
     assert_eq!(all, [of("state 3", 10_000), of("message", 10_000)]);
-    // Only rows 0 and 1, of which 1 sends; without the kind that sends nobody does.
-    let rows = bytes("stats?t0=0&t1=200&y0=0&y1=2");
-    assert_eq!(rows, [of("state 3", 5000), of("message", 5000)]);
+    // Only timelines 0 and 1, of which 1 sends; without the kind that sends nobody does.
+    let timelines = bytes("stats?t0=0&t1=200&y0=0&y1=2");
+    assert_eq!(timelines, [of("state 3", 5000), of("message", 5000)]);
     let hidden = bytes("stats?t0=0&t1=200&hide=3");
     assert_eq!(hidden, [of("message", 10_000)]);
     // The message of step 1 is under way here, but sent before.
@@ -193,7 +193,7 @@ fn tables_are_sorted_and_cut() {
         .collect();
     assert!(starts.is_sorted());
     let part = ask(&viewer, "events?t0=0&t1=200&offset=100&limit=7");
-    for column in ["ref", "name", "row", "info"] {
+    for column in ["ref", "name", "timeline", "info"] {
         let expected = &all[column].as_array().unwrap()[100..107];
         assert_eq!(part[column].as_array().unwrap(), expected, "{column}");
     }
@@ -201,7 +201,7 @@ fn tables_are_sorted_and_cut() {
     assert_eq!(longest["dur"][0], 0.75);
     let name = ask(&viewer, "events?t0=0&t1=200&sort=-name&limit=1");
     assert_eq!(name["name"][0], "state 3");
-    // What a reference of the table names is found.
+    // Each reference of the table leads to its drawable.
     let reference = part["ref"][0].as_str().unwrap();
     assert_eq!(
         ask(&viewer, &format!("ref?ref={reference}"))["t0"],
@@ -243,7 +243,12 @@ fn tables_for_other_programs() {
         line,
         "\"'=cmd|'\"\"/C calc\"\"\",state,1,1,1,1,1,1,rank 0,0,true"
     );
-    for (what, lines) in [("rows", 2), ("matrix", 1), ("events", 2), ("hits", 201)] {
+    for (what, lines) in [
+        ("timelines", 2),
+        ("matrix", 1),
+        ("events", 2),
+        ("hits", 201),
+    ] {
         assert_eq!(csv(what).lines().count(), lines, "{what}");
     }
     assert_eq!(
@@ -286,7 +291,7 @@ fn what_is_too_much_is_estimated_and_says_so() {
     }
 }
 
-/// What is too much to read, but is everything, has the numbers that reading gives, but for bytes of calls.
+/// Questions about everything that are too much to read have the numbers that reading gives, but for bytes of calls.
 #[test]
 fn everything_is_known_to_the_index() {
     let file = trace();
@@ -303,8 +308,8 @@ fn everything_is_known_to_the_index() {
     for question in [
         "stats",
         "stats?t0=-5&t1=1000",
-        "stats?rows=block:2",
-        "stats?rows=only:0-2",
+        "stats?timelines=block:2",
+        "stats?timelines=only:0-2",
         "stats?y0=1&y1=3",
         "stats?y0=9",
     ] {
@@ -321,7 +326,7 @@ fn everything_is_known_to_the_index() {
             );
         };
         let list = |value: &Value| value.as_array().unwrap().clone();
-        let (of_rows, exact_rows) = (&found["rows"], &exact["rows"]);
+        let (of_rows, exact_rows) = (&found["timelines"], &exact["timelines"]);
         for key in ["threads", "ends"] {
             assert_eq!(of_rows[key], exact_rows[key], "{question} {key}");
         }
@@ -348,7 +353,7 @@ fn everything_is_known_to_the_index() {
                 "count",
                 "min",
                 "max",
-                "row_of_max",
+                "timeline_of_max",
             ] {
                 assert_eq!(
                     found[key], exact[key],
@@ -364,7 +369,7 @@ fn everything_is_known_to_the_index() {
             }
         }
     }
-    // What is not everything is still estimated.
+    // Questions about a part are still estimated.
     for question in ["stats?t0=20", "stats?hide=1", "stats?nesting=thread"] {
         let found = ask(&viewer, question);
         assert_eq!(found["categories"][0]["max"], Value::Null, "{question}");

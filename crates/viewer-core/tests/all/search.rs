@@ -141,16 +141,16 @@ fn hits_of_a_large_trace_are_told_one_by_one() {
             .replace(' ', "+")
             .replace('"', "%22")
             .replace('=', "%3D");
-        for rows in ["", "block:2", "only:2-6"] {
-            let question = format!("picture?w=64&rows={rows}&q={q}");
+        for timelines in ["", "block:2", "only:2-6"] {
+            let question = format!("picture?w=64&timelines={timelines}&q={q}");
             let [read, found] = [&small, &large].map(|viewer| frame(viewer, &question));
             assert_eq!(found.header.flags & 16, 16, "from the index");
             assert_eq!(found.numbers(5), read.numbers(5), "{question}");
             assert!(
-                !rows.is_empty() || read.numbers(5).is_empty() != some,
+                !timelines.is_empty() || read.numbers(5).is_empty() != some,
                 "{query}"
             );
-            let question = format!("events?rows={rows}&q={q}&sort=-dur&limit=50");
+            let question = format!("events?timelines={timelines}&q={q}&sort=-dur&limit=50");
             assert_eq!(ask(&large, &question), ask(&small, &question), "{question}");
         }
     }

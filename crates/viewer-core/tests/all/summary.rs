@@ -12,19 +12,22 @@ fn summary(file: &[u8], limits: AnswerLimits) -> Value {
     let viewer = Viewer::new("own", file, limits).unwrap();
     let answer = viewer.answer("summary", &|| false).unwrap();
     let summary: Value = serde_json::from_slice(&answer.body).unwrap();
-    // Every place can be gone to: its rows and what it selects are there.
+    // Every place can be gone to: its timelines and what it selects are there.
     for finding in summary["cards"].as_array().unwrap() {
         for item in finding["items"].as_array().unwrap() {
             let target = &item["target"];
             assert!(target["t0"].as_f64() < target["t1"].as_f64(), "{item}");
-            let rows = target["rows"].as_str().unwrap();
+            let timelines = target["timelines"].as_str().unwrap();
             viewer
-                .answer(&format!("rows?rows={rows}"), &|| false)
+                .answer(&format!("timelines?timelines={timelines}"), &|| false)
                 .unwrap();
             let selected = target["sel"].as_str().unwrap();
             if !selected.is_empty() {
                 viewer
-                    .answer(&format!("ref?ref={selected}&rows={rows}"), &|| false)
+                    .answer(
+                        &format!("ref?ref={selected}&timelines={timelines}"),
+                        &|| false,
+                    )
                     .unwrap();
             }
         }
@@ -114,7 +117,7 @@ fn the_late_rank_is_named() {
     );
     let first = &imbalance["items"][0];
     assert!(text(&first["text"]).starts_with("rank 5 "), "{first}");
-    assert_eq!(first["target"]["rows"], "pin:5;sort:busy");
+    assert_eq!(first["target"]["timelines"], "pin:5;sort:busy");
     // The longest time that rank 5 computes lies in the window.
     let window = [&first["target"]["t0"], &first["target"]["t1"]].map(|t| t.as_f64().unwrap());
     assert!(
@@ -178,7 +181,7 @@ fn a_late_sender_is_named() {
         waits["items"][0]["text"],
         "MPI_Recv on rank 0: rank 2 sent late"
     );
-    assert_eq!(waits["items"][0]["target"]["rows"], "pin:0,2");
+    assert_eq!(waits["items"][0]["target"]["timelines"], "pin:0,2");
     let trouble = finding(&found, "trouble");
     assert_eq!(
         (
@@ -241,7 +244,7 @@ fn a_rank_that_waits_itself_is_not_blamed() {
         waits["items"][0]["text"],
         "MPI_Allreduce on rank 2 and 1 other: rank 1 came last, waiting itself in MPI_Recv as rank 0 sent late"
     );
-    assert_eq!(waits["items"][0]["target"]["rows"], "pin:2,1,0");
+    assert_eq!(waits["items"][0]["target"]["timelines"], "pin:2,1,0");
     assert_eq!(
         waits["items"][1]["text"],
         "MPI_Recv on rank 1: rank 0 sent late"
@@ -319,7 +322,7 @@ fn a_wait_ends_when_the_one_that_is_waited_for_comes() {
     let calls = [(0, 4.5, 4.505), (1, 0.5, 4.51), (2, 6.0, 6.001)];
     let (blamed, _) = told_of("MPI_Bcast", &calls);
     assert_eq!(blamed.as_deref(), Some("rank 0: 4.00 s"));
-    // What a call takes after the last one has come is no wait.
+    // Time in a call after the last rank has come is no wait.
     let calls = [(0, 0.0, 9.0), (1, 0.0, 9.0), (2, 1.0, 9.0)];
     let (blamed, waits) = told_of("MPI_Allreduce", &calls);
     assert_eq!(blamed.as_deref(), Some("rank 2: 2.00 s"));
@@ -416,8 +419,8 @@ fn what_is_too_large_is_summed_up_from_previews() {
         assert!(sentence.contains('≈'), "{sentence}");
     }
     assert_eq!(
-        finding(&found, "imbalance")["items"][0]["target"]["rows"],
-        finding(&exact, "imbalance")["items"][0]["target"]["rows"]
+        finding(&found, "imbalance")["items"][0]["target"]["timelines"],
+        finding(&exact, "imbalance")["items"][0]["target"]["timelines"]
     );
 }
 

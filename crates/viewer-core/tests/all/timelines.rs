@@ -66,7 +66,7 @@ fn sample() -> Vec<u8> {
 
 fn rows(viewer: &Viewer<'_>, spec: &str) -> Value {
     let answer = viewer
-        .answer(&format!("rows?rows={spec}"), &|| false)
+        .answer(&format!("timelines?timelines={spec}"), &|| false)
         .unwrap();
     serde_json::from_slice(&answer.body).unwrap()
 }
@@ -88,7 +88,7 @@ fn every_item() {
         json!([false, true, false, false, false, false])
     );
     assert_eq!(all["path"][3], json!(["rank 1"]));
-    // Two communicators of a rank are one row, and a thread's.
+    // Two communicators of a rank are one timeline, and a thread's.
     assert_eq!(all["lines"], json!([2, 3, 2, 1, 1, 1]));
     assert_eq!(
         labels("only:rank 1*,4"),
@@ -146,7 +146,7 @@ fn every_item() {
         json!(["communicator 0", "communicator 1"])
     );
     assert_eq!(labels("map:1")[8], "rank 0");
-    // What says the same is the same.
+    // Texts that mean the same have one canonical form.
     let spec = |text: &str| rows(&viewer, text)["spec"].clone();
     assert_eq!(spec("pin:1;;map:0;block:1;sort:label"), "pin:1");
     assert_eq!(
@@ -161,14 +161,14 @@ fn every_item() {
     assert_eq!(labels("pin:99,n99;hide:77"), plain);
 }
 
-/// A group that is not open shows its lines, one that is open none: they have rows of their own. In a row, states of different
+/// A group that is not open shows its lines, one that is open none: they have timelines of their own. In a timeline, states of different
 /// threads are not nested in each other.
 #[test]
 fn groups() {
     let file = sample();
     let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
     let picture = |spec: &str| {
-        let question = format!("picture?w=4&t0=0&t1=0.2&rows={spec}");
+        let question = format!("picture?w=4&t0=0&t1=0.2&timelines={spec}");
         let answer = viewer.answer(&question, &|| false).unwrap();
         viewer_core::picture::frame::DecodedFrame::read(&answer.body).unwrap()
     };
@@ -188,6 +188,6 @@ fn groups() {
     // Both communicators of rank 0 are of one thread: the shorter state is on the longer one.
     let depths: Vec<u32> = shut.numbers(24).into_iter().take(2).collect();
     assert_eq!(depths, [0, 1]);
-    // In the view by communicator they are on different rows.
+    // In the view by communicator they are on different timelines.
     assert!(picture("map:1").numbers(24).iter().all(|&depth| depth == 0));
 }

@@ -278,7 +278,7 @@ fn arrays_per_rank_are_never_short() {
     );
 }
 
-/// What the reference gets wrong (`spec/dumpi.md` section 9.2).
+/// Faults of the reference that we do not repeat (`spec/dumpi.md` section 9.2).
 #[test]
 fn right_where_the_reference_is_wrong() {
     let mut b = Blocks::new();

@@ -264,7 +264,7 @@ fn differences(theirs: &[String], ours: &[String], case: &Case) -> Vec<String> {
     found
 }
 
-/// How often a function was recorded. Calls that the MPI library makes itself are counted and not recorded; we count those
+/// Number of recorded calls of a function. Calls that the MPI library makes itself are counted and not recorded; we count those
 /// of the MPI library to its PMPI functions, too.
 fn recorded(line: &str) -> Option<(&str, u64)> {
     let (name, rest) = line.split_once(" called ")?;

@@ -183,7 +183,7 @@ fn messages_cross_leaves_and_windows() {
                     now += 50 + (round % 7) as u32;
                 }
                 if round % 30 == 29 {
-                    // What came in the last thirty rounds, tag by tag.
+                    // Messages of the last thirty rounds, tag by tag.
                     for (tag, other) in (0..3).flat_map(|tag| (0..size).map(move |o| (2 - tag, o)))
                     {
                         for sent in round - 29..=round {

@@ -274,7 +274,7 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
     for wanted in [(comm, 0, false), (comm, 1, false), (comm, 0, true)] {
         assert!(mine.contains(&wanted), "{mine:?}");
     }
-    // What the program numbered itself does not fall on events of MPI functions.
+    // Numbers that the program chose do not fall on events of MPI functions.
     let names: Vec<String> = states(&merged).into_iter().map(|s| s.0).collect();
     assert_eq!(names.iter().filter(|n| *n == "old style").count(), 2);
     assert_eq!(merged.notes.unknown_messages, 0);

@@ -187,7 +187,7 @@ fn call() -> impl Strategy<Value = AttributionRecord> {
             AttributionRecord::Call(DataAccessCall {
                 call,
                 function,
-                name: "MPI_File_write_at_all".to_owned(),
+                name: "MPI_File_write_at_all".into(),
                 place,
                 stop: place.ns + a,
                 complete: place.ns + b,

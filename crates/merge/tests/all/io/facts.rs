@@ -60,7 +60,7 @@ impl Story {
             function: name
                 .bytes()
                 .fold(0, |sum: u16, b| sum.wrapping_mul(31) ^ u16::from(b)),
-            name: name.to_owned(),
+            name: name.into(),
             place: place(Actor::Rank(rank), time.0),
             stop: time.1,
             complete: time.1,

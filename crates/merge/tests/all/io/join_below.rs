@@ -338,7 +338,7 @@ fn pieces_at_data_servers_and_their_disk_calls_follow_the_request() {
         Some(5),
         operation(op::REQUEST_WRITE, (130, 160), 1000, 100),
     );
-    // What comes after the answer still belongs to it.
+    // An operation after the answer still belongs to it.
     let late = operation(op::FDATASYNC, (165, 170), -1, 0);
     run.below(SERVER, 3, 8, TID, Some(5), late);
     let found = run.join();

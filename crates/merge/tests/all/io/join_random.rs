@@ -180,7 +180,7 @@ fn owners(ranks: u32) -> impl Strategy<Value = Vec<Option<u32>>> {
     })
 }
 
-/// How aggregators share out a collective access: where a transfer ends, who makes it, and in how many copies of the view.
+/// Shares of aggregators in a collective access: where a transfer ends, who makes it, and in how many copies of the view.
 type Plan = Vec<(u64, u32)>;
 
 proptest! {

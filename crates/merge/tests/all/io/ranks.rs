@@ -32,7 +32,7 @@ pub fn runs_of(pieces: &[(i64, u64)]) -> Vec<EvenRun> {
 /// A rank that is being made.
 pub struct Rank {
     pub b: Blocks,
-    /// Where the operations of the next call stand.
+    /// Positions of the operations of the next call.
     operations: Vec<usize>,
 }
 
@@ -276,7 +276,7 @@ impl Found {
         calls
     }
 
-    /// How sure the edges are that carry bytes.
+    /// Precisions of the edges that carry bytes.
     pub fn precisions(&self) -> Vec<Precision> {
         let carry = |e: &&AttributionEdge| e.relation == Relation::Carries;
         self.edges

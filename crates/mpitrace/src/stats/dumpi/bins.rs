@@ -160,7 +160,7 @@ impl BinOption {
     }
 }
 
-/// What labels of annotations begin with.
+/// Prefix of the labels of annotations.
 const ANNOTATION: &str = "ANNOTATION: ";
 
 /// The bins of one rank.
@@ -181,7 +181,7 @@ struct Bin {
     last: i64,
     /// Number of intervals; of one that stands alone its number.
     intervals: i64,
-    /// Where the last interval began.
+    /// Start of the last interval.
     begun: i64,
     /// Time of all intervals.
     active: i64,

@@ -93,12 +93,12 @@ enum ColumnSum {
     Counters(Vec<InOut>),
 }
 
-/// What passed inside matching calls, and between them and in others.
+/// Time inside matching calls, and between them and in others.
 #[derive(Clone, Copy, Debug, Default)]
 struct InOut {
     inside: i64,
     outside: i64,
-    /// Where the last call ended.
+    /// End of the last call.
     last: Option<i64>,
 }
 

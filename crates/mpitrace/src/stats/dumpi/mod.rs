@@ -223,7 +223,7 @@ fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
     Ok((files, meta.numprocs))
 }
 
-/// What must be known of all ranks before rows are made.
+/// Findings on all ranks that are needed before rows are made.
 struct FirstPass {
     comms: Communicators,
     /// By rank, the times that ranges refer to.

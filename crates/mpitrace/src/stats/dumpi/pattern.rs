@@ -54,8 +54,8 @@ const WAITS: &[&str] = &[
     "MPIO_Waitsome",
 ];
 
-/// What dumpistats takes for collective, found by asking it for each function. That MPI_File_write_ordered is missing
-/// is its way.
+/// Functions that dumpistats takes for collective, found by asking it for each function. It does not take
+/// MPI_File_write_ordered for one.
 const COLLECTIVES: &[&str] = &[
     "MPI_Barrier",
     "MPI_Bcast",

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Where a stretch of time begins or ends; biases in ns.
+/// Begin or end of a stretch of time; biases in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     /// The first time stamp of the rank.

@@ -16,7 +16,7 @@ pub fn mpitrace() -> Command {
 /// A server; it is unmounted at the end, and its directories go.
 pub struct Instance {
     folder: PathBuf,
-    /// What it said when it was ready, by name.
+    /// Names and values that it printed when it was ready.
     reported: Vec<(String, String)>,
 }
 
@@ -155,7 +155,7 @@ pub fn has_ended(pid: i32) -> bool {
     }
 }
 
-/// How long something may take on a busy machine.
+/// Time limit on a busy machine.
 const LIMIT: Duration = Duration::from_secs(40);
 
 /// Waits until something is so.
@@ -178,7 +178,7 @@ pub struct Recorded {
     pub operation: OperationRecord,
 }
 
-/// What a trace has: operations and definitions, in the order of its threads.
+/// Reads the operations and definitions of a trace, in the order of its threads.
 pub fn read(path: &Path) -> (Vec<Recorded>, Vec<Definition>) {
     let bytes = fs::read(path).unwrap();
     let file = BlockFile::new(&bytes).unwrap();

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// A user who owns nothing, and that user's group.
 const NOBODY: u32 = 65_534;
-/// What is done to a file `$0`.
+/// Changes made to a file `$0`.
 const CHANGES: [&str; 6] = [
     r#"printf x 1<>"$0""#,
     r#"printf x >>"$0""#,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 200_000;
 const NAMES: [&str; 3] = ["a", "b", "folder/c"];
 
-/// What stands for a generator of random numbers.
+/// A small generator of random numbers.
 struct Random(u64);
 
 impl Random {
@@ -33,7 +33,7 @@ struct Side {
     open: Vec<Option<File>>,
 }
 
-/// What an operation gave, in numbers and bytes.
+/// Result of an operation, in numbers and bytes.
 type Outcome = Result<(u64, Vec<u8>), i32>;
 
 /// One operation, drawn before it is done on both sides.

@@ -19,7 +19,7 @@ struct Span {
     call: u64,
 }
 
-/// What a thread of a rank did.
+/// Actions of a thread of a rank.
 #[derive(Default)]
 struct Thread {
     calls: Vec<Span>,

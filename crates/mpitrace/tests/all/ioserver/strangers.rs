@@ -221,7 +221,7 @@ fn strangers_are_few_and_short_lived() {
     assert!(server.is_running());
 }
 
-/// Where no further thread can be had, connections are closed; later ones are served.
+/// If no further thread can be had, connections are closed; later ones are served.
 #[test]
 fn the_server_survives_a_limit_of_threads() {
     // SAFETY: asks for a number.
@@ -253,7 +253,7 @@ fn the_server_survives_a_limit_of_threads() {
     assert!(server.is_running());
 }
 
-/// What announces much and sends nothing takes no memory.
+/// A client that announces much and sends nothing takes no memory.
 #[test]
 fn half_sent_questions_cost_little() {
     let server = DataServer::start("unix");

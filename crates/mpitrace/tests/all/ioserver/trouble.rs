@@ -91,7 +91,7 @@ pub fn killed_data_server() {
         libc::EIO
     );
     assert_eq!(errno(file.sync_all().unwrap_err()), libc::EIO);
-    // What the others have can be had.
+    // Data of the other servers can still be read.
     assert_eq!(file.read_at(&mut [0; 1000], 0).unwrap(), 1000);
     assert_eq!(file.metadata().unwrap().len(), 10_000);
     let fresh = File::create(instance.mount().join("new"));

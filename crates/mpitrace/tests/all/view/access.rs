@@ -125,7 +125,7 @@ fn what_is_refused() {
         assert_eq!(status("GET", target, &[]), 401, "{target}");
         assert_eq!(status("GET", target, &[("Cookie", "a=b")]), 401, "{target}");
     }
-    // What is not there
+    // Addresses that do not exist
     for target in [
         "/nothing",
         "/../Cargo.toml",
@@ -139,7 +139,10 @@ fn what_is_refused() {
     assert_eq!(status("GET", "/t/1/meta", &[cookie]), 404);
     assert_eq!(status("GET", "/t/0/nothing", &[cookie]), 404);
     assert_eq!(status("GET", "/t/0/../0/meta", &[cookie]), 404);
-    assert_eq!(status("GET", "/t/0/rows?rows=nonsense", &[cookie]), 400);
+    assert_eq!(
+        status("GET", "/t/0/timelines?timelines=nonsense", &[cookie]),
+        400
+    );
     // Methods
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"] {
         let reply = server.send(method, "/t/0/meta", &[cookie], "");
@@ -218,7 +221,7 @@ fn behind_a_proxy() {
         page.header("content-security-policy")
             .ends_with("frame-ancestors 'self'")
     );
-    // What the page asks for has an address without the base, so that it works under any.
+    // The page asks for addresses without the base, so that it works under any.
     assert!(!page.text().contains("\"/"), "{}", page.text());
     let login = server.send(
         "POST",

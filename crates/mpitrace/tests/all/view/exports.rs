@@ -26,7 +26,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What stands between the first `from` and the next `to` behind it.
+/// Text between the first `from` and the next `to` after it.
 fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
     let rest = text
         .split_once(from)
@@ -50,8 +50,8 @@ fn pictures_are_those_of_draw() {
     let png = resvg::tiny_skia::Pixmap::decode_png(&png.body).unwrap();
     assert_eq!((png.width(), png.height()), (640, 300));
     // Rows as the page has them, in its order, and a part of the time
-    let rows = server.get("t/0/rows").json();
-    let label = |n: usize| rows["label"][n].as_str().unwrap().to_owned();
+    let timelines = server.get("t/0/timelines").json();
+    let label = |n: usize| timelines["label"][n].as_str().unwrap().to_owned();
     let first = server.get("t/0/export.svg?y0=0&y1=1").text();
     assert!(first.contains(&format!(">{}</text>", label(0))), "{first}");
     assert!(!first.contains(&format!(">{}</text>", label(1))));
@@ -73,7 +73,7 @@ fn pictures_are_those_of_draw() {
         ("export.svg?w=10", 400),
         ("export.png?w=20000&h=20000", 413),
         ("export.svg?t0=2&t1=1", 400),
-        ("export.svg?rows=nonsense", 400),
+        ("export.svg?timelines=nonsense", 400),
         ("export.gif", 404),
         ("export.svg?hide=0-999999", 400),
     ] {

@@ -28,7 +28,7 @@ fn two_hundred_requests_at_once() {
         .map(|n| match n % 4 {
             0 => "/t/0/picture?w=400".to_owned(),
             1 => "/t/1/meta".to_owned(),
-            2 => "/t/0/rows".to_owned(),
+            2 => "/t/0/timelines".to_owned(),
             _ => format!("/t/0/picture?w={}", 300 + n),
         })
         .collect();
@@ -147,7 +147,7 @@ fn memory_has_a_bound() {
     }
     let own = server.memory("VmHWM") - server.memory("RssFile");
     assert!(own < 512 << 10, "{own} kB");
-    // What is too large is refused before memory is taken for it.
+    // A question that is too large is refused before memory is taken for it.
     for target in [
         "t/0/picture?w=4000000000",
         "t/0/picture?w=100000000&y0=0&y1=4000000000",

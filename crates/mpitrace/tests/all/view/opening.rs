@@ -46,7 +46,7 @@ fn several_traces_of_several_formats() {
         assert!(meta["drawables"].as_u64().unwrap() > 0, "{meta}");
     }
     assert_eq!(server.get("t/4/meta").status, 404);
-    // What was made of the others has no name, so that nothing is left however it ends.
+    // Files made of the others have no name, so that nothing is left however it ends.
     assert_eq!(names_in(temporary.path()), [""; 0]);
     server.signal(Signal::INT);
     let (status, rest) = server.wait();

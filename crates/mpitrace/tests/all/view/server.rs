@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long anything may take on a busy machine.
+/// Time limit on a busy machine.
 pub const SERVER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A server; ended when this is dropped.
 pub struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
-    /// What it has printed: `http://127.0.0.1:PORT/#k=TOKEN`.
+    /// Address that it has printed: `http://127.0.0.1:PORT/#k=TOKEN`.
     pub address: String,
     pub port: u16,
     pub base: String,
@@ -24,7 +24,7 @@ pub struct Server {
     pub cookie: String,
 }
 
-/// What came back.
+/// An answer of the server.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -185,7 +185,7 @@ impl Server {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// How it ends, and what else it has printed.
+    /// Waits for the end. Gives the exit code and what else it has printed.
     pub fn wait(&mut self) -> (ExitStatus, String) {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap();

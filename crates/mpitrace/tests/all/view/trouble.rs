@@ -16,7 +16,7 @@ fn a_trace_that_is_shortened_while_it_is_open() {
     let file = File::options().write(true).open(&path).unwrap();
     for length in [fs::metadata(&path).unwrap().len() / 2, 5000, 0] {
         file.set_len(length).unwrap();
-        for question in ["picture?w=700", "meta", "rows", "export.svg"] {
+        for question in ["picture?w=700", "meta", "timelines", "export.svg"] {
             let reply = server.get(&format!("t/0/{question}"));
             assert_eq!(reply.status, 410, "{question}: {}", reply.text());
             let text = reply.text();
@@ -44,7 +44,7 @@ fn a_trace_that_is_shortened_while_it_is_read() {
             let mut statuses = Vec::new();
             let mut left = 20;
             while left > 0 {
-                // What is asked from here on is of the short file.
+                // Questions from here on are about the short file.
                 left -= usize::from(is_short.load(Ordering::SeqCst));
                 let width = 1000 + statuses.len() % 3000;
                 statuses.push(server.get(&format!("t/0/picture?w={width}")).status);
@@ -137,7 +137,7 @@ fn damaged_traces_are_refused_or_shown_as_far_as_they_go() {
             continue;
         }
         let server = Server::start(&[path.to_str().unwrap(), "-q"]);
-        for question in ["meta", "rows", "picture?w=300", "export.svg?w=800"] {
+        for question in ["meta", "timelines", "picture?w=300", "export.svg?w=800"] {
             let reply = server.get(&format!("t/0/{question}"));
             assert!(
                 [200, 400, 413, 500].contains(&reply.status),
@@ -198,7 +198,7 @@ fn names_stay_text() {
         server.get("traces").json()["traces"][0]["name"],
         "<b>name&amp;.trace"
     );
-    let labels = server.get("t/0/rows").json();
+    let labels = server.get("t/0/timelines").json();
     assert!(labels["label"].as_array().unwrap().len() >= 4, "{labels}");
     let svg = server.get("t/0/export.svg");
     assert_eq!(svg.header("content-type"), "image/svg+xml");

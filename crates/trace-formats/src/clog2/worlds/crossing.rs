@@ -7,9 +7,9 @@ use super::marks::{RunOrigin, across_border, is_beyond, remote_of};
 use crate::clog2::{Clog2Body, Clog2Error, Clog2Reader, Gid, comm_etype};
 use std::collections::HashMap;
 
-/// How far the clocks of one machine may be apart, as they are read in two logs, ns.
+/// Largest difference of the clocks of one machine, as they are read in two logs, ns.
 const DOUBT: f64 = 100e3;
-/// How far the clocks of two machines that keep time by the network may be apart, ns.
+/// Largest difference of the clocks of two machines that keep time by the network, ns.
 const DOUBT_BETWEEN_MACHINES: f64 = 500e6;
 
 /// A communicator that crosses the border of its world.
@@ -29,7 +29,7 @@ pub(super) struct Crossing {
     begun: f64,
 }
 
-/// What is found out about one log.
+/// Findings about one log.
 #[derive(Debug, Default)]
 pub(super) struct LogScan {
     pub origin: RunOrigin,

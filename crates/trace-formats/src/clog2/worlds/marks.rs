@@ -17,7 +17,7 @@ pub struct RunOrigin {
     pub run: u64,
 }
 
-/// What the names of these constants begin with.
+/// Prefixes of the names of these constants.
 const KEYS: [&str; 4] = ["trace.zero=", "trace.epoch=", "trace.boot=", "trace.run="];
 
 impl RunOrigin {
@@ -51,7 +51,7 @@ impl RunOrigin {
     }
 }
 
-/// What the name of the constant begins with that tells how many message endpoints are not in the log.
+/// Prefix of the name of the constant that tells how many message endpoints are not in the log.
 const UNMATCHED_ENDPOINTS: &str = "trace.halves=";
 
 /// The name of the constant that says that so many message endpoints are not in the log, because their other halves were left out
@@ -66,7 +66,7 @@ pub fn unmatched_endpoints(constant: &Clog2ConstDef) -> Option<u64> {
     u64::from_str_radix(name.strip_prefix(UNMATCHED_ENDPOINTS)?, 16).ok()
 }
 
-/// What the name of the constant begins with that tells how late sends were whose receives were put behind them.
+/// Prefix of the name of the constant that tells how late sends were whose receives were moved after them.
 const LATE_MESSAGES: &str = "trace.late=";
 
 /// The name of the constant that says that messages arrived before they were sent, at most by so many ns, and were put right.

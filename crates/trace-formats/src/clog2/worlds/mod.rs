@@ -279,7 +279,7 @@ fn numbers(
     (table, lids)
 }
 
-/// What numbers of events stand for in the logs so far.
+/// Meaning of event numbers in the logs so far.
 #[derive(Default)]
 struct EtypeMeanings {
     names: HashMap<i32, Vec<u8>>,

@@ -41,7 +41,7 @@ pub(super) struct GroupNode {
 
 const DEEPEST: u32 = 200;
 
-/// How a communicator was made.
+/// Creation of a communicator.
 #[derive(Debug)]
 pub(super) enum CreationKind {
     Dup,

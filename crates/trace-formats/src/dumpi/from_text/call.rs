@@ -360,7 +360,7 @@ fn absent<W: Write>(field: &DumpiField, call: &mut RecordBuilder<'_, W>) {
     }
 }
 
-/// What begins the line behind a string, by which the string's end is known from quotes within it.
+/// Beginning of the line after a string, by which the string's end is told from quotes within it.
 #[derive(Clone, Copy)]
 struct Follows {
     function: &'static DumpiFunction,
@@ -368,7 +368,7 @@ struct Follows {
 }
 
 impl Follows {
-    /// What stands before `close` and the beginning of the next line; goes on behind `close`.
+    /// Takes the text before `close` and the beginning of the next line; goes on after `close`.
     fn until<'t>(&self, scan: &mut TextScan<'t>, close: &str) -> Result<&'t [u8], TextError> {
         let mut end = close.as_bytes().to_vec();
         match self.next {

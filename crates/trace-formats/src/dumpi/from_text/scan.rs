@@ -106,7 +106,7 @@ impl<'t> TextScan<'t> {
         })
     }
 
-    /// What stands before the first `end`; goes on behind the first `skipped` bytes of that.
+    /// Takes the text before the first `end`; goes on after the first `skipped` bytes of that.
     pub(super) fn until(&mut self, end: &[u8], skipped: usize) -> Result<&'t [u8], TextError> {
         match find(self.rest(), end) {
             Some(length) => {

@@ -9,7 +9,7 @@ use super::error::{Expected, TextError};
 use super::scan::TextScan;
 use super::{FromTextError, Maker};
 
-/// How far a datatype number may be behind the one before: their list is written in order, and each takes memory.
+/// Largest step from a datatype number to the next: their list is written in order, and each takes memory.
 const MAX_SKIPPED_TYPES: usize = 1 << 16;
 
 impl<'t, W: Write> Maker<'t, W> {

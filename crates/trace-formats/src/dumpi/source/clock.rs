@@ -12,7 +12,7 @@ pub(super) enum Axis {
     Count,
 }
 
-/// What a file's seconds start again after.
+/// Seconds after which those of a file start again from 0.
 const TURN: i64 = 1 << 16;
 
 /// Start and stop of each record of a file, ns.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use trace_model::Losses;
 
-/// What the two ends of a message have in common.
+/// Properties that the two ends of a message share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct MessageChannel {
     pub(super) comm: u32,
@@ -24,7 +24,7 @@ pub(super) struct MessageEnd {
     pub(super) bytes: i64,
 }
 
-/// What a receive may take: `None` for anything.
+/// Messages that a receive may take: `None` for any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceivePattern {
     pub(super) comm: u32,
@@ -210,7 +210,7 @@ impl MessagesUnderWay {
         }
     }
 
-    /// What is left at the end: receives with wildcards that never took anything hold nothing up any more.
+    /// Matches the rest at the end: receives with wildcards that never took anything hold nothing up any more.
     pub(super) fn finish(&mut self) {
         self.wild.clear();
         self.held.clear();
@@ -229,7 +229,7 @@ impl MessagesUnderWay {
 
     /// Gives the receives of which nobody knows what they took the messages that are left, first come, first served.
     fn guess(&mut self) {
-        /// How many messages of other tags are passed over.
+        /// Most messages of other tags that are passed over.
         const LOOKED_AT: usize = 1000;
         type Waiting = Vec<(i64, MessageChannel, u64, MessageEnd, bool)>;
         if self.unknown.is_empty() {

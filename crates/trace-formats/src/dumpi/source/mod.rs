@@ -63,7 +63,7 @@ const MESSAGE: i32 = 0;
 const FIRST_FUNCTION: i32 = 1;
 const FIRST_REGION: i32 = FIRST_FUNCTION + 1000;
 
-/// What labels of annotations begin with.
+/// Prefix of the labels of annotations.
 const ANNOTATION: &[u8] = b"ANNOTATION: ";
 
 impl<'a> DumpiSource<'a> {
@@ -396,7 +396,7 @@ impl trace_model::Source for DumpiSource<'_> {
     }
 }
 
-/// What a first pass over a file finds.
+/// Findings of the first pass over a file.
 #[derive(Debug, Default)]
 struct FileSurvey {
     masks: u8,

@@ -13,7 +13,7 @@ use super::clock::{Axis, Ticker};
 use super::info;
 use super::messages::{MessageChannel, MessageEnd, MessagesUnderWay, ReceivePattern};
 use trace_model::Losses;
-use trace_model::requests::{Requests, Use};
+use trace_model::requests::{OutstandingRequests, RequestUse};
 
 /// The next call of a rank and its times on the rank's clock, ns.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub(super) struct NextCall<'a> {
     pub(super) stop: i64,
 }
 
-/// What a request stands for.
+/// Operation that a request stands for.
 #[derive(Clone, Copy, Debug)]
 enum RequestMeaning {
     /// A send that was made already; with its channel, unless it went to nobody.
@@ -52,7 +52,7 @@ pub(super) struct RankWalk<'a> {
     pub(super) next: Option<NextCall<'a>>,
     pub(super) failed: Option<super::super::DumpiError>,
     names: HandleNames,
-    requests: Requests<RequestMeaning>,
+    requests: OutstandingRequests<RequestMeaning>,
     /// Started persistent receives by request.
     started: HashMap<u64, (u64, ReceivePattern)>,
     cancelled: HashMap<u64, u32>,
@@ -111,7 +111,7 @@ impl<'a> RankWalk<'a> {
             next: None,
             failed: None,
             names: HandleNames::default(),
-            requests: Requests::default(),
+            requests: OutstandingRequests::default(),
             started: HashMap::new(),
             cancelled: HashMap::new(),
             sizes: reader.type_sizes().ok().flatten().unwrap_or_default(),
@@ -180,6 +180,7 @@ impl<'a> RankWalk<'a> {
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
+        let thread = flow.thread;
         match id {
             ids::SEND | ids::BSEND | ids::SSEND | ids::RSEND => {
                 self.send(
@@ -203,9 +204,8 @@ impl<'a> RankWalk<'a> {
                     comms,
                     messages,
                 );
-                let operation = RequestMeaning::Sent(sent);
-                self.requests
-                    .insert(args.request(5), operation, Use::Shared, flow.thread);
+                let (request, operation) = (args.request(5), RequestMeaning::Sent(sent));
+                (self.requests).insert(request, operation, RequestUse::Shared, thread);
             }
             ids::RECV => {
                 let wanted = self.wanted(args.int(2), args.int(3), args.int(4), comms);
@@ -226,15 +226,14 @@ impl<'a> RankWalk<'a> {
                     },
                     None => RequestMeaning::Other,
                 };
-                self.requests
-                    .insert(args.request(5), operation, Use::Own, flow.thread);
+                (self.requests).insert(args.request(5), operation, RequestUse::Own, thread);
             }
             ids::SEND_INIT | ids::BSEND_INIT | ids::SSEND_INIT | ids::RSEND_INIT => {
                 let channel = self.channel(args.int(2), args.int(3), args.int(4), comms);
                 let bytes = info::bytes(args.int(0), args.int(1), &self.sizes);
                 let operation = RequestMeaning::SendInit { channel, bytes };
-                self.requests
-                    .insert(args.request(5), operation, Use::Persistent, flow.thread);
+                let request = args.request(5);
+                (self.requests).insert(request, operation, RequestUse::Persistent, thread);
             }
             ids::RECV_INIT => {
                 let operation = RequestMeaning::RecvInit(self.wanted(
@@ -243,8 +242,8 @@ impl<'a> RankWalk<'a> {
                     args.int(4),
                     comms,
                 ));
-                self.requests
-                    .insert(args.request(5), operation, Use::Persistent, flow.thread);
+                let request = args.request(5);
+                (self.requests).insert(request, operation, RequestUse::Persistent, thread);
             }
             ids::START => self.start(args.request(0), flow, messages),
             ids::STARTALL => {
@@ -366,7 +365,7 @@ impl<'a> RankWalk<'a> {
             ids::GREQUEST_START => {
                 let operation = RequestMeaning::Other;
                 self.requests
-                    .insert(args.request(0), operation, Use::Own, flow.thread);
+                    .insert(args.request(0), operation, RequestUse::Own, flow.thread);
             }
             _ => {}
         }
@@ -412,7 +411,7 @@ impl<'a> RankWalk<'a> {
         Some((channel, messages.send(channel, flow.sent(bytes))))
     }
 
-    /// What a receive may take; `None` if nothing, or if its communicator cannot be followed.
+    /// Messages that a receive may take; `None` if none, or if its communicator cannot be followed.
     fn wanted(
         &self,
         source: i32,

@@ -16,7 +16,7 @@ const FIRST_ARROW: u16 = super::super::from_clog1::FORWARD;
 /// The type that fills room for entries to come, which no record may have.
 const SPARE: u16 = u16::MAX;
 
-/// How the drawables of a category become records.
+/// Form of the records of a category.
 pub(super) struct RecordForm {
     pub(super) category: Category,
     /// Arguments of each record.

@@ -24,7 +24,7 @@ use trace_model::{
 
 /// An SLOG-1 file in the making. Wants drawables by end time, as files with statistics have their records.
 ///
-/// What goes into a frame depends on the records of later ones that reach into it. So records wait in a temporary file
+/// The contents of a frame depend on the records of later ones that reach into it. So records wait in a temporary file
 /// until all are known; then frames are laid out such that each has room for its copies.
 pub struct Slog1Sink<W> {
     kinds: Kinds,

@@ -91,12 +91,12 @@ impl EncodedRecords {
     }
 }
 
-/// Where an encoded record begins, in seconds.
+/// Start of an encoded record, in seconds.
 pub(super) fn start(record: &[u8]) -> f64 {
     number(record, 7)
 }
 
-/// Where an encoded record ends, in seconds.
+/// End of an encoded record, in seconds.
 pub(super) fn end(record: &[u8]) -> f64 {
     start(record) + number(record, 15)
 }

@@ -47,7 +47,7 @@ pub struct Slog1Writer<W> {
     announced: Option<(u64, u64)>,
     /// The frame that was written last. What a shorter one leaves of it goes to the file, as with the library.
     buffer: Vec<u8>,
-    /// Where the next frame goes.
+    /// Offset of the next frame, bytes.
     offset: u64,
     records: u64,
 }

@@ -13,7 +13,7 @@ use trace_model::Text;
 const MAGIC: &str = "SLOG2 ANNOTATION 1";
 /// Bytes of a binding: offset, event number, role, category.
 const BINDING_SIZE: usize = 17;
-/// How much of the beginning and of the end of the CLOG2 file the hash covers. Leaves have hashes of their own, so that
+/// Bytes of the beginning and of the end of the CLOG2 file that the hash covers. Leaves have hashes of their own, so that
 /// what is drawn is always checked, and opening takes the same time for files of any size.
 const HASHED: usize = 64 << 10;
 
@@ -76,7 +76,7 @@ fn hash_of_file(clog2: &[u8]) -> u64 {
     hash.digest()
 }
 
-/// What an event number means in the records behind an offset of the CLOG2 file.
+/// Meaning of an event number in the records after an offset of the CLOG2 file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventMeaning {
     pub(super) from: u64,
@@ -160,7 +160,7 @@ pub(super) fn hash(records: &[u8]) -> u64 {
     xxh3_64(records)
 }
 
-/// Where the records of a leaf are, and which of them complete drawables that began before: stands behind the leaf.
+/// Places of the records of a leaf, and which of them complete drawables that began before: written after the leaf.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LeafRecord<'a> {
     /// Offset of the first record in the CLOG2 file.

@@ -23,7 +23,7 @@ use trace_model::{Topology, Vertex};
 /// Bytes of a leaf without drawables: its stub and three counts.
 const EMPTY_LEAF_SIZE: i32 = 46;
 
-/// What an event number means from an offset of the CLOG2 file on: role and category.
+/// Meanings of an event number from offsets of the CLOG2 file on: role and category.
 type Meanings = Vec<(u64, EventRole, i32)>;
 
 /// An annotation file and its CLOG2 file.
@@ -131,7 +131,7 @@ impl<'a> Annotated<'a> {
     /// Writes the full SLOG2 file, which has the bytes that a conversion of the CLOG2 file gives.
     ///
     /// # Errors
-    /// What is wrong with the files, and what of the output.
+    /// The files are damaged, or the output cannot be written.
     pub fn expand<W: Write + Seek>(&self, out: W) -> Result<(W, Slog2Header), ConvertError> {
         let mut nodes: Vec<DirEntry> = self.tree.whole_directory()?.iter().collect();
         nodes.sort_by_key(|entry| entry.ptr.offset);
@@ -181,7 +181,7 @@ impl<'a> Annotated<'a> {
         Ok(out)
     }
 
-    /// What stands behind a leaf, and where.
+    /// The record after a leaf, and its offset.
     fn leaf_record(&self, ptr: FileBlockPtr) -> Result<(LeafRecord<'a>, u64), Slog2Error> {
         let behind = usize::try_from(ptr.offset)
             .ok()
@@ -192,7 +192,7 @@ impl<'a> Annotated<'a> {
         Ok((LeafRecord::decode(&mut Slog2Cursor::new(rest, at))?, at))
     }
 
-    /// What an event means that stands at this offset.
+    /// Meaning of an event at this offset.
     fn meaning(&self, etype: i32, offset: u64) -> Option<(EventRole, i32)> {
         let list = self.meanings.get(&etype)?;
         let after = list.partition_point(|&(from, ..)| from <= offset);
@@ -214,7 +214,7 @@ struct Replay<'r> {
     annotated: &'r Annotated<'r>,
     lines: LineNumbering,
     matching: RecordMatching,
-    /// Where the leaf begins: what starts earlier is in a node above. `None` for the first leaf, which holds all there
+    /// Start of the leaf: drawables that start earlier are in a node above. `None` for the first leaf, which holds all there
     /// was when it was written.
     earliest: Option<f64>,
     lists: Lists,

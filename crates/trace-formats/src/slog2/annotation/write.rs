@@ -85,7 +85,7 @@ struct Leaves<'a> {
     clog2: &'a [u8],
     /// The record that is being converted.
     record: std::ops::Range<usize>,
-    /// Where the stretch begins.
+    /// Start of the stretch.
     begin: usize,
     /// Behind the record that completed the last drawable.
     end: usize,

@@ -149,7 +149,7 @@ impl<'a> Floors<'_, 'a> {
         Ok(())
     }
 
-    /// What overlaps a time box.
+    /// Drawables that overlap a time box.
     fn merged<'c>(
         &'c self,
         time_box: &TimeBox,

@@ -23,7 +23,7 @@ pub struct Navigator<'r, 'a> {
     has_begun: bool,
 }
 
-/// What one line of commands asks for.
+/// Command on one line.
 #[derive(Clone, Copy, Debug)]
 struct NavigateRequest {
     window: TimeBBox,

@@ -13,11 +13,11 @@ use trace_model::{Category, Text, TimeBBox, Vertex};
 /// Text in the making. Everything is appended to bytes, because names and infos may hold any.
 pub(super) struct TextBuffer {
     pub(super) out: Vec<u8>,
-    /// What is printed of each category, by index; made once, since each drawable repeats it in full.
+    /// Text of each category, by index; made once, since each drawable repeats it in full.
     categories: Rc<[(i32, CategoryText)]>,
 }
 
-/// What is printed of the category of each drawable.
+/// Text of a category, as each of its drawables has it.
 struct CategoryText {
     /// The category in full, with `isUsed=true`.
     full: Vec<u8>,

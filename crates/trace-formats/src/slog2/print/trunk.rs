@@ -29,7 +29,7 @@ pub(super) struct Trunk<'r, 'a> {
     root: TimeBBox,
 }
 
-/// What became of a move to another window.
+/// Result of a move to another window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
     /// The window has nothing in common with the log.
@@ -191,7 +191,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
         }
     }
 
-    /// What a viewer would draw: states, then arrows and events of all nodes, then the previews of what is below the lowest
+    /// Drawables of a viewer: states, then arrows and events of all nodes, then the previews of what is below the lowest
     /// floor, likewise.
     pub(super) fn print_window(
         &self,

@@ -96,7 +96,7 @@ fn every_byte_changed() {
         for value in [0, 0xff, whole[at] ^ 0x40] {
             let mut damaged = whole.clone();
             damaged[at] = value;
-            // What matters is that this returns; a changed tag is not an error.
+            // It only matters that this returns; a changed tag is not an error.
             _ = read_both(&damaged);
         }
     }

@@ -296,7 +296,7 @@ fn errors_name_line_and_expectation() {
     assert!(PajeTrace::recognises(MIXED) && PajeTrace::recognises(HEADER.as_bytes()));
 }
 
-/// What pj_dump stops at and reading can go on without.
+/// Faults at which pj_dump stops and after which reading can go on.
 #[test]
 fn broken_rules_are_told_after_the_text() {
     for (lines, expected, loss) in [
@@ -419,7 +419,7 @@ fn files_that_a_trace_names_are_read_where_they_are_named() {
     );
 }
 
-/// What is there of a trace that was cut off is read; where the cut shows, it is told.
+/// The rest of a trace that was cut off is read; a cut that shows is reported.
 #[test]
 fn traces_cut_off_anywhere_are_read_up_to_there() {
     let traces = [MIXED.to_vec(), golden("mpi_sample.trace")];

@@ -436,7 +436,7 @@ proptest! {
             })
             .collect();
         all.sort_by(|a, b| a.end().total_cmp(&b.end()));
-        // What is open at once may be more than a small frame holds.
+        // More states may be open at once than a small frame holds.
         let options = Slog1Options { frame_size: frame_size.filter(|_| all.len() < 30), frames_per_directory: None };
         let file = sunk(&definitions, &all, options);
         check_frames(&file);

@@ -31,7 +31,7 @@ fn every_truncation_gives_an_error_and_the_records_before_it() {
     let file = small_file();
     let all = small_records().len();
     let reader = Slog1Reader::new(&file).expect("header");
-    // Where the real records of each frame end: current, then incoming.
+    // Ends of the real records of each frame: current, then incoming.
     let mut ends = Vec::new();
     for frame in reader.frames() {
         let frame = frame.expect("frame");

@@ -53,7 +53,7 @@ fn assert_same_log(name: &str, ours: &[u8], theirs: &[u8]) -> [usize; 2] {
     assert_eq!(a.header(), b.header(), "{name}: header");
     assert_eq!(a.directory(), b.directory(), "{name}: directory");
     assert_eq!(a.line_id_maps(), b.line_id_maps(), "{name}: line maps");
-    // What may differ is neutralised, and then everything else must be equal byte by byte.
+    // Fields that may differ are neutralised; then everything else must be equal byte by byte.
     let (mut ours, mut theirs) = (ours.to_vec(), theirs.to_vec());
     let mut excepted = [0, 0];
     let mut at = b.header().categories.offset as usize + 4;

@@ -67,7 +67,7 @@ fn goldens_are_written_again_byte_for_byte() {
     }
 }
 
-/// What an update makes of a 2.0.5 file has the drawables in the tree that a conversion gives.
+/// An updated 2.0.5 file has its drawables in the tree that a conversion gives.
 #[test]
 fn updates_are_what_a_conversion_makes() {
     for (leaf_byte_size, steps) in [(65536, 3), (600, 40), (200, 40)] {
@@ -253,7 +253,7 @@ proptest! {
         let again = updated(&written(&file, Slog2Layout::V205));
         prop_assert_eq!(DrawableWalk::new(&Slog2Reader::new(&again).expect("reads")).count(), groups.len());
         let lines = text(&file).matches(": Composite[ ").count();
-        // What starts at the very end of the log is not listed, as in the original.
+        // A drawable that starts at the very end of the log is not listed, as in the original.
         let end = reader.root().expect("root").bounds.latest;
         let starts = DrawableWalk::new(&reader).flatten().map(|d| d.bounds().earliest);
         prop_assert_eq!(lines, starts.filter(|&start| start < end).count());

@@ -107,7 +107,7 @@ fn sorted_by_end(mut drawables: Vec<Owned>) -> Vec<Owned> {
     drawables
 }
 
-/// What a drawable is, in a form that can be sorted and compared.
+/// A drawable as text that can be sorted and compared.
 fn text(drawable: &NodeDrawable<'_>) -> String {
     format!("{drawable:?}")
 }
@@ -121,7 +121,7 @@ fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// What is in a window, by a walk over all nodes.
+/// Drawables in a window, by a walk over all nodes.
 fn brute_force(
     reader: &Slog2Reader<'_>,
     window: TimeBBox,
@@ -160,7 +160,7 @@ fn check_window(reader: &Slog2Reader<'_>, window: TimeBBox, depth: Depth) {
     let starts = found.drawables.iter().map(|d| d.bounds());
     assert!(starts.is_sorted_by(|a, b| (a.earliest, -a.latest) <= (b.earliest, -b.latest)));
     assert!(found.shadows.is_sorted_by(|a, b| a.compare(b).is_le()));
-    // What previews stand for and what is there add up.
+    // Drawables behind previews and those that are there add up.
     if window.covers(reader.root().expect("root").bounds) {
         let previewed: i64 = found.shadows.iter().map(|shadow| shadow.count).sum();
         let (all, _) = brute_force(reader, window, 0);
@@ -201,7 +201,7 @@ fn by_text(list: &[Drawn]) -> Vec<String> {
     sorted(list.iter().map(|drawn| format!("{drawn:?}")).collect())
 }
 
-/// What can be read as a source keeps the order that it promises.
+/// A file that can be read as a source keeps the order that it promises.
 fn check_order(file: &[u8]) {
     let Ok(source) = Slog2Source::new(file) else {
         return;

@@ -6,7 +6,7 @@
 
 use blockfile::args::MAX_PARAMS;
 use blockfile::define::{
-    ClockReading, CommCreation, CommDefinition, CommKind, DatatypeDefinition, Definition,
+    ClockReading, CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Definition,
     PredefinedHandle, ProcessDefinition,
 };
 use blockfile::encode::{EncodeCursor, MpiStatus, NO_ARRAY, STATUS_MAX};
@@ -286,7 +286,7 @@ pub fn intra(
     b.define(&Definition::Comm(CommDefinition {
         handle,
         parent,
-        kind: CommKind::Intra,
+        kind: CommDefinitionKind::Intra,
         origin,
         rank,
         members: members.to_vec(),

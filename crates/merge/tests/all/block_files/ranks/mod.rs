@@ -6,7 +6,7 @@
 
 pub mod blocks;
 
-use blockfile::define::{CommCreation, CommDefinition, CommKind, Definition};
+use blockfile::define::{CommCreation, CommDefinition, CommDefinitionKind, Definition};
 use blockfile::file::BlockFile;
 use blockfile::layout::Family;
 use blockfile::record;
@@ -56,7 +56,7 @@ pub fn inter(
     b.define(&Definition::Comm(CommDefinition {
         handle,
         parent: 0,
-        kind: CommKind::Inter,
+        kind: CommDefinitionKind::Inter,
         origin,
         rank,
         members: members.to_vec(),

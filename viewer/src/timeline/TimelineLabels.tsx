@@ -1,33 +1,33 @@
-// The labels of the rows beside the picture: a tree that opens and shuts, pins, hides, and lets rows be dragged to another
-// place. Only what can be seen is in the page, however many rows there are.
+// The labels of the timelines beside the picture: a tree that opens and shuts, pins, hides, and lets timelines be dragged to another
+// place. Only what can be seen is in the page, however many timelines there are.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { hideRow, openRow, pinRow, setRows } from "../actions";
+import { hideTimeline, openTimeline, pinTimeline, setTimelines } from "../actions";
 import { askShared, question } from "../api";
-import { pinnedHeight, rowAt, scrollRows, seen, yOf } from "../geometry";
+import { pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
 import { NameField } from "../panels/parts";
-import { change, cursor, layout, meta, rename, renaming, rested, rowCount, rowName, serverRows, view } from "../state";
+import { change, cursor, layout, meta, rename, renaming, rested, timelineCount, timelineName, serverTimelines, view } from "../state";
 import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
 import { short } from "./Tooltip";
 
-export function Rows({ rulerHeight }: { rulerHeight: number }) {
+export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
   const field = useRef<HTMLDivElement>(null);
-  const drag = useRef<{ row: number; y: number; moved: boolean } | null>(null);
+  const drag = useRef<{ timeline: number; y: number; moved: boolean } | null>(null);
   const drop = useSignal<number | null>(null);
   // What decides which labels there are: a movement in time changes none of it.
   const shape = useComputed(() => {
-    const { top, rowHeight } = now.value;
-    return `${top}/${rowHeight}`;
+    const { top, timelineHeight } = now.value;
+    return `${top}/${timelineHeight}`;
   });
   void shape.value;
-  const rows = layout.value;
+  const timelines = layout.value;
   const [window, all] = [now.peek(), extent.value];
   const [first, last] = seen(window, all);
-  const visible = [...Array.from({ length: all.pinned }, (_, row) => row), ...labelled(first, last, window.rowHeight, rows?.open ?? [])];
+  const visible = [...Array.from({ length: all.pinned }, (_, timeline) => timeline), ...labelled(first, last, window.timelineHeight, timelines?.open ?? [])];
   const split = pinnedHeight(window, all);
 
   useEffect(() => {
@@ -36,38 +36,38 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
     const turn = (event: WheelEvent) => {
       event.preventDefault();
       const scale = event.deltaMode === 1 ? 33 : 1;
-      change({ top: scrollRows(now.peek(), extent.peek(), event.deltaY * scale).top }, "rows");
+      change({ top: scrollTimelines(now.peek(), extent.peek(), event.deltaY * scale).top }, "timelines");
     };
     element.addEventListener("wheel", turn, { passive: false });
     return () => element.removeEventListener("wheel", turn);
   }, []);
 
-  const rowOf = (event: PointerEvent): number => {
+  const timelineOf = (event: PointerEvent): number => {
     const frame = field.current?.getBoundingClientRect();
-    return frame ? rowAt(event.clientY - frame.top, now.peek(), extent.peek()) : -1;
+    return frame ? timelineAt(event.clientY - frame.top, now.peek(), extent.peek()) : -1;
   };
   const dropped = (from: number, to: number) => {
     const found = layout.peek();
     const key = found?.key[from];
     if (!found || !key || from === to) return;
-    const spec = view.peek().rows;
+    const spec = view.peek().timelines;
     const isPinned = from < found.pinned;
     const name: ItemName = isPinned ? "pin" : "order";
     const upTo = isPinned ? [0, found.pinned] : [found.pinned, found.count];
     const keys = found.key.slice(upTo[0], upTo[1]).filter((_, nth) => !found.open[nth + (upTo[0] ?? 0)]);
     const before = to < (upTo[1] ?? 0) ? (found.key[Math.max(to, upTo[0] ?? 0)] ?? null) : null;
-    setRows(withItem(spec, name, listOf(orderAfter(keys, keysOf(item(spec, name)).length, key, before))));
+    setTimelines(withItem(spec, name, listOf(orderAfter(keys, keysOf(item(spec, name)).length, key, before))));
   };
 
   return (
-    <div class="rows">
-      <div class="rows-head" style={{ height: `${rulerHeight}px` }}>
+    <div class="labels">
+      <div class="labels-head" style={{ height: `${rulerHeight}px` }}>
         <Filter />
         <Order />
       </div>
       <div
         ref={field}
-        class="rows-field"
+        class="labels-field"
         role="tree"
         aria-label="Timelines"
         onPointerMove={(event) => {
@@ -75,98 +75,98 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
           if (!held) return;
           if (Math.abs(event.clientY - held.y) > 5) held.moved = true;
           if (held.moved) {
-            const to = rowOf(event);
-            drop.value = to < 0 ? rowCount.peek() : to;
+            const to = timelineOf(event);
+            drop.value = to < 0 ? timelineCount.peek() : to;
           }
         }}
         onPointerUp={() => {
           const [held, to] = [drag.current, drop.peek()];
           drag.current = null;
           drop.value = null;
-          if (held?.moved && to !== null) dropped(held.row, to);
+          if (held?.moved && to !== null) dropped(held.timeline, to);
         }}
         onPointerCancel={() => {
           drag.current = null;
           drop.value = null;
         }}
         onDblClick={(event) => {
-          const row = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-row]");
-          if (row && !(event.target as Element).closest("button, input")) renaming.value = Number(row.dataset["row"]);
+          const timeline = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-timeline]");
+          if (timeline && !(event.target as Element).closest("button, input")) renaming.value = Number(timeline.dataset["timeline"]);
         }}
       >
-        {!rows ? null : visible.map((row) => {
-          const isGroup = rows.group[row] ?? false;
-          const isOpen = rows.open[row] ?? false;
-          const isPinned = row < rows.pinned;
-          const label = short(rows.label[row] ?? "", 200);
-          const path = [...(rows.path[row] ?? []), rows.label[row] ?? ""].map((part) => short(part)).join(" / ");
-          const isCursor = cursor.value?.row === row;
-          const high = Math.max(window.rowHeight, LETTERS);
-          const place = yOf(row, window, all);
-          // Letters that are higher than their row stay within the field.
-          const top = window.rowHeight >= LETTERS ? place
-            : Math.min(Math.max(place + (window.rowHeight - LETTERS) / 2, isPinned ? 0 : split), all.height - LETTERS);
+        {!timelines ? null : visible.map((timeline) => {
+          const isGroup = timelines.group[timeline] ?? false;
+          const isOpen = timelines.open[timeline] ?? false;
+          const isPinned = timeline < timelines.pinned;
+          const label = short(timelines.label[timeline] ?? "", 200);
+          const path = [...(timelines.path[timeline] ?? []), timelines.label[timeline] ?? ""].map((part) => short(part)).join(" / ");
+          const isCursor = cursor.value?.timeline === timeline;
+          const high = Math.max(window.timelineHeight, LETTERS);
+          const place = yOf(timeline, window, all);
+          // Letters that are higher than their timeline stay within the field.
+          const top = window.timelineHeight >= LETTERS ? place
+            : Math.min(Math.max(place + (window.timelineHeight - LETTERS) / 2, isPinned ? 0 : split), all.height - LETTERS);
           const inBand = isPinned ? top + LETTERS / 2 < split : top + LETTERS / 2 >= split;
           if (!inBand) return null;
-          const lines = rows.lines[row] ?? 1;
+          const lines = timelines.lines[timeline] ?? 1;
           return (
             <div
-              key={`${isPinned ? "p" : ""}${rows.key[row] ?? row}`}
-              class={`row${isCursor ? " row-cursor" : ""}${isPinned ? " row-pinned" : ""}${isOpen ? " row-heading" : ""}`}
+              key={`${isPinned ? "p" : ""}${timelines.key[timeline] ?? timeline}`}
+              class={`label${isCursor ? " label-cursor" : ""}${isPinned ? " label-pinned" : ""}${isOpen ? " label-heading" : ""}`}
               role="treeitem"
-              aria-level={(rows.depth[row] ?? 0) + 1}
+              aria-level={(timelines.depth[timeline] ?? 0) + 1}
               aria-expanded={isGroup ? isOpen : undefined}
               aria-selected={isCursor}
               aria-label={isGroup && !isOpen ? `${label}, ${lines} lines` : label}
-              data-row={row}
+              data-timeline={timeline}
               title={path}
-              style={{ top: `${top}px`, height: `${high}px`, paddingLeft: `${4 + (rows.depth[row] ?? 0) * 12}px` }}
+              style={{ top: `${top}px`, height: `${high}px`, paddingLeft: `${4 + (timelines.depth[timeline] ?? 0) * 12}px` }}
               onPointerDown={(event) => {
                 if (event.button !== 0 || (event.target as Element).closest("button, input")) return;
-                drag.current = { row, y: event.clientY, moved: false };
+                drag.current = { timeline, y: event.clientY, moved: false };
                 event.currentTarget.parentElement?.setPointerCapture(event.pointerId);
-                cursor.value = { row, t: cursor.peek()?.t ?? (now.peek().t0 + now.peek().t1) / 2 };
+                cursor.value = { timeline, t: cursor.peek()?.t ?? (now.peek().t0 + now.peek().t1) / 2 };
               }}
             >
-              {isGroup && (rows.key[row] ?? "").startsWith("n") ? (
+              {isGroup && (timelines.key[timeline] ?? "").startsWith("n") ? (
                 <button
                   type="button"
-                  class="row-twist"
+                  class="label-twist"
                   tabIndex={-1}
                   aria-label={isOpen ? `Collapse ${label}` : `Expand ${label}`}
-                  onClick={() => openRow(!isOpen, row)}
+                  onClick={() => openTimeline(!isOpen, timeline)}
                 >
                   {isOpen ? "▾" : "▸"}
                 </button>
-              ) : <span class="row-twist" />}
-              {renaming.value === row ? (
+              ) : <span class="label-twist" />}
+              {renaming.value === timeline ? (
                 <NameField
-                  label={`Another name for ${label}`} value={label} otherwise={serverRows.peek()?.label[row] ?? label}
+                  label={`Another name for ${label}`} value={label} otherwise={serverTimelines.peek()?.label[timeline] ?? label}
                   onDone={(text) => {
                     renaming.value = null;
-                    if (text !== null) rename(rowName(rows, row), text === serverRows.peek()?.label[row] ? "" : text);
+                    if (text !== null) rename(timelineName(timelines, timeline), text === serverTimelines.peek()?.label[timeline] ? "" : text);
                     document.getElementById("timeline")?.focus({ preventScroll: true });
                   }}
                 />
-              ) : <span class="row-label">{label}</span>}
-              {isGroup && !isOpen ? <span class="row-count faint">{lines}</span> : null}
+              ) : <span class="label-name">{label}</span>}
+              {isGroup && !isOpen ? <span class="label-count faint">{lines}</span> : null}
               {isOpen ? null : (
-                <span class="row-tools">
+                <span class="label-tools">
                   <button
                     type="button" tabIndex={-1} title={isPinned ? "Unpin (P)" : "Pin on top (P)"}
-                    aria-label={`${isPinned ? "Unpin" : "Pin"} ${label}`} aria-pressed={isPinned} onClick={() => pinRow(row)}
+                    aria-label={`${isPinned ? "Unpin" : "Pin"} ${label}`} aria-pressed={isPinned} onClick={() => pinTimeline(timeline)}
                   >
                     {isPinned ? "★" : "☆"}
                   </button>
-                  <button type="button" tabIndex={-1} title="Another name (F2)" aria-label={`Rename ${label}`} onClick={() => (renaming.value = row)}>✎</button>
-                  <button type="button" tabIndex={-1} title="Hide this timeline" aria-label={`Hide ${label}`} onClick={() => hideRow(row)}>×</button>
+                  <button type="button" tabIndex={-1} title="Another name (F2)" aria-label={`Rename ${label}`} onClick={() => (renaming.value = timeline)}>✎</button>
+                  <button type="button" tabIndex={-1} title="Hide this timeline" aria-label={`Hide ${label}`} onClick={() => hideTimeline(timeline)}>×</button>
                 </span>
               )}
             </div>
           );
         })}
         {drop.value === null ? null : (
-          <div class="row-drop" style={{ top: `${drop.value >= all.rows ? yOf(all.rows - 1, window, all) + window.rowHeight : yOf(drop.value, window, all)}px` }} />
+          <div class="label-drop" style={{ top: `${drop.value >= all.timelines ? yOf(all.timelines - 1, window, all) + window.timelineHeight : yOf(drop.value, window, all)}px` }} />
         )}
       </div>
     </div>
@@ -178,26 +178,26 @@ function Filter() {
   const wrong = useSignal("");
   const text = useSignal<string | null>(null);
   const apply = async (value: string) => {
-    const spec = withItem(view.peek().rows, "only", value.trim().replaceAll(";", " ") || null);
-    if (spec === view.peek().rows) return;
+    const spec = withItem(view.peek().timelines, "only", value.trim().replaceAll(";", " ") || null);
+    if (spec === view.peek().timelines) return;
     try {
-      await askShared(view.peek().trace, question("rows", { rows: spec }));
+      await askShared(view.peek().trace, question("timelines", { timelines: spec }));
       wrong.value = "";
       text.value = null;
-      setRows(spec, { top: 0, height: 0 });
+      setTimelines(spec, { top: 0, height: 0 });
     } catch (error) {
       wrong.value = error instanceof Error ? error.message : String(error);
     }
   };
   return (
     <input
-      class={`rows-filter${wrong.value === "" ? "" : " wrong"}`}
+      class={`labels-filter${wrong.value === "" ? "" : " wrong"}`}
       type="search"
       placeholder="timelines: 0-63,!5"
       aria-label="Timelines that are shown, such as 0-63,!5 or a name with *"
       aria-invalid={wrong.value !== ""}
       title={wrong.value || "Timelines that are shown: 0-63,!5 or a name with *"}
-      value={text.value ?? item(rested.value.rows, "only") ?? ""}
+      value={text.value ?? item(rested.value.timelines, "only") ?? ""}
       onInput={(event) => (text.value = event.currentTarget.value)}
       onKeyDown={(event) => {
         event.stopPropagation();
@@ -218,22 +218,22 @@ function Filter() {
 
 /** Order and grouping of the timelines. */
 function Order() {
-  const spec = rested.value.rows;
+  const spec = rested.value.timelines;
   const columns = meta.value?.maps[Number(item(spec, "map") ?? 0)]?.columns ?? [];
   const isChanged = ["sort", "order", "cluster", "block", "hide", "pin", "fold", "open", "shut", "only"].some((name) => item(spec, name as ItemName) !== null);
   const current = item(spec, "cluster") !== null ? "cluster" : (item(spec, "sort") ?? (item(spec, "fold") !== null ? `fold${item(spec, "fold")}` : ""));
   const chosen = (value: string) => {
     const plain = (["sort", "order", "cluster", "block", "fold", "open", "shut"] as const).reduce<string>((text, name) => withItem(text, name, null), spec);
     const patch = { top: 0, height: 0 };
-    if (value === "reset") setRows(withItem("", "map", item(spec, "map")), patch);
-    else if (value === "shown") setRows(withItem(spec, "hide", null), patch);
-    else if (value === "cluster") setRows(withItem(plain, "cluster", "8"), patch);
-    else if (value.startsWith("fold")) setRows(withItem(plain, "fold", value.slice(4)), patch);
-    else setRows(withItem(plain, "sort", value || null), patch);
+    if (value === "reset") setTimelines(withItem("", "map", item(spec, "map")), patch);
+    else if (value === "shown") setTimelines(withItem(spec, "hide", null), patch);
+    else if (value === "cluster") setTimelines(withItem(plain, "cluster", "8"), patch);
+    else if (value.startsWith("fold")) setTimelines(withItem(plain, "fold", value.slice(4)), patch);
+    else setTimelines(withItem(plain, "sort", value || null), patch);
   };
   return (
     <select
-      class="rows-order" aria-label="Order and grouping of the timelines" title="Order and grouping of the timelines"
+      class="labels-order" aria-label="Order and grouping of the timelines" title="Order and grouping of the timelines"
       value={current} onChange={(event) => chosen(event.currentTarget.value)}
     >
       <option value="">by label</option>

@@ -1,0 +1,84 @@
+//! Block files that a run keeps give the bytes of MPI_Finalize.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TracedRun, mpitrace, process};
+
+/// The files of a folder with one of these extensions, by name.
+fn trace_files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("own folder")
+        .map(|entry| entry.expect("own folder").path())
+        .filter(|path| {
+            let extension = path.extension().unwrap_or_default();
+            extensions.iter().any(|wanted| extension == *wanted)
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Compares the files of MPI_Finalize with those that `mpitrace recover` makes from the block files of the same run.
+#[track_caller]
+fn recovered_as_merged(run: &TracedRun, what: &str) {
+    let story = run.finished.story();
+    assert!(run.finished.status.success(), "{what}: {story}");
+    let merged = run.file("slog2");
+    let name = merged.file_stem().expect("a name").to_string_lossy();
+    let again = run.folder.path().join("again");
+    let mut recover = Command::new(mpitrace());
+    recover.arg("recover").arg("--dir").arg(&again);
+    recover.args(["--output", &name]).args(run.files("blocks"));
+    process::run(&mut recover, LIMIT).succeeded();
+    let extensions = ["slog2", "clog2", "bin", "meta"];
+    let pairs = [run.trace(), again].map(|folder| trace_files(&folder, &extensions));
+    let [merged, recovered] = &pairs;
+    let names = |files: &[PathBuf]| -> Vec<String> {
+        let names = files.iter().filter_map(|file| file.file_name());
+        names.map(|n| n.to_string_lossy().into_owned()).collect()
+    };
+    assert_eq!(names(merged), names(recovered), "{what}");
+    assert_eq!(merged.len(), 2 + run.ranks + 1, "{what}: {merged:?}");
+    for (merged, recovered) in merged.iter().zip(recovered) {
+        let [a, b] = [merged, recovered].map(|file| fs::read(file).expect("just listed"));
+        let place = a.iter().zip(&b).position(|(a, b)| a != b);
+        assert!(
+            a == b,
+            "{what}: {} has {} bytes, recovered {}; first other byte at {place:?}",
+            merged.display(),
+            a.len(),
+            b.len()
+        );
+    }
+}
+
+/// Communicators that only some ranks know have the same numbers, states of the program the same texts, and all times are the same
+/// to the last bit.
+#[test]
+fn kept_blocks_give_the_files_of_finalize() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        for name in ["comms", "regions"] {
+            let mut tracing = TraceSetup::new(mpi, 4);
+            tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
+            let run = tracing.run(&Program::c(name).compile(mpi), &[]);
+            recovered_as_merged(&run, &format!("{mpi:?}, {name}"));
+        }
+    }
+}
+
+/// Each rank on a host of its own, with a clock that is wrong: times are corrected by the same comparisons.
+#[test]
+fn clocks_of_several_hosts_are_corrected_alike() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("flight").compile(mpi);
+        let mut tracing = TraceSetup::new(mpi, 2);
+        tracing.variables = &[
+            ("TRACE_KEEP_BLOCKS", "yes"),
+            ("TRACE_TEST_CLOCK", "5000000000,500000"),
+            ("TRACE_CLOCK_SYNC", "twice"),
+        ];
+        recovered_as_merged(&tracing.run(&program, &["500"]), &format!("{mpi:?}"));
+    }
+}
