@@ -1,9 +1,11 @@
 //! Waiting for the ranks of this host in MPI_Finalize, without a message of ours: each adds a byte to a file beside the block
 //! files, and goes on when there are as many as ranks on this host. So a rank that never comes leaves no request of ours pending
-//! in MPI, of which some libraries complain. The file is a hint: what it says wrongly shows when the ranks meet.
+//! in MPI, of which some libraries complain. The file is a hint: what it says wrongly shows when the ranks meet. Hosts may share the
+//! folder, so each has a file of its own.
 
 use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::pause;
+use crate::platform::job;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
@@ -15,19 +17,34 @@ const ARRIVED: u8 = b'a';
 /// A rank has given up: nobody needs to wait any more.
 const GIVEN_UP: u8 = b'g';
 
-/// Waits until `expected` ranks of the run with identity `run` have come here, which write their block files to `folder`.
-/// `meanwhile` is called again and again: the ranks that have not come may need something of this one.
+/// The ranks of a run on one host, which wait for each other.
+#[derive(Clone, Copy)]
+pub struct HostOfRun<'a> {
+    /// Identity of the run; 0 if it has none.
+    pub run: u64,
+    /// Identity of the host, as no other host of the run has it.
+    pub host: &'a str,
+    /// Number of ranks of the run on the host.
+    pub expected: u32,
+}
+
+/// Waits until all ranks of `here` have come, which write their block files to `folder`. `meanwhile` is called again and again: the ranks that have not come may need something of this one.
 ///
 /// # Errors
 /// One did not come within the `deadline`, or another has given up. Where the file cannot be used there is none.
 pub fn wait(
     folder: &Path,
-    run: u64,
-    expected: u32,
+    here: HostOfRun<'_>,
     deadline: Option<Duration>,
     meanwhile: impl Fn(),
 ) -> Result<(), ExchangeFailure> {
-    let path = folder.join(format!("libtrace.{run:016x}.{}.arrived", files::user()));
+    let HostOfRun {
+        run,
+        host,
+        expected,
+    } = here;
+    let (host, user) = (job::hash(host), files::user());
+    let path = folder.join(format!("libtrace.{run:016x}.{host:016x}.{user}.arrived"));
     let Ok(mut file) = files::open_shared(&path, true, 0o600) else {
         return Ok(());
     };
@@ -71,6 +88,14 @@ fn read(file: &mut File) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    fn here(expected: u32) -> HostOfRun<'static> {
+        HostOfRun {
+            run: 7,
+            host: "a",
+            expected,
+        }
+    }
+
     fn folder(name: &str) -> std::path::PathBuf {
         let folder = std::env::temp_dir().join(format!("arrivals-{name}-{}", std::process::id()));
         drop(std::fs::remove_dir_all(&folder));
@@ -81,7 +106,7 @@ mod tests {
     #[test]
     fn all_go_on_when_the_last_has_come() {
         let folder = folder("all");
-        let arrive = || wait(&folder, 7, 3, Some(Duration::from_secs(60)), || ());
+        let arrive = || wait(&folder, here(3), Some(Duration::from_secs(60)), || ());
         std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..3).map(|_| scope.spawn(arrive)).collect();
             assert!(ranks.into_iter().all(|rank| rank.join().unwrap() == Ok(())));
@@ -97,10 +122,10 @@ mod tests {
     #[test]
     fn whoever_comes_too_late_does_not_wait_again() {
         let folder = folder("late");
-        let first = wait(&folder, 7, 2, Some(Duration::from_millis(20)), || ());
+        let first = wait(&folder, here(2), Some(Duration::from_millis(20)), || ());
         assert_eq!(first, Err(ExchangeFailure::Absent));
         assert_eq!(
-            wait(&folder, 7, 2, None, || ()),
+            wait(&folder, here(2), None, || ()),
             Err(ExchangeFailure::Absent)
         );
         assert_eq!(
@@ -108,6 +133,31 @@ mod tests {
             0,
             "nothing is left"
         );
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// Ranks of another host come and go while a rank waits for its neighbour.
+    #[test]
+    fn hosts_that_share_the_folder_do_not_count_each_other() {
+        let folder = folder("hosts");
+        let limit = Some(Duration::from_secs(60));
+        let arrive = |host, expected| {
+            let here = HostOfRun {
+                host,
+                ..here(expected)
+            };
+            wait(&folder, here, limit, || ())
+        };
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| arrive("a", 2));
+            while std::fs::read_dir(&folder).unwrap().count() == 0 {
+                std::thread::yield_now();
+            }
+            assert_eq!(arrive("b", 1), Ok(()));
+            assert!(!first.is_finished(), "one of two ranks has come");
+            assert_eq!(arrive("a", 2), Ok(()));
+            assert_eq!(first.join().unwrap(), Ok(()));
+        });
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -582,8 +582,12 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
     if let (Some(folder), Some(expected)) = (folder, expected) {
         let progress = meeting::MpiProgress::of(world.rank);
         let meanwhile = || progress.make();
-        arrivals::wait(folder, world.run, expected, settings.deadline, meanwhile)
-            .map_err(|why| said(why).into())
+        let here = arrivals::HostOfRun {
+            run: world.run,
+            host: &host::kernel_start(),
+            expected,
+        };
+        arrivals::wait(folder, here, settings.deadline, meanwhile).map_err(|why| said(why).into())
     } else {
         meeting::absent(world.size).map_or(Ok(()), |absent| Err(Unmerged::Absent(absent)))
     }

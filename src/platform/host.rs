@@ -24,7 +24,12 @@ pub fn host() -> String {
 
 /// Identity of this start of the kernel: processes with the same one read the same clocks.
 pub fn boot_id() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let rank = launcher::rank().filter(|_| clock::is_wrong());
-    id.trim().to_owned() + &rank.map(|rank| format!("-{rank}")).unwrap_or_default()
+    kernel_start() + &rank.map(|rank| format!("-{rank}")).unwrap_or_default()
+}
+
+/// Identity of this start of the kernel as the kernel tells it, which no other host has: the same for all processes of this host.
+pub fn kernel_start() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
 }

@@ -1,5 +1,5 @@
 /* Messages round a ring, then a pause in which the test cuts a host off: `cut_off ROUNDS WHEN`. After ROUNDS each rank makes a
- * file reached.RANK in the working directory and waits for a file go. WHEN is `middle` if messages go on after that, for ever, and
+ * file reached.RANK in the working directory and waits for a file go or go.RANK. WHEN is `middle` if messages go on after that, for ever, and
  * `end` if MPI_Finalize is next. */
 #include "check.h"
 #include <unistd.h>
@@ -21,7 +21,8 @@ int main(int argc, char **argv)
     snprintf(name, sizeof name, "reached.%d", rank);
     FILE *reached = fopen(name, "w");
     CHECK(reached && fclose(reached) == 0);
-    while (access("go", F_OK) != 0)
+    snprintf(name, sizeof name, "go.%d", rank);
+    while (access("go", F_OK) != 0 && access(name, F_OK) != 0)
         usleep(2000);
     if (strcmp(argv[2], "middle") == 0)
         for (int i = 0;; i++)

@@ -148,15 +148,16 @@ impl Hosts {
     }
 
     /// The launcher with so many ranks on each host, working in `folder`, to which the program is to be appended.
-    pub fn mpiexec(&self, mpi: Mpi, per_host: usize, folder: &Path) -> Command {
-        let launcher = mpi.mpiexec(per_host * self.nodes.len());
+    pub fn mpiexec(&self, mpi: Mpi, per_host: &[usize], folder: &Path) -> Command {
+        assert_eq!(per_host.len(), self.nodes.len(), "hosts");
+        let launcher = mpi.mpiexec(per_host.iter().sum());
         let mut command = self.on_head("sh");
         mpi.environment(&mut command);
         command.args(["-c", "cd \"$0\" && exec \"$@\""]).arg(folder);
         command.arg(launcher.get_program());
         let agent = self.folder.join("agent.sh");
-        let names = self.nodes.iter();
-        let names = names.map(|node| format!("{}:{per_host}", node.name));
+        let hosts = self.nodes.iter().zip(per_host);
+        let names = hosts.map(|(node, ranks)| format!("{}:{ranks}", node.name));
         let names = names.collect::<Vec<_>>().join(",");
         if mpi.is_mpich() {
             command.args(["-launcher", "ssh", "-launcher-exec"]);

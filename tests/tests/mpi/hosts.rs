@@ -22,7 +22,7 @@ fn installed() -> impl Iterator<Item = Mpi> {
 /// What a run over several hosts is made of.
 struct HostRun<'a> {
     mpi: Mpi,
-    per_host: usize,
+    per_host: &'a [usize],
     variables: &'a [(&'a str, &'a str)],
     program: &'static str,
     arguments: &'a [&'a str],
@@ -166,7 +166,7 @@ fn ranks_of_several_hosts_make_one_trace() {
             };
             let run = HostRun {
                 mpi,
-                per_host: 2,
+                per_host: &[2, 2],
                 variables: &[
                     ("TRACE_MERGE", merge),
                     ("TRACE_OUTPUTS", "clog2 slog2 dumpi"),
@@ -185,6 +185,43 @@ fn ranks_of_several_hosts_make_one_trace() {
     }
 }
 
+/// Block files of all hosts in a folder that they share: the ranks of each host wait for each other there, and not for those of the other one.
+#[test]
+fn ranks_of_hosts_that_share_the_folder_of_block_files_find_each_other() {
+    for mpi in installed() {
+        let folder = TestFolder::new(&format!("{}-hosts-shared", mpi.suffix()));
+        let Some(hosts) = Hosts::new(&folder, &[0, AHEAD]) else {
+            return;
+        };
+        let trace = folder.path().join("trace");
+        let run = HostRun {
+            mpi,
+            per_host: &[2, 1],
+            variables: &[("TRACE_TMPDIR", &trace.to_string_lossy())],
+            program: "cut_off",
+            arguments: &["10", "end"],
+        };
+        let mut launcher = run.start(&hosts, &folder, 3);
+        let go =
+            |rank| fs::write(folder.path().join(format!("go.{rank}")), "").expect("own folder");
+        go(0);
+        wait_until(folder.path(), "rank 0 waits for rank 1", || {
+            !files(&trace, |name| name.ends_with(".arrived")).is_empty()
+        });
+        go(2);
+        std::thread::sleep(Duration::from_millis(100));
+        go(1);
+        let begun = Instant::now();
+        while launcher.0.try_wait().expect("own child").is_none() {
+            let passed = begun.elapsed();
+            assert!(passed < Duration::from_secs(30), "{}", said(folder.path()));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(files(&trace, |name| name.ends_with(".slog2")).len(), 1);
+        assert!(block_files(&trace).is_empty(), "{}", said(folder.path()));
+    }
+}
+
 /// Each host's clock is wrong by an offset and a drift.
 #[test]
 fn clocks_of_hosts_that_drift_are_corrected() {
@@ -196,7 +233,7 @@ fn clocks_of_hosts_that_drift_are_corrected() {
             };
             let run = HostRun {
                 mpi,
-                per_host: 1,
+                per_host: &[1, 1],
                 variables: &[
                     ("TRACE_MERGE", merge),
                     ("TRACE_OUTPUTS", "clog2 slog2 dumpi"),
@@ -229,7 +266,7 @@ fn an_output_folder_on_one_host_only_has_the_merged_files() {
         hosts.run_on(2, &apart).succeeded();
         let run = HostRun {
             mpi,
-            per_host: 2,
+            per_host: &[2, 2],
             variables: &[
                 ("TRACE_MERGE", "parallel"),
                 ("TRACE_OUTPUTS", "clog2 slog2 dumpi"),
@@ -304,7 +341,7 @@ fn a_host_that_is_cut_off_leaves_block_files_on_both() {
         };
         let run = HostRun {
             mpi,
-            per_host: 2,
+            per_host: &[2, 2],
             variables: &[],
             program: "cut_off",
             arguments: &[ROUNDS, "middle"],
@@ -334,7 +371,7 @@ fn a_host_that_is_cut_off_in_the_merge_keeps_nobody() {
             };
             let run = HostRun {
                 mpi,
-                per_host: 2,
+                per_host: &[2, 2],
                 variables: &[("TRACE_MERGE", merge), ("TRACE_DEADLINE", "1")],
                 program: "cut_off",
                 arguments: &[ROUNDS, "end"],
