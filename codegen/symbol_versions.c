@@ -20,7 +20,9 @@ FORWARD(dlerror, "");
 FORWARD(dlopen, "");
 FORWARD(dlvsym, "");
 FORWARD(pthread_key_create, "");
+FORWARD(pthread_getspecific, "");
 FORWARD(pthread_key_delete, "");
+FORWARD(pthread_once, "");
 FORWARD(pthread_setspecific, "");
 FORWARD(pthread_sigmask, "");
 /* In librt before glibc 2.34, which is there in programs that have something to ask about. */
@@ -57,3 +59,53 @@ long syscall(long number, ...);
 CALL(gettid, 186, (void))
 CALL(getrandom, 318, (void *to, unsigned long size, unsigned flags), to, size, flags)
 CALL(statx, 332, (int folder, const char *path, int flags, unsigned mask, void *to), folder, path, flags, mask, to)
+
+/* Since glibc 2.18. Rust's library asks for it as it does for those above. Before that, as Rust's library itself would do: a list for each
+ * thread, which a key of the thread goes through when the thread ends. */
+struct thread_exit {
+    void (*run)(void *);
+    void *object;
+    struct thread_exit *before;
+};
+int pthread_key_create(unsigned *key, void (*at_exit)(void *));
+int pthread_setspecific(unsigned key, const void *value);
+void *pthread_getspecific(unsigned key);
+int pthread_once(int *once, void (*begin)(void));
+void *dlvsym(void *where, const char *name, const char *version);
+void *malloc(unsigned long size);
+void free(void *memory);
+
+typedef int thread_atexit(void (*)(void *), void *, void *);
+static thread_atexit *libc_thread_atexit;
+static int once, has_key;
+static unsigned key;
+
+static void run_thread_exits(void *list)
+{
+    for (struct thread_exit *next = list, *before; next; next = before) {
+        before = next->before;
+        next->run(next->object);
+        free(next);
+    }
+}
+
+static void find_thread_atexit(void)
+{
+    libc_thread_atexit = (thread_atexit *)dlvsym((void *)0, "__cxa_thread_atexit_impl", "GLIBC_2.18");
+    if (!libc_thread_atexit)
+        has_key = pthread_key_create(&key, run_thread_exits) == 0;
+}
+
+#define SUBSTITUTE(name) __attribute__((visibility("hidden"))) int __wrap_##name
+
+SUBSTITUTE(__cxa_thread_atexit_impl)(void (*run)(void *), void *object, void *owner)
+{
+    pthread_once(&once, find_thread_atexit);
+    if (libc_thread_atexit)
+        return libc_thread_atexit(run, object, owner);
+    struct thread_exit *entry = has_key ? malloc(sizeof *entry) : (void *)0;
+    if (!entry)
+        return -1; /* what the object holds stays */
+    *entry = (struct thread_exit){run, object, pthread_getspecific(key)};
+    return pthread_setspecific(key, entry);
+}

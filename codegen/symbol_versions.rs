@@ -25,11 +25,11 @@ pub fn ask_for_oldest(mpicc: &str, out: &Path) -> Result<(), Box<dyn Error>> {
     }
     let wrapped = (source.lines())
         .filter_map(|line| {
-            ["FORWARD(", "STAT(", "CALL("]
+            ["FORWARD(", "STAT(", "CALL(", "SUBSTITUTE("]
                 .iter()
                 .find_map(|macro_name| line.strip_prefix(macro_name))
         })
-        .filter_map(|rest| rest.split(',').next());
+        .filter_map(|rest| rest.split([',', ')']).next());
     for name in wrapped {
         println!("cargo::rustc-link-arg-cdylib=-Wl,--wrap={name}");
     }

@@ -143,10 +143,22 @@ impl BlockStore {
 
     /// Writes into the file what is in memory only, as far as there is room: before others read it, and when the process ends.
     pub fn write_out(&self) {
-        if !self.in_memory {
-            return;
+        if self.in_memory {
+            self.write_pieces(&self.mapped.read());
         }
-        for piece in &*self.mapped.read() {
+    }
+
+    /// As [`BlockStore::write_out`], without waiting: nothing is written while another thread gets or gives back blocks.
+    pub fn try_write_out(&self) {
+        if self.in_memory
+            && let Some(mapped) = self.mapped.try_read()
+        {
+            self.write_pieces(&mapped);
+        }
+    }
+
+    fn write_pieces(&self, mapped: &[MappedBlocks]) {
+        for piece in mapped {
             if let Some(base) = piece.base {
                 let bytes = (piece.blocks.end - piece.blocks.start) as usize * BLOCK_SIZE;
                 self.write_raw(base, bytes, offset(piece.blocks.start));
@@ -350,12 +362,9 @@ impl BlockStore {
 
     /// Removes the file's name; the mapping stays usable.
     pub fn remove(&self) {
-        let Some(Some(path)) = self.named.get() else {
-            return;
-        };
-        if let Ok(path) = CString::new(path.as_os_str().as_encoded_bytes()) {
-            // SAFETY: a NUL-terminated path.
-            unsafe { libc::unlink(path.as_ptr()) };
+        // What cannot be removed stays.
+        if let Some(Some(path)) = self.named.get() {
+            drop(std::fs::remove_file(path));
         }
     }
 }

@@ -13,11 +13,12 @@ use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
 use crate::mpi::slots::{self, CodeAddress};
 use crate::platform::host;
-use crate::platform::say::say;
+use crate::platform::say::{self, say};
 use crate::thread::current;
 use crate::thread::within::within;
 use blockfile::layout::ended;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Runs behind all handlers of the program, one of which may call MPI_Finalize.
@@ -48,6 +49,75 @@ extern "C" fn at_exit() {
             if said.is_err() {
                 store.header().ended.store(ended::EXITED, Relaxed);
                 store.write_header();
+            }
+        }
+        _ => {}
+    }
+}
+
+unsafe extern "C" {
+    /// Registers a handler of quick_exit for the object that owns `object`: it goes when the object is unloaded.
+    fn __cxa_at_quick_exit(handler: extern "C" fn(*mut c_void), object: *const c_void) -> c_int;
+    /// Identity of this library, or of the program that it is linked into.
+    static __dso_handle: c_void;
+}
+
+/// Has quick_exit, which runs no other handler of the recorder's, note in the block file that the process ended by itself. At load, so
+/// that it runs behind all handlers of the program.
+pub fn watch_quick_exit() {
+    // SAFETY: the handler has the signature asked for and is there as long as this object.
+    let failed = unsafe { __cxa_at_quick_exit(at_quick_exit, &raw const __dso_handle) };
+    // Without memory for the note such an end is told as a death.
+    let _ = failed;
+}
+
+/// Ranks that say on stderr how they ended; those after them end alike.
+const FIRST_RANKS: u32 = 4;
+
+/// A line without memory from an allocator.
+struct StackLine {
+    bytes: [u8; 1024],
+    used: usize,
+}
+
+impl fmt::Write for StackLine {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let rest = &mut self.bytes[self.used..];
+        let room = rest.get_mut(..text.len()).ok_or(fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.used += text.len();
+        Ok(())
+    }
+}
+
+/// The end by quick_exit. Programs call it from signal handlers and while other threads hold locks, so nothing is allocated,
+/// waited for or merged here.
+extern "C" fn at_quick_exit(_: *mut c_void) {
+    let Some(store) = own::store() else {
+        return;
+    };
+    let header = store.header();
+    if header.pid != std::process::id() {
+        return;
+    }
+    match STATE.swap(FINISHED, Relaxed) {
+        BEFORE => store.remove(),
+        INITIALIZED | SESSIONS => {
+            header.ended.store(ended::EXITED, Relaxed);
+            store.try_write_out();
+            let rank = header.rank.load(Relaxed);
+            let mut line = StackLine {
+                bytes: [0; 1024],
+                used: 0,
+            };
+            let written = writeln!(
+                line,
+                "trace: rank {rank} calls quick_exit without MPI_Finalize: its calls are in {} (mpitrace recover reads it)",
+                store.path().display()
+            );
+            let text = std::str::from_utf8(&line.bytes[..line.used]);
+            if let (Ok(()), Ok(text), true) = (written, text, rank < FIRST_RANKS) {
+                say::raw(text);
             }
         }
         _ => {}

@@ -5,6 +5,7 @@
 //! whatever its arguments.
 
 use crate::api;
+use crate::finalize::ends;
 use crate::interpose::wrappers::WRAPPERS;
 use crate::interpose::{fortran, longjmp};
 use crate::lifecycle::open;
@@ -22,6 +23,7 @@ extern "C" fn at_load() {
     posix::at_load();
     longjmp::at_load();
     library::configured();
+    ends::watch_quick_exit();
 }
 
 #[used]

@@ -258,7 +258,7 @@ options! {
         /// Maximum size of the calls in a process's block file that are recorded for matching only. A filter leaves such a call
         /// out, but it tells which send belongs to which receive. No trace shows it, and arrows stay true
         /// ([filters.md](filters.md)). When the room is used up, or with 0, messages that cannot be matched get no arrow.
-        "matching-only-limit" | "hidden-limit" => matching_only_limit: MaybeSize<{ 64 << 10 }, { 1 << 50 }, false> = Some(32 << 20);
+        "matching-only-limit" | "hidden-limit" => matching_only_limit: MaybeSize<{ 64 << 10 }, { 1 << 50 }, false> = Some(32 << 20), same("TRACE_HIDDEN_LIMIT");
 
         /// Treatment of polls. `sample`: of a run of unsuccessful polls, record only the first and the last, plus a count.
         /// Polls are MPI_Iprobe, MPI_Test and their like with equal arguments, and readings of the time (MPI_Wtime, MPI_Wtick).

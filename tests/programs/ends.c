@@ -88,6 +88,8 @@ static void *fate(void *unused)
         abort();
     if (way_is("quick"))
         _exit(7);
+    if (way_is("quick-exit"))
+        quick_exit(7);
     if (way_is("exit-thread"))
         exit(7);
     return NULL;

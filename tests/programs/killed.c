@@ -1,8 +1,34 @@
-/* Runs that end without MPI_Finalize, one per argument: abort, error, exit, quick (_exit), segv, kill.
+/* Runs that end without MPI_Finalize, one per argument: abort, error, exit, quick (_exit), quick_exit,
+ * handler (quick_exit in a handler of a signal that meets the allocator at work), segv, kill.
  * Before that every rank makes 100 exchanges, which must be found in what the run left behind. */
 #include "check.h"
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
+
+/* Keeps the allocator at work, with locks as there is more than one thread. */
+static void *allocate(void *unused)
+{
+    for (;;)
+        free(malloc(1 << 16));
+    return unused;
+}
+
+static void leave_quickly(int signal)
+{
+    (void)signal;
+    quick_exit(7);
+}
+
+/* Ends in a handler of a signal that comes while this thread allocates. */
+static void end_in_handler(void)
+{
+    pthread_t other;
+    pthread_create(&other, NULL, allocate, NULL);
+    signal(SIGALRM, leave_quickly);
+    ualarm(20000 + 1000 * rank, 0);
+    allocate(NULL);
+}
 
 int main(int argc, char **argv)
 {
@@ -18,6 +44,10 @@ int main(int argc, char **argv)
         exit(0);
     if (strcmp(way, "quick") == 0)
         _exit(0);
+    if (strcmp(way, "quick_exit") == 0)
+        quick_exit(7);
+    if (strcmp(way, "handler") == 0)
+        end_in_handler();
     if (rank == size - 1) {
         if (strcmp(way, "abort") == 0)
             MPI_Abort(MPI_COMM_WORLD, 3);

@@ -7,6 +7,13 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long a pipe without a reader is waited for.
+const MAX_READER_WAIT: Duration = Duration::from_secs(2);
+/// How often a pipe is tried anew.
+const READER_POLL: Duration = Duration::from_millis(10);
 
 /// Flags of every open here: nothing is waited for, no terminal becomes the process's, no child gets the descriptor.
 const FLAGS: i32 = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
@@ -104,6 +111,37 @@ pub fn open_shared(path: &Path, append: bool, rights: u32) -> io::Result<File> {
     match metadata.mode() & 0o777 & !rights {
         0 => Ok(file),
         _ => Err(refused("a file that others may write to or read")),
+    }
+}
+
+/// Opens a device or a pipe, which the user has named, for writing. A pipe needs a reader, or gets one within two seconds.
+///
+/// # Errors
+/// What the system says, or in words that nobody reads the pipe.
+pub fn open_device(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).custom_flags(FLAGS);
+    let begun = Instant::now();
+    loop {
+        match options.open(path) {
+            Ok(file) => {
+                // SAFETY: flags of a descriptor of ours. What is written from here on waits for a slow reader, as everywhere.
+                match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
+                    0 => return Ok(file),
+                    _ => return Err(io::Error::last_os_error()),
+                }
+            }
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
+                if !path.metadata()?.file_type().is_fifo() {
+                    return Err(in_words(error));
+                }
+                if begun.elapsed() >= MAX_READER_WAIT {
+                    return Err(refused("a pipe that nobody reads"));
+                }
+                sleep(READER_POLL);
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 
@@ -238,6 +276,33 @@ mod tests {
         open_shared(&at("link"), true, 0o600).expect_err("a link");
         may_replace(&at("link")).expect("the link is replaced");
         may_replace(&at("nothing")).expect("a free name");
+    }
+
+    #[test]
+    fn a_pipe_for_output_needs_a_reader() {
+        let folder = Folder::new("output");
+        let pipe = folder.0.join("pipe");
+        fifo(&pipe);
+        let begun = Instant::now();
+        let error = open_device(&pipe).expect_err("no reader").to_string();
+        assert_eq!(error, "a pipe that nobody reads");
+        assert!(begun.elapsed() < MAX_READER_WAIT * 5);
+        // A reader that comes a little later, and reads later still.
+        let text = vec![b'x'; 1 << 20];
+        let length = text.len();
+        let reader = std::thread::spawn(move || {
+            sleep(READER_POLL * 10);
+            let mut file = File::open(pipe).expect("a writer");
+            sleep(READER_POLL * 10);
+            io::copy(&mut file, &mut io::sink()).expect("a writer")
+        });
+        let mut file = open_device(&folder.0.join("pipe")).expect("a reader");
+        io::Write::write_all(&mut file, &text).expect("a reader");
+        drop(file);
+        assert_eq!(reader.join().expect("a reader"), length as u64);
+        let _socket = std::os::unix::net::UnixListener::bind(folder.0.join("socket"));
+        open_device(&folder.0.join("socket")).expect_err("a socket");
+        open_device(Path::new("/dev/null")).expect("a device");
     }
 
     #[test]

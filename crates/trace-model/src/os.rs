@@ -29,6 +29,18 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Opens a device, or a pipe that somebody reads, for writing.
+#[cfg(unix)]
+pub fn open_device(path: &Path) -> io::Result<File> {
+    crate::files::open_device(path)
+}
+
+/// Opens a device for writing.
+#[cfg(not(unix))]
+pub fn open_device(path: &Path) -> io::Result<File> {
+    File::options().write(true).open(path)
+}
+
 /// Whether nothing, or a regular file, has the name `path`.
 #[cfg(unix)]
 pub fn may_replace(path: &Path) -> io::Result<()> {

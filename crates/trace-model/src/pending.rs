@@ -39,7 +39,7 @@ impl PendingFile {
         let path = path.as_ref().to_path_buf();
         if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Ok(PendingFile {
-                file: File::options().write(true).open(&path)?,
+                file: crate::os::open_device(&path)?,
                 temporary: None,
                 path,
             });

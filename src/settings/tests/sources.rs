@@ -39,6 +39,15 @@ fn variables_win_over_lines_and_lines_over_files() {
 }
 
 #[test]
+fn the_former_name_of_a_setting_is_read() {
+    for variable in ["TRACE_HIDDEN_LIMIT", "TRACE_MATCHING_ONLY_LIMIT"] {
+        let (settings, complaints) = load(&[(variable, "1M")], &[]);
+        assert_eq!(complaints, [""; 0]);
+        assert_eq!(settings.matching_only_limit, Some(1 << 20), "{variable}");
+    }
+}
+
+#[test]
 fn mpes_variables_mean_what_they_mean_there() {
     let (settings, complaints) = load(
         &[

@@ -118,7 +118,7 @@ impl EndKind {
 }
 
 /// The ways, in the order of the table in docs/user/reliability.md.
-pub const WAYS: [EndKind; 22] = {
+pub const WAYS: [EndKind; 23] = {
     use EndTime::{Anywhen, Init, Merge};
     use Victim::{All, Each, Launcher, Nobody, One};
     [
@@ -128,6 +128,8 @@ pub const WAYS: [EndKind; 22] = {
         way("segv", "SIGSEGV in one rank", One, Anywhen).printed("died"),
         way("abort", "abort() in one rank", One, Anywhen).printed("died"),
         way("quick", "_exit() of one rank", One, Anywhen).printed("died"),
+        way("quick-exit", "quick_exit() of one rank", One, Anywhen)
+            .printed("exited without MPI_Finalize"),
         way("mpi-abort", "MPI_Abort by another rank", One, Anywhen)
             .printed("called MPI_Abort")
             .threads(1),

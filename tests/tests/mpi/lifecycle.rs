@@ -108,6 +108,56 @@ fn after_exit_without_finalize_the_blocks_are_left_and_named() {
     }
 }
 
+/// quick_exit runs other handlers than exit, also in a handler of a signal, where nothing may be allocated.
+#[test]
+fn quick_exit_is_told_apart_from_a_death() {
+    for mpi in installed() {
+        let program = Program::c("killed").compile(mpi);
+        for way in ["quick_exit", "handler"] {
+            let mut setup = TraceSetup::new(mpi, 2);
+            setup.preload = false;
+            let untraced = setup.run(&program, &[way]).finished;
+            setup.preload = true;
+            let run = setup.run(&program, &[way]);
+            let story = run.finished.story();
+            assert_eq!(
+                run.finished.status.code(),
+                untraced.status.code(),
+                "{mpi:?} {way}: {story}"
+            );
+            assert!(
+                story.contains("calls quick_exit without MPI_Finalize"),
+                "{mpi:?} {way}: {story}"
+            );
+            let files = run.files("blocks");
+            assert_eq!(files.len(), 2, "{mpi:?} {way}: {story}");
+            let mut recover = Command::new(mpitrace());
+            recover
+                .args(["recover", "--dir"])
+                .arg(run.folder.path().join("recovered"));
+            let told = process::run(recover.args(&files), LIMIT)
+                .succeeded()
+                .story();
+            // The launcher may kill the other rank when the first one has left.
+            assert!(
+                told.contains("exited without MPI_Finalize"),
+                "{mpi:?} {way}: {told}"
+            );
+        }
+    }
+}
+
+/// Nobody calls what has been unloaded.
+#[test]
+fn quick_exit_after_the_recorder_is_unloaded() {
+    for mpi in installed() {
+        let mut program = Command::new(Program::c("unloaded").compile(mpi));
+        let finished = process::run(program.arg(mpi.library()), LIMIT);
+        assert_eq!(finished.stdout, "gone\n", "{}", finished.story());
+        assert_eq!(finished.status.code(), Some(5), "{}", finished.story());
+    }
+}
+
 /// The merge with more ranks than cores, a power of two and not.
 #[test]
 fn many_ranks() {

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::ops::{Deref, Range};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -57,26 +57,20 @@ impl OpenedInput {
     }
 }
 
-/// Time after which the user is told that a pipe is waited for.
-const MAX_SILENT_WAIT: Duration = Duration::from_secs(2);
+/// Longest wait for a writer of a pipe.
+const MAX_WRITER_WAIT: Duration = Duration::from_secs(2);
 
-/// Opens a file. A pipe has to wait for somebody who opens it for writing; after a while a line on stderr says so.
+/// Opens a file. A pipe needs somebody who has it open for writing, or gets one within two seconds.
 fn open_pipe_or_file(path: &Path) -> io::Result<File> {
     if !std::fs::metadata(path)?.file_type().is_fifo() {
         return File::open(path);
     }
-    let (opened, is_open) = mpsc::channel::<()>();
-    let name = path.display().to_string();
-    let notice = thread::Builder::new().spawn(move || {
-        if is_open.recv_timeout(MAX_SILENT_WAIT) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("mpitrace: waiting for a writer of {name}");
-        }
-    });
-    let file = File::open(path);
-    drop(opened);
-    // Without a thread nothing is said.
-    drop(notice.map(thread::JoinHandle::join));
-    file
+    let (opened, file) = mpsc::channel();
+    let pipe = path.to_owned();
+    // Without a writer the thread waits in vain until the command has ended.
+    thread::Builder::new().spawn(move || opened.send(File::open(pipe)))?;
+    file.recv_timeout(MAX_WRITER_WAIT)
+        .unwrap_or_else(|_| Err(io::Error::other("a pipe to which nobody writes")))
 }
 
 /// Maps a file that has content.

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use trace_formats::paje;
-use trace_model::PendingFile;
+use trace_model::{PendingFile, files};
 
 /// Bytes that are written at once: enough for the file system, and little enough to stay in the processor's cache.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -89,19 +89,20 @@ impl Target {
             return make(&self.path);
         }
         let failed = |error: io::Error| Failure::output(self.path.display(), &error);
+        // Before the work, which is in vain if nobody reads the pipe.
+        let device = match to_stdout {
+            true => None,
+            false => Some(files::open_device(&self.path).map_err(failed)?),
+        };
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join("trace");
         let made = make(&path)?;
         let mut file = File::open(&path).map_err(failed)?;
-        if to_stdout {
-            io::copy(&mut file, &mut io::stdout().lock()).map_err(failed)?;
-        } else {
-            let mut device = File::options()
-                .write(true)
-                .open(&self.path)
-                .map_err(failed)?;
-            io::copy(&mut file, &mut device).map_err(failed)?;
+        match device {
+            None => io::copy(&mut file, &mut io::stdout().lock()),
+            Some(mut device) => io::copy(&mut file, &mut device),
         }
+        .map_err(failed)?;
         Ok(made)
     }
 }

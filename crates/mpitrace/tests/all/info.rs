@@ -204,33 +204,38 @@ fn damage_never_stops_it() {
 }
 
 #[test]
-fn a_pipe_is_read_and_one_without_a_writer_is_said() {
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::Stdio;
+fn a_pipe_is_read_and_one_without_a_writer_is_refused() {
     let folder = tempfile::tempdir().expect("folder");
-    let pipe = folder.path().join("pipe");
+    let pipe = folder.path().join("pipe.blocks");
     let made = Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("mkfifo").success());
-    let mut info = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
-    info.arg("info").arg(&pipe);
-    info.stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut info = info.spawn().expect("mpitrace");
-    let mut printed = BufReader::new(info.stderr.take().expect("a pipe"));
-    let mut line = String::new();
-    printed.read_line(&mut line).expect("a line");
-    let expected = format!("mpitrace: waiting for a writer of {}\n", pipe.display());
-    assert_eq!(line, expected);
-    // Then it reads what comes.
-    let mut writer = fs::File::options()
-        .write(true)
-        .open(&pipe)
-        .expect("a reader");
-    writer.write_all(b"no trace").expect("a reader");
-    drop(writer);
-    line.clear();
-    printed.read_line(&mut line).expect("a line");
-    assert!(line.contains("pipe"), "{line}");
-    assert_ne!(info.wait().expect("mpitrace").code(), Some(0));
+    for command in ["info", "print", "check", "io", "stats"] {
+        let mut refused = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+        let refused = refused.arg(command).arg(&pipe).output().expect("mpitrace");
+        // `info` tells what is wrong with a file on standard output.
+        let printed = [refused.stdout, refused.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed);
+        assert_ne!(refused.status.code(), Some(0), "{command}: {printed}");
+        assert!(
+            printed.contains("pipe.blocks: a pipe to which nobody writes"),
+            "{command}: {printed}"
+        );
+    }
+    // A writer that comes later, and writes later still.
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            let mut pipe = fs::File::options()
+                .write(true)
+                .open(pipe)
+                .expect("a reader");
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            std::io::Write::write_all(&mut pipe, b"no trace").expect("a reader");
+        }
+    });
+    let read = info(&[&pipe.display().to_string()]);
+    writer.join().expect("written");
+    let printed = String::from_utf8_lossy(&read.stdout);
+    assert!(printed.contains("byte 0: of no known format"), "{printed}");
 }

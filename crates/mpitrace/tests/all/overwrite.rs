@@ -179,6 +179,43 @@ fn what_an_input_is_read_with_is_never_written_over() {
     }
 }
 
+/// An output may be a pipe, as of another command. One that nobody reads is refused and not waited for, before the work.
+#[test]
+fn a_pipe_that_nobody_reads_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    inputs(at);
+    for name in ["pipe", "pipe.slog2", "pipe.svg"] {
+        let made = Command::new("mkfifo").arg(at.join(name)).status();
+        assert!(made.unwrap().success());
+    }
+    for call in [
+        &["convert", "-q", "--to", "slog2", "a.clog2", "pipe"][..],
+        &["convert", "-q", "a.clog2", "pipe.slog2"],
+        &["convert", "-q", "--to", "clog2", "a.slog2", "pipe"],
+        &["convert", "-q", "--to", "paje", "a.slog2", "pipe"],
+        &["draw", "a.slog2", "pipe.svg"],
+    ] {
+        let begun = std::time::Instant::now();
+        let refused = mpitrace(at, call);
+        let printed = String::from_utf8_lossy(&refused.stderr);
+        assert_ne!(refused.status.code(), Some(0), "{call:?}: {printed}");
+        assert!(
+            printed.contains("a pipe that nobody reads"),
+            "{call:?}: {printed}"
+        );
+        assert!(begun.elapsed().as_secs() < 20, "{call:?}");
+    }
+    let reader = std::thread::spawn({
+        let pipe = at.join("pipe.slog2");
+        move || fs::read(pipe).unwrap()
+    });
+    succeeds(at, &["convert", "-q", "a.clog2", "pipe.slog2"]);
+    succeeds(at, &["convert", "-q", "a.clog2", "expected.slog2"]);
+    let expected = fs::read(at.join("expected.slog2")).unwrap();
+    assert_eq!(reader.join().unwrap(), expected);
+}
+
 #[test]
 fn devices_and_stdout_are_no_files_in_the_way() {
     let folder = tempfile::tempdir().unwrap();
