@@ -24,7 +24,7 @@ n: number,
 name: string, };
 
 /**
- * What a drawable is, as answers name it.
+ * Topology of a drawable, as answers name it.
  */
 export type TopologyName = "event" | "state" | "arrow";
 
@@ -214,7 +214,7 @@ export type SearchAnswer = { hit: DrawableDetail | null,
  */
 wrapped: boolean, nodes: number, 
 /**
- * Where to go on, if the budget was used up before it was decided.
+ * Time to go on from, if the budget was used up before it was decided.
  */
 from: number | null, };
 
