@@ -71,9 +71,6 @@ pub fn watch_quick_exit() {
     let _ = failed;
 }
 
-/// Ranks that say on stderr how they ended; those after them end alike.
-const FIRST_RANKS: u32 = 4;
-
 /// A line without memory from an allocator.
 struct StackLine {
     bytes: [u8; 1024],
@@ -116,7 +113,7 @@ extern "C" fn at_quick_exit(_: *mut c_void) {
                 store.path().display()
             );
             let text = std::str::from_utf8(&line.bytes[..line.used]);
-            if let (Ok(()), Ok(text), true) = (written, text, rank < FIRST_RANKS) {
+            if let (Ok(()), Ok(text), true) = (written, text, rank < first::FIRST_RANKS) {
                 say::raw(text);
             }
         }

@@ -35,7 +35,7 @@ use blockfile::file::BlockFile;
 use io_attribution::EventExtract;
 use merge::dumpi;
 use merge::outputs::{OutputPlan, SharedOutputs};
-use merge::slices::{MANY_CALLS, SliceInput};
+use merge::slices::{SliceInput, is_worth_while};
 use merge::stream::{MergeSettings as StreamSettings, MergeStream};
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ pub struct KeptForCaller {
 pub enum Unmerged {
     /// Some ranks have no recorder.
     Absent(AbsentRanks),
-    /// It is to be made later.
+    /// The merge is left to a later command (`merge later`).
     Later,
     /// Anything else.
     Because(Trouble),
@@ -390,7 +390,10 @@ impl AllRanks<'_> {
         let settings = &self.zero.settings;
         let is_wanted = match settings.merge {
             MergeWay::Parallel => true,
-            MergeWay::Auto => self.whole.calls >= MANY_CALLS && self.zero.world.size > 1,
+            MergeWay::Auto => is_worth_while(
+                self.whole.calls,
+                self.zero.world.size.unsigned_abs() as usize,
+            ),
             MergeWay::Tree | MergeWay::Later => false,
         };
         is_wanted && settings.outputs.slog2

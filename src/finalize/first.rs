@@ -73,7 +73,7 @@ fn locked(folder: &Path) -> Option<File> {
 }
 
 /// Ranks of a run of which nothing tells who belongs to it that speak for themselves: a few lines tell enough.
-const FIRST_RANKS: u32 = 4;
+pub const FIRST_RANKS: u32 = 4;
 
 /// Whether this rank may speak, where nothing can be known of the others.
 fn speaks_anyway(store: &BlockStore) -> bool {

@@ -7,11 +7,10 @@ use crate::exchange::line::Exchange;
 use crate::exchange::peers::MpiPeers;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
-use merge::WorldLines;
 use merge::outputs::SharedOutputs;
 use merge::slices::{
-    PartFile, SliceFiles, SliceInput, SlicePlan, SliceTotals, agree, any_failure, clog2_end,
-    complete, write,
+    PartFile, SliceFiles, SliceInput, SlicePlan, SliceTotals, agree, any_failure, complete,
+    end_clog2, write,
 };
 use std::fs::File;
 use std::io::Read;
@@ -126,25 +125,14 @@ impl<'a> SliceMerge<'a> {
         let summary = write(&mut self.peers, &self.plan, input, &mut files)?;
         let clog2_failure = summary.failures[1].clone().map_or(Ok(()), Err);
         let blocks = summary.whole.as_ref().map_or(0, |whole| whole.blocks);
-        let mut lines = WorldLines::default();
         let plan = outputs.as_ref().map(SharedOutputs::plan);
         let views = |whole: &merge::slices::WholeSlices, _: &[i32]| {
-            let Some(plan) = plan else {
-                return Vec::new();
-            };
-            for event in &whole.comms {
-                lines.announce(event, plan);
-            }
-            lines.views(plan, &[])
+            plan.map_or_else(Vec::new, |plan| whole.world_views(plan))
         };
         let slog2_failure = complete(&mut self.peers, &self.plan, summary, part(slog2), views)?;
         let mut clog2_failure = any_failure(&mut self.peers, clog2_failure)?;
         if let (Some(_), Some(file), None) = (plan, clog2, &clog2_failure) {
-            let end = clog2_end(preamble, blocks, comms).and_then(|parts| {
-                let mut parts = parts.into_iter();
-                parts.try_for_each(|(at, bytes)| file.write_at(at, &bytes))
-            });
-            clog2_failure = end.err();
+            clog2_failure = end_clog2(file, preamble, blocks, comms).err();
         }
         Ok(outputs.map(|outputs| outputs.finish([slog2_failure, clog2_failure])))
     }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 pub struct RealFunction {
     /// Address at which its calls go on. First, because exported functions jump through it.
     target: AtomicPtr<c_void>,
-    /// Its name.
+    /// Name of the function.
     name: &'static CStr,
     /// Makes the system call that it comes to, where there is one with the same arguments.
     raw: unsafe extern "C" fn(),

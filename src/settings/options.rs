@@ -271,7 +271,7 @@ options! {
     }
 
     "Where it goes" {
-        /// Which files are written at MPI_Finalize. `auto`: SLOG2, and in runs of at most 4096 ranks DUMPI, which has a file for each rank.
+        /// Files that MPI_Finalize writes. `auto`: SLOG2, and in runs of at most 4096 ranks DUMPI, which has a file for each rank.
         /// `mpitrace convert` makes CLOG2 of an SLOG2 file; ask for `clog2` here if every record of MPE is needed, or to join the traces of
         /// several worlds.
         "outputs" => outputs: OutputSet = OutputSet::AUTO;

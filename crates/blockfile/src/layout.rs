@@ -110,11 +110,11 @@ pub struct FileHeader {
 
 /// How a process ended: values of [`FileHeader::ended`].
 pub mod ended {
-    /// It reached MPI_Finalize, or a server closed its file.
+    /// The process reached MPI_Finalize, or a server closed its file.
     pub const FINALIZED: u32 = 1;
-    /// It exited without MPI_Finalize.
+    /// The process exited without MPI_Finalize.
     pub const EXITED: u32 = 2;
-    /// It called MPI_Abort.
+    /// The process called MPI_Abort.
     pub const ABORTED: u32 = 3;
 }
 

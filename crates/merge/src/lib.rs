@@ -33,5 +33,4 @@ mod user;
 
 pub use on_threads::on_threads;
 pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition};
-pub use slog2::WorldLines;
 pub use source::{BlockFilesSource, SourceError};

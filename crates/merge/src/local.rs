@@ -76,8 +76,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         options: MergeOptions,
     ) -> Result<Self, RunFilesError> {
         let expected = table.fingerprint();
-        let mut ranked: Vec<(u32, &'f BlockFile<'a>)> = Vec::new();
-        let mut ranks = BTreeSet::new();
+        let mut by_rank: BTreeMap<u32, &'f BlockFile<'a>> = BTreeMap::new();
         let mut run = None;
         for (i, file) in files.iter().enumerate() {
             let info = file.info();
@@ -94,13 +93,12 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             if *run.get_or_insert(info.run) != info.run {
                 return Err(RunFilesError::OtherRun { file: i });
             }
-            if !ranks.insert(rank) {
+            if by_rank.insert(rank, file).is_some() {
                 return Err(RunFilesError::SameRank { file: i, rank });
             }
-            ranked.push((rank, file));
         }
-        ranked.sort_unstable_by_key(|(rank, _)| *rank);
-        let mut processes = on_threads(options.threads, &ranked, |&(_, file)| {
+        let ranked: Vec<&'f BlockFile<'a>> = by_rank.into_values().collect();
+        let mut processes = on_threads(options.threads, &ranked, |&file| {
             let mut scan = Scan::new(file);
             scan.name_functions(&options.functions);
             MergedProcess { file, scan }

@@ -1,4 +1,4 @@
-//! The same work on many things, by several threads.
+//! Work that is done on each thing of a list, by several threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

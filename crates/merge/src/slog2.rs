@@ -34,7 +34,7 @@ pub(super) struct Slog2Sink {
 
 /// Hosts, ranks of MPI_COMM_WORLD and threads of the lines, for the views that are added to the usual ones.
 #[derive(Debug, Default)]
-pub struct WorldLines {
+pub(crate) struct WorldLines {
     /// Host, world rank and thread by line.
     lines: BTreeMap<i32, [i32; 3]>,
 }

@@ -168,16 +168,12 @@ impl<'a> MergeStream<'a> {
         let next = match lane.next {
             LaneStep::Start => {
                 let mut next = None;
-                if is_alone {
-                    while let Some(call) = lane.whole_call()
-                        && self.walk.out.len() < MANY
-                    {
-                        self.walk.whole_call(&mut lane.call, call);
-                        next = Some(lane.go_past());
-                        if next == Some(None) {
-                            break;
-                        }
-                    }
+                while is_alone
+                    && self.walk.out.len() < MANY
+                    && let Some(call) = lane.whole_call()
+                {
+                    self.walk.whole_call(&mut lane.call, call);
+                    next = Some(lane.go_past());
                 }
                 next.unwrap_or_else(|| {
                     self.walk.begin(lane);

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a pipe without a reader is waited for.
+/// Longest wait for a reader of a pipe.
 const MAX_READER_WAIT: Duration = Duration::from_secs(2);
-/// How often a pipe is tried anew.
+/// Interval at which a pipe is tried anew.
 const READER_POLL: Duration = Duration::from_millis(10);
 
 /// Flags of every open here: nothing is waited for, no terminal becomes the process's, no child gets the descriptor.

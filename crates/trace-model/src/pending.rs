@@ -91,9 +91,9 @@ impl PendingFile {
         self.temporary.as_deref().unwrap_or(&self.path)
     }
 
-    /// Another handle of the open file, for who writes a part of it.
-    pub fn handle(&self) -> io::Result<File> {
-        self.file.try_clone()
+    /// The open file, for who writes a part of it.
+    pub fn file(&self) -> &File {
+        &self.file
     }
 
     /// Gives the file its name, in place of what had it before.

@@ -74,7 +74,7 @@ fn is_outside(record: &Record<'_>) -> bool {
         && UserEvent::decode(record.payload).is_none_or(|event| !event.inside)
 }
 
-/// What is known of a thread's call between its beginning and its end.
+/// A thread's call between its beginning and its end, as far as it is known.
 #[derive(Debug)]
 pub struct LaneCall {
     /// Number of the thread in CLOG2 records.
@@ -98,9 +98,9 @@ pub struct LaneCall {
 /// One thread.
 #[derive(Debug)]
 pub struct Lane<'a> {
-    /// Where the walk over the thread stands.
+    /// Position of the walk over the thread.
     pub cursor: Cursor<'a>,
-    /// What the thread does next.
+    /// Next step of the thread.
     pub next: LaneStep,
     /// The call that the thread stands at.
     pub call: LaneCall,

@@ -4,6 +4,8 @@ use super::agreement::any_failure;
 use super::part_file::PartFile;
 use super::peers::{Peers, spread};
 use super::plan::SlicePlan;
+use crate::output_plan::OutputPlan;
+use crate::slog2::WorldLines;
 use crate::stream::Notes;
 use std::convert::Infallible;
 use trace_formats::clog2::{
@@ -104,6 +106,15 @@ impl RankTables {
 }
 
 impl WholeSlices {
+    /// The views by node and by program of the lines of all processes.
+    pub fn world_views(&self, plan: &OutputPlan) -> Vec<LineIdMap> {
+        let mut lines = WorldLines::default();
+        for event in &self.comms {
+            lines.announce(event, plan);
+        }
+        lines.views(plan, &[])
+    }
+
     /// Draws the tables that come behind the nodes: categories and lines. `views` makes the views that are added to the usual ones, of the
     /// lines that have drawables, ascending. Gives the offset of the tables, their bytes, and the header.
     ///
@@ -177,16 +188,16 @@ pub fn complete<P: Peers>(
     Ok(file.and_then(|file| file.write_at(0, &header).err()))
 }
 
-/// What ends a CLOG2 file behind `blocks` blocks: the block that ends the log, the table of communicators, and the preamble, each with its
-/// offset.
+/// Writes what ends a CLOG2 file behind `blocks` blocks: the block that ends the log, the table of communicators, and last the preamble.
 ///
 /// # Errors
-/// In words, if a block has no room for it.
-pub fn clog2_end(
+/// In words, if a block has no room for it, and the errors of the file.
+pub fn end_clog2(
+    file: &mut dyn PartFile,
     preamble: &Preamble,
     blocks: u64,
     comms: &CommTable,
-) -> Result<Vec<(u64, Vec<u8>)>, String> {
+) -> Result<(), String> {
     let out = Clog2Writer::new(std::io::Cursor::new(Vec::new()), preamble);
     let end = out.and_then(|out| out.finish(comms, preamble));
     let mut head = end.map_err(|e| e.to_string())?.into_inner();
@@ -194,7 +205,8 @@ pub fn clog2_end(
     let at = PREAMBLE_SIZE as u64 + blocks * u64::from(preamble.block_size);
     let mut preamble = Preamble::decode(&head).map_err(|e| e.to_string())?;
     preamble.comm_table_offset = at + u64::from(preamble.block_size);
-    Ok(vec![(at, tail), (0, preamble.encode().to_vec())])
+    file.write_at(at, &tail)?;
+    file.write_at(0, &preamble.encode())
 }
 
 /// Writes entries of the directory, which begins behind its count at offset `at`.

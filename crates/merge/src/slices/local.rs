@@ -2,8 +2,8 @@
 
 use super::plan::{SlicePlan, SliceTotals};
 use super::{
-    Histogram, PartFile, SliceFiles, SliceInput, SliceSummary, ThreadPeers, WholeSlices, clog2_end,
-    complete, write,
+    Histogram, PartFile, SliceFiles, SliceInput, SliceSummary, ThreadPeers, WholeSlices, complete,
+    end_clog2, write,
 };
 use crate::local::Merge;
 use crate::stream::Notes;
@@ -12,7 +12,7 @@ use trace_formats::clog2::{CommTable, Preamble};
 use trace_formats::slog2::{LineIdMap, TreeOptions};
 
 /// A file for each thread: SLOG2, CLOG2.
-pub type PartFiles = [Option<Box<dyn PartFile + Send>>; 2];
+pub type PartFiles<'f> = [Option<Box<dyn PartFile + Send + 'f>>; 2];
 
 /// The block files of a run, planned to be merged by slices of time.
 pub struct LocalSlices<'m, 'f, 'a, 't> {
@@ -65,12 +65,12 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
         &self.plan
     }
 
-    /// Merges. `files` opens what a thread, by its number, writes to; `views` makes the views that are added to the usual ones, of what
+    /// Merges. `files` gives what a thread writes to; `views` makes the views that are added to the usual ones, of what
     /// rank 0 of a run knows of all and the lines that have drawables.
-    pub fn write(
+    pub fn write<'p>(
         &self,
         threads: u32,
-        files: impl Fn(u32) -> PartFiles + Sync,
+        files: impl Fn() -> PartFiles<'p> + Sync,
         views: impl FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap> + Send,
     ) -> LocalSliceResult {
         let drawn = self.merge.drawn_endpoints();
@@ -82,7 +82,7 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
                 let drawn = drawn.as_ref();
                 scope.spawn(move || {
                     let thread = super::Peers::rank(&peers);
-                    let [mut slog2, mut clog2] = files(thread);
+                    let [mut slog2, mut clog2] = files();
                     let enters = clog2.is_some();
                     let input = SliceInput {
                         processes: self.merge.streams(thread, threads.max(1), enters, drawn),
@@ -120,12 +120,17 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
         results.into_inner().unwrap_or_default()
     }
 
-    /// What ends the CLOG2 file behind `blocks` blocks, each part with its offset.
+    /// Writes what ends the CLOG2 file behind `blocks` blocks.
     ///
     /// # Errors
-    /// In words, if a block has no room for it.
-    pub fn clog2_end(&self, blocks: u64, comms: &CommTable) -> Result<Vec<(u64, Vec<u8>)>, String> {
-        clog2_end(&self.preamble, blocks, comms)
+    /// In words, if a block has no room for it, and the errors of the file.
+    pub fn end_clog2(
+        &self,
+        file: &mut dyn PartFile,
+        blocks: u64,
+        comms: &CommTable,
+    ) -> Result<(), String> {
+        end_clog2(file, &self.preamble, blocks, comms)
     }
 
     fn end<V: FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap>>(
@@ -144,7 +149,7 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
     }
 }
 
-fn part(file: &mut Option<Box<dyn PartFile + Send>>) -> Option<&mut dyn PartFile> {
+fn part<'b>(file: &'b mut Option<Box<dyn PartFile + Send + '_>>) -> Option<&'b mut dyn PartFile> {
     match file {
         Some(file) => Some(file.as_mut()),
         None => None,

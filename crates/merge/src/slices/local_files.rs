@@ -1,35 +1,20 @@
 //! CLOG2 and SLOG2 files of the block files on one machine, written by several threads.
 
 use super::local::LocalSlices;
-use super::{PartFile, PartFiles, WholeSlices};
+use super::{PartFile, WholeSlices};
 use crate::local::Merge;
 use crate::outputs::{SharedOutputs, WrittenOutputs};
-use crate::slog2::WorldLines;
 use crate::stream::Notes;
-use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use trace_formats::slog2::PendingFile;
 
 /// A file that several threads write to.
-struct ThreadFile {
-    file: File,
-    path: PathBuf,
-}
+struct ThreadFile<'f>(&'f PendingFile);
 
-impl PartFile for ThreadFile {
+impl PartFile for ThreadFile<'_> {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), String> {
-        let written = self.file.write_all_at(bytes, offset);
-        written.map_err(|e| format!("{}: {e}", self.path.display()))
-    }
-}
-
-/// A handle of the file for one more thread.
-fn handle(file: &PendingFile) -> Result<ThreadFile, String> {
-    let path = file.current_path().to_owned();
-    match file.handle() {
-        Ok(file) => Ok(ThreadFile { file, path }),
-        Err(e) => Err(format!("{}: {e}", path.display())),
+        let written = self.0.file().write_all_at(bytes, offset);
+        written.map_err(|e| format!("{}: {e}", self.0.current_path().display()))
     }
 }
 
@@ -42,53 +27,25 @@ pub fn write_local(
 ) -> (WrittenOutputs, Notes) {
     let threads = threads.max(1);
     let plan = outputs.plan();
-    let [has_slog2, has_clog2] = outputs.files().each_ref().map(Option::is_some);
-    if !has_slog2 {
+    let [slog2, clog2] = outputs.files();
+    if slog2.is_none() {
         return (outputs.finish([None, None]), Notes::default());
     }
-    let mut handles: Vec<Result<PartFiles, [Option<String>; 2]>> = Vec::new();
-    for _ in 0..threads {
-        let opened = outputs
-            .files()
-            .each_ref()
-            .map(|file| file.as_ref().map(handle));
-        let failed = opened
-            .each_ref()
-            .map(|file| file.as_ref()?.as_ref().err().cloned());
-        handles.push(match failed {
-            [None, None] => Ok(opened.map(|file| {
-                let file = file?.ok()?;
-                Some(Box::new(file) as Box<dyn PartFile + Send>)
-            })),
-            failed => Err(failed),
-        });
-    }
-    let handles: Result<Vec<PartFiles>, _> = handles.into_iter().collect();
-    let handles = match handles {
-        Ok(handles) => std::sync::Mutex::new(handles),
-        Err(failed) => return (outputs.finish(failed), Notes::default()),
-    };
-    let take = |_: u32| {
-        let taken = handles.lock().ok().and_then(|mut handles| handles.pop());
-        taken.unwrap_or_default()
+    let files = || {
+        [slog2, clog2].map(|file| {
+            let file = ThreadFile(file.as_ref()?);
+            Some(Box::new(file) as Box<dyn PartFile + Send + '_>)
+        })
     };
     let preamble = plan.preamble.clone();
-    let slices = LocalSlices::new(merge, preamble, plan.tree_options(), has_clog2, threads);
-    let views = |whole: &WholeSlices, _: &[i32]| {
-        let mut lines = WorldLines::default();
-        for event in &whole.comms {
-            lines.announce(event, plan);
-        }
-        lines.views(plan, &[])
-    };
-    let mut result = slices.write(threads, take, views);
-    if let (Some(clog2), None) = (&outputs.files()[1], &result.failures[1]) {
-        let end = slices.clog2_end(result.blocks, merge.comm_table());
-        let written = handle(clog2).and_then(|mut file| {
-            end?.into_iter()
-                .try_for_each(|(at, bytes)| file.write_at(at, &bytes))
-        });
-        result.failures[1] = written.err();
+    let tree = plan.tree_options();
+    let slices = LocalSlices::new(merge, preamble, tree, clog2.is_some(), threads);
+    let views = |whole: &WholeSlices, _: &[i32]| whole.world_views(plan);
+    let mut result = slices.write(threads, files, views);
+    if let (Some(clog2), None) = (clog2, &result.failures[1]) {
+        let comms = merge.comm_table();
+        let ended = slices.end_clog2(&mut ThreadFile(clog2), result.blocks, comms);
+        result.failures[1] = ended.err();
     }
     (outputs.finish(result.failures), result.notes)
 }

@@ -26,7 +26,7 @@ mod upper;
 mod window;
 
 pub use agreement::{agree, any_failure};
-pub use ending::{SliceSummary, WholeSlices, clog2_end, complete};
+pub use ending::{SliceSummary, WholeSlices, complete, end_clog2};
 pub use local::{LocalSliceResult, LocalSlices, PartFiles};
 pub use local_files::write_local;
 pub use pace::Histogram;
@@ -52,8 +52,13 @@ use unify::schema::Schema;
 use upper::{BuiltUpper, UpperNodes};
 use window::{BuiltWindow, WindowInput};
 
-/// Calls of a run from which on it is worth while to cut the merge by time: with fewer of them, one process merges all within a second.
-pub const MANY_CALLS: u64 = 4 << 20;
+/// Calls of a run from which on one process takes about a second or more to merge all.
+const MANY_CALLS: u64 = 4 << 20;
+
+/// Whether it is worth while to cut the merge of so many calls of so many processes by time.
+pub fn is_worth_while(calls: u64, processes: usize) -> bool {
+    calls >= MANY_CALLS && processes > 1
+}
 
 /// Bytes that a rank may have sent and others not yet taken, beyond one message.
 const MAX_UNDER_WAY: usize = 4 << 20;

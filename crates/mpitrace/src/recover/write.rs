@@ -11,7 +11,7 @@ use merge::local::{self, Merge};
 use merge::on_threads;
 use merge::operations;
 use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, numbered};
-use merge::slices::{MANY_CALLS, write_local};
+use merge::slices::{is_worth_while, write_local};
 use std::fs;
 use std::path::Path;
 use trace_model::files;
@@ -140,13 +140,14 @@ pub fn slog2(
         ..RecoveredFiles::default()
     };
     let files = block_files(group);
-    let merge = Merge::new(&files, table, merge_options(group, cores()))?;
+    let threads = cores();
+    let merge = Merge::new(&files, table, merge_options(group, threads))?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,
         group,
         table,
-        threads: cores(),
+        threads,
         way: MergeWay::Auto,
     };
     let tree = TreeArguments::default();
@@ -233,7 +234,7 @@ impl MergeableRun<'_> {
     fn is_by_slices(&self, plan: &OutputPlan) -> bool {
         let calls: u64 = self.merge.scans().map(|scan| scan.calls).sum();
         let is_wanted = match self.way {
-            MergeWay::Auto => calls >= MANY_CALLS && self.merge.scans().len() > 1,
+            MergeWay::Auto => is_worth_while(calls, self.merge.scans().len()),
             MergeWay::Tree => false,
             MergeWay::Parallel => true,
         };

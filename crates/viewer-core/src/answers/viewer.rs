@@ -32,7 +32,7 @@ struct PreparedSearch {
     /// Layout and text of the search, by which it is found again.
     key: String,
     plan: Arc<SearchPlan>,
-    /// Its hits one by one, once they were asked for: see [`hits::places`].
+    /// Hits of the search one by one, once they were asked for: see [`hits::places`].
     places: Option<Option<Arc<Vec<SearchHit>>>>,
 }
 

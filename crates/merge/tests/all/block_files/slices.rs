@@ -88,16 +88,13 @@ fn sliced(merge: &Merge<'_, '_, '_>, tree: TreeOptions, threads: u32) -> SlicedF
     let preamble = merge.preamble();
     let slices = LocalSlices::new(merge, preamble.clone(), tree, true, threads);
     let (slog2, clog2) = (MemoryFile::default(), MemoryFile::default());
-    let files = |_: u32| {
-        [&slog2, &clog2].map(|file| Some(Box::new(file.clone()) as Box<dyn PartFile + Send>))
-    };
+    let files =
+        || [&slog2, &clog2].map(|file| Some(Box::new(file.clone()) as Box<dyn PartFile + Send>));
     let result = slices.write(threads, files, |_, _| Vec::new());
     assert_eq!(result.failures, [None, None]);
-    let end = slices.clog2_end(result.blocks, merge.comm_table());
     let mut clog2 = clog2;
-    for (at, bytes) in end.expect("fits") {
-        clog2.write_at(at, &bytes).expect("written");
-    }
+    let ended = slices.end_clog2(&mut clog2, result.blocks, merge.comm_table());
+    ended.expect("fits, and is written");
     let take = |file: MemoryFile| std::mem::take(&mut *file.0.lock().expect("no panic"));
     let clog2 = take(clog2);
     let reader = Clog2Reader::new(&clog2).expect("a CLOG2 file");
