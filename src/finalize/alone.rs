@@ -45,7 +45,6 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         // A thread may still be in a call.
         recover: true,
         functions: choice(settings),
-        threads: 1,
     };
     let merge = Merge::new(&files, table, options).map_err(|e| e.to_string())?;
     let (root, stamp, base, claim) = names(world, settings);

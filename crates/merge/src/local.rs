@@ -35,8 +35,6 @@ pub struct MergeOptions {
     pub recover: bool,
     /// Which functions of the program are shown.
     pub functions: FunctionSelection,
-    /// Threads that read the files; 0 and 1 mean the calling one alone.
-    pub threads: usize,
 }
 
 /// Ranks that are ready to be merged.
@@ -65,6 +63,9 @@ struct MergedProcess<'f, 'a> {
     scan: Scan,
 }
 
+/// Looks through a file.
+type ScanFile<'s, 'f, 'a> = dyn Fn(&&'f BlockFile<'a>) -> MergedProcess<'f, 'a> + Sync + 's;
+
 impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     /// Looks through all files. Those of processes whose MPI_Init did not return are left out.
     ///
@@ -74,6 +75,33 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         files: &'f [BlockFile<'a>],
         table: &'t Table,
         options: MergeOptions,
+    ) -> Result<Self, RunFilesError> {
+        let one_by_one =
+            |files: &[_], scan: &ScanFile<'_, 'f, 'a>| files.iter().map(scan).collect();
+        Merge::scanned(files, table, options, one_by_one)
+    }
+
+    /// As [`Merge::new`], with so many threads. Not for the recorder, which starts none.
+    ///
+    /// # Errors
+    /// If the files do not belong together.
+    pub fn on_threads(
+        files: &'f [BlockFile<'a>],
+        table: &'t Table,
+        options: MergeOptions,
+        threads: usize,
+    ) -> Result<Self, RunFilesError> {
+        let on_threads =
+            |files: &[_], scan: &ScanFile<'_, 'f, 'a>| on_threads(threads, files, scan);
+        Merge::scanned(files, table, options, on_threads)
+    }
+
+    /// `scan_all` has each of the files looked through, which are in order of rank.
+    fn scanned(
+        files: &'f [BlockFile<'a>],
+        table: &'t Table,
+        options: MergeOptions,
+        scan_all: impl FnOnce(&[&'f BlockFile<'a>], &ScanFile<'_, 'f, 'a>) -> Vec<MergedProcess<'f, 'a>>,
     ) -> Result<Self, RunFilesError> {
         let expected = table.fingerprint();
         let mut by_rank: BTreeMap<u32, &'f BlockFile<'a>> = BTreeMap::new();
@@ -98,7 +126,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             }
         }
         let ranked: Vec<&'f BlockFile<'a>> = by_rank.into_values().collect();
-        let mut processes = on_threads(options.threads, &ranked, |&file| {
+        let mut processes = scan_all(&ranked, &|&file| {
             let mut scan = Scan::new(file);
             scan.name_functions(&options.functions);
             MergedProcess { file, scan }

@@ -197,7 +197,15 @@ pub(super) fn judge(folder: &TestFolder, traced: &[bool], way: EndKind) -> RunOu
         };
         let full = tool(
             folder.path(),
-            &["recover", "--dir", "out", "--output", "all", "trace"],
+            &[
+                "recover",
+                "--formats=dumpi,clog2,slog2",
+                "--dir",
+                "out",
+                "--output",
+                "all",
+                "trace",
+            ],
         );
         // Of a rank without a recorder it says that there is no file, which is no success.
         let without = missing(traced).map(|who| format!("no block file of rank {who}:"));

@@ -54,14 +54,19 @@ impl HostRun<'_> {
         command
     }
 
+    /// Number of ranks on all hosts.
+    fn ranks(&self) -> usize {
+        self.per_host.iter().sum()
+    }
+
     /// Runs it to its end.
-    fn run(&self, hosts: &Hosts, folder: TestFolder, ranks: usize) -> TracedRun {
+    fn run(&self, hosts: &Hosts, folder: TestFolder) -> TracedRun {
         let mut finished = process::run(&mut self.command(hosts, &folder), LIMIT);
         finished.stderr += &said(folder.path());
         let run = TracedRun {
             folder,
             finished,
-            ranks,
+            ranks: self.ranks(),
         };
         assert!(run.finished.status.success(), "{}", run.finished.story());
         assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
@@ -69,7 +74,7 @@ impl HostRun<'_> {
     }
 
     /// Starts it, and waits until every rank of the program `cut_off` has come to its pause.
-    fn start(&self, hosts: &Hosts, folder: &TestFolder, ranks: usize) -> Launcher {
+    fn start(&self, hosts: &Hosts, folder: &TestFolder) -> Launcher {
         let printed = fs::File::create(folder.path().join("printed")).expect("own folder");
         let mut command = self.command(hosts, folder);
         command
@@ -79,7 +84,7 @@ impl HostRun<'_> {
         let launcher = Launcher(command.spawn().expect("a launcher"));
         let reached = |rank| folder.path().join(format!("reached.{rank}")).exists();
         wait_until(folder.path(), "all ranks come to the pause", || {
-            (0..ranks).all(reached)
+            (0..self.ranks()).all(reached)
         });
         launcher
     }
@@ -166,7 +171,7 @@ fn ranks_of_several_hosts_make_one_trace() {
             };
             let run = HostRun {
                 mpi,
-                per_host: &[2, 2],
+                per_host: &[2, 2, 2][..ahead.len()],
                 variables: &[
                     ("TRACE_MERGE", merge),
                     ("TRACE_OUTPUTS", "clog2 slog2 dumpi"),
@@ -174,7 +179,7 @@ fn ranks_of_several_hosts_make_one_trace() {
                 program: "flight",
                 arguments: &["500"],
             };
-            let run = run.run(&hosts, folder, 2 * ahead.len());
+            let run = run.run(&hosts, folder);
             is_whole(&run);
             let story = run.finished.story();
             assert!(!story.contains("not in parallel"), "{story}");
@@ -201,7 +206,7 @@ fn ranks_of_hosts_that_share_the_folder_of_block_files_find_each_other() {
             program: "cut_off",
             arguments: &["10", "end"],
         };
-        let mut launcher = run.start(&hosts, &folder, 3);
+        let mut launcher = run.start(&hosts, &folder);
         let go =
             |rank| fs::write(folder.path().join(format!("go.{rank}")), "").expect("own folder");
         go(0);
@@ -244,7 +249,7 @@ fn clocks_of_hosts_that_drift_are_corrected() {
                 program: "flight",
                 arguments: &["2000"],
             };
-            let run = run.run(&hosts, folder, 2);
+            let run = run.run(&hosts, folder);
             is_whole(&run);
             let (_, worst, _) = super::clocks::messages(&run.print(&run.file("clog2")));
             assert!(worst > -100e-6, "a message takes {worst} s");
@@ -274,7 +279,7 @@ fn an_output_folder_on_one_host_only_has_the_merged_files() {
             program: "flight",
             arguments: &["200"],
         };
-        let run = run.run(&hosts, folder, 4);
+        let run = run.run(&hosts, folder);
         let story = run.finished.story();
         assert!(
             story.contains("merged over rank 0, not in parallel") && story.contains("on node2"),
@@ -346,7 +351,7 @@ fn a_host_that_is_cut_off_leaves_block_files_on_both() {
             program: "cut_off",
             arguments: &[ROUNDS, "middle"],
         };
-        let launcher = run.start(&hosts, &folder, 4);
+        let launcher = run.start(&hosts, &folder);
         fs::write(folder.path().join("go"), "").expect("own folder");
         std::thread::sleep(Duration::from_millis(50));
         hosts.cut_off(2);
@@ -376,7 +381,7 @@ fn a_host_that_is_cut_off_in_the_merge_keeps_nobody() {
                 program: "cut_off",
                 arguments: &[ROUNDS, "end"],
             };
-            let launcher = run.start(&hosts, &folder, 4);
+            let launcher = run.start(&hosts, &folder);
             let go = || fs::write(folder.path().join("go"), "").expect("own folder");
             let trace = folder.path().join("trace");
             if when == "before" {

@@ -29,7 +29,8 @@ fn recovered_as_merged(run: &TracedRun, what: &str) {
     let name = merged.file_stem().expect("a name").to_string_lossy();
     let again = run.folder.path().join("again");
     let mut recover = Command::new(mpitrace());
-    recover.arg("recover").arg("--dir").arg(&again);
+    recover.args(["recover", "--formats=dumpi,clog2,slog2", "--dir"]);
+    recover.arg(&again);
     recover.args(["--output", &name]).args(run.files("blocks"));
     process::run(&mut recover, LIMIT).succeeded();
     let extensions = ["slog2", "clog2", "bin", "meta"];

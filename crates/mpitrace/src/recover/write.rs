@@ -54,11 +54,10 @@ fn is_unfinished(group: &RunFiles<'_>) -> bool {
 }
 
 /// Options for merging the block files of a run: as in MPI_Finalize, if all of its processes came there.
-fn merge_options(group: &RunFiles<'_>, threads: usize) -> local::MergeOptions {
+fn merge_options(group: &RunFiles<'_>) -> local::MergeOptions {
     local::MergeOptions {
         recover: is_unfinished(group),
         functions: shown_functions(),
-        threads,
         ..local::MergeOptions::default()
     }
 }
@@ -85,7 +84,7 @@ pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> Reco
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
     let threads = arguments.threads();
-    let merge = match Merge::new(&files, table, merge_options(group, threads)) {
+    let merge = match Merge::on_threads(&files, table, merge_options(group), threads) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
         Err(local::RunFilesError::NoRank) => return written,
@@ -141,7 +140,7 @@ pub fn slog2(
     };
     let files = block_files(group);
     let threads = cores();
-    let merge = Merge::new(&files, table, merge_options(group, threads))?;
+    let merge = Merge::on_threads(&files, table, merge_options(group), threads)?;
     let run = MergeableRun {
         files: &files,
         merge: &merge,
