@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// Make the trace of a run that did not reach its merge
 ///
 /// A run leaves one block file per process (libtrace.*.blocks) if it was killed, exited without MPI_Finalize, or used
-/// only MPI sessions. The command sorts block files by run and makes DUMPI, CLOG2 and SLOG2 files of each run. The exit
-/// code is 1 if a block file is damaged or missing; everything that can be read is in the trace anyway.
+/// only MPI sessions. The command sorts block files by run and makes the files that MPI_Finalize would have made of each
+/// run. The exit code is 1 if a block file is damaged or missing; everything that can be read is in the trace anyway.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace recover --count .                      what is there
