@@ -123,9 +123,8 @@ fn merged(
     let mut outputs = OutputFiles::new(plan(world, settings, base, whole, merge.preamble()));
     let mut failure = None;
     let comms = merge.comm_table().0.len();
-    if whole.operations > 0
-        && let Some(base) = outputs.base(merge.zero_ns(), comms)
-    {
+    if whole.operations > 0 && settings.outputs.slog2 {
+        let base = operations::base(&merge.preamble(), merge.zero_ns(), comms);
         let folder = folder::temporary(settings);
         let last = merge.last_ns();
         match operations::draw_files(files, table, base, last, &folder) {

@@ -34,13 +34,14 @@ use blockfile::define::Definition;
 use blockfile::file::BlockFile;
 use io_attribution::EventExtract;
 use merge::dumpi;
+use merge::operations::{self, DrawnOperations};
 use merge::outputs::{OutputPlan, SharedOutputs};
 use merge::slices::{SliceInput, is_worth_while};
 use merge::stream::{MergeSettings as StreamSettings, MergeStream};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use trace_formats::clog2::{Clog2CommKind, Gid};
+use trace_formats::clog2::{Clog2CommKind, Gid, Preamble};
 use unify::clock::ClockMap;
 use unify::endpoints::DrawnEndpoints;
 use unify::gids::GidTable;
@@ -356,8 +357,16 @@ impl AllRanks<'_> {
         let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
         let output_plan = || plan(world, settings, &self.zero.base, whole, preamble.clone());
         let mut notes = Vec::new();
+        let mut operations = None;
+        if settings.outputs.slog2 && whole.operations > 0 {
+            match self.operations(&schema, &preamble)? {
+                Ok(drawn) => operations = drawn,
+                Err(why) => notes.push(why),
+            }
+            self.debug.step("operations are passed on");
+        }
         if self.is_parallel() {
-            match self.in_parallel(&schema, own_comms, &output_plan())? {
+            match self.in_parallel(&schema, own_comms, &output_plan(), &mut operations)? {
                 Ok((written, unmatched_endpoints)) => {
                     return Ok(written.map_or(Ok(()), |written| {
                         self.conclude(written, notes, unmatched_endpoints, begun)
@@ -368,9 +377,8 @@ impl AllRanks<'_> {
             }
         }
         let mut outputs = (world.rank == 0).then(|| OutputFiles::new(output_plan()));
-        if settings.outputs.slog2 && whole.operations > 0 {
-            notes.extend(self.operations(&schema, outputs.as_mut())?);
-            self.debug.step("operations are passed on");
+        if let (Some(outputs), Some(drawn)) = (&mut outputs, operations) {
+            outputs.draw(drawn);
         }
         let mut unmatched_endpoints = 0;
         if settings.outputs.clog2 || settings.outputs.slog2 {
@@ -399,23 +407,22 @@ impl AllRanks<'_> {
         is_wanted && settings.outputs.slog2
     }
 
-    /// Passes operations below MPI on, and at rank 0 has them drawn. Says why that was not possible, if it was not.
+    /// Passes operations below MPI on, and at rank 0 has them drawn. The inner error says why that was not possible. Collective.
     fn operations(
         &self,
         schema: &Schema<'_>,
-        outputs: Option<&mut OutputFiles>,
-    ) -> Result<Option<String>, Trouble> {
+        preamble: &Preamble,
+    ) -> Result<Result<Option<DrawnOperations>, String>, Trouble> {
         let operations = OperationMerge {
             line: self.line,
             world: &self.zero.world,
             folder: &folder::temporary(&self.zero.settings),
-            zero_ns: self.whole.first_ns,
             table: self.table,
         };
+        let comms = self.gids.table().0.len();
+        let base = operations::base(preamble, self.whole.first_ns, comms);
         let own = EventExtract::new(self.file, self.scan, schema);
-        operations
-            .draw(own, outputs, self.gids.table().0.len())
-            .map_err(said)
+        operations.draw(own, base).map_err(said)
     }
 
     /// Passes the calls on, and at rank 0 has them written. Gives the number of messages whose other endpoint is not known.
@@ -490,20 +497,18 @@ impl AllRanks<'_> {
         }
     }
 
-    /// Has all ranks write the files together. Gives at rank 0 what was written, and the number of messages whose other endpoint is not
+    /// Has all ranks write the files together; `operations` are those below MPI, which rank 0 has drawn. Gives at rank 0 what was written, and the number of messages whose other endpoint is not
     /// known. The inner error says on all ranks why that cannot be. Collective.
     fn in_parallel(
         &self,
         schema: &Schema<'_>,
         own_comms: &[(Gid, Clog2CommKind)],
         plan: &OutputPlan,
+        operations: &mut Option<DrawnOperations>,
     ) -> Result<Result<(Option<WrittenOutputs>, u64), Trouble>, Trouble> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
         if settings.clock_forward {
             return Ok(Err(slices::said_tree("clock-forward is set")));
-        }
-        if whole.operations > 0 {
-            return Ok(Err(slices::said_tree("there are operations below MPI")));
         }
         let mut outputs = (world.rank == 0).then(|| SharedOutputs::new(plan.clone()));
         let slice_settings = SliceSettings {
@@ -515,6 +520,7 @@ impl AllRanks<'_> {
                 0
             },
             scan: self.scan,
+            operations: operations.as_ref(),
         };
         let begun = SliceMerge::begin(self.line, world, outputs.as_mut(), &slice_settings);
         let merge = match begun.map_err(said)? {
@@ -532,6 +538,8 @@ impl AllRanks<'_> {
             names: &reading.names,
             used: &whole.functions,
             counters: self.counters(),
+            has_operations: whole.operations > 0,
+            operations: operations.take(),
         };
         let written = merge.run(input, outputs, self.gids.table());
         Ok(Ok((written.map_err(said)?, reading.unmatched_endpoints)))

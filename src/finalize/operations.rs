@@ -5,15 +5,14 @@
 //! When that fails, the trace is made without operations. The ranks go on sending, so that nobody waits for a message that does
 //! not come.
 
-use super::outputs::OutputFiles;
 use super::tree_merge::{self, MergeRecords, RecordSink};
 use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::{Exchange, MESSAGE_BYTES};
 use crate::mpi::world::World;
 use crate::platform::say::say;
+use io_attribution::draw::DrawingBase;
 use io_attribution::{AttributionEvent, Attributor, EventExtract};
-use merge::operations;
-use merge::operations::DrawnOperations;
+use merge::operations::{DrawnOperations, OperationSort};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use wrappers::Table;
@@ -51,32 +50,26 @@ pub struct OperationMerge<'a> {
     pub world: &'a World,
     /// For temporary files.
     pub folder: &'a Path,
-    /// Time zero of the trace.
-    pub zero_ns: i64,
     /// Table of functions.
     pub table: &'static Table,
 }
 
 impl OperationMerge<'_> {
-    /// Has the operations of all ranks drawn into the outputs of rank 0, for a trace with so many communicators. Says why that was
-    /// not possible, if it was not. Collective.
+    /// Has the operations of all ranks drawn at rank 0, where `base` says. The inner error says why that was not possible. Collective.
     pub fn draw(
         &self,
         own: EventExtract<'_>,
-        mut outputs: Option<&mut OutputFiles>,
-        comms: usize,
-    ) -> Result<Option<String>, ExchangeFailure> {
+        base: DrawingBase,
+    ) -> Result<Result<Option<DrawnOperations>, String>, ExchangeFailure> {
         let mut own = OwnOperations {
             extract: own,
             trouble: None,
         };
         let (rank, size) = (self.world.rank, self.world.size);
         let mut joining = OperationJoin::default();
-        if let Some(outputs) = &mut outputs {
-            joining.parts = outputs.base(self.zero_ns, comms).map(|base| {
-                let operations = operations::OperationSort::new(base, self.folder);
-                (Attributor::new(self.table), operations)
-            });
+        if rank == 0 {
+            let operations = OperationSort::new(base, self.folder);
+            joining.parts = Some((Attributor::new(self.table), operations));
         }
         let next =
             tree_merge::EncodedRecords::<OperationRecords, _>::new(|buffer| own.next(buffer));
@@ -84,16 +77,8 @@ impl OperationMerge<'_> {
         if let Some(why) = own.trouble {
             say!("trace: rank {rank}: not all operations below MPI are in the trace: {why}");
         }
-        let (Some(outputs), drawn) = (outputs, joining.finish()) else {
-            return Ok(None);
-        };
-        Ok(match drawn {
-            Ok(drawn) => {
-                drawn.into_iter().for_each(|drawn| outputs.draw(drawn));
-                None
-            }
-            Err(why) => Some(format!("operations below MPI are not in the trace: {why}")),
-        })
+        let drawn = joining.finish();
+        Ok(drawn.map_err(|why| format!("operations below MPI are not in the trace: {why}")))
     }
 }
 
@@ -138,7 +123,7 @@ const BROKEN: &str = "its records could not be read to the end";
 #[derive(Default)]
 struct OperationJoin {
     /// `None` when nothing is to be drawn, or nothing any more.
-    parts: Option<(Attributor<'static>, operations::OperationSort)>,
+    parts: Option<(Attributor<'static>, OperationSort)>,
     failure: Option<String>,
 }
 

@@ -7,10 +7,11 @@ use crate::exchange::line::Exchange;
 use crate::exchange::peers::MpiPeers;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
+use merge::operations::DrawnOperations;
 use merge::outputs::SharedOutputs;
 use merge::slices::{
-    PartFile, SliceFiles, SliceInput, SlicePlan, SliceTotals, agree, any_failure, complete,
-    end_clog2, write,
+    PartFile, SliceFiles, SliceInput, SlicePlan, SliceShare, SliceTotals, agree, any_failure,
+    complete, end_clog2, write,
 };
 use std::fs::File;
 use std::io::Read;
@@ -57,6 +58,8 @@ pub struct SliceSettings<'a> {
     pub clog2_block: u32,
     /// Scan of this rank's block file.
     pub scan: &'a Scan,
+    /// On rank 0 the operations below MPI of all ranks.
+    pub operations: Option<&'a DrawnOperations>,
 }
 
 impl<'a> SliceMerge<'a> {
@@ -96,15 +99,25 @@ impl<'a> SliceMerge<'a> {
         let scan = settings.scan;
         let last_ns = scan.last_ns().unwrap_or(settings.zero_ns);
         let end = last_ns.wrapping_sub(settings.zero_ns) as f64 / 1e9;
-        let totals = SliceTotals {
-            calls: 0,
-            ranks: world.size.unsigned_abs(),
+        let mut share = SliceShare {
+            calls: scan.pace.calls(),
+            start: 0.0,
             end,
+        };
+        if let Some(drawn) = settings.operations {
+            share = share.with_operations(drawn);
+        }
+        let totals = SliceTotals {
+            share,
+            ranks: world.size.unsigned_abs(),
             tree: settings.tree,
             clog2_block: settings.clog2_block,
         };
-        let plan = agree(&mut peers, totals, (scan.pace.calls(), end), |histogram| {
+        let plan = agree(&mut peers, totals, |histogram| {
             histogram.add_process(scan, settings.zero_ns);
+            if let Some(drawn) = settings.operations {
+                histogram.add_operations(drawn);
+            }
         })?;
         Ok(Ok(SliceMerge { peers, plan, files }))
     }
@@ -125,6 +138,10 @@ impl<'a> SliceMerge<'a> {
         let summary = write(&mut self.peers, &self.plan, input, &mut files)?;
         let clog2_failure = summary.failures[1].clone().map_or(Ok(()), Err);
         let blocks = summary.whole.as_ref().map_or(0, |whole| whole.blocks);
+        let operations_failure = summary
+            .whole
+            .as_ref()
+            .and_then(|whole| whole.operations_failure.clone());
         let plan = outputs.as_ref().map(SharedOutputs::plan);
         let views = |whole: &merge::slices::WholeSlices, _: &[i32]| {
             plan.map_or_else(Vec::new, |plan| whole.world_views(plan))
@@ -134,7 +151,11 @@ impl<'a> SliceMerge<'a> {
         if let (Some(_), Some(file), None) = (plan, clog2, &clog2_failure) {
             clog2_failure = end_clog2(file, preamble, blocks, comms).err();
         }
-        Ok(outputs.map(|outputs| outputs.finish([slog2_failure, clog2_failure])))
+        Ok(outputs.map(|outputs| {
+            let mut written = outputs.finish([slog2_failure, clog2_failure]);
+            written.failures.extend(operations_failure);
+            written
+        }))
     }
 }
 

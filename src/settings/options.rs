@@ -333,8 +333,8 @@ options! {
 
         /// Way in which the records of all ranks become CLOG2 and SLOG2. `tree`: they are passed on in a binary tree, and rank 0 writes the
         /// files. `parallel`: each rank writes a part of the files, cut by time, so that MPI_Finalize does not grow with the
-        /// number of ranks. All ranks must see the folder of the files. Operations below MPI and `clock-forward` need
-        /// the tree; a line says so. `auto`: `parallel` from four million calls on, for which rank 0 would take about a
+        /// number of ranks. All ranks must see the folder of the files. `clock-forward` needs the tree; a line says so.
+        /// `auto`: `parallel` from four million calls on, for which rank 0 would take about a
         /// second. `later`: no files are written and the block files stay; the closing line says which command makes the trace of them.
         "merge" => merge: MergeWay = MergeWay::Auto;
 

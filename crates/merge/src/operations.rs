@@ -6,16 +6,52 @@ use std::path::Path;
 
 use blockfile::define::{Definition, ServerKind};
 use blockfile::file::{BlockFile, ThreadBlocks};
-use io_attribution::draw::DrawingBase;
+use io_attribution::draw::{CATEGORIES, DrawingBase};
 use io_attribution::{Actor, AttributionRecord, OperationDrawer, PicturePoint, attribute_files};
-use trace_model::{Category, DrawableOrder, Line, Sorted, Sorter, Stop, lane_of};
+use trace_formats::clog2::Preamble;
+use trace_formats::slog2::Drawing;
+use trace_model::{Category, Drawable, DrawableOrder, Line, Sorted, Sorter, Stop, lane_of};
+use unify::scan::Pace;
 use wrappers::Table;
 
 /// Takes attribution records and sorts what is drawn of them, in bounded memory.
 #[derive(Debug)]
 pub struct OperationSort {
     drawer: OperationDrawer,
+    sorter: DrawableSorter,
+}
+
+/// Sorts drawables by their ends, and notes how these are spread over time.
+#[derive(Debug)]
+struct DrawableSorter {
     sorter: Sorter,
+    /// Ends in ns since time zero.
+    pace: Pace,
+    start: f64,
+    end: f64,
+}
+
+impl DrawableSorter {
+    fn push(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        let bounds = drawable.bounds();
+        self.start = self.start.min(bounds.earliest);
+        self.end = self.end.max(bounds.latest);
+        self.pace.note((bounds.latest * 1e9) as u64);
+        Ok(self.sorter.push(drawable)?)
+    }
+}
+
+/// Where operations are drawn in a trace whose CLOG2 file would have this preamble, with `comms` communicators and `zero_ns` as
+/// time zero.
+pub fn base(preamble: &Preamble, zero_ns: i64, comms: usize) -> DrawingBase {
+    let (ranks, threads) = (preamble.max_comm_world_size, preamble.max_thread_count);
+    DrawingBase {
+        zero_ns,
+        ranks,
+        threads,
+        first_line: DrawingBase::line_behind(ranks, threads, comms),
+        first_category: Drawing::new(preamble, false).reserve_categories(CATEGORIES),
+    }
 }
 
 /// Joins and draws what is in the block files of a run whose last call ended at `last_ns`. Temporary files go to `folder`.
@@ -124,6 +160,10 @@ pub struct DrawnOperations {
     pub lines: Vec<Line>,
     /// The drawables, by increasing end time.
     pub drawables: Sorted,
+    /// When they end, ns since time zero.
+    pub(super) pace: Pace,
+    /// When the first one begins and the last one ends, seconds since time zero; zero at most and at least.
+    pub(super) span: [f64; 2],
 }
 
 impl OperationSort {
@@ -131,7 +171,12 @@ impl OperationSort {
     pub fn new(base: DrawingBase, folder: &Path) -> Self {
         OperationSort {
             drawer: OperationDrawer::new(base),
-            sorter: Sorter::in_folder(DrawableOrder::End, folder),
+            sorter: DrawableSorter {
+                sorter: Sorter::in_folder(DrawableOrder::End, folder),
+                pace: Pace::default(),
+                start: 0.0,
+                end: 0.0,
+            },
         }
     }
 
@@ -142,7 +187,7 @@ impl OperationSort {
     pub fn take(&mut self, record: &AttributionRecord) -> Result<(), Stop> {
         let sorter = &mut self.sorter;
         self.drawer
-            .draw(record, &mut |drawable| Ok(sorter.push(drawable)?))
+            .draw(record, &mut |drawable| sorter.push(drawable))
     }
 
     /// There are no more attribution records.
@@ -151,12 +196,19 @@ impl OperationSort {
     /// When a temporary file could not be written or read.
     pub fn finish(mut self) -> Result<DrawnOperations, Stop> {
         let sorter = &mut self.sorter;
-        self.drawer
-            .finish(&mut |drawable| Ok(sorter.push(drawable)?))?;
+        self.drawer.finish(&mut |drawable| sorter.push(drawable))?;
+        let DrawableSorter {
+            sorter,
+            pace,
+            start,
+            end,
+        } = self.sorter;
         Ok(DrawnOperations {
             categories: self.drawer.categories(),
             lines: self.drawer.lines(),
-            drawables: self.sorter.sorted()?,
+            drawables: sorter.sorted()?,
+            pace,
+            span: [start, end],
         })
     }
 }
@@ -169,7 +221,7 @@ impl DrawnOperations {
     pub(super) fn until<E>(
         &mut self,
         time: f64,
-        mut put: impl FnMut(&trace_model::Drawable<'_>) -> Result<(), E>,
+        mut put: impl FnMut(&Drawable<'_>) -> Result<(), E>,
     ) -> io::Result<Result<(), E>> {
         while self.drawables.peek().is_some_and(|next| next <= time) {
             let Some(drawable) = self.drawables.next()? else {

@@ -8,7 +8,6 @@ pub use super::output_plan::{OutputPlan, numbered};
 use super::record::MergedRecord;
 use super::slog2::Slog2Sink;
 use super::stream::Notes;
-use io_attribution::draw::DrawingBase;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -165,14 +164,7 @@ impl OutputFiles {
         self.failures.push(format!("{}: {why}", path.display()));
     }
 
-    /// What operations are drawn into: `None` if no SLOG2 file is being written. `zero_ns` is the time zero of the records, `comms`
-    /// the number of communicators. To be asked before the first record.
-    pub fn base(&mut self, zero_ns: i64, comms: usize) -> Option<DrawingBase> {
-        let slog2 = self.slog2.as_mut()?;
-        Some(slog2.base(&self.plan, zero_ns, comms))
-    }
-
-    /// Adds operations to the SLOG2 file; before the first record.
+    /// Adds operations to the SLOG2 file, drawn where [`crate::operations::base`] says; before the first record.
     pub fn draw(&mut self, drawn: DrawnOperations) {
         if let Some(slog2) = &mut self.slog2 {
             slog2.draw(drawn);

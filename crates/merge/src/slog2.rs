@@ -3,7 +3,7 @@
 use super::operations::DrawnOperations;
 use super::output_plan::OutputPlan;
 use super::record::{LeftState, MergedBody, MergedRecord};
-use io_attribution::draw::{CATEGORIES, DrawingBase};
+use io_attribution::draw::CATEGORIES;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use trace_formats::clog2::{Clog2CommEvent, comm_etype};
@@ -56,21 +56,9 @@ impl Slog2Sink {
         })
     }
 
-    /// Where operations are drawn; `comms` is the number of communicators. To be asked before the first record.
-    pub(super) fn base(&mut self, plan: &OutputPlan, zero_ns: i64, comms: usize) -> DrawingBase {
-        let ranks = plan.preamble.max_comm_world_size;
-        let threads = plan.preamble.max_thread_count;
-        DrawingBase {
-            zero_ns,
-            ranks,
-            threads,
-            first_line: DrawingBase::line_behind(ranks, threads, comms),
-            first_category: self.converter.reserve_categories(CATEGORIES),
-        }
-    }
-
-    /// Adds operations; before the first record.
+    /// Adds operations, drawn where [`crate::operations::base`] says; before the first record.
     pub(super) fn draw(&mut self, drawn: DrawnOperations) {
+        self.converter.reserve_categories(CATEGORIES);
         self.drawn = Some(drawn);
     }
 

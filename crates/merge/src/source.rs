@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fmt;
 
-use super::operations::{hosts_of, is_of_run, is_server, set_hosts};
+use super::operations::{base, hosts_of, is_of_run, is_server, set_hosts};
 use super::record::MergedBody;
 use super::slog2;
 use crate::local;
@@ -219,15 +219,9 @@ impl CallSurvey {
         let preamble = merge.preamble();
         CallSurvey {
             base: DrawingBase {
-                zero_ns: merge.zero_ns(),
-                ranks: preamble.max_comm_world_size,
-                threads: preamble.max_thread_count,
-                first_line: DrawingBase::line_behind(
-                    preamble.max_comm_world_size,
-                    preamble.max_thread_count,
-                    merge.comm_table().0.len(),
-                ),
+                // Here categories of operations come behind those of the calls.
                 first_category: drawing.reserve_categories(CATEGORIES),
+                ..base(&preamble, merge.zero_ns(), merge.comm_table().0.len())
             },
             drawing: Some(drawing),
             has_operations: merge.scans().any(|scan| scan.operations > 0),

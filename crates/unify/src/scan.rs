@@ -92,8 +92,9 @@ impl Pace {
     /// Ends that are kept.
     const MAX_ENDS: usize = 8192;
 
+    /// Notes the end of a call.
     #[inline]
-    fn note(&mut self, stop: u64) {
+    pub fn note(&mut self, stop: u64) {
         if self.calls & (self.stride - 1) == 0 {
             self.keep(stop);
         }

@@ -2,36 +2,26 @@
 
 use super::pace::Histogram;
 use super::peers::{Peers, join, spread};
-use super::plan::{SlicePlan, SliceTotals};
+use super::plan::{SlicePlan, SliceShare, SliceTotals};
 
-/// Agrees on a plan. `own` is what this rank has recorded: the number of calls, regions and functions of the program, and the end of the last
-/// one in seconds since time zero; `totals` says all else. `count` counts them in a histogram. Collective.
+/// Agrees on a plan. `totals` has the share of this rank, and what is the same on all; `count` counts what the rank draws in a histogram.
+/// Collective.
 ///
 /// # Errors
 /// When the ranks could not go on together.
 pub fn agree<P: Peers>(
     peers: &mut P,
     totals: SliceTotals,
-    own: (u64, f64),
     count: impl FnOnce(&mut Histogram),
 ) -> Result<SlicePlan, P::Failure> {
-    let two = |bytes: &[u8]| -> (u64, f64) {
-        let words = bytes.as_chunks().0;
-        let word = |at: usize| words.get(at).copied().unwrap_or_default();
-        (u64::from_le_bytes(word(0)), f64::from_le_bytes(word(1)))
-    };
-    let encoded = |(calls, end): (u64, f64)| [calls.to_le_bytes(), end.to_le_bytes()].concat();
-    let whole = join(peers, encoded(own), |own, theirs| {
-        let (a, b) = (two(own), two(theirs));
-        *own = encoded((a.0.saturating_add(b.0), a.1.max(b.1)));
+    let whole = join(peers, totals.share.encode(), |own, theirs| {
+        *own = SliceShare::decode(own)
+            .and(SliceShare::decode(theirs))
+            .encode();
     })?;
-    let (calls, end) = two(&spread(peers, whole.unwrap_or_default())?);
-    let totals = SliceTotals {
-        calls,
-        end,
-        ..totals
-    };
-    let mut histogram = Histogram::new(totals.bins(), end);
+    let share = SliceShare::decode(&spread(peers, whole.unwrap_or_default())?);
+    let totals = SliceTotals { share, ..totals };
+    let mut histogram = Histogram::new(totals.bins(), share.end);
     count(&mut histogram);
     let whole = join(peers, histogram.encode(), |own, theirs| {
         Histogram::join_encoded(own, theirs);

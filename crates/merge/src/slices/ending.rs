@@ -13,7 +13,8 @@ use trace_formats::clog2::{
     PREAMBLE_SIZE, Preamble,
 };
 use trace_formats::slog2::{
-    DirEntry, Drawing, FileBlockPtr, LineIdMap, NewDrawable, NodePreview, Slog2ErrorKind, TreeEnd,
+    DirEntry, Drawing, FileBlockPtr, ForeignCategories, LineIdMap, NewDrawable, NodePreview,
+    Slog2ErrorKind, TreeEnd,
 };
 
 /// What is known when all nodes and blocks are written.
@@ -36,7 +37,11 @@ pub struct WholeSlices {
     pub comms: Vec<Clog2CommEvent>,
     /// Blocks of the CLOG2 file so far.
     pub blocks: u64,
+    /// Why operations below MPI are missing.
+    pub operations_failure: Option<String>,
     pub(super) drawing: Drawing,
+    /// What operations below MPI use.
+    pub(super) others: ForeignCategories,
     pub(super) root: NodePreview,
     pub(super) root_place: FileBlockPtr,
     /// End of the nodes in the SLOG2 file, bytes.
@@ -112,7 +117,7 @@ impl WholeSlices {
         for event in &self.comms {
             lines.announce(event, plan);
         }
-        lines.views(plan, &[])
+        lines.views(plan, &self.others.lines)
     }
 
     /// Draws the tables that come behind the nodes: categories and lines. `views` makes the views that are added to the usual ones, of the
@@ -140,7 +145,7 @@ impl WholeSlices {
         }
         let end = TreeEnd::new(&self.root, self.root_place);
         let more = views(&self, end.lines());
-        let (categories, mut maps) = self.drawing.into_tables(end.lines());
+        let (categories, mut maps, _) = self.others.tables(self.drawing, end.lines());
         maps.extend(more.iter().map(|map| map.restricted(end.lines())));
         let nodes = plan.nodes() as usize;
         let sizes = (self.position, nodes, self.largest);

@@ -11,7 +11,7 @@ pub(super) struct NumberedEndpoint {
     pub(super) number: u32,
 }
 
-/// First bytes of encoded ends; drawables begin with 0.
+/// First bytes of encoded ends; drawables begin with the number of their topology.
 const SEND: u8 = 0x53;
 const RECEIVE: u8 = 0x52;
 

@@ -1,11 +1,12 @@
 //! A merge by slices of the block files on one machine, with threads in place of ranks.
 
-use super::plan::{SlicePlan, SliceTotals};
+use super::plan::{SlicePlan, SliceShare, SliceTotals};
 use super::{
     Histogram, PartFile, SliceFiles, SliceInput, SliceSummary, ThreadPeers, WholeSlices, complete,
     end_clog2, write,
 };
 use crate::local::Merge;
+use crate::operations::DrawnOperations;
 use crate::stream::Notes;
 use std::sync::Mutex;
 use trace_formats::clog2::{CommTable, Preamble};
@@ -19,6 +20,7 @@ pub struct LocalSlices<'m, 'f, 'a, 't> {
     merge: &'m Merge<'f, 'a, 't>,
     preamble: Preamble,
     plan: SlicePlan,
+    operations: Option<DrawnOperations>,
 }
 
 /// What came of a merge by slices.
@@ -30,33 +32,48 @@ pub struct LocalSliceResult {
     pub notes: Notes,
     /// Blocks of the CLOG2 file, without the one that ends the log.
     pub blocks: u64,
+    /// Why operations below MPI are missing.
+    pub operations_failure: Option<String>,
 }
 
 impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
-    /// For `threads` threads. `preamble` is that of a CLOG2 file of the run; `clog2` says whether there will be one.
+    /// For `threads` threads. `preamble` is that of a CLOG2 file of the run; `clog2` says whether there will be one. `operations` are those below
+    /// MPI, if there are any, drawn where [`crate::operations::base`] says.
     pub fn new(
         merge: &'m Merge<'f, 'a, 't>,
         preamble: Preamble,
         tree: TreeOptions,
         clog2: bool,
+        operations: Option<DrawnOperations>,
         threads: u32,
     ) -> LocalSlices<'m, 'f, 'a, 't> {
         let zero_ns = merge.zero_ns();
-        let totals = SliceTotals {
+        let of_calls = SliceShare {
             calls: merge.scans().map(|scan| scan.pace.calls()).sum(),
-            ranks: merge.ranks(),
+            start: 0.0,
             end: merge.last_ns().wrapping_sub(zero_ns) as f64 / 1e9,
+        };
+        let totals = SliceTotals {
+            share: match &operations {
+                Some(drawn) => of_calls.with_operations(drawn),
+                None => of_calls,
+            },
+            ranks: merge.ranks(),
             tree,
             clog2_block: if clog2 { preamble.block_size } else { 0 },
         };
-        let mut histogram = Histogram::new(totals.bins(), totals.end);
+        let mut histogram = Histogram::new(totals.bins(), totals.share.end);
         for scan in merge.scans() {
             histogram.add_process(scan, zero_ns);
+        }
+        if let Some(drawn) = &operations {
+            histogram.add_operations(drawn);
         }
         LocalSlices {
             merge,
             preamble,
             plan: SlicePlan::new(&totals, &histogram, threads.max(1)),
+            operations,
         }
     }
 
@@ -68,7 +85,7 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
     /// Merges. `files` gives what a thread writes to; `views` makes the views that are added to the usual ones, of what
     /// rank 0 of a run knows of all and the lines that have drawables.
     pub fn write<'p>(
-        &self,
+        &mut self,
         threads: u32,
         files: impl Fn() -> PartFiles<'p> + Sync,
         views: impl FnOnce(&WholeSlices, &[i32]) -> Vec<LineIdMap> + Send,
@@ -76,37 +93,50 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
         let drawn = self.merge.drawn_endpoints();
         let results = Mutex::new(LocalSliceResult::default());
         let views = Mutex::new(Some(views));
+        let operations = self.operations.take();
+        let has_operations = operations.is_some();
+        let operations = Mutex::new(operations);
+        let slices = &*self;
         std::thread::scope(|scope| {
             for mut peers in ThreadPeers::new(threads.max(1)) {
-                let (files, results, views) = (&files, &results, &views);
+                let (files, results, views, operations) = (&files, &results, &views, &operations);
                 let drawn = drawn.as_ref();
                 scope.spawn(move || {
                     let thread = super::Peers::rank(&peers);
                     let [mut slog2, mut clog2] = files();
                     let enters = clog2.is_some();
                     let input = SliceInput {
-                        processes: self.merge.streams(thread, threads.max(1), enters, drawn),
-                        ranks: self.merge.ranks(),
-                        preamble: &self.preamble,
-                        schema: self.merge.schema(),
-                        names: self.merge.function_names(),
-                        used: self.merge.functions(),
-                        counters: self.merge.counter_names(),
+                        processes: slices.merge.streams(thread, threads.max(1), enters, drawn),
+                        ranks: slices.merge.ranks(),
+                        preamble: &slices.preamble,
+                        schema: slices.merge.schema(),
+                        names: slices.merge.function_names(),
+                        used: slices.merge.functions(),
+                        counters: slices.merge.counter_names(),
+                        has_operations,
+                        operations: match thread {
+                            0 => operations.lock().ok().and_then(|mut drawn| drawn.take()),
+                            _ => None,
+                        },
                     };
                     let mut parts = SliceFiles {
                         slog2: part(&mut slog2),
                         clog2: part(&mut clog2),
                     };
-                    let Ok(summary) = write(&mut peers, &self.plan, input, &mut parts) else {
+                    let Ok(summary) = write(&mut peers, &slices.plan, input, &mut parts) else {
                         return;
                     };
                     let failures = summary.failures.clone();
                     let (notes, whole) = (summary.notes, summary.whole.as_ref());
                     let blocks = whole.map_or(0, |whole| whole.blocks);
-                    let failure = self.end(&mut peers, summary, part(&mut slog2), views);
+                    let operations_failure =
+                        whole.and_then(|whole| whole.operations_failure.clone());
+                    let failure = slices.end(&mut peers, summary, part(&mut slog2), views);
                     if let Ok(mut results) = results.lock() {
                         results.notes.add(notes);
                         results.blocks = results.blocks.max(blocks);
+                        let missing = &mut results.operations_failure;
+                        *missing = missing.take().or(operations_failure);
                         let failures = failures.into_iter().chain([failure]);
                         for (nth, why) in failures.enumerate() {
                             // The last one is that of the SLOG2 file.

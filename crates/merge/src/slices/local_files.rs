@@ -3,6 +3,7 @@
 use super::local::LocalSlices;
 use super::{PartFile, WholeSlices};
 use crate::local::Merge;
+use crate::operations::DrawnOperations;
 use crate::outputs::{SharedOutputs, WrittenOutputs};
 use crate::stream::Notes;
 use std::os::unix::fs::FileExt;
@@ -19,10 +20,11 @@ impl PartFile for ThreadFile<'_> {
 }
 
 /// Writes the outputs of `merge`, SLOG2 among them, with `threads` threads; the bytes do not depend on their number. Gives what was written, and
-/// what could not be shown.
+/// what could not be shown. `operations` are those below MPI, if there are any, drawn where [`crate::operations::base`] says.
 pub fn write_local(
     merge: &Merge<'_, '_, '_>,
     outputs: SharedOutputs,
+    operations: Option<DrawnOperations>,
     threads: u32,
 ) -> (WrittenOutputs, Notes) {
     let threads = threads.max(1);
@@ -39,7 +41,8 @@ pub fn write_local(
     };
     let preamble = plan.preamble.clone();
     let tree = plan.tree_options();
-    let slices = LocalSlices::new(merge, preamble, tree, clog2.is_some(), threads);
+    let has_clog2 = clog2.is_some();
+    let mut slices = LocalSlices::new(merge, preamble, tree, has_clog2, operations, threads);
     let views = |whole: &WholeSlices, _: &[i32]| whole.world_views(plan);
     let mut result = slices.write(threads, files, views);
     if let (Some(clog2), None) = (clog2, &result.failures[1]) {
@@ -47,5 +50,7 @@ pub fn write_local(
         let ended = slices.end_clog2(&mut ThreadFile(clog2), result.blocks, comms);
         result.failures[1] = ended.err();
     }
-    (outputs.finish(result.failures), result.notes)
+    let mut written = outputs.finish(result.failures);
+    written.failures.extend(result.operations_failure);
+    (written, result.notes)
 }

@@ -13,6 +13,7 @@
 //! build.
 
 mod agreement;
+mod below;
 mod ending;
 mod endpoint;
 mod local;
@@ -32,12 +33,15 @@ pub use local_files::write_local;
 pub use pace::Histogram;
 pub use part_file::PartFile;
 pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp};
-pub use plan::{SlicePlan, SliceTotals};
+pub use plan::{SlicePlan, SliceShare, SliceTotals};
 
+use crate::operations::DrawnOperations;
 use crate::record::{MergedBody, MergedRecord};
 use crate::stream::{MergeStream, Notes};
+use below::OperationProducer;
 use ending::RankTables;
 use endpoint::{NumberedEndpoint, WaitingEndpoints};
+use io_attribution::draw::CATEGORIES;
 use part_file::write_part;
 use peers::{Mail, join, receive, route, settle, spread};
 use produce::{Cutter, Producer, add_crossing};
@@ -81,6 +85,10 @@ pub struct SliceInput<'a> {
     pub used: &'a FunctionSet,
     /// Names of performance counters.
     pub counters: &'a [String],
+    /// Whether there are operations below MPI.
+    pub has_operations: bool,
+    /// On rank 0 the operations below MPI of all ranks, drawn where [`crate::operations::base`] says.
+    pub operations: Option<DrawnOperations>,
 }
 
 /// The files of a merge by slices.
@@ -132,6 +140,7 @@ struct Slices<'a, 'p, P: Peers> {
     turns: Vec<u32>,
     cutter: Cutter<'a>,
     producers: Vec<Producer<'a>>,
+    operations: Option<OperationProducer>,
     writer: NodeWriter,
     /// Ends of messages that wait at this rank for their other end.
     waiting: WaitingEndpoints,
@@ -159,6 +168,9 @@ pub fn write<P: Peers>(
 ) -> Result<SliceSummary, P::Failure> {
     let mut drawing = Drawing::new(input.preamble, false);
     drawing.name_counters(input.counters);
+    if input.has_operations {
+        drawing.reserve_categories(CATEGORIES);
+    }
     for definition in crate::frame::definitions(input.schema, input.names, input.used) {
         define(&mut drawing, definition);
     }
@@ -178,6 +190,7 @@ pub fn write<P: Peers>(
         producers: processes
             .map(|(rank, stream)| Producer::new(rank, stream))
             .collect(),
+        operations: input.operations.map(OperationProducer::new),
         writer: NodeWriter::default(),
         waiting: WaitingEndpoints::default(),
         upper: UpperNodes::default(),
@@ -244,15 +257,8 @@ impl<P: Peers> Slices<'_, '_, P> {
                 }
             }
             if to_send < windows.end && self.peers.under_way()? < MAX_UNDER_WAY {
-                let mut message = vec![0];
-                while message.len() < SEGMENT_BYTES && producer < self.producers.len() {
-                    let one = &mut self.producers[producer];
-                    if one.fill(&mut self.cutter, to_send, SEGMENT_BYTES, &mut message) {
-                        producer += 1;
-                    }
-                }
-                let is_last = producer == self.producers.len();
-                message[0] = u8::from(is_last);
+                let message = self.segments(to_send, &mut producer);
+                let is_last = message[0] == 1;
                 let owner = self.plan.owner(to_send);
                 if owner == rank {
                     let input = kept.entry(to_send).or_default();
@@ -277,6 +283,24 @@ impl<P: Peers> Slices<'_, '_, P> {
         }
         settle(self.peers)?;
         Ok(built)
+    }
+
+    /// A message for the owner of a window: whether this rank has no more for it, and segments of its producers from `producer` on, which
+    /// becomes the next one.
+    fn segments(&mut self, window: u64, producer: &mut usize) -> Vec<u8> {
+        let mut message = vec![0];
+        let (count, limit) = (self.producers.len(), SEGMENT_BYTES);
+        while message.len() < limit && *producer <= count {
+            let (cutter, out) = (&mut self.cutter, &mut message);
+            let is_all = match (self.producers.get_mut(*producer), &mut self.operations) {
+                (Some(one), _) => one.fill(cutter, window, limit, out),
+                (None, Some(operations)) => operations.fill(cutter, window, limit, out),
+                (None, None) => true,
+            };
+            *producer += usize::from(is_all);
+        }
+        message[0] = u8::from(*producer > count);
+        message
     }
 
     /// The tag of messages for a window.
@@ -515,10 +539,14 @@ impl<P: Peers> Slices<'_, '_, P> {
             }
             let mut drawing = self.cutter.drawing;
             drawing.counted_slots(tables.slots);
+            let operations = self.operations.map(OperationProducer::end);
+            let (others, operations_failure) = operations.unwrap_or_default();
             whole = Some(WholeSlices {
                 comms: tables.comms,
                 blocks: self.blocks,
                 drawing,
+                others,
+                operations_failure,
                 root: root.unwrap_or_default(),
                 root_place: self.root_place,
                 position: self.position,

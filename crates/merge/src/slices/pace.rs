@@ -1,5 +1,6 @@
 //! How calls are spread over time, so that leaves of about the same size can be cut before anything is drawn.
 
+use crate::operations::DrawnOperations;
 use unify::scan::Scan;
 
 /// Calls by the time at which they ended, in bins of the same length from time zero on.
@@ -32,6 +33,14 @@ impl Histogram {
         for &ticks in ends {
             let ns = scan.clock.ns(ticks).wrapping_sub(zero_ns);
             self.add(ns as f64 / 1e9, calls);
+        }
+    }
+
+    /// Adds operations below MPI.
+    pub fn add_operations(&mut self, drawn: &DrawnOperations) {
+        let (ends, operations) = drawn.pace.ends();
+        for &ns in ends {
+            self.add(ns as f64 / 1e9, operations);
         }
     }
 

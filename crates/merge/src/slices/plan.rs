@@ -6,6 +6,7 @@
 //! A drawable belongs to the lowest node that covers the leaf in which it begins and the one in which it ends.
 
 use super::pace::Histogram;
+use crate::operations::DrawnOperations;
 use trace_formats::slog2::{TreeNodeId, TreeOptions};
 use trace_model::TimeBBox;
 
@@ -22,25 +23,74 @@ const MIN_BLOCKS: u64 = 16;
 /// Bytes of nodes that a rank keeps in memory until their places in the file are known.
 const ROUND_BYTES: u64 = 4 << 20;
 
+/// What one rank has to draw, or all together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SliceShare {
+    /// Recorded calls, regions, functions of the program, and operations below MPI with their arrows.
+    pub calls: u64,
+    /// When the first of them begins, but not later than time zero: seconds since then.
+    pub start: f64,
+    /// When the last of them ends, seconds since time zero.
+    pub end: f64,
+}
+
 /// What a plan is made of: numbers that all ranks have agreed on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SliceTotals {
-    /// Recorded calls, regions and functions of the program.
-    pub calls: u64,
+    /// What is drawn.
+    pub share: SliceShare,
     /// Ranks whose records are merged, absent ones included.
     pub ranks: u32,
-    /// End of the last call, seconds since time zero.
-    pub end: f64,
     /// Shape of the tree.
     pub tree: TreeOptions,
     /// Bytes of a block of the CLOG2 file; 0 if there is none.
     pub clog2_block: u32,
 }
 
+impl SliceShare {
+    /// This one and that of operations below MPI.
+    #[must_use]
+    pub fn with_operations(self, drawn: &DrawnOperations) -> SliceShare {
+        let [start, end] = drawn.span;
+        self.and(SliceShare {
+            calls: drawn.pace.calls(),
+            start,
+            end,
+        })
+    }
+
+    /// Both together.
+    #[must_use]
+    pub(super) fn and(self, other: SliceShare) -> SliceShare {
+        SliceShare {
+            calls: self.calls.saturating_add(other.calls),
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+
+    /// Little-endian numbers, for [`SliceShare::decode`].
+    pub(super) fn encode(self) -> Vec<u8> {
+        let numbers = [self.calls, self.start.to_bits(), self.end.to_bits()];
+        numbers.map(u64::to_le_bytes).concat()
+    }
+
+    /// What [`SliceShare::encode`] wrote; zeros where bytes are missing.
+    pub(super) fn decode(bytes: &[u8]) -> SliceShare {
+        let words = bytes.as_chunks().0;
+        let word = |at: usize| u64::from_le_bytes(words.get(at).copied().unwrap_or_default());
+        SliceShare {
+            calls: word(0),
+            start: f64::from_bits(word(1)),
+            end: f64::from_bits(word(2)),
+        }
+    }
+}
+
 impl SliceTotals {
     /// Leaves of about the size that is wanted.
     fn leaves(&self) -> u64 {
-        let bytes = self.calls.saturating_mul(BYTES_A_CALL);
+        let bytes = self.share.calls.saturating_mul(BYTES_A_CALL);
         let leaf = u64::try_from(self.tree.leaf_byte_size).unwrap_or(1).max(1);
         bytes.div_ceil(leaf).clamp(1, MAX_LEAVES)
     }
@@ -73,7 +123,7 @@ impl SlicePlan {
         let children = u64::from(totals.tree.children_per_node.unsigned_abs().max(2));
         let ranks = u64::from(totals.ranks.max(1));
         let wanted = totals.leaves();
-        let leaf_bytes = totals.calls.saturating_mul(BYTES_A_CALL) / wanted;
+        let leaf_bytes = totals.share.calls.saturating_mul(BYTES_A_CALL) / wanted;
         // A window of several leaves, as long as messages to its owner are short and each rank still owns some.
         let (mut window_levels, mut leaves_each) = (0, 1u64);
         let least = (MESSAGE_BYTES * ranks).max(MIN_BLOCKS * u64::from(totals.clog2_block) / 2);
@@ -94,9 +144,11 @@ impl SlicePlan {
         while round < ranks || round * children * window_bytes <= ROUND_BYTES * ranks {
             round *= children;
         }
+        let mut cuts = histogram.cuts(leaves as usize, totals.share.end);
+        cuts[0] = totals.share.start.min(0.0);
         SlicePlan {
             tree: totals.tree,
-            cuts: histogram.cuts(leaves as usize, totals.end),
+            cuts,
             window_levels,
             round,
             owners: owners.max(1),
@@ -306,16 +358,19 @@ mod tests {
 
     fn plan(calls: u64, ranks: u32, children: i16, owners: u32) -> SlicePlan {
         let totals = SliceTotals {
-            calls,
+            share: SliceShare {
+                calls,
+                start: 0.0,
+                end: 10.0,
+            },
             ranks,
-            end: 10.0,
             tree: TreeOptions {
                 children_per_node: children,
                 leaf_byte_size: 65536,
             },
             clog2_block: 0,
         };
-        let mut histogram = Histogram::new(totals.bins(), totals.end);
+        let mut histogram = Histogram::new(totals.bins(), totals.share.end);
         for nth in 0..calls.min(10_000) {
             histogram.add(10.0 * nth as f64 / 10_000.0, 1);
         }

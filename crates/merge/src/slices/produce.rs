@@ -40,12 +40,12 @@ pub(super) struct Segment {
 pub(super) const SEGMENT_HEAD: usize = 12;
 
 impl Segment {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.drawn.len() + self.clog2.len()
     }
 
     /// Appends the segment, with its head, and empties it.
-    fn encode(&mut self, process: u32, out: &mut Vec<u8>) {
+    pub(super) fn encode(&mut self, process: u32, out: &mut Vec<u8>) {
         if self.len() == 0 {
             return;
         }
@@ -142,17 +142,8 @@ impl Cutter<'_> {
     /// Draws what a record completes, which is in `leaf`.
     fn draw(&mut self, record: &MergedRecord, leaf: usize, out: &mut Vec<u8>) {
         let (plan, crossing) = (self.plan, &mut self.crossing);
-        let begin = plan.cut(leaf);
         let mut put = |drawable: &NewDrawable<'_>, _| {
-            let start = drawable.bounds().earliest;
-            if start < begin {
-                let id = plan.node_of(plan.leaf_of(start), leaf);
-                if id.depth as u32 > plan.window_levels {
-                    add_crossing(crossing, plan, id, drawable);
-                    return Ok(());
-                }
-            }
-            EncodedDrawable::encode(drawable, out);
+            put(plan, crossing, (drawable, leaf), out);
             Ok::<(), Infallible>(())
         };
         let Ok(()) = match &record.body {
@@ -162,6 +153,24 @@ impl Cutter<'_> {
             _ => Ok(()),
         };
     }
+}
+
+/// Appends a drawable that ends in a leaf to what its window gets, or sends it to who builds its node above the windows.
+#[inline]
+pub(super) fn put(
+    plan: &SlicePlan,
+    crossing: &mut Mail,
+    (drawable, leaf): (&NewDrawable<'_>, usize),
+    out: &mut Vec<u8>,
+) {
+    let start = drawable.bounds().earliest;
+    if start < plan.cut(leaf) {
+        let id = plan.node_of(plan.leaf_of(start), leaf);
+        if id.depth as u32 > plan.window_levels {
+            return add_crossing(crossing, plan, id, drawable);
+        }
+    }
+    EncodedDrawable::encode(drawable, out);
 }
 
 /// Sends a drawable to who builds its node.

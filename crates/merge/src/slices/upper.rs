@@ -2,7 +2,7 @@
 
 use super::plan::SlicePlan;
 use super::produce::crossing;
-use super::window::{NodeRun, topology};
+use super::window::NodeRun;
 use std::collections::BTreeMap;
 use trace_formats::slog2::{
     EncodedDrawable, FileBlockPtr, NodeContents, NodePreview, NodeWriter, TreeNodeId,
@@ -83,7 +83,7 @@ impl UpperNodes {
         });
         let mut contents = NodeContents::default();
         for drawable in &sorted {
-            contents.add_encoded(drawable, topology(drawable));
+            contents.add_encoded(drawable);
         }
         let mut places = Vec::with_capacity(children.len());
         let mut previews = Vec::with_capacity(children.len());

@@ -9,7 +9,7 @@ use trace_formats::clog2::{
 };
 use trace_formats::slog2::{
     BuiltNode, DirEntry, EncodedDrawable, FileBlockPtr, NodeContents, NodePreview, NodeWriter,
-    Topology, TreeNodeId,
+    TreeNodeId,
 };
 use trace_model::TimeBBox;
 
@@ -229,9 +229,7 @@ pub(super) fn build(
                 true => plan.node_of(plan.leaf_of(bounds.earliest), leaf),
                 false => plan.node_above(leaf, 0),
             };
-            nodes
-                .contents(id)?
-                .add_encoded(&drawable, topology(&drawable));
+            nodes.contents(id)?.add_encoded(&drawable);
         }
     }
     let mut run = NodeRun::default();
@@ -247,15 +245,6 @@ pub(super) fn build(
         blocks,
         left: waiting.drain().collect(),
     })
-}
-
-/// The topology of a drawable of a log: only messages are arrows.
-pub(super) fn topology(drawable: &EncodedDrawable<'_>) -> Topology {
-    match (drawable.vertices, drawable.category) {
-        (..2, _) => Topology::Event,
-        (_, 0) => Topology::Arrow,
-        _ => Topology::State,
-    }
 }
 
 /// The blocks of a CLOG2 file with the records of all segments, in order of time. `end` is the end of the window, seconds.

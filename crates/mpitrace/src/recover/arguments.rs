@@ -78,7 +78,7 @@ pub enum MergeWay {
     Auto,
     /// In one order of time, by one thread: as MPI_Finalize does it over rank 0.
     Tree,
-    /// Cut by time, by all threads. Files with operations below MPI are merged as a tree.
+    /// Cut by time, by all threads.
     Parallel,
 }
 

@@ -9,7 +9,7 @@ use blockfile::file::BlockFile;
 use merge::dumpi;
 use merge::local::{self, Merge};
 use merge::on_threads;
-use merge::operations;
+use merge::operations::{self, DrawnOperations};
 use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, numbered};
 use merge::slices::{is_worth_while, write_local};
 use std::fs;
@@ -201,12 +201,16 @@ impl MergeableRun<'_> {
             counters: merge.counter_names().to_vec(),
             forward: false,
         };
+        let operations = match plan.slog2 {
+            true => self.operations(base, written),
+            false => None,
+        };
         let (ended, notes) = if self.is_by_slices(&plan) {
             let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
-            write_local(merge, SharedOutputs::new(plan), threads)
+            write_local(merge, SharedOutputs::new(plan), operations, threads)
         } else {
             let mut outputs = OutputFiles::new(plan);
-            self.draw_operations(&mut outputs, base, written);
+            operations.into_iter().for_each(|drawn| outputs.draw(drawn));
             let notes = outputs.take(merge);
             (outputs.finish(merge.comm_table()), notes)
         };
@@ -237,7 +241,7 @@ impl MergeableRun<'_> {
             MergeWay::Tree => false,
             MergeWay::Parallel => true,
         };
-        is_wanted && plan.slog2 && !self.has_operations()
+        is_wanted && plan.slog2
     }
 
     /// Whether there is anything below MPI to draw.
@@ -245,30 +249,26 @@ impl MergeableRun<'_> {
         self.merge.scans().any(|scan| scan.operations > 0) || !self.group.servers.is_empty()
     }
 
-    /// Draws operations below MPI, if there are any.
-    fn draw_operations(
-        &self,
-        outputs: &mut OutputFiles,
-        base: &Path,
-        written: &mut RecoveredFiles,
-    ) {
+    /// The operations below MPI, drawn, if there are any.
+    fn operations(&self, base: &Path, written: &mut RecoveredFiles) -> Option<DrawnOperations> {
+        if !self.has_operations() {
+            return None;
+        }
         let merge = self.merge;
-        let comms = merge.comm_table().0.len();
         let folder = base
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        if self.has_operations()
-            && let Some(base) = outputs.base(merge.zero_ns(), comms)
-        {
-            let last = merge.last_ns();
-            match operations::draw_files(self.files, self.table, base, last, folder) {
-                Ok(drawn) => outputs.draw(drawn),
-                Err(error) => written.failures.push(format!(
+        let comms = merge.comm_table().0.len();
+        let base = operations::base(&merge.preamble(), merge.zero_ns(), comms);
+        let drawn = operations::draw_files(self.files, self.table, base, merge.last_ns(), folder);
+        drawn
+            .map_err(|error| {
+                written.failures.push(format!(
                     "operations below MPI are not in the trace: {error}"
-                )),
-            }
-        }
+                ));
+            })
+            .ok()
     }
 
     /// DUMPI: a file for each rank and the metafile.

@@ -55,8 +55,8 @@ mod window;
 
 pub use annotation::{Annotated, Companion, annotate, annotate_with_progress};
 pub use convert::{
-    ConvertError, ConvertOptions, Drawing, FromClog2, LogArrow, MessageEndpoint, Slog2Conversion,
-    Warning, Warnings, WholeState, convert, convert_with_progress,
+    ConvertError, ConvertOptions, Drawing, ForeignCategories, FromClog2, LogArrow, MessageEndpoint,
+    Slog2Conversion, Warning, Warnings, WholeState, convert, convert_with_progress,
 };
 pub use directory::{NodeDirectory, NodeDirectoryEntries};
 pub use error::{Slog2Error, Slog2ErrorKind};

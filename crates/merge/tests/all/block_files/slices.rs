@@ -86,7 +86,7 @@ struct SlicedFiles {
 
 fn sliced(merge: &Merge<'_, '_, '_>, tree: TreeOptions, threads: u32) -> SlicedFiles {
     let preamble = merge.preamble();
-    let slices = LocalSlices::new(merge, preamble.clone(), tree, true, threads);
+    let mut slices = LocalSlices::new(merge, preamble.clone(), tree, true, None, threads);
     let (slog2, clog2) = (MemoryFile::default(), MemoryFile::default());
     let files =
         || [&slog2, &clog2].map(|file| Some(Box::new(file.clone()) as Box<dyn PartFile + Send>));

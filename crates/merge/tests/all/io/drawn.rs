@@ -9,7 +9,8 @@ use io_attribution::draw::{Shows, shows};
 use io_attribution::{Actor, AttributionRecord, Precision, Relation, read_attribution};
 use merge::local::{Merge, MergeOptions};
 use merge::operations::draw_files;
-use merge::outputs::{OutputFiles, OutputPlan};
+use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs};
+use merge::slices::write_local;
 use merge::{BlockFilesSource, operations};
 use std::io::Cursor;
 use std::path::Path;
@@ -28,6 +29,11 @@ fn inside(b: &mut Blocks, kind: u16, times: (u32, u32), operation: &OperationRec
 
 /// Opens a file, writes 100 bytes at 100 times the rank, and closes it.
 fn writer(nth: u32) -> Blocks {
+    writer_of(nth, 1)
+}
+
+/// The same with so many writes, one behind the other.
+fn writer_of(nth: u32, writes: u32) -> Blocks {
     let mut b = rank(nth as i32, 2);
     b.define(&Definition::File(OpenFileDefinition {
         fd: 7,
@@ -61,15 +67,18 @@ fn writer(nth: u32) -> Blocks {
         result: 100,
         ..OperationRecord::default()
     };
-    inside(&mut b, op::PWRITE, (3100, 3900), &written);
-    call_at(&mut b, 3000, 4000, "MPI_File_write_at", &write);
+    for start in (0..writes).map(|write| 3000 + 2000 * write) {
+        inside(&mut b, op::PWRITE, (start + 100, start + 900), &written);
+        call_at(&mut b, start, start + 1000, "MPI_File_write_at", &write);
+    }
+    let end = 3000 + 2000 * writes;
     let closed = OperationRecord {
         fd: 7,
         offset: -1,
         ..OperationRecord::default()
     };
-    inside(&mut b, op::CLOSE, (5010, 5020), &closed);
-    call_at(&mut b, 5000, 5100, "MPI_File_close", &[V::H(FILE)]);
+    inside(&mut b, op::CLOSE, (end + 10, end + 20), &closed);
+    call_at(&mut b, end, end + 100, "MPI_File_close", &[V::H(FILE)]);
     b
 }
 
@@ -186,16 +195,27 @@ fn operations_are_nested_in_their_calls_and_arrows_lead_to_them() {
     assert_eq!(edges, 2);
 }
 
+/// How files are made of blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// In order of time, without operations.
+    Calls,
+    /// In order of time.
+    Whole,
+    /// By slices of time, with so many threads.
+    Slices(u32),
+}
+
 /// The CLOG2 and the SLOG2 file that are made of blocks as in MPI_Finalize.
-fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>, Vec<u8>) {
+fn outputs(bytes: &[Vec<u8>], folder: &Path, way: Way) -> (Vec<u8>, Vec<u8>) {
     let files: Vec<BlockFile<'_>> = bytes
         .iter()
         .map(|b| BlockFile::new(b).expect("blocks"))
         .collect();
     let table = wrappers::table().expect("the table");
     let merge = Merge::new(&files, &table, MergeOptions::default()).expect("one run");
-    let base = folder.join(format!("x{with_operations}"));
-    let mut outputs = OutputFiles::new(OutputPlan {
+    let base = folder.join(format!("{way:?}"));
+    let plan = OutputPlan {
         base: base.clone(),
         replace: false,
         clog2: true,
@@ -209,18 +229,22 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>,
         programs: vec!["program".to_owned()],
         counters: Vec::new(),
         forward: false,
-    });
-    if with_operations {
+    };
+    let drawn = || {
         let comms = merge.comm_table().0.len();
-        let base = outputs
-            .base(merge.zero_ns(), comms)
-            .expect("there is SLOG2");
-        let last = merge.last_ns();
-        let drawn = draw_files(&files, &table, base, last, folder).expect("drawn");
-        outputs.draw(drawn);
-    }
-    outputs.take(&merge);
-    let ended = outputs.finish(merge.comm_table());
+        let base = operations::base(&merge.preamble(), merge.zero_ns(), comms);
+        draw_files(&files, &table, base, merge.last_ns(), folder).expect("drawn")
+    };
+    let ended = if let Way::Slices(threads) = way {
+        write_local(&merge, SharedOutputs::new(plan), Some(drawn()), threads).0
+    } else {
+        let mut outputs = OutputFiles::new(plan);
+        if way == Way::Whole {
+            outputs.draw(drawn());
+        }
+        outputs.take(&merge);
+        outputs.finish(merge.comm_table())
+    };
     assert_eq!((ended.files.len(), ended.failures), (2, Vec::new()));
     let read =
         |ending: &str| std::fs::read(merge::outputs::with_ending(&base, ending)).expect("written");
@@ -233,8 +257,8 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
     let mut bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
     bytes.push(server(&ranks).bytes());
     let folder = tempfile::tempdir().expect("a folder");
-    let (clog2, slog2) = outputs(&bytes, folder.path(), true);
-    let (without, plain) = outputs(&bytes, folder.path(), false);
+    let (clog2, slog2) = outputs(&bytes, folder.path(), Way::Whole);
+    let (without, plain) = outputs(&bytes, folder.path(), Way::Calls);
     assert_eq!(clog2, without);
     let from_blocks = source(&bytes);
     let made = slog2::Slog2Source::new(&slog2).expect("an SLOG2 file");
@@ -268,6 +292,55 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
     assert_eq!(names, ["server 0 thread 0"]);
     let server = made.definitions().lines.last().expect("lines");
     assert_eq!((server.rank, server.host.as_deref()), (2, Some("node")));
+}
+
+#[test]
+fn by_slices_operations_and_their_lines_are_the_same_as_in_order_of_time() {
+    let ranks: Vec<Blocks> = (0..2).map(|nth| writer_of(nth, 300)).collect();
+    let mut bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
+    // Among what the server does is a request that ends long after the last call.
+    let mut server = server(&ranks);
+    let late = OperationRecord {
+        fd: -1,
+        size: 10,
+        result: 10,
+        ..OperationRecord::default()
+    };
+    inside(&mut server, op::REQUEST_WRITE, (5_000, 2_000_000), &late);
+    bytes.push(server.bytes());
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, whole) = outputs(&bytes, folder.path(), Way::Whole);
+    let whole = slog2::Slog2Source::new(&whole).expect("an SLOG2 file");
+    let mut first: Option<Vec<u8>> = None;
+    for threads in [1, 2, 3, 5] {
+        let (_, sliced) = outputs(&bytes, folder.path(), Way::Slices(threads));
+        let made = slog2::Slog2Source::new(&sliced).expect("an SLOG2 file");
+        assert!(made.reader().directory().len() > 20, "a tree");
+        assert!(all(&made) == all(&whole), "{threads} threads: others");
+        let of = |source: &slog2::Slog2Source<'_>| {
+            let reader = source.reader();
+            let categories = reader.categories().iter().map(|category| {
+                let mut category = category.clone();
+                // Shares of the time depend on where leaves begin, counts do not.
+                let count = std::mem::take(&mut category.summary).count;
+                (category, count)
+            });
+            (
+                categories.collect::<Vec<_>>(),
+                reader.line_id_maps().to_vec(),
+            )
+        };
+        assert_eq!(of(&made), of(&whole));
+        let bounds = made
+            .reader()
+            .directory()
+            .iter()
+            .next()
+            .expect("a root")
+            .bounds;
+        assert!(bounds.latest > 1.998e-3, "{bounds:?}");
+        assert_eq!(*first.get_or_insert_with(|| sliced.clone()), sliced);
+    }
 }
 
 #[test]

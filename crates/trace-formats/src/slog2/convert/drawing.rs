@@ -328,13 +328,6 @@ impl Drawing {
         MessageEndpoint::of(&self.lines, header, msg)
     }
 
-    /// The categories of the file, in the order in which the original inserts them, and the views of these lines, which are
-    /// ascending: by process, by communicator, by line.
-    pub fn into_tables(mut self, lines: &[i32]) -> (Vec<Category>, Vec<LineIdMap>) {
-        let views = self.views(lines);
-        (self.categories.into_insertion_order(), views)
-    }
-
     /// The views of these lines, which are ascending: by process, by communicator, by line.
     pub(super) fn views(&mut self, lines: &[i32]) -> Vec<LineIdMap> {
         let [processes, comms] = self.lines.views(lines, &mut self.warnings);

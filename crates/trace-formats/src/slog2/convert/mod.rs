@@ -6,6 +6,7 @@
 mod categories;
 mod counted;
 mod drawing;
+mod foreign;
 mod lines;
 mod matching;
 mod warnings;
@@ -16,6 +17,7 @@ pub use warnings::{Warning, Warnings};
 
 pub(super) use categories::{Binding, EventRole};
 pub use drawing::{Drawing, WholeState};
+pub use foreign::ForeignCategories;
 pub(super) use lines::LineNumbering;
 pub use matching::{LogArrow, MessageEndpoint};
 pub(super) use matching::{Meeting, RecordMatching};
@@ -23,7 +25,6 @@ pub(super) use matching::{Meeting, RecordMatching};
 use super::error::Slog2Error;
 use super::tree_builder::{TreeBuilder, TreeOptions, WrittenTree};
 use super::types::{LineIdMap, Slog2Header};
-use super::views;
 use crate::clog2::{
     self, Clog2Record, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, peek_rectype, peek_size,
     rectype,
@@ -216,14 +217,6 @@ pub struct FromClog2<W, D = TreeOnly> {
     others: ForeignCategories,
 }
 
-/// What drawables use that came from elsewhere than from records.
-#[derive(Debug, Default)]
-struct ForeignCategories {
-    categories: Vec<Category>,
-    /// By ascending id.
-    lines: Vec<Line>,
-}
-
 impl<W: Write + Seek> FromClog2<W> {
     /// Starts a file at the beginning of `out`, which should be empty. World size, thread count and the ranges of event
     /// numbers of the preamble must be final.
@@ -355,57 +348,19 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         annotations: &[u8],
     ) -> Result<(W, Slog2Conversion), Slog2Error> {
         let drawables = self.builder.count();
-        let mut drawing = self.drawing;
-        let unmatched_events = drawing.categories.unmatched();
+        let unmatched_events = self.drawing.categories.unmatched();
+        let record_bytes = self.drawing.record_bytes;
         let tree = self.draw.close(self.builder)?;
-        let mut views = self.others.views(tree.lines(), &mut drawing);
+        let (categories, mut views, warnings) = self.others.tables(self.drawing, tree.lines());
         views.extend(self.views.iter().map(|map| map.restricted(tree.lines())));
-        let mut categories = drawing.categories.into_insertion_order();
-        categories.extend(self.others.categories);
         let (out, header) = tree.finish_with(&categories, &views, annotations)?;
         let conversion = Slog2Conversion {
             header,
             drawables,
             unmatched_events,
-            record_bytes: drawing.record_bytes,
-            warnings: drawing.warnings,
+            record_bytes,
+            warnings,
         };
         Ok((out, conversion))
-    }
-}
-
-impl ForeignCategories {
-    /// The views of these lines, which are ascending.
-    fn views(&self, used: &[i32], drawing: &mut Drawing) -> Vec<LineIdMap> {
-        let find = |id: &i32| {
-            let at = self.lines.binary_search_by_key(id, |line| line.id).ok()?;
-            self.lines.get(at)
-        };
-        let of_log: Vec<i32> = used
-            .iter()
-            .copied()
-            .filter(|id| find(id).is_none())
-            .collect();
-        // Warns of lines of the log that no record announces, whatever other lines there are.
-        let views = drawing.views(&of_log);
-        if of_log.len() == used.len() {
-            return views;
-        }
-        let of_record = |id: i32| {
-            let place = drawing.place(id);
-            Line {
-                comm: place.comm,
-                comm_rank: place.rank,
-                ..Line::of_thread(id, place.world_rank, place.thread)
-            }
-        };
-        // Who knows the hosts of all lines adds a view by node.
-        let without_host = |line: &Line| Line {
-            host: None,
-            ..line.clone()
-        };
-        let line = |id: &i32| find(id).map_or_else(|| of_record(*id), without_host);
-        let lines: Vec<Line> = used.iter().map(line).collect();
-        views::views(&lines.iter().collect::<Vec<_>>())
     }
 }

@@ -97,11 +97,13 @@ impl FileDrawable for NewDrawable<'_> {
     }
 }
 
-/// A state, an arrow or an event as its bytes stand in a node, and what its place depends on.
+/// A state, an arrow or an event on its way to its node, and what its place depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EncodedDrawable<'a> {
-    /// The byte for the kind, then the primitive (`spec/slog2.md` section 4.1).
+    /// The number of the topology, then the primitive as it stands in a node (`spec/slog2.md` section 4.1).
     pub bytes: &'a [u8],
+    /// What it is.
+    pub topology: Topology,
     /// Index of its category.
     pub category: i32,
     /// Lines of the first and the last vertex.
@@ -110,15 +112,13 @@ pub struct EncodedDrawable<'a> {
     times: [f64; 2],
     /// Stretch of time it takes.
     pub bounds: TimeBBox,
-    /// Number of vertices.
-    pub vertices: usize,
 }
 
 impl<'a> EncodedDrawable<'a> {
     /// Appends the bytes of a primitive to `out`, as [`EncodedDrawable::first_of`] reads them.
     #[inline]
     pub fn encode(drawable: &NewDrawable<'_>, out: &mut Vec<u8>) {
-        out.push(PRIMITIVE_KIND);
+        out.push(drawable.topology.number() as u8);
         FileDrawable::encode(drawable, out);
     }
 
@@ -126,7 +126,7 @@ impl<'a> EncodedDrawable<'a> {
     #[inline]
     pub fn first_of(bytes: &'a [u8]) -> Option<EncodedDrawable<'a>> {
         let (head, rest) = bytes.split_first_chunk::<7>()?;
-        let [_, c0, c1, c2, c3, i0, i1] = *head;
+        let [topology, c0, c1, c2, c3, i0, i1] = *head;
         let info = usize::from(u16::from_be_bytes([i0, i1]));
         let (count, rest) = rest.get(info..)?.split_first_chunk()?;
         let count = usize::from(u16::from_be_bytes(*count));
@@ -143,6 +143,7 @@ impl<'a> EncodedDrawable<'a> {
         let times = [first.0, last.0];
         Some(EncodedDrawable {
             bytes: bytes.get(..head.len() + info + 2 + vertices.len())?,
+            topology: Topology::from_number(topology.into())?,
             category: i32::from_be_bytes([c0, c1, c2, c3]),
             lines: [first.1, last.1],
             times,
@@ -150,7 +151,6 @@ impl<'a> EncodedDrawable<'a> {
                 earliest: times[0].min(times[1]),
                 latest: times[0].max(times[1]),
             },
-            vertices: count,
         })
     }
 }
@@ -321,16 +321,16 @@ impl Drawables {
         }
     }
 
-    /// Adds a drawable whose bytes, with the one for its kind, are those of a node.
+    /// Adds a drawable by its bytes.
     #[inline]
-    pub(super) fn add_encoded(&mut self, drawable: &EncodedDrawable<'_>, topology: Topology) {
+    pub(super) fn add_encoded(&mut self, drawable: &EncodedDrawable<'_>) {
         let EncodedDrawable {
             bytes,
+            topology,
             category,
             lines,
             times,
             bounds,
-            ..
         } = *drawable;
         if times.map(f64::to_bits) != [bounds.earliest, bounds.latest].map(f64::to_bits) {
             self.odd_times.push((self.items.len() as u32, times));
@@ -343,7 +343,11 @@ impl Drawables {
             weight: NONE,
             topology: Some(topology),
         });
+        let at = self.bytes.len();
         push_bytes(&mut self.bytes, bytes);
+        if let Some(kind) = self.bytes.get_mut(at) {
+            *kind = PRIMITIVE_KIND;
+        }
     }
 
     fn encode_any(&mut self, drawable: &NewDrawable<'_>) {

@@ -28,11 +28,11 @@ impl NodeContents {
         self.sides[side].add(drawable, drawable.bounds(), DrawablePlacement::Listed);
     }
 
-    /// Adds a drawable by its bytes; `topology` is that of its category.
+    /// Adds a drawable by its bytes.
     #[inline]
-    pub fn add_encoded(&mut self, drawable: &EncodedDrawable<'_>, topology: Topology) {
-        let side = usize::from(topology.is_nestable());
-        self.sides[side].add_encoded(drawable, topology);
+    pub fn add_encoded(&mut self, drawable: &EncodedDrawable<'_>) {
+        let side = usize::from(drawable.topology.is_nestable());
+        self.sides[side].add_encoded(drawable);
     }
 }
 
