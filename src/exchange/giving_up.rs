@@ -4,15 +4,24 @@
 //! Whoever waits for a message looks now and then whether such a one has come instead. What has come stays: each later wait of the
 //! rank ends with it, too.
 //!
-//! Then each takes from its neighbours what they had sent before, and waits until what it had sent itself is gone. The
-//! MPI_Finalize of MPICH with UCX waits for ever for a long message that nobody takes, and UCX complains of short ones.
+//! Then each takes what others had sent before, until nothing is under way between any two ranks. In the tree merge only neighbours
+//! send to each other; in the merge by slices any rank sends to any other. The MPI_Finalize of MPICH with UCX waits for ever for a long
+//! message that nobody takes, and UCX complains of short ones.
 
 use super::line::{Exchange, MESSAGE_BYTES, pause};
-use super::reasons::{self, MAX_REASON_BYTES, REASON_TAG, neighbours, take};
+use super::reasons::{MAX_REASON_BYTES, REASON_TAG, neighbours, take};
+use super::tree::{children, parent};
 use super::under_way;
-use crate::mpi::constants::ANY_TAG;
+use crate::mpi::constants::{ANY_SOURCE, ANY_TAG};
 use std::cell::UnsafeCell;
 use std::time::{Duration, Instant};
+
+/// Tag of the message that says that all is gone that a rank and the ranks below it have sent.
+const ALL_SENT_TAG: i32 = 791;
+/// Tag of the message that says that a rank takes messages no more.
+const PARTED_TAG: i32 = 792;
+/// Messages that are taken before time is looked at.
+const MAX_TAKEN_AT_ONCE: usize = 256;
 
 /// Tells the neighbours that this rank takes part in the merge no more.
 pub fn announce(line: &Exchange, why: &str) {
@@ -34,31 +43,63 @@ unsafe impl Sync for DiscardedBytes {}
 
 static DISCARDED: DiscardedBytes = DiscardedBytes(UnsafeCell::new([0; MESSAGE_BYTES]));
 
-/// Takes what the neighbours have sent before they gave up, each of them having been told by [`announce`], and waits until what this
-/// rank has sent is gone, no longer than `deadline`. It needs no memory.
+/// Takes what others have sent before they gave up, and waits until nothing is under way between any two ranks, no longer than `deadline`.
+/// It needs no memory. Collective: each rank tells its parent in the tree when all that it and the ranks below it have sent is gone. Rank 0
+/// tells all when that holds for every rank. A rank that waits no longer tells its neighbours, who then need not wait for it either.
 pub fn part(line: &Exchange, deadline: Option<Duration>) {
     under_way::cancel_receives();
-    let first = reasons::first();
-    // Of each one, whether it has given up.
-    let mut all = [None; 3];
-    for (place, from) in all.iter_mut().zip(neighbours(line)) {
-        *place = Some((from, first == Some(from)));
-    }
+    let up = parent(line.rank);
+    let mut sending_children = children(line.rank, line.size).count();
+    let mut has_told_parent = false;
+    let mut parted = None;
     let begun = Instant::now();
-    for turn in 0.. {
-        for (from, has_given_up) in all.iter_mut().flatten() {
-            // SAFETY: nobody else has the place, and nobody looks at what is in it.
-            let place = unsafe { &mut *DISCARDED.0.get() };
-            while let Some((tag, _)) = take(line, *from, ANY_TAG, place) {
-                *has_given_up |= tag == REASON_TAG;
+    let mut turn = 0;
+    // Whether all ranks have come so far that nothing is under way.
+    let is_nothing_left = loop {
+        // MPI may fail to take what it shows.
+        for _ in 0..MAX_TAKEN_AT_ONCE {
+            let Some((from, tag)) = discard_next(line) else {
+                break;
+            };
+            match tag {
+                ALL_SENT_TAG => sending_children = sending_children.saturating_sub(1),
+                PARTED_TAG => parted = Some(Some(from) == up),
+                _ => {}
             }
         }
-        let have_all_given_up = all.iter().flatten().all(|(_, has_given_up)| *has_given_up);
-        // Asked first, as MPI goes on with messages when it is asked.
-        let is_over = under_way::are_complete() && have_all_given_up;
-        if is_over || deadline.is_some_and(|limit| begun.elapsed() > limit) {
-            return;
+        if let Some(is_nothing_left) = parted {
+            break is_nothing_left;
+        }
+        // Asked each time, as MPI goes on with messages when it is asked.
+        let are_own_gone = under_way::are_complete();
+        if are_own_gone && sending_children == 0 && !has_told_parent {
+            has_told_parent = true;
+            match up {
+                Some(up) => send_empty(line, up, ALL_SENT_TAG),
+                None => break true,
+            }
+        }
+        if deadline.is_some_and(|limit| begun.elapsed() > limit) {
+            break false;
         }
         pause(turn);
+        turn = turn.saturating_add(1);
+    };
+    for to in neighbours(line).filter(|&to| Some(to) != up || !is_nothing_left) {
+        send_empty(line, to, PARTED_TAG);
     }
+}
+
+/// Starts to send a message without bytes, which needs no memory of the recorder's.
+fn send_empty(line: &Exchange, to: i32, tag: i32) {
+    // If it cannot be sent, the other one finds out at the deadline.
+    drop(line.start_send(to, tag, Vec::new()));
+}
+
+/// Takes the next message of any rank, if there is one, and gives its sender and tag.
+fn discard_next(line: &Exchange) -> Option<(i32, i32)> {
+    // SAFETY: nobody else has the place, and nobody looks at what is in it.
+    let place = unsafe { &mut *DISCARDED.0.get() };
+    let taken = take(line, ANY_SOURCE, ANY_TAG, place)?;
+    Some((taken.from, taken.tag))
 }

@@ -27,6 +27,11 @@ pub struct PendingMessage {
 }
 
 impl PendingMessage {
+    /// The rank at the other end.
+    pub fn partner(&self) -> i32 {
+        self.partner
+    }
+
     /// A message that is not under way yet.
     fn new(partner: i32, buffer: Vec<u8>) -> PendingMessage {
         PendingMessage {

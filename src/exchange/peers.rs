@@ -101,7 +101,9 @@ impl Peers for MpiPeers<'_> {
             }
             let deadline = self.line.deadline;
             if deadline.is_some_and(|limit| self.silent_since.elapsed() > limit) {
-                return Err(ExchangeFailure::Silence(self.awaited));
+                // Whoever does not take what was sent is as likely the one that has stopped as the one whose turn it is.
+                let slow = self.sent.front().map(|(message, _)| message.partner());
+                return Err(ExchangeFailure::Silence(slow.unwrap_or(self.awaited)));
             }
         }
         Ok(())

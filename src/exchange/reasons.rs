@@ -42,30 +42,46 @@ pub fn heard(line: &Exchange) -> Option<ExchangeFailure> {
     }
     neighbours(line).find_map(|from| {
         let mut why = [0; MAX_REASON_BYTES];
-        let (_, length) = take(line, from, REASON_TAG, &mut why)?;
+        let length = take(line, from, REASON_TAG, &mut why)?.bytes;
         *HEARD.lock() = Some(HeardReason { from, why, length });
         Some(ExchangeFailure::GivenUp(from))
     })
 }
 
-/// Takes a message with this tag from that rank, if one is there; gives its tag and length.
-pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<(i32, usize)> {
+/// A message that was taken.
+#[derive(Clone, Copy, Debug)]
+pub struct TakenMessage {
+    /// The rank that sent it.
+    pub from: i32,
+    /// Its tag.
+    pub tag: i32,
+    /// Bytes in the place that was given for it.
+    pub bytes: usize,
+}
+
+/// Takes a message with this tag from that rank, if one is there. Of one that is longer than `place` the beginning is kept.
+pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<TakenMessage> {
     let found = line.probe(from, tag).ok()??;
     let mut status = MaybeUninit::<MPI_Status>::uninit();
     let byte: MPI_Datatype = predefined("MPI_BYTE");
-    // SAFETY: as above; the message is there, so that nobody waits for long, and the place has as many bytes as is said.
-    let code = unsafe {
+    // SAFETY: the message is there, so that nobody waits for long, and the place has as many bytes as is said. MPI answers a longer message
+    // by an error, but has taken it.
+    unsafe {
         pmpi::MPI_Recv(
             place.as_mut_ptr().cast(),
             place.len() as c_int,
             byte,
-            from,
+            found.source,
             found.tag,
             line.comm.0,
             status.as_mut_ptr(),
         )
     };
-    (code == 0).then_some((found.tag, place.len().min(found.bytes as usize)))
+    Some(TakenMessage {
+        from: found.source,
+        tag: found.tag,
+        bytes: place.len().min(found.bytes as usize),
+    })
 }
 
 /// The reason of the rank that gave up first, as far as this one has heard of it: a line that names that rank.
@@ -75,9 +91,4 @@ pub fn reason() -> Option<String> {
         let why = heard.why.get(..heard.length).unwrap_or_default();
         String::from_utf8_lossy(why).into_owned()
     })
-}
-
-/// The neighbour that this rank has heard of first, if any has given up.
-pub fn first() -> Option<i32> {
-    HEARD.lock().map(|heard| heard.from)
 }

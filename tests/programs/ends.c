@@ -2,13 +2,14 @@
  * each thread has begun and ended each MPI function, so that the counts outlive it: tests/src/failures/ compares them
  * with what the recorder kept.
  *
- *   ends WAY RANK MICROSECONDS THREADS FILES ROUNDS
+ *   ends WAY RANK MICROSECONDS THREADS FILES ROUNDS LOCAL
  *
  * RANK (-1: every rank; a number that no rank has: none) comes to its end by WAY that long after MPI_Init returned, or after
  * it entered MPI_Finalize for the ways that begin with "merge". Those for which memory runs out (merge-as, merge-data) have as
  * many KB left instead, from when they enter MPI_Finalize. THREADS of every rank call MPI, the others on communicators of their
- * own. FILES is 1 for accesses to a file, too. What does not end before calls MPI_Finalize after so many ROUNDS. The counts go
- * to RANK.ends in the working directory. */
+ * own. FILES is 1 for accesses to a file, too. What does not end before calls MPI_Finalize after so many ROUNDS. In each of them a
+ * rank also makes LOCAL messages to itself, which take no time of other ranks. The counts go to RANK.ends in the working
+ * directory. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -82,6 +83,8 @@ static void *fate(void *unused)
         kill(getpid(), SIGKILL);
     if (way_is("term"))
         kill(getpid(), SIGTERM);
+    if (way_is("stop"))
+        kill(getpid(), SIGSTOP);
     if (way_is("segv"))
         *(volatile int *)8 = 0;
     if (way_is("abort"))
@@ -133,15 +136,20 @@ static void end_here(void)
         exit(0);
 }
 
+static void to_itself(int i)
+{
+    int in = -1, flag;
+    CALL(MPI_Iprobe, 0, me, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    CALL(MPI_Sendrecv, &i, 1, MPI_INT, 0, me, &in, 1, MPI_INT, 0, me, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    if (in != i)
+        _exit(9);
+}
+
 static void *alone(void *number)
 {
     me = (int)(long)number;
     for (int i = 0;; i++) {
-        int in = -1, flag;
-        CALL(MPI_Iprobe, 0, me, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
-        CALL(MPI_Sendrecv, &i, 1, MPI_INT, 0, me, &in, 1, MPI_INT, 0, me, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-        if (in != i)
-            _exit(9);
+        to_itself(i);
         /* Two cores are shared by all. */
         if (i % 64 == 0)
             pass(50);
@@ -182,11 +190,12 @@ int main(int argc, char **argv)
     const char *name = getenv("PMI_RANK");
     if (!name)
         name = getenv("OMPI_COMM_WORLD_RANK");
-    if (argc < 7 || !name)
+    if (argc < 8 || !name)
         return 2;
     way = argv[1];
     moment = atol(argv[3]);
-    int threads = atoi(argv[4]), files = atoi(argv[5]), rounds = atoi(argv[6]), got, rank, size;
+    int threads = atoi(argv[4]), files = atoi(argv[5]), rounds = atoi(argv[6]), local = atoi(argv[7]);
+    int got, rank, size;
     strikes = atoi(argv[2]) == -1 || atoi(argv[2]) == atoi(name);
     char path[64];
     snprintf(path, sizeof path, "%s.ends", name);
@@ -224,6 +233,8 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < rounds; i++) {
         exchange(i, rank, size);
+        for (int j = 0; j < local; j++)
+            to_itself(j);
         if (files && i % 4 == 0)
             CALL(MPI_File_write_at, data, 4096L * (i / 4 % 1024), &i, 1, MPI_INT, MPI_STATUS_IGNORE);
         if (map->struck)
@@ -231,9 +242,10 @@ int main(int argc, char **argv)
     }
     if (files)
         CALL(MPI_File_close, &data);
-    if (way_is("as") || way_is("data"))
-        limit_memory();
-    else if (in_merge)
+    if (way_is("as") || way_is("data")) {
+        if (strikes)
+            limit_memory();
+    } else if (in_merge)
         prepare_fate();
     if (way_is("hang") && strikes)
         for (;;)

@@ -44,14 +44,15 @@ impl RandomNumbers {
     }
 }
 
+/// The letter of the state of a process in /proc, if it is there.
+fn state(pid: u32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit(')').next()?.trim().chars().next()
+}
+
 /// Whether a process is there and not only waits to be asked how it ended.
 fn is_alive(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat
-        .rsplit(')')
-        .next()
-        .and_then(|rest| rest.trim().chars().next());
-    state.is_some_and(|state| state != 'Z' && state != 'X')
+    state(pid).is_some_and(|state| state != 'Z' && state != 'X')
 }
 
 fn signal(signal: &str, pids: impl IntoIterator<Item = u32>) {
@@ -84,6 +85,10 @@ const LIMIT: Duration = Duration::from_secs(30);
 const MAX_RUN_TIME: Duration = Duration::from_secs(300);
 /// As [`LIMIT`], of runs in which a rank never comes to its end.
 const LIMIT_OF_HUNG: Duration = Duration::from_secs(8);
+/// `deadline` of runs in which a rank is stopped.
+const DEADLINE_OF_STOPPED: Duration = Duration::from_secs(2);
+/// Time that such a run may take when the rank goes on, beyond the deadline.
+const END_OF_STOPPED: Duration = Duration::from_secs(10);
 
 impl RunGoing {
     fn pids(&self) -> Vec<u32> {
@@ -100,6 +105,21 @@ impl RunGoing {
             let over = matches!(self.launcher.try_wait(), Ok(Some(_)));
             if over || (truths.len() == self.ranks && truths.values().all(ready)) {
                 return;
+            }
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits until a rank is stopped, and gives it; `None` if the run is over before.
+    fn wait_for_stop(&mut self) -> Option<u32> {
+        loop {
+            let is_stopped = |pid: &u32| state(*pid) == Some('T');
+            if let Some(stopped) = self.pids().into_iter().find(is_stopped) {
+                return Some(stopped);
+            }
+            let is_over = matches!(self.launcher.try_wait(), Ok(Some(_)));
+            if is_over || self.begun.elapsed() > self.limit {
+                return None;
             }
             sleep(Duration::from_millis(2));
         }
@@ -168,9 +188,13 @@ struct FailurePlan {
 impl FailurePlan {
     /// Of two ranks or three.
     fn new(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> FailurePlan {
-        // Ranks spin while they wait.
-        let more = if mpi.is_mpich() && !way.partly { 1 } else { 2 };
-        let ranks = 2 + random.below(more) as usize;
+        // Ranks spin while they wait. Those of a parallel merge send messages past the tree if they are more than two.
+        let ranks = match way.parallel {
+            true => 2 + random.below(2),
+            false if mpi.is_mpich() && !way.partly => 2,
+            false => 2 + random.below(2),
+        };
+        let ranks = ranks as usize;
         let threads = way
             .threads
             .unwrap_or_else(|| [1, 1, 3][random.below(3) as usize]);
@@ -185,8 +209,10 @@ impl FailurePlan {
             way,
             traced,
             threads,
-            files: random.below(2),
+            // Operations below MPI are merged up the tree.
+            files: if way.parallel { 0 } else { random.below(2) },
             moment: match way.when {
+                EndTime::Merge if way.parallel => random.moment(1000.0, 3_000_000.0),
                 EndTime::Anywhen => random.moment(20.0, 150_000.0),
                 EndTime::Merge => random.moment(50.0, 150_000.0),
                 EndTime::Init => random.moment(1000.0, 400_000.0),
@@ -199,7 +225,7 @@ impl FailurePlan {
     }
 
     /// Of `ends`.
-    fn arguments(&self) -> [String; 6] {
+    fn arguments(&self) -> [String; 7] {
         let rank = match self.way.who {
             Victim::One => self.ranks() as i64 - 1,
             Victim::Each => -1,
@@ -212,6 +238,7 @@ impl FailurePlan {
             self.threads.to_string(),
             self.files.to_string(),
             self.way.rounds().to_string(),
+            self.way.local().to_string(),
         ]
     }
 
@@ -238,13 +265,19 @@ impl FailurePlan {
             }
             command.arg(&program).args(self.arguments());
         }
-        let variables = [("TRACE_DEADLINE", "1")];
+        let deadline = match self.way.name {
+            "hang" => "1".to_owned(),
+            _ => DEADLINE_OF_STOPPED.as_secs().to_string(),
+        };
+        let mut variables = Vec::new();
+        if self.way.name == "hang" || self.way.stops() {
+            variables.push(("TRACE_DEADLINE", deadline.as_str()));
+        }
+        if self.way.parallel {
+            variables.push(("TRACE_MERGE", "parallel"));
+        }
         let tracing = TraceSetup {
-            variables: if self.way.name == "hang" {
-                &variables
-            } else {
-                &[]
-            },
+            variables: &variables,
             ..TraceSetup::new(mpi, ranks)
         };
         tracing.settings(&mut command, folder);
@@ -310,7 +343,16 @@ pub fn run(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> RunOutcome {
     let bare = way.partly.then(|| plan.untraced());
     let folder = TestFolder::new(&format!("{}-{}", mpi.suffix(), way.name));
     let mut going = plan.start(&folder);
+    let mut went_on = None;
     match way.who {
+        Victim::One if way.stops() => {
+            if let Some(stopped) = going.wait_for_stop() {
+                // Before the others give up, while they do, or after it.
+                sleep(Duration::from_micros(random.moment(1e5, 7e6)));
+                signal("CONT", [stopped]);
+                went_on = Some(Instant::now());
+            }
+        }
         Victim::All => {
             going.wait_for_init();
             sleep(Duration::from_micros(plan.moment));
@@ -330,10 +372,15 @@ pub fn run(mpi: Mpi, way: EndKind, random: &mut RandomNumbers) -> RunOutcome {
         _ => Duration::from_millis(700),
     };
     let status = going.end(patience);
+    let took = went_on.map(|begun| begun.elapsed());
     let mut outcome = judge(&folder, &plan.traced, way);
     if way.runs_on && !status.is_some_and(|status| status.success()) {
         let fault = "the program did not end well, or not by itself";
         outcome.faults.push(fault.to_owned());
+    }
+    if let Some(took) = took.filter(|took| *took > DEADLINE_OF_STOPPED + END_OF_STOPPED) {
+        let fault = format!("{took:.1?} from SIGCONT to the end");
+        outcome.faults.push(fault);
     }
     if let Some(bare) = bare {
         // A rank that is to end in MPI_Finalize may have come through it before.

@@ -43,6 +43,8 @@ pub struct EndKind {
     pub(super) runs_on: bool,
     /// Whether some ranks have no recorder. Such a run must come to the same end without any recorder, and by itself.
     pub(super) partly: bool,
+    /// Whether all ranks write the merged files together, and each has so many calls that this takes its time.
+    pub(super) parallel: bool,
 }
 
 const fn way(name: &'static str, what: &'static str, who: Victim, when: EndTime) -> EndKind {
@@ -55,6 +57,7 @@ const fn way(name: &'static str, what: &'static str, who: Victim, when: EndTime)
         printed: None,
         runs_on: false,
         partly: false,
+        parallel: false,
     }
 }
 
@@ -80,6 +83,14 @@ impl EndKind {
         }
     }
 
+    const fn parallel(self) -> EndKind {
+        EndKind {
+            parallel: true,
+            threads: Some(1),
+            ..self
+        }
+    }
+
     const fn threads(self, threads: u32) -> EndKind {
         EndKind {
             threads: Some(threads),
@@ -96,6 +107,10 @@ impl EndKind {
     pub(super) fn ends_by(self) -> &'static str {
         match self.name {
             "partly" => "nothing",
+            "parallel-kill" => "merge-kill",
+            "parallel-kill-all" => "merge-kill-all",
+            "parallel-stop" => "merge-stop",
+            "parallel-as" => "merge-as",
             name => name.strip_prefix("partly-").unwrap_or(name),
         }
     }
@@ -105,10 +120,21 @@ impl EndKind {
         match self.when {
             _ if self.who == Victim::Nobody => 60,
             EndTime::Merge if self.partly => 60,
+            _ if self.parallel => 200,
             _ if self.name == "hang" => 500,
             EndTime::Merge => 4000,
             EndTime::Anywhen | EndTime::Init => 1 << 30,
         }
+    }
+
+    /// Messages to itself that a rank makes in a round.
+    pub(super) fn local(self) -> u32 {
+        if self.parallel { 2500 } else { 0 }
+    }
+
+    /// Whether a rank is stopped, and goes on when the others may have given up.
+    pub(super) fn stops(self) -> bool {
+        self.ends_by() == "merge-stop"
     }
 
     /// The way of this name.
@@ -118,7 +144,7 @@ impl EndKind {
 }
 
 /// The ways, in the order of the table in docs/user/reliability.md.
-pub const WAYS: [EndKind; 23] = {
+pub const WAYS: [EndKind; 28] = {
     use EndTime::{Anywhen, Init, Merge};
     use Victim::{All, Each, Launcher, Nobody, One};
     [
@@ -186,6 +212,44 @@ pub const WAYS: [EndKind; 23] = {
             Merge,
         )
         .threads(1)
+        .runs_on(),
+        way(
+            "merge-stop",
+            "SIGSTOP of one rank in the merge, and SIGCONT (`deadline`)",
+            One,
+            Merge,
+        )
+        .threads(1)
+        .runs_on(),
+        way(
+            "parallel-kill",
+            "SIGKILL of one rank in the parallel merge",
+            One,
+            Merge,
+        )
+        .parallel(),
+        way(
+            "parallel-kill-all",
+            "SIGKILL of all ranks in the parallel merge",
+            Each,
+            Merge,
+        )
+        .parallel(),
+        way(
+            "parallel-stop",
+            "SIGSTOP of one rank in the parallel merge, and SIGCONT (`deadline`)",
+            One,
+            Merge,
+        )
+        .parallel()
+        .runs_on(),
+        way(
+            "parallel-as",
+            "no more address space on one rank in the parallel merge (`ulimit -v`)",
+            One,
+            Merge,
+        )
+        .parallel()
         .runs_on(),
         way("init-kill", "SIGKILL of one rank in MPI_Init", One, Init),
         way(
