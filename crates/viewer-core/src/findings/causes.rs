@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use super::pass::{MIN_WAITING_SHARE, can_wait};
+use super::pass::{DrawablePass, MIN_WAITING_SHARE, can_wait};
 use crate::base::error::ApiError;
 use crate::trace::class::ActivityClass;
 use crate::trace::collective::is_same_collective;
@@ -32,15 +32,22 @@ pub struct WaitPartner {
 /// Looks around calls of a trace.
 pub struct WaitCauses<'c, 'a> {
     trace: &'c OpenTrace<'a>,
+    /// Which calls on which ranks are one collective call, if all was read.
+    pass: Option<&'c DrawablePass>,
     budget: ReadBudget<'c>,
     left: Cell<u64>,
 }
 
 impl<'c, 'a> WaitCauses<'c, 'a> {
     /// Looks around calls of this trace, within a read budget.
-    pub fn new(trace: &'c OpenTrace<'a>, budget: ReadBudget<'c>) -> Self {
+    pub fn new(
+        trace: &'c OpenTrace<'a>,
+        pass: Option<&'c DrawablePass>,
+        budget: ReadBudget<'c>,
+    ) -> Self {
         WaitCauses {
             trace,
+            pass,
             budget,
             left: Cell::new(MAX_BYTES_OF_ALL_CALLS),
         }
@@ -48,6 +55,14 @@ impl<'c, 'a> WaitCauses<'c, 'a> {
 
     /// Rank that a call waited for; `None` if the trace does not show it.
     pub fn partner(&self, state: &TraceState) -> Result<Option<WaitPartner>, ApiError> {
+        let known = (self.pass).and_then(|pass| pass.collective_wait(state.line, state.start));
+        if let Some(known) = known {
+            return Ok(Some(WaitPartner {
+                line: known.last,
+                did: "came last",
+                until: known.until,
+            }));
+        }
         let of = self.trace.lines();
         let here = &of[state.line as usize];
         let time = TimeBBox {

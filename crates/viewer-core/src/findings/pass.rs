@@ -19,6 +19,8 @@ pub const MAX_LONGEST: usize = 10;
 const MAX_OPEN_COLLECTIVES: usize = 1 << 18;
 /// The longest calls that may wait, of which those that waited longest are shown.
 const MAX_WAIT_CANDIDATES: usize = 64;
+/// The longest waits in collective calls of which it is known whom they were for.
+const MAX_COLLECTIVE_WAITS: usize = 4096;
 /// Accesses below this many bytes are small.
 pub const SMALL_ACCESS_BYTES: u64 = 64 << 10;
 /// Accesses that do not begin at a multiple of this are unaligned.
@@ -89,6 +91,8 @@ pub struct CollectiveCall {
     pub first: f64,
     /// The one that arrived last.
     pub last: TraceState,
+    /// Ranks that had not left when the last one arrived: they waited for it.
+    pub waiting: u32,
     /// Seconds that the others waited for the last one, added up: of those that had not left by then, from when they arrived.
     pub waited: f64,
     /// Whether the last one waited itself meanwhile.
@@ -98,8 +102,80 @@ pub struct CollectiveCall {
 /// A rank in a collective call; the one that leaves first is the greatest.
 #[derive(Clone, Copy, Debug)]
 struct RankInside {
+    line: u32,
     start: f64,
     end: f64,
+}
+
+/// A rank's wait in a collective call, for the last one that arrived before the rank left.
+#[derive(Clone, Copy, Debug)]
+pub struct CollectiveWait {
+    /// Line of the rank that waited.
+    line: u32,
+    /// Start of its call.
+    start: f64,
+    /// Line of the rank that it waited for.
+    pub last: u32,
+    /// Arrival of that rank.
+    pub until: f64,
+}
+
+impl CollectiveWait {
+    /// Wait of a rank that left after `last` arrived.
+    fn new(own: &RankInside, last: &TraceState) -> Option<CollectiveWait> {
+        (last.line != own.line && last.start > own.start).then_some(CollectiveWait {
+            line: own.line,
+            start: own.start,
+            last: last.line,
+            until: last.start,
+        })
+    }
+
+    fn duration(&self) -> f64 {
+        self.until - self.start
+    }
+}
+
+/// The longest waits in collective calls.
+#[derive(Clone, Debug, Default)]
+struct CollectiveWaits {
+    /// The shortest one is the greatest.
+    kept: BinaryHeap<ShortestFirst>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ShortestFirst(CollectiveWait);
+
+impl Ord for ShortestFirst {
+    fn cmp(&self, other: &ShortestFirst) -> Ordering {
+        other.0.duration().total_cmp(&self.0.duration())
+    }
+}
+
+impl PartialOrd for ShortestFirst {
+    fn partial_cmp(&self, other: &ShortestFirst) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ShortestFirst {
+    fn eq(&self, other: &ShortestFirst) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for ShortestFirst {}
+
+impl CollectiveWaits {
+    fn add(&mut self, wait: CollectiveWait) {
+        if self.kept.len() < MAX_COLLECTIVE_WAITS {
+            self.kept.push(ShortestFirst(wait));
+        } else if let Some(mut shortest) = self.kept.peek_mut()
+            && shortest.0.duration() < wait.duration()
+        {
+            *shortest = ShortestFirst(wait);
+        }
+    }
 }
 
 impl Ord for RankInside {
@@ -138,6 +214,7 @@ impl OpenCollective {
                 arrived: 0,
                 first: state.start,
                 last: state,
+                waiting: 0,
                 waited: 0.0,
                 is_caused_elsewhere: false,
             },
@@ -147,26 +224,40 @@ impl OpenCollective {
     }
 
     /// A rank comes, not before those that arrived earlier. Some may have left meanwhile, as the leaves of a reduction do: they waited
-    /// for the one that had arrive last by then, and for nobody after it. Gives the call as it was for them.
-    fn arrive(&mut self, state: TraceState) -> Option<CollectiveCall> {
+    /// for the one that had arrived last by then, and for nobody after it. Gives the call as it was for them; `ended` gets their waits.
+    fn arrive(&mut self, state: TraceState, ended: &mut CollectiveWaits) -> Option<CollectiveCall> {
         let before = self.collective;
         let mut waited = 0.0;
         while let Some(first) = self.inside.peek().filter(|own| own.end <= state.start) {
             waited += before.last.start - first.start;
+            if let Some(wait) = CollectiveWait::new(first, &before.last) {
+                ended.add(wait);
+            }
             self.after_first -= first.start - before.first;
             self.inside.pop();
         }
         let collective = &mut self.collective;
         collective.arrived += 1;
         collective.last = state;
+        collective.waiting = self.inside.len() as u32;
         let latest = state.start - collective.first;
         collective.waited = (latest * self.inside.len() as f64 - self.after_first).max(0.0);
         self.after_first += latest;
         self.inside.push(RankInside {
+            line: state.line,
             start: state.start,
             end: state.end,
         });
         (waited > 0.0).then_some(CollectiveCall { waited, ..before })
+    }
+
+    /// No other rank comes: `ended` gets the waits for the last one.
+    fn end(&mut self, ended: &mut CollectiveWaits) {
+        let last = self.collective.last;
+        let waits = self.inside.drain();
+        for wait in waits.filter_map(|own| CollectiveWait::new(&own, &last)) {
+            ended.add(wait);
+        }
     }
 }
 
@@ -242,6 +333,8 @@ pub struct DrawablePass {
     pub unmatched_calls: u64,
     /// Collective calls that have not ended, and those of the longest waits.
     collectives: HashMap<CollectiveKey, OpenCollective>,
+    /// The longest waits in collective calls, which need not be among `waits`: of those only the longest of a call is.
+    collective_waits: CollectiveWaits,
     /// By communicator its lines.
     sizes: HashMap<i32, u32>,
     /// The slowest MPI-IO calls.
@@ -393,13 +486,23 @@ impl DrawablePass {
             return keep_longest(&mut self.waits, MAX_WAIT_CANDIDATES, (state, None));
         }
         let open = (self.collectives.entry(key)).or_insert_with(|| OpenCollective::new(state));
-        let of_those_gone = open.arrive(state);
+        let is_nonblocking = is_nonblocking(&trace.kinds()[state.kind as usize].name);
+        // Nobody waits in a call that only starts something.
+        let mut none = CollectiveWaits::default();
+        let ended = match is_nonblocking {
+            true => &mut none,
+            false => &mut self.collective_waits,
+        };
+        let of_those_gone = open.arrive(state, ended);
+        let is_complete = self.sizes.get(&line.line.comm) == Some(&open.collective.arrived);
+        if is_complete {
+            open.end(ended);
+        }
         let collective = &mut open.collective;
         let waits = &self.waiting[line.lane as usize];
         collective.is_caused_elsewhere = waits.are_most_of(collective.first, state.start);
-        let is_complete = self.sizes.get(&line.line.comm) == Some(&collective.arrived);
         let collective = *collective;
-        if is_nonblocking(&trace.kinds()[state.kind as usize].name) {
+        if is_nonblocking {
             if is_complete {
                 self.collectives.remove(&key);
             }
@@ -443,6 +546,11 @@ impl DrawablePass {
 
     /// Ends the pass: collective calls that are not complete by now are added to `late`.
     pub fn finish(&mut self, trace: &OpenTrace<'_>) {
+        for open in self.collectives.values_mut() {
+            if !is_nonblocking(&trace.kinds()[open.collective.last.kind as usize].name) {
+                open.end(&mut self.collective_waits);
+            }
+        }
         let sizes = &self.sizes;
         let is_open = |(key, at): &(&CollectiveKey, &OpenCollective)| {
             sizes.get(&key.0) != Some(&at.collective.arrived)
@@ -457,6 +565,13 @@ impl DrawablePass {
                 self.end(trace, &collective);
             }
         }
+    }
+
+    /// Wait of the collective call that began at this time on this line, if it is one of the longest.
+    pub fn collective_wait(&self, line: u32, start: f64) -> Option<&CollectiveWait> {
+        let mut kept = self.collective_waits.kept.iter();
+        let found = kept.find(|ShortestFirst(wait)| wait.line == line && wait.start == start);
+        found.map(|ShortestFirst(wait)| wait)
     }
 
     /// The collective call of one of the longest waits.

@@ -115,7 +115,7 @@ pub(crate) fn summarize(
         trees,
         gathered: &gathered,
         ranks: &ranks,
-        causes: WaitCauses::new(trace, budget),
+        causes: WaitCauses::new(trace, pass.as_ref(), budget),
         all: trace.bounds(),
     };
     Ok(TraceSummary {

@@ -64,7 +64,7 @@ impl FindingBuilder<'_, '_> {
             let mut lines = vec![wait.line];
             let mut text = format!("{} on {}", self.name(wait.kind), self.label(wait.line));
             if let Some(others) = collective
-                .map(|m| m.arrived.saturating_sub(2))
+                .map(|m| m.waiting.saturating_sub(1))
                 .filter(|&n| n > 0)
             {
                 text.push_str(&format!(" and {}", count(others.into(), "other")));

@@ -272,6 +272,39 @@ fn a_rank_that_waits_itself_is_not_blamed() {
     assert_eq!(back(text(&last["ref"]))["partner"], Value::Null);
 }
 
+#[test]
+fn a_rank_that_waits_in_a_reduction_is_not_blamed() {
+    // Rank 0, the root, waits until rank 2 comes. So it comes last to the next call, in which rank 1 waits.
+    let at = |time: f64, line: i32| Vertex { time, line };
+    let names = ["MPI_Reduce", "MPI_Barrier"];
+    let categories: Vec<Category> = (0..)
+        .zip(names)
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::PINK))
+        .collect();
+    let calls = [
+        (0, 0, 0.0, 5.0),
+        (0, 1, 0.0, 0.0002),
+        (0, 2, 4.5, 4.5001),
+        (1, 0, 5.1, 5.2),
+        (1, 1, 0.1, 5.2),
+        (1, 2, 4.6, 5.2),
+    ];
+    let mut all: Vec<Simple> = (calls.iter())
+        .map(|&(kind, line, from, to)| (kind, vec![at(from, line), at(to, line)], vec![]))
+        .collect();
+    let found = summary(&file(&categories, 3, &mut all), AnswerLimits::default());
+    let waits = finding(&found, "waits");
+    let items = waits["items"].as_array().unwrap().iter();
+    let told: Vec<&str> = items.map(|item| text(&item["text"])).collect();
+    assert_eq!(
+        told,
+        [
+            "MPI_Barrier on rank 1 and 1 other: rank 0 came last, waiting itself in MPI_Reduce as rank 2 came last",
+            "MPI_Reduce on rank 0: rank 2 came last",
+        ]
+    );
+}
+
 /// Who keeps others waiting by coming last, and the waits, as the summary of one collective call has them; each rank's call is told
 /// by its rank, start and end.
 fn told_of(name: &str, calls: &[(i32, f64, f64)]) -> (Option<String>, Vec<(String, String)>) {
@@ -314,7 +347,7 @@ fn who_has_left_a_call_does_not_wait_in_it() {
 fn a_wait_ends_when_the_one_that_is_waited_for_comes() {
     // The leaf that is late to a reduction: the root waits, the other leaf does not.
     let calls = [(0, 0.0, 5.0), (1, 0.0, 0.0002), (2, 4.5, 4.5001)];
-    let wait = "MPI_Reduce on rank 0 and 1 other: rank 2 came last";
+    let wait = "MPI_Reduce on rank 0: rank 2 came last";
     let (blamed, waits) = told_of("MPI_Reduce", &calls);
     assert_eq!(blamed.as_deref(), Some("rank 2: 4.50 s"));
     assert_eq!(waits, [(wait.to_owned(), "4.50 s".to_owned())]);
