@@ -58,11 +58,12 @@ impl Exchange {
     }
 }
 
-/// Waits a little, the longer the more often it was in vain, and leaves the processor to the others.
+/// Waits a little, the longer the more often it was in vain, and leaves the processor to the others. Where ranks share a core, each
+/// yield is a switch of context, so there are few.
 pub fn pause(turn: u32) {
     match turn {
         0..64 => std::hint::spin_loop(),
-        64..256 => std::thread::yield_now(),
+        64..80 => std::thread::yield_now(),
         _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turn.min(1000)))),
     }
 }

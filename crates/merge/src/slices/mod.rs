@@ -242,16 +242,14 @@ impl<P: Peers> Slices<'_, '_, P> {
             if let Some(window) = to_build {
                 let input = kept.entry(window).or_default();
                 while let Some((from, message)) = self.peers.take(None, self.tag(window))? {
-                    let (&is_last, segments) = message
-                        .split_first()
+                    input
+                        .add(message)
                         .ok_or_else(|| self.peers.nonsense(from))?;
-                    input.add(segments);
-                    input.complete += u32::from(is_last);
                     is_idle = false;
                 }
                 if input.complete == size {
                     let input = kept.remove(&window).unwrap_or_default();
-                    built.push(self.build(window, &input)?);
+                    built.push(self.build(window, input)?);
                     to_build = own.next();
                     is_idle = false;
                 }
@@ -261,9 +259,7 @@ impl<P: Peers> Slices<'_, '_, P> {
                 let is_last = message[0] == 1;
                 let owner = self.plan.owner(to_send);
                 if owner == rank {
-                    let input = kept.entry(to_send).or_default();
-                    input.add(&message[1..]);
-                    input.complete += u32::from(is_last);
+                    kept.entry(to_send).or_default().add(message);
                 } else {
                     let tag = self.tag(to_send);
                     self.peers.post(owner, tag, message)?;
@@ -309,7 +305,7 @@ impl<P: Peers> Slices<'_, '_, P> {
         MessageTag::Window((nth % u64::from(MessageTag::WINDOWS)) as u16)
     }
 
-    fn build(&mut self, window: u64, input: &WindowInput) -> Result<BuiltWindow, P::Failure> {
+    fn build(&mut self, window: u64, input: WindowInput) -> Result<BuiltWindow, P::Failure> {
         let with = (self.turns.as_slice(), self.preamble);
         let built = window::build(self.plan, window, input, with, &mut self.writer);
         built.ok_or_else(|| self.peers.nonsense(self.peers.rank()))

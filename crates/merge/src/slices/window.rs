@@ -19,30 +19,35 @@ type ReadSegment<'a> = (u32, &'a [u8], &'a [u8]);
 /// What has come for a window.
 #[derive(Debug, Default)]
 pub(super) struct WindowInput {
-    /// Segments of processes, each with its head.
-    bytes: Vec<u8>,
+    /// Messages as [`WindowInput::add`] takes them.
+    messages: Vec<Vec<u8>>,
     /// Senders that have sent all they have.
     pub(super) complete: u32,
 }
 
 impl WindowInput {
-    /// Takes segments.
-    pub(super) fn add(&mut self, segments: &[u8]) {
-        self.bytes.extend_from_slice(segments);
+    /// Takes a message of a sender: whether it has sent all then, 1 or 0, and segments of processes, each with its head. `None` if it is
+    /// empty.
+    pub(super) fn add(&mut self, message: Vec<u8>) -> Option<()> {
+        self.complete += u32::from(*message.first()?);
+        self.messages.push(message);
+        Some(())
     }
 
     /// The segments by process, those of one process in the order in which they came: process, drawables, CLOG2 records. `None` if they
     /// are damaged.
     fn segments(&self) -> Option<Vec<ReadSegment<'_>>> {
         let mut segments = Vec::new();
-        let mut rest = self.bytes.as_slice();
-        while !rest.is_empty() {
-            let (head, behind) = rest.split_first_chunk::<SEGMENT_HEAD>()?;
-            let number = |at: usize| Some(u32::from_le_bytes(*head[at..].first_chunk()?));
-            let (drawn, behind) = behind.split_at_checked(number(4)? as usize)?;
-            let (clog2, behind) = behind.split_at_checked(number(8)? as usize)?;
-            segments.push((number(0)?, drawn, clog2));
-            rest = behind;
+        for message in &self.messages {
+            let (_, mut rest) = message.split_first()?;
+            while !rest.is_empty() {
+                let (head, behind) = rest.split_first_chunk::<SEGMENT_HEAD>()?;
+                let number = |at: usize| Some(u32::from_le_bytes(*head[at..].first_chunk()?));
+                let (drawn, behind) = behind.split_at_checked(number(4)? as usize)?;
+                let (clog2, behind) = behind.split_at_checked(number(8)? as usize)?;
+                segments.push((number(0)?, drawn, clog2));
+                rest = behind;
+            }
         }
         segments.sort_by_key(|&(process, ..)| process);
         Some(segments)
@@ -193,7 +198,7 @@ impl<'a> WindowNodes<'a> {
 pub(super) fn build(
     plan: &SlicePlan,
     window: u64,
-    input: &WindowInput,
+    input: WindowInput,
     (turns, clog2): (&[u32], Option<&Preamble>),
     writer: &mut NodeWriter,
 ) -> Option<BuiltWindow> {
@@ -232,12 +237,15 @@ pub(super) fn build(
             nodes.contents(id)?.add_encoded(&drawable);
         }
     }
-    let mut run = NodeRun::default();
-    let preview = nodes.build(writer, &mut run);
     let blocks = match clog2 {
         Some(preamble) => blocks(&segments, turn, preamble, plan.cut(leaves.end))?,
         None => Vec::new(),
     };
+    drop(segments);
+    // The nodes take as much memory once more.
+    drop(input);
+    let mut run = NodeRun::default();
+    let preview = nodes.build(writer, &mut run);
     Some(BuiltWindow {
         window,
         nodes: run,
