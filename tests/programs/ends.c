@@ -95,6 +95,9 @@ static void *fate(void *unused)
         quick_exit(7);
     if (way_is("exit-thread"))
         exit(7);
+    /* What only the main thread can do, and nothing else. */
+    if (!way_is("mpi-abort") && !way_is("mpi-error") && !way_is("exit") && !way_is("stop"))
+        _exit(2);
     return NULL;
 }
 

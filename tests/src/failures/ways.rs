@@ -107,8 +107,7 @@ impl EndKind {
     pub(super) fn ends_by(self) -> &'static str {
         match self.name {
             "partly" => "nothing",
-            "parallel-kill" => "merge-kill",
-            "parallel-kill-all" => "merge-kill-all",
+            "merge-kill-all" | "parallel-kill" | "parallel-kill-all" => "merge-kill",
             "parallel-stop" => "merge-stop",
             "parallel-as" => "merge-as",
             name => name.strip_prefix("partly-").unwrap_or(name),

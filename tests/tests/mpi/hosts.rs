@@ -245,14 +245,32 @@ fn clocks_of_hosts_that_drift_are_corrected() {
                     ("TRACE_CLOCK_SYNC", "twice"),
                     // Half a millisecond a second: ten times what clocks of machines do.
                     ("TRACE_TEST_CLOCK", "0,500000"),
+                    ("TRACE_KEEP_BLOCKS", "yes"),
                 ],
                 program: "flight",
                 arguments: &["2000"],
             };
             let run = run.run(&hosts, folder);
             is_whole(&run);
-            let (_, worst, _) = super::clocks::messages(&run.print(&run.file("clog2")));
+            let (count, worst, _) = super::clocks::messages(&run.print(&run.file("clog2")));
             assert!(worst > -100e-6, "a message takes {worst} s");
+            // Each rank has written its DUMPI file by itself.
+            let recovered = run.folder.path().join("recovered");
+            let mut recover = Command::new(tests::mpitrace());
+            recover.arg("recover").arg("--dir").arg(&recovered);
+            recover.args([hosts.tmp(1), hosts.tmp(2)]);
+            process::run(&mut recover, LIMIT).succeeded();
+            let metas = files(&recovered, |name| name.ends_with(".meta"));
+            for meta in [&run.file("meta")].into_iter().chain(&metas) {
+                let converted = run.folder.path().join("dumpi.clog2");
+                let mut convert = Command::new(tests::mpitrace());
+                convert.args(["convert", "--force"]).arg(meta);
+                process::run(convert.arg(&converted), LIMIT).succeeded();
+                let found = super::clocks::messages(&run.print(&converted));
+                assert_eq!(found.0, count, "{}", meta.display());
+                assert!(found.1 > -100e-6, "{}: {found:?}", meta.display());
+            }
+            assert_eq!(metas.len(), 1);
         }
     }
 }

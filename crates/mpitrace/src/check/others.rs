@@ -4,7 +4,8 @@ use super::findings::CheckFindings;
 use crate::terminal::progress::TaskProgress;
 use crate::trace_files::input::OpenedInput;
 use blockfile::define::Definition;
-use std::collections::HashSet;
+use blockfile::file::BlockFile;
+use std::collections::{HashMap, HashSet};
 use trace_formats::paje::{PajeReader, PajeTrace, Simulator};
 use trace_formats::slog1::{Sector, Slog1Reader};
 use trace_formats::{alog, clog1, paje};
@@ -300,19 +301,8 @@ pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
         findings.warning("end of the run", 0, what);
     }
     // Functions that are not in the table, by the names that the file gives them.
-    let mut named = HashSet::new();
+    let mut named = HashMap::new();
     for thread in file.threads() {
-        if let Some(open) = thread.open_call() {
-            let what = format!(
-                "call {:#x} of function {} was running",
-                open.call, open.function
-            );
-            findings.warning_at(
-                "running call",
-                format_args!("thread {}", thread.number),
-                what,
-            );
-        }
         let mut records = thread.records();
         while let Some(record) = records.next() {
             let place = format!("thread {}, call {:#x}", thread.number, record.call);
@@ -325,8 +315,8 @@ pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
             }
             if record.is_definition() {
                 match Definition::decode(record.function, record.payload) {
-                    Some(Definition::Function { number, .. }) => {
-                        named.insert(number);
+                    Some(Definition::Function { number, name }) => {
+                        named.insert(number, name);
                     }
                     Some(_) => {}
                     None => {
@@ -346,7 +336,8 @@ pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
                 continue;
             }
             let number = record.function;
-            let is_known = usize::from(number) < table.functions.len() || named.contains(&number);
+            let is_known =
+                usize::from(number) < table.functions.len() || named.contains_key(&number);
             if !is_known {
                 let what = format!("function {number}, which has no name");
                 findings.error_at("unknown function", &place, what);
@@ -356,5 +347,31 @@ pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
                 findings.error_at("time", place, what);
             }
         }
+    }
+    running_calls(&file, &table, &named, findings);
+}
+
+/// Names the calls that had not returned; `named` are functions that are not in the table.
+fn running_calls(
+    file: &BlockFile<'_>,
+    table: &wrappers::Table,
+    named: &HashMap<u16, String>,
+    findings: &mut CheckFindings,
+) {
+    let of_rank = u32::try_from(file.info().rank).map(|rank| format!(" on rank {rank}"));
+    let of_rank = of_rank.unwrap_or_default();
+    for thread in file.threads() {
+        let Some(open) = thread.open_call() else {
+            continue;
+        };
+        let known = table.functions.get(usize::from(open.function));
+        let known = known.map(|function| function.name.clone());
+        let name = known.or_else(|| named.get(&open.function).cloned());
+        let name = name.unwrap_or_else(|| format!("function {}", open.function));
+        findings.warning_at(
+            "running call",
+            format_args!("thread {}, call {:#x}", thread.number, open.call),
+            format!("{name} unfinished{of_rank}"),
+        );
     }
 }

@@ -32,20 +32,22 @@ impl RanksAndFiles {
 
     /// Whether there is something of this rank and of a file with this in its name; else what there is.
     pub fn allows(&self, rank: Option<u32>, file: Option<&str>) -> Result<(), String> {
-        if let Some(rank) = rank.filter(|rank| !self.ranks.contains(rank))
-            && !self.ranks.is_empty()
-        {
-            let known = runs(&self.ranks);
-            return Err(format!(
-                "--rank {rank}: that rank did nothing with files; ranks that did: {known}"
-            ));
+        if let Some(rank) = rank.filter(|rank| !self.ranks.contains(rank)) {
+            let known = match self.ranks.is_empty() {
+                true => "no MPI-IO call and no file operation of any rank was found".to_owned(),
+                false => format!(
+                    "that rank did nothing with files; ranks that did: {}",
+                    runs(&self.ranks)
+                ),
+            };
+            return Err(format!("--rank {rank}: {known}"));
         }
         let Some(part) = file.filter(|part| !self.files.iter().any(|name| name.contains(part)))
         else {
             return Ok(());
         };
         if self.files.is_empty() {
-            return Ok(());
+            return Err(format!("--file {part}: no file was found"));
         }
         let mut names: Vec<&str> = self
             .files
@@ -100,6 +102,11 @@ mod tests {
             file.contains("--file zzz") && file.ends_with("/a/data"),
             "{file}"
         );
-        assert_eq!(RanksAndFiles::default().allows(Some(1), Some("x")), Ok(()));
+        let none = RanksAndFiles::default();
+        assert_eq!(none.allows(None, None), Ok(()));
+        let rank = none.allows(Some(77), Some("x")).unwrap_err();
+        assert!(rank.starts_with("--rank 77: no MPI-IO call"), "{rank}");
+        let file = none.allows(None, Some("zzz")).unwrap_err();
+        assert_eq!(file, "--file zzz: no file was found");
     }
 }

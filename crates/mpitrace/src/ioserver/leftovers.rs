@@ -1,7 +1,9 @@
 //! Removes what a killed server has left outside its directories: the folder of its data servers' sockets. It carries the
-//! process ID in its name, with the number of the namespace in which that counts, and the next server of the same user and
-//! namespace removes those of processes that are gone.
+//! process ID in its name, with the boot ID of the kernel and the number of the namespace in which that counts. The next server of the
+//! same user and namespace removes those of processes that are gone. Hosts may share the folder, and the first namespace has the same number
+//! on all of them.
 
+use blockfile::machine;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,10 +16,19 @@ pub fn sockets(pid: u32) -> String {
     format!("{}{pid}.", prefix())
 }
 
+/// Digits of the boot ID that a name has. Names of sockets are short.
+const BOOT_DIGITS: usize = 8;
+
 /// The beginning of all names of this namespace of process IDs; containers may share a folder and count apart.
 fn prefix() -> String {
     let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino());
-    format!("{SOCKETS}{namespace}.")
+    prefix_of(&machine::boot_id(), namespace)
+}
+
+/// The beginning of all names of a namespace under the kernel with this boot ID.
+fn prefix_of(boot: &str, namespace: u64) -> String {
+    let boot = boot.get(..BOOT_DIGITS).unwrap_or(boot);
+    format!("{SOCKETS}{boot}.{namespace}.")
 }
 
 /// Removes what servers that are gone have left. That of other users and of other namespaces stays.
@@ -56,12 +67,14 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let dead = child.id();
         child.wait().unwrap();
+        let own_namespace = fs::metadata("/proc/self/ns/pid").unwrap().ino();
         let gone = format!("{}abc", sockets(dead));
         let mut staying = [
             format!("{}abc", sockets(std::process::id())),
             format!("{}x.abc", prefix()),
-            // Process `dead` of another namespace, which may live.
-            format!("{SOCKETS}1.{dead}.abc"),
+            // Process `dead` of another namespace, and of another host that shares the folder: they may live.
+            format!("{}{dead}.abc", prefix_of(&machine::boot_id(), 1)),
+            format!("{}{dead}.abc", prefix_of("0b5c2a11-another", own_namespace)),
         ];
         for name in staying.iter().chain([&gone]) {
             let at = folder.path().join(name);

@@ -568,6 +568,8 @@ fn a_rank_that_died_in_mpi_init_is_put_in() {
     for name in ["p.slog2", "p.clog2"] {
         folder.succeeds(&["check", name]);
     }
+    let checked = folder.succeeds(&["check", "libtrace.p.1.501.blocks"]);
+    assert!(checked.contains(": MPI_Init unfinished\n"), "{checked}");
     let meta = format!("dumpi-{STAMP}.meta");
     let checked = folder.succeeds(&["check", &meta]);
     assert!(
