@@ -15,8 +15,10 @@ pub mod failures;
 pub mod hosts;
 pub mod matrix;
 pub mod mpi;
+pub mod owned_bytes;
 pub mod paths;
 pub mod process;
+pub mod strace;
 pub mod tally;
 pub mod trace;
 

@@ -17,6 +17,7 @@ pub mod event;
 pub mod extract;
 mod files;
 mod intervals;
+pub mod piece_runs;
 pub mod ranges;
 pub mod record;
 mod wire;

@@ -4,6 +4,7 @@
 //! file (MPI demands that displacements do not go back), so the bytes of an access between two offsets of the file are one
 //! interval of the access's bytes, and both of its ends are found by a binary search.
 
+use crate::piece_runs::PieceRun;
 use blockfile::define::FileView;
 use blockfile::runs::EvenRun;
 use std::sync::Arc;
@@ -96,6 +97,8 @@ pub struct ViewLayout {
     pieces: Vec<EvenPieces>,
     /// Whether bytes in the file stand in the order of the data, and each is as it is in memory.
     exact: bool,
+    /// Whether the one piece stands for pieces of which only the first and the last byte are known.
+    bounding_extent: bool,
     /// Whether copies do not reach into the next one.
     apart: bool,
 }
@@ -143,6 +146,7 @@ impl ViewLayout {
             covered,
             apart: end - first <= extent,
             exact: exact && view.size == covered,
+            bounding_extent: view.bounding_extent,
             pieces,
         }
     }
@@ -353,13 +357,22 @@ impl Ranges {
         (self.before(start), self.before(end))
     }
 
-    /// Offsets of the first byte in the file and of the byte after the last one; `None` for an empty access.
+    /// Offsets of the first byte in the file and of the byte after the last one; `None` for an empty access. If the pieces are not
+    /// known: those of the first and the last byte that the access can have.
     pub fn bounding_extent(&self) -> Option<(u64, u64)> {
         let l = &*self.layout;
         if self.bytes == 0 || l.is_empty() {
             return None;
         }
-        let (low, high) = if l.apart && l.extent > 0 {
+        let (low, high) = if l.bounding_extent && l.apart && l.extent > 0 {
+            // Each byte that is left out of the first copy, or that comes later in the last one, takes at least a byte of the file.
+            let (first, left_out, last, taken) = self.copies();
+            let start = i128::from(first) * l.extent + l.first();
+            let end = i128::from(last) * l.extent + l.end();
+            let not_taken = i128::from(l.size) - i128::from(taken);
+            let low = l.displacement + start + i128::from(left_out);
+            (low, (l.displacement + end - not_taken).max(low + 1))
+        } else if l.apart && l.extent > 0 {
             let last = l.offset_of(self.from + self.bytes - 1);
             (l.offset_of(self.from), last + 1)
         } else {
@@ -398,6 +411,41 @@ impl Ranges {
         } else {
             all
         }
+    }
+
+    /// The pieces as runs of pieces at equal distances; a run may begin and end with pieces that the access covers in part or, inside
+    /// of its bounding extent, not at all. `None` if the position of the bytes is not known, if copies of the filetype reach into each
+    /// other, or if there are more than `most` runs.
+    pub fn runs(&self, most: u64) -> Option<Vec<PieceRun>> {
+        let l = &*self.layout;
+        let Some(extent) = self.bounding_extent() else {
+            return Some(Vec::new());
+        };
+        if !self.is_exact() || !l.apart || l.extent <= 0 {
+            return None;
+        }
+        let (first, _, last, _) = self.copies();
+        let copies = last - first + 1;
+        let run = |copy: u64, p: &EvenPieces, count: u64, stride: i128| {
+            let at = l.displacement + i128::from(copy) * l.extent + p.offset;
+            PieceRun::new(at, p.length, count, stride)?.inside(extent)
+        };
+        if let [p] = &l.pieces[..] {
+            // Copies may continue the run.
+            let stride = if p.count == 1 { l.extent } else { p.stride };
+            if i128::from(p.count) * stride == l.extent {
+                let count = p.count.checked_mul(copies)?;
+                return Some(run(first, p, count, stride).into_iter().collect());
+            }
+        }
+        if copies.saturating_mul(l.pieces.len() as u64) > most {
+            return None;
+        }
+        let all = (first..=last).flat_map(|copy| l.pieces.iter().map(move |p| (copy, p)));
+        Some(
+            all.filter_map(|(copy, p)| run(copy, p, p.count, p.stride))
+                .collect(),
+        )
     }
 
     /// Offset and length of each piece in the file, bytes, in the order of the data.

@@ -75,6 +75,8 @@ pub struct DataAccessCall {
     pub bounding_extent: Option<(u64, u64)>,
     /// Number of contiguous pieces of the file that the access covers; 0 if not known.
     pub pieces: u64,
+    /// True if another call of the same collective access writes some of its bytes, too.
+    pub overlaps: bool,
 }
 
 impl DataAccessCall {

@@ -7,7 +7,6 @@ use std::fs;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tests::blocks::{self, RecordedFiles};
 use tests::tally::CallTally;
 use tests::trace::{LIMIT, TraceSetup};
@@ -288,17 +287,6 @@ fn under_strace(mpi: Mpi, program: &Path, ranks: usize) -> Vec<CallTally> {
     counts
 }
 
-/// Whether strace works here: containers may forbid it.
-fn strace_works() -> bool {
-    let mut command = Command::new("strace");
-    let works = command.args(["-qq", "-o", "/dev/null", "true"]).status();
-    let works = works.is_ok_and(|status| status.success());
-    if !works {
-        tests::skip("strace is not installed or not allowed here");
-    }
-    works
-}
-
 /// Open MPI 4.1 hangs now and then, traced or not, when several ranks open one file after another: an open fails on one rank
 /// that succeeds on the others.
 fn hangs(mpi: Mpi, program: &str, ranks: usize) -> bool {
@@ -307,7 +295,7 @@ fn hangs(mpi: Mpi, program: &str, ranks: usize) -> bool {
 
 #[test]
 fn as_many_calls_are_recorded_as_strace_sees() {
-    if !strace_works() {
+    if !tests::strace::works() {
         return;
     }
     for mpi in installed() {

@@ -17,6 +17,7 @@ mod hosts;
 mod hung;
 mod io_chain;
 mod io_drawn;
+mod io_owned_bytes;
 mod library;
 mod lifecycle;
 mod limits;

@@ -108,13 +108,12 @@ impl IoReportCollector {
             return;
         }
         self.report.lasts(call.place.ns, call.stop);
-        let group = call.sequence.filter(|_| call.is_blocking_collective());
         let Some(open) = self.calls.get(call.call) else {
             self.report.late += 1;
             return;
         };
         open.made = Some(call.clone());
-        if let Some(sequence) = group {
+        if let Some(sequence) = call.sequence {
             let key = (call.file, sequence);
             self.groups.join(&mut self.calls, key, call.call, rank);
         }
@@ -244,7 +243,7 @@ impl IoReportCollector {
         for &call in &calls {
             let open = self.calls.look(call);
             let made = open.as_ref().and_then(|open| open.made.as_ref());
-            if let Some(made) = made.filter(|made| made.is_blocking_collective())
+            if let Some(made) = made
                 && let Some(sequence) = made.sequence
             {
                 let key = (made.file, sequence);

@@ -23,11 +23,13 @@ pub struct RankWaits {
 /// Time that a rank waited while operations of another rank ran, ns, by kind of work of these operations.
 pub type WaitedFor = BTreeMap<Doing, u64>;
 
-/// Everything about blocking collective accesses.
+/// Everything about collective accesses. Waits are those of blocking ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collectives {
-    /// Groups: accesses of several ranks that belong together.
+    /// Groups of blocking calls: accesses of several ranks that belong together.
     pub groups: u64,
+    /// All groups, also of nonblocking and split calls.
+    pub all_groups: u64,
     /// Groups in which the operations of one rank did it all, for several.
     pub with_one_worker: u64,
     /// Groups in which ranks wrote the same bytes.
@@ -52,6 +54,7 @@ struct CollectiveMember {
     start: i64,
     stop: i64,
     busy: BusyTime,
+    is_blocking: bool,
     /// First byte that it wrote, and the one behind the last, if it wrote all in between.
     written: Option<(u64, u64)>,
     /// Whether it is known that another one wrote bytes of its own.
@@ -78,7 +81,12 @@ impl Groups {
             let open = calls.look(call)?;
             let made = open.made.as_ref()?;
             let (start, stop) = (made.place.ns, made.stop);
-            let mut busy = std::mem::take(&mut open.busy);
+            let is_blocking = made.is_blocking_collective();
+            let overlaps = made.overlaps;
+            let mut busy = match is_blocking {
+                true => std::mem::take(&mut open.busy),
+                false => BusyTime::default(),
+            };
             busy.straighten();
             let made = open.made.as_ref()?;
             Some(CollectiveMember {
@@ -87,14 +95,20 @@ impl Groups {
                 start,
                 stop: stop.max(start),
                 busy,
+                is_blocking,
                 written: made
                     .bounding_extent
                     .filter(|_| made.writes && made.pieces == 1),
-                overwritten: open.may_carry,
+                overwritten: overlaps || open.may_carry,
             })
         };
         let members: Vec<CollectiveMember> = members.into_iter().filter_map(member).collect();
-        if members.len() > 1 {
+        if members.len() < 2 {
+            return;
+        }
+        self.found.all_groups += 1;
+        self.found.overwriting += u64::from(is_overwritten(&members));
+        if members.iter().all(|member| member.is_blocking) {
             self.add(calls, &members);
         }
     }
@@ -109,7 +123,6 @@ impl Groups {
         let mut workers: Vec<&CollectiveMember> =
             members.iter().filter(|m| m.busy.total() > 0).collect();
         self.found.with_one_worker += u64::from(workers.len() == 1);
-        self.found.overwriting += u64::from(is_overwritten(members));
         workers.sort_by_key(|m| (std::cmp::Reverse(m.busy.total()), m.rank));
         workers.truncate(WORKERS);
         let all_there = members.iter().map(|m| m.start).max().unwrap_or(i64::MIN);

@@ -192,7 +192,7 @@ impl IoReport {
         if collectives.overwriting > 0 {
             found.push(IoFinding::Overwriting {
                 groups: collectives.overwriting,
-                of: groups,
+                of: collectives.all_groups,
             });
         }
         if one > 0 && one * 2 >= groups {

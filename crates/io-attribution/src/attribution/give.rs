@@ -43,7 +43,9 @@ pub(super) fn give(
         resolved.range = Some((start.min(range.0), end.max(range.1)));
         for credit in &upper.credits {
             let bytes = credit.within(range);
-            if bytes == 0 {
+            // Of a call whose bytes are somewhere in its bounding extent any part of the transfer may carry some.
+            let is_possible = credit.precision == Precision::BoundingExtent && range.0 < range.1;
+            if bytes == 0 && !is_possible {
                 continue;
             }
             let precision = match credit.precision {

@@ -1,6 +1,7 @@
 //! Groups of data accesses that belong together, their transfers, and whose bytes the transfers moved (rules 4 to 8).
 
 use super::link::CauseLink;
+use super::overwritten::OverwrittenBytes;
 use super::resolved::{CallCredit, TransferShare};
 use crate::event;
 use crate::event::{AccessEvent, AccessPosition};
@@ -10,8 +11,9 @@ use crate::record::{DataAccessCall, PicturePoint, Precision};
 use std::sync::Arc;
 use trace_model::hash::Map;
 
-/// Maximum number of pieces of a collective write that are compared to find the bytes that several calls write.
-const MAX_COMPARED_PIECES: u64 = 1 << 16;
+/// Maximum number of calls that a transfer is linked to although it may have no byte of them. More calls are linked only in
+/// proportion to their bounding extents.
+const MAX_POSSIBLE_CALLS: usize = 64;
 
 /// One rank's call in a group.
 #[derive(Debug)]
@@ -72,8 +74,8 @@ impl GroupMember {
         }
     }
 
-    /// Attribution record of the call.
-    pub fn call(&self) -> DataAccessCall {
+    /// Attribution record of the call. `overlaps`: another call of the group writes some of its bytes, too.
+    pub fn call(&self, overlaps: bool) -> DataAccessCall {
         DataAccessCall {
             call: self.access.call,
             function: self.access.function,
@@ -86,7 +88,11 @@ impl GroupMember {
             writes: self.access.writes,
             bytes: self.access.bytes.unwrap_or(0),
             bounding_extent: self.ranges.as_ref().and_then(Ranges::bounding_extent),
-            pieces: self.ranges.as_ref().map_or(0, Ranges::pieces),
+            pieces: match &self.ranges {
+                Some(ranges) if ranges.is_exact() => ranges.pieces(),
+                _ => 0,
+            },
+            overlaps,
         }
     }
 
@@ -102,6 +108,11 @@ impl GroupMember {
         ranges.map_or((0, 0), |r| r.overlap(range.0, range.1))
     }
 
+    /// Whether it is known to the byte what the call asked for.
+    pub fn is_exact(&self) -> bool {
+        self.ranges.as_ref().is_some_and(Ranges::is_exact)
+    }
+
     /// The call's share of a transfer of the bytes `range`; `None` if it has none. For a write, bytes that an
     /// earlier transfer has moved do not count.
     pub fn credit(&mut self, range: (u64, u64)) -> Option<CallCredit> {
@@ -113,9 +124,7 @@ impl GroupMember {
         } else {
             span.1 - span.0
         };
-        let precision = if !ranges.is_exact() {
-            Precision::BoundingExtent
-        } else if self.twice.within(span.0, span.1) > 0 {
+        let precision = if self.twice.within(span.0, span.1) > 0 {
             Precision::Ambiguous
         } else {
             Precision::Exact
@@ -130,6 +139,35 @@ impl GroupMember {
         })
     }
 
+    /// The possible share of a call of which only the bounding extent is known. `None` if the transfer is outside of it. With
+    /// `is_own` the transfer moved bytes of this call and no others. Else the number of bytes is an estimate, and may be 0.
+    fn possible_credit(&mut self, range: (u64, u64), is_own: bool) -> Option<CallCredit> {
+        let ranges = self.ranges.clone()?;
+        let (low, high) = ranges.bounding_extent()?;
+        let size = range.1.min(high).checked_sub(range.0.max(low))?;
+        let span = self.overlap(range);
+        let bytes = if is_own {
+            let from = self.delivered.covered();
+            let left = ranges.bytes().saturating_sub(from);
+            self.delivered.add(from, from + size.min(left))
+        } else {
+            let new = self.delivered.add(span.0, span.1);
+            if self.access.writes {
+                new
+            } else {
+                span.1 - span.0
+            }
+        };
+        (size > 0).then_some(CallCredit {
+            call: self.access.call,
+            from: self.place,
+            ranges,
+            span,
+            bytes,
+            precision: Precision::BoundingExtent,
+        })
+    }
+
     /// The call's share of a transfer that writes bytes which another transfer has written before.
     fn again(&self, span: (u64, u64)) -> Option<CallCredit> {
         Some(CallCredit {
@@ -141,26 +179,6 @@ impl GroupMember {
             precision: Precision::Ambiguous,
         })
     }
-}
-
-/// Result of sharing out the transfers of a group.
-#[derive(Debug)]
-pub(super) struct Shares {
-    /// One share per transfer, in the order of the transfers.
-    pub of_transfers: Vec<TransferShare>,
-    /// Bytes of the file that several calls wrote.
-    pub overwritten: u64,
-}
-
-/// Bytes of the file that calls of a group write.
-#[derive(Debug, Default)]
-struct Overwritten {
-    /// At least one.
-    any: Intervals,
-    /// More than one.
-    twice: Intervals,
-    /// For each member, true if another member writes some of its bytes, too.
-    members: Vec<bool>,
 }
 
 /// A transfer that waits until it is known whose bytes it moved.
@@ -209,10 +227,7 @@ impl AccessGroup {
 
     /// Whether it is known to the byte what all calls asked for.
     pub fn knows_all(&self) -> bool {
-        let is_known = |m: &GroupMember| {
-            let exact = m.ranges.as_ref().is_some_and(Ranges::is_exact);
-            exact || m.access.bytes == Some(0)
-        };
+        let is_known = |m: &GroupMember| m.is_exact() || m.access.bytes == Some(0);
         self.members.len() as u64 >= u64::from(self.expected) && self.members.iter().all(is_known)
     }
 
@@ -300,31 +315,41 @@ impl AccessGroup {
         if self.members.len() < 2 {
             return false;
         }
+        let by_rank = self.transfers_by_rank();
+        self.members.iter().all(|member| {
+            let own = by_rank.get(&member.world).map_or(&[][..], Vec::as_slice);
+            let Some(ranges) = &member.ranges else {
+                return member.access.bytes == Some(0);
+            };
+            if !ranges.is_exact() {
+                return ranges.bytes() == 0 || moved_as_many_bytes(member, own, true);
+            }
+            let wanted = ranges.bytes().min(member.moved.unwrap_or(u64::MAX));
+            let mut found = Intervals::default();
+            for transfer in own {
+                let (start, end) = transfer.asked();
+                let (a, b) = ranges.overlap(start, end);
+                found.add(a, b);
+            }
+            found.covered() >= wanted
+        })
+    }
+
+    fn transfers_by_rank(&self) -> Map<u32, Vec<&Transfer>> {
         let mut by_rank: Map<u32, Vec<&Transfer>> = Map::default();
         for transfer in &self.transfers {
             by_rank.entry(transfer.world).or_default().push(transfer);
         }
-        self.members.iter().all(|member| {
-            let Some(ranges) = &member.ranges else {
-                return member.access.bytes == Some(0);
-            };
-            let wanted = ranges.bytes().min(member.moved.unwrap_or(u64::MAX));
-            let mut own = Intervals::default();
-            for transfer in by_rank.get(&member.world).into_iter().flatten() {
-                let (start, end) = transfer.asked();
-                let (a, b) = ranges.overlap(start, end);
-                own.add(a, b);
-            }
-            own.covered() >= wanted
-        })
+        by_rank
     }
 
-    /// Shares each transfer out among the calls whose bytes it moved. `independent`: each rank has worked for itself.
-    pub fn share_out(&mut self, independent: bool) -> Shares {
-        let overwritten = match self.writes {
-            true => self.overwritten(),
-            false => Overwritten::default(),
-        };
+    /// Shares each transfer out among the calls whose bytes it moved: one share per transfer, in the order of the transfers.
+    /// `independent`: each rank has worked for itself.
+    pub fn share_out(
+        &mut self,
+        independent: bool,
+        overwritten: &OverwrittenBytes,
+    ) -> Vec<TransferShare> {
         let mut order: Vec<usize> = (0..self.transfers.len()).collect();
         let mut doubtful = vec![false; self.transfers.len()];
         if !independent && self.writes {
@@ -335,6 +360,7 @@ impl AccessGroup {
             self.find_twice();
         }
         let is_complete = self.knows_all();
+        let is_own = independent || self.is_single_with_own_bytes();
         let mut shares: Vec<TransferShare> = Vec::new();
         shares.resize_with(self.transfers.len(), TransferShare::default);
         for i in order {
@@ -352,6 +378,10 @@ impl AccessGroup {
                 if independent && member.world != transfer.world {
                     continue;
                 }
+                if !member.is_exact() {
+                    credits.extend(member.possible_credit(transfer.range, is_own));
+                    continue;
+                }
                 let span = member.overlap(transfer.range);
                 let Some(mut credit) = member.credit(transfer.range) else {
                     // All of it was in a smaller transfer: written back as it was read, or a second time.
@@ -364,13 +394,16 @@ impl AccessGroup {
                     credit.bytes = span.1 - span.0;
                     credit.precision = credit.precision.max(Precision::Ambiguous);
                 }
-                if doubtful {
+                if doubtful || !independent && overwritten.is_uncertain(n) {
                     credit.precision = credit.precision.max(Precision::Ambiguous);
                 }
-                if is_overwritten && overwritten.members.get(n) == Some(&true) {
+                if is_overwritten && overwritten.calls.get(n) == Some(&true) {
                     credit.precision = Precision::MayCarry;
                 }
                 credits.push(credit);
+            }
+            if credits.len() > MAX_POSSIBLE_CALLS {
+                credits.retain(|credit| credit.bytes > 0);
             }
             *share = TransferShare::new(transfer.range, credits, is_complete);
             if is_overwritten {
@@ -380,56 +413,25 @@ impl AccessGroup {
                     .map(|_| (end - start).saturating_sub(asked));
             }
         }
-        Shares {
-            overwritten: overwritten.twice.covered(),
-            of_transfers: shares,
-        }
+        shares
     }
 
-    /// Finds the bytes that several calls write. Finds nothing if they have more than [`MAX_COMPARED_PIECES`] pieces.
-    fn overwritten(&self) -> Overwritten {
-        let mut extents: Vec<(u64, u64)> = self
-            .members
-            .iter()
-            .filter_map(|m| m.ranges.as_ref()?.bounding_extent())
-            .collect();
-        extents.sort_unstable();
-        let apart = extents.windows(2).all(|w| w[0].1 <= w[1].0);
-        let ranges = || {
-            self.members
-                .iter()
-                .enumerate()
-                .filter_map(|(n, m)| Some((n, m.ranges.as_ref()?)))
+    /// Whether this is a single call of which only the bounding extent is known, and its transfers moved as many bytes.
+    fn is_single_with_own_bytes(&self) -> bool {
+        let [member] = &self.members[..] else {
+            return false;
         };
-        let pieces = ranges().fold(0_u64, |sum, (_, r)| sum.saturating_add(r.pieces()));
-        let mut found = Overwritten::default();
-        if apart || pieces > MAX_COMPARED_PIECES || !ranges().all(|(_, r)| r.is_exact()) {
-            return found;
+        let own: Vec<&Transfer> = self.transfers.iter().collect();
+        self.expected == 1 && !member.is_exact() && moved_as_many_bytes(member, &own, false)
+    }
+
+    /// The bytes that several calls write.
+    pub fn overwritten(&self) -> OverwrittenBytes {
+        if !self.writes {
+            return OverwrittenBytes::default();
         }
-        let mut all: Vec<(u64, u64, usize)> = ranges()
-            .flat_map(|(n, r)| {
-                r.iter()
-                    .map(move |(offset, length)| (offset, offset.saturating_add(length), n))
-            })
-            .collect();
-        all.sort_unstable();
-        found.members = vec![false; self.members.len()];
-        let mut last: Option<(u64, usize)> = None;
-        for (start, end, n) in all {
-            if let Some((reached, other)) = last.filter(|l| start < l.0 && l.1 != n) {
-                found.twice.add(start, end.min(reached));
-                for member in [n, other] {
-                    if let Some(member) = found.members.get_mut(member) {
-                        *member = true;
-                    }
-                }
-            }
-            found.any.add(start, end);
-            if last.is_none_or(|(reached, _)| end > reached) {
-                last = Some((end, n));
-            }
-        }
-        found
+        let ranges = self.members.iter().map(|m| m.ranges.as_ref());
+        OverwrittenBytes::of(&ranges.collect::<Vec<_>>())
     }
 
     /// Finds out which bytes are read by several transfers.
@@ -473,4 +475,24 @@ impl AccessGroup {
             around.push(this);
         }
     }
+}
+
+/// Whether transfers moved as many bytes as a call asked for of which only the bounding extent is known, and none outside of the
+/// extent; with `both_ends` also its first and its last byte. Transfers that move bytes of other calls, or sieving holes, do that only by a
+/// rare chance; the links are not called exact.
+fn moved_as_many_bytes(member: &GroupMember, own: &[&Transfer], both_ends: bool) -> bool {
+    let extent = member.ranges.as_ref().and_then(Ranges::bounding_extent);
+    let first = own.iter().map(|t| t.range.0).min();
+    let end = own.iter().map(|t| t.range.1).max();
+    let (Some((low, high)), Some(first), Some(end)) = (extent, first, end) else {
+        return false;
+    };
+    let mut moved = Intervals::default();
+    for transfer in own {
+        moved.add(transfer.range.0, transfer.range.1);
+    }
+    let wanted = member.access.bytes.unwrap_or(0);
+    let wanted = wanted.min(member.moved.unwrap_or(u64::MAX));
+    let is_inside = low <= first && end <= high;
+    is_inside && moved.covered() == wanted && (!both_ends || (low, high) == (first, end))
 }

@@ -13,6 +13,7 @@ mod give;
 mod group;
 mod link;
 mod out;
+mod overwritten;
 mod pages;
 mod places;
 mod process;
@@ -213,9 +214,9 @@ impl<'t> Attributor<'t> {
             }
             Key::Single(_) => (1, 0),
         };
-        let at_once = expected == 1 && !outlasts && member.ranges.is_some();
+        let at_once = expected == 1 && !outlasts && member.is_exact();
         if at_once {
-            self.out.call(member.call(), put)?;
+            self.out.call(member.call(false), put)?;
         }
         let group = self.groups.entry(key).or_insert_with(|| AccessGroup {
             expected,
@@ -487,15 +488,17 @@ impl<'t> Attributor<'t> {
         }
         let independent = group.is_independent();
         self.out.totals.independent += u64::from(independent);
+        let overwritten = group.overwritten();
+        self.out.totals.overwritten += overwritten.twice.covered();
         if !group.at_once {
-            for member in &group.members {
-                self.out.call(member.call(), put)?;
+            for (n, member) in group.members.iter().enumerate() {
+                let overlaps = overwritten.calls.get(n) == Some(&true);
+                self.out.call(member.call(overlaps), put)?;
             }
         }
-        let shares = group.share_out(independent);
-        self.out.totals.overwritten += shares.overwritten;
+        let shares = group.share_out(independent, &overwritten);
         let transfers = std::mem::take(&mut group.transfers).into_iter();
-        for (transfer, mut share) in transfers.zip(shares.of_transfers) {
+        for (transfer, mut share) in transfers.zip(shares) {
             let process = self.processes.get(&transfer.world);
             if process.is_some_and(RankState::may_work_for_others) {
                 share.hole_bytes = None;

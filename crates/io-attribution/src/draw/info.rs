@@ -26,6 +26,9 @@ const PRECISIONS: [(Precision, &str); 5] = [
     (Precision::MayCarry, "may carry"),
 ];
 
+/// Value of `writes` for a call of which another call of the same collective access writes some bytes, too; otherwise it is 0 or 1.
+const WRITES_AND_OVERLAPS: i32 = 2;
+
 fn word<T: PartialEq>(words: &[(T, &'static str)], of: &T) -> &'static str {
     let found = words.iter().find(|(value, _)| value == of);
     found.map_or("", |(_, word)| word)
@@ -74,7 +77,11 @@ pub(super) fn write_call(call: &DataAccessCall, out: &mut InfoWriter) {
         .long(call.pieces as i64)
         .long(since(call.stop))
         .long(since(call.complete))
-        .int(call.writes.into())
+        .int(match (call.writes, call.overlaps) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => WRITES_AND_OVERLAPS,
+        })
         .int(call.function.into());
 }
 
@@ -245,7 +252,7 @@ pub(super) fn read<'a>(
             let bounding_extent = (v.long()?, v.long()?);
             let pieces = v.unsigned()?;
             let ends = [v.long()?, v.long()?].map(|since| place.ns.wrapping_add(since));
-            let writes = v.int()? != 0;
+            let writes = v.int()?;
             AttributionRecord::Call(DataAccessCall {
                 call,
                 function: u16::try_from(v.int()?).ok()?,
@@ -255,11 +262,12 @@ pub(super) fn read<'a>(
                 complete: ends[1],
                 file,
                 sequence,
-                writes,
+                writes: writes != 0,
                 bytes,
                 bounding_extent: (bounding_extent != (-1, -1))
                     .then_some((bounding_extent.0 as u64, bounding_extent.1 as u64)),
                 pieces,
+                overlaps: writes == WRITES_AND_OVERLAPS,
             })
         }
         (DrawableMeaning::Operation(kind, has_call), [place, end]) => {

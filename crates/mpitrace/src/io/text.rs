@@ -521,13 +521,13 @@ fn exactness(out: &mut ReportText, report: &IoReport, totals: Option<&Attributio
     if any(|a| a.bounding_extent) {
         out.wrapped(
             "",
-            "bounding extent: of calls with too many pieces only the first and the last byte are known.",
+            "bounding extent: of calls with too many pieces only the first and the last byte are known; bytes are estimates.",
         );
     }
     if any(|a| a.ambiguous) {
         out.wrapped(
             "",
-            "ambiguous: several transfers read the same bytes; each is named, one of them served.",
+            "ambiguous: several transfers moved the same bytes, and one of them served; or pieces of ranks were too many to be compared. Each is named.",
         );
     }
     if any(|a| a.may_carry) {

@@ -197,6 +197,7 @@ fn call() -> impl Strategy<Value = AttributionRecord> {
                 bytes,
                 bounding_extent,
                 pieces,
+                overlaps: writes && pieces % 2 == 1,
             })
         },
     )

@@ -70,6 +70,7 @@ impl Story {
             bytes,
             bounding_extent: None,
             pieces: 0,
+            overlaps: false,
         }));
         match self.facts.last_mut() {
             Some(AttributionRecord::Call(call)) => call,

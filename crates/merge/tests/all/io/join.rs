@@ -429,7 +429,119 @@ fn whose_bytes_stay_where_ranks_overwrite_each_other_is_not_known() {
     assert_eq!(found.carried(), [("pwrite", 0, 100, carried)]);
     assert_eq!(found.precisions(), [Precision::MayCarry; 3]);
     assert_eq!(found.totals.overwritten, 1000);
+    assert!(found.calls.values().all(|call| call.overlaps));
     assert_eq!((found.totals.exact, found.totals.may_carry), (0, 3000));
+}
+
+/// A view with `size` bytes in pieces that are too many to be listed: only its first and last byte are known.
+fn long_view(rank: &mut Rank, displacement: i64, extent: i64, size: u64) {
+    let view = FileView {
+        file: FH,
+        displacement,
+        etype: 1,
+        extent,
+        size,
+        bounding_extent: true,
+        runs: vec![EvenRun::piece(0, extent as u64)],
+        ..FileView::default()
+    };
+    rank.define_view(view);
+}
+
+#[test]
+fn pieces_of_a_view_that_is_not_known_are_linked_to_their_call() {
+    // Every rank writes its own pieces: as many bytes as it asked for, from its first to its last one.
+    let mut ranks = two();
+    let mut calls = Vec::new();
+    for (r, rank) in ranks.iter_mut().enumerate() {
+        let first = 10 * r as i64;
+        long_view(rank, first, 1000, 6);
+        for (offset, bytes) in [(0, 1), (40, 2), (997, 3)] {
+            rank.transfer(10, op::PWRITE, 7, first + offset, bytes);
+        }
+        calls.push(rank.access_at("MPI_File_write_at_all", FH, 0, 6));
+    }
+    let found = Found::of(&ranks);
+    let mut carried = found.carried();
+    carried.sort();
+    let expected = |at: i64, n: u64, call: usize| ("pwrite", at, 0, vec![(calls[call], n)]);
+    let mut all = [
+        expected(0, 1, 0),
+        expected(40, 2, 0),
+        expected(997, 3, 0),
+        expected(10, 1, 1),
+        expected(50, 2, 1),
+        expected(1007, 3, 1),
+    ];
+    all.sort();
+    assert_eq!(carried, all);
+    assert_eq!(found.precisions(), [Precision::BoundingExtent; 6]);
+
+    // One rank writes for both: every transfer may have bytes of each of them.
+    let mut ranks = two();
+    for rank in &mut ranks {
+        long_view(rank, 0, 1000, 6);
+    }
+    for (offset, bytes) in [(0, 3), (100, 1), (992, 8)] {
+        ranks[0].transfer(10, op::PWRITE, 7, offset, bytes);
+    }
+    let calls: Vec<u64> = ranks
+        .iter_mut()
+        .map(|r| r.access_at("MPI_File_write_at_all", FH, 0, 6))
+        .collect();
+    let found = Found::of(&ranks);
+    for (_, _, holes, carried) in found.carried() {
+        let named: Vec<u64> = carried.iter().map(|c| c.0).collect();
+        assert_eq!((named, holes), (calls.clone(), 0));
+    }
+    assert_eq!(found.precisions(), [Precision::BoundingExtent; 6]);
+}
+
+#[test]
+fn a_part_of_a_view_that_is_not_known_may_be_far_behind() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    long_view(&mut rank, 100, 1000, 6);
+    // The second byte of six is at least 4 bytes before the end of the view.
+    rank.transfer(10, op::PWRITE, 7, 1095, 1);
+    let call = rank.access_at("MPI_File_write_at", FH, 1, 1);
+    let found = Found::of(&[rank]);
+    assert_eq!(found.calls[&call].bounding_extent, Some((101, 1096)));
+    assert_eq!(found.calls[&call].pieces, 0);
+    assert_eq!(found.carried(), [("pwrite", 1095, 0, vec![(call, 1)])]);
+    assert_eq!(found.precisions(), [Precision::BoundingExtent]);
+}
+
+#[test]
+fn more_pieces_than_are_compared_are_not_called_exact() {
+    // 200 000 pieces of three bytes each, those of rank 1 a byte behind, or in the gaps.
+    for (shift, precision) in [(1, Precision::Ambiguous), (3, Precision::Exact)] {
+        let mut ranks = two();
+        let run = EvenRun {
+            offset: 0,
+            length: 3,
+            count: 200_000,
+            stride: 8,
+        };
+        for (r, rank) in ranks.iter_mut().enumerate() {
+            rank.define_view(FileView {
+                file: FH,
+                displacement: shift * r as i64,
+                etype: 1,
+                extent: 1_600_000,
+                size: 600_000,
+                runs: vec![run],
+                ..FileView::default()
+            });
+        }
+        ranks[0].transfer(10, op::PWRITE, 7, 0, 1_599_998);
+        for rank in &mut ranks {
+            rank.access_at("MPI_File_write_at_all", FH, 0, 600_000);
+        }
+        let found = Found::of(&ranks);
+        assert_eq!(found.precisions(), [precision; 2], "{shift}");
+        assert!(found.calls.values().all(|call| !call.overlaps));
+    }
 }
 
 #[test]

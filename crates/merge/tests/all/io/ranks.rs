@@ -112,7 +112,7 @@ impl Rank {
 
     /// MPI_File_set_view with bytes as etype.
     pub fn view(&mut self, fh: u64, displacement: i64, extent: i64, pieces: &[(i64, u64)]) {
-        self.b.define(&Definition::View(FileView {
+        self.define_view(FileView {
             file: fh,
             displacement,
             etype: 1,
@@ -120,15 +120,20 @@ impl Rank {
             size: pieces.iter().map(|p| p.1).sum(),
             runs: runs_of(pieces),
             ..FileView::default()
-        }));
+        });
+    }
+
+    /// MPI_File_set_view with a view as the recorder has made it.
+    pub fn define_view(&mut self, view: FileView) {
         let args = [
-            V::H(fh),
-            V::I(displacement),
+            V::H(view.file),
+            V::I(view.displacement),
             V::H(CHAR),
             V::H(CHAR),
             V::T(Some("native")),
             V::H(0),
         ];
+        self.b.define(&Definition::View(view));
         self.call("MPI_File_set_view", &args);
     }
 

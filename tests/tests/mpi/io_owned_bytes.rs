@@ -1,0 +1,141 @@
+//! Whose bytes a transfer carries, where that is hard to tell: ranks that overwrite each other, requests that overlap, and views of more
+//! pieces than a trace lists. The truth are the buffers that strace saw.
+
+use std::path::Path;
+use std::process::Command;
+use tests::owned_bytes::{self, OwnedBytes};
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TracedRun, process, strace};
+
+/// Patterns of `owned_bytes.c`, and whether ranks write the same bytes in one collective access and the trace tells where.
+const PATTERNS: &[(&str, bool)] = &[
+    ("chain", true),
+    ("same", true),
+    ("nested", true),
+    ("apart", true),
+    ("inside", true),
+    ("blocks", true),
+    ("many_blocks", true),
+    ("atomic", true),
+    ("requests", false),
+    ("collective_requests", true),
+    ("split", true),
+    ("few", true),
+    ("few_blocks", true),
+    ("irregular", false),
+    ("irregular_alone", false),
+    ("irregular_overlap", false),
+];
+
+/// A way in which an MPI library does I/O: variables, hints.
+type Way = (
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
+const ROMIO: &[Way] = &[
+    (&[], &[]),
+    (
+        &[],
+        &["cb_nodes=3", "cb_buffer_size=1024", "romio_cb_write=enable"],
+    ),
+    (&[], &["romio_cb_write=disable"]),
+    (&[], &["romio_cb_write=disable", "romio_ds_write=disable"]),
+];
+
+const OMPIO: &[Way] = &[
+    (&[("OMPI_MCA_fcoll", "vulcan")], &[]),
+    (&[("OMPI_MCA_fcoll", "dynamic")], &[]),
+    (&[("OMPI_MCA_fcoll", "dynamic_gen2")], &[]),
+    (&[("OMPI_MCA_fcoll", "individual")], &[]),
+    (&[("OMPI_MCA_fcoll", "two_phase")], &[]),
+    (
+        &[
+            ("OMPI_MCA_fcoll", "vulcan"),
+            ("OMPI_MCA_io_ompio_num_aggregators", "2"),
+            ("OMPI_MCA_io_ompio_bytes_per_agg", "1024"),
+        ],
+        &[],
+    ),
+    (&[("OMPI_MCA_io", "romio321")], &[]),
+    (&[("OMPI_MCA_io", "romio321")], &["cb_buffer_size=1024"]),
+];
+
+fn ways(mpi: Mpi) -> &'static [Way] {
+    if mpi.is_mpich() { ROMIO } else { OMPIO }
+}
+
+/// Runs the program under strace with the recorder. `None` if it dies so, and dies without the recorder, too: overlapping writes destroy
+/// the heap of some of Open MPI's components.
+fn run(mpi: Mpi, program: &Path, (variables, hints): Way, pattern: &str) -> Option<TracedRun> {
+    let mut all = vec![("TRACE_KEEP_BLOCKS", "yes")];
+    all.extend(variables);
+    // Hundreds of thousands of pieces under strace take their time.
+    let ranks = if pattern.starts_with("irregular") {
+        2
+    } else {
+        4
+    };
+    let mut tracing = TraceSetup::new(mpi, ranks);
+    tracing.variables = &all;
+    let text = program.to_str().expect("a path of ours");
+    let mut arguments = strace::IN_A_RANK.to_vec();
+    arguments.push(text);
+    arguments.extend(hints);
+    arguments.push(pattern);
+    let run = tracing.run(Path::new("/bin/sh"), &arguments);
+    if run.finished.status.success() {
+        return Some(run);
+    }
+    tracing.preload = false;
+    let plain = tracing.run(program, &arguments[3..]);
+    assert!(!plain.finished.status.success(), "{}", run.finished.story());
+    None
+}
+
+/// Whether the report of the run's SLOG2 file says that ranks wrote the same bytes.
+fn says_overwriting(run: &TracedRun) -> bool {
+    let mut command = Command::new(tests::mpitrace());
+    command.args(["io", "--json"]).arg(&run.files("slog2")[0]);
+    let report = process::run(&mut command, LIMIT).succeeded();
+    report.stdout.contains("\"finding\": \"overwriting\"")
+}
+
+/// OWNED_PATTERN names a pattern to be run alone.
+#[test]
+fn what_is_called_exact_is_what_strace_saw() {
+    if !strace::works() {
+        return;
+    }
+    let only = std::env::var("OWNED_PATTERN").ok();
+    let is_wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    let (mut wrong, mut all) = (Vec::new(), OwnedBytes::default());
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("owned_bytes").compile(mpi);
+        for (n, &way) in ways(mpi).iter().enumerate() {
+            for &(pattern, overwrites) in PATTERNS.iter().filter(|p| is_wanted(p.0)) {
+                if n > 0 && pattern == "irregular_overlap" {
+                    continue; // it takes seconds, and the ways differ as for `irregular`
+                }
+                let name = format!("{mpi:?} {:?} {:?} {pattern}", way.0, way.1);
+                let Some(run) = run(mpi, &program, way, pattern) else {
+                    println!("{name}: dies without a recorder, too");
+                    continue;
+                };
+                let found = owned_bytes::compare(&run.trace(), run.folder.path());
+                println!("{name}: {found}");
+                assert!(found.transfers > 0, "{name}");
+                let lines = found.differences.iter().take(3);
+                wrong.extend(lines.map(|line| format!("{name}: {line}")));
+                let says = says_overwriting(&run);
+                if says != overwrites {
+                    wrong.push(format!("{name}: ranks overwrite each other: {says}"));
+                }
+                all.add(&found);
+            }
+        }
+    }
+    println!("all: {all}");
+    assert!(wrong.is_empty(), "{} differences: {wrong:#?}", wrong.len());
+    assert!(only.is_some() || all.exact > 0 && all.uncertain > 0);
+}
