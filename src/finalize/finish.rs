@@ -5,7 +5,7 @@ use super::endpoints;
 use super::last_words::own_last_words;
 use super::operations::OperationMerge;
 use super::outputs::{OutputFiles, WrittenOutputs};
-use super::own_blocks::OwnBlocks;
+use super::own_blocks::{OwnBlocks, Unread};
 use super::plan::{call_ids, plan};
 use super::rank_summary::{RankSummary, reduce};
 use super::report::{self, Diagnostics, WrittenFiles};
@@ -130,17 +130,21 @@ pub fn finish(
     }
     let begun = Instant::now();
 
-    if !memory::has(MIN_MEMORY_BYTES) {
-        // The others hear of it before they begin to merge.
-        let part = RankSummary {
-            starved: 1,
-            ..RankSummary::default()
-        };
-        let whole = reduce(&line, world.rank, world.size, part).map_err(said)?;
-        kept.waiting = None;
-        return Err(said_starved(whole.starved, world).into());
-    }
-    let (blocks, missing) = OwnBlocks::open(world);
+    let opened = memory::has(MIN_MEMORY_BYTES).then(|| OwnBlocks::open(world));
+    let (blocks, missing) = match opened {
+        Some((blocks, None)) => (blocks, None),
+        Some((blocks, Some(Unread::Because(why)))) => (blocks, Some(why)),
+        None | Some((_, Some(Unread::NoMemory))) => {
+            // The others hear of it before they begin to merge.
+            let part = RankSummary {
+                starved: 1,
+                ..RankSummary::default()
+            };
+            let whole = reduce(&line, world.rank, world.size, part).map_err(said)?;
+            kept.waiting = None;
+            return Err(said_starved(whole.starved, world).into());
+        }
+    };
     // Records that could not be read now may be read later.
     let unread = missing.clone().filter(|_| own::store().is_some());
     let file = blocks.file()?;

@@ -11,6 +11,14 @@ use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+/// Why MPI_Finalize does not read this process's block file.
+pub enum Unread {
+    /// There is no memory to map it. It can be read later.
+    NoMemory,
+    /// Anything else.
+    Because(Trouble),
+}
+
 /// This process's block file, or an empty one.
 pub enum OwnBlocks {
     /// The file that this process has written.
@@ -21,18 +29,20 @@ pub enum OwnBlocks {
 
 impl OwnBlocks {
     /// Reads the file back. Without one, the reason goes to rank 0, and the rank counts as one without calls.
-    pub fn open(world: &World) -> (OwnBlocks, Option<Trouble>) {
+    pub fn open(world: &World) -> (OwnBlocks, Option<Unread>) {
         let read = || {
-            let store = own::store().ok_or_else(own::why_no_store)?;
+            let store = own::store().ok_or_else(|| Unread::Because(own::why_no_store()))?;
             let named = |e: std::io::Error| match store.has_name() {
-                true => format!("{}: {e}", store.path().display()),
-                false => format!("{e} before MPI_Init gave it a name"),
+                _ if e.raw_os_error() == Some(libc::ENOMEM) => Unread::NoMemory,
+                true => Unread::Because(format!("{}: {e}", store.path().display())),
+                false => Unread::Because(format!("{e} before MPI_Init gave it a name")),
             };
             // By its descriptor, as its folder may have gone meanwhile.
             // SAFETY: the file is this process's own; what changes in it while it is read are blocks of threads that
             // still call, and those are only read up to what they have committed.
             let bytes = unsafe { store.read() }.map_err(named)?;
-            of_contents(&bytes).map_err(|e| format!("{}: {e}", store.path().display()))?;
+            let damaged = |e| Unread::Because(format!("{}: {e}", store.path().display()));
+            of_contents(&bytes).map_err(damaged)?;
             Ok(bytes)
         };
         match read() {

@@ -197,6 +197,27 @@ fn a_merge_that_has_no_memory_is_given_up() {
     }
 }
 
+/// One rank has no room to read its own block file back: the trace is not made without its calls.
+#[test]
+fn a_block_file_that_has_no_room_is_left_to_recover() {
+    for mpi in installed() {
+        let mut tracing = TraceSetup::new(mpi, 2);
+        // Whoever waits, waits for ever.
+        tracing.variables = &[("TRACE_DEADLINE", "0")];
+        // A million calls of each rank are 50 MB; rank 1 may have 6 MB more.
+        let arguments = ["merge-as", "1", "6000", "1", "0", "10", "50000"];
+        let run = tracing.run(&Program::c("ends").compile(mpi), &arguments);
+        let story = run.finished.story();
+        assert!(run.finished.status.success(), "{story}");
+        let why = "1 of 2 ranks have no memory for the merge: not merged";
+        assert!(run.finished.stderr.contains(why), "{story}");
+        assert_eq!(run.files("blocks").len(), 2, "{story}");
+        for extension in ["slog2", "meta", "bin", "tmp"] {
+            assert_eq!(run.files(extension).len(), 0, "{extension}: {story}");
+        }
+    }
+}
+
 /// One rank has no memory for its part: all others, above and below it in the tree, hear of it and wait no longer.
 #[test]
 fn a_rank_that_gives_up_the_merge_holds_up_nobody() {
