@@ -93,6 +93,7 @@ pub fn names(
         let (root, base) = (spawned(directory.join(root)), spawned(directory.join(base)));
         let options = dumpi::DumpiOptions {
             root: root.clone(),
+            folders: settings.dumpi_folders,
             stamp: stamp.clone(),
             ..dumpi::DumpiOptions::default()
         };

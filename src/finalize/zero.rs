@@ -42,6 +42,7 @@ pub struct FromZero {
 pub fn dumpi_options(root: PathBuf, stamp: String, settings: &Settings) -> dumpi::DumpiOptions {
     dumpi::DumpiOptions {
         root,
+        folders: settings.dumpi_folders,
         stamp,
         cpu: settings.timestamp.cpu(),
         wall: settings.timestamp.wall(),

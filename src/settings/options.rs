@@ -285,6 +285,10 @@ options! {
         /// Beginning of the names of the DUMPI files; `-`, the date and the rank follow. After a `/` at its end the default follows.
         "fileroot" => fileroot: NamePattern = "dumpi".into();
 
+        /// Whether the DUMPI files of 256 ranks each lie in a folder of their own, which is named like the metafile with a number in place of
+        /// `meta`. File systems slow down with very many files in one folder. Only `mpitrace` finds files in folders; others need them beside the metafile.
+        "dumpi-folders" => dumpi_folders: YesNo = false;
+
         /// Whether files of the same name are replaced. Otherwise a free name is chosen.
         "overwrite" => overwrite: YesNo = false;
 

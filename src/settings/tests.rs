@@ -136,7 +136,7 @@ fn every_key_reaches_its_field() {
          conversions record\nPAPI PAPI_TOT_CYC\nPAPI_2 PAPI_L1_DCM\n\
          functions off\nfunctions-include f*,g\nfunctions-exclude h\nfunctions-min 7\nfunctions-limit 8\n\
          posix all\nposix-include /a/*.nc b/\nposix-exclude /c\nrusage on\nrank-bits 32\noutputs dumpi, slog2\n\
-         directory /d\noutput o-%n\nfileroot f/r\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 64M\n\
+         directory /d\noutput o-%n\nfileroot f/r\ndumpi-folders yes\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 64M\n\
          disk-limit 3M\nat-disk-limit newest\ndeadline 7\nclock-sync no\nclock-forward yes\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
          class p2p disable\nclass send=success,env=disable\nranks 0-3, 8\ncomm-size 2-\nmessage-size -64K\n\
          merge parallel\nmatching-only-limit 1M\nfirst-calls 10\ncalls 5-6\ntime 0.25-60\npolling sample\npcontrol ignore\n\
@@ -192,6 +192,7 @@ fn every_key_reaches_its_field() {
         directory: "/d".into(),
         output: "o-%n".into(),
         fileroot: "f/r".into(),
+        dumpi_folders: true,
         overwrite: true,
         tmpdir: "/t".into(),
         keep_blocks: true,

@@ -167,8 +167,8 @@ fn mumps() {
     complete(&run);
 }
 
-/// mpi4py's own tests, some 2000 on each rank, which between them use nearly every function: as many pass and as many are
-/// skipped as without the recorder.
+/// mpi4py's own tests, some 2000 on each rank, which between them use nearly every function: all pass, and as many are skipped as without
+/// the recorder. That takes a run without it, minutes with an MPI that spins, so the whole suite on MPICH has none but with EVERY_MPI.
 ///
 /// `included` are parts of names of test modules, all where it is empty.
 fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
@@ -219,19 +219,20 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
     };
     let run = tracing.run(&python, &arguments);
     assert!(run.finished.status.success(), "{}", run.finished.story());
-    tracing.preload = false;
-    let plain = tracing.run(&python, &arguments).finished.succeeded();
-    assert_eq!(
-        verdicts(&run.finished),
-        verdicts(&plain),
-        "{}",
-        run.finished.story()
-    );
+    let traced = verdicts(&run.finished);
+    let is_long = included.is_empty() && mpi == Mpi::Mpich;
+    if !is_long || std::env::var_os("EVERY_MPI").is_some() {
+        tracing.preload = false;
+        let plain = tracing.run(&python, &arguments).finished.succeeded();
+        assert_eq!(traced, verdicts(&plain), "{}", run.finished.story());
+    }
+    let passed = traced.iter().filter(|verdict| **verdict == "OK").count();
+    assert_eq!(passed, 2, "{}", run.finished.story());
     let counted = run.counted();
     run.holds_calls(&counted);
     if included.is_empty() {
         assert!(counted[&0].len() > 300, "{} functions", counted[&0].len());
-        let tests = verdicts(&plain)
+        let tests = traced
             .iter()
             .find_map(|verdict| verdict.strip_prefix("Ran ")?.split(' ').next());
         let calls: u64 = counted.values().flat_map(CallTally::values).sum();

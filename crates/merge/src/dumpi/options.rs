@@ -10,6 +10,8 @@ use unify::functions::FunctionSelection;
 pub struct DumpiOptions {
     /// Prefix of all file names (setting `fileroot`), directories included; they must exist.
     pub root: PathBuf,
+    /// Whether the ranks' files lie in folders beside the metafile, those of [`DumpiOptions::RANKS_PER_FOLDER`] ranks in each.
+    pub folders: bool,
     /// The run's time stamp in file names, `2026.11.20.05.32.58`: the same on all ranks.
     pub stamp: String,
     /// Whether cpu times are written, where they were recorded (setting `timestamp cpu` and `full`).
@@ -36,6 +38,7 @@ impl Default for DumpiOptions {
     fn default() -> DumpiOptions {
         DumpiOptions {
             root: PathBuf::from("dumpi"),
+            folders: false,
             stamp: String::new(),
             cpu: true,
             wall: true,
@@ -50,6 +53,9 @@ impl Default for DumpiOptions {
 }
 
 impl DumpiOptions {
+    /// Ranks whose files lie in one folder, if there are folders.
+    pub const RANKS_PER_FOLDER: u32 = 256;
+
     /// Common prefix of the file names of the run: root and time stamp.
     pub(super) fn prefix(&self) -> PathBuf {
         let mut prefix = self.root.as_os_str().to_owned();
@@ -60,7 +66,11 @@ impl DumpiOptions {
 
     /// Path of the file of a rank.
     pub fn bin_path(&self, rank: u32) -> PathBuf {
-        meta::bin_path(&self.prefix(), rank, 4)
+        let prefix = self.prefix();
+        match self.folders {
+            true => meta::bin_path_in_folder(&prefix, rank, 4, Self::RANKS_PER_FOLDER),
+            false => meta::bin_path(&prefix, rank, 4),
+        }
     }
 
     /// Path of the metafile.

@@ -107,6 +107,12 @@ pub fn write(
         error,
     };
     check_table(file, table)?;
+    if options.folders
+        && let Some(folder) = path.parent()
+    {
+        // If it cannot be made, that shows when the file is.
+        drop(fs::create_dir_all(folder));
+    }
     let times = DumpiTimes::on_common_clock(scan);
     let mut writer = FileWriter::create(&path, times.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
@@ -171,6 +177,10 @@ pub fn write_meta(
             .to_vec(),
         version: Version::CURRENT,
         absent: Vec::new(),
+        ranks_per_folder: match options.folders {
+            true => DumpiOptions::RANKS_PER_FOLDER,
+            false => 0,
+        },
     };
     meta.set_present(present);
     let path = options.meta_path();

@@ -108,6 +108,7 @@ pub fn run(
     let mut meta = Meta {
         fileprefix: output.as_os_str().as_bytes().to_vec(),
         version: Version::CURRENT,
+        ranks_per_folder: 0,
         ..meta
     };
     meta.set_present(kept_ranks);

@@ -68,6 +68,7 @@ pub fn write(shape: &SynthSize, output: &Path, overwrite: Overwrite) -> Result<u
         fileprefix: prefix.file_name().unwrap_or_default().as_bytes().to_vec(),
         version: Version::CURRENT,
         absent: Vec::new(),
+        ranks_per_folder: 0,
     };
     let failed = |error| Failure::output(path.display(), &error);
     let mut file = PendingFile::create(&path).map_err(failed)?;

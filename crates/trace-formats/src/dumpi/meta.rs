@@ -27,6 +27,9 @@ pub struct Meta {
     /// Stretches of ranks that have no `.bin` file and need none, first and last one: they were not traced, or were left out.
     /// A key of libtrace's own, `absent`; without such ranks the file has no line for it.
     pub absent: Vec<(u32, u32)>,
+    /// Ranks whose `.bin` files lie together in a folder, see [`bin_path_in_folder`]; 0 if all lie beside the `.meta` file. A key of
+    /// libtrace's own, `ranksperfolder`; without folders the file has no line for it.
+    pub ranks_per_folder: u32,
 }
 
 /// Why a `.meta` file cannot be used.
@@ -68,6 +71,7 @@ impl Meta {
             fileprefix: Vec::new(),
             version: Version::new(0, 0, 0),
             absent: Vec::new(),
+            ranks_per_folder: 0,
         };
         let mut has_numprocs = false;
         for (i, line) in text.split(|b| *b == b'\n').enumerate() {
@@ -88,6 +92,7 @@ impl Meta {
                 b"subversion" => meta.version.minor = number(value, i, "subversion")?,
                 b"subsubversion" => meta.version.patch = number(value, i, "subsubversion")?,
                 b"absent" => meta.absent = stretches(value, i, "absent")?,
+                b"ranksperfolder" => meta.ranks_per_folder = number(value, i, "ranksperfolder")?,
                 _ => {}
             }
         }
@@ -135,6 +140,10 @@ impl Meta {
             let all: Vec<String> = self.absent.iter().map(stretch).collect();
             text.extend_from_slice(format!("absent={}\n", all.join(",")).as_bytes());
         }
+        if self.ranks_per_folder > 0 {
+            let line = format!("ranksperfolder={}\n", self.ranks_per_folder);
+            text.extend_from_slice(line.as_bytes());
+        }
         text
     }
 
@@ -159,20 +168,23 @@ impl Meta {
         }
         places.push(prefix.to_owned());
         const WIDTHS: [usize; 10] = [4, 5, 6, 7, 8, 9, 3, 2, 1, 0];
-        let there: Vec<Vec<String>> = places.iter().map(|place| numbers_at(place)).collect();
-        let ranked = |(place, numbers): (&PathBuf, &Vec<String>), width: usize| -> BTreeMap<_, _> {
-            let rank = |number: &String| {
+        let numbered = |place: &PathBuf| match self.ranks_per_folder {
+            0 => numbered_files(place),
+            ranks => files_in_folders(place, ranks),
+        };
+        let there: Vec<Vec<(String, PathBuf)>> = places.iter().map(numbered).collect();
+        let ranked = |files: &[(String, PathBuf)], width: usize| -> BTreeMap<_, _> {
+            let rank = |(number, path): &(String, PathBuf)| {
                 let rank: u32 = number.parse().ok()?;
                 let fits = rank < self.numprocs && format!("{rank:0width$}") == *number;
-                let path = Some(bin_path(place, rank, width));
-                Some((rank, path.filter(|path| fits && path.is_file())?))
+                (fits && path.is_file()).then(|| (rank, path.clone()))
             };
-            numbers.iter().filter_map(rank).collect()
+            files.iter().filter_map(rank).collect()
         };
         let mut any = BTreeMap::new();
-        for at in places.iter().zip(&there) {
+        for files in &there {
             for width in WIDTHS {
-                let found = ranked(at, width);
+                let found = ranked(files, width);
                 if found.contains_key(&0) {
                     return RankFiles {
                         ranks: self.numprocs,
@@ -254,8 +266,32 @@ fn gaps(
     })
 }
 
-/// Texts between `PLACE-` and `.bin` in the names of a folder that are digits alone.
-fn numbers_at(place: &Path) -> Vec<String> {
+/// Files of a folder whose names have digits alone between `PLACE-` and `.bin`, each with these digits.
+fn numbered_files(place: &Path) -> Vec<(String, PathBuf)> {
+    numbered(place, "-", ".bin")
+}
+
+/// The same in the folders of a run that has them ([`bin_path_in_folder`]); a file in another folder than that of its rank is none of the run.
+fn files_in_folders(place: &Path, ranks_per_folder: u32) -> Vec<(String, PathBuf)> {
+    let Some(last) = place.file_name() else {
+        return Vec::new();
+    };
+    let files = |(folder, path): (String, PathBuf)| {
+        let mut files = numbered_files(&path.join(last));
+        files.retain(|(number, _)| {
+            let rank = number.parse::<u32>();
+            rank.is_ok_and(|rank| (rank / ranks_per_folder).to_string() == folder)
+        });
+        files
+    };
+    numbered(place, ".", "")
+        .into_iter()
+        .flat_map(files)
+        .collect()
+}
+
+/// Entries of a folder whose names have digits alone between that of `place` with `head` behind it and `tail`, each with these digits.
+fn numbered(place: &Path, head: &str, tail: &str) -> Vec<(String, PathBuf)> {
     let Some(last) = place.file_name() else {
         return Vec::new();
     };
@@ -266,17 +302,20 @@ fn numbers_at(place: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut head = last.as_encoded_bytes().to_vec();
-    head.push(b'-');
+    let begin = [last.as_encoded_bytes(), head.as_bytes()].concat();
     let number = |name: &OsStr| {
         let digits = name.as_encoded_bytes();
-        let digits = digits.strip_prefix(&head[..])?.strip_suffix(b".bin")?;
+        let digits = digits
+            .strip_prefix(&begin[..])?
+            .strip_suffix(tail.as_bytes())?;
         let digits = std::str::from_utf8(digits).ok()?;
         let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
         is_number.then(|| digits.to_owned())
     };
     let names = entries.flatten().map(|entry| entry.file_name());
-    names.filter_map(|name| number(&name)).collect()
+    names
+        .filter_map(|name| Some((number(&name)?, place.with_file_name(&name))))
+        .collect()
 }
 
 /// Stretches of ranks as the text of a value: `1,4-7`.
@@ -330,6 +369,19 @@ pub fn bin_path(prefix: &Path, rank: u32, width: usize) -> PathBuf {
     let mut name = prefix.as_os_str().to_owned();
     name.push(format!("-{rank:0width$}.bin"));
     PathBuf::from(name)
+}
+
+/// The `.bin` file of a rank of a run with so many ranks in a folder: the folder is named by the prefix, a dot, and its number from 0 on.
+pub fn bin_path_in_folder(
+    prefix: &Path,
+    rank: u32,
+    width: usize,
+    ranks_per_folder: u32,
+) -> PathBuf {
+    let mut folder = prefix.as_os_str().to_owned();
+    folder.push(format!(".{}", rank / ranks_per_folder.max(1)));
+    let name = bin_path(prefix, rank, width);
+    PathBuf::from(folder).join(name.file_name().unwrap_or_default())
 }
 
 /// The `.meta` file of a run.

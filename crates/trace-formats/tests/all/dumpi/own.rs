@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use trace_formats::dumpi::functions::{self, DumpiField, FieldCode, FieldShape};
-use trace_formats::dumpi::meta::{Meta, MetaError, prefix};
+use trace_formats::dumpi::meta::{Meta, MetaError, bin_path_in_folder, meta_path, prefix};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::{
@@ -226,6 +226,43 @@ fn files_appear_when_complete() {
             .contains("no/such/dir.bin")
     );
     fs::remove_dir_all(&dir).expect("our directory");
+}
+
+#[test]
+fn files_in_folders_are_found_and_strays_are_not() {
+    let folder = std::env::temp_dir().join(format!("dumpi-folders-{}", std::process::id()));
+    let prefix = folder.join("run");
+    let meta = Meta::parse(b"numprocs=600\nfileprefix=run\nranksperfolder=256\n").expect("sound");
+    assert_eq!(Meta::parse(&meta.text()).expect("what was written"), meta);
+    let mut expected = Vec::new();
+    for rank in [0, 255, 256, 599] {
+        let path = bin_path_in_folder(&prefix, rank, 4, 256);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(&path, b"").expect("written");
+        expected.push((rank, path));
+    }
+    assert!(expected[2].1.ends_with("run.1/run-0256.bin"));
+    // Of another run, of a rank that there is not, in the folder of other ranks, beside the metafile.
+    for stray in [
+        "run.0/other-0001.bin",
+        "run.2/run-0600.bin",
+        "run.1/run-0002.bin",
+        "run-0003.bin",
+    ] {
+        fs::write(folder.join(stray), b"").expect("written");
+    }
+    let found = meta.rank_files(&meta_path(&prefix));
+    let found: Vec<_> = found
+        .iter()
+        .map(|(rank, path)| (rank, path.to_owned()))
+        .collect();
+    assert_eq!(found, expected);
+    fs::remove_dir_all(&folder).expect("our folder");
+    let bad = Meta::parse(b"numprocs=1\nfileprefix=r\nranksperfolder=-1\n");
+    assert_eq!(
+        bad.map_err(|e| e.to_string()).expect_err("no number"),
+        "line 3: ranksperfolder is not a number that is possible here"
+    );
 }
 
 #[test]
