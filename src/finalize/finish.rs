@@ -54,6 +54,9 @@ use wrappers::Table;
 /// Bytes of memory without which no merge is begun.
 const MIN_MEMORY_BYTES: usize = 4 << 20;
 
+/// Bytes that limits must leave MPI for the messages of a parallel merge. MPICH ends the program where it cannot allocate a request.
+const MIN_BYTES_FOR_MESSAGES: u64 = 64 << 20;
+
 /// Longest wait for ranks of other hosts about which nothing is said: a job whose ranks end at different times need not hear of it.
 const MAX_SILENT_WAIT: Duration = Duration::from_secs(10);
 
@@ -289,6 +292,7 @@ fn own_part(
         programs: vec![(world.rank as u32, host::program())],
         differing: u64::from(zero.difference.is_some()),
         difference: zero.difference.clone().unwrap_or_default(),
+        limited: u64::from(!memory::limits_leave(MIN_BYTES_FOR_MESSAGES)),
         silent: u64::from(missing.is_some()),
         reason: missing.map(|why| on_rank(world, &why)).unwrap_or_default(),
         ..RankSummary::default()
@@ -513,6 +517,10 @@ impl AllRanks<'_> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
         if settings.clock_forward {
             return Ok(Err(slices::said_tree("clock-forward is set")));
+        }
+        if whole.limited > 0 {
+            let why = "limits of memory (ulimit -v, -d) leave MPI less than 64 MB";
+            return Ok(Err(slices::said_tree(why)));
         }
         let mut outputs = (world.rank == 0).then(|| SharedOutputs::new(plan.clone()));
         let slice_settings = SliceSettings {

@@ -50,6 +50,8 @@ pub struct RankSummary {
     pub difference: String,
     /// Ranks that have no memory for the merge.
     pub starved: u64,
+    /// Ranks whose limits leave MPI little memory for messages.
+    pub limited: u64,
     /// Ranks that could not record anything.
     pub silent: u64,
     /// Why, of the lowest rank that has a reason.
@@ -102,6 +104,7 @@ impl RankSummary {
             self.silent,
             self.differing,
             self.starved,
+            self.limited,
         ];
         for n in numbers.iter().chain(&self.functions.0) {
             put_u64(&mut out, *n);
@@ -152,6 +155,7 @@ impl RankSummary {
             silent: b.u64()?,
             differing: b.u64()?,
             starved: b.u64()?,
+            limited: b.u64()?,
             ..RankSummary::default()
         };
         for word in &mut part.functions.0 {
@@ -200,6 +204,7 @@ impl RankSummary {
         self.silent += child.silent;
         self.differing += child.differing;
         self.starved += child.starved;
+        self.limited += child.limited;
         for (own, other) in [
             (&mut self.reason, child.reason),
             (&mut self.difference, child.difference),

@@ -172,6 +172,19 @@ pub fn has(bytes: usize) -> bool {
     !memory.is_null()
 }
 
+/// Whether limits leave the MPI library this many bytes of address space and of data. What it allocates for messages is not the recorder's to give.
+pub fn limits_leave(bytes: u64) -> bool {
+    // Pages of the address space, and of data and stack.
+    [(libc::RLIMIT_AS, 0), (libc::RLIMIT_DATA, 5)]
+        .into_iter()
+        .all(|(which, field)| {
+            limit(which).is_none_or(|limit| {
+                let taken = pages(field).unwrap_or(limit);
+                limit.saturating_sub(taken) >= bytes
+            })
+        })
+}
+
 /// Notes that this process is a forked child: it shares the reserve with its parent, and must not take any of it.
 pub fn forked() {
     arena::close();
@@ -190,8 +203,13 @@ fn limit(which: libc::__rlimit_resource_t) -> Option<u64> {
 
 /// Bytes of address space that this process has.
 fn address_space() -> Option<u64> {
+    pages(0)
+}
+
+/// A field of /proc/self/statm, in bytes.
+fn pages(field: usize) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split(' ').next()?.parse().ok()?;
+    let pages: u64 = text.split(' ').nth(field)?.trim().parse().ok()?;
     // SAFETY: a plain question.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     Some(pages * u64::try_from(page).ok()?)
