@@ -61,13 +61,36 @@ const OMPIO: &[Way] = &[
     (&[("OMPI_MCA_io", "romio321")], &["cb_buffer_size=1024"]),
 ];
 
-fn ways(mpi: Mpi) -> &'static [Way] {
-    if mpi.is_mpich() { ROMIO } else { OMPIO }
+/// Ways of [`ROMIO`] and [`OMPIO`] that are always tried; the others with EVERY_MPI.
+const ALWAYS: (&[usize], &[usize]) = (&[0, 1], &[0, 3, 6]);
+
+fn ways(mpi: Mpi) -> Vec<Way> {
+    let (all, always) = match mpi.is_mpich() {
+        true => (ROMIO, ALWAYS.0),
+        false => (OMPIO, ALWAYS.1),
+    };
+    let has_all = std::env::var_os("EVERY_MPI").is_some();
+    let ways = all.iter().enumerate();
+    ways.filter(|(n, _)| has_all || always.contains(n))
+        .map(|(_, &way)| way)
+        .collect()
 }
 
-/// Runs the program under strace with the recorder. `None` if it dies so, and dies without the recorder, too: overlapping writes destroy
-/// the heap of some of Open MPI's components.
-fn run(mpi: Mpi, program: &Path, (variables, hints): Way, pattern: &str) -> Option<TracedRun> {
+/// Components of Open MPI 4.1 and patterns in which they destroy the heap, without a recorder, too: the program dies or hangs.
+const DESTROY_THE_HEAP: &[(&str, &[&str])] = &[
+    ("vulcan", &["nested", "few", "few_blocks"]),
+    ("dynamic_gen2", &["nested", "inside", "few", "few_blocks"]),
+    ("romio321", &["collective_requests", "few", "few_blocks"]),
+];
+
+fn destroys_the_heap((variables, _): Way, pattern: &str) -> bool {
+    DESTROY_THE_HEAP.iter().any(|(component, patterns)| {
+        variables.iter().any(|(_, value)| value == component) && patterns.contains(&pattern)
+    })
+}
+
+/// Runs the program under strace with the recorder.
+fn run(mpi: Mpi, program: &Path, (variables, hints): Way, pattern: &str) -> TracedRun {
     let mut all = vec![("TRACE_KEEP_BLOCKS", "yes")];
     all.extend(variables);
     // Hundreds of thousands of pieces under strace take their time.
@@ -84,13 +107,8 @@ fn run(mpi: Mpi, program: &Path, (variables, hints): Way, pattern: &str) -> Opti
     arguments.extend(hints);
     arguments.push(pattern);
     let run = tracing.run(Path::new("/bin/sh"), &arguments);
-    if run.finished.status.success() {
-        return Some(run);
-    }
-    tracing.preload = false;
-    let plain = tracing.run(program, &arguments[3..]);
-    assert!(!plain.finished.status.success(), "{}", run.finished.story());
-    None
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    run
 }
 
 /// Whether the report of the run's SLOG2 file says that ranks wrote the same bytes.
@@ -112,16 +130,15 @@ fn what_is_called_exact_is_what_strace_saw() {
     let (mut wrong, mut all) = (Vec::new(), OwnedBytes::default());
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let program = Program::c("owned_bytes").compile(mpi);
-        for (n, &way) in ways(mpi).iter().enumerate() {
+        for (n, way) in ways(mpi).into_iter().enumerate() {
             for &(pattern, overwrites) in PATTERNS.iter().filter(|p| is_wanted(p.0)) {
-                if n > 0 && pattern == "irregular_overlap" {
-                    continue; // it takes seconds, and the ways differ as for `irregular`
+                // It takes seconds, and the ways differ as for `irregular`.
+                let is_again = n > 0 && pattern == "irregular_overlap";
+                if is_again || destroys_the_heap(way, pattern) {
+                    continue;
                 }
                 let name = format!("{mpi:?} {:?} {:?} {pattern}", way.0, way.1);
-                let Some(run) = run(mpi, &program, way, pattern) else {
-                    println!("{name}: dies without a recorder, too");
-                    continue;
-                };
+                let run = run(mpi, &program, way, pattern);
                 let found = owned_bytes::compare(&run.trace(), run.folder.path());
                 println!("{name}: {found}");
                 assert!(found.transfers > 0, "{name}");
