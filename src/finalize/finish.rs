@@ -505,8 +505,8 @@ impl AllRanks<'_> {
         }
     }
 
-    /// Has all ranks write the files together; `operations` are those below MPI, which rank 0 has drawn. Gives at rank 0 what was written, and the number of messages whose other endpoint is not
-    /// known. The inner error says on all ranks why that cannot be. Collective.
+    /// Has all ranks write the files together; `operations` are those below MPI, which rank 0 has drawn. Gives at rank 0 what was written, and
+    /// the number of messages whose other endpoint is not known. The inner error says on all ranks why that cannot be. Collective.
     fn in_parallel(
         &self,
         schema: &Schema<'_>,

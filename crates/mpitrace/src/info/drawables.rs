@@ -1,6 +1,7 @@
 //! Information about a trace that can be read as drawables.
 
 use super::report::{InfoReport, object};
+use super::unfinished::UnfinishedCalls;
 use crate::terminal::progress::TaskProgress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +63,7 @@ pub fn describe(source: &dyn Source, report: &mut InfoReport) {
     let mut counts: BTreeMap<i32, u64> = BTreeMap::new();
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut lines = BTreeSet::new();
+    let mut unfinished = UnfinishedCalls::new(&definitions.categories);
     let progress = TaskProgress::drawables("reading", report.quiet);
     let read = source.for_each(&mut |drawable: &Drawable<'_>| {
         progress.step();
@@ -71,6 +73,7 @@ pub fn describe(source: &dyn Source, report: &mut InfoReport) {
             Topology::Arrow => 2,
         }] += 1;
         *counts.entry(drawable.category).or_default() += 1;
+        unfinished.take(drawable.category, drawable.info);
         for vertex in drawable.vertices {
             from = from.min(vertex.time);
             to = to.max(vertex.time);
@@ -80,6 +83,7 @@ pub fn describe(source: &dyn Source, report: &mut InfoReport) {
     });
     report.span(from, to);
     describe_kinds(kinds, report);
+    unfinished.put(report);
     describe_lines(
         lines.iter().filter_map(|&line| definitions.line(line)),
         report,

@@ -7,6 +7,7 @@ mod dumpi;
 mod legacy;
 pub mod report;
 mod slog2;
+mod unfinished;
 
 use crate::failure::Failure;
 use crate::trace_files::dumpi_run::is_meta;

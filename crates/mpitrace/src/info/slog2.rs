@@ -1,10 +1,12 @@
-//! SLOG2 files: what header, categories, views and directory tell; of the tree only the directory is read.
+//! SLOG2 files: what header, categories, views and directory tell. The nodes of the tree are read only if there are annotations, which tell of
+//! unfinished calls.
 
 use super::drawables::{describe_kinds, describe_lines};
 use super::report::{InfoReport, object};
+use super::unfinished::UnfinishedCalls;
 use serde_json::Value;
 use trace_formats::slog2::{
-    Annotated, Salvage, Slog2Error, Slog2Layout, Slog2Reader, lines_of_views,
+    Annotated, NodeDrawable, Salvage, Slog2Error, Slog2Layout, Slog2Reader, lines_of_views,
 };
 use trace_model::Topology;
 
@@ -67,6 +69,21 @@ pub fn describe(bytes: &[u8], report: &mut InfoReport) {
         }
         describe_kinds(kinds, report);
     }
+    let mut unfinished = UnfinishedCalls::new(reader.categories());
+    if unfinished.is_possible() {
+        // Damaged nodes are what `check` tells of.
+        let nodes = directory
+            .iter()
+            .filter_map(|entry| reader.node(entry.ptr).ok());
+        for node in nodes {
+            for drawable in &node.nestless {
+                if let NodeDrawable::Primitive(event) = drawable {
+                    unfinished.take(event.category, event.info);
+                }
+            }
+        }
+    }
+    unfinished.put(report);
     describe_lines(lines_of_views(reader.line_id_maps()).values(), report);
     let views = reader.line_id_maps().iter().map(|map| {
         let columns: Vec<_> = map

@@ -576,11 +576,12 @@ fn a_rank_that_died_in_mpi_init_is_put_in() {
         checked.contains("MPI_Init unfinished on rank 1"),
         "{checked}"
     );
-    let info = folder.succeeds(&["info", &meta]);
-    let line = info
-        .lines()
-        .find(|line| line.starts_with("calls unfinished"));
-    assert_eq!(line.map(|line| line.ends_with(" 1")), Some(true), "{info}");
+    for file in [&meta, "p.slog2", "p.clog2"] {
+        let info = folder.succeeds(&["info", file]);
+        let mut lines = info.lines();
+        let line = lines.find(|line| line.starts_with("calls unfinished"));
+        assert_eq!(line.map(|line| line.ends_with(" 1")), Some(true), "{info}");
+    }
     // Without the file's name nobody knows which rank it was.
     let path = folder.0.join("libtrace.p.1.501.blocks");
     fs::rename(path, folder.0.join("other.blocks")).unwrap();

@@ -1,0 +1,57 @@
+//! Calls of a merged trace that never came to their end: at the beginning of each stands an annotation that says so.
+
+use super::report::{InfoReport, object};
+use std::collections::BTreeMap;
+use trace_model::{Category, Topology};
+
+/// The unfinished calls of a trace, by function.
+#[derive(Debug, Default)]
+pub struct UnfinishedCalls {
+    /// Category of annotations; `None` if the trace has none.
+    annotation: Option<i32>,
+    by_function: BTreeMap<String, u64>,
+}
+
+impl UnfinishedCalls {
+    /// None so far, for a trace with these categories.
+    pub fn new(categories: &[Category]) -> UnfinishedCalls {
+        let is_annotation = |category: &&Category| {
+            category.topology == Topology::Event && category.name.to_str() == "annotation"
+        };
+        UnfinishedCalls {
+            annotation: categories.iter().find(is_annotation).map(|c| c.index),
+            by_function: BTreeMap::new(),
+        }
+    }
+
+    /// Whether there can be any.
+    pub fn is_possible(&self) -> bool {
+        self.annotation.is_some()
+    }
+
+    /// Takes a drawable: its category and its info.
+    pub fn take(&mut self, category: i32, info: &[u8]) {
+        if self.annotation != Some(category) {
+            return;
+        }
+        let text = info.split_first_chunk().and_then(|(length, text)| {
+            let text = text.get(..usize::from(u16::from_be_bytes(*length)))?;
+            std::str::from_utf8(text).ok()?.strip_prefix("unfinished ")
+        });
+        if let Some(function) = text.filter(|function| function.starts_with("MPI")) {
+            *self.by_function.entry(function.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Reports them, if there are any.
+    pub fn put(&self, report: &mut InfoReport) {
+        if self.by_function.is_empty() {
+            return;
+        }
+        report.put("calls_unfinished", self.by_function.values().sum::<u64>());
+        let rows = self.by_function.iter().map(|(name, &count)| {
+            object([("name", name.as_str().into()), ("calls", count.into())])
+        });
+        report.put("unfinished", rows.collect::<Vec<_>>());
+    }
+}
