@@ -20,7 +20,7 @@ const MIN_WINDOWS_A_RANK: u64 = 4;
 const MESSAGE_BYTES: u64 = 8 << 10;
 /// Blocks of a CLOG2 file that a window should fill, as the last one of a window is not full. A call takes twice the room of SLOG2 in it.
 const MIN_BLOCKS: u64 = 16;
-/// Bytes of nodes that a rank keeps in memory until their places in the file are known.
+/// Bytes of nodes, and of blocks of a CLOG2 file, that a rank keeps in memory until their places in the files are known.
 const ROUND_BYTES: u64 = 4 << 20;
 
 /// What one rank has to draw, or all together.
@@ -139,7 +139,9 @@ impl SlicePlan {
             0 => wanted,
             each => each * share,
         };
-        let window_bytes = (leaf_bytes * leaves_each).max(1);
+        // Blocks of a CLOG2 file are kept as well, with twice the bytes.
+        let formats = if totals.clog2_block > 0 { 3 } else { 1 };
+        let window_bytes = (leaf_bytes * leaves_each * formats).max(1);
         let mut round = 1;
         while round < ranks || round * children * window_bytes <= ROUND_BYTES * ranks {
             round *= children;
