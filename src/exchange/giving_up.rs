@@ -44,7 +44,7 @@ unsafe impl Sync for DiscardedBytes {}
 static DISCARDED: DiscardedBytes = DiscardedBytes(UnsafeCell::new([0; MESSAGE_BYTES]));
 
 /// Takes what others have sent before they gave up, and waits until nothing is under way between any two ranks, no longer than `deadline`.
-/// It needs no memory. Collective: each rank tells its parent in the tree when all that it and the ranks below it have sent is gone. Rank 0
+/// No memory is allocated. Collective: each rank tells its parent in the tree when all that it and the ranks below it have sent is gone. Rank 0
 /// tells all when that holds for every rank. A rank that waits no longer tells its neighbours, who then need not wait for it either.
 pub fn part(line: &Exchange, deadline: Option<Duration>) {
     under_way::cancel_receives();

@@ -53,7 +53,7 @@ pub fn heard(line: &Exchange) -> Option<ExchangeFailure> {
 pub struct TakenMessage {
     /// The rank that sent it.
     pub from: i32,
-    /// Its tag.
+    /// The tag with which it was sent.
     pub tag: i32,
     /// Bytes in the place that was given for it.
     pub bytes: usize,

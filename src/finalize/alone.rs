@@ -122,12 +122,9 @@ fn merged(
     }
     let mut outputs = OutputFiles::new(plan(world, settings, base, whole, merge.preamble()));
     let mut failure = None;
-    let comms = merge.comm_table().0.len();
     if whole.operations > 0 && settings.outputs.slog2 {
-        let base = operations::base(&merge.preamble(), merge.zero_ns(), comms);
         let folder = folder::temporary(settings);
-        let last = merge.last_ns();
-        match operations::draw_files(files, table, base, last, &folder) {
+        match operations::draw_files(merge, files, table, &folder) {
             Ok(drawn) => outputs.draw(drawn),
             Err(e) => {
                 failure = Some(format!("operations below MPI are not in the trace: {e}"));

@@ -97,13 +97,7 @@ impl<'a> SliceMerge<'a> {
             return Ok(Err(why));
         }
         let scan = settings.scan;
-        let last_ns = scan.last_ns().unwrap_or(settings.zero_ns);
-        let end = last_ns.wrapping_sub(settings.zero_ns) as f64 / 1e9;
-        let mut share = SliceShare {
-            calls: scan.pace.calls(),
-            start: 0.0,
-            end,
-        };
+        let mut share = SliceShare::of_process(scan, settings.zero_ns);
         if let Some(drawn) = settings.operations {
             share = share.with_operations(drawn);
         }

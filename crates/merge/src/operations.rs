@@ -1,5 +1,6 @@
 //! Drawables of the operations below MPI and of their edges, from the attribution, sorted for the tree of an SLOG2 file.
 
+use crate::local::Merge;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -54,22 +55,24 @@ pub fn base(preamble: &Preamble, zero_ns: i64, comms: usize) -> DrawingBase {
     }
 }
 
-/// Joins and draws what is in the block files of a run whose last call ended at `last_ns`. Temporary files go to `folder`.
+/// Joins and draws what is in the block files of a run, which `merge` has looked through, those of servers and devices among them. Temporary files
+/// go to `folder`.
 ///
 /// # Errors
 /// If the files do not belong together, and when a temporary file could not be written or read.
 pub fn draw_files(
+    merge: &Merge<'_, '_, '_>,
     files: &[BlockFile<'_>],
     table: &Table,
-    base: DrawingBase,
-    last_ns: i64,
     folder: &Path,
 ) -> Result<DrawnOperations, Stop> {
+    let (zero_ns, last_ns) = (merge.zero_ns(), merge.last_ns());
+    let base = base(&merge.preamble(), zero_ns, merge.comm_table().0.len());
     let mut operations = OperationSort::new(base, folder);
     attribute_files(
         files,
         table,
-        &mut |record| match is_of_run(record, base.zero_ns, last_ns) {
+        &mut |record| match is_of_run(record, zero_ns, last_ns) {
             true => operations.take(record),
             false => Ok(()),
         },

@@ -12,9 +12,6 @@ use merge::slices::{
 };
 use trace_formats::slog2::TreeOptions;
 
-/// Bytes of a leaf for each line, as the recorder has them.
-pub const LEAF_BYTES_A_LINE: u64 = 1600;
-
 /// What a rank has done, and its peak of memory in bytes.
 pub type RankResult = (RankCounts, u64);
 
@@ -86,7 +83,7 @@ pub fn simulate(ranks: u32, calls: u64, has_clog2: bool, network: LogGp) -> Full
     let scans: Vec<_> = merge.scans().collect();
     let tree = TreeOptions {
         children_per_node: 2,
-        leaf_byte_size: (LEAF_BYTES_A_LINE as i32 * ranks as i32).max(65_536),
+        leaf_byte_size: TreeOptions::leaf_for(ranks.into()),
     };
     let zero_ns = merge.zero_ns();
     let mut result = FullResult {
@@ -103,13 +100,8 @@ pub fn simulate(ranks: u32, calls: u64, has_clog2: bool, network: LogGp) -> Full
             let one = move || {
                 peers.begin();
                 memory::begin();
-                let share = SliceShare {
-                    calls: scan.pace.calls(),
-                    start: 0.0,
-                    end: scan.last_ns().unwrap_or(zero_ns).wrapping_sub(zero_ns) as f64 / 1e9,
-                };
                 let totals = SliceTotals {
-                    share,
+                    share: SliceShare::of_process(scan, zero_ns),
                     ranks,
                     tree,
                     clog2_block: if has_clog2 { preamble.block_size } else { 0 },

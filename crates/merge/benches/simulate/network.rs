@@ -24,7 +24,7 @@ pub struct RankCounts {
     pub messages_taken: u64,
     pub bytes_sent: u64,
     pub bytes_taken: u64,
-    /// Its clock at its end, ns.
+    /// Clock of the rank when it ends, ns.
     pub clock: u64,
     /// Processor time of its own, ns, without that of messages.
     pub computed: u64,
@@ -51,7 +51,6 @@ struct RankState {
     taken: BinaryHeap<Reverse<(u64, usize)>>,
     /// Whether it waits for an event.
     is_waiting: bool,
-    has_ended: bool,
 }
 
 struct Simulation {
@@ -127,9 +126,7 @@ impl SimulatedPeers {
     pub fn end(mut self) -> RankCounts {
         self.compute();
         let mut simulation = self.lock();
-        let own = &mut simulation.ranks[self.rank as usize];
-        own.has_ended = true;
-        let counts = own.counts;
+        let counts = simulation.ranks[self.rank as usize].counts;
         self.pass_on(&mut simulation);
         counts
     }

@@ -1,17 +1,14 @@
 //! Plans for many ranks, made by the real code of synthetic histograms, and what follows from a plan for the busiest rank: messages,
 //! bytes, memory, time. No records are merged.
 
-use super::full::LEAF_BYTES_A_LINE;
 use super::network::LogGp;
-use merge::slices::{Histogram, SlicePlan, SliceShare, SliceTotals};
+use merge::slices::{self, Histogram, SlicePlan, SliceShare, SliceTotals};
 use trace_formats::slog2::TreeOptions;
 
 /// Bytes of the size of an item, as ranks tell it to each other.
 const ITEM_BYTES: u64 = 20;
 /// Bytes after which what a rank has of a window is sent.
-const SEGMENT_BYTES: u64 = 64 << 10;
-/// Bytes that a rank may have sent and others not yet taken.
-const UNDER_WAY: u64 = 4 << 20;
+const SEGMENT_BYTES: u64 = slices::SEGMENT_BYTES as u64;
 
 /// What a call costs, taken from a whole simulation.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +48,6 @@ fn stages(ranks: u64) -> u64 {
 /// A plan for `ranks` with `calls` calls each, and what it means.
 pub fn plan(ranks: u32, calls: u64, cost: CallCost, network: LogGp) -> PlannedRank {
     let n = u64::from(ranks);
-    let leaf = (LEAF_BYTES_A_LINE * n).clamp(65_536, 1 << 30);
     let totals = SliceTotals {
         share: SliceShare {
             calls: n * calls,
@@ -61,7 +57,7 @@ pub fn plan(ranks: u32, calls: u64, cost: CallCost, network: LogGp) -> PlannedRa
         ranks,
         tree: TreeOptions {
             children_per_node: 2,
-            leaf_byte_size: leaf as i32,
+            leaf_byte_size: TreeOptions::leaf_for(n),
         },
         clog2_block: 0,
     };
@@ -113,7 +109,10 @@ pub fn plan(ranks: u32, calls: u64, cost: CallCost, network: LogGp) -> PlannedRa
         rounds,
         messages,
         bytes,
-        memory: of_window as u64 + UNDER_WAY + 2 * sizes + 8 * plan.leaves() as u64,
+        memory: of_window as u64
+            + slices::MAX_UNDER_WAY as u64
+            + 2 * sizes
+            + 8 * plan.leaves() as u64,
         seconds: ns / 1e9,
     }
 }
@@ -132,7 +131,7 @@ pub fn tree(ranks: u32, calls: u64, cost: CallCost, network: LogGp) -> PlannedRa
         messages,
         bytes,
         // A leaf in the making, a preview for each height, and messages of both children.
-        memory: (LEAF_BYTES_A_LINE * n).max(65_536) * 2 + 4 * SEGMENT_BYTES,
+        memory: TreeOptions::leaf_for(n) as u64 * 2 + 4 * SEGMENT_BYTES,
         seconds: ns / 1e9,
     }
 }

@@ -46,9 +46,7 @@ impl OperationProducer {
             if out.len() + segment.len() >= limit {
                 break false;
             }
-            while self.leaf + 1 < leaves.end && plan.end_of(self.leaf) <= time {
-                self.leaf += 1;
-            }
+            self.leaf = plan.leaf_from(self.leaf, leaves.end, time);
             match drawables.next() {
                 Ok(Some(drawable)) => {
                     let drawn = &mut segment.drawn;

@@ -48,11 +48,10 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
         threads: u32,
     ) -> LocalSlices<'m, 'f, 'a, 't> {
         let zero_ns = merge.zero_ns();
-        let of_calls = SliceShare {
-            calls: merge.scans().map(|scan| scan.pace.calls()).sum(),
-            start: 0.0,
-            end: merge.last_ns().wrapping_sub(zero_ns) as f64 / 1e9,
-        };
+        let shares = merge
+            .scans()
+            .map(|scan| SliceShare::of_process(scan, zero_ns));
+        let of_calls = shares.fold(SliceShare::default(), SliceShare::and);
         let totals = SliceTotals {
             share: match &operations {
                 Some(drawn) => of_calls.with_operations(drawn),

@@ -65,9 +65,9 @@ pub fn is_worth_while(calls: u64, processes: usize) -> bool {
 }
 
 /// Bytes that a rank may have sent and others not yet taken, beyond one message.
-const MAX_UNDER_WAY: usize = 4 << 20;
+pub const MAX_UNDER_WAY: usize = 4 << 20;
 /// Bytes after which what a rank has of a window is sent.
-const SEGMENT_BYTES: usize = 64 << 10;
+pub const SEGMENT_BYTES: usize = 64 << 10;
 
 /// What a rank brings to a merge by slices.
 pub struct SliceInput<'a> {

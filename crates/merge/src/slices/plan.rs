@@ -9,6 +9,7 @@ use super::pace::Histogram;
 use crate::operations::DrawnOperations;
 use trace_formats::slog2::{TreeNodeId, TreeOptions};
 use trace_model::TimeBBox;
+use unify::scan::Scan;
 
 /// Bytes of an SLOG2 file for each call, messages and previews included. A guess: leaves are larger or smaller by how wrong it is.
 const BYTES_A_CALL: u64 = 50;
@@ -24,7 +25,7 @@ const MIN_BLOCKS: u64 = 16;
 const ROUND_BYTES: u64 = 4 << 20;
 
 /// What one rank has to draw, or all together.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SliceShare {
     /// Recorded calls, regions, functions of the program, and operations below MPI with their arrows.
     pub calls: u64,
@@ -48,6 +49,16 @@ pub struct SliceTotals {
 }
 
 impl SliceShare {
+    /// What one process has recorded; `zero_ns` is time zero on rank 0's clock.
+    pub fn of_process(scan: &Scan, zero_ns: i64) -> SliceShare {
+        let last_ns = scan.last_ns().unwrap_or(zero_ns);
+        SliceShare {
+            calls: scan.pace.calls(),
+            start: 0.0,
+            end: last_ns.wrapping_sub(zero_ns) as f64 / 1e9,
+        }
+    }
+
     /// This one and that of operations below MPI.
     #[must_use]
     pub fn with_operations(self, drawn: &DrawnOperations) -> SliceShare {
@@ -211,6 +222,16 @@ impl SlicePlan {
     pub fn leaf_of(&self, time: f64) -> usize {
         let behind = self.cuts.partition_point(|&cut| cut <= time);
         behind.saturating_sub(1).min(self.leaves() - 1)
+    }
+
+    /// The leaf before leaf `end` in which a time is that is not before leaf `from`: for times that ascend, from one to the next.
+    #[inline]
+    pub(super) fn leaf_from(&self, from: usize, end: usize, time: f64) -> usize {
+        let mut leaf = from;
+        while leaf + 1 < end && self.end_of(leaf) <= time {
+            leaf += 1;
+        }
+        leaf
     }
 
     /// Beginning of a leaf, or the end of the last one, seconds.

@@ -98,9 +98,7 @@ impl<'a> Producer<'a> {
         let is_all = loop {
             match self.stream.peek_time() {
                 Some(time) if time < end => {
-                    while self.leaf + 1 < leaves.end && cutter.plan.end_of(self.leaf) <= time {
-                        self.leaf += 1;
-                    }
+                    self.leaf = cutter.plan.leaf_from(self.leaf, leaves.end, time);
                 }
                 _ => break true,
             }

@@ -227,9 +227,7 @@ pub(super) fn build(
             let drawable = EncodedDrawable::first_of(rest)?;
             rest = rest.get(drawable.bytes.len()..)?;
             let bounds = drawable.bounds;
-            while leaf + 1 < leaves.end && plan.end_of(leaf) <= bounds.latest {
-                leaf += 1;
-            }
+            leaf = plan.leaf_from(leaf, leaves.end, bounds.latest);
             let id = match bounds.earliest < plan.cut(leaf) {
                 true => plan.node_of(plan.leaf_of(bounds.earliest), leaf),
                 false => plan.node_above(leaf, 0),

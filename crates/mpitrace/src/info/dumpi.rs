@@ -2,6 +2,7 @@
 
 use super::drawables;
 use super::report::{InfoReport, object};
+use super::unfinished::put_functions;
 use crate::trace_files::dumpi_run::{is_call, missing, ranks_named};
 use crate::trace_files::input::OpenedInput;
 use serde_json::Value;
@@ -136,12 +137,7 @@ impl DumpiCalls {
             .iter()
             .map(|(name, count)| object([("name", (*name).into()), ("calls", (*count).into())]));
         report.put("functions", functions.collect::<Vec<_>>());
-        if !self.unfinished.is_empty() {
-            let unfinished = self.unfinished.iter().map(|(name, &count)| {
-                object([("name", name.as_str().into()), ("calls", count.into())])
-            });
-            report.put("unfinished", unfinished.collect::<Vec<_>>());
-        }
+        put_functions(&self.unfinished, report);
     }
 }
 

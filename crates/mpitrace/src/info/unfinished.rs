@@ -45,13 +45,20 @@ impl UnfinishedCalls {
 
     /// Reports them, if there are any.
     pub fn put(&self, report: &mut InfoReport) {
-        if self.by_function.is_empty() {
-            return;
+        if !self.by_function.is_empty() {
+            report.put("calls_unfinished", self.by_function.values().sum::<u64>());
+            put_functions(&self.by_function, report);
         }
-        report.put("calls_unfinished", self.by_function.values().sum::<u64>());
-        let rows = self.by_function.iter().map(|(name, &count)| {
-            object([("name", name.as_str().into()), ("calls", count.into())])
-        });
-        report.put("unfinished", rows.collect::<Vec<_>>());
     }
+}
+
+/// Reports unfinished calls by function, if there are any.
+pub fn put_functions(by_function: &BTreeMap<String, u64>, report: &mut InfoReport) {
+    if by_function.is_empty() {
+        return;
+    }
+    let rows = by_function
+        .iter()
+        .map(|(name, &count)| object([("name", name.as_str().into()), ("calls", count.into())]));
+    report.put("unfinished", rows.collect::<Vec<_>>());
 }

@@ -254,14 +254,11 @@ impl MergeableRun<'_> {
         if !self.has_operations() {
             return None;
         }
-        let merge = self.merge;
         let folder = base
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let comms = merge.comm_table().0.len();
-        let base = operations::base(&merge.preamble(), merge.zero_ns(), comms);
-        let drawn = operations::draw_files(self.files, self.table, base, merge.last_ns(), folder);
+        let drawn = operations::draw_files(self.merge, self.files, self.table, folder);
         drawn
             .map_err(|error| {
                 written.failures.push(format!(

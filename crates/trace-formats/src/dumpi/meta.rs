@@ -271,7 +271,8 @@ fn numbered_files(place: &Path) -> Vec<(String, PathBuf)> {
     numbered(place, "-", ".bin")
 }
 
-/// The same in the folders of a run that has them ([`bin_path_in_folder`]); a file in another folder than that of its rank is none of the run.
+/// As [`numbered_files`], in the folders of a run that has them ([`bin_path_in_folder`]). A file in another folder than that of its rank is
+/// none of the run.
 fn files_in_folders(place: &Path, ranks_per_folder: u32) -> Vec<(String, PathBuf)> {
     let Some(last) = place.file_name() else {
         return Vec::new();

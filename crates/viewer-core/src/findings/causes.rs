@@ -32,7 +32,7 @@ pub struct WaitPartner {
 /// Looks around calls of a trace.
 pub struct WaitCauses<'c, 'a> {
     trace: &'c OpenTrace<'a>,
-    /// Which calls on which ranks are one collective call, if all was read.
+    /// The pass over all drawables, which knows the calls that are one collective call; `None` if not all was read.
     pass: Option<&'c DrawablePass>,
     budget: ReadBudget<'c>,
     left: Cell<u64>,

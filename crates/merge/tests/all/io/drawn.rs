@@ -32,7 +32,7 @@ fn writer(nth: u32) -> Blocks {
     writer_of(nth, 1)
 }
 
-/// The same with so many writes, one behind the other.
+/// As [`writer`], with so many writes, one behind the other.
 fn writer_of(nth: u32, writes: u32) -> Blocks {
     let mut b = rank(nth as i32, 2);
     b.define(&Definition::File(OpenFileDefinition {
@@ -230,11 +230,7 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, way: Way) -> (Vec<u8>, Vec<u8>) {
         counters: Vec::new(),
         forward: false,
     };
-    let drawn = || {
-        let comms = merge.comm_table().0.len();
-        let base = operations::base(&merge.preamble(), merge.zero_ns(), comms);
-        draw_files(&files, &table, base, merge.last_ns(), folder).expect("drawn")
-    };
+    let drawn = || draw_files(&merge, &files, &table, folder).expect("drawn");
     let ended = if let Way::Slices(threads) = way {
         write_local(&merge, SharedOutputs::new(plan), Some(drawn()), threads).0
     } else {
