@@ -1,8 +1,10 @@
-//! Analysis of traces: statistics of any trace, and a report about its I/O.
+//! Analysis of traces: statistics of any trace, why its program is slow, and a report about its I/O.
 //!
 //! Everything here reads drawables, or what they say of operations below MPI. This crate must not change a trace, draw, or read
 //! block files.
 #![deny(missing_docs)]
 
 pub mod io;
+#[cfg(feature = "spill")]
+pub mod performance;
 pub mod stats;

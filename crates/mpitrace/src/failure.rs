@@ -12,6 +12,8 @@ pub enum Failure {
     Data(String),
     /// The call is wrong: exit code 2.
     Call(String),
+    /// A limit that the user has set is passed: exit code 3.
+    Limit(String),
     /// Nobody reads our output any more, as in `mpitrace print x | head`: no message, exit code 0.
     ClosedPipe,
 }

@@ -8,7 +8,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Look",
         &[
-            "view", "draw", "info", "stats", "io", "print", "window", "navigate",
+            "report", "view", "draw", "info", "stats", "io", "print", "window", "navigate",
         ],
     ),
     (

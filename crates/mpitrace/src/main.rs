@@ -1,6 +1,6 @@
 //! `mpitrace`: runs programs under the recorder, and reads, writes and converts traces of every format.
 //!
-//! Every subcommand ends with exit code 0 if all went well, 1 if a file is bad, 2 if the command line is. `run` ends with the
+//! Every subcommand ends with exit code 0 if all went well, 1 if a file is bad, 2 if the command line is, 3 if a limit that the user set is passed. `run` ends with the
 //! exit code of the program it starts.
 
 // The subcommands, each in the module of its name.
@@ -25,6 +25,7 @@ mod navigate;
 mod print;
 mod recover;
 mod repair;
+mod report;
 mod run;
 mod stats;
 mod status;
@@ -59,6 +60,7 @@ enum Command {
     Run(run::Arguments),
     Status(status::Arguments),
     Recover(recover::Arguments),
+    Report(report::Arguments),
     View(Box<view::Arguments>),
     Draw(draw::Arguments),
     Info(info::Arguments),
@@ -99,6 +101,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Draw(arguments) => draw::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
@@ -135,6 +138,10 @@ fn main() -> ExitCode {
         Err(Failure::Call(message)) => {
             complain(&message);
             ExitCode::from(2)
+        }
+        Err(Failure::Limit(message)) => {
+            complain(&message);
+            ExitCode::from(3)
         }
     }
 }

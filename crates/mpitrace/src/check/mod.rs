@@ -106,7 +106,7 @@ fn check(path: &Path, findings: &mut CheckFindings) -> Option<String> {
             findings.unreadable(message);
             return None;
         }
-        Err(Failure::ClosedPipe) => return None,
+        Err(Failure::ClosedPipe | Failure::Limit(_)) => return None,
     };
     let format = Format::of(&input);
     if format == Some(Format::Dumpi) && is_meta(&input) {

@@ -33,7 +33,7 @@ pub fn check(path: &Path, bytes: &[u8], findings: &mut CheckFindings) {
     match OpenedInput::open(path) {
         Ok(whole) => check_tree(&whole, findings),
         Err(Failure::Data(message) | Failure::Call(message)) => findings.unreadable(message),
-        Err(Failure::ClosedPipe) => {}
+        Err(Failure::ClosedPipe | Failure::Limit(_)) => {}
     }
 }
 

@@ -89,7 +89,7 @@ fn describe(path: &Path, quiet: bool) -> InfoReport {
             report.problem(message);
             return report;
         }
-        Err(Failure::ClosedPipe) => return report,
+        Err(Failure::ClosedPipe | Failure::Limit(_)) => return report,
     };
     report.put("bytes", input.len());
     let format = Format::of(&input);

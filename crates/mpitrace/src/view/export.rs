@@ -84,7 +84,7 @@ fn failed(failure: Failure) -> ApiError {
     ApiError {
         status: 500,
         message: match failure {
-            Failure::Data(message) | Failure::Call(message) => message,
+            Failure::Data(message) | Failure::Call(message) | Failure::Limit(message) => message,
             Failure::ClosedPipe => String::new(),
         },
     }

@@ -1,0 +1,188 @@
+//! The critical path: backwards from the end of the focus, along a rank, and at a wait over to the rank that was waited for.
+
+use std::collections::HashMap;
+
+/// Waits that are kept; when there are more, the shortest are forgotten.
+const MAX_EDGES: usize = 4 << 20;
+
+/// A wait, as the path needs it.
+#[derive(Clone, Copy, Debug)]
+struct WaitEdge {
+    /// End of the wait, seconds: the culprit did then what was waited for.
+    at: f64,
+    /// Seconds that it lasted; a wait of more than years has no place in a trace.
+    seconds: f32,
+    lane: u32,
+    culprit: u32,
+}
+
+/// The waits of all ranks, collected for the path.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WaitEdges {
+    edges: Vec<WaitEdge>,
+    /// Waits shorter than this are not kept, seconds.
+    shortest: f32,
+}
+
+/// A part of the path, on one lane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PathPiece {
+    pub lane: u32,
+    pub from: f64,
+    pub to: f64,
+}
+
+impl WaitEdges {
+    pub(super) fn add(&mut self, lane: u32, culprit: u32, from: f64, to: f64) {
+        let seconds = (to - from) as f32;
+        if seconds < self.shortest {
+            return;
+        }
+        if self.edges.len() == MAX_EDGES {
+            let mut lengths: Vec<f32> = self.edges.iter().map(|edge| edge.seconds).collect();
+            let middle = lengths.len() / 2;
+            let (_, median, _) = lengths.select_nth_unstable_by(middle, f32::total_cmp);
+            // Equal ones go together.
+            self.shortest = median.next_up();
+            let shortest = self.shortest;
+            self.edges.retain(|edge| edge.seconds >= shortest);
+        }
+        self.edges.push(WaitEdge {
+            at: to,
+            seconds,
+            lane,
+            culprit,
+        });
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.edges.clear();
+        self.shortest = 0.0;
+    }
+
+    /// The path from `end` on `lane` back to `start`, in order of time. Its pieces add up to the time in between.
+    pub(super) fn path(mut self, lane: u32, start: f64, end: f64) -> Vec<PathPiece> {
+        self.edges.sort_by(|a, b| a.at.total_cmp(&b.at));
+        let mut pieces = Vec::new();
+        let (mut lane, mut to) = (lane, end);
+        for edge in self.edges.iter().rev() {
+            if edge.lane != lane || edge.at > to {
+                continue;
+            }
+            if edge.at <= start {
+                break;
+            }
+            if to > edge.at {
+                pieces.push(PathPiece {
+                    lane,
+                    from: edge.at,
+                    to,
+                });
+            }
+            (lane, to) = (edge.culprit, edge.at);
+        }
+        if to > start {
+            pieces.push(PathPiece {
+                lane,
+                from: start,
+                to,
+            });
+        }
+        pieces.reverse();
+        pieces
+    }
+}
+
+/// Time on the path by lane and by category; `None` is computing outside of any state.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathProfile {
+    by_lane: Vec<Vec<(f64, f64)>>,
+    /// Next piece of each lane.
+    next: Vec<usize>,
+    /// Seconds by category.
+    pub by_category: HashMap<Option<u32>, f64>,
+}
+
+impl PathProfile {
+    pub(super) fn new(pieces: &[PathPiece], lanes: usize) -> PathProfile {
+        let mut by_lane = vec![Vec::new(); lanes];
+        for piece in pieces {
+            if let Some(own) = by_lane.get_mut(piece.lane as usize) {
+                own.push((piece.from, piece.to));
+            }
+        }
+        PathProfile {
+            next: vec![0; lanes],
+            by_lane,
+            by_category: HashMap::new(),
+        }
+    }
+
+    /// A lane spent a stretch of time in a category. The stretches of a lane come in order.
+    #[inline]
+    pub(super) fn add(&mut self, lane: u32, from: f64, to: f64, category: Option<u32>) {
+        let (Some(pieces), Some(next)) = (
+            self.by_lane.get(lane as usize),
+            self.next.get_mut(lane as usize),
+        ) else {
+            return;
+        };
+        let mut seconds = 0.0;
+        while let Some(&(start, end)) = pieces.get(*next) {
+            if start >= to {
+                break;
+            }
+            seconds += (end.min(to) - start.max(from)).max(0.0);
+            if end > to {
+                break;
+            }
+            *next += 1;
+        }
+        if seconds > 0.0 {
+            *self.by_category.entry(category).or_default() += seconds;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_changes_lanes_where_someone_was_waited_for() {
+        let mut edges = WaitEdges::default();
+        edges.add(1, 0, 1.0, 2.0);
+        edges.add(2, 1, 0.5, 3.0);
+        // Not on the path: the lane is left before.
+        edges.add(0, 2, 2.5, 2.6);
+        let piece = |lane, from, to| PathPiece { lane, from, to };
+        assert_eq!(
+            edges.path(2, 0.0, 4.0),
+            [piece(0, 0.0, 2.0), piece(1, 2.0, 3.0), piece(2, 3.0, 4.0)]
+        );
+        let mut profile = PathProfile::new(
+            &[piece(0, 0.0, 2.0), piece(1, 2.0, 3.0), piece(0, 3.0, 4.0)],
+            2,
+        );
+        profile.add(0, 0.0, 1.5, None);
+        profile.add(0, 1.5, 3.5, Some(7));
+        profile.add(1, 0.0, 2.25, Some(7));
+        profile.add(0, 3.5, 5.0, None);
+        profile.add(1, 2.25, 9.0, None);
+        assert_eq!(profile.by_category[&Some(7)], 0.5 + 0.5 + 0.25);
+        assert_eq!(profile.by_category[&None], 1.5 + 0.75 + 0.5);
+    }
+
+    #[test]
+    fn many_waits_take_little_memory() {
+        let mut edges = WaitEdges::default();
+        for nth in 0..MAX_EDGES as u32 + 10 {
+            let at = f64::from(nth);
+            edges.add(0, 1, at, at + if nth % 1000 == 0 { 0.5 } else { 0.1 });
+        }
+        assert!(edges.edges.len() < MAX_EDGES / 2);
+        let path = edges.path(0, 0.0, 100.0);
+        let sum: f64 = path.iter().map(|piece| piece.to - piece.from).sum();
+        assert!((sum - 100.0).abs() < 1e-9);
+    }
+}

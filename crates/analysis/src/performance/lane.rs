@@ -1,0 +1,199 @@
+//! What a thread of a rank is doing: its open states, the MPI call it is in, and the time it has spent.
+
+use super::clocks::ReplayClocks;
+use super::history::{RecentHistory, RootCause};
+use super::role::CategoryRole;
+use std::collections::HashMap;
+
+/// A timeline of the file: thread, communicator and rank in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LineUse {
+    pub lane: u32,
+    pub comm: u32,
+    pub rank: i32,
+}
+
+/// A state that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenState {
+    /// Number of the state in order of beginnings.
+    pub serial: u64,
+    pub category: u32,
+    pub role: CategoryRole,
+}
+
+/// What ended a wait: the other rank, and when it did what was waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitEnd {
+    pub lane: u32,
+    pub time: f64,
+}
+
+impl WaitEnd {
+    /// Keeps the later one.
+    pub(super) fn keep(latest: &mut Option<WaitEnd>, other: WaitEnd) {
+        if latest.is_none_or(|latest| latest.time < other.time) {
+            *latest = Some(other);
+        }
+    }
+}
+
+/// A receive that a call has posted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PostedReceive {
+    pub time: f64,
+    pub clocks: ReplayClocks,
+}
+
+/// A call that only looked for a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndedProbe {
+    pub category: u32,
+    pub enter: f64,
+    pub leave: f64,
+    /// Clocks when it began and when it ended, without a wait.
+    pub clocks: [ReplayClocks; 2],
+}
+
+/// The outermost MPI call that a thread is in.
+#[derive(Clone, Debug)]
+pub(super) struct OpenCall {
+    pub serial: u64,
+    pub category: u32,
+    pub role: CategoryRole,
+    pub line: LineUse,
+    pub enter: f64,
+    /// Clocks when it began.
+    pub clocks: ReplayClocks,
+    /// Clocks that it has to wait for.
+    pub needs: ReplayClocks,
+    /// The send that came last of the messages that the call received, and whether an earlier message was still to be received.
+    pub late_send: Option<WaitEnd>,
+    pub is_wrong_order: bool,
+    /// The receive that was posted last for the messages that the call sent.
+    pub late_receive: Option<WaitEnd>,
+    /// Number of a collective operation that the call is part of, and whether this rank is its root, if that is known.
+    pub operation: Option<(u64, Option<bool>)>,
+    /// Messages that the call sends.
+    pub sends: Vec<u32>,
+    /// Requests that the call completes.
+    pub completes: Vec<u32>,
+    /// The posted receives that the call completes, in the order of their posts.
+    pub posted: Vec<PostedReceive>,
+}
+
+/// A collective operation that a request stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StartedOperation {
+    pub comm: u32,
+    pub rank: i32,
+    pub number: u64,
+    pub is_root: Option<bool>,
+    pub role: super::role::CollectiveRole,
+}
+
+/// The requests of a rank that no call has completed yet. Any of its threads may.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RankRequests {
+    /// Receives that were begun, by request.
+    pub posted: HashMap<u32, PostedReceive>,
+    /// Messages that are being sent, by request.
+    pub sends: HashMap<u32, u32>,
+    /// Collective operations that were begun, by request.
+    pub operations: HashMap<u32, StartedOperation>,
+}
+
+/// A thread of a rank.
+#[derive(Clone, Debug)]
+pub(super) struct ThreadLane {
+    pub rank: i32,
+    /// Place of its rank among the ranks of the trace.
+    pub rank_place: u32,
+    pub thread: i32,
+    pub stack: Vec<OpenState>,
+    pub call: Option<OpenCall>,
+    /// Time of its latest event.
+    pub now: f64,
+    /// Since when it has been doing what it does outside of calls.
+    pub since: f64,
+    pub clocks: ReplayClocks,
+    /// Clocks at the end of the focus, once it has come.
+    pub end_clocks: Option<ReplayClocks>,
+    /// Seconds in the focus outside of MPI and of file operations.
+    pub useful: f64,
+    /// Seconds in the focus in file operations and calls of MPI-IO, without waiting there.
+    pub files: f64,
+    /// Seconds in the focus in MPI, with MPI-IO.
+    pub in_calls: f64,
+    /// Seconds in the focus in which it waited.
+    pub waited: f64,
+    /// Seconds in the focus in which others waited for it, as the root cause.
+    pub caused: f64,
+    pub history: RecentHistory,
+    /// The latest call that looked for a message, until one is received.
+    pub probe: Option<EndedProbe>,
+    /// Messages to this thread that are on their way.
+    pub incoming: super::message::IncomingMessages,
+    /// Whether a state was seen on it.
+    pub is_used: bool,
+}
+
+impl ThreadLane {
+    pub(super) fn new(rank: i32, thread: i32, rank_place: u32) -> ThreadLane {
+        ThreadLane {
+            rank,
+            rank_place,
+            thread,
+            stack: Vec::new(),
+            call: None,
+            now: f64::NEG_INFINITY,
+            since: f64::NEG_INFINITY,
+            clocks: ReplayClocks::default(),
+            end_clocks: None,
+            useful: 0.0,
+            files: 0.0,
+            in_calls: 0.0,
+            waited: 0.0,
+            caused: 0.0,
+            history: RecentHistory::default(),
+            probe: None,
+            incoming: super::message::IncomingMessages::default(),
+            is_used: false,
+        }
+    }
+
+    /// Whether it is the main thread of a rank, and did anything.
+    pub(super) fn is_main(&self) -> bool {
+        self.thread == 0 && self.is_used
+    }
+
+    /// Category of what the thread does outside of calls; `None` outside of any state.
+    pub(super) fn activity(&self) -> Option<u32> {
+        self.stack.last().map(|state| state.category)
+    }
+
+    /// Keeps in mind what the thread, which is this lane, did outside of calls until `time`.
+    pub(super) fn note_activity(&mut self, lane: u32, time: f64) {
+        let activity = self.activity();
+        self.history
+            .add(self.since, time, RootCause { lane, activity });
+        self.since = self.since.max(time);
+    }
+
+    /// The focus begins at `time`.
+    pub(super) fn restart(&mut self, time: f64) {
+        self.now = self.now.max(time);
+        self.since = self.since.max(time);
+        self.clocks = ReplayClocks::default();
+        self.useful = 0.0;
+        self.files = 0.0;
+        self.in_calls = 0.0;
+        self.waited = 0.0;
+        self.caused = 0.0;
+        if let Some(call) = &mut self.call {
+            call.enter = call.enter.max(time);
+            call.clocks = ReplayClocks::default();
+            call.needs = ReplayClocks::default();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Messages on their way: who sent them from which call, and who waits for them to be received.
+
+use super::clocks::ReplayClocks;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A call that has ended before it was known when the receive of its message was posted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndedCall {
+    pub category: u32,
+    pub enter: f64,
+    pub leave: f64,
+    /// Until when it is known to have waited.
+    pub waited_until: f64,
+}
+
+/// The call that is over when the message is: a blocking send, or the one that completes its request.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum SenderCall {
+    /// None, or one that the trace does not tell.
+    #[default]
+    Unknown,
+    /// Running, with this serial number.
+    Open(u64),
+    /// Over.
+    Ended(EndedCall),
+}
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TravellingMessage {
+    pub from: u32,
+    pub to: u32,
+    /// When the call began that sends it.
+    pub sent: f64,
+    pub clocks: ReplayClocks,
+    pub sender: SenderCall,
+    /// The request that stands for sending it.
+    pub request: Option<u32>,
+    /// Number of the use of this place, so that others know whether it is still the same message.
+    pub generation: u32,
+}
+
+/// All messages on their way. Places are used again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TravellingMessages {
+    messages: Vec<TravellingMessage>,
+    free: Vec<u32>,
+}
+
+impl TravellingMessages {
+    pub(super) fn add(&mut self, message: TravellingMessage) -> u32 {
+        match self.free.pop() {
+            Some(at) => {
+                let place = &mut self.messages[at as usize];
+                let generation = place.generation.wrapping_add(1);
+                *place = TravellingMessage {
+                    generation,
+                    ..message
+                };
+                at
+            }
+            None => {
+                self.messages.push(message);
+                (self.messages.len() - 1) as u32
+            }
+        }
+    }
+
+    pub(super) fn get(&self, at: u32) -> &TravellingMessage {
+        &self.messages[at as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, at: u32) -> &mut TravellingMessage {
+        &mut self.messages[at as usize]
+    }
+
+    pub(super) fn remove(&mut self, at: u32) -> TravellingMessage {
+        let message = self.messages[at as usize];
+        let place = &mut self.messages[at as usize];
+        place.generation = place.generation.wrapping_add(1);
+        self.free.push(at);
+        message
+    }
+
+    /// The focus begins anew: clocks start at zero.
+    pub(super) fn restart(&mut self) {
+        for message in &mut self.messages {
+            message.clocks = ReplayClocks::default();
+        }
+    }
+
+    fn is_alive(&self, incoming: &Incoming) -> bool {
+        self.get(incoming.at).generation == incoming.generation
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Incoming {
+    /// Order of sending.
+    serial: u64,
+    at: u32,
+    generation: u32,
+}
+
+/// The messages to one thread by order of sending.
+#[derive(Clone, Debug, Default)]
+pub(super) struct IncomingMessages {
+    waiting: BinaryHeap<Reverse<Incoming>>,
+    alive: usize,
+}
+
+impl IncomingMessages {
+    pub(super) fn add(&mut self, serial: u64, at: u32, messages: &TravellingMessages) {
+        if self.waiting.len() > 64 && self.waiting.len() > 2 * self.alive {
+            self.waiting
+                .retain(|Reverse(incoming)| messages.is_alive(incoming));
+            self.alive = self.waiting.len();
+        }
+        let generation = messages.get(at).generation;
+        self.waiting.push(Reverse(Incoming {
+            serial,
+            at,
+            generation,
+        }));
+        self.alive += 1;
+    }
+
+    pub(super) fn remove_one(&mut self) {
+        self.alive = self.alive.saturating_sub(1);
+    }
+
+    /// When the first of the messages was sent that are still on their way.
+    pub(super) fn earliest(&mut self, messages: &TravellingMessages) -> Option<f64> {
+        while let Some(Reverse(first)) = self.waiting.peek() {
+            if messages.is_alive(first) {
+                return Some(messages.get(first.at).sent);
+            }
+            self.waiting.pop();
+        }
+        None
+    }
+}

@@ -1,0 +1,531 @@
+//! What the analysis found: numbers with names, in the order of their weight.
+
+use super::critical_path::PathPiece;
+use super::history::RootCause;
+use super::pass::WaitPass;
+use super::wait::{Wait, WaitPattern};
+use serde::Serialize;
+use trace_model::Definitions;
+
+/// The analysis of a trace. Times are in seconds; shares and efficiencies are parts of 1.
+#[derive(Clone, Debug, Serialize)]
+pub struct PerformanceReport {
+    /// The program, where the file tells.
+    pub program: String,
+    /// Number of ranks, of their threads, and of hosts (0 where the file does not name them).
+    pub ranks: usize,
+    /// Threads of all ranks.
+    pub threads: usize,
+    /// Hosts; 0 where the file does not name them.
+    pub hosts: usize,
+    /// Drawables of the trace.
+    pub drawables: u64,
+    /// MPI calls of the trace.
+    pub calls: u64,
+    /// Messages of the trace.
+    pub messages: u64,
+    /// Bytes of the messages.
+    pub message_bytes: u64,
+    /// The range of time that all that follows is about.
+    pub focus: FocusTimes,
+    /// Time of all main threads in the focus by use.
+    pub time: TimeByUse,
+    /// Efficiencies of the main threads of ranks.
+    pub efficiencies: Efficiencies,
+    /// Waits by pattern, call and culprit, the longest first.
+    pub waits: Vec<WaitGroup>,
+    /// Waits by the rank that they are due to in the end, the longest first.
+    pub root_causes: Vec<RootCauseSum>,
+    /// Seconds on the critical path by rank, the longest first.
+    pub path_ranks: Vec<RankOnPath>,
+    /// Seconds on the critical path by what was done, the longest first.
+    pub path_activities: Vec<ActivityOnPath>,
+    /// How long the focus would be under other assumptions.
+    pub what_if: Vec<WhatIf>,
+    /// By rank.
+    pub by_rank: Vec<RankTimes>,
+    /// What the trace does not tell, in words.
+    pub notes: Vec<String>,
+}
+
+/// The range of time that is looked at.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FocusTimes {
+    /// Begin in the time of the trace.
+    pub from: f64,
+    /// End in the time of the trace.
+    pub to: f64,
+    /// Length.
+    pub seconds: f64,
+    /// From the begin of the trace to that of the focus.
+    pub before: f64,
+    /// From the end of the focus to that of the trace.
+    pub after: f64,
+    /// Whether it is the time between MPI_Init and MPI_Finalize; else it was chosen, or the trace has no such calls.
+    pub is_between_init_and_finalize: bool,
+}
+
+/// Time of the main threads of all ranks.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct TimeByUse {
+    /// Ranks times the length of the focus.
+    pub all: f64,
+    /// Outside of MPI and of file operations.
+    pub computing: f64,
+    /// Waiting for other ranks.
+    pub waiting: f64,
+    /// In MPI without waiting: transfer and overhead.
+    pub transfer: f64,
+    /// In file operations and MPI-IO, without waiting for ranks.
+    pub files: f64,
+}
+
+/// Efficiencies as the POP methodology defines them. Each is the product of those below it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Efficiencies {
+    /// Mean of the computing times divided by the length of the focus.
+    pub parallel: f64,
+    /// Mean of the computing times divided by the longest.
+    pub load_balance: f64,
+    /// Longest computing time divided by the length of the focus.
+    pub communication: f64,
+    /// Longest computing time divided by the length of a replay in which data moves in no time.
+    pub serialisation: f64,
+    /// Length of that replay divided by the length of the focus.
+    pub transfer: f64,
+    /// Length of that replay, seconds.
+    pub ideal_seconds: f64,
+    /// The longest computing time, seconds, and its rank.
+    pub longest_computing: f64,
+    /// Rank with the longest computing time.
+    pub longest_computing_rank: i32,
+    /// Mean of the computing times, seconds.
+    pub mean_computing: f64,
+}
+
+/// A call to look at.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PlaceInTrace {
+    /// Rank that waits.
+    pub rank: i32,
+    /// Its thread.
+    pub thread: i32,
+    /// Begin of the wait, seconds.
+    pub from: f64,
+    /// End of the wait, seconds.
+    pub to: f64,
+}
+
+/// Waits with the same pattern, call and culprit.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaitGroup {
+    /// Why ranks waited.
+    pub pattern: WaitPattern,
+    /// The function in which they waited.
+    pub call: String,
+    /// Rank that was waited for.
+    pub culprit: i32,
+    /// Its thread.
+    pub culprit_thread: i32,
+    /// Seconds of all that waited.
+    pub seconds: f64,
+    /// Share of the time of all ranks.
+    pub share: f64,
+    /// Number of waits.
+    pub count: u64,
+    /// Threads that waited.
+    pub waiting: u32,
+    /// Of the seconds, those that are due to another rank, because the culprit waited itself.
+    pub caused_elsewhere: f64,
+    /// Of a late sender: seconds of waits in which a message that was sent earlier was received later.
+    pub wrong_order: f64,
+    /// The first such wait.
+    pub first: PlaceInTrace,
+    /// The longest such wait.
+    pub longest: PlaceInTrace,
+    /// Rank that most of it is due to in the end.
+    pub cause_rank: i32,
+    /// What that rank did meanwhile: a state of the program, a file operation or an MPI call; `None` is computing outside of any.
+    pub cause_activity: Option<String>,
+}
+
+/// Waits that are due to one rank in the end.
+#[derive(Clone, Debug, Serialize)]
+pub struct RootCauseSum {
+    /// The rank.
+    pub rank: i32,
+    /// Its thread.
+    pub thread: i32,
+    /// What it did meanwhile; `None` is computing outside of any state.
+    pub activity: Option<String>,
+    /// Seconds of all that waited.
+    pub seconds: f64,
+    /// Share of the time of all ranks.
+    pub share: f64,
+    /// Number of waits.
+    pub count: u64,
+}
+
+/// A rank on the critical path.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RankOnPath {
+    /// The rank.
+    pub rank: i32,
+    /// Its thread.
+    pub thread: i32,
+    /// Seconds on the path.
+    pub seconds: f64,
+    /// Share of the path.
+    pub share: f64,
+}
+
+/// What was done on the critical path.
+#[derive(Clone, Debug, Serialize)]
+pub struct ActivityOnPath {
+    /// A state's category; `None` is computing outside of any.
+    pub activity: Option<String>,
+    /// Seconds on the path.
+    pub seconds: f64,
+    /// Share of the path.
+    pub share: f64,
+    /// Seconds that ranks spend in it on average.
+    pub mean: f64,
+    /// Seconds on the path less that mean: what balancing it could save. 0 where it is less.
+    pub imbalance_cost: f64,
+}
+
+/// A replay under another assumption.
+#[derive(Clone, Debug, Serialize)]
+pub struct WhatIf {
+    /// The assumption, in words.
+    pub assumption: String,
+    /// How long the focus would be, seconds.
+    pub seconds: f64,
+    /// How many times as fast that is.
+    pub speedup: f64,
+}
+
+/// Times of a rank's main thread in the focus.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RankTimes {
+    /// The rank.
+    pub rank: i32,
+    /// Outside of MPI and of file operations.
+    pub computing: f64,
+    /// In MPI, with waits.
+    pub mpi: f64,
+    /// Waiting for other ranks.
+    pub waiting: f64,
+    /// In file operations and MPI-IO.
+    pub files: f64,
+    /// Time that others waited and that is due to this rank in the end.
+    pub caused: f64,
+}
+
+/// A part of a whole; 0 of nothing.
+fn part(of: f64, whole: f64) -> f64 {
+    if whole > 0.0 { of / whole } else { 0.0 }
+}
+
+/// Puts the results of the two passes into one report.
+pub(super) fn build(
+    definitions: &Definitions,
+    first: &WaitPass<'_>,
+    second: &WaitPass<'_>,
+    path: &[PathPiece],
+    slowest: Option<u32>,
+) -> PerformanceReport {
+    let builder = ReportBuilder {
+        pass: first,
+        seconds: (first.focus.to - first.focus.from).max(0.0),
+    };
+    let mut hosts: Vec<&String> = (definitions.lines.iter())
+        .filter_map(|line| line.host.as_ref())
+        .collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    PerformanceReport {
+        program: definitions.program.clone(),
+        ranks: builder.mains().count(),
+        threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
+        hosts: hosts.len(),
+        drawables: first.counts.drawables,
+        calls: first.counts.calls,
+        messages: first.counts.messages,
+        message_bytes: first.counts.message_bytes,
+        focus: builder.focus(),
+        time: builder.time(),
+        efficiencies: builder.efficiencies(),
+        waits: builder.waits(),
+        root_causes: builder.root_causes(),
+        path_ranks: builder.path_ranks(path),
+        path_activities: builder.path_activities(second),
+        what_if: builder.what_if(second, slowest),
+        by_rank: builder.by_rank(),
+        notes: builder.notes(),
+    }
+}
+
+struct ReportBuilder<'p, 'a> {
+    pass: &'p WaitPass<'a>,
+    /// Length of the focus.
+    seconds: f64,
+}
+
+impl ReportBuilder<'_, '_> {
+    fn mains(&self) -> impl Iterator<Item = &super::lane::ThreadLane> {
+        self.pass.lanes.iter().filter(|lane| lane.is_main())
+    }
+
+    /// Time of all ranks together.
+    fn all(&self) -> f64 {
+        self.seconds * self.mains().count() as f64
+    }
+
+    fn name(&self, category: u32) -> String {
+        let category = self.pass.categories.get(category as usize);
+        category.map_or_else(String::new, |category| category.name.to_str().into_owned())
+    }
+
+    fn rank(&self, lane: u32) -> (i32, i32) {
+        let lane = self.pass.lanes.get(lane as usize);
+        lane.map_or((0, 0), |lane| (lane.rank, lane.thread))
+    }
+
+    fn focus(&self) -> FocusTimes {
+        let focus = self.pass.focus;
+        let bounds = self.pass.bounds;
+        FocusTimes {
+            from: focus.from,
+            to: focus.to,
+            seconds: self.seconds,
+            before: (focus.from - bounds.earliest).max(0.0),
+            after: (bounds.latest - focus.to).max(0.0),
+            is_between_init_and_finalize: focus.is_automatic && focus.has_begin && focus.has_end,
+        }
+    }
+
+    fn time(&self) -> TimeByUse {
+        let sum = |value: fn(&super::lane::ThreadLane) -> f64| self.mains().map(value).sum::<f64>();
+        let all = self.all();
+        let (computing, waiting, files) = (
+            sum(|lane| lane.useful),
+            sum(|lane| lane.waited),
+            sum(|lane| lane.files),
+        );
+        TimeByUse {
+            all,
+            computing,
+            waiting,
+            files,
+            transfer: (all - computing - waiting - files).max(0.0),
+        }
+    }
+
+    fn efficiencies(&self) -> Efficiencies {
+        let longest = self.mains().max_by(|a, b| a.useful.total_cmp(&b.useful));
+        let longest_computing = longest.map_or(0.0, |lane| lane.useful);
+        let sum: f64 = self.mains().map(|lane| lane.useful).sum();
+        let mean_computing = part(sum, self.mains().count() as f64);
+        let [(ideal, _), ..] = self.pass.lengths();
+        let ideal_seconds = ideal.min(self.seconds).max(longest_computing);
+        Efficiencies {
+            parallel: part(mean_computing, self.seconds),
+            load_balance: part(mean_computing, longest_computing),
+            communication: part(longest_computing, self.seconds),
+            serialisation: part(longest_computing, ideal_seconds),
+            transfer: part(ideal_seconds, self.seconds),
+            ideal_seconds,
+            longest_computing,
+            longest_computing_rank: longest.map_or(0, |lane| lane.rank),
+            mean_computing,
+        }
+    }
+
+    fn place(&self, wait: &Wait) -> PlaceInTrace {
+        let (rank, thread) = self.rank(wait.lane);
+        PlaceInTrace {
+            rank,
+            thread,
+            from: wait.from,
+            to: wait.to,
+        }
+    }
+
+    fn activity(&self, activity: Option<u32>) -> Option<String> {
+        activity.map(|category| self.name(category))
+    }
+
+    fn waits(&self) -> Vec<WaitGroup> {
+        let all = self.all();
+        let mut groups: Vec<WaitGroup> = (self.pass.waits.by_key.iter())
+            .map(|(key, sum)| {
+                let (culprit, culprit_thread) = self.rank(key.culprit);
+                let cause = sum.cause();
+                WaitGroup {
+                    pattern: key.pattern,
+                    call: self.name(key.category),
+                    culprit,
+                    culprit_thread,
+                    seconds: sum.seconds,
+                    share: part(sum.seconds, all),
+                    count: sum.count,
+                    waiting: sum.lanes(),
+                    caused_elsewhere: sum.caused_elsewhere,
+                    wrong_order: sum.wrong_order,
+                    first: self.place(&sum.first),
+                    longest: self.place(&sum.longest),
+                    cause_rank: cause.map_or(culprit, |cause| self.rank(cause.lane).0),
+                    cause_activity: self.activity(cause.and_then(|cause| cause.activity)),
+                }
+            })
+            .collect();
+        groups.sort_by(|a, b| {
+            let key = |group: &WaitGroup| (group.culprit, group.call.clone());
+            b.seconds
+                .total_cmp(&a.seconds)
+                .then_with(|| key(a).cmp(&key(b)))
+        });
+        groups
+    }
+
+    fn root_causes(&self) -> Vec<RootCauseSum> {
+        let all = self.all();
+        let mut causes: Vec<(RootCause, (f64, u64))> = (self.pass.waits.by_cause.iter())
+            .map(|(cause, sum)| (*cause, *sum))
+            .collect();
+        causes.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
+        let sums = causes.into_iter().map(|(cause, (seconds, count))| {
+            let (rank, thread) = self.rank(cause.lane);
+            RootCauseSum {
+                rank,
+                thread,
+                activity: self.activity(cause.activity),
+                seconds,
+                share: part(seconds, all),
+                count,
+            }
+        });
+        sums.collect()
+    }
+
+    fn path_ranks(&self, path: &[PathPiece]) -> Vec<RankOnPath> {
+        let mut seconds = vec![0.0; self.pass.lanes.len()];
+        for piece in path {
+            seconds[piece.lane as usize] += piece.to - piece.from;
+        }
+        let mut ranks: Vec<RankOnPath> = (0..)
+            .zip(seconds)
+            .filter(|&(_, seconds)| seconds > 0.0)
+            .map(|(lane, seconds)| {
+                let (rank, thread) = self.rank(lane);
+                RankOnPath {
+                    rank,
+                    thread,
+                    seconds,
+                    share: part(seconds, self.seconds),
+                }
+            })
+            .collect();
+        ranks.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(a.rank.cmp(&b.rank)));
+        ranks
+    }
+
+    fn path_activities(&self, second: &WaitPass<'_>) -> Vec<ActivityOnPath> {
+        let Some(path) = &second.path else {
+            return Vec::new();
+        };
+        let ranks = self.mains().count().max(1) as f64;
+        let covered: f64 = self.pass.times.iter().map(|time| time.exclusive).sum();
+        let mut activities: Vec<ActivityOnPath> = (path.by_category.iter())
+            .map(|(&category, &seconds)| {
+                let all = match category {
+                    Some(category) => self.pass.times[category as usize].exclusive,
+                    None => (self.all() - covered).max(0.0),
+                };
+                let mean = all / ranks;
+                ActivityOnPath {
+                    activity: self.activity(category),
+                    seconds,
+                    share: part(seconds, self.seconds),
+                    mean,
+                    imbalance_cost: (seconds - mean).max(0.0),
+                }
+            })
+            .collect();
+        activities.sort_by(|a, b| {
+            let seconds = b.seconds.total_cmp(&a.seconds);
+            seconds.then_with(|| a.activity.cmp(&b.activity))
+        });
+        activities
+    }
+
+    fn what_if(&self, second: &WaitPass<'_>, slowest: Option<u32>) -> Vec<WhatIf> {
+        let [(measured, _), (balanced, _), (faster, _)] = second.lengths();
+        let of = |assumption: String, length: f64| {
+            // Relative to a replay of what was measured, so that what replays leave out cancels out.
+            let seconds = self.seconds * part(length, measured);
+            WhatIf {
+                assumption,
+                seconds,
+                speedup: part(self.seconds, seconds),
+            }
+        };
+        let mut all = Vec::new();
+        if measured > 0.0 && self.mains().count() > 1 {
+            all.push(of("all ranks compute as long as the mean".into(), balanced));
+        }
+        if let Some(category) = slowest.filter(|_| measured > 0.0) {
+            let name = self.name(category);
+            all.push(of(format!("{name} takes half of its time"), faster));
+        }
+        all
+    }
+
+    fn by_rank(&self) -> Vec<RankTimes> {
+        let mut ranks: Vec<RankTimes> = self
+            .mains()
+            .map(|lane| RankTimes {
+                rank: lane.rank,
+                computing: lane.useful,
+                mpi: lane.in_calls,
+                waiting: lane.waited,
+                files: lane.files,
+                caused: lane.caused,
+            })
+            .collect();
+        ranks.sort_by_key(|rank| rank.rank);
+        ranks
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let counts = self.pass.counts;
+        let notes = [
+            (
+                counts.unknown_roots,
+                "collective calls with a root that the trace does not tell: waits there are not counted",
+            ),
+            (
+                self.pass.unmatched(),
+                "collective operations that not all ranks took part in",
+            ),
+            (
+                counts.backward_messages,
+                "messages that arrive before they were sent: the clocks differ",
+            ),
+            (counts.out_of_order, "drawables out of order"),
+            (
+                counts.without_time,
+                "drawables with a time that is no number",
+            ),
+            (
+                self.pass.waits.ungrouped.1,
+                "waits that are in no group: there are too many groups",
+            ),
+        ];
+        let notes = notes.into_iter().filter(|(number, _)| *number > 0);
+        notes
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect()
+    }
+}

@@ -1,0 +1,254 @@
+//! What the categories of a trace mean for waiting: which calls send, receive, complete or come together, and which states are the program's own.
+
+use io_attribution::draw::{is_message, shows};
+use std::collections::HashMap;
+use trace_model::{Category, Topology};
+use wrappers::{Class, Function, Phase};
+
+/// Ranks whose coming the ranks of a collective call need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Everyone needs everyone.
+    All,
+    /// Everyone needs the root.
+    Root,
+    /// The root needs everyone.
+    AtRoot,
+    /// Everyone needs the ranks below.
+    Lower,
+}
+
+/// A collective operation, blocking or begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CollectiveRole {
+    pub needs: Needs,
+    pub pattern: super::WaitPattern,
+}
+
+/// What a category of states or arrows stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CategoryRole {
+    /// The program's own state: a region, a function, what MPE's API logged.
+    Region,
+    /// File operation below MPI or beside it.
+    FileOperation,
+    /// MPI_Init and the like.
+    Init,
+    /// MPI_Finalize.
+    Finalize,
+    /// Sends, receives or both before it returns.
+    BlockingTransfer,
+    /// Begins a transfer.
+    StartsTransfer,
+    /// Waits for a message without receiving it.
+    Probe,
+    /// Completes requests: MPI_Wait, MPI_Test and their families.
+    Completes,
+    /// Comes together with other ranks.
+    Collective(CollectiveRole),
+    /// Begins a collective operation that another call completes.
+    StartsCollective(CollectiveRole),
+    /// MPI-IO that ranks do not come together for.
+    FileCall,
+    /// Any other MPI function.
+    OtherCall,
+    /// A message.
+    Message,
+    /// Nothing that matters here.
+    Ignored,
+}
+
+impl CategoryRole {
+    /// Whether its states are MPI calls.
+    pub(super) fn is_call(self) -> bool {
+        !matches!(
+            self,
+            CategoryRole::Region
+                | CategoryRole::FileOperation
+                | CategoryRole::Message
+                | CategoryRole::Ignored
+        )
+    }
+
+    /// Whether its states are calls of MPI-IO.
+    pub(super) fn is_file_call(self) -> bool {
+        match self {
+            CategoryRole::FileCall => true,
+            CategoryRole::Collective(role) | CategoryRole::StartsCollective(role) => {
+                role.pattern == super::WaitPattern::FileCollective
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Finds the roles of categories by their names.
+pub(super) struct RoleFinder {
+    functions: HashMap<String, CategoryRole>,
+}
+
+impl RoleFinder {
+    /// With the functions of the table that the wrappers are made of.
+    pub(super) fn new() -> Self {
+        // The tests read the table; there is always one.
+        let table = wrappers::table().ok();
+        let functions = table.iter().flat_map(|table| &table.functions);
+        let roles = functions.map(|function| (function.name.clone(), role_of(function)));
+        RoleFinder {
+            functions: roles.collect(),
+        }
+    }
+
+    /// Role of a category.
+    pub(super) fn of(&self, category: &Category) -> CategoryRole {
+        match category.topology {
+            Topology::Arrow if is_message(category) => return CategoryRole::Message,
+            Topology::Arrow | Topology::Event => return CategoryRole::Ignored,
+            Topology::State => {}
+        }
+        if shows(category).is_some() {
+            return CategoryRole::FileOperation;
+        }
+        let name = category.name.to_str();
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let name = &name[..end.unwrap_or(name.len())];
+        match self.functions.get(name) {
+            Some(&role) => role,
+            None if name.starts_with("MPI_") || name.starts_with("MPIX_") => {
+                CategoryRole::OtherCall
+            }
+            None => CategoryRole::Region,
+        }
+    }
+}
+
+/// Role of an MPI function.
+fn role_of(function: &Function) -> CategoryRole {
+    use super::WaitPattern as Pattern;
+    let name = function.name.as_str();
+    let all = |pattern| {
+        let needs = Needs::All;
+        CategoryRole::Collective(CollectiveRole { needs, pattern })
+    };
+    let comes_together = match function.io {
+        Some(io) => io.collective && matches!(io.phase, Phase::Blocking | Phase::Begin),
+        None => comes_together(name),
+    };
+    match function.class {
+        Class::Init => CategoryRole::Init,
+        Class::Finalize => CategoryRole::Finalize,
+        Class::Send | Class::Recv | Class::Sendrecv => CategoryRole::BlockingTransfer,
+        Class::Isend | Class::Irecv | Class::Isendrecv | Class::Start => {
+            CategoryRole::StartsTransfer
+        }
+        // These only look.
+        Class::Test if name.starts_with("MPI_Request_get_status") => CategoryRole::OtherCall,
+        Class::Complete | Class::Test => CategoryRole::Completes,
+        Class::Probe => CategoryRole::Probe,
+        Class::Collective => CategoryRole::Collective(operation(name, "MPI_")),
+        Class::Icollective => CategoryRole::StartsCollective(operation(name, "MPI_I")),
+        Class::CommCreate if comes_together => all(Pattern::Communicator),
+        Class::FileOpen | Class::FileClose => all(Pattern::FileCollective),
+        Class::FileAccess | Class::FileMeta if comes_together => all(Pattern::FileCollective),
+        Class::FileAccess | Class::FileMeta => CategoryRole::FileCall,
+        Class::WinCreate | Class::WinFree => all(Pattern::Window),
+        Class::RmaSync if comes_together => all(Pattern::Window),
+        _ => CategoryRole::OtherCall,
+    }
+}
+
+/// The operation of a collective function, whose name begins with `prefix`.
+fn operation(name: &str, prefix: &str) -> CollectiveRole {
+    use super::WaitPattern as Pattern;
+    let bare = name.strip_prefix(prefix).unwrap_or(name);
+    let bare = bare.strip_suffix("_c").unwrap_or(bare);
+    let (needs, pattern) = match bare.to_ascii_lowercase().as_str() {
+        "barrier" => (Needs::All, Pattern::Barrier),
+        "bcast" | "scatter" | "scatterv" => (Needs::Root, Pattern::LateBroadcast),
+        "reduce" | "gather" | "gatherv" => (Needs::AtRoot, Pattern::EarlyReduce),
+        "scan" | "exscan" => (Needs::Lower, Pattern::EarlyScan),
+        _ => (Needs::All, Pattern::NxN),
+    };
+    CollectiveRole { needs, pattern }
+}
+
+/// Whether the ranks of a communicator, a file or a window make this call together, as far as the class does not tell.
+fn comes_together(name: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "MPI_Comm_dup",
+        "MPI_Comm_dup_with_info",
+        "MPI_Comm_split",
+        "MPI_Comm_split_type",
+        "MPI_Comm_create",
+        "MPI_Cart_create",
+        "MPI_Cart_sub",
+        "MPI_Graph_create",
+        "MPI_Dist_graph_create",
+        "MPI_Dist_graph_create_adjacent",
+        "MPI_Intercomm_merge",
+        "MPI_Intercomm_create",
+        "MPI_File_set_view",
+        "MPI_File_set_size",
+        "MPI_File_preallocate",
+        "MPI_File_sync",
+        "MPI_File_set_atomicity",
+        "MPI_File_set_info",
+        "MPI_Win_fence",
+    ];
+    NAMES.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::WaitPattern as Pattern;
+    use super::*;
+    use trace_model::Color;
+
+    #[test]
+    fn roles_follow_from_names() {
+        let roles = RoleFinder::new();
+        let of = |name: &str| {
+            roles.of(&Category::new(
+                1,
+                name.into(),
+                Topology::State,
+                Color::WHITE,
+            ))
+        };
+        let needs = |name: &str| match of(name) {
+            CategoryRole::Collective(role) | CategoryRole::StartsCollective(role) => {
+                (role.needs, role.pattern)
+            }
+            other => panic!("{name}: {other:?}"),
+        };
+        assert_eq!(of("MPI_Recv"), CategoryRole::BlockingTransfer);
+        assert_eq!(of("MPI_Waitsome"), CategoryRole::Completes);
+        assert_eq!(of("MPI_Request_get_status"), CategoryRole::OtherCall);
+        assert_eq!(of("step"), CategoryRole::Region);
+        assert_eq!(of("MPI_Not_yet"), CategoryRole::OtherCall);
+        assert_eq!(of("MPI_File_read_at"), CategoryRole::FileCall);
+        assert_eq!(needs("MPI_Barrier"), (Needs::All, Pattern::Barrier));
+        assert_eq!(needs("MPI_Ibarrier"), (Needs::All, Pattern::Barrier));
+        assert_eq!(needs("MPI_Allreduce_c"), (Needs::All, Pattern::NxN));
+        assert_eq!(needs("MPI_Ialltoallw"), (Needs::All, Pattern::NxN));
+        assert_eq!(
+            needs("MPI_Iscatterv"),
+            (Needs::Root, Pattern::LateBroadcast)
+        );
+        assert_eq!(
+            needs("MPI_Gatherv_c"),
+            (Needs::AtRoot, Pattern::EarlyReduce)
+        );
+        assert_eq!(needs("MPI_Exscan"), (Needs::Lower, Pattern::EarlyScan));
+        assert_eq!(needs("MPI_Iscan"), (Needs::Lower, Pattern::EarlyScan));
+        assert_eq!(
+            needs("MPI_Reduce_scatter_block"),
+            (Needs::All, Pattern::NxN)
+        );
+        assert_eq!(
+            needs("MPI_File_write_at_all"),
+            (Needs::All, Pattern::FileCollective)
+        );
+        assert_eq!(needs("MPI_Win_fence"), (Needs::All, Pattern::Window));
+    }
+}

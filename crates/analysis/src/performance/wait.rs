@@ -1,0 +1,174 @@
+//! Wait states: patterns, and their sums by pattern, call and culprit.
+
+use super::history::{CausedStretch, RootCause};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// Why a rank waited: the wait states of `docs/user/report.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitPattern {
+    /// A message was sent after the call that receives it had begun.
+    LateSender,
+    /// A message was received after the call that sends it had begun, and the call did not end before.
+    LateReceiver,
+    /// Ranks came late to a barrier.
+    Barrier,
+    /// Ranks came late to a collective call in which everyone needs everyone.
+    NxN,
+    /// The root came late to a collective call in which everyone needs it.
+    LateBroadcast,
+    /// The root came early to a collective call in which it needs everyone.
+    EarlyReduce,
+    /// A rank came earlier than lower ones to a scan.
+    EarlyScan,
+    /// Ranks came late to a call that makes a communicator.
+    Communicator,
+    /// Ranks came late to a collective call of MPI-IO.
+    FileCollective,
+    /// Ranks came late to a collective call of one-sided communication.
+    Window,
+}
+
+impl WaitPattern {
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitPattern::LateSender => "late sender",
+            WaitPattern::LateReceiver => "late receiver",
+            WaitPattern::Barrier => "wait at barrier",
+            WaitPattern::NxN => "wait at N×N",
+            WaitPattern::LateBroadcast => "late broadcast",
+            WaitPattern::EarlyReduce => "early reduce",
+            WaitPattern::EarlyScan => "early scan",
+            WaitPattern::Communicator => "wait for a communicator",
+            WaitPattern::FileCollective => "wait at collective I/O",
+            WaitPattern::Window => "wait at a window",
+        }
+    }
+}
+
+/// A wait of a rank.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub pattern: WaitPattern,
+    pub category: u32,
+    pub lane: u32,
+    /// From when to when, seconds.
+    pub from: f64,
+    pub to: f64,
+    /// Lane of the rank that was waited for.
+    pub culprit: u32,
+    /// Of a late sender: whether a message that was sent earlier was received later.
+    pub is_wrong_order: bool,
+}
+
+/// What waits are summed up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct WaitKey {
+    pub pattern: WaitPattern,
+    pub category: u32,
+    pub culprit: u32,
+}
+
+/// Waits with one key.
+#[derive(Clone, Debug)]
+pub(super) struct WaitSum {
+    pub seconds: f64,
+    pub count: u64,
+    pub wrong_order: f64,
+    /// Part of the time in which the culprit waited itself for another rank.
+    pub caused_elsewhere: f64,
+    /// The first and the longest one.
+    pub first: Wait,
+    pub longest: Wait,
+    /// Seconds by root cause, as far as there is room.
+    causes: Vec<(RootCause, f64)>,
+    /// Lanes that waited, one bit each.
+    lanes: Vec<u64>,
+}
+
+impl WaitSum {
+    /// The root cause of most of it.
+    pub(super) fn cause(&self) -> Option<RootCause> {
+        let most = self.causes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.map(|(cause, _)| *cause)
+    }
+
+    /// Number of threads that waited.
+    pub(super) fn lanes(&self) -> u32 {
+        self.lanes.iter().map(|bits| bits.count_ones()).sum()
+    }
+}
+
+/// Root causes that are kept of a group.
+const MAX_CAUSES: usize = 32;
+/// Groups of waits that are kept; what comes later with another key is added to the pattern only.
+const MAX_GROUPS: usize = 1 << 16;
+
+/// Sums of waits.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WaitSums {
+    pub by_key: HashMap<WaitKey, WaitSum>,
+    pub by_cause: HashMap<RootCause, (f64, u64)>,
+    /// Seconds and number of waits that are in no group.
+    pub ungrouped: (f64, u64),
+}
+
+impl WaitSums {
+    /// Adds a wait with its causes, which add up to it.
+    pub(super) fn add(&mut self, wait: &Wait, causes: &[CausedStretch]) {
+        let seconds = wait.to - wait.from;
+        for stretch in causes {
+            if self.by_cause.len() < MAX_GROUPS || self.by_cause.contains_key(&stretch.cause) {
+                let cause = self.by_cause.entry(stretch.cause).or_default();
+                cause.0 += stretch.seconds();
+                cause.1 += 1;
+            }
+        }
+        let key = WaitKey {
+            pattern: wait.pattern,
+            category: wait.category,
+            culprit: wait.culprit,
+        };
+        if self.by_key.len() >= MAX_GROUPS && !self.by_key.contains_key(&key) {
+            self.ungrouped.0 += seconds;
+            self.ungrouped.1 += 1;
+            return;
+        }
+        let sum = self.by_key.entry(key).or_insert_with(|| WaitSum {
+            seconds: 0.0,
+            count: 0,
+            wrong_order: 0.0,
+            caused_elsewhere: 0.0,
+            first: *wait,
+            longest: *wait,
+            causes: Vec::new(),
+            lanes: Vec::new(),
+        });
+        sum.seconds += seconds;
+        sum.count += 1;
+        if wait.is_wrong_order {
+            sum.wrong_order += seconds;
+        }
+        for stretch in causes {
+            if stretch.cause.lane != wait.culprit {
+                sum.caused_elsewhere += stretch.seconds();
+            }
+            let is_known = |(cause, _): &&mut (RootCause, f64)| *cause == stretch.cause;
+            if let Some((_, seconds)) = sum.causes.iter_mut().find(is_known) {
+                *seconds += stretch.seconds();
+            } else if sum.causes.len() < MAX_CAUSES {
+                sum.causes.push((stretch.cause, stretch.seconds()));
+            }
+        }
+        if sum.longest.to - sum.longest.from < seconds {
+            sum.longest = *wait;
+        }
+        let (word, bit) = (wait.lane as usize / 64, wait.lane % 64);
+        if sum.lanes.len() <= word {
+            sum.lanes.resize(word + 1, 0);
+        }
+        sum.lanes[word] |= 1 << bit;
+    }
+}

@@ -1,0 +1,98 @@
+//! `mpitrace report`: why a program is slow.
+
+mod limits;
+mod text;
+
+use crate::failure::Failure;
+use crate::terminal::progress::TaskProgress;
+use crate::trace_files::losses::failure;
+use crate::trace_files::trace::TraceInput;
+use crate::trace_files::write::CountingSource;
+use analysis::performance::{self, PerformanceOptions, PerformanceReport};
+use limits::Limit;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use trace_model::TimeBBox;
+
+/// Report why a program is slow: who waits for whom, efficiencies, critical path
+///
+/// One screen: the verdict, efficiencies, waits by pattern, call and culprit, the critical path, and what would change if computing were
+/// balanced. All of it is about the time between MPI_Init and MPI_Finalize, unless a window is given. Reads every format, and block
+/// files of a run that did not end.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace report run.slog2
+  mpitrace report --window 1.5 2.5 run.slog2
+  mpitrace report --json run.slog2
+  mpitrace report --fail-if 'parallel-efficiency<0.7' run.slog2      exit code 3 if it is worse")]
+pub struct Arguments {
+    /// The files of the trace; - is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Look at what lies between these times, in seconds
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], allow_negative_numbers = true)]
+    window: Option<Vec<f64>>,
+    /// Print every number, as JSON
+    #[arg(long)]
+    json: bool,
+    /// End with exit code 3 if this holds: NAME<NUMBER or NAME>NUMBER. Names: parallel-efficiency, load-balance,
+    /// communication-efficiency, serialisation-efficiency, transfer-efficiency, waiting-share, seconds
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Limit>,
+    /// Do not show progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let window = match arguments.window.as_deref() {
+        None => None,
+        Some(&[earliest, latest]) if earliest < latest => Some(TimeBBox { earliest, latest }),
+        Some(_) => {
+            let message = "--window: expected two times, the first before the second";
+            return Err(Failure::Call(message.into()));
+        }
+    };
+    let trace = TraceInput::open_all(&arguments.files)?;
+    let source = trace.source()?;
+    let name = trace.name().display().to_string();
+    let progress = TaskProgress::drawables(&name, arguments.quiet);
+    let counting = CountingSource {
+        source: source.as_ref(),
+        progress: &progress,
+    };
+    let options = PerformanceOptions { window };
+    let report = performance::analyse(&counting, options);
+    let report = report.map_err(failure)?;
+    drop(progress);
+    if report.ranks == 0 {
+        return Err(Failure::Data(format!(
+            "{name}: no state of a rank in it, so there is nothing to report"
+        )));
+    }
+    let mut out = BufWriter::new(crate::terminal::stdout());
+    let unwritten = |error: io::Error| Failure::output("stdout", &error);
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &report).map_err(|error| unwritten(error.into()))?;
+        writeln!(out).map_err(unwritten)?;
+    } else {
+        let text = text::text(&name, &report);
+        out.write_all(text.as_bytes()).map_err(unwritten)?;
+    }
+    out.flush().map_err(unwritten)?;
+    check(arguments, &report)
+}
+
+/// Whether what the user wants to hold does.
+fn check(arguments: &Arguments, report: &PerformanceReport) -> Result<(), Failure> {
+    let reached = arguments
+        .fail_if
+        .iter()
+        .filter(|limit| limit.is_reached(report));
+    let reached: Vec<String> = reached.map(|limit| limit.words(report)).collect();
+    match reached.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Limit(reached.join("; "))),
+    }
+}

@@ -1,0 +1,366 @@
+//! The report for people: one screen of 80 columns.
+
+use crate::terminal;
+use analysis::performance::{PerformanceReport, WaitGroup, WaitPattern};
+use trace_model::units::{digits, duration};
+
+/// Columns of the page.
+const COLUMNS: usize = 80;
+/// Lines of a list; the rest is in the JSON.
+const MAX_LINES: usize = 8;
+/// What takes less than this share is not listed.
+const MIN_SHARE: f64 = 0.001;
+/// Efficiencies above this need no attention.
+const GOOD: f64 = 0.95;
+
+/// All of a report on the trace of this name.
+pub fn text(name: &str, report: &PerformanceReport) -> String {
+    let mut page = Page::default();
+    head(&mut page, name, report);
+    verdict(&mut page, report);
+    time(&mut page, report);
+    efficiencies(&mut page, report);
+    waits(&mut page, report);
+    path(&mut page, report);
+    what_if(&mut page, report);
+    notes(&mut page, report);
+    page.text
+}
+
+/// Text in lines.
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(terminal::clean(line).trim_end());
+        self.text.push('\n');
+    }
+
+    fn head(&mut self, title: &str) {
+        self.text.push('\n');
+        self.line(title);
+    }
+
+    /// A text behind `first`, wrapped at the end of the page.
+    fn wrapped(&mut self, first: &str, text: &str) {
+        let indent = " ".repeat(first.chars().count());
+        let mut line = first.to_owned();
+        let mut is_begun = false;
+        for word in text.split(' ') {
+            if is_begun && line.chars().count() + 1 + word.chars().count() > COLUMNS {
+                self.line(&line);
+                line.clone_from(&indent);
+                is_begun = false;
+            }
+            if is_begun {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_begun = true;
+        }
+        self.line(&line);
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", digits(share * 100.0))
+}
+
+fn counted(number: u64, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+fn rank(rank: i32, thread: i32) -> String {
+    match thread {
+        0 => format!("rank {rank}"),
+        _ => format!("rank {rank} thread {thread}"),
+    }
+}
+
+fn head(page: &mut Page, name: &str, report: &PerformanceReport) {
+    let focus = &report.focus;
+    let mut about = vec![counted(report.ranks as u64, "rank")];
+    if report.threads > report.ranks {
+        about.push(counted(report.threads as u64, "thread"));
+    }
+    if report.hosts > 0 {
+        about.push(counted(report.hosts as u64, "host"));
+    }
+    about.push(counted(report.calls, "MPI call"));
+    about.push(counted(report.messages, "message"));
+    page.wrapped("", &format!("{name}: {}", about.join(", ")));
+    let length = duration(focus.seconds);
+    let text = match focus.is_between_init_and_finalize {
+        true => format!(
+            "{length} between MPI_Init and MPI_Finalize; {} before, {} after, not looked at.",
+            duration(focus.before),
+            duration(focus.after)
+        ),
+        false => format!(
+            "{length}, from {:.6} s to {:.6} s of the trace.",
+            focus.from, focus.to
+        ),
+    };
+    page.wrapped("", &text);
+}
+
+/// The largest loss in a sentence or two.
+fn verdict(page: &mut Page, report: &PerformanceReport) {
+    let time = &report.time;
+    let efficiencies = &report.efficiencies;
+    let share = |seconds: f64| {
+        if time.all > 0.0 {
+            seconds / time.all
+        } else {
+            0.0
+        }
+    };
+    page.head("Verdict");
+    let mut text = format!(
+        "The ranks compute {} of the time.",
+        percent(share(time.computing))
+    );
+    let losses = [
+        (time.waiting, "waiting for each other"),
+        (time.transfer, "transfer and overhead in MPI"),
+        (time.files, "files"),
+    ];
+    let largest = losses.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    match largest {
+        Some((seconds, _)) if share(seconds) < 1.0 - GOOD => {
+            text.push_str(" Nothing else takes much of it.");
+        }
+        Some((seconds, what)) => {
+            text.push_str(&format!(
+                " The largest loss is {what}: {} ({}).",
+                duration(seconds),
+                percent(share(seconds))
+            ));
+            if seconds == time.waiting {
+                text.push_str(&why_they_wait(report));
+            }
+        }
+        None => {}
+    }
+    if efficiencies.load_balance < GOOD && report.ranks > 1 {
+        text.push_str(&format!(
+            " Rank {} computes {} times as long as the mean.",
+            efficiencies.longest_computing_rank,
+            digits(
+                efficiencies.longest_computing / efficiencies.mean_computing.max(f64::MIN_POSITIVE)
+            )
+        ));
+    }
+    page.wrapped("  ", &text);
+}
+
+/// Who the waits are due to in the end.
+fn why_they_wait(report: &PerformanceReport) -> String {
+    let Some(first) = report.root_causes.first() else {
+        return String::new();
+    };
+    let part = match report.time.waiting > 0.0 {
+        true => first.seconds / report.time.waiting,
+        false => 0.0,
+    };
+    let what = did(first.activity.as_deref());
+    format!(
+        " {} of the waiting is due to {}, {what}.",
+        percent(part),
+        rank(first.rank, first.thread)
+    )
+}
+
+/// What a rank was doing while others waited for it.
+fn did(activity: Option<&str>) -> String {
+    match activity {
+        None => "which was computing".to_owned(),
+        Some(name) => format!("which was in {name}"),
+    }
+}
+
+fn time(page: &mut Page, report: &PerformanceReport) {
+    let time = &report.time;
+    page.head("Where the time goes                       all ranks     share");
+    for (what, seconds) in [
+        ("computing", time.computing),
+        ("waiting for other ranks", time.waiting),
+        ("MPI: transfer and overhead", time.transfer),
+        ("files", time.files),
+    ] {
+        let share = if time.all > 0.0 {
+            seconds / time.all
+        } else {
+            0.0
+        };
+        if seconds > 0.0 {
+            let bar = "█".repeat((share * 16.0).round() as usize);
+            page.line(&format!(
+                "  {what:<36} {:>12}  {:>8}  {bar}",
+                duration(seconds),
+                percent(share)
+            ));
+        }
+    }
+}
+
+fn efficiencies(page: &mut Page, report: &PerformanceReport) {
+    let found = &report.efficiencies;
+    page.head("Efficiency");
+    let mut line = |indent: usize, name: &str, value: f64, text: &str| {
+        let name = format!("{}{name}", "  ".repeat(indent));
+        page.line(&format!("  {name:<36} {:>8}  {text}", percent(value)));
+    };
+    line(
+        0,
+        "parallel efficiency",
+        found.parallel,
+        "mean computing / time",
+    );
+    line(
+        1,
+        "load balance",
+        found.load_balance,
+        "mean / longest computing",
+    );
+    line(
+        1,
+        "communication efficiency",
+        found.communication,
+        "longest computing / time",
+    );
+    line(
+        2,
+        "serialisation",
+        found.serialisation,
+        "ranks wait for each other's work",
+    );
+    line(2, "transfer", found.transfer, "data on its way, MPI itself");
+}
+
+fn waits(page: &mut Page, report: &PerformanceReport) {
+    let shown: Vec<&WaitGroup> = (report.waits.iter())
+        .filter(|group| group.share >= MIN_SHARE)
+        .collect();
+    page.head("Waits, by pattern, call and culprit");
+    if shown.is_empty() {
+        page.line("  No rank waits for another for long.");
+        return;
+    }
+    for group in shown.iter().take(MAX_LINES) {
+        let first = format!(
+            "  {:>8}  {:>6}  ",
+            duration(group.seconds),
+            percent(group.share)
+        );
+        page.wrapped(&first, &words(group));
+    }
+    if shown.len() > MAX_LINES {
+        let rest: f64 = shown[MAX_LINES..].iter().map(|group| group.seconds).sum();
+        let number = shown.len() - MAX_LINES;
+        page.line(&format!(
+            "  {:>8}          in {number} more groups",
+            duration(rest)
+        ));
+    }
+}
+
+/// A group of waits in words.
+fn words(group: &WaitGroup) -> String {
+    let mut text = format!(
+        "{} in {}: {} for {}, {}",
+        group.pattern.name(),
+        group.call,
+        match group.waiting {
+            1 => rank(group.first.rank, group.first.thread) + " waits",
+            number => format!("{number} ranks wait"),
+        },
+        rank(group.culprit, group.culprit_thread),
+        counted(group.count, "time"),
+    );
+    if group.caused_elsewhere > 0.5 * group.seconds {
+        text.push_str(&format!(
+            "; the cause is rank {}, {}",
+            group.cause_rank,
+            did(group.cause_activity.as_deref())
+        ));
+    } else if let Some(activity) = &group.cause_activity {
+        text.push_str(&format!(", {}", did(Some(activity))));
+    }
+    if group.pattern == WaitPattern::LateSender && group.wrong_order > 0.1 * group.seconds {
+        text.push_str(&format!(
+            "; {} of it in the wrong order: an earlier message was received later",
+            percent(group.wrong_order / group.seconds)
+        ));
+    }
+    let longest = &group.longest;
+    text.push_str(&format!(
+        "; longest {} at {:.6} s",
+        duration(longest.to - longest.from),
+        longest.from
+    ));
+    text
+}
+
+fn path(page: &mut Page, report: &PerformanceReport) {
+    page.head("Critical path");
+    let ranks: Vec<String> = (report.path_ranks.iter().take(4))
+        .filter(|on_path| on_path.share >= 0.01)
+        .map(|on_path| {
+            let rank = rank(on_path.rank, on_path.thread);
+            format!("{rank} {}", percent(on_path.share))
+        })
+        .collect();
+    page.wrapped("  runs on   ", &ranks.join(", "));
+    let activities: Vec<String> = (report.path_activities.iter().take(6))
+        .filter(|on_path| on_path.share >= 0.01)
+        .map(|on_path| {
+            let name = on_path.activity.as_deref().unwrap_or("computing");
+            format!("{name} {}", percent(on_path.share))
+        })
+        .collect();
+    page.wrapped("  consists of   ", &activities.join(", "));
+    let costliest = (report.path_activities.iter())
+        .max_by(|a, b| a.imbalance_cost.total_cmp(&b.imbalance_cost));
+    if let Some(costly) =
+        costliest.filter(|costly| costly.imbalance_cost > 0.02 * report.focus.seconds)
+    {
+        let name = costly.activity.as_deref().unwrap_or("computing");
+        let text = format!(
+            "{name} takes {} on the path and {} on the mean of the ranks",
+            duration(costly.seconds),
+            duration(costly.mean)
+        );
+        page.wrapped("  imbalance   ", &text);
+    }
+}
+
+fn what_if(page: &mut Page, report: &PerformanceReport) {
+    if report.what_if.is_empty() {
+        return;
+    }
+    page.head("What if");
+    for what_if in &report.what_if {
+        let text = format!(
+            "{}: {} in place of {}, {} times as fast",
+            what_if.assumption,
+            duration(what_if.seconds),
+            duration(report.focus.seconds),
+            digits(what_if.speedup)
+        );
+        page.wrapped("  ", &text);
+    }
+}
+
+fn notes(page: &mut Page, report: &PerformanceReport) {
+    if report.notes.is_empty() {
+        return;
+    }
+    page.head("Not in the trace, or not right in it");
+    for note in &report.notes {
+        page.wrapped("  ", note);
+    }
+}

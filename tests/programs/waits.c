@@ -1,0 +1,305 @@
+/* Ranks wait for each other for known times: one case for each wait state. `waits CASE [MS] [ROUNDS]`; sleeping stands for
+ * computing. Every round begins with a barrier, which is not part of the case. 4 ranks, but for what is said below.
+ *
+ * Each rank keeps in memory when it begins what others wait for, and how long its calls last, with its own clock readings, and
+ * rank 0 prints at the end how long ranks waited for what the case is about: the truth that the report is compared with. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BIG = 1 << 20, MAX_ROUNDS = 100 };
+
+static int rank, size, rounds = 10, ms = 50;
+static char *big;
+/* Begin and end of the call that waits, or that is waited for, in each round. */
+static double begins[MAX_ROUNDS], ends[MAX_ROUNDS];
+static int round_number;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static void compute(int times)
+{
+    double until = now() + times * ms * 1e-3;
+    while (now() < until)
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+}
+
+/* The call that the case is about, with its times. */
+#define CALL(call)                                                                              \
+    do {                                                                                        \
+        begins[round_number] = now();                                                           \
+        call;                                                                                   \
+        ends[round_number] = now();                                                             \
+    } while (0)
+
+/* Rank 0 sends late; rank 1 waits in the call that completes the receive. */
+static void send_late(int bytes)
+{
+    compute(1);
+    CALL(MPI_Send(big, bytes, MPI_BYTE, 1, 3, MPI_COMM_WORLD));
+}
+
+static void late_sender(void)
+{
+    if (rank == 0)
+        send_late(8);
+    if (rank == 1)
+        CALL(MPI_Recv(big, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void late_sender_big(void)
+{
+    if (rank == 0)
+        send_late(BIG);
+    if (rank == 1)
+        CALL(MPI_Recv(big, BIG, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static void late_sender_irecv(void)
+{
+    MPI_Request request;
+    if (rank == 0)
+        send_late(8);
+    if (rank == 1) {
+        MPI_Irecv(big, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &request);
+        compute(1);
+        nanosleep(&(struct timespec){0, 0}, NULL);
+        CALL(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+}
+
+static void late_sender_sendrecv(void)
+{
+    int to = rank ^ 1;
+    if (rank == 0)
+        compute(1);
+    if (rank < 2)
+        CALL(MPI_Sendrecv(big, 8, MPI_BYTE, to, 3, big + 8, 8, MPI_BYTE, to, 3, MPI_COMM_WORLD,
+                          MPI_STATUS_IGNORE));
+}
+
+static void late_sender_probe(void)
+{
+    MPI_Message message;
+    MPI_Status status;
+    if (rank == 0)
+        send_late(8);
+    if (rank == 1) {
+        CALL(MPI_Mprobe(0, 3, MPI_COMM_WORLD, &message, &status));
+        MPI_Mrecv(big, 8, MPI_BYTE, &message, &status);
+    }
+}
+
+static void late_sender_persistent(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Send_init(big, 8, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &request);
+        compute(1);
+        begins[round_number] = now();
+        MPI_Start(&request);
+        ends[round_number] = now();
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    }
+    if (rank == 1) {
+        MPI_Recv_init(big, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        CALL(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        MPI_Request_free(&request);
+    }
+}
+
+static void late_receiver(void)
+{
+    if (rank == 0)
+        CALL(MPI_Send(big, BIG, MPI_BYTE, 1, 3, MPI_COMM_WORLD));
+    if (rank == 1) {
+        compute(1);
+        CALL(MPI_Recv(big, BIG, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
+static void late_receiver_ssend(void)
+{
+    if (rank == 0)
+        CALL(MPI_Ssend(big, 8, MPI_BYTE, 1, 3, MPI_COMM_WORLD));
+    if (rank == 1) {
+        compute(1);
+        CALL(MPI_Recv(big, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
+static void late_receiver_isend(void)
+{
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Isend(big, BIG, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &request);
+        CALL(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    if (rank == 1) {
+        compute(1);
+        CALL(MPI_Recv(big, BIG, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
+static void barrier(void)
+{
+    compute(rank + 1);
+    CALL(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void late_to(int who)
+{
+    if (rank == who)
+        compute(1);
+}
+
+static void allreduce(void)
+{
+    int in = 1, out;
+    late_to(2);
+    CALL(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+}
+
+static void iallreduce(void)
+{
+    int in = 1, out;
+    MPI_Request request;
+    late_to(2);
+    if (rank == 2)
+        begins[round_number] = now();
+    MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (rank != 2)
+        begins[round_number] = now();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    ends[round_number] = now();
+}
+
+static void bcast_from(int root, int late)
+{
+    int data = 0;
+    late_to(late);
+    CALL(MPI_Bcast(&data, 1, MPI_INT, root, MPI_COMM_WORLD));
+}
+
+static void reduce_to(int root, int late)
+{
+    int in = 1, out;
+    late_to(late);
+    CALL(MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD));
+}
+
+static void bcast(void) { bcast_from(0, 0); }
+static void bcast_of_2(void) { bcast_from(2, 2); }
+static void bcast_leaf(void) { bcast_from(0, 3); }
+static void reduce(void) { reduce_to(0, 2); }
+static void reduce_root(void) { reduce_to(0, 0); }
+
+static void scan(void)
+{
+    int in = 1, out;
+    late_to(1);
+    CALL(MPI_Scan(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+}
+
+/* Two halves, of which one has a late rank. */
+static void subcommunicator(void)
+{
+    static MPI_Comm half = MPI_COMM_NULL;
+    int in = 1, out;
+    if (half == MPI_COMM_NULL) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    late_to(2);
+    CALL(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, half));
+}
+
+/* Every rank computes, and sends on what it got. */
+static void chain(void)
+{
+    if (rank > 0)
+        CALL(MPI_Recv(big, 8, MPI_BYTE, rank - 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    compute(1);
+    if (rank == 0)
+        begins[round_number] = ends[round_number] = now();
+    if (rank + 1 < size)
+        MPI_Send(big, 8, MPI_BYTE, rank + 1, 3, MPI_COMM_WORLD);
+}
+
+/* Nobody waits. */
+static void none(void)
+{
+    CALL(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} CASES[] = {
+    {"late-sender", late_sender},
+    {"late-sender-big", late_sender_big},
+    {"late-sender-irecv", late_sender_irecv},
+    {"late-sender-sendrecv", late_sender_sendrecv},
+    {"late-sender-probe", late_sender_probe},
+    {"late-sender-persistent", late_sender_persistent},
+    {"late-receiver", late_receiver},
+    {"late-receiver-ssend", late_receiver_ssend},
+    {"late-receiver-isend", late_receiver_isend},
+    {"barrier", barrier},
+    {"allreduce", allreduce},
+    {"iallreduce", iallreduce},
+    {"bcast", bcast},
+    {"bcast-of-2", bcast_of_2},
+    {"bcast-leaf", bcast_leaf},
+    {"reduce", reduce},
+    {"reduce-root", reduce_root},
+    {"scan", scan},
+    {"subcommunicator", subcommunicator},
+    {"chain", chain},
+    {"none", none},
+};
+
+int main(int argc, char **argv)
+{
+    double *all_begins, *all_ends;
+    int nth, number = sizeof CASES / sizeof *CASES;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc > 2)
+        ms = atoi(argv[2]);
+    if (argc > 3)
+        rounds = atoi(argv[3]);
+    for (nth = 0; nth < number && (argc < 2 || strcmp(argv[1], CASES[nth].name)); nth++)
+        ;
+    if (nth == number || rounds > MAX_ROUNDS)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    big = malloc(BIG);
+    memset(big, 1, BIG);
+    for (round_number = 0; round_number < rounds; round_number++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        CASES[nth].run();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    all_begins = malloc(sizeof(double) * MAX_ROUNDS * size);
+    all_ends = malloc(sizeof(double) * MAX_ROUNDS * size);
+    MPI_Gather(begins, MAX_ROUNDS, MPI_DOUBLE, all_begins, MAX_ROUNDS, MPI_DOUBLE, 0,
+               MPI_COMM_WORLD);
+    MPI_Gather(ends, MAX_ROUNDS, MPI_DOUBLE, all_ends, MAX_ROUNDS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        for (int r = 0; r < size; r++)
+            for (int n = 0; n < rounds; n++)
+                printf("%d %d %.9f %.9f\n", r, n, all_begins[r * MAX_ROUNDS + n],
+                       all_ends[r * MAX_ROUNDS + n]);
+    MPI_Finalize();
+    return 0;
+}
