@@ -337,6 +337,43 @@ impl<'a> BlockFile<'a> {
         &self.threads
     }
 
+    /// A number that follows from all that the file tells: its header, and the blocks of all threads, those that were added among them.
+    /// Reads everything.
+    pub fn content_hash(&self) -> u64 {
+        let info = self.info;
+        let header = [
+            info.table,
+            info.run,
+            info.lost,
+            info.dropped,
+            u64::from(info.pid),
+            u64::from(info.size),
+            u64::from(info.ended),
+            u64::from(info.counter_bits),
+            info.rank as u64,
+            info.family as u64,
+            info.clock as u64,
+        ];
+        let mut hash = header.into_iter().fold(0, add_word);
+        for thread in &self.threads {
+            hash = add_word(hash, u64::from(thread.number));
+            let blocks = &thread.blocks;
+            let count = blocks.front.len() + blocks.pinned.len() + blocks.numbers.len();
+            for i in 0..count {
+                let block = blocks.get(i).unwrap_or_default();
+                hash = add_word(hash, block.len() as u64);
+                let (words, rest) = block.as_chunks();
+                let words = words.iter().map(|word| u64::from_le_bytes(*word));
+                hash = words.fold(hash, add_word);
+                hash = rest
+                    .iter()
+                    .fold(hash, |hash, &byte| add_word(hash, byte.into()));
+                blocks.leave(i);
+            }
+        }
+        hash
+    }
+
     /// Damage of the file: missing blocks, and records that cannot be read within what the blocks say is
     /// committed. Reads everything.
     pub fn damage(&self) -> Vec<BlockFileError> {
@@ -423,6 +460,13 @@ impl<'a> BlockFile<'a> {
             thread.blocks.front.insert(0, block);
         }
     }
+}
+
+/// Mixes a word into a hash that resists chance, not people.
+#[inline]
+fn add_word(hash: u64, word: u64) -> u64 {
+    let mixed = (hash ^ word).wrapping_mul(0x9E37_79B1_85EB_CA87);
+    mixed.rotate_left(29)
 }
 
 fn block_records(block: &[u8]) -> Records<'_> {

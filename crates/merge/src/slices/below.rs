@@ -54,14 +54,28 @@ impl OperationProducer {
                 }
                 Ok(None) => break true,
                 Err(e) => {
-                    let why = format!("operations below MPI are not all there: {e}");
-                    self.failure = Some(why);
+                    self.failure = Some(unreadable(&e));
                     *drawables = Sorted::default();
                 }
             }
         };
         segment.encode(PROCESS, out);
         is_all
+    }
+
+    /// Passes over what ends before `time`, which others draw.
+    pub(super) fn skip(&mut self, time: f64) {
+        let drawables = &mut self.drawn.drawables;
+        while drawables.peek().is_some_and(|next| next < time) {
+            match drawables.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                Err(e) => {
+                    self.failure = Some(unreadable(&e));
+                    *drawables = Sorted::default();
+                }
+            }
+        }
     }
 
     /// What the operations use, and why some are missing.
@@ -71,4 +85,9 @@ impl OperationProducer {
         } = self.drawn;
         (ForeignCategories { categories, lines }, self.failure)
     }
+}
+
+/// Says that a temporary file with operations could not be read.
+fn unreadable(why: &std::io::Error) -> String {
+    format!("operations below MPI are not all there: {why}")
 }

@@ -7,20 +7,25 @@ use super::{
 };
 use crate::local::Merge;
 use crate::operations::DrawnOperations;
-use crate::stream::Notes;
+use crate::stream::{MergeStream, Notes};
 use std::sync::Mutex;
 use trace_formats::clog2::{CommTable, Preamble};
 use trace_formats::slog2::{LineIdMap, TreeOptions};
+
+/// Said when a thread has ended without a result.
+pub(super) const GAVE_UP: &str = "a thread has given up";
 
 /// A file for each thread: SLOG2, CLOG2.
 pub type PartFiles<'f> = [Option<Box<dyn PartFile + Send + 'f>>; 2];
 
 /// The block files of a run, planned to be merged by slices of time.
 pub struct LocalSlices<'m, 'f, 'a, 't> {
-    merge: &'m Merge<'f, 'a, 't>,
-    preamble: Preamble,
-    plan: SlicePlan,
-    operations: Option<DrawnOperations>,
+    pub(super) merge: &'m Merge<'f, 'a, 't>,
+    pub(super) preamble: Preamble,
+    pub(super) plan: SlicePlan,
+    pub(super) operations: Option<DrawnOperations>,
+    /// Whether there will be a CLOG2 file.
+    pub(super) clog2: bool,
 }
 
 /// What came of a merge by slices.
@@ -73,6 +78,7 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
             preamble,
             plan: SlicePlan::new(&totals, &histogram, threads.max(1)),
             operations,
+            clog2,
         }
     }
 
@@ -104,25 +110,20 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
                     let thread = super::Peers::rank(&peers);
                     let [mut slog2, mut clog2] = files();
                     let enters = clog2.is_some();
-                    let input = SliceInput {
-                        processes: slices.merge.streams(thread, threads.max(1), enters, drawn),
-                        ranks: slices.merge.ranks(),
-                        preamble: &slices.preamble,
-                        schema: slices.merge.schema(),
-                        names: slices.merge.function_names(),
-                        used: slices.merge.functions(),
-                        counters: slices.merge.counter_names(),
-                        has_operations,
-                        operations: match thread {
-                            0 => operations.lock().ok().and_then(|mut drawn| drawn.take()),
-                            _ => None,
-                        },
+                    let processes = (slices.merge).streams(thread, threads.max(1), enters, drawn);
+                    let operations = match thread {
+                        0 => operations.lock().ok().and_then(|mut drawn| drawn.take()),
+                        _ => None,
                     };
+                    let input = slices.input(processes, has_operations, operations);
                     let mut parts = SliceFiles {
                         slog2: part(&mut slog2),
                         clog2: part(&mut clog2),
                     };
                     let Ok(summary) = write(&mut peers, &slices.plan, input, &mut parts) else {
+                        if let Ok(mut results) = results.lock() {
+                            results.failures = [(); 2].map(|()| Some(GAVE_UP.to_owned()));
+                        }
                         return;
                     };
                     let failures = summary.failures.clone();
@@ -147,6 +148,26 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
             }
         });
         results.into_inner().unwrap_or_default()
+    }
+
+    /// What a thread brings that has these processes.
+    pub(super) fn input<'s>(
+        &'s self,
+        processes: Vec<(u32, MergeStream<'s>)>,
+        has_operations: bool,
+        operations: Option<DrawnOperations>,
+    ) -> SliceInput<'s> {
+        SliceInput {
+            processes,
+            ranks: self.merge.ranks(),
+            preamble: &self.preamble,
+            schema: self.merge.schema(),
+            names: self.merge.function_names(),
+            used: self.merge.functions(),
+            counters: self.merge.counter_names(),
+            has_operations,
+            operations,
+        }
     }
 
     /// Writes what ends the CLOG2 file behind `blocks` blocks.
@@ -178,7 +199,9 @@ impl<'m, 'f, 'a, 't> LocalSlices<'m, 'f, 'a, 't> {
     }
 }
 
-fn part<'b>(file: &'b mut Option<Box<dyn PartFile + Send + '_>>) -> Option<&'b mut dyn PartFile> {
+pub(super) fn part<'b>(
+    file: &'b mut Option<Box<dyn PartFile + Send + '_>>,
+) -> Option<&'b mut dyn PartFile> {
     match file {
         Some(file) => Some(file.as_mut()),
         None => None,

@@ -16,8 +16,11 @@ mod agreement;
 mod below;
 mod ending;
 mod endpoint;
+mod job;
+mod job_file;
 mod local;
 mod local_files;
+mod local_jobs;
 mod pace;
 mod part_file;
 mod peers;
@@ -28,8 +31,9 @@ mod window;
 
 pub use agreement::{agree, any_failure};
 pub use ending::{SliceSummary, WholeSlices, complete, end_clog2};
+pub use job_file::{Job, JobFileError, JobFileWriter, JobFiles};
 pub use local::{LocalSliceResult, LocalSlices, PartFiles};
-pub use local_files::write_local;
+pub use local_files::{LocalJobs, write_local};
 pub use pace::Histogram;
 pub use part_file::PartFile;
 pub use peers::{MessageTag, Peers, ThreadPeers, ThreadsGaveUp};
@@ -166,47 +170,13 @@ pub fn write<P: Peers>(
     input: SliceInput<'_>,
     files: &mut SliceFiles<'_>,
 ) -> Result<SliceSummary, P::Failure> {
-    let mut drawing = Drawing::new(input.preamble, false);
-    drawing.name_counters(input.counters);
-    if input.has_operations {
-        drawing.reserve_categories(CATEGORIES);
-    }
-    for definition in crate::frame::definitions(input.schema, input.names, input.used) {
-        define(&mut drawing, definition);
-    }
-    let has_clog2 = files.clog2.is_some();
-    let processes = input.processes.into_iter();
-    let mut slices = Slices {
-        peers,
-        plan,
-        preamble: has_clog2.then_some(input.preamble),
-        turns: crate::local::turns(input.ranks),
-        cutter: Cutter {
-            plan,
-            drawing,
-            clog2: has_clog2,
-            crossing: Mail::default(),
-        },
-        producers: processes
-            .map(|(rank, stream)| Producer::new(rank, stream))
-            .collect(),
-        operations: input.operations.map(OperationProducer::new),
-        writer: NodeWriter::default(),
-        waiting: WaitingEndpoints::default(),
-        upper: UpperNodes::default(),
-        directory: Vec::new(),
-        largest: 0,
-        position: HEADER_SIZE as u64,
-        blocks: 0,
-        failures: [None, None],
-        root: None,
-        root_place: FileBlockPtr::default(),
-    };
+    let mut slices = Slices::new(peers, plan, input, files.clog2.is_some());
     for round in 0..plan.rounds() {
-        let windows = slices.windows(round)?;
-        slices.round(round, windows, files)?;
+        let mut built = Vec::new();
+        slices.windows(plan.windows_of(round), |window| built.push(window))?;
+        slices.round(round, built, files)?;
     }
-    slices.conclude()
+    slices.conclude(Notes::default(), RankTables::default())
 }
 
 fn define(drawing: &mut Drawing, definition: MergedBody) {
@@ -222,34 +192,82 @@ fn define(drawing: &mut Drawing, definition: MergedBody) {
     }
 }
 
-impl<P: Peers> Slices<'_, '_, P> {
-    /// The windows of a round: draws and sends this rank's records, takes those of others, and builds the windows that this rank owns.
-    fn windows(&mut self, round: u64) -> Result<Vec<BuiltWindow>, P::Failure> {
+impl<'a, 'p, P: Peers> Slices<'a, 'p, P> {
+    /// Begins, with what `input` defines.
+    fn new(
+        peers: &'p mut P,
+        plan: &'a SlicePlan,
+        input: SliceInput<'a>,
+        has_clog2: bool,
+    ) -> Slices<'a, 'p, P> {
+        let mut drawing = Drawing::new(input.preamble, false);
+        drawing.name_counters(input.counters);
+        if input.has_operations {
+            drawing.reserve_categories(CATEGORIES);
+        }
+        for definition in crate::frame::definitions(input.schema, input.names, input.used) {
+            define(&mut drawing, definition);
+        }
+        let processes = input.processes.into_iter();
+        Slices {
+            peers,
+            plan,
+            preamble: has_clog2.then_some(input.preamble),
+            turns: crate::local::turns(input.ranks),
+            cutter: Cutter {
+                plan,
+                drawing,
+                clog2: has_clog2,
+                crossing: Mail::default(),
+            },
+            producers: processes
+                .map(|(rank, stream)| Producer::new(rank, stream))
+                .collect(),
+            operations: input.operations.map(OperationProducer::new),
+            writer: NodeWriter::default(),
+            waiting: WaitingEndpoints::default(),
+            upper: UpperNodes::default(),
+            directory: Vec::new(),
+            largest: 0,
+            position: HEADER_SIZE as u64,
+            blocks: 0,
+            failures: [None, None],
+            root: None,
+            root_place: FileBlockPtr::default(),
+        }
+    }
+
+    /// Some windows: draws and sends this rank's records, takes those of others, and builds the windows that this rank owns.
+    fn windows(
+        &mut self,
+        windows: std::ops::Range<u64>,
+        mut put: impl FnMut(BuiltWindow<'static>),
+    ) -> Result<(), P::Failure> {
         let (rank, size) = (self.peers.rank(), self.peers.size());
-        let windows = self.plan.windows_of(round);
         let mut to_send = windows.start;
         let mut own = windows
             .clone()
             .filter(|&window| self.plan.owner(window) == rank);
         let mut to_build = own.next();
-        // Own records for windows whose turn has not come.
+        // What is there for windows whose turn has not come: own records, and what others have sent ahead.
         let mut kept: BTreeMap<u64, WindowInput> = BTreeMap::new();
-        let mut built = Vec::new();
         let mut producer = 0;
         let mut turn = 0;
         while to_send < windows.end || to_build.is_some() {
             let mut is_idle = true;
             if let Some(window) = to_build {
-                let input = kept.entry(window).or_default();
                 while let Some((from, message)) = self.peers.take(None, self.tag(window))? {
-                    input
-                        .add(message)
-                        .ok_or_else(|| self.peers.nonsense(from))?;
+                    // A sender that is far ahead may have sent for a later window of the same tag.
+                    let number = window::window_of(&message);
+                    let number = number.filter(|number| (window..windows.end).contains(number));
+                    let input = number.map(|number| kept.entry(number).or_default());
+                    let added = input.and_then(|input| input.add(message));
+                    added.ok_or_else(|| self.peers.nonsense(from))?;
                     is_idle = false;
                 }
-                if input.complete == size {
+                if kept.entry(window).or_default().complete == size {
                     let input = kept.remove(&window).unwrap_or_default();
-                    built.push(self.build(window, input)?);
+                    put(self.build(window, input)?);
                     to_build = own.next();
                     is_idle = false;
                 }
@@ -277,14 +295,14 @@ impl<P: Peers> Slices<'_, '_, P> {
                 turn = 0;
             }
         }
-        settle(self.peers)?;
-        Ok(built)
+        settle(self.peers)
     }
 
     /// A message for the owner of a window: whether this rank has no more for it, and segments of its producers from `producer` on, which
     /// becomes the next one.
     fn segments(&mut self, window: u64, producer: &mut usize) -> Vec<u8> {
         let mut message = vec![0];
+        message.extend_from_slice(&window.to_le_bytes());
         let (count, limit) = (self.producers.len(), SEGMENT_BYTES);
         while message.len() < limit && *producer <= count {
             let (cutter, out) = (&mut self.cutter, &mut message);
@@ -305,7 +323,11 @@ impl<P: Peers> Slices<'_, '_, P> {
         MessageTag::Window((nth % u64::from(MessageTag::WINDOWS)) as u16)
     }
 
-    fn build(&mut self, window: u64, input: WindowInput) -> Result<BuiltWindow, P::Failure> {
+    fn build(
+        &mut self,
+        window: u64,
+        input: WindowInput,
+    ) -> Result<BuiltWindow<'static>, P::Failure> {
         let with = (self.turns.as_slice(), self.preamble);
         let built = window::build(self.plan, window, input, with, &mut self.writer);
         built.ok_or_else(|| self.peers.nonsense(self.peers.rank()))
@@ -315,7 +337,7 @@ impl<P: Peers> Slices<'_, '_, P> {
     fn round(
         &mut self,
         round: u64,
-        mut windows: Vec<BuiltWindow>,
+        mut windows: Vec<BuiltWindow<'_>>,
         files: &mut SliceFiles<'_>,
     ) -> Result<(), P::Failure> {
         let size = self.peers.size();
@@ -351,7 +373,7 @@ impl<P: Peers> Slices<'_, '_, P> {
     fn climb(
         &mut self,
         round: u64,
-        windows: &mut [BuiltWindow],
+        windows: &mut [BuiltWindow<'_>],
     ) -> Result<Vec<BuiltUpper>, P::Failure> {
         let (plan, rank) = (self.plan, self.peers.rank());
         let mut previews: Vec<NodePreview> = windows
@@ -411,7 +433,7 @@ impl<P: Peers> Slices<'_, '_, P> {
     fn place(
         &mut self,
         round: u64,
-        windows: Vec<BuiltWindow>,
+        windows: Vec<BuiltWindow<'_>>,
         uppers: Vec<BuiltUpper>,
         files: &mut SliceFiles<'_>,
     ) -> Result<(), P::Failure> {
@@ -494,15 +516,28 @@ impl<P: Peers> Slices<'_, '_, P> {
         Ok(())
     }
 
-    /// Gives rank 0 what it needs to complete the files.
-    fn conclude(mut self) -> Result<SliceSummary, P::Failure> {
-        let rank = self.peers.rank();
+    /// What this rank knows of its processes: what could not be shown of them, and what rank 0 must know of their records.
+    fn tables(&mut self) -> (Notes, RankTables) {
         let mut notes = Notes::default();
         let mut comms = Vec::new();
         for producer in &mut self.producers {
             notes.add(producer.notes());
             comms.append(&mut producer.comms);
         }
+        let tables = RankTables {
+            largest: self.largest as u64,
+            slots: self.cutter.drawing.counted_slots([]),
+            comms,
+        };
+        (notes, tables)
+    }
+
+    /// Gives rank 0 what it needs to complete the files. `more_notes` and `more` are of records that are not this rank's.
+    fn conclude(mut self, more_notes: Notes, more: RankTables) -> Result<SliceSummary, P::Failure> {
+        let rank = self.peers.rank();
+        let (mut notes, mut tables) = self.tables();
+        notes.add(more_notes);
+        tables.join(more);
         let mut own = Vec::new();
         let root_builder = self.plan.builder(self.plan.root());
         let mut root = self.root.take();
@@ -518,11 +553,6 @@ impl<P: Peers> Slices<'_, '_, P> {
                 root = Some(preview.ok_or_else(|| self.peers.nonsense(root_builder))?);
             }
         }
-        let tables = RankTables {
-            largest: self.largest as u64,
-            slots: self.cutter.drawing.counted_slots([]),
-            comms,
-        };
         tables.encode(&mut own);
         let all = join(self.peers, own, |own, theirs| own.extend_from_slice(theirs))?;
         let mut whole = None;

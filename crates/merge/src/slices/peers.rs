@@ -159,7 +159,13 @@ impl Mail {
         self.bytes[length_at..length_at + 4].copy_from_slice(&length.to_le_bytes());
     }
 
-    fn things(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    /// The bytes of all things.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The things in bytes of [`Mail::bytes`], each with the rank it is for.
+    pub(super) fn things(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
         let mut rest = bytes;
         std::iter::from_fn(move || {
             let (to, behind) = rest.split_first_chunk()?;

@@ -9,6 +9,7 @@ use super::pace::Histogram;
 use crate::operations::DrawnOperations;
 use trace_formats::slog2::{TreeNodeId, TreeOptions};
 use trace_model::TimeBBox;
+use trace_model::hash::Wide;
 use unify::scan::Scan;
 
 /// Bytes of an SLOG2 file for each call, messages and previews included. A guess: leaves are larger or smaller by how wrong it is.
@@ -166,6 +167,31 @@ impl SlicePlan {
             round,
             owners: owners.max(1),
         }
+    }
+
+    /// Has one rank build everything.
+    pub(super) fn deal_to_one(&mut self) {
+        self.owners = 1;
+    }
+
+    /// A number that plans have in common if they cut alike, whoever builds what.
+    pub(super) fn identity(&self) -> u64 {
+        let TreeOptions {
+            children_per_node,
+            leaf_byte_size,
+        } = self.tree;
+        let numbers = [
+            children_per_node as u64,
+            leaf_byte_size as u64,
+            u64::from(self.window_levels),
+            self.round,
+        ];
+        let cuts = self.cuts.iter().map(|cut| cut.to_bits());
+        let hash = numbers
+            .into_iter()
+            .chain(cuts)
+            .fold(Wide::new(), Wide::word);
+        hash.finish().0[0]
     }
 
     fn children(&self) -> u64 {

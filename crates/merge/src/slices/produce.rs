@@ -11,8 +11,21 @@ use crate::slog2::whole;
 use crate::stream::{MergeStream, Notes};
 use std::convert::Infallible;
 use trace_formats::clog2::{Clog2CommEvent, MAX_RECORD_SIZE};
-use trace_formats::slog2::{Drawing, EncodedDrawable, NewDrawable, TreeNodeId};
+use trace_formats::slog2::{Drawing, EncodedDrawable, MessageEndpoint, NewDrawable, TreeNodeId};
 use trace_model::hash::Map;
+
+/// Messages so far by channel: whether they were sent, sender, receiver, tag.
+type ChannelNumbers = Map<(bool, i32, i32, i32), u32>;
+
+/// Gives the next end of a message of a channel its number.
+#[inline]
+fn number(numbers: &mut ChannelNumbers, end: MessageEndpoint) -> NumberedEndpoint {
+    let channel = (end.is_send, end.sender, end.receiver, end.tag);
+    let next = numbers.entry(channel).or_default();
+    let number = *next;
+    *next = number.wrapping_add(1);
+    NumberedEndpoint { end, number }
+}
 
 /// The records of one process, on their way to the owners of windows.
 pub(super) struct Producer<'a> {
@@ -21,8 +34,7 @@ pub(super) struct Producer<'a> {
     stream: MergeStream<'a>,
     /// The leaf in which the latest record was.
     leaf: usize,
-    /// Messages so far by channel: whether they were sent, sender, receiver, tag.
-    numbers: Map<(bool, i32, i32, i32), u32>,
+    numbers: ChannelNumbers,
     /// Records of communicators.
     pub(super) comms: Vec<Clog2CommEvent>,
 }
@@ -118,14 +130,7 @@ impl<'a> Producer<'a> {
                     let Some(end) = cutter.drawing.endpoint(&record.header, message) else {
                         continue;
                     };
-                    let channel = (end.is_send, end.sender, end.receiver, end.tag);
-                    let number = self.numbers.entry(channel).or_default();
-                    let numbered = NumberedEndpoint {
-                        end,
-                        number: *number,
-                    };
-                    *number = number.wrapping_add(1);
-                    numbered.encode(&mut segment.drawn);
+                    number(&mut self.numbers, end).encode(&mut segment.drawn);
                 }
                 MergedBody::Comm(event) => self.comms.push(*event),
                 _ => cutter.draw(record, self.leaf, &mut segment.drawn),
@@ -133,6 +138,28 @@ impl<'a> Producer<'a> {
         };
         segment.encode(self.process, out);
         is_all
+    }
+
+    /// Passes over what the process has before `time`, which others draw: only counts messages, and opens and closes what the program's
+    /// own events begin and end.
+    pub(super) fn skip(&mut self, cutter: &mut Cutter<'_>, time: f64) {
+        while self.stream.peek_time().is_some_and(|next| next < time) {
+            let Some(record) = self.stream.next_record() else {
+                return;
+            };
+            match &record.body {
+                MergedBody::Message(message) => {
+                    if let Some(end) = cutter.drawing.endpoint(&record.header, message) {
+                        number(&mut self.numbers, end);
+                    }
+                }
+                MergedBody::Event { .. } => {
+                    let mut nothing = |_: &NewDrawable<'_>, _| Ok::<(), Infallible>(());
+                    let Ok(()) = cutter.drawing.push(&record.clog2(), &mut nothing);
+                }
+                _ => {}
+            }
+        }
     }
 }
 

@@ -103,7 +103,7 @@ impl UpperNodes {
 #[derive(Debug)]
 pub(super) struct BuiltUpper {
     pub(super) id: TreeNodeId,
-    pub(super) run: NodeRun,
+    pub(super) run: NodeRun<'static>,
     /// The children, and the places of those of earlier rounds.
     pub(super) children: Vec<(TreeNodeId, Option<FileBlockPtr>)>,
 }

@@ -3,6 +3,7 @@
 use super::endpoint::{NumberedEndpoint, WaitingEndpoints};
 use super::plan::SlicePlan;
 use super::produce::SEGMENT_HEAD;
+use std::borrow::Cow;
 use std::io::Cursor;
 use trace_formats::clog2::{
     Clog2RecordHeader, Clog2Writer, PREAMBLE_SIZE, Preamble, peek_size, peek_time,
@@ -16,6 +17,15 @@ use trace_model::TimeBBox;
 /// What a process has in a window, or a part of it: its rank, drawables and ends of messages, CLOG2 records.
 type ReadSegment<'a> = (u32, &'a [u8], &'a [u8]);
 
+/// Bytes in front of the segments of a message: whether it is the sender's last one for the window, and the number of the window.
+pub(super) const MESSAGE_HEAD: usize = 9;
+
+/// The window that a message is for; `None` if it is too short.
+pub(super) fn window_of(message: &[u8]) -> Option<u64> {
+    let number = message.get(1..)?.first_chunk()?;
+    Some(u64::from_le_bytes(*number))
+}
+
 /// What has come for a window.
 #[derive(Debug, Default)]
 pub(super) struct WindowInput {
@@ -26,9 +36,10 @@ pub(super) struct WindowInput {
 }
 
 impl WindowInput {
-    /// Takes a message of a sender: whether it has sent all then, 1 or 0, and segments of processes, each with its head. `None` if it is
-    /// empty.
+    /// Takes a message of a sender: whether it has sent all then, 1 or 0, the number of the window, and segments of processes, each with
+    /// its head. `None` if it is too short.
     pub(super) fn add(&mut self, message: Vec<u8>) -> Option<()> {
+        window_of(&message)?;
         self.complete += u32::from(*message.first()?);
         self.messages.push(message);
         Some(())
@@ -39,7 +50,7 @@ impl WindowInput {
     fn segments(&self) -> Option<Vec<ReadSegment<'_>>> {
         let mut segments = Vec::new();
         for message in &self.messages {
-            let (_, mut rest) = message.split_first()?;
+            let (_, mut rest) = message.split_at_checked(MESSAGE_HEAD)?;
             while !rest.is_empty() {
                 let (head, behind) = rest.split_first_chunk::<SEGMENT_HEAD>()?;
                 let number = |at: usize| Some(u32::from_le_bytes(*head[at..].first_chunk()?));
@@ -56,13 +67,13 @@ impl WindowInput {
 
 /// Nodes one behind the other, which are to be written as one.
 #[derive(Debug, Default)]
-pub(super) struct NodeRun {
-    pub(super) bytes: Vec<u8>,
+pub(super) struct NodeRun<'b> {
+    pub(super) bytes: Cow<'b, [u8]>,
     /// Each with its offset in the bytes and the places of its children in this list.
-    nodes: Vec<(BuiltNode, usize, Vec<usize>)>,
+    pub(super) nodes: Vec<(BuiltNode, usize, Vec<usize>)>,
 }
 
-impl NodeRun {
+impl NodeRun<'_> {
     /// Bytes of the last node, which is above all others of a window.
     pub(super) fn last_size(&self) -> usize {
         self.nodes.last().map_or(0, |(node, ..)| node.size)
@@ -97,7 +108,8 @@ impl NodeRun {
                 .collect();
             let children = if within.is_empty() { others } else { &within };
             let own = pointer(node);
-            let bytes = self.bytes.get_mut(*offset..*offset + built.size);
+            let bytes = self.bytes.to_mut();
+            let bytes = bytes.get_mut(*offset..*offset + built.size);
             built.place(bytes.unwrap_or_default(), own, children);
             directory.push(built.entry(own));
         }
@@ -113,7 +125,7 @@ impl NodeRun {
         places: Vec<usize>,
     ) -> NodePreview {
         let offset = self.bytes.len();
-        let (built, preview) = writer.build(id, bounds, contents, children, &mut self.bytes);
+        let (built, preview) = writer.build(id, bounds, contents, children, self.bytes.to_mut());
         self.nodes.push((built, offset, places));
         preview
     }
@@ -121,13 +133,13 @@ impl NodeRun {
 
 /// What is made of a window.
 #[derive(Debug)]
-pub(super) struct BuiltWindow {
+pub(super) struct BuiltWindow<'b> {
     pub(super) window: u64,
-    pub(super) nodes: NodeRun,
+    pub(super) nodes: NodeRun<'b>,
     /// Of its highest node.
     pub(super) preview: NodePreview,
     /// Whole blocks of a CLOG2 file.
-    pub(super) blocks: Vec<u8>,
+    pub(super) blocks: Cow<'b, [u8]>,
     /// Ends of messages whose other end is in another window, each with the turn of its process.
     pub(super) left: Vec<(NumberedEndpoint, u32)>,
 }
@@ -164,7 +176,7 @@ impl<'a> WindowNodes<'a> {
     }
 
     /// Builds all nodes, from the leaves up; gives the preview of the highest.
-    fn build(self, writer: &mut NodeWriter, run: &mut NodeRun) -> NodePreview {
+    fn build(self, writer: &mut NodeWriter, run: &mut NodeRun<'_>) -> NodePreview {
         let plan = self.plan;
         let mut below: Vec<(usize, NodePreview)> = Vec::new();
         for (level, depth) in self.levels.into_iter().zip(0u32..) {
@@ -201,7 +213,7 @@ pub(super) fn build(
     input: WindowInput,
     (turns, clog2): (&[u32], Option<&Preamble>),
     writer: &mut NodeWriter,
-) -> Option<BuiltWindow> {
+) -> Option<BuiltWindow<'static>> {
     let segments = input.segments()?;
     let turn = |process: u32| turns.get(process as usize).copied().unwrap_or(process);
     let leaves = plan.leaves_of(window);
@@ -248,7 +260,7 @@ pub(super) fn build(
         window,
         nodes: run,
         preview,
-        blocks,
+        blocks: blocks.into(),
         left: waiting.drain().collect(),
     })
 }

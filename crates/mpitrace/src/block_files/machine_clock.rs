@@ -7,7 +7,10 @@ use blockfile::definitions_block;
 use blockfile::file::BlockFile;
 use blockfile::layout::Clock;
 use blockfile::machine;
+use std::io::{self, Read, Write};
+use std::path::Path;
 use std::time::Duration;
+use trace_model::{PendingFile, files};
 use unify::timeline::Timeline;
 
 /// A reading of the clocks of this machine.
@@ -25,6 +28,9 @@ pub struct MachineClock {
 /// meanwhile is farther off.
 const MAX_RATE_DEVIATION: f64 = 1e-2;
 
+/// Most bytes of a reading as text.
+const MAX_TEXT_BYTES: u64 = 1 << 10;
+
 /// Reads the clocks; `None` where there is no time-stamp counter.
 pub fn notes() -> Option<MachineClock> {
     let boot = Some(machine::boot_id()).filter(|boot| !boot.is_empty())?;
@@ -37,6 +43,41 @@ pub fn notes() -> Option<MachineClock> {
         rate: rate(&first, &reading),
         reading,
     })
+}
+
+/// What [`notes`] gives, or what the first of several jobs has written to `path`, so that all of them place times alike. A job that only
+/// reads gets what is there.
+pub fn shared_notes(path: &Path, only_read: bool) -> Result<Option<MachineClock>, String> {
+    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    let read = || match files::open_found(path) {
+        Ok(file) => {
+            let mut text = String::new();
+            let read = file.take(MAX_TEXT_BYTES).read_to_string(&mut text);
+            read.map_err(failed)?;
+            let notes = MachineClock::from_text(&text);
+            let notes = notes.ok_or_else(|| format!("{}: no reading of clocks", path.display()));
+            notes.map(Some)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error)),
+    };
+    if let Some(there) = read()? {
+        return Ok(there);
+    }
+    if only_read {
+        return Ok(None);
+    }
+    let text = notes().map_or_else(String::new, |notes| notes.text());
+    let mut file = PendingFile::beside(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    match file.take_name(path) {
+        Ok(()) => {}
+        // Another job was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed(error)),
+    }
+    drop(file);
+    read().map(Option::flatten)
 }
 
 /// Seconds since the moment `ticks` of the clock that a running process on this machine takes its times from.
@@ -78,6 +119,42 @@ pub fn introduction(file: &BlockFile<'_>) -> (ProcessDefinition, Vec<ClockReadin
 }
 
 impl MachineClock {
+    /// The reading as text, for [`MachineClock::from_text`].
+    fn text(&self) -> String {
+        let ClockReading {
+            ticks,
+            monotonic,
+            realtime,
+            cpu,
+        } = self.reading;
+        let rate = self.rate.to_bits();
+        format!(
+            "{} {ticks} {monotonic} {realtime} {cpu} {rate}\n",
+            self.boot
+        )
+    }
+
+    /// The reading that a text has; one without any where it is empty. `None` if it is none.
+    fn from_text(text: &str) -> Option<Option<MachineClock>> {
+        let mut words = text.split_ascii_whitespace();
+        let Some(boot) = words.next() else {
+            return Some(None);
+        };
+        let mut number = || words.next()?.parse().ok();
+        let reading = ClockReading {
+            ticks: number()?,
+            monotonic: number()?,
+            realtime: number()?,
+            cpu: number()?,
+        };
+        Some(Some(MachineClock {
+            block: definitions_block(&[Definition::Clock(reading)]),
+            boot: boot.to_owned(),
+            rate: f64::from_bits(number()?),
+            reading,
+        }))
+    }
+
     /// Adds the reading to a file that has one only, if it is of the same clocks.
     pub fn complete<'a>(
         &'a self,

@@ -1,6 +1,7 @@
 //! The command line of `mpitrace recover`.
 
 use crate::trace_files::shape::TreeArguments;
+use merge::slices::Job;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
@@ -12,7 +13,9 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace recover --count .                      what is there
-  mpitrace recover --dir traces /scratch/job17")]
+  mpitrace recover --dir traces /scratch/job17
+  mpitrace recover --part 3/8 --dir traces /scratch/job17    the third of eight jobs
+  mpitrace recover --join --dir traces /scratch/job17        when all of them have ended")]
 pub struct Arguments {
     /// Block files, or folders with block files [default: the folders in which a program started here puts its block
     /// files]
@@ -32,12 +35,22 @@ pub struct Arguments {
         default_value = "dumpi,slog2"
     )]
     pub formats: Vec<OutputFormat>,
+    /// Put the DUMPI files of 256 ranks each into a folder of their own
+    #[arg(long)]
+    pub dumpi_folders: bool,
     /// How the records of the ranks become one file
     #[arg(long, value_name = "WAY", default_value = "auto")]
     pub merge: MergeWay,
     /// Threads [default: one for each core]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroU16>,
+    /// Be job I of N that make the files together, without MPI and in any order: make its part, beside the files to be. All of them
+    /// need the same block files and options. What comes of it are the bytes of `--merge parallel`
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["count", "force", "remove"])]
+    pub part: Option<Job>,
+    /// Make the files from the parts of all jobs, and remove the parts. Needs the block files and options of the parts
+    #[arg(long, conflicts_with_all = ["part", "count", "force"])]
+    pub join: bool,
     /// Only print the number of calls: one line per rank, with the functions it called
     #[arg(long)]
     pub count: bool,
@@ -59,6 +72,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// Whether several jobs make the files together.
+    pub fn is_in_parts(&self) -> bool {
+        self.part.is_some() || self.join
+    }
+
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads

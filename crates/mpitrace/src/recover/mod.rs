@@ -4,6 +4,7 @@
 //! code as at MPI_Finalize, and comes out as the same files.
 
 mod arguments;
+mod parts;
 pub mod write;
 
 pub use arguments::{Arguments, MergeWay, OutputFormat};
@@ -11,7 +12,7 @@ pub use arguments::{Arguments, MergeWay, OutputFormat};
 use crate::block_files::folders;
 use crate::block_files::found::{self, ENDING};
 use crate::block_files::groups::{self, RunFiles};
-use crate::block_files::machine_clock;
+use crate::block_files::machine_clock::{self, MachineClock};
 use crate::block_files::snapshot;
 use crate::block_files::source::BlockFileInput;
 use crate::failure::Failure;
@@ -26,8 +27,10 @@ use wrappers::Table;
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    parts::check(arguments)?;
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
     let mut complaints = Vec::new();
+    let mut failures = Vec::new();
     let mut inputs = Vec::new();
     let threads = arguments.threads();
     let paths: Vec<PathBuf> = block_files(&arguments.inputs, arguments.any_owner)?
@@ -41,7 +44,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Err(other) => return Err(other),
         }
     }
-    let notes = machine_clock::notes();
+    let clock_path = parts::clock_path(arguments, &paths);
+    let notes = match arguments.is_in_parts() {
+        true => shared_notes(arguments, &clock_path)?,
+        false => machine_clock::notes(),
+    };
     let read = on_threads(threads, &inputs, |(path, input, running)| {
         let file = input
             .blocks()
@@ -75,23 +82,30 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             say(&counts(group, &table))?;
             continue;
         }
-        say(&format!(
-            "{}\n{}",
-            group.title(),
-            ends(group, &table, threads)
-        ))?;
+        say(&format!("{}\n", group.title()))?;
+        if arguments.part.is_none() {
+            say(&ends(group, &table, threads))?;
+        }
         if let Some(running) = group.sources.iter().find(|s| s.running)
             && !arguments.force
         {
-            complaints.push(format!(
-                "{}: process {} is still writing to it: nothing made of this run; --force makes a trace of what is there so far",
+            let advice = match arguments.is_in_parts() {
+                true => "parts need block files that stay as they are",
+                false => "--force makes a trace of what is there so far",
+            };
+            failures.push(format!(
+                "{}: process {} is still writing to it: nothing made of this run; {advice}",
                 running.path.display(),
                 running.info.pid
             ));
             continue;
         }
         complaints.extend(missing(group));
-        let written = write::write(group, &table, arguments);
+        let written = match arguments.part {
+            Some(job) => parts::write(group, &table, arguments, job),
+            None if arguments.join => parts::join(group, &table, arguments),
+            None => write::write(group, &table, arguments),
+        };
         if !written.files.is_empty() {
             say(&format!("  -> {}\n", written.files.join(", ")))?;
         }
@@ -99,15 +113,34 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             say(&format!("  {note}\n"))?;
         }
         let whole = written.failures.is_empty();
-        complaints.extend(written.failures);
+        failures.extend(written.failures);
         if arguments.remove && whole && written.all_in {
             complaints.extend(remove(group));
         }
     }
+    if arguments.join && failures.is_empty() && !groups.is_empty() {
+        // All parts are gone, and nobody else has the same block files.
+        drop(fs::remove_file(&clock_path));
+    }
+    if arguments.part.is_some() && !groups.is_empty() {
+        // What is wrong with the block files decides the exit code of who joins the parts.
+        for complaint in complaints.drain(..) {
+            eprintln!("mpitrace: {complaint}");
+        }
+    }
+    complaints.extend(failures);
     if complaints.is_empty() {
         return Ok(());
     }
     Err(Failure::Data(complaints.join("\nmpitrace: ")))
+}
+
+/// The reading of the clocks that all jobs have in common which make a trace in parts.
+fn shared_notes(arguments: &Arguments, path: &Path) -> Result<Option<MachineClock>, Failure> {
+    if !arguments.join {
+        fs::create_dir_all(&arguments.dir).map_err(|error| Failure::file(&arguments.dir, error))?;
+    }
+    machine_clock::shared_notes(path, arguments.join).map_err(Failure::Data)
 }
 
 /// A block file, or a copy of what is in it if a process is still writing to it, and whether that is so.

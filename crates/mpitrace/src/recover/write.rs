@@ -10,10 +10,12 @@ use merge::dumpi;
 use merge::local::{self, Merge};
 use merge::on_threads;
 use merge::operations::{self, DrawnOperations};
-use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, numbered};
+use merge::outputs::{OutputFiles, OutputPlan, SharedOutputs, WrittenOutputs, numbered};
 use merge::slices::{is_worth_while, write_local};
+use merge::stream::Notes;
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use trace_model::files;
 use unify::functions::FunctionSelection;
 use unify::scan::Scan;
@@ -32,8 +34,30 @@ pub struct RecoveredFiles {
     pub all_in: bool,
 }
 
+impl RecoveredFiles {
+    /// Takes what came of the merged files, which are called `base` with their endings.
+    pub(super) fn take(&mut self, ended: WrittenOutputs, notes: Notes, base: &Path) {
+        self.files
+            .extend(ended.files.iter().map(|f| with_size(&f.path, f.size)));
+        self.failures.extend(ended.failures);
+        if notes.unmatched_endpoints > 0 {
+            self.notes.push(format!(
+                "{} message endpoints are not drawn: the other end is left out or not known",
+                notes.unmatched_endpoints
+            ));
+        }
+        if notes.unknown_calls > 0 {
+            self.failures.push(format!(
+                "{}: {} calls left out: their function is not known or their arguments cannot be read",
+                base.display(),
+                notes.unknown_calls
+            ));
+        }
+    }
+}
+
 /// `path`, and its size.
-fn with_size(path: &Path, bytes: u64) -> String {
+pub(super) fn with_size(path: &Path, bytes: u64) -> String {
     format!("{} ({:.1} MB)", path.display(), bytes as f64 / 1e6)
 }
 
@@ -70,6 +94,18 @@ fn shown_functions() -> FunctionSelection {
     }
 }
 
+/// How DUMPI files are written.
+pub(super) fn dumpi_options(root: PathBuf, folders: bool, stamp: String) -> dumpi::DumpiOptions {
+    dumpi::DumpiOptions {
+        root,
+        folders,
+        stamp,
+        unfinished: true,
+        functions: shown_functions(),
+        ..dumpi::DumpiOptions::default()
+    }
+}
+
 /// A name of C++ or Rust as people write it.
 fn demangled(name: &str) -> Option<String> {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
@@ -81,6 +117,24 @@ fn demangled(name: &str) -> Option<String> {
 
 /// Writes all files of a run.
 pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
+    with_run(group, table, arguments, |run, base, written| {
+        let kinds = &arguments.formats;
+        if kinds.iter().any(|kind| *kind != OutputFormat::Dumpi) {
+            run.merged(base, kinds, false, &arguments.tree, written);
+        }
+        if kinds.contains(&OutputFormat::Dumpi) {
+            run.per_rank(&arguments.dir, arguments.dumpi_folders, written);
+        }
+    })
+}
+
+/// Gives `make` a run that has calls, the path of its merged files without ending, and where to tell what came of it.
+pub(super) fn with_run(
+    group: &RunFiles<'_>,
+    table: &Table,
+    arguments: &Arguments,
+    make: impl FnOnce(&MergeableRun<'_>, &Path, &mut RecoveredFiles),
+) -> RecoveredFiles {
     let mut written = RecoveredFiles::default();
     let files = block_files(group);
     let threads = arguments.threads();
@@ -117,14 +171,7 @@ pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> Reco
         threads,
         way: arguments.merge,
     };
-    let base = arguments.dir.join(name);
-    let kinds = &arguments.formats;
-    if kinds.iter().any(|kind| *kind != OutputFormat::Dumpi) {
-        run.merged(&base, kinds, false, &arguments.tree, &mut written);
-    }
-    if kinds.contains(&OutputFormat::Dumpi) {
-        run.per_rank(&arguments.dir, &mut written);
-    }
+    make(&run, &arguments.dir.join(name), &mut written);
     written
 }
 
@@ -155,12 +202,12 @@ pub fn slog2(
 }
 
 /// A run whose calls can be merged.
-struct MergeableRun<'r> {
-    files: &'r [BlockFile<'r>],
-    merge: &'r Merge<'r, 'r, 'r>,
-    group: &'r RunFiles<'r>,
-    table: &'r Table,
-    threads: usize,
+pub(super) struct MergeableRun<'r> {
+    pub(super) files: &'r [BlockFile<'r>],
+    pub(super) merge: &'r Merge<'r, 'r, 'r>,
+    pub(super) group: &'r RunFiles<'r>,
+    pub(super) table: &'r Table,
+    pub(super) threads: usize,
     way: MergeWay,
 }
 
@@ -174,6 +221,32 @@ impl MergeableRun<'_> {
         tree: &TreeArguments,
         written: &mut RecoveredFiles,
     ) {
+        let merge = self.merge;
+        let plan = self.output_plan(base, kinds, replace, tree);
+        let operations = match plan.slog2 {
+            true => self.operations(base, written),
+            false => None,
+        };
+        let (ended, notes) = if self.is_by_slices(&plan) {
+            let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
+            write_local(merge, SharedOutputs::new(plan), operations, threads)
+        } else {
+            let mut outputs = OutputFiles::new(plan);
+            operations.into_iter().for_each(|drawn| outputs.draw(drawn));
+            let notes = outputs.take(merge);
+            (outputs.finish(merge.comm_table()), notes)
+        };
+        written.take(ended, notes, base);
+    }
+
+    /// How the merged files are written.
+    pub(super) fn output_plan(
+        &self,
+        base: &Path,
+        kinds: &[OutputFormat],
+        replace: bool,
+        tree: &TreeArguments,
+    ) -> OutputPlan {
         let (merge, group) = (self.merge, self.group);
         // As many ranks as a merged file can have, whatever a damaged header says.
         let ranks = merge.scans().map(Scan::ranks).max().unwrap_or(0);
@@ -183,7 +256,7 @@ impl MergeableRun<'_> {
         let (hosts, nodes) = numbered(hosts, ranks);
         let programs = sources().map(|(rank, s)| (rank, s.process.program.as_str()));
         let (programs, program_of) = numbered(programs, ranks);
-        let plan = OutputPlan {
+        OutputPlan {
             base: base.to_path_buf(),
             replace,
             clog2: kinds.contains(&OutputFormat::Clog2),
@@ -200,36 +273,6 @@ impl MergeableRun<'_> {
             programs,
             counters: merge.counter_names().to_vec(),
             forward: false,
-        };
-        let operations = match plan.slog2 {
-            true => self.operations(base, written),
-            false => None,
-        };
-        let (ended, notes) = if self.is_by_slices(&plan) {
-            let threads = u32::try_from(self.threads).unwrap_or(u32::MAX);
-            write_local(merge, SharedOutputs::new(plan), operations, threads)
-        } else {
-            let mut outputs = OutputFiles::new(plan);
-            operations.into_iter().for_each(|drawn| outputs.draw(drawn));
-            let notes = outputs.take(merge);
-            (outputs.finish(merge.comm_table()), notes)
-        };
-        written
-            .files
-            .extend(ended.files.iter().map(|f| with_size(&f.path, f.size)));
-        written.failures.extend(ended.failures);
-        if notes.unmatched_endpoints > 0 {
-            written.notes.push(format!(
-                "{} message endpoints are not drawn: the other end is left out or not known",
-                notes.unmatched_endpoints
-            ));
-        }
-        if notes.unknown_calls > 0 {
-            written.failures.push(format!(
-            "{}: {} calls left out: their function is not known or their arguments cannot be read",
-            base.display(),
-            notes.unknown_calls
-        ));
         }
     }
 
@@ -250,7 +293,11 @@ impl MergeableRun<'_> {
     }
 
     /// The operations below MPI, drawn, if there are any.
-    fn operations(&self, base: &Path, written: &mut RecoveredFiles) -> Option<DrawnOperations> {
+    pub(super) fn operations(
+        &self,
+        base: &Path,
+        written: &mut RecoveredFiles,
+    ) -> Option<DrawnOperations> {
         if !self.has_operations() {
             return None;
         }
@@ -269,46 +316,66 @@ impl MergeableRun<'_> {
     }
 
     /// DUMPI: a file for each rank and the metafile.
-    fn per_rank(&self, directory: &Path, written: &mut RecoveredFiles) {
-        let merge = self.merge;
-        let mut second = self.group.started();
-        let (options, _claim) = loop {
-            let options = dumpi::DumpiOptions {
-                root: directory.join("dumpi"),
-                stamp: stamp(second),
-                unfinished: true,
-                functions: shown_functions(),
-                ..dumpi::DumpiOptions::default()
-            };
-            match dumpi::Claim::new(&options) {
-                // Another run of the same second, or this one recovered before, has this name: the next one is free.
-                Ok(None) => second += 1,
-                claim => break (options, claim),
-            }
-        };
-        let (mut files, mut bytes) = (0, 0);
-        let processes: Vec<_> = merge.processes().collect();
-        let results = on_threads(self.threads, &processes, |&(file, scan)| {
-            dumpi::write(file, scan, self.table, &options)
-        });
+    fn per_rank(&self, directory: &Path, folders: bool, written: &mut RecoveredFiles) {
+        let (options, _claim) = self.dumpi_names(&directory.join("dumpi"), folders);
+        let processes: Vec<_> = self.merge.processes().collect();
+        let results = self.write_dumpi(&processes, &options);
+        let mut bytes = Vec::new();
         for result in results {
             match result {
-                Ok(summary) => {
-                    files += 1;
-                    bytes += summary.bytes;
-                }
+                Ok(summary) => bytes.push(summary.bytes),
                 Err(error) => written.failures.push(error.to_string()),
             }
         }
-        let Some(first) = merge.scans().next() else {
+        self.write_meta(&options, &bytes, written);
+    }
+
+    /// The first names of DUMPI files that are free, from the second on in which the run began; nobody else takes them as long as the claim is
+    /// there.
+    pub(super) fn dumpi_names(
+        &self,
+        root: &Path,
+        folders: bool,
+    ) -> (dumpi::DumpiOptions, io::Result<Option<dumpi::Claim>>) {
+        let mut second = self.group.started();
+        loop {
+            let options = dumpi_options(root.to_owned(), folders, stamp(second));
+            match dumpi::Claim::new(&options) {
+                // Another run of the same second, or this one recovered before, has this name: the next one is free.
+                Ok(None) => second += 1,
+                claim => return (options, claim),
+            }
+        }
+    }
+
+    /// Writes the DUMPI files of some processes.
+    pub(super) fn write_dumpi(
+        &self,
+        processes: &[(&BlockFile<'_>, &Scan)],
+        options: &dumpi::DumpiOptions,
+    ) -> Vec<Result<dumpi::DumpiFileSummary, dumpi::DumpiRunError>> {
+        on_threads(self.threads, processes, |&(file, scan)| {
+            dumpi::write(file, scan, self.table, options)
+        })
+    }
+
+    /// Writes the metafile for DUMPI files of these sizes.
+    pub(super) fn write_meta(
+        &self,
+        options: &dumpi::DumpiOptions,
+        bytes: &[u64],
+        written: &mut RecoveredFiles,
+    ) {
+        let Some(first) = self.merge.scans().next() else {
             return;
         };
-        let present = merge.scans().filter_map(Scan::rank);
-        match dumpi::write_meta(first, &options, present) {
+        let present = self.merge.scans().filter_map(Scan::rank);
+        match dumpi::write_meta(first, options, present) {
             Ok(path) => written.files.push(format!(
-                "{} + {files} .bin ({:.1} MB)",
+                "{} + {} .bin ({:.1} MB)",
                 path.display(),
-                bytes as f64 / 1e6
+                bytes.len(),
+                bytes.iter().sum::<u64>() as f64 / 1e6
             )),
             Err(error) => written.failures.push(error.to_string()),
         }

@@ -4,6 +4,7 @@
 mod common;
 
 mod caution;
+mod parts;
 
 use blockfile::define::Definition;
 use blockfile::encode::MpiStatus;

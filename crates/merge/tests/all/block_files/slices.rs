@@ -4,7 +4,11 @@ use crate::block_files::random::{Chance, busy};
 use crate::block_files::ranks::*;
 use blockfile::file::BlockFile;
 use merge::local::{Merge, MergeOptions};
-use merge::slices::{LocalSlices, PartFile};
+use merge::outputs::{OutputPlan, SharedOutputs};
+use merge::slices::{Job, JobFileWriter, JobFiles, LocalJobs, LocalSlices, PartFile, write_local};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use trace_formats::clog2::{Clog2Body, Clog2Reader, Clog2Record, Clog2Writer};
 use trace_formats::slog2::{
@@ -150,6 +154,63 @@ fn compare(ranks: &[Blocks], leaf_bytes: i32) {
         let slog2 = first.get_or_insert_with(|| files.slog2.clone());
         assert!(*slog2 == files.slog2, "{threads} threads: other bytes");
     }
+    in_jobs(&merge, &files, leaf_bytes);
+}
+
+/// Several jobs make the bytes of one.
+fn in_jobs(merge: &Merge<'_, '_, '_>, files: &[BlockFile<'_>], leaf_bytes: i32) {
+    static FOLDERS: AtomicU32 = AtomicU32::new(0);
+    let nth = FOLDERS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("merge-jobs-{}-{nth}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let ranks = merge.ranks() as usize;
+    let plan = |name: &str| OutputPlan {
+        base: folder.join(name),
+        replace: true,
+        clog2: true,
+        slog2: true,
+        preamble: merge.preamble(),
+        children: 2,
+        leaf: u64::try_from(leaf_bytes).ok(),
+        nodes: vec![0; ranks],
+        hosts: vec!["host".to_owned()],
+        program_of: vec![0; ranks],
+        programs: vec!["program".to_owned()],
+        counters: merge.counter_names().to_vec(),
+        forward: false,
+    };
+    let read = |base: &Path| {
+        let file = |ending| fs::read(base.with_extension(ending)).expect("written");
+        (file("slog2"), file("clog2"))
+    };
+    let (_, expected_notes) = write_local(merge, SharedOutputs::new(plan("one")), None, 2);
+    let expected = read(&folder.join("one"));
+    for of in [1, 2, 7] {
+        let path = |nth| folder.join(format!("part-{nth}"));
+        for nth in (1..=of).rev() {
+            let jobs = LocalJobs::new(merge, files, &plan("all"), None, 1 + nth % 3);
+            let out = JobFileWriter::create(&path(nth)).expect("begins");
+            jobs.write(Job { nth, of }, out).expect("writes");
+        }
+        let parts: Vec<(PathBuf, Vec<u8>)> = (1..=of)
+            .map(|nth| (path(nth), fs::read(path(nth)).expect("a part")))
+            .collect();
+        let jobs = LocalJobs::new(merge, files, &plan("all"), None, 2);
+        let mut all = JobFiles::default();
+        for (path, bytes) in &parts {
+            all.add(path, bytes, jobs.identity()).expect("of this run");
+        }
+        assert_eq!(all.missing(), []);
+        let outputs = SharedOutputs::new(plan("all"));
+        let (written, notes) = jobs.join(&all, outputs).expect("joins");
+        assert_eq!(written.failures, [""; 0]);
+        assert_eq!(notes, expected_notes, "{of} jobs");
+        assert!(
+            read(&folder.join("all")) == expected,
+            "{of} jobs: other bytes"
+        );
+    }
+    fs::remove_dir_all(folder).expect("removed");
 }
 
 #[test]
@@ -207,4 +268,22 @@ fn messages_cross_leaves_and_windows() {
     for leaf in [1 << 11, 1 << 13, 1 << 20] {
         compare(&ranks, leaf);
     }
+}
+
+/// A rank with few calls is ahead of a busy one by more windows than messages have tags.
+#[test]
+fn a_rank_may_be_far_ahead() {
+    let mut busy = rank(0, 2);
+    for nth in 0..120_000 {
+        call_at(
+            &mut busy,
+            1_000 + 20 * nth,
+            1_010 + 20 * nth,
+            "MPI_Wtime",
+            &[],
+        );
+    }
+    let mut idle = rank(1, 2);
+    call_at(&mut idle, 1_005, 1_015, "MPI_Wtime", &[]);
+    compare(&[busy, idle], 1 << 11);
 }
