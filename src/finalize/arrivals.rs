@@ -14,6 +14,8 @@ use trace_model::files;
 
 /// A rank has come.
 const ARRIVED: u8 = b'a';
+/// A rank has come, and its limits leave MPI no memory for messages of the merge.
+const STARVED: u8 = b's';
 /// A rank has given up: nobody needs to wait any more.
 const GIVEN_UP: u8 = b'g';
 
@@ -28,35 +30,42 @@ pub struct HostOfRun<'a> {
     pub expected: u32,
 }
 
-/// Waits until all ranks of `here` have come, which write their block files to `folder`. `meanwhile` is called again and again: the ranks that have not come may need something of this one.
+/// Waits until all ranks of `here` have come, which write their block files to `folder`, and gives the number of those that have no memory for messages
+/// (`is_starved`). `meanwhile` is called again and again: the ranks that have not come may need something of this one.
 ///
 /// # Errors
 /// One did not come within the `deadline`, or another has given up. Where the file cannot be used there is none.
 pub fn wait(
     folder: &Path,
     here: HostOfRun<'_>,
+    is_starved: bool,
     deadline: Option<Duration>,
     meanwhile: impl Fn(),
-) -> Result<(), ExchangeFailure> {
+) -> Result<u64, ExchangeFailure> {
     let HostOfRun {
         run,
         host,
         expected,
     } = here;
+    let (own, alone) = match is_starved {
+        true => (STARVED, 1),
+        false => (ARRIVED, 0),
+    };
     let (host, user) = (job::hash(host), files::user());
     let path = folder.join(format!("libtrace.{run:016x}.{host:016x}.{user}.arrived"));
     let Ok(mut file) = files::open_shared(&path, true, 0o600) else {
-        return Ok(());
+        return Ok(alone);
     };
-    if run == 0 || expected < 2 || file.write_all(&[ARRIVED]).is_err() {
+    if run == 0 || expected < 2 || file.write_all(&[own]).is_err() {
         drop(std::fs::remove_file(&path));
-        return Ok(());
+        return Ok(alone);
     }
     let begun = Instant::now();
     for turn in 0.. {
         let said = read(&mut file);
-        let arrived = said.iter().filter(|&&byte| byte == ARRIVED).count();
-        let are_all_here = arrived >= expected as usize;
+        let count = |wanted: u8| said.iter().filter(|&&byte| byte == wanted).count() as u64;
+        let starved = count(STARVED);
+        let are_all_here = count(ARRIVED) + starved >= u64::from(expected);
         if are_all_here {
             // Whoever still waits has it open.
             drop(std::fs::remove_file(&path));
@@ -65,7 +74,7 @@ pub fn wait(
             return Err(ExchangeFailure::Absent);
         }
         if are_all_here {
-            return Ok(());
+            return Ok(starved);
         }
         if deadline.is_some_and(|limit| begun.elapsed() > limit) {
             drop(file.write_all(&[GIVEN_UP]));
@@ -74,7 +83,7 @@ pub fn wait(
         meanwhile();
         pause(turn);
     }
-    Ok(())
+    Ok(alone)
 }
 
 /// Everything that the ranks have written so far.
@@ -106,10 +115,18 @@ mod tests {
     #[test]
     fn all_go_on_when_the_last_has_come() {
         let folder = folder("all");
-        let arrive = || wait(&folder, here(3), Some(Duration::from_secs(60)), || ());
+        let arrive = || {
+            wait(
+                &folder,
+                here(3),
+                false,
+                Some(Duration::from_secs(60)),
+                || (),
+            )
+        };
         std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..3).map(|_| scope.spawn(arrive)).collect();
-            assert!(ranks.into_iter().all(|rank| rank.join().unwrap() == Ok(())));
+            assert!(ranks.into_iter().all(|rank| rank.join().unwrap() == Ok(0)));
         });
         assert_eq!(
             std::fs::read_dir(&folder).unwrap().count(),
@@ -120,12 +137,34 @@ mod tests {
     }
 
     #[test]
+    fn all_hear_of_ranks_without_memory() {
+        let folder = folder("starved");
+        let limit = Some(Duration::from_secs(60));
+        let arrive = |is_starved| wait(&folder, here(3), is_starved, limit, || ());
+        std::thread::scope(|scope| {
+            let ranks =
+                [true, false, true].map(|is_starved| scope.spawn(move || arrive(is_starved)));
+            for rank in ranks {
+                assert_eq!(rank.join().unwrap(), Ok(2));
+            }
+        });
+        assert_eq!(wait(&folder, here(1), true, limit, || ()), Ok(1));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn whoever_comes_too_late_does_not_wait_again() {
         let folder = folder("late");
-        let first = wait(&folder, here(2), Some(Duration::from_millis(20)), || ());
+        let first = wait(
+            &folder,
+            here(2),
+            false,
+            Some(Duration::from_millis(20)),
+            || (),
+        );
         assert_eq!(first, Err(ExchangeFailure::Absent));
         assert_eq!(
-            wait(&folder, here(2), None, || ()),
+            wait(&folder, here(2), false, None, || ()),
             Err(ExchangeFailure::Absent)
         );
         assert_eq!(
@@ -146,17 +185,17 @@ mod tests {
                 host,
                 ..here(expected)
             };
-            wait(&folder, here, limit, || ())
+            wait(&folder, here, false, limit, || ())
         };
         std::thread::scope(|scope| {
             let first = scope.spawn(|| arrive("a", 2));
             while std::fs::read_dir(&folder).unwrap().count() == 0 {
                 std::thread::yield_now();
             }
-            assert_eq!(arrive("b", 1), Ok(()));
+            assert_eq!(arrive("b", 1), Ok(0));
             assert!(!first.is_finished(), "one of two ranks has come");
-            assert_eq!(arrive("a", 2), Ok(()));
-            assert_eq!(first.join().unwrap(), Ok(()));
+            assert_eq!(arrive("a", 2), Ok(0));
+            assert_eq!(first.join().unwrap(), Ok(0));
         });
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -174,15 +174,23 @@ pub fn has(bytes: usize) -> bool {
 
 /// Whether limits leave the MPI library this many bytes of address space and of data. What it allocates for messages is not the recorder's to give.
 pub fn limits_leave(bytes: u64) -> bool {
-    // Pages of the address space, and of data and stack.
-    [(libc::RLIMIT_AS, 0), (libc::RLIMIT_DATA, 5)]
-        .into_iter()
-        .all(|(which, field)| {
-            limit(which).is_none_or(|limit| {
-                let taken = pages(field).unwrap_or(limit);
-                limit.saturating_sub(taken) >= bytes
-            })
-        })
+    address_space_leaves(bytes) && leaves(libc::RLIMIT_DATA, DATA_FIELD, bytes)
+}
+
+/// Whether the limit of the address space leaves the MPI library this many bytes: what it maps to take messages of other processes.
+pub fn address_space_leaves(bytes: u64) -> bool {
+    leaves(libc::RLIMIT_AS, SPACE_FIELD, bytes)
+}
+
+/// Fields of /proc/self/statm: pages of the address space, and of data and stack.
+const SPACE_FIELD: usize = 0;
+const DATA_FIELD: usize = 5;
+
+fn leaves(which: libc::__rlimit_resource_t, field: usize, bytes: u64) -> bool {
+    limit(which).is_none_or(|limit| {
+        let taken = pages(field).unwrap_or(limit);
+        limit.saturating_sub(taken) >= bytes
+    })
 }
 
 /// Notes that this process is a forked child: it shares the reserve with its parent, and must not take any of it.
@@ -203,7 +211,7 @@ fn limit(which: libc::__rlimit_resource_t) -> Option<u64> {
 
 /// Bytes of address space that this process has.
 fn address_space() -> Option<u64> {
-    pages(0)
+    pages(SPACE_FIELD)
 }
 
 /// A field of /proc/self/statm, in bytes.

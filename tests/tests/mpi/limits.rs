@@ -127,13 +127,16 @@ fn hardly_any_data_left() {
 }
 
 /// A limit that is there from the start, somewhat above what the program needs: it runs with the recorder, too, and what was
-/// recorded is in a trace or in the block files.
+/// recorded is in a trace or in the block files. The least one leaves MPI too little for the recorder's first message, which is longer than the program's: UCX, below
+/// MPICH, cannot attach the memory of the other rank then, and the message never comes.
 #[test]
 fn limits_from_the_start() {
     for mpi in installed() {
         let program = Program::c("limits").compile(mpi);
         let mut tracing = TraceSetup::new(mpi, 2);
         tracing.limit = Duration::from_secs(100);
+        // Whoever waits, waits for ever.
+        tracing.variables = &[("TRACE_DEADLINE", "0")];
         tracing.preload = false;
         let bare = tracing.run(&program, &["from-start-as", "3000"]);
         let needs = |what: &str| -> u64 {
@@ -143,7 +146,7 @@ fn limits_from_the_start() {
         };
         let (space, data) = (needs("peak "), needs("data "));
         let spaces =
-            [24, 36, 46, 50, 52, 54, 60].map(|more| ("from-start-as", space + (more << 10)));
+            [11, 24, 36, 46, 50, 52, 54, 60].map(|more| ("from-start-as", space + (more << 10)));
         let data = [4, 5, 6, 8, 12].map(|more| ("from-start-data", data + (more << 10)));
         for (kind, kilobytes) in spaces.into_iter().chain(data) {
             let most = kilobytes.to_string();
@@ -168,6 +171,7 @@ fn limits_from_the_start() {
                 files_are_whole(&run);
             } else {
                 assert!(story.contains("not merged"), "{kind} {kilobytes}: {story}");
+                assert_eq!(run.files("blocks").len(), 2, "{kind} {kilobytes}: {story}");
                 for file in run.files("blocks") {
                     assert_eq!(blocks::read(&file).calls["MPI_Sendrecv"], 3001, "{story}");
                 }
