@@ -161,8 +161,8 @@ impl Scan {
         let mut syncs = Vec::new();
         let mut ignored = vec![0; usize::from(FIRST_DEFINITION)];
         let mut timeline = Timeline::new(file);
-        while let Some(item) = timeline.next() {
-            let record = item.record;
+        while timeline.advance() {
+            let record = timeline.record();
             if record.is_call() {
                 scan.call(record.function, record.start, record.stop());
                 continue;
@@ -198,7 +198,7 @@ impl Scan {
                 }
                 Some(Definition::Comm(comm)) => {
                     let id = scan.comms.define(comm);
-                    if let Some(defined) = scan.defined.get_mut(item.position) {
+                    if let Some(defined) = scan.defined.get_mut(timeline.position()) {
                         defined.push(id);
                     }
                 }
@@ -233,6 +233,12 @@ impl Scan {
                 }
                 Some(other) => scan.library.define(&other),
                 None => {}
+            }
+        }
+        for (function, calls) in (0..).zip(&scan.calls_of) {
+            if *calls > 0 {
+                scan.calls += calls;
+                scan.functions.insert(function);
             }
         }
         for thread in file.threads() {
@@ -271,8 +277,6 @@ impl Scan {
 
     #[inline]
     fn call(&mut self, function: u16, start: u64, stop: u64) {
-        self.calls += 1;
-        self.functions.insert(function);
         if let Some(calls) = self.calls_of.get_mut(usize::from(function)) {
             *calls += 1;
         }

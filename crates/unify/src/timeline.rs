@@ -106,7 +106,10 @@ pub struct Timeline<'a> {
     cursors: Vec<Cursor<'a>>,
     /// Threads that have a next record, the one to be given first on top; ties by thread.
     next: BinaryHeap<Reverse<(u64, usize)>>,
-    given: Option<usize>,
+    /// Position of the thread whose record was given last.
+    given: usize,
+    /// Whether that thread has not gone on yet.
+    stands: bool,
 }
 
 impl<'a> Timeline<'a> {
@@ -125,7 +128,8 @@ impl<'a> Timeline<'a> {
         Timeline {
             cursors,
             next,
-            given: None,
+            given: 0,
+            stands: false,
         }
     }
 
@@ -133,27 +137,55 @@ impl<'a> Timeline<'a> {
     #[allow(clippy::should_implement_trait, reason = "it lends from its buffers")]
     #[inline]
     pub fn next(&mut self) -> Option<Item<'_>> {
-        if self.cursors.len() == 1 {
-            let only = self.cursors.first_mut()?;
-            return only.records.next().map(|record| Item {
-                thread: only.thread,
-                position: 0,
-                record,
-            });
-        }
-        if let Some(i) = self.given.take() {
-            let cursor = self.cursors.get_mut(i)?;
-            if cursor.advance() {
-                self.next.push(Reverse((cursor.key, i)));
-            }
-        }
-        let Reverse((_, i)) = self.next.pop()?;
-        self.given = Some(i);
-        let cursor = self.cursors.get(i)?;
-        Some(Item {
-            thread: cursor.thread,
-            position: i,
-            record: cursor.record(),
+        self.advance().then(|| Item {
+            thread: self.thread(),
+            position: self.given,
+            record: self.record(),
         })
+    }
+
+    /// Goes to the next record; false at the end.
+    #[inline]
+    pub fn advance(&mut self) -> bool {
+        match &mut self.cursors[..] {
+            [only] => only.records.advance(),
+            _ => self.advance_earliest(),
+        }
+    }
+
+    /// [`Timeline::advance`] with several threads.
+    fn advance_earliest(&mut self) -> bool {
+        if std::mem::take(&mut self.stands)
+            && let Some(cursor) = self.cursors.get_mut(self.given)
+            && cursor.advance()
+        {
+            self.next.push(Reverse((cursor.key, self.given)));
+        }
+        let Some(Reverse((_, i))) = self.next.pop() else {
+            return false;
+        };
+        (self.given, self.stands) = (i, true);
+        true
+    }
+
+    /// The record that [`Timeline::advance`] went to.
+    #[inline(always)] // so that a caller reads what it needs, and no record is copied
+    pub fn record(&self) -> Record<'_> {
+        match self.cursors.get(self.given) {
+            Some(cursor) => cursor.records.record(),
+            None => Record::default(),
+        }
+    }
+
+    /// Number of the thread whose record it is.
+    #[inline]
+    pub fn thread(&self) -> u32 {
+        self.cursors.get(self.given).map_or(0, |c| c.thread)
+    }
+
+    /// Position of that thread in [`BlockFile::threads`].
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.given
     }
 }

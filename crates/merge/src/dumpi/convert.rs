@@ -1,8 +1,9 @@
 //! One call after the other: from a record of the recorder to a record of DUMPI.
 
 use super::constants::{Constants, UNDEFINED, narrow};
+use super::encoded::{EncodedCalls, EncodedKey};
 use super::extension::{Halves, WrittenKeys};
-use super::fields::{FieldAction, FieldStep, RecordPlan, plans};
+use super::fields::{FieldAction, FieldStep, RecordPlan, plan};
 use super::numbers::{NumberSpace, ProcessNumbers};
 use super::options::DumpiOptions;
 use super::user_names::UserEventNames;
@@ -11,6 +12,7 @@ use blockfile::define::Definition;
 use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
 use blockfile::record::Record;
+use std::cell::OnceCell;
 use std::io::Write;
 use std::iter::repeat_n;
 use trace_formats::dumpi::functions::ALL_FUNCTIONS;
@@ -33,13 +35,20 @@ pub(super) enum CallOutcome {
     Damaged,
 }
 
+impl CallOutcome {
+    /// Number of outcomes.
+    pub const COUNT: usize = 4;
+}
+
 /// All that is known at one point of the stream.
 #[derive(Debug)]
 pub(super) struct Converter<'t> {
     table: &'t Table,
     family: Family,
-    plans: Vec<Option<RecordPlan>>,
+    plans: Plans<'t>,
     known: ArgumentContext,
+    /// Fields of calls that depend on nothing but `known`.
+    encoded: EncodedCalls,
     pub(super) names: WrittenKeys,
     pub(super) user_events: UserEventNames,
     extensions: bool,
@@ -50,6 +59,28 @@ pub(super) struct Converter<'t> {
     ignored: Vec<(u16, u64)>,
     /// Polls between two that are recorded, by function number.
     skipped: Vec<(u16, u64)>,
+}
+
+/// Plans of the functions that are called. To work out those of all functions takes as long as some ten thousand calls.
+#[derive(Debug)]
+struct Plans<'t> {
+    table: &'t Table,
+    of: Vec<OnceCell<Option<RecordPlan>>>,
+}
+
+impl Plans<'_> {
+    /// The plan of the function with this number; `None` where DUMPI has no id for it.
+    #[inline]
+    fn get(&self, number: usize) -> Option<&RecordPlan> {
+        let plan = self.of.get(number)?;
+        plan.get_or_init(|| plan_of(self.table, number)).as_ref()
+    }
+}
+
+/// Works out the plan of the function with this number.
+#[cold]
+fn plan_of(table: &Table, number: usize) -> Option<RecordPlan> {
+    plan(table, table.functions.get(number)?)
 }
 
 /// What arguments are translated with.
@@ -67,7 +98,11 @@ impl<'t> Converter<'t> {
         Converter {
             table,
             family,
-            plans: plans(table),
+            plans: Plans {
+                table,
+                of: vec![OnceCell::new(); table.functions.len()],
+            },
+            encoded: EncodedCalls::new(),
             known: ArgumentContext {
                 handles: ProcessNumbers::new(),
                 constants: Constants::default(),
@@ -89,6 +124,13 @@ impl<'t> Converter<'t> {
     /// Takes in a definition.
     pub fn define(&mut self, definition: &Definition) {
         let known = &mut self.known;
+        if let Definition::Comm(_)
+        | Definition::Type(_)
+        | Definition::Predefined(_)
+        | Definition::Constant { .. } = definition
+        {
+            self.encoded.forget();
+        }
         match definition {
             Definition::Comm(c) => {
                 known
@@ -136,10 +178,12 @@ impl<'t> Converter<'t> {
         }
     }
 
-    /// Writes a call. `counts` are the values of counters, written if the mask of `head` says so.
+    /// Writes a call. `counts` are the values of counters, written if the mask of `head` says so. All calls of a stream have
+    /// the same bits of statuses in the mask.
     ///
     /// # Errors
     /// If the output fails.
+    #[inline]
     pub fn call<W: Write>(
         &mut self,
         writer: &mut DumpiWriter<W>,
@@ -147,8 +191,28 @@ impl<'t> Converter<'t> {
         head: &RecordHead,
         counts: &[(i64, i64)],
     ) -> Result<CallOutcome, DumpiWriteError> {
+        let key = EncodedKey::new(record.function, record.payload);
+        if let Some((id, fields, bytes)) = key.as_ref().and_then(|key| self.encoded.get(key)) {
+            if let Some(count) = self.counts.get_mut(usize::from(id)) {
+                count.0 += 1;
+            }
+            writer.encoded_call(id, head, counts, fields, bytes)?;
+            return Ok(CallOutcome::Call);
+        }
+        self.new_call(writer, record, head, counts, key.as_ref())
+    }
+
+    /// Writes a call whose fields are to be kept by `key`, if there is one.
+    fn new_call<W: Write>(
+        &mut self,
+        writer: &mut DumpiWriter<W>,
+        record: &Record<'_>,
+        head: &RecordHead,
+        counts: &[(i64, i64)],
+        key: Option<&EncodedKey<'_>>,
+    ) -> Result<CallOutcome, DumpiWriteError> {
         let number = usize::from(record.function);
-        let Some(Some(plan)) = self.plans.get(number) else {
+        let Some(plan) = self.plans.get(number) else {
             return self.extension(writer, record.function, head, counts);
         };
         let count = &mut self.counts[usize::from(plan.id)];
@@ -166,7 +230,13 @@ impl<'t> Converter<'t> {
         }
         let mut call = writer.call(plan.id, head, counts);
         self.known.fill(plan, &args, &mut call);
-        match call.end() {
+        let encoded = &mut self.encoded;
+        let written = call.end_with(|fields| {
+            if let Some(key) = key {
+                encoded.keep(key, plan.id, fields);
+            }
+        });
+        match written {
             Ok(()) => Ok(CallOutcome::Call),
             Err(e @ (DumpiWriteError::Io(_) | DumpiWriteError::File { .. })) => Err(e),
             // Text or an array beyond 4 GB.
@@ -253,7 +323,7 @@ impl<'t> Converter<'t> {
     pub fn finish(self) -> (DumpiFooter, Vec<i32>, Vec<AddressLabel>) {
         let mut counts = self.counts;
         for (function, calls) in self.ignored.into_iter().chain(self.skipped) {
-            if let Some(Some(plan)) = self.plans.get(usize::from(function)) {
+            if let Some(plan) = self.plans.get(usize::from(function)) {
                 let count = &mut counts[usize::from(plan.id)];
                 count.0 = count.0.saturating_add(calls);
                 count.1 = count.1.saturating_add(calls);

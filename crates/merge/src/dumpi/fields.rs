@@ -198,12 +198,8 @@ pub(super) struct RecordPlan {
     pub per_rank_comm: Option<u8>,
 }
 
-/// Plans by the number that records have for functions. `None` where DUMPI has no id for the function.
-pub(super) fn plans(table: &Table) -> Vec<Option<RecordPlan>> {
-    table.functions.iter().map(|f| plan(table, f)).collect()
-}
-
-fn plan(table: &Table, function: &Function) -> Option<RecordPlan> {
+/// Plan of a function; `None` where DUMPI has no id for it.
+pub(super) fn plan(table: &Table, function: &Function) -> Option<RecordPlan> {
     let base = function.base.and_then(|id| table.functions.get(id));
     let id = function.dumpi.or(base.and_then(|b| b.dumpi))?;
     let fields = functions::by_id(id)?.fields();

@@ -26,6 +26,7 @@
 mod claim;
 mod constants;
 mod convert;
+mod encoded;
 mod extension;
 mod fields;
 mod numbers;

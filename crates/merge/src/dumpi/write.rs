@@ -6,6 +6,7 @@ use blockfile::counts;
 use blockfile::define::{self, COUNTS, ClockReading, Definition};
 use blockfile::file::{BlockFile, ThreadBlocks};
 use blockfile::function::FunctionStep;
+use blockfile::record::Record;
 use blockfile::user::UserEvent;
 use std::fmt;
 use std::fs;
@@ -295,101 +296,148 @@ fn stream<W: Write>(
     converter: &mut Converter<'_>,
     writer: &mut DumpiWriter<W>,
 ) -> Result<DumpiFileSummary, DumpiWriteError> {
-    let mut mask = Mask::THREAD | (options.statuses & Mask::STATUSES);
-    if options.wall {
-        mask |= Mask::WALL;
-    }
-    let clock = &times.clock;
-    let mut summary = DumpiFileSummary::default();
-    let functions = FunctionNames::new(&scan.entered, &options.functions);
-    let mut frames = vec![FunctionStack::default(); file.threads().len()];
-    let mut counts = PendingCounts::new(file, scan.counters.len());
+    let heads = Heads::new(options, &times.clock);
+    let mut beside = BesideCalls {
+        functions: FunctionNames::new(&scan.entered, &options.functions),
+        frames: vec![FunctionStack::default(); file.threads().len()],
+        counts: PendingCounts::new(file, scan.counters.len()),
+        annotations: 0,
+    };
+    let mut outcomes = [0; CallOutcome::COUNT];
     let mut timeline = Timeline::new(file);
-    while let Some(item) = timeline.next() {
-        let record = item.record;
-        let head = || {
-            let cpu = record.cpu.filter(|_| options.cpu);
-            RecordHead {
-                mask: Mask(mask | cpu.map_or(0, |_| Mask::CPU)),
-                thread: item.thread as u16,
-                cpu: cpu.map_or(ClockSpan::default(), |(start, stop)| {
-                    ClockSpan::from_ns(start, stop)
-                }),
-                wall: ClockSpan::from_ns(
-                    nanoseconds(clock, record.start),
-                    nanoseconds(clock, record.stop()),
-                ),
-            }
-        };
-        if record.function == define::USER_EVENT {
-            if let Some(event) = UserEvent::decode(record.payload) {
-                converter.user_event(writer, &event, &head())?;
+    while timeline.advance() {
+        let (record, thread) = (timeline.record(), timeline.thread());
+        if !record.is_call() {
+            // DUMPI knows nothing of what is below MPI.
+            if !record.is_operation() {
+                beside.take(&record, timeline.position(), converter, writer, || {
+                    heads.of(&record, thread)
+                })?;
             }
             continue;
         }
-        if record.function == COUNTS {
-            counts.take(item.position, record.payload);
-            continue;
-        }
-        if let Some(step) = FunctionStep::of(&record) {
-            let head = head();
-            let mut left = Vec::new();
-            let open = frames.get_mut(item.position);
-            let entered =
-                open.is_some_and(|open| open.step(&step, 0.0, |frame| left.push(frame.address)));
-            let all = left.into_iter().map(|address| (address, false));
-            for (address, enters) in all.chain(entered.then_some((step.address, true))) {
-                if let Some(name) = functions.name(address) {
-                    converter.step(writer, (address, name), enters, &head)?;
-                }
-            }
-            continue;
-        }
-        if record.is_definition() {
-            match Definition::decode(record.function, record.payload) {
-                Some(Definition::Annotation { key, text }) => {
-                    converter.annotation(writer, key, &text, &head())?;
-                    summary.annotations += 1;
-                }
-                Some(definition) => converter.define(&definition),
-                None => {}
-            }
-            continue;
-        }
-        // DUMPI knows MPI calls only.
-        if record.is_operation() {
-            continue;
-        }
-        let mut head = head();
-        let values = counts.of(item.position);
+        let mut head = heads.of(&record, thread);
+        let values = beside.counts.of(timeline.position());
         if !values.is_empty() {
             head.mask.0 |= Mask::COUNTERS;
         }
-        let count = match converter.call(writer, &record, &head, values)? {
-            CallOutcome::Call => &mut summary.calls,
-            CallOutcome::Extension => &mut summary.extensions,
-            CallOutcome::LeftOut => &mut summary.left_out,
-            CallOutcome::Damaged => &mut summary.damaged,
-        };
-        *count += 1;
-        counts.forget(item.position);
+        let outcome = converter.call(writer, &record, &head, values)?;
+        outcomes[outcome as usize] += 1;
+        beside.counts.forget(timeline.position());
     }
     if options.unfinished {
         let running = |thread: &ThreadBlocks<'_>| Some((thread.number, thread.open_call()?));
         let mut running: Vec<_> = file.threads().iter().filter_map(running).collect();
         running.sort_by_key(|(_, open)| open.start);
         for (thread, open) in running {
-            let start = nanoseconds(clock, open.start);
-            let head = RecordHead {
-                mask: Mask(mask),
-                thread: thread as u16,
-                cpu: ClockSpan::default(),
-                wall: ClockSpan::from_ns(start, start),
+            let running = Record {
+                start: open.start,
+                ..Record::default()
             };
-            converter.unfinished(writer, open.function, &head)?;
+            converter.unfinished(writer, open.function, &heads.of(&running, thread))?;
         }
     }
-    Ok(summary)
+    let of = |outcome: CallOutcome| outcomes[outcome as usize];
+    Ok(DumpiFileSummary {
+        calls: of(CallOutcome::Call),
+        extensions: of(CallOutcome::Extension),
+        annotations: beside.annotations,
+        left_out: of(CallOutcome::LeftOut),
+        damaged: of(CallOutcome::Damaged),
+        ..DumpiFileSummary::default()
+    })
+}
+
+/// What the heads of records are made of.
+struct Heads<'t> {
+    mask: u8,
+    cpu: bool,
+    clock: &'t ClockMap,
+}
+
+impl<'t> Heads<'t> {
+    fn new(options: &DumpiOptions, clock: &'t ClockMap) -> Heads<'t> {
+        let wall = if options.wall { Mask::WALL } else { 0 };
+        Heads {
+            mask: Mask::THREAD | (options.statuses & Mask::STATUSES) | wall,
+            cpu: options.cpu,
+            clock,
+        }
+    }
+
+    /// Head for a record of this thread.
+    #[inline]
+    fn of(&self, record: &Record<'_>, thread: u32) -> RecordHead {
+        let cpu = record.cpu.filter(|_| self.cpu);
+        RecordHead {
+            mask: Mask(self.mask | cpu.map_or(0, |_| Mask::CPU)),
+            thread: thread as u16,
+            cpu: cpu.map_or(ClockSpan::default(), |(start, stop)| {
+                ClockSpan::from_ns(start, stop)
+            }),
+            wall: ClockSpan::from_ns(
+                nanoseconds(self.clock, record.start),
+                nanoseconds(self.clock, record.stop()),
+            ),
+        }
+    }
+}
+
+/// What stands between the calls: definitions, events and functions of the program, values of counters.
+struct BesideCalls {
+    functions: FunctionNames,
+    /// Functions that each thread is in.
+    frames: Vec<FunctionStack>,
+    counts: PendingCounts,
+    annotations: u64,
+}
+
+impl BesideCalls {
+    /// Takes a record that is no call, of the thread at `position`. `head` gives its head.
+    fn take<W: Write>(
+        &mut self,
+        record: &Record<'_>,
+        position: usize,
+        converter: &mut Converter<'_>,
+        writer: &mut DumpiWriter<W>,
+        head: impl Fn() -> RecordHead,
+    ) -> Result<(), DumpiWriteError> {
+        if record.function == define::USER_EVENT {
+            return match UserEvent::decode(record.payload) {
+                Some(event) => converter.user_event(writer, &event, &head()),
+                None => Ok(()),
+            };
+        }
+        if record.function == COUNTS {
+            self.counts.take(position, record.payload);
+            return Ok(());
+        }
+        if let Some(step) = FunctionStep::of(record) {
+            let head = head();
+            let mut left = Vec::new();
+            let open = self.frames.get_mut(position);
+            let entered =
+                open.is_some_and(|open| open.step(&step, 0.0, |frame| left.push(frame.address)));
+            let all = left.into_iter().map(|address| (address, false));
+            for (address, enters) in all.chain(entered.then_some((step.address, true))) {
+                if let Some(name) = self.functions.name(address) {
+                    converter.step(writer, (address, name), enters, &head)?;
+                }
+            }
+            return Ok(());
+        }
+        match Definition::decode(record.function, record.payload) {
+            Some(Definition::Annotation { key, text }) => {
+                self.annotations += 1;
+                converter.annotation(writer, key, &text, &head())
+            }
+            Some(definition) => {
+                converter.define(&definition);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// Values of counters that wait for their calls.
@@ -416,7 +464,11 @@ impl PendingCounts {
     }
 
     /// Counter values of the running call of the thread at this position; empty if the file names other counters.
+    #[inline]
     fn of(&self, position: usize) -> &[(i64, i64)] {
+        if self.wanted == 0 {
+            return &[];
+        }
         let values = self.by_thread.get(position).map_or(&[][..], Vec::as_slice);
         if values.len() == self.wanted {
             values
@@ -425,7 +477,11 @@ impl PendingCounts {
         }
     }
 
+    #[inline]
     fn forget(&mut self, position: usize) {
+        if self.wanted == 0 {
+            return;
+        }
         if let Some(values) = self.by_thread.get_mut(position) {
             values.clear();
         }

@@ -7,7 +7,7 @@ use super::dialect::{Mask, StreamDialect};
 use super::encode::{put_count, put_ints, put_list, put_string};
 use super::schema::{DumpiField, DumpiFunction};
 use super::stream::{callable, measure};
-use super::types::{ClockSpan, ClockTime, DumpiRecord};
+use super::types::{ClockOffsets, ClockSpan, ClockTime, DumpiRecord};
 use super::value::{DumpiStatus, FieldValue};
 use super::write::{DumpiWriteError, DumpiWriter, FLUSH_BYTES, RecordHead};
 
@@ -36,6 +36,31 @@ impl<W: Write> DumpiWriter<W> {
         RecordBuilder::begin(self, id, head, counters)
     }
 
+    /// Writes a record whose arguments stand encoded in the first `bytes` bytes of `args`, as [`RecordBuilder::end_with`] gave them for
+    /// another record of the same function and the same status bits.
+    ///
+    /// # Errors
+    /// If the output fails.
+    #[inline]
+    pub fn encoded_call<const N: usize>(
+        &mut self,
+        id: u16,
+        head: &RecordHead,
+        counters: &[(i64, i64)],
+        args: &[u8; N],
+        bytes: usize,
+    ) -> Result<(), DumpiWriteError> {
+        put_head(&mut self.buf, self.offsets, id, head, counters);
+        // All of the array, as a copy of known size takes some instructions only.
+        let end = self.buf.len() + bytes.min(N);
+        self.buf.extend_from_slice(args);
+        self.buf.truncate(end);
+        if end >= FLUSH_BYTES {
+            self.pass_on()?;
+        }
+        Ok(())
+    }
+
     /// Copies a record of another file, in the current layout.
     pub fn record(&mut self, record: &DumpiRecord<'_>) -> Result<(), DumpiWriteError> {
         let head = RecordHead {
@@ -62,35 +87,14 @@ impl<'w, W: Write> RecordBuilder<'w, W> {
         head: &RecordHead,
         counters: &[(i64, i64)],
     ) -> Self {
-        let offsets = writer.offsets;
-        let b = &mut writer.buf;
-        let start = b.len();
-        let mask = head.mask;
-        let [hi, lo] = id.to_be_bytes();
-        b.extend_from_slice(&[hi, lo, mask.0]);
-        if mask.has(Mask::THREAD) {
-            b.extend_from_slice(&head.thread.to_be_bytes());
-        }
-        if mask.has(Mask::CPU) {
-            b.extend_from_slice(&encode_span(head.cpu, offsets.cpu));
-        }
-        if mask.has(Mask::WALL) {
-            b.extend_from_slice(&encode_span(head.wall, offsets.wall));
-        }
-        if mask.has(Mask::COUNTERS) {
-            let count = u8::try_from(counters.len()).unwrap_or(u8::MAX);
-            b.push(count);
-            for (entry, exit) in counters.iter().take(count.into()) {
-                b.extend_from_slice(&entry.to_be_bytes());
-                b.extend_from_slice(&exit.to_be_bytes());
-            }
-        }
-        let args = b.len();
+        let start = writer.buf.len();
+        put_head(&mut writer.buf, writer.offsets, id, head, counters);
+        let args = writer.buf.len();
         RecordBuilder {
             writer,
             id,
             function: callable(id),
-            mask,
+            mask: head.mask,
             start,
             args,
             ended: false,
@@ -217,7 +221,16 @@ impl<'w, W: Write> RecordBuilder<'w, W> {
 
     /// Keeps the record if it fits the function table.
     #[inline]
-    pub fn end(mut self) -> Result<(), DumpiWriteError> {
+    pub fn end(self) -> Result<(), DumpiWriteError> {
+        self.end_with(|_| ())
+    }
+
+    /// As [`RecordBuilder::end`]; shows the encoded arguments of a record that fits to `look`.
+    ///
+    /// # Errors
+    /// If the record does not fit, or the output fails.
+    #[inline]
+    pub fn end_with(mut self, look: impl FnOnce(&[u8])) -> Result<(), DumpiWriteError> {
         let function = self
             .function
             .ok_or(DumpiWriteError::UnknownFunction(self.id))?;
@@ -232,6 +245,7 @@ impl<'w, W: Write> RecordBuilder<'w, W> {
             });
         }
         self.ended = true;
+        look(self.writer.buf.get(self.args..).unwrap_or_default());
         if self.writer.buf.len() >= FLUSH_BYTES {
             self.writer.pass_on()?;
         }
@@ -263,9 +277,54 @@ impl<W: Write> Drop for RecordBuilder<'_, W> {
     }
 }
 
+/// Appends what stands in front of the arguments.
+#[inline]
+fn put_head(
+    b: &mut Vec<u8>,
+    offsets: ClockOffsets,
+    id: u16,
+    head: &RecordHead,
+    counters: &[(i64, i64)],
+) {
+    let mask = head.mask;
+    let wall = || encode_span(head.wall, offsets.wall);
+    let [id_high, id_low] = id.to_be_bytes();
+    let [thread_high, thread_low] = head.thread.to_be_bytes();
+    let usual = Mask::THREAD | Mask::WALL;
+    if mask.0 & (usual | Mask::CPU | Mask::COUNTERS) == usual {
+        let mut out = [0; 5 + SPAN_BYTES];
+        out[..5].copy_from_slice(&[id_high, id_low, mask.0, thread_high, thread_low]);
+        out[5..].copy_from_slice(&wall());
+        b.extend_from_slice(&out);
+        return;
+    }
+    b.extend_from_slice(&[id_high, id_low, mask.0]);
+    if mask.has(Mask::THREAD) {
+        b.extend_from_slice(&[thread_high, thread_low]);
+    }
+    if mask.has(Mask::CPU) {
+        b.extend_from_slice(&encode_span(head.cpu, offsets.cpu));
+    }
+    if mask.has(Mask::WALL) {
+        b.extend_from_slice(&wall());
+    }
+    if mask.has(Mask::COUNTERS) {
+        let count = u8::try_from(counters.len()).unwrap_or(u8::MAX);
+        b.push(count);
+        for (entry, exit) in counters.iter().take(count.into()) {
+            b.extend_from_slice(&entry.to_be_bytes());
+            b.extend_from_slice(&exit.to_be_bytes());
+        }
+    }
+}
+
+/// Bytes of a start and a stop.
+const SPAN_BYTES: usize = 12;
+
 /// Start and stop as the stream has them.
-pub(super) fn encode_span(span: ClockSpan, offset: i32) -> [u8; 12] {
-    let mut out = [0; 12];
+#[inline]
+pub(super) fn encode_span(span: ClockSpan, offset: i32) -> [u8; SPAN_BYTES] {
+    let mut out = [0; SPAN_BYTES];
     let mut put = |at: usize, clock: ClockTime| {
         out[at..at + 2].copy_from_slice(&(clock.sec.wrapping_sub(offset) as u16).to_be_bytes());
         out[at + 2..at + 6].copy_from_slice(&clock.nsec.to_be_bytes());

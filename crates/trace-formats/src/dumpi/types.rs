@@ -20,6 +20,7 @@ pub struct ClockTime {
 
 impl ClockTime {
     /// Makes a time from nanoseconds since the clock's zero.
+    #[inline]
     pub fn from_ns(ns: u64) -> Self {
         Self {
             sec: (ns / 1_000_000_000) as i32,
@@ -44,10 +45,21 @@ pub struct ClockSpan {
 
 impl ClockSpan {
     /// Makes a span from start and stop, nanoseconds since the clock's zero.
+    #[inline]
     pub fn from_ns(start: u64, stop: u64) -> Self {
+        let from = ClockTime::from_ns(start);
+        // Most calls end in the second in which they began: that saves a division.
+        let nsec = stop.wrapping_sub(start).saturating_add(from.nsec as u64);
+        let to = match nsec < 1_000_000_000 {
+            true => ClockTime {
+                sec: from.sec,
+                nsec: nsec as i32,
+            },
+            false => ClockTime::from_ns(stop),
+        };
         Self {
-            start: ClockTime::from_ns(start),
-            stop: ClockTime::from_ns(stop),
+            start: from,
+            stop: to,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Block files made in memory, turned into DUMPI and read back as dumpi2ascii's text.
 
 use crate::block_files::ranks::blocks::*;
-use blockfile::define::Definition;
+use blockfile::define::{DatatypeDefinition, Definition};
 use blockfile::file::BlockFile;
 use blockfile::layout::Family;
 use merge::dumpi::{DumpiFileSummary, DumpiOptions, constant_names, write, write_meta, write_to};
@@ -340,6 +340,35 @@ fn right_where_the_reference_is_wrong() {
         "{}",
         got[4]
     );
+}
+
+/// Equal arguments are encoded once, but not beyond a definition by which they mean something else.
+#[test]
+fn equal_arguments_have_equal_fields_up_to_a_definition() {
+    let mut b = Blocks::new();
+    let send = |b: &mut Blocks| {
+        let send = [No, I(4), H(100), I(1), I(7), H(WORLD)];
+        b.call("MPI_Send", &send);
+        b.call("MPI_Send", &send);
+    };
+    let size = |size| {
+        Definition::Type(DatatypeDefinition {
+            handle: 100,
+            size,
+            extent: size,
+            name: String::new(),
+        })
+    };
+    b.define(&size(24));
+    send(&mut b);
+    b.define(&size(28));
+    send(&mut b);
+    let got = calls(&b);
+    let fragments = ["28", "28", "29", "29"];
+    for (call, number) in got.iter().zip(fragments) {
+        assert!(call.contains(&format!("datatype={number}")), "{call}");
+    }
+    assert_eq!(got.len(), fragments.len());
 }
 
 #[test]
