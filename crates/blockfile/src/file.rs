@@ -560,21 +560,34 @@ impl<'a> ThreadRecords<'a> {
     /// Goes to the next record; false at the end.
     #[inline]
     pub fn advance(&mut self) -> bool {
+        self.advance_to().is_some()
+    }
+
+    /// Goes to the next record and gives its function number; `None` at the end.
+    #[inline]
+    pub fn advance_to(&mut self) -> Option<u16> {
         loop {
             let Some(function) = self.records.advance() else {
-                if self.enter_next_block().is_none() {
-                    return false;
-                }
+                self.enter_next_block()?;
                 continue;
             };
             if !self.pinned && function != define::FRAGMENT {
                 self.unusual = None;
-                return true;
+                return Some(function);
             }
             self.unusual = self.unusual();
-            if self.unusual.is_some() {
-                return true;
+            if let Some(record) = &self.unusual {
+                return Some(record.function);
             }
+        }
+    }
+
+    /// Goes past some of the calls that come next, all or none of them: those in the block that are told by their head alone. Gives
+    /// function, start and stop of each to `take`.
+    #[inline]
+    pub fn take_calls(&mut self, take: impl FnMut(u16, u64, u64)) {
+        if !self.pinned {
+            self.records.take_calls(take);
         }
     }
 

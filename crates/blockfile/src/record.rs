@@ -51,6 +51,12 @@ pub struct Record<'a> {
     pub payload: &'a [u8],
 }
 
+/// Whether records with this function number are MPI calls: no definitions, and no operations below MPI.
+#[inline]
+pub fn is_call(function: u16) -> bool {
+    function < FIRST_OPERATION || (FIRST_UNKNOWN..FIRST_DEFINITION).contains(&function)
+}
+
 impl Record<'_> {
     /// End of the call, ticks.
     #[inline]
@@ -73,7 +79,7 @@ impl Record<'_> {
     /// Whether this is an MPI call.
     #[inline]
     pub fn is_call(&self) -> bool {
-        !self.is_definition() && !self.is_operation()
+        is_call(self.function)
     }
 }
 
@@ -239,6 +245,27 @@ impl<'a> Records<'a> {
                 time: u64_at(payload, 0)?,
                 call: u64_at(payload, 8)?,
             };
+        }
+    }
+
+    /// Goes past the calls that come next, up to a record that is no call or has more than the fixed head. Gives function, start and
+    /// stop of each to `take`.
+    #[inline]
+    pub(crate) fn take_calls(&mut self, mut take: impl FnMut(u16, u64, u64)) {
+        while let Some(rest) = self.bytes.get(self.at..)
+            && let Some(head) = rest.first_chunk::<HEAD>()
+        {
+            let word = u16_at(head, 0).unwrap_or_default();
+            let size = usize::from(u16_at(head, 2).unwrap_or_default()) * 4;
+            let function = word & FUNCTION;
+            if word & EXTRA != 0 || size < HEAD || size > rest.len() || !is_call(function) {
+                return;
+            }
+            let wide = |at| u64::from(u32_at(head, at).unwrap_or_default());
+            let start = self.base.time.wrapping_add(wide(4));
+            take(function, start, start.wrapping_add(wide(8)));
+            self.given = self.at;
+            self.at += size;
         }
     }
 

@@ -11,6 +11,7 @@ use blockfile::define::Definition;
 use blockfile::file::OpenCall;
 use blockfile::function::FunctionStep;
 use blockfile::record::Record as Call;
+use std::cell::Cell;
 use std::collections::HashSet;
 use trace_formats::clog2::states::{self, FunctionState};
 use trace_formats::clog2::{
@@ -25,7 +26,7 @@ use unify::files::OpenFiles;
 use unify::lanes::{Lane, LaneCall, LaneDefinition};
 use unify::library::Library;
 use unify::places::{CommPlace, CommPlaces};
-use unify::plan::CallRole;
+use unify::plan::{CallRole, FunctionPlan};
 use unify::scan::Scan;
 use unify::schema::Schema;
 
@@ -37,6 +38,10 @@ pub(super) struct ProcessWalk<'a> {
     pub settings: MergeSettings<'a>,
     pub library: Library,
     pub handles: CommHandles,
+    /// The communicator's handle looked up last, and what it stands for.
+    pub last_comm: Cell<Option<(u64, Option<CommId>)>>,
+    /// The datatype asked for last and its size.
+    pub last_type: Cell<Option<(u64, Option<u64>)>>,
     pub places: CommPlaces,
     pub requests: OutstandingRequests<RequestMessages>,
     /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
@@ -101,6 +106,8 @@ impl<'a> ProcessWalk<'a> {
             settings,
             library,
             handles,
+            last_comm: Cell::new(None),
+            last_type: Cell::new(None),
             requests: OutstandingRequests::default(),
             follows_sends: scan.threads > 1 || scan.info.dropped > 0,
             drawn_endpoints: match settings.drawn_endpoints {
@@ -127,6 +134,19 @@ impl<'a> ProcessWalk<'a> {
             },
             places,
         }
+    }
+
+    /// Communicator that a handle refers to; `None` if not known. Programs use one for many calls.
+    #[inline]
+    fn comm_of(&self, handle: u64) -> Option<CommId> {
+        if let Some((last, id)) = self.last_comm.get()
+            && last == handle
+        {
+            return id;
+        }
+        let id = self.handles.lookup(handle);
+        self.last_comm.set(Some((handle, id)));
+        id
     }
 
     /// Seconds since zero on rank 0's clock, never less than before.
@@ -177,21 +197,51 @@ impl<'a> ProcessWalk<'a> {
     }
 
     /// Begins and ends a call in which nothing else happens.
+    #[inline(always)] // as what it calls
+    pub fn whole_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
+        self.is_matching_only = lane.is_matching_only;
+        let Some((state, plan)) = self.known(call.function) else {
+            self.notes.unknown_calls += 1;
+            lane.counts.clear();
+            return;
+        };
+        self.begin_known_call(lane, call, state, plan);
+        self.end_known_call(lane, call, state, plan);
+    }
+
+    /// State of a function, and its plan where it is in the table; `None` where nothing is known of it.
     #[inline]
-    pub fn whole_call(&mut self, lane: &mut LaneCall, call: Call<'_>) {
-        self.begin_call(lane, &call);
-        self.end_call(lane, &call);
+    fn known(&self, function: u16) -> Option<(&'a FunctionState, Option<&'a FunctionPlan<'a>>)> {
+        let schema = self.schema;
+        let state = schema.states.get(function)?;
+        Some((state, schema.plans.get(usize::from(function))))
+    }
+
+    fn begin_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
+        self.is_matching_only = lane.is_matching_only;
+        match self.known(call.function) {
+            Some((state, plan)) => self.begin_known_call(lane, call, state, plan),
+            None => self.notes.unknown_calls += 1,
+        }
+    }
+
+    fn end_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
+        self.is_matching_only = lane.is_matching_only;
+        match self.known(call.function) {
+            Some((state, plan)) => self.end_known_call(lane, call, state, plan),
+            None => lane.counts.clear(),
+        }
     }
 
     #[inline(always)] // so that only what is used of the record is read
-    fn begin_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
-        self.is_matching_only = lane.is_matching_only;
-        let Some(state) = self.schema.states.get(call.function) else {
-            self.notes.unknown_calls += 1;
-            return;
-        };
+    fn begin_known_call(
+        &mut self,
+        lane: &mut LaneCall,
+        call: &Call<'_>,
+        state: &FunctionState,
+        plan: Option<&FunctionPlan<'_>>,
+    ) {
         self.time(call.start);
-        let plan = self.schema.plans.get(usize::from(call.function));
         if !lane.pending.is_empty() {
             let made = plan.and_then(|p| p.handle(call.payload, p.new_comm?));
             let makes_type = plan.is_some_and(|p| p.new_type);
@@ -211,7 +261,7 @@ impl<'a> ProcessWalk<'a> {
         }
         lane.comm = plan
             .and_then(|p| p.handle(call.payload, p.comm?))
-            .and_then(|handle| self.handles.lookup(handle));
+            .and_then(|handle| self.comm_of(handle));
         lane.place = self.places.get(lane.comm.unwrap_or(CommId::WORLD));
         if !lane.is_matching_only {
             lane.began = self.enter(lane.place, lane.thread, state.start());
@@ -222,18 +272,19 @@ impl<'a> ProcessWalk<'a> {
             .and_then(|m| plan.handle(call.payload, m))
             .and_then(|m| self.matched.get(&m))
             .copied();
-        if call.code == 0 {
+        if plan.sends && call.code == 0 {
             self.send_messages(lane.comm, lane.thread, plan, call);
         }
     }
 
     #[inline(always)] // so that only what is used of the record is read
-    fn end_call(&mut self, lane: &mut LaneCall, call: &Call<'_>) {
-        self.is_matching_only = lane.is_matching_only;
-        let Some(state) = self.schema.states.get(call.function) else {
-            lane.counts.clear();
-            return;
-        };
+    fn end_known_call(
+        &mut self,
+        lane: &mut LaneCall,
+        call: &Call<'_>,
+        state: &FunctionState,
+        plan: Option<&FunctionPlan<'_>>,
+    ) {
         self.time(call.stop());
         if !lane.pending.is_empty() {
             let place = lane.place;
@@ -241,9 +292,8 @@ impl<'a> ProcessWalk<'a> {
                 self.apply(pending, place, lane.thread);
             }
         }
-        let plan = self.schema.plans.get(usize::from(call.function));
         let mut access = None;
-        if let Some(plan) = plan {
+        if let Some(plan) = plan.filter(|plan| plan.ends_something) {
             match plan.role {
                 CallRole::Access { io, file } => {
                     access = Some(self.files.access(io, file, plan, call, &self.library));
@@ -254,6 +304,7 @@ impl<'a> ProcessWalk<'a> {
                     if let (Some(id), 0) = (lane.comm, call.code) {
                         self.free(id, lane.place, lane.thread);
                         if let Some(handle) = plan.handle(call.payload, comm) {
+                            self.last_comm.set(None);
                             self.handles.release(handle, id);
                         }
                     }
@@ -263,6 +314,11 @@ impl<'a> ProcessWalk<'a> {
         }
         if lane.is_matching_only {
             return;
+        }
+        let etypes = [state.start(), state.end()];
+        if matches!(state.cargo, states::StateCargo::None) && lane.counts.is_empty() {
+            // By itself, so that nothing that is not there is copied.
+            return self.leave(lane.place, lane.thread, lane.began, etypes, None);
         }
         let cargo = match state.cargo {
             states::StateCargo::None => None,
@@ -275,7 +331,7 @@ impl<'a> ProcessWalk<'a> {
         }
         let body = MergedBody::Leave(LeftState {
             start: lane.began,
-            etypes: [state.start(), state.end()],
+            etypes,
             cargo,
             counts,
         });
@@ -435,9 +491,13 @@ impl<'a> ProcessWalk<'a> {
     /// A definition begins to count. `on` is where the call was made that it belongs to.
     fn apply(&mut self, pending: LaneDefinition, on: CommPlace, thread: i32) {
         match pending {
-            LaneDefinition::Type { handle, size } => self.library.set_type_size(handle, size),
+            LaneDefinition::Type { handle, size } => {
+                self.last_type.set(None);
+                self.library.set_type_size(handle, size);
+            }
             LaneDefinition::Comm(id) => {
                 if let Some(comm) = self.scan.comms.get(id) {
+                    self.last_comm.set(None);
                     self.handles.insert(comm.handle, id);
                 }
                 if id > CommId::SELF {

@@ -183,11 +183,24 @@ impl ProcessWalk<'_> {
         };
         let size = plan
             .handle(call.payload, datatype)
-            .and_then(|t| self.library.type_size(t));
+            .and_then(|t| self.type_size(t));
         number(count)
             .unwrap_or(0)
             .saturating_mul(size.unwrap_or(0))
             .saturating_mul(partitions.map_or(1, |p| number(p).unwrap_or(0)))
+    }
+
+    /// Bytes of a datatype; `None` if they are not known. Programs use one for many calls.
+    #[inline]
+    fn type_size(&self, handle: u64) -> Option<u64> {
+        if let Some((last, size)) = self.last_type.get()
+            && last == handle
+        {
+            return size;
+        }
+        let size = self.library.type_size(handle);
+        self.last_type.set(Some((handle, size)));
+        size
     }
 
     /// A persistent operation is started.

@@ -60,6 +60,8 @@ pub struct OutputFiles {
     plan: OutputPlan,
     clog2: Option<Clog2Sink>,
     slog2: Option<Box<Slog2Sink>>,
+    /// Whether operations below MPI are drawn into the SLOG2 file.
+    has_operations: bool,
     /// Where times of messages are put right.
     forwarding: Option<Box<Forwarding<MergedRecord>>>,
     failures: Vec<String>,
@@ -131,6 +133,7 @@ impl OutputFiles {
         let mut outputs = OutputFiles {
             clog2: None,
             slog2: None,
+            has_operations: false,
             forwarding: (plan.forward).then(|| Box::new(Forwarding::new(ForwardLimits::STREAM))),
             failures: Vec::new(),
             plan,
@@ -168,13 +171,21 @@ impl OutputFiles {
     pub fn draw(&mut self, drawn: DrawnOperations) {
         if let Some(slog2) = &mut self.slog2 {
             slog2.draw(drawn);
+            self.has_operations = true;
         }
     }
 
     /// Draws operations that end at `time` or before.
     #[inline]
     fn draw_operations(&mut self, time: f64) {
-        let Some(slog2) = self.slog2.as_mut().filter(|slog2| slog2.has_operations()) else {
+        if self.has_operations {
+            self.draw_operations_until(time);
+        }
+    }
+
+    #[cold]
+    fn draw_operations_until(&mut self, time: f64) {
+        let Some(slog2) = &mut self.slog2 else {
             return;
         };
         match slog2.draw_operations(time) {

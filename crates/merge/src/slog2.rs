@@ -46,7 +46,8 @@ impl Slog2Sink {
             tree: plan.tree_options(),
             check_end_times: false,
         };
-        let out = BufWriter::with_capacity(1 << 18, out);
+        // Leaves are larger, and so are passed on without a copy.
+        let out = BufWriter::with_capacity(1 << 15, out);
         let mut converter = FromClog2::new(out, &plan.preamble, options)?;
         converter.name_counters(&plan.counters);
         Ok(Slog2Sink {
@@ -60,12 +61,6 @@ impl Slog2Sink {
     pub(super) fn draw(&mut self, drawn: DrawnOperations) {
         self.converter.reserve_categories(CATEGORIES);
         self.drawn = Some(drawn);
-    }
-
-    /// Whether there are operations to draw.
-    #[inline]
-    pub(super) fn has_operations(&self) -> bool {
-        self.drawn.is_some()
     }
 
     /// Draws the operations that end at `time` or before: what ends together with a call is nested in it. Those that cannot be read

@@ -172,8 +172,8 @@ impl<'a> MergeStream<'a> {
                     && self.walk.out.len() < MANY
                     && let Some(call) = lane.whole_call()
                 {
-                    self.walk.whole_call(&mut lane.call, call);
-                    next = Some(lane.go_past());
+                    self.walk.whole_call(&mut lane.call, &call);
+                    next = Some(lane.go_past(&call));
                 }
                 next.unwrap_or_else(|| {
                     self.walk.begin(lane);

@@ -57,6 +57,12 @@ impl<'t> Arguments<'t> {
         }
     }
 
+    /// All arguments, into `args`; `None` if they are damaged.
+    #[inline]
+    pub fn fill<'p>(&self, payload: &'p [u8], args: &mut ArgValues<'p>) -> Option<()> {
+        args.fill(self.function, self.family, payload)
+    }
+
     /// All arguments.
     pub fn decode<'p>(&self, payload: &'p [u8]) -> Option<ArgValues<'p>> {
         ArgValues::decode(self.function, self.family, payload)

@@ -1,6 +1,7 @@
 //! Finds the operations that a call of the families of MPI_Wait and MPI_Test has completed.
 
 use super::arguments::{Arguments, ParameterIndex};
+use blockfile::args::ArgValues;
 use blockfile::encode::MpiStatus;
 use blockfile::record::Record as Call;
 use wrappers::{Function, Kind};
@@ -93,9 +94,11 @@ impl Completion {
         pending: Option<i64>,
         mut sink: impl FnMut(Completed),
     ) {
-        let Some(args) = arguments.decode(call.payload) else {
+        // Filled where it stays: it is large.
+        let mut args = ArgValues::none();
+        if arguments.fill(call.payload, &mut args).is_none() {
             return;
-        };
+        }
         let Some(requests) = args.array(self.requests) else {
             return;
         };

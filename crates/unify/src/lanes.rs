@@ -8,7 +8,7 @@ use blockfile::counts;
 use blockfile::define::{self, Definition};
 use blockfile::file::{OpenCall, ThreadBlocks};
 use blockfile::function::FunctionStep;
-use blockfile::record::Record;
+use blockfile::record::{self, Record};
 use blockfile::user::UserEvent;
 use std::collections::VecDeque;
 
@@ -158,15 +158,18 @@ impl<'a> Lane<'a> {
     #[inline]
     pub fn go_on(&mut self) -> Option<u64> {
         loop {
-            if !std::mem::take(&mut self.held) && !self.cursor.advance_to_matching_only() {
-                break;
+            if !std::mem::take(&mut self.held) {
+                let Some(function) = self.cursor.advance_to_matching_only() else {
+                    break;
+                };
+                if record::is_call(function) && self.early_events.is_empty() {
+                    self.call.is_matching_only = false;
+                    self.latest_key = self.latest_key.max(self.cursor.record().start);
+                    self.next = LaneStep::Start;
+                    return Some(self.latest_key);
+                }
             }
             self.call.is_matching_only = self.cursor.is_matching_only();
-            if let Some(call) = self.undisturbed().filter(Record::is_call) {
-                self.latest_key = self.latest_key.max(call.start);
-                self.next = LaneStep::Start;
-                return Some(self.latest_key);
-            }
             let record = self.cursor.record();
             if let Some((start, _)) = self.early_events.front()
                 && (record.is_call() && record.start > *start || is_outside(&record))
@@ -311,10 +314,10 @@ impl<'a> Lane<'a> {
             .filter(|_| matches!(self.next, LaneStep::Start))
     }
 
-    /// Goes past the end of the call that starts now, and then on as [`Lane::go_on`].
+    /// Goes past the end of `call`, the one that starts now, and then on as [`Lane::go_on`].
     #[inline]
-    pub fn go_past(&mut self) -> Option<u64> {
-        self.stop_key(self.latest_key);
+    pub fn go_past(&mut self, call: &Record<'_>) -> Option<u64> {
+        self.latest_key = self.latest_key.max(call.stop());
         self.go_on()
     }
 

@@ -169,6 +169,10 @@ pub struct FunctionPlan<'t> {
     pub new_comm: Option<ParameterIndex>,
     /// Whether the call makes a datatype.
     pub new_type: bool,
+    /// Whether the call may send something at its start.
+    pub sends: bool,
+    /// Whether its end is about messages, requests, files or communicators.
+    pub ends_something: bool,
 }
 
 /// Plans of all functions of `table`.
@@ -214,13 +218,23 @@ impl<'t> FunctionPlan<'t> {
             role,
             CallRole::Blocking | CallRole::Nonblocking { .. } | CallRole::Init { .. }
         );
+        let send = send.filter(|_| moves);
+        let recv = recv.filter(|_| moves && (envelope.is_some() || message.is_some()));
         FunctionPlan {
             function,
             arguments: Arguments::new(function, family),
             role,
+            sends: match role {
+                CallRole::Blocking | CallRole::Nonblocking { .. } => send.is_some(),
+                _ => matches!(role, CallRole::Start { .. }),
+            },
+            ends_something: match role {
+                CallRole::Blocking => recv.is_some(),
+                _ => !matches!(role, CallRole::Plain | CallRole::Start { .. }),
+            },
             comm: function.comm(),
-            send: send.filter(|_| moves),
-            recv: recv.filter(|_| moves && (envelope.is_some() || message.is_some())),
+            send,
+            recv,
             status: first(Kind::Status),
             message,
             new_comm: created(function, Kind::Comm),
@@ -390,6 +404,16 @@ mod tests {
         assert_eq!((both.send.unwrap().count, both.recv.unwrap().count), (1, 6));
         assert!(plan("MPI_Mrecv").recv.unwrap().envelope.is_none());
         assert!(plan("MPI_Send").recv.is_none());
+        let at_start_and_end = |name: &str| (plan(name).sends, plan(name).ends_something);
+        assert_eq!(at_start_and_end("MPI_Send"), (true, false));
+        assert_eq!(at_start_and_end("MPI_Sendrecv"), (true, true));
+        assert_eq!(at_start_and_end("MPI_Isend"), (true, true));
+        assert_eq!(at_start_and_end("MPI_Irecv"), (false, true));
+        assert_eq!(at_start_and_end("MPI_Startall"), (true, false));
+        assert_eq!(at_start_and_end("MPI_Wait"), (false, true));
+        assert_eq!(at_start_and_end("MPI_Barrier"), (false, false));
+        assert_eq!(at_start_and_end("MPI_Comm_free"), (false, true));
+        assert_eq!(at_start_and_end("MPI_File_read"), (false, true));
         assert!(plan("MPI_Recv").send.is_none());
         assert!(plan("MPI_Iprobe").recv.is_none());
         assert_eq!(plan("MPI_Psend_init").send.unwrap().count, 2);

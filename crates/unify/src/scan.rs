@@ -161,7 +161,11 @@ impl Scan {
         let mut syncs = Vec::new();
         let mut ignored = vec![0; usize::from(FIRST_DEFINITION)];
         let mut timeline = Timeline::new(file);
-        while timeline.advance() {
+        loop {
+            timeline.take_calls(|function, start, stop| scan.call(function, start, stop));
+            if !timeline.advance() {
+                break;
+            }
             let record = timeline.record();
             if record.is_call() {
                 scan.call(record.function, record.start, record.stop());
@@ -235,24 +239,29 @@ impl Scan {
                 None => {}
             }
         }
-        for (function, calls) in (0..).zip(&scan.calls_of) {
-            if *calls > 0 {
-                scan.calls += calls;
-                scan.functions.insert(function);
-            }
-        }
-        for thread in file.threads() {
-            if let Some(open) = thread.open_call() {
-                scan.functions.insert(open.function);
-                // It is marked as unfinished by one.
-                scan.functions.insert(define::ANNOTATION);
-                scan.seen(open.start, open.start);
-            }
-        }
+        scan.note_functions(file);
         let ignored = ignored.iter().chain([&scan.skipped]);
         scan.ignored = ignored.fold(0, |sum: u64, n| sum.saturating_add(*n));
         scan.clock = ClockMap::new(info.clock, &scan.readings, &syncs);
         scan
+    }
+
+    /// Notes the functions of the calls that were counted, and those of running calls.
+    fn note_functions(&mut self, file: &BlockFile<'_>) {
+        for (function, calls) in (0..).zip(&self.calls_of) {
+            if *calls > 0 {
+                self.calls += calls;
+                self.functions.insert(function);
+            }
+        }
+        for thread in file.threads() {
+            if let Some(open) = thread.open_call() {
+                self.functions.insert(open.function);
+                // It is marked as unfinished by one.
+                self.functions.insert(define::ANNOTATION);
+                self.seen(open.start, open.start);
+            }
+        }
     }
 
     /// Kind and name of the region or marker with this number.

@@ -44,17 +44,15 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// As [`Cursor::advance`], but for [`Cursor::key`]; in place of a MATCHING_ONLY record comes the call that stands in it.
+    /// As [`Cursor::advance`], but for [`Cursor::key`]; in place of a MATCHING_ONLY record comes the call that stands in it. Gives the
+    /// number of the record, which of such a call is MATCHING_ONLY; `None` at the end.
     #[inline]
-    pub fn advance_to_matching_only(&mut self) -> bool {
+    pub fn advance_to_matching_only(&mut self) -> Option<u16> {
         self.is_matching_only_call = false;
-        if !self.records.advance() {
-            return false;
-        }
-        let record = self.records.record();
+        let function = self.records.advance_to()?;
         self.is_matching_only_call =
-            record.function == MATCHING_ONLY && matching_only_call(&record).is_some();
-        true
+            function == MATCHING_ONLY && matching_only_call(&self.records.record()).is_some();
+        Some(function)
     }
 
     /// Whether the record is one that stood in a MATCHING_ONLY one.
@@ -150,6 +148,15 @@ impl<'a> Timeline<'a> {
         match &mut self.cursors[..] {
             [only] => only.records.advance(),
             _ => self.advance_earliest(),
+        }
+    }
+
+    /// Goes past some of the calls that come next, all or none of them, and gives function, start and stop of each to `take`: quicker
+    /// than one by one. The record that the timeline stands at is none of them then.
+    #[inline]
+    pub fn take_calls(&mut self, take: impl FnMut(u16, u64, u64)) {
+        if let [only] = &mut self.cursors[..] {
+            only.records.take_calls(take);
         }
     }
 

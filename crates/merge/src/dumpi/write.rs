@@ -366,7 +366,7 @@ impl<'t> Heads<'t> {
     }
 
     /// Head for a record of this thread.
-    #[inline]
+    #[inline(always)] // so that nothing is read of the record, and nothing kept of the head, that is not used
     fn of(&self, record: &Record<'_>, thread: u32) -> RecordHead {
         let cpu = record.cpu.filter(|_| self.cpu);
         RecordHead {

@@ -284,6 +284,7 @@ impl<W: Write + Seek> Clog2Writer<W> {
     }
 
     /// Closes the block if a record of this size does not fit: MPE's rule, strictly less.
+    #[inline]
     fn make_room(&mut self, size: usize, next: &Clog2RecordHeader) -> Result<(), Clog2Error> {
         let reserve = if self.layout == Clog2Layout::AsGiven {
             // The other rule may have been at work, but a record must fit.
@@ -294,6 +295,16 @@ impl<W: Write + Seek> Clog2Writer<W> {
         if self.used + size + reserve <= self.block_size {
             return Ok(());
         }
+        self.make_room_in_next(size, reserve, next)
+    }
+
+    #[cold]
+    fn make_room_in_next(
+        &mut self,
+        size: usize,
+        reserve: usize,
+        next: &Clog2RecordHeader,
+    ) -> Result<(), Clog2Error> {
         if self.layout == Clog2Layout::AsGiven || size + reserve > self.block_size {
             return Err(self.too_large(size));
         }

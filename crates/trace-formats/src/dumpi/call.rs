@@ -41,7 +41,7 @@ impl<W: Write> DumpiWriter<W> {
     ///
     /// # Errors
     /// If the output fails.
-    #[inline]
+    #[inline(always)] // so that nothing is kept of the head that is not used
     pub fn encoded_call<const N: usize>(
         &mut self,
         id: u16,
@@ -50,7 +50,7 @@ impl<W: Write> DumpiWriter<W> {
         args: &[u8; N],
         bytes: usize,
     ) -> Result<(), DumpiWriteError> {
-        put_head(&mut self.buf, self.offsets, id, head, counters);
+        put_usual_head(&mut self.buf, self.offsets, id, head, counters);
         // All of the array, as a copy of known size takes some instructions only.
         let end = self.buf.len() + bytes.min(N);
         self.buf.extend_from_slice(args);
@@ -277,8 +277,30 @@ impl<W: Write> Drop for RecordBuilder<'_, W> {
     }
 }
 
+/// Appends what stands in front of the arguments, quickly where that is number, thread and wall times.
+#[inline(always)] // as what it is used in
+fn put_usual_head(
+    b: &mut Vec<u8>,
+    offsets: ClockOffsets,
+    id: u16,
+    head: &RecordHead,
+    counters: &[(i64, i64)],
+) {
+    let mask = head.mask;
+    let [id_high, id_low] = id.to_be_bytes();
+    let [thread_high, thread_low] = head.thread.to_be_bytes();
+    let usual = Mask::THREAD | Mask::WALL;
+    if mask.0 & (usual | Mask::CPU | Mask::COUNTERS) == usual {
+        let mut out = [0; 5 + SPAN_BYTES];
+        out[..5].copy_from_slice(&[id_high, id_low, mask.0, thread_high, thread_low]);
+        out[5..].copy_from_slice(&encode_span(head.wall, offsets.wall));
+        b.extend_from_slice(&out);
+        return;
+    }
+    put_head(b, offsets, id, head, counters);
+}
+
 /// Appends what stands in front of the arguments.
-#[inline]
 fn put_head(
     b: &mut Vec<u8>,
     offsets: ClockOffsets,
@@ -287,26 +309,16 @@ fn put_head(
     counters: &[(i64, i64)],
 ) {
     let mask = head.mask;
-    let wall = || encode_span(head.wall, offsets.wall);
-    let [id_high, id_low] = id.to_be_bytes();
-    let [thread_high, thread_low] = head.thread.to_be_bytes();
-    let usual = Mask::THREAD | Mask::WALL;
-    if mask.0 & (usual | Mask::CPU | Mask::COUNTERS) == usual {
-        let mut out = [0; 5 + SPAN_BYTES];
-        out[..5].copy_from_slice(&[id_high, id_low, mask.0, thread_high, thread_low]);
-        out[5..].copy_from_slice(&wall());
-        b.extend_from_slice(&out);
-        return;
-    }
-    b.extend_from_slice(&[id_high, id_low, mask.0]);
+    b.extend_from_slice(&id.to_be_bytes());
+    b.push(mask.0);
     if mask.has(Mask::THREAD) {
-        b.extend_from_slice(&[thread_high, thread_low]);
+        b.extend_from_slice(&head.thread.to_be_bytes());
     }
     if mask.has(Mask::CPU) {
         b.extend_from_slice(&encode_span(head.cpu, offsets.cpu));
     }
     if mask.has(Mask::WALL) {
-        b.extend_from_slice(&wall());
+        b.extend_from_slice(&encode_span(head.wall, offsets.wall));
     }
     if mask.has(Mask::COUNTERS) {
         let count = u8::try_from(counters.len()).unwrap_or(u8::MAX);

@@ -190,6 +190,8 @@ pub(super) struct Drawables {
 pub(super) struct Scratch {
     /// Items in the order of `spec/slog2.md` section 8.6.
     order: Vec<u32>,
+    /// Whether that is the order of their arrival.
+    in_order: bool,
     /// Start times and indices of the items.
     keys: Vec<u64>,
     /// Exclusive duration of each item, seconds.
@@ -398,9 +400,23 @@ impl Drawables {
 
     /// Brings `scratch.order` into the order of `spec/slog2.md` section 8.6.
     fn sort(&self, scratch: &mut Scratch) {
-        let Scratch { order, keys, .. } = scratch;
+        let Scratch {
+            order,
+            keys,
+            in_order,
+            ..
+        } = scratch;
         order.clear();
         keys.clear();
+        let starts = |pair: &[StoredDrawable]| {
+            let [earlier, later] = [0, 1].map(|i| time_key(pair[i].bounds.earliest));
+            earlier < later
+        };
+        *in_order = self.items.windows(2).all(starts);
+        if *in_order {
+            order.extend(0..self.items.len() as u32);
+            return;
+        }
         let times = self.items.iter().map(|item| time_key(item.bounds.earliest));
         keys.extend(times);
         let (Some(&low), Some(&high)) = (keys.iter().min(), keys.iter().max()) else {
@@ -498,6 +514,10 @@ impl Drawables {
             self.set_exclusive_ratios(scratch);
         }
         write_count(out, self.items.len() - self.unlisted);
+        if scratch.in_order {
+            out.extend_from_slice(&self.bytes);
+            return;
+        }
         out.reserve(self.bytes.len());
         for &at in &scratch.order {
             let start = self.items[at as usize].at as usize;
