@@ -42,7 +42,7 @@ pub fn analyse(
     options: PerformanceOptions,
 ) -> Result<PerformanceReport, Stop> {
     let definitions = source.definitions();
-    let ideal = [const { () }; clocks::REPLAYS].map(|()| Assumption::ideal_network());
+    let ideal = [(); clocks::REPLAYS].map(|()| Assumption::ideal_network());
     let mut first = WaitPass::new(definitions, options.window, ideal);
     in_order(source, &mut |drawable| first.put(drawable))?;
     first.finish();

@@ -214,7 +214,9 @@ mod tests {
         find(Some(folder), wanted)
             .map(short)
             .map_err(|failure| match failure {
-                Failure::Call(message) | Failure::Data(message) => message,
+                Failure::Call(message) | Failure::Data(message) | Failure::Limit(message) => {
+                    message
+                }
                 Failure::ClosedPipe => String::new(),
             })
     }
