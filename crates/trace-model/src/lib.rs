@@ -9,6 +9,8 @@
 //! take them through [`Points`]. What a target cannot hold is counted in [`Losses`], never dropped silently.
 #![deny(missing_docs)]
 
+#[cfg(feature = "spill")]
+mod batch;
 mod category;
 mod color;
 mod drawable;
@@ -31,6 +33,8 @@ mod x11_names;
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "spill")]
+pub use batch::DrawableBatch;
 pub use category::{
     Category, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, preview_index,
 };

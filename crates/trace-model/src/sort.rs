@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Drawable, DrawableOrder, Losses, Sink, Source, Stop, Topology, Vertex};
+use super::batch::{HEAD, decode, encode, encoded_size};
+use super::{Drawable, DrawableOrder, Losses, Sink, Source, Stop, Vertex};
 
 /// Bytes of drawables that are sorted in memory.
 const PIECE: usize = 32 << 20;
@@ -321,70 +322,10 @@ fn key(order: DrawableOrder, vertices: &[Vertex]) -> Key {
     }
 }
 
-/// Topology, category, number of vertices, bytes of info.
-const HEAD: usize = 1 + 4 + 4 + 4;
-/// Time and line.
-const VERTEX: usize = 12;
-
-fn encode(drawable: &Drawable<'_>, out: &mut Vec<u8>) {
-    out.push(drawable.topology.number() as u8);
-    out.extend_from_slice(&drawable.category.to_ne_bytes());
-    out.extend_from_slice(&(drawable.vertices.len() as u32).to_ne_bytes());
-    out.extend_from_slice(&(drawable.info.len() as u32).to_ne_bytes());
-    for vertex in drawable.vertices {
-        out.extend_from_slice(&vertex.time.to_ne_bytes());
-        out.extend_from_slice(&vertex.line.to_ne_bytes());
-    }
-    out.extend_from_slice(drawable.info);
-}
-
-/// Bytes of the drawable whose head stands here.
-fn encoded_size(head: &[u8]) -> usize {
-    let number = |at: usize| {
-        let bytes = head.get(at..).and_then(|rest| rest.first_chunk());
-        u32::from_ne_bytes(bytes.copied().unwrap_or_default()) as usize
-    };
-    HEAD + number(5) * VERTEX + number(9)
-}
-
-/// The drawable at the beginning of some bytes, whose vertices replace those of the one before.
-fn decode<'a>(mut rest: &'a [u8], vertices: &'a mut Vec<Vertex>) -> Drawable<'a> {
-    let whole = encoded_size(rest).min(rest.len());
-    let mut take = |size: usize| {
-        let (part, behind) = rest.split_at(size.min(rest.len()));
-        rest = behind;
-        part
-    };
-    let head = take(HEAD);
-    let int = |bytes: &[u8], at: usize| {
-        let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
-        i32::from_ne_bytes(bytes.copied().unwrap_or_default())
-    };
-    let topology = head.first().map(|&number| i32::from(number));
-    let topology = topology.and_then(Topology::from_number);
-    let category = int(head, 1);
-    let count = int(head, 5) as usize;
-    vertices.clear();
-    for _ in 0..count {
-        let bytes = take(VERTEX);
-        let time = bytes.first_chunk().copied().unwrap_or_default();
-        vertices.push(Vertex {
-            time: f64::from_ne_bytes(time),
-            line: int(bytes, 8),
-        });
-    }
-    let info = take(whole.saturating_sub(HEAD + count * VERTEX));
-    Drawable {
-        topology: topology.unwrap_or(Topology::Event),
-        category,
-        info,
-        vertices,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Topology;
     use proptest::prelude::*;
 
     /// Start, duration in whole seconds, so that many are equal; and how long the info is.

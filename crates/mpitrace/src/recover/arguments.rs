@@ -1,5 +1,6 @@
 //! The command line of `mpitrace recover`.
 
+use crate::system::cores;
 use crate::trace_files::shape::TreeArguments;
 use merge::slices::Job;
 use std::num::NonZeroU16;
@@ -82,11 +83,6 @@ impl Arguments {
         self.threads
             .map_or_else(cores, |threads| usize::from(threads.get()))
     }
-}
-
-/// Threads that there are cores for.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Way in which the records of the ranks become one file.

@@ -1,9 +1,9 @@
 //! The files of one run, made as at MPI_Finalize.
 
-use super::arguments::cores;
 use super::{Arguments, MergeWay, OutputFormat};
 use crate::block_files::groups::{RunFiles, stamp};
 use crate::block_files::source::BlockFileInput;
+use crate::system::cores;
 use crate::trace_files::shape::{Leaf, TreeArguments};
 use blockfile::file::BlockFile;
 use merge::dumpi;

@@ -13,3 +13,8 @@ use std::path::{Path, PathBuf};
 pub fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| Failure::file(path, error))
 }
+
+/// Threads that there are cores for.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,9 +1,11 @@
 //! Writing drawables to a file of any format.
 
 use crate::failure::Failure;
+use crate::system::cores;
 use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
+use crate::trace_files::pipeline;
 use crate::trace_files::target::Target;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -56,7 +58,11 @@ impl Target {
             progress: &progress,
         };
         self.place(|path| {
-            let sink = self.sink(path, source.definitions())?;
+            let definitions = source.definitions();
+            if cores() > 1 {
+                return pipeline::convert(&counted, || self.sink(path, definitions));
+            }
+            let sink = self.sink(path, definitions)?;
             trace_model::convert(&counted, sink).map_err(failure)
         })
     }

@@ -240,3 +240,46 @@ fn a_full_disk_is_told_with_the_name_of_the_file() {
         assert_eq!(folder.names(), ["in.clog2"], "{ending}");
     }
 }
+
+/// Threads that read, sort and write make the bytes of one thread.
+#[test]
+fn all_cores_make_the_bytes_of_one() {
+    let folder = Folder::new("cores");
+    let trace = folder.path("trace.slog2");
+    let synth = ["synth", "--quiet", "--ranks", "8", "--drawables", "200000"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    assert!(command.args(synth).arg(&trace).status().unwrap().success());
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let allowed = status.lines().find(|l| l.starts_with("Cpus_allowed_list:"));
+    let core: String = allowed
+        .unwrap()
+        .chars()
+        .skip_while(|c| !c.is_ascii_digit())
+        .take_while(char::is_ascii_digit)
+        .collect();
+    let convert = |from: &str, to: &str, is_alone: bool| {
+        let mut command = match is_alone {
+            true => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", &core, env!("CARGO_BIN_EXE_mpitrace")]);
+                command
+            }
+            false => Command::new(env!("CARGO_BIN_EXE_mpitrace")),
+        };
+        let output = command.args(["convert", from, to]).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        fs::read(to).unwrap()
+    };
+    // In the order that is wanted, and sorted on the way.
+    for to in ["clog2", "alog", "slog"] {
+        let [one, all] = [(true, "one"), (false, "all")].map(|(is_alone, name)| {
+            convert(&trace, &folder.path(&format!("{name}.{to}")), is_alone)
+        });
+        assert!(one == all, "SLOG2 to {to}");
+        let from = folder.path(&format!("one.{to}"));
+        let [one, all] = [(true, "back-one"), (false, "back-all")].map(|(is_alone, name)| {
+            convert(&from, &folder.path(&format!("{name}.{to}.slog2")), is_alone)
+        });
+        assert!(one == all, "{to} to SLOG2");
+    }
+}
