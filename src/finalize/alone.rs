@@ -42,6 +42,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     }
     let options = MergeOptions {
         call_ids: call_ids(settings),
+        details: settings.details,
         // A thread may still be in a call.
         recover: true,
         functions: choice(settings),

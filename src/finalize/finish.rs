@@ -359,13 +359,16 @@ impl AllRanks<'_> {
         begun: Instant,
     ) -> Result<Result<(), Trouble>, Unmerged> {
         let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
-        let schema = Schema::new(
+        let mut schema = Schema::new(
             self.table,
             self.file.info().family,
             call_ids(settings),
             self.scan.library.functions(),
         )
         .with_categories(&whole.categories, false);
+        if settings.details && settings.outputs.slog2 {
+            schema = schema.with_details(self.table);
+        }
         let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
         let output_plan = || plan(world, settings, &self.zero.base, whole, preamble.clone());
         let mut notes = Vec::new();

@@ -1,8 +1,9 @@
-/* Ranks wait for each other for known times: one case for each wait state. `waits CASE [MS] [ROUNDS]`; sleeping stands for
- * computing. Every round begins with a barrier, which is not part of the case. 4 ranks, but for what is said below.
+/* Ranks wait for each other: one case for each wait state. `waits MS ROUNDS CASE...` with 4 ranks; sleeping stands for
+ * computing. Every round begins with a barrier, which is not part of the case.
  *
- * Each rank keeps in memory when it begins what others wait for, and how long its calls last, with its own clock readings, and
- * rank 0 prints at the end how long ranks waited for what the case is about: the truth that the report is compared with. */
+ * Each rank keeps in mind, with clock readings of its own, when the call began and ended that waits or is waited for. Rank 0
+ * prints all of them at the end, a line for each rank and round: case, rank, round, begin, end. How long ranks waited follows
+ * from that without the trace. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 enum { BIG = 1 << 20, MAX_ROUNDS = 100 };
 
-static int rank, size, rounds = 10, ms = 50;
+static int rank, size, rounds, ms;
 static char *big;
 /* Begin and end of the call that waits, or that is waited for, in each round. */
 static double begins[MAX_ROUNDS], ends[MAX_ROUNDS];
@@ -69,8 +70,7 @@ static void late_sender_irecv(void)
         send_late(8);
     if (rank == 1) {
         MPI_Irecv(big, 8, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &request);
-        compute(1);
-        nanosleep(&(struct timespec){0, 0}, NULL);
+        compute(2);
         CALL(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
 }
@@ -223,14 +223,15 @@ static void subcommunicator(void)
     CALL(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, half));
 }
 
-/* Every rank computes, and sends on what it got. */
+/* Every rank computes, and sends on what it got. Begins are those of the sends, ends those of the receives: ranks wait from the end
+ * of the barrier on. */
 static void chain(void)
 {
     if (rank > 0)
-        CALL(MPI_Recv(big, 8, MPI_BYTE, rank - 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MPI_Recv(big, 8, MPI_BYTE, rank - 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    ends[round_number] = now();
     compute(1);
-    if (rank == 0)
-        begins[round_number] = ends[round_number] = now();
+    begins[round_number] = now();
     if (rank + 1 < size)
         MPI_Send(big, 8, MPI_BYTE, rank + 1, 3, MPI_COMM_WORLD);
 }
@@ -268,38 +269,53 @@ static const struct {
     {"none", none},
 };
 
-int main(int argc, char **argv)
+static void run(int nth)
 {
-    double *all_begins, *all_ends;
-    int nth, number = sizeof CASES / sizeof *CASES;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc > 2)
-        ms = atoi(argv[2]);
-    if (argc > 3)
-        rounds = atoi(argv[3]);
-    for (nth = 0; nth < number && (argc < 2 || strcmp(argv[1], CASES[nth].name)); nth++)
-        ;
-    if (nth == number || rounds > MAX_ROUNDS)
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    big = malloc(BIG);
-    memset(big, 1, BIG);
+    double *all_begins = NULL, *all_ends = NULL;
+    memset(begins, 0, sizeof begins);
+    memset(ends, 0, sizeof ends);
     for (round_number = 0; round_number < rounds; round_number++) {
         MPI_Barrier(MPI_COMM_WORLD);
         CASES[nth].run();
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    all_begins = malloc(sizeof(double) * MAX_ROUNDS * size);
-    all_ends = malloc(sizeof(double) * MAX_ROUNDS * size);
+    if (rank == 0) {
+        all_begins = malloc(sizeof begins * size);
+        all_ends = malloc(sizeof ends * size);
+    }
     MPI_Gather(begins, MAX_ROUNDS, MPI_DOUBLE, all_begins, MAX_ROUNDS, MPI_DOUBLE, 0,
                MPI_COMM_WORLD);
     MPI_Gather(ends, MAX_ROUNDS, MPI_DOUBLE, all_ends, MAX_ROUNDS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        for (int r = 0; r < size; r++)
-            for (int n = 0; n < rounds; n++)
-                printf("%d %d %.9f %.9f\n", r, n, all_begins[r * MAX_ROUNDS + n],
-                       all_ends[r * MAX_ROUNDS + n]);
+    for (int at = 0; rank == 0 && at < size * MAX_ROUNDS; at++)
+        if (at % MAX_ROUNDS < rounds)
+            printf("%s %d %d %.9f %.9f\n", CASES[nth].name, at / MAX_ROUNDS, at % MAX_ROUNDS,
+                   all_begins[at], all_ends[at]);
+    free(all_begins);
+    free(all_ends);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc > 2) {
+        ms = atoi(argv[1]);
+        rounds = atoi(argv[2]);
+    }
+    if (rounds < 1 || rounds > MAX_ROUNDS || size != 4)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    big = malloc(BIG);
+    memset(big, 1, BIG);
+    for (int at = 3; at < argc; at++) {
+        int nth = 0, number = sizeof CASES / sizeof *CASES;
+        while (nth < number && strcmp(argv[at], CASES[nth].name))
+            nth++;
+        if (nth == number)
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        run(nth);
+    }
+    free(big);
     MPI_Finalize();
     return 0;
 }

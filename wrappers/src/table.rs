@@ -160,6 +160,19 @@ pub enum PollOutcome {
 }
 
 impl Function {
+    /// Positions of count and datatype of the data that every rank passes to a collective function, whether it is the root or not; `None`
+    /// where there is one count for each rank.
+    pub fn own_amount(&self) -> Option<(usize, usize)> {
+        let is = |p: &Param, kind| p.kind == kind && p.len.is_none() && !p.root_only;
+        let count = self.params.iter().position(|p| is(p, Kind::Count))?;
+        let datatype = self
+            .params
+            .iter()
+            .skip(count)
+            .position(|p| is(p, Kind::Datatype))?;
+        Some((count, count + datatype))
+    }
+
     /// The position of the parameter of that name.
     pub fn param(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|p| p.name == name)

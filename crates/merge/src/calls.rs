@@ -2,9 +2,10 @@
 //! What it sends and receives is in [`super::messages`].
 
 use super::cargo::text_cargo;
+use super::details::RequestNumbers;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
-use super::record::{Cargo, LeftState, MergedBody, MergedRecord};
+use super::record::{Cargo, LeftState, MergedBody, MergedRecord, StateDetails};
 use super::request_operation::RequestMessages;
 use super::settings::MergeSettings;
 use blockfile::define::Definition;
@@ -44,6 +45,7 @@ pub(super) struct ProcessWalk<'a> {
     pub last_type: Cell<Option<(u64, Option<u64>)>>,
     pub places: CommPlaces,
     pub requests: OutstandingRequests<RequestMessages>,
+    pub numbers: RequestNumbers,
     /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
     pub follows_sends: bool,
     /// Messages that are still to be drawn or left out.
@@ -109,7 +111,8 @@ impl<'a> ProcessWalk<'a> {
             last_comm: Cell::new(None),
             last_type: Cell::new(None),
             requests: OutstandingRequests::default(),
-            follows_sends: scan.threads > 1 || scan.info.dropped > 0,
+            numbers: RequestNumbers::default(),
+            follows_sends: scan.threads > 1 || scan.info.dropped > 0 || schema.states.has_details(),
             drawn_endpoints: match settings.drawn_endpoints {
                 Some(DrawnEndpoints::Selected(chosen)) => Some(chosen.clone()),
                 _ => None,
@@ -274,6 +277,7 @@ impl<'a> ProcessWalk<'a> {
             .copied();
         if plan.sends && call.code == 0 {
             self.send_messages(lane.comm, lane.thread, plan, call);
+            lane.request = self.numbers.begun();
         }
     }
 
@@ -291,6 +295,9 @@ impl<'a> ProcessWalk<'a> {
             for pending in lane.pending.drain(..) {
                 self.apply(pending, place, lane.thread);
             }
+        }
+        if !state.details.is_empty() {
+            self.numbers.end_call(lane.request.take());
         }
         let mut access = None;
         if let Some(plan) = plan.filter(|plan| plan.ends_something) {
@@ -316,13 +323,18 @@ impl<'a> ProcessWalk<'a> {
             return;
         }
         let etypes = [state.start(), state.end()];
-        if matches!(state.cargo, states::StateCargo::None) && lane.counts.is_empty() {
+        let has_info = !matches!(state.cargo, states::StateCargo::None) || !state.details.is_empty();
+        if !has_info && lane.counts.is_empty() {
             // By itself, so that nothing that is not there is copied.
             return self.leave(lane.place, lane.thread, lane.began, etypes, None);
         }
         let cargo = match state.cargo {
             states::StateCargo::None => None,
             _ => Some(self.cargo(state, call, |i| plan?.int(call.payload, i), access)),
+        };
+        let details = match state.details.is_empty() {
+            true => StateDetails::default(),
+            false => self.details(state.details, plan, call),
         };
         let mut counts = None;
         if !lane.counts.is_empty() {
@@ -333,6 +345,7 @@ impl<'a> ProcessWalk<'a> {
             start: lane.began,
             etypes,
             cargo,
+            details,
             counts,
         });
         self.put(lane.place, lane.thread, body);
@@ -361,6 +374,7 @@ impl<'a> ProcessWalk<'a> {
             start,
             etypes,
             cargo,
+            details: StateDetails::default(),
             counts: None,
         });
         self.put(place, thread, body);

@@ -44,7 +44,7 @@ impl ForwardedRecord for MergedRecord {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::LeftState;
+    use super::super::record::{LeftState, StateDetails};
     use super::*;
     use trace_formats::clog2::msg_etype;
     use unify::forward::{ForwardLimits, ForwardedMessages, Forwarding};
@@ -97,6 +97,7 @@ mod tests {
             start,
             etypes,
             cargo: None,
+            details: StateDetails::default(),
             counts: None,
         };
         [

@@ -125,21 +125,22 @@ pub(super) fn definitions(
 /// Definitions of the states of the program's functions, which have these names.
 fn named_functions(names: &[String]) -> impl Iterator<Item = MergedBody> + '_ {
     let states = function_states(names).zip(names);
-    states.map(|(definition, name)| state(definition, Some(name)))
+    states.map(|(definition, name)| state(definition, Some(name), String::new()))
 }
 
 /// Definitions of the states and events that the programs tell of.
 fn told_by_programs<'s>(schema: &'s Schema<'_>) -> impl Iterator<Item = MergedBody> + use<'s> {
     let states = schema.user.states().iter();
-    let states = states.map(|&definition| state(definition, None));
+    let states = states.map(|&definition| state(definition, None, String::new()));
     let events = schema.user.events().iter();
     states.chain(events.map(|&definition| MergedBody::SoloEvent(Box::new(definition))))
 }
 
 /// Definitions of the states of the functions used, and of the events that every log has.
 fn states_and_events(schema: &Schema<'_>, used: &FunctionSet) -> Vec<MergedBody> {
-    let states = schema.states.definitions(used.iter()).into_iter();
-    let mut all: Vec<MergedBody> = states.map(|definition| state(definition, None)).collect();
+    let states = schema.states.sorted(used.iter()).into_iter();
+    let states = states.map(|found| state(found.definition, None, found.details.format()));
+    let mut all: Vec<MergedBody> = states.collect();
     let mut solo = vec![
         (COMM_INIT, "red", "MPE_Comm_init", ""),
         (COMM_FINALIZE, "orange", "MPE_Comm_finalize", ""),
@@ -158,11 +159,12 @@ fn states_and_events(schema: &Schema<'_>, used: &FunctionSet) -> Vec<MergedBody>
     all
 }
 
-/// Definition of a kind of state, which may have a longer name than CLOG2 has room for.
-fn state(def: Clog2StateDef, whole_name: Option<&String>) -> MergedBody {
+/// Definition of a kind of state, which may have a longer name than CLOG2 has room for, and details of this format in SLOG2.
+fn state(def: Clog2StateDef, whole_name: Option<&String>, details: String) -> MergedBody {
     MergedBody::State(Box::new(StateDefinition {
         def,
         whole_name: whole_name.cloned(),
+        details,
     }))
 }
 

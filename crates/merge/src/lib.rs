@@ -11,6 +11,7 @@
 mod calls;
 mod cargo;
 mod clog2;
+mod details;
 pub mod dumpi;
 mod forward;
 mod frame;
@@ -32,5 +33,5 @@ pub mod stream;
 mod user;
 
 pub use on_threads::on_threads;
-pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition};
+pub use record::{Cargo, LeftState, MergedBody, MergedRecord, StateDefinition, StateDetails};
 pub use source::{BlockFilesSource, SourceError};

@@ -31,6 +31,8 @@ pub use unify::run_files::RunFilesError;
 pub struct MergeOptions {
     /// For which calls the info box shows the CallID.
     pub call_ids: CallIdDisplay,
+    /// Whether SLOG2 tells what an analysis of waits needs: roots, bytes, numbers of requests.
+    pub details: bool,
     /// The run was killed: calls that never came to their end are shown up to the latest time known.
     pub recover: bool,
     /// Which functions of the program are shown.
@@ -150,9 +152,13 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             unknown.extend(scan.library.functions().clone());
             gids.absorb(scan.gids().into_iter().map(|(gid, _)| gid));
         }
+        let mut schema = Schema::new(table, family, options.call_ids, &unknown)
+            .with_categories(&categories, options.recover);
+        if options.details {
+            schema = schema.with_details(table);
+        }
         Ok(Merge {
-            schema: Schema::new(table, family, options.call_ids, &unknown)
-                .with_categories(&categories, options.recover),
+            schema,
             functions,
             gids,
             names: names_of(scans()),

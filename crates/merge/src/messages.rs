@@ -74,11 +74,13 @@ impl ProcessWalk<'_> {
                 let Some(handle) = plan.handle(payload, request) else {
                     return;
                 };
+                let number = self.numbers.make();
                 match plan.recv.map(|r| self.incoming(plan, r, call)) {
                     // From MPI_PROC_NULL nothing comes, but a wildcard is negative, too.
                     Some(recv) if !self.is_null(recv.source) => {
                         let operation = RequestMessages {
                             comm,
+                            number,
                             send: None,
                             recv: Some(recv),
                         };
@@ -89,6 +91,7 @@ impl ProcessWalk<'_> {
                     _ if self.follows_sends => {
                         let nothing = RequestMessages {
                             comm,
+                            number,
                             send: None,
                             recv: None,
                         };
@@ -102,6 +105,7 @@ impl ProcessWalk<'_> {
                 if let Some(handle) = plan.handle(payload, request) {
                     let operation = RequestMessages {
                         comm,
+                        number: 0,
                         send: plan.send.and_then(|s| self.outgoing(plan, s, call)),
                         recv: plan.recv.map(|r| self.incoming(plan, r, call)),
                     };
@@ -115,7 +119,19 @@ impl ProcessWalk<'_> {
                 }
             }
             CallRole::OtherRequest { request } => {
-                if let Some(handle) = plan.handle(payload, request) {
+                let Some(handle) = plan.handle(payload, request) else {
+                    return;
+                };
+                if self.schema.states.has_details() {
+                    let operation = RequestMessages {
+                        comm,
+                        number: self.numbers.make(),
+                        send: None,
+                        recv: None,
+                    };
+                    self.requests
+                        .insert(handle, operation, RequestUse::Shared, thread);
+                } else {
                     self.requests.forget(handle, thread);
                 }
             }
@@ -205,7 +221,9 @@ impl ProcessWalk<'_> {
 
     /// A persistent operation is started.
     fn start(&mut self, thread: i32, handle: u64) {
-        let Some(operation) = self.requests.start(handle, thread) else {
+        let Some(operation) = self.requests.start(handle, thread, |operation| {
+            operation.number = self.numbers.make();
+        }) else {
             if let (true, Some(counts)) = (self.has_gap, &mut self.counts) {
                 counts.cut_sends();
             }
@@ -226,6 +244,7 @@ impl ProcessWalk<'_> {
             }
             return;
         };
+        self.numbers.complete(operation.number);
         if let (Some(incoming), true) = (operation.recv, done.worked) {
             self.receive(operation.comm, thread, incoming, done.status);
         }

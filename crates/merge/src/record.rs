@@ -64,6 +64,8 @@ pub struct LeftState {
     pub etypes: [i32; 2],
     /// Data of the end event.
     pub cargo: Option<Cargo>,
+    /// What SLOG2 says of it behind the cargo, as the details of its definition say.
+    pub details: StateDetails,
     /// Counts of performance counters in it, in the order of the names that the ranks have agreed on.
     pub counts: Option<Box<[i64]>>,
 }
@@ -75,6 +77,57 @@ pub struct StateDefinition {
     pub def: Clog2StateDef,
     /// The whole name, where `def` may have only its beginning.
     pub whole_name: Option<String>,
+    /// Format of what SLOG2 says of its states behind the cargo; empty if it says nothing.
+    pub details: String,
+}
+
+/// Bytes of details that need no memory of their own.
+const SHORT_DETAILS: usize = 22;
+
+/// Values of the info of a state, big-endian.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StateDetails {
+    /// So many of these bytes.
+    Short(u8, [u8; SHORT_DETAILS]),
+    /// More.
+    Long(Box<[u8]>),
+}
+
+impl Default for StateDetails {
+    fn default() -> StateDetails {
+        StateDetails::Short(0, [0; SHORT_DETAILS])
+    }
+}
+
+impl StateDetails {
+    /// The values.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            StateDetails::Short(length, bytes) => &bytes[..usize::from(*length).min(SHORT_DETAILS)],
+            StateDetails::Long(bytes) => bytes,
+        }
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, StateDetails::Short(0, _))
+    }
+
+    /// Appends bytes to those that are there.
+    #[inline]
+    pub fn push(&mut self, more: &[u8]) {
+        if let StateDetails::Short(length, bytes) = self {
+            let begin = usize::from(*length);
+            if let Some(room) = bytes.get_mut(begin..begin + more.len()) {
+                room.copy_from_slice(more);
+                *length += more.len() as u8;
+                return;
+            }
+        }
+        *self = StateDetails::Long([self.bytes(), more].concat().into());
+    }
 }
 
 /// Kinds of encoded records.
@@ -138,6 +191,10 @@ impl MergedRecord {
                 to.extend_from_slice(&state.etypes[0].to_le_bytes());
                 to.extend_from_slice(&state.etypes[1].to_le_bytes());
                 put_cargo(to, state.cargo.as_ref());
+                let details = state.details.bytes();
+                // The longest one is that of a text, which has at most 32767 bytes.
+                to.extend_from_slice(&(details.len() as u16).to_le_bytes());
+                to.extend_from_slice(details);
                 let counts = state.counts.iter().flatten();
                 counts.for_each(|count| to.extend_from_slice(&count.to_le_bytes()));
             }
@@ -157,10 +214,11 @@ impl MergedRecord {
         let mut bytes = [0; MAX_RECORD_SIZE];
         let size = self.clog2().encode(&mut bytes);
         to.extend_from_slice(&bytes[..size]);
-        if let MergedBody::State(state) = &self.body
-            && let Some(name) = &state.whole_name
-        {
+        if let MergedBody::State(state) = &self.body {
+            let name = state.whole_name.as_deref().unwrap_or_default();
+            to.extend_from_slice(&(name.len() as u32).to_le_bytes());
             to.extend_from_slice(name.as_bytes());
+            to.extend_from_slice(state.details.as_bytes());
         }
     }
 
@@ -203,6 +261,7 @@ impl MergedRecord {
                     i32::from_le_bytes(take(rest)?),
                 ],
                 cargo: take_cargo(rest)?,
+                details: take_details(rest)?,
                 counts: take_counts(rest),
             }),
             kind::EVENT => MergedBody::Event {
@@ -239,6 +298,16 @@ fn take_cargo(rest: &mut &[u8]) -> Option<Option<Cargo>> {
 }
 
 #[inline]
+fn take_details(rest: &mut &[u8]) -> Option<StateDetails> {
+    let length = u16::from_le_bytes(take(rest)?).into();
+    let (bytes, others) = rest.split_at_checked(length)?;
+    *rest = others;
+    let mut details = StateDetails::default();
+    details.push(bytes);
+    Some(details)
+}
+
+#[inline]
 fn take_counts(rest: &[u8]) -> Option<Box<[i64]>> {
     let (counts, _) = rest.as_chunks();
     if counts.is_empty() {
@@ -253,13 +322,17 @@ fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
     Some(match record.body {
         Clog2Body::Msg(message) => MergedBody::Message(message),
         Clog2Body::Comm(event) => MergedBody::Comm(event),
-        Clog2Body::StateDef(def) => MergedBody::State(Box::new(StateDefinition {
-            def,
-            whole_name: match more {
-                [] => None,
-                name => Some(String::from_utf8_lossy(name).into_owned()),
-            },
-        })),
+        Clog2Body::StateDef(def) => {
+            let mut rest = more;
+            let length = u32::from_le_bytes(take(&mut rest)?) as usize;
+            let (name, details) = rest.split_at_checked(length)?;
+            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+            MergedBody::State(Box::new(StateDefinition {
+                def,
+                whole_name: (!name.is_empty()).then(|| text(name)),
+                details: text(details),
+            }))
+        }
         Clog2Body::EventDef(def) => MergedBody::SoloEvent(Box::new(def)),
         Clog2Body::ConstDef(def) => MergedBody::Constant(Box::new(def)),
         Clog2Body::TimeShift { shift } => MergedBody::TimeShift(shift),
@@ -280,8 +353,9 @@ mod tests {
     /// Short names, names that fill what CLOG2 has room for, and longer ones.
     fn state_definition() -> impl Strategy<Value = MergedBody> {
         let whole_name = proptest::option::of("[a-zé ]{1,80}");
-        (any::<[i32; 3]>(), "[a-z]{0,31}", "[a-z]{0,20}", whole_name).prop_map(
-            |([state_id, start_etype, final_etype], name, color, whole_name)| {
+        let texts = ("[a-z]{0,31}", "[a-z]{0,20}", "[a-z]{0,20}");
+        (any::<[i32; 3]>(), texts, whole_name).prop_map(
+            |([state_id, start_etype, final_etype], (name, color, details), whole_name)| {
                 MergedBody::State(Box::new(StateDefinition {
                     def: Clog2StateDef {
                         state_id,
@@ -292,6 +366,7 @@ mod tests {
                         format: FixedText::new("ID=%l, bytes=%l"),
                     },
                     whole_name,
+                    details,
                 }))
             },
         )
@@ -302,15 +377,19 @@ mod tests {
             -1e9..1e9,
             any::<[i32; 2]>(),
             cargo(),
+            prop::collection::vec(any::<u8>(), 0..40),
             proptest::option::of(prop::collection::vec(any::<i64>(), 1..5)),
         );
         prop_oneof![
             any::<i32>().prop_map(|etype| MergedBody::Enter { etype }),
-            leave.prop_map(|(start, etypes, cargo, counts)| {
+            leave.prop_map(|(start, etypes, cargo, detail_bytes, counts)| {
+                let mut details = StateDetails::default();
+                details.push(&detail_bytes);
                 MergedBody::Leave(LeftState {
                     start,
                     etypes,
                     cargo,
+                    details,
                     counts: counts.map(Vec::into_boxed_slice),
                 })
             }),

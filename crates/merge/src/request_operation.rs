@@ -34,6 +34,8 @@ impl ReceiveOperation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestMessages {
     pub comm: Option<CommId>,
+    /// Number of the request in infos; 0 is none.
+    pub number: u32,
     pub send: Option<SendOperation>,
     pub recv: Option<ReceiveOperation>,
 }

@@ -19,7 +19,13 @@ pub(super) fn whole<'r>(record: &MergedRecord, state: &'r LeftState) -> WholeSta
         header: record.header,
         start: state.start,
         etypes: state.etypes,
-        info: state.cargo.as_ref().map_or(&[], |bytes| bytes),
+        info: match &state.cargo {
+            None => &[],
+            Some(bytes) if state.details.is_empty() => bytes,
+            // Of the cargo only what is in it: a CallID.
+            Some(bytes) => &bytes[..size_of::<u64>()],
+        },
+        details: state.details.bytes(),
         counts: state.counts.as_deref().unwrap_or_default(),
     }
 }
@@ -96,7 +102,8 @@ impl Slog2Sink {
             MergedBody::Message(message) => self.converter.message(&record.header, message),
             MergedBody::State(state) => {
                 let name = state.whole_name.as_deref();
-                self.converter.define_state(&state.def, name);
+                self.converter
+                    .define_state(&state.def, name, &state.details);
                 Ok(())
             }
             MergedBody::Comm(event) => {

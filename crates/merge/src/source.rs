@@ -270,7 +270,7 @@ fn draw<E>(
         MergedBody::Enter { .. } => Ok(()),
         MergedBody::Leave(state) => drawing.state(&slog2::whole(record, state), put),
         MergedBody::State(state) => {
-            drawing.define_state(&state.def, state.whole_name.as_deref());
+            drawing.define_state(&state.def, state.whole_name.as_deref(), &state.details);
             Ok(())
         }
         _ => drawing.push(&record.clog2(), put),

@@ -132,12 +132,13 @@ impl<T: Copy> OutstandingRequests<T> {
         self.by_handle.get(&handle).map(|queue| queue.first.value)
     }
 
-    /// A persistent operation is started.
-    pub fn start(&mut self, handle: u64, thread: i32) -> Option<T> {
+    /// A persistent operation is started. `change` may change what is remembered of it.
+    pub fn start(&mut self, handle: u64, thread: i32, change: impl FnOnce(&mut T)) -> Option<T> {
         let queue = self.by_handle.get_mut(&handle)?;
         let place = queue.of(thread);
         let operation = queue.get_mut(place);
         operation.active = true;
+        change(&mut operation.value);
         Some(operation.value)
     }
 
@@ -216,12 +217,12 @@ mod tests {
         r.insert(5, 1, RequestUse::Persistent, 0);
         assert_eq!(r.complete(5, 0), None);
         for _ in 0..2 {
-            assert_eq!(r.start(5, 0), Some(1));
+            assert_eq!(r.start(5, 0, |_| {}), Some(1));
             assert_eq!(r.complete(5, 0), Some(1));
             assert_eq!(r.complete(5, 0), None);
         }
         assert_eq!(r.free(5, 0), Some(1));
-        assert_eq!(r.start(5, 0), None);
+        assert_eq!(r.start(5, 0, |_| {}), None);
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub struct LaneCall {
     pub message: Option<CommId>,
     /// Whether the call is one that is not shown.
     pub is_matching_only: bool,
+    /// Number of the request that the call has started when it began.
+    pub request: Option<u32>,
 }
 
 /// One thread.
@@ -142,6 +144,7 @@ impl<'a> Lane<'a> {
                 began: 0.0,
                 message: None,
                 is_matching_only: false,
+                request: None,
             },
             defined: defined.iter(),
             open,

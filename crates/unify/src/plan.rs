@@ -266,6 +266,16 @@ impl<'t> FunctionPlan<'t> {
         first(Kind::Count).zip(first(Kind::Datatype))
     }
 
+    /// The root of a collective call.
+    pub fn root(&self) -> Option<ParameterIndex> {
+        self.function.first(Kind::Root)
+    }
+
+    /// Count and datatype of what each rank passes to a collective call.
+    pub fn own_amount(&self) -> Option<(ParameterIndex, ParameterIndex)> {
+        self.function.own_amount()
+    }
+
     /// The file offset.
     pub fn offset(&self) -> Option<ParameterIndex> {
         self.function.first(Kind::Offset)

@@ -46,6 +46,12 @@ impl<'t> Schema<'t> {
         self
     }
 
+    /// The schema whose states tell in SLOG2 what an analysis of waits needs, as `table` has it.
+    pub fn with_details(mut self, table: &Table) -> Schema<'t> {
+        self.states.add_details(table);
+        self
+    }
+
     /// States of all functions.
     pub fn states(&self) -> &FunctionStates {
         &self.states

@@ -182,7 +182,9 @@ pub fn write<P: Peers>(
 fn define(drawing: &mut Drawing, definition: MergedBody) {
     let header = Clog2RecordHeader::default();
     match definition {
-        MergedBody::State(state) => drawing.define_state(&state.def, state.whole_name.as_deref()),
+        MergedBody::State(state) => {
+            drawing.define_state(&state.def, state.whole_name.as_deref(), &state.details);
+        }
         body => {
             let record = MergedRecord { header, body }.clog2();
             let Ok(()) = drawing.push(&record, &mut |_: &NewDrawable<'_>, _| {

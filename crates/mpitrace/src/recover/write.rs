@@ -81,6 +81,7 @@ fn is_unfinished(group: &RunFiles<'_>) -> bool {
 fn merge_options(group: &RunFiles<'_>) -> local::MergeOptions {
     local::MergeOptions {
         recover: is_unfinished(group),
+        details: true,
         functions: shown_functions(),
         ..local::MergeOptions::default()
     }

@@ -53,6 +53,7 @@ fn blocks_source(trace: &TraceInput) -> Result<Box<dyn Source + '_>, Failure> {
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
     let options = merge::local::MergeOptions {
         recover: true,
+        details: true,
         ..merge::local::MergeOptions::default()
     };
     let source = merge::BlockFilesSource::new(files, table, options);

@@ -105,6 +105,105 @@ pub enum StateCargo {
     Access,
 }
 
+/// What the info of a call says in SLOG2 files behind its cargo, so that waits can be told from the file alone. CLOG2 has no room for it.
+/// Values are big-endian, one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallDetails {
+    /// `root=`: i32 rank of the root of a collective call.
+    pub root: bool,
+    /// `bytes=`: i64 bytes that the rank passes to a collective call: count times size of the datatype, −1 where that is not known.
+    pub bytes: bool,
+    /// `request=`: i32 number of the request that the call makes, in the order in which its process makes them; −1 if it makes none.
+    pub request: bool,
+    /// `completes=`: numbers of the requests that the call completes.
+    pub completes: Option<CompletedNumbers>,
+}
+
+/// How the numbers of completed requests are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompletedNumbers {
+    /// i32, −1 for none.
+    One,
+    /// A text such as `3,7-9`.
+    List,
+}
+
+impl CallDetails {
+    /// Details of calls of a function.
+    fn of(function: &Function) -> CallDetails {
+        let has = |kind| function.first(kind).is_some();
+        let makes_request = (function.creates.iter()).any(|&i| {
+            function
+                .params
+                .get(i)
+                .is_some_and(|p| p.kind == Kind::Request)
+        });
+        let list = |params: &[wrappers::Param]| {
+            let request = params.iter().find(|p| p.kind == Kind::Request);
+            let returns_one = params
+                .iter()
+                .any(|p| p.kind == Kind::Index && p.len.is_none());
+            match request.is_some_and(|p| p.len.is_some()) && !returns_one {
+                true => CompletedNumbers::List,
+                false => CompletedNumbers::One,
+            }
+        };
+        match function.class {
+            Class::Collective | Class::Icollective => CallDetails {
+                root: has(Kind::Root),
+                bytes: function.own_amount().is_some(),
+                request: makes_request,
+                completes: None,
+            },
+            Class::Isend | Class::Irecv | Class::Isendrecv => CallDetails {
+                request: makes_request,
+                ..CallDetails::default()
+            },
+            // MPI_Startall starts several.
+            Class::Start if function.params.iter().all(|p| p.len.is_none()) => CallDetails {
+                request: true,
+                ..CallDetails::default()
+            },
+            // These only look.
+            Class::Test if function.name.starts_with("MPI_Request_get_status") => {
+                CallDetails::default()
+            }
+            Class::Complete | Class::Test => CallDetails {
+                completes: Some(list(&function.params)),
+                ..CallDetails::default()
+            },
+            _ => CallDetails::default(),
+        }
+    }
+
+    /// Whether there are any.
+    pub fn is_empty(self) -> bool {
+        self == CallDetails::default()
+    }
+
+    /// Format of the info, as in state definitions.
+    pub fn format(self) -> String {
+        let values = [
+            (self.root, "root=%d"),
+            (self.bytes, "bytes=%l"),
+            (self.request, "request=%d"),
+            (
+                self.completes == Some(CompletedNumbers::One),
+                "completes=%d",
+            ),
+            (
+                self.completes == Some(CompletedNumbers::List),
+                "completes=%s",
+            ),
+        ];
+        let values = values.iter().filter(|(is_there, _)| *is_there);
+        values
+            .map(|(_, value)| *value)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
 /// State of one function.
 #[derive(Clone, Debug)]
 pub struct FunctionState {
@@ -112,6 +211,8 @@ pub struct FunctionState {
     pub id: i32,
     /// Cargo of the end event.
     pub cargo: StateCargo,
+    /// What SLOG2 says behind the cargo.
+    pub details: CallDetails,
     /// Definition of the state.
     pub definition: Clog2StateDef,
 }
@@ -139,6 +240,7 @@ pub struct FunctionStates {
     first_unknown: u16,
     user: i32,
     annotation: i32,
+    has_details: bool,
 }
 
 impl FunctionStates {
@@ -181,6 +283,7 @@ impl FunctionStates {
             first_unknown,
             user,
             annotation: ANNOTATION,
+            has_details: false,
         }
     }
 
@@ -194,6 +297,20 @@ impl FunctionStates {
             state.definition.start_etype = 2 * state.id;
             state.definition.final_etype = 2 * state.id + 1;
         }
+    }
+
+    /// Has the states of `table` tell in SLOG2 what an analysis of waits needs.
+    pub fn add_details(&mut self, table: &Table) {
+        for (state, function) in self.states.iter_mut().zip(&table.functions) {
+            state.details = CallDetails::of(function);
+        }
+        self.has_details = true;
+    }
+
+    /// Whether states tell that.
+    #[inline]
+    pub fn has_details(&self) -> bool {
+        self.has_details
     }
 
     /// The solo event of annotations.
@@ -217,11 +334,10 @@ impl FunctionStates {
         self.user
     }
 
-    /// Definitions of the states of these functions by ascending number.
-    pub fn definitions(&self, used: impl Iterator<Item = u16>) -> Vec<Clog2StateDef> {
-        let mut found: Vec<Clog2StateDef> =
-            used.filter_map(|f| Some(self.get(f)?.definition)).collect();
-        found.sort_by_key(|d| d.state_id);
+    /// The states of these functions by ascending number.
+    pub fn sorted(&self, used: impl Iterator<Item = u16>) -> Vec<&FunctionState> {
+        let mut found: Vec<&FunctionState> = used.filter_map(|f| self.get(f)).collect();
+        found.sort_by_key(|state| state.id);
         found
     }
 }
@@ -264,6 +380,7 @@ fn state(
     FunctionState {
         id,
         cargo,
+        details: CallDetails::default(),
         definition: Clog2StateDef {
             state_id: id,
             start_etype: 2 * id,

@@ -450,7 +450,7 @@ impl<'a> RankWalk<'a> {
     }
 
     fn start(&mut self, request: u64, flow: &Flow, messages: &mut MessagesUnderWay) {
-        match self.requests.start(request, flow.thread) {
+        match self.requests.start(request, flow.thread, |_| {}) {
             Some(RequestMeaning::SendInit {
                 channel: Some(channel),
                 bytes,

@@ -37,7 +37,8 @@ pub(super) struct OpenCategory {
     pub(super) category: Category,
     /// Whether it is in the category map: it is from its first definition or drawable on.
     entered: bool,
-    /// What its infos have behind what its definition says.
+    /// What its infos have behind what its definition says: format of the details, and of the counts of counters.
+    details: Box<str>,
     more_info: Option<Box<str>>,
     /// Number of definition records.
     definitions: u64,
@@ -127,6 +128,7 @@ impl LogCategories {
             slots: vec![OpenCategory {
                 category: Category::message(),
                 entered: true,
+                details: Box::default(),
                 more_info: None,
                 definitions: 1,
                 open: 0,
@@ -211,6 +213,7 @@ impl LogCategories {
         self.slots.push(OpenCategory {
             category: Category::new(index as i32, Text::default(), topology, Color::PINK),
             entered: false,
+            details: Box::default(),
             more_info: None,
             definitions: 0,
             open: 0,
@@ -243,6 +246,7 @@ impl LogCategories {
         &mut self,
         def: &Clog2StateDef,
         whole_name: Option<&str>,
+        details: &str,
         warnings: &mut Warnings,
     ) {
         let etypes = [def.start_etype, def.final_etype];
@@ -269,6 +273,7 @@ impl LogCategories {
         if let Some(name) = whole_name {
             self.slots[slot as usize].category.name = Text(name.as_bytes().to_vec());
         }
+        self.slots[slot as usize].details = details.into();
     }
 
     /// Takes the definition of a solo event.
@@ -433,7 +438,13 @@ impl LogCategories {
             let empty = Category::message();
             let slot = &mut self.slots[slot as usize];
             let mut category = std::mem::replace(&mut slot.category, empty);
-            if let Some(more) = &slot.more_info {
+            for more in [Some(&slot.details), slot.more_info.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                if more.is_empty() {
+                    continue;
+                }
                 let mut format = category.info_format();
                 if !format.is_empty() {
                     format.extend(b", ");

@@ -50,14 +50,26 @@ impl Counted {
         if values.is_empty() {
             return own;
         }
-        categories.add_info(slot, &self.format);
-        self.info.clear();
-        self.info.extend_from_slice(own);
-        self.info.resize(length, 0);
-        let numbers = values.iter().take(self.count);
-        self.info
-            .extend(numbers.flat_map(|number| number.to_be_bytes()));
+        let mut info = std::mem::take(&mut self.info);
+        info.clear();
+        info.extend_from_slice(own);
+        info.resize(length, 0);
+        self.append(categories, slot, &mut info, values);
+        self.info = info;
         &self.info
+    }
+
+    /// Appends the values to the info of a state that is complete without them.
+    pub(super) fn append(
+        &self,
+        categories: &mut LogCategories,
+        slot: u32,
+        info: &mut Vec<u8>,
+        values: &[i64],
+    ) {
+        categories.add_info(slot, &self.format);
+        let numbers = values.iter().take(self.count);
+        info.extend(numbers.flat_map(|number| number.to_be_bytes()));
     }
 }
 

@@ -35,6 +35,8 @@ pub struct WholeState<'a> {
     pub etypes: [i32; 2],
     /// Info of the state, as the format of the state's definition says; without what counters have counted.
     pub info: &'a [u8],
+    /// Further values of the info, as the details of the definition say; `info` has then as many bytes as its format says.
+    pub details: &'a [u8],
     /// Counts of performance counters in the state, in the order of [`Drawing::name_counters`]; empty if nothing has.
     pub counts: &'a [i64],
 }
@@ -47,6 +49,8 @@ pub struct Drawing {
     matching: RecordMatching,
     /// If there are any.
     counted: Option<Box<Counted>>,
+    /// Info of a state with details.
+    detailed: Vec<u8>,
     /// Number of drawables so far.
     drawn: u64,
     pub(super) warnings: Warnings,
@@ -76,6 +80,7 @@ impl Drawing {
             lines: LineNumbering::new(preamble),
             matching: RecordMatching::new(),
             counted: None,
+            detailed: Vec::new(),
             drawn: 0,
             warnings: Warnings::default(),
             odd: Odd::default(),
@@ -118,10 +123,16 @@ impl Drawing {
         self.categories.reserve(count)
     }
 
-    /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning.
-    pub fn define_state(&mut self, def: &clog2::Clog2StateDef, whole_name: Option<&str>) {
+    /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning; `details` is the format of
+    /// [`WholeState::details`], where it has such.
+    pub fn define_state(
+        &mut self,
+        def: &clog2::Clog2StateDef,
+        whole_name: Option<&str>,
+        details: &str,
+    ) {
         self.categories
-            .define_state(def, whole_name, &mut self.warnings);
+            .define_state(def, whole_name, details, &mut self.warnings);
     }
 
     /// Names of the performance counters whose values [`WholeState::counts`] has.
@@ -155,7 +166,7 @@ impl Drawing {
                 Ok(())
             }
             Clog2Body::StateDef(def) => {
-                self.define_state(def, None);
+                self.define_state(def, None, "");
                 Ok(())
             }
             Clog2Body::EventDef(def) => {
@@ -246,7 +257,19 @@ impl Drawing {
             Ok(slot) => {
                 let vertices = times.map(|time| Vertex { time, line });
                 let born = self.drawn;
-                self.draw_state(slot, state.info, state.counts, &vertices, born, put)
+                if state.details.is_empty() {
+                    return self.draw_state(slot, state.info, state.counts, &vertices, born, put);
+                }
+                let mut info = std::mem::take(&mut self.detailed);
+                info.clear();
+                info.extend_from_slice(state.info);
+                info.extend_from_slice(state.details);
+                if let Some(counted) = self.counted.as_ref().filter(|_| !state.counts.is_empty()) {
+                    counted.append(&mut self.categories, slot, &mut info, state.counts);
+                }
+                let drawn = self.draw(slot, &info, &vertices, born, put);
+                self.detailed = info;
+                drawn
             }
             Err(unknown) => {
                 for (etype, time) in unknown.into_iter().zip(times) {

@@ -248,8 +248,13 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
     }
 
     /// Defines a kind of states. `whole_name` is its name, where the definition may have only the beginning.
-    pub fn define_state(&mut self, def: &clog2::Clog2StateDef, whole_name: Option<&str>) {
-        self.drawing.define_state(def, whole_name);
+    pub fn define_state(
+        &mut self,
+        def: &clog2::Clog2StateDef,
+        whole_name: Option<&str>,
+        details: &str,
+    ) {
+        self.drawing.define_state(def, whole_name, details);
     }
 
     /// Draws a state that is known as a whole, and not by two records.
