@@ -171,6 +171,15 @@ fn shown(path: &Path) -> String {
         .to_string()
 }
 
+/// A name as a shell takes it.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+/%=:,@".contains(c);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
+}
+
 fn plural(n: u64, one: &str) -> String {
     format!("{} {one}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
@@ -210,6 +219,13 @@ impl FinalReport<'_> {
         }
         line += &parts.join(", ");
         line += &format!(", merge {:.2} s", self.seconds);
+        let is_slog2 = |path: &Path| {
+            path.extension()
+                .is_some_and(|extension| extension == "slog2")
+        };
+        if let Some(slog2) = self.files.iter().find(|file| is_slog2(&file.path)) {
+            line += &format!("; next: mpitrace report {}", quoted(&shown(&slog2.path)));
+        }
         say!("{line}");
         if self.lacks_dumpi {
             say!(

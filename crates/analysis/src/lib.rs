@@ -5,6 +5,5 @@
 #![deny(missing_docs)]
 
 pub mod io;
-#[cfg(feature = "spill")]
 pub mod performance;
 pub mod stats;

@@ -244,7 +244,9 @@ impl ProcessWalk<'_> {
             }
             return;
         };
-        self.numbers.complete(operation.number);
+        if self.schema.states.has_details() {
+            self.numbers.complete(operation.number);
+        }
         if let (Some(incoming), true) = (operation.recv, done.worked) {
             self.receive(operation.comm, thread, incoming, done.status);
         }

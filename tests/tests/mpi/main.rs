@@ -32,6 +32,6 @@ mod programs;
 mod recovered;
 mod rust;
 mod shapes;
-mod summary;
 mod trouble;
 mod user;
+mod waits;

@@ -130,6 +130,8 @@ impl OperationQueue {
         };
         match role.needs {
             Needs::All => Some(everyone()),
+            // Whoever came before the call ended may have been needed.
+            Needs::Root | Needs::AtRoot if is_root.is_none() => Some(everyone()),
             Needs::AtRoot => (is_root == Some(true)).then(everyone),
             Needs::Root => {
                 let root = operation.root.filter(|root| root.lane != lane)?;

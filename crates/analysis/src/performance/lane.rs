@@ -8,6 +8,8 @@ use std::collections::HashMap;
 /// A timeline of the file: thread, communicator and rank in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineUse {
+    /// The number by which vertices name it.
+    pub id: i32,
     pub lane: u32,
     pub comm: u32,
     pub rank: i32,
@@ -45,10 +47,19 @@ pub(super) struct PostedReceive {
     pub clocks: ReplayClocks,
 }
 
+/// What a wait has to know of its call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallPlace {
+    pub lane: u32,
+    /// The number by which vertices name its timeline.
+    pub line: i32,
+    pub category: u32,
+}
+
 /// A call that only looked for a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedProbe {
-    pub category: u32,
+    pub place: CallPlace,
     pub enter: f64,
     pub leave: f64,
     /// Clocks when it began and when it ended, without a wait.
@@ -80,6 +91,16 @@ pub(super) struct OpenCall {
     pub completes: Vec<u32>,
     /// The posted receives that the call completes, in the order of their posts.
     pub posted: Vec<PostedReceive>,
+}
+
+impl OpenCall {
+    pub(super) fn place(&self) -> CallPlace {
+        CallPlace {
+            lane: self.line.lane,
+            line: self.line.id,
+            category: self.category,
+        }
+    }
 }
 
 /// A collective operation that a request stands for.

@@ -1,13 +1,14 @@
 //! Messages on their way: who sent them from which call, and who waits for them to be received.
 
 use super::clocks::ReplayClocks;
+use super::lane::CallPlace;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A call that has ended before it was known when the receive of its message was posted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedCall {
-    pub category: u32,
+    pub place: CallPlace,
     pub enter: f64,
     pub leave: f64,
     /// Until when it is known to have waited.

@@ -14,11 +14,14 @@ mod report;
 mod request_info;
 mod role;
 mod wait;
+pub mod words;
 
 use clocks::Assumption;
 use critical_path::{PathPiece, PathProfile};
 use pass::WaitPass;
-use trace_model::{Drawable, DrawableOrder, Source, Stop, TimeBBox};
+use trace_model::{Definitions, Drawable, TimeBBox};
+#[cfg(feature = "spill")]
+use trace_model::{DrawableOrder, Source, Stop};
 
 pub use report::{
     ActivityOnPath, Efficiencies, FocusTimes, PerformanceReport, PlaceInTrace, RankOnPath,
@@ -33,26 +36,62 @@ pub struct PerformanceOptions {
     pub window: Option<TimeBBox>,
 }
 
+/// The first of the two passes, for who has the drawables at hand: its report lacks what was done on the critical path, and replays.
+pub struct PerformanceCollector<'a> {
+    definitions: &'a Definitions,
+    pass: WaitPass<'a>,
+}
+
+impl<'a> PerformanceCollector<'a> {
+    /// A collector for a trace with these definitions.
+    pub fn new(definitions: &'a Definitions, options: PerformanceOptions) -> Self {
+        let ideal = std::array::from_fn(|_| Assumption::ideal_network());
+        PerformanceCollector {
+            definitions,
+            pass: WaitPass::new(definitions, options.window, ideal),
+        }
+    }
+
+    /// Takes the next drawable in order of beginnings.
+    pub fn put(&mut self, drawable: &Drawable<'_>) {
+        self.pass.put(drawable);
+    }
+
+    /// Ends the input.
+    pub fn finish(mut self) -> PerformanceReport {
+        self.pass.finish();
+        let path = self.pass.take_path();
+        report::build(self.definitions, &self.pass, None, &path, None)
+    }
+}
+
 /// Analyses the drawables of a trace.
 ///
 /// # Errors
 /// The errors of the source, and of temporary files where its drawables are not in order of their beginnings.
+#[cfg(feature = "spill")]
 pub fn analyse(
     source: &dyn Source,
     options: PerformanceOptions,
 ) -> Result<PerformanceReport, Stop> {
-    let definitions = source.definitions();
-    let ideal = [(); clocks::REPLAYS].map(|()| Assumption::ideal_network());
-    let mut first = WaitPass::new(definitions, options.window, ideal);
-    in_order(source, &mut |drawable| first.put(drawable))?;
-    first.finish();
+    analyse_in_order(source.definitions(), options, |put| in_order(source, put))
+}
 
-    let focus = TimeBBox {
-        earliest: first.focus.from,
-        latest: first.focus.to,
-    };
-    let path =
-        std::mem::take(&mut first.edges).path(last_lane(&first), focus.earliest, focus.latest);
+/// Analyses drawables that `pass` gives in order of their beginnings, each of the two times that it is called.
+///
+/// # Errors
+/// Those of `pass`.
+pub fn analyse_in_order<E>(
+    definitions: &Definitions,
+    options: PerformanceOptions,
+    mut pass: impl FnMut(&mut dyn FnMut(&Drawable<'_>)) -> Result<(), E>,
+) -> Result<PerformanceReport, E> {
+    let mut collector = PerformanceCollector::new(definitions, options);
+    pass(&mut |drawable| collector.put(drawable))?;
+    let mut first = collector.pass;
+    first.finish();
+    let focus = first.focus_range();
+    let path = first.take_path();
     let slowest = first.slowest_activity(&path);
     let assumptions = [
         Assumption::as_measured(),
@@ -61,12 +100,19 @@ pub fn analyse(
     ];
     let mut second = WaitPass::new(definitions, Some(focus), assumptions);
     second.path = Some(PathProfile::new(&path, second.lanes.len()));
-    in_order(source, &mut |drawable| second.put(drawable))?;
+    pass(&mut |drawable| second.put(drawable))?;
     second.finish();
-    Ok(report::build(definitions, &first, &second, &path, slowest))
+    Ok(report::build(
+        definitions,
+        &first,
+        Some(&second),
+        &path,
+        slowest,
+    ))
 }
 
 /// Gives the drawables of a source in order of their beginnings.
+#[cfg(feature = "spill")]
 fn in_order(source: &dyn Source, put: &mut dyn FnMut(&Drawable<'_>)) -> Result<(), Stop> {
     if source.order() == DrawableOrder::Start {
         source.for_each(&mut |drawable| {
@@ -83,13 +129,20 @@ fn in_order(source: &dyn Source, put: &mut dyn FnMut(&Drawable<'_>)) -> Result<(
     })
 }
 
-/// The lane on which the critical path ends: the one that was last in what a network without delay would have left to do.
-fn last_lane(pass: &WaitPass<'_>) -> u32 {
-    let [(_, lane), ..] = pass.lengths();
-    lane
-}
-
 impl WaitPass<'_> {
+    fn focus_range(&self) -> TimeBBox {
+        TimeBBox {
+            earliest: self.focus.from,
+            latest: self.focus.to,
+        }
+    }
+
+    /// The critical path. It ends on the lane that would be the last in a network without delay.
+    fn take_path(&mut self) -> Vec<PathPiece> {
+        let [(_, lane), ..] = self.lengths();
+        let focus = self.focus_range();
+        std::mem::take(&mut self.edges).path(lane, focus.earliest, focus.latest)
+    }
     /// All ranks compute as long as the mean of them.
     fn balanced(&self) -> Assumption {
         let mains = || self.lanes.iter().filter(|lane| lane.is_main());

@@ -6,8 +6,8 @@ use super::collective::{Arrival, OperationQueue};
 use super::critical_path::{PathProfile, WaitEdges};
 use super::history::RootCause;
 use super::lane::{
-    EndedProbe, LineUse, OpenCall, OpenState, PostedReceive, RankRequests, StartedOperation,
-    ThreadLane, WaitEnd,
+    CallPlace, EndedProbe, LineUse, OpenCall, OpenState, PostedReceive, RankRequests,
+    StartedOperation, ThreadLane, WaitEnd,
 };
 use super::message::{EndedCall, SenderCall, TravellingMessage, TravellingMessages};
 use super::request_info::RequestInfo;
@@ -194,7 +194,16 @@ impl<'a> WaitPass<'a> {
             });
             members[comm as usize].insert(line.comm_rank);
             let rank = line.comm_rank;
-            lines.insert(line.id, LineUse { lane, comm, rank });
+            let id = line.id;
+            lines.insert(
+                id,
+                LineUse {
+                    id,
+                    lane,
+                    comm,
+                    rank,
+                },
+            );
         }
         WaitPass {
             roles: categories
@@ -256,6 +265,9 @@ impl<'a> WaitPass<'a> {
             return;
         };
         let bounds = drawable.bounds();
+        if self.bounds == TimeBBox::EMPTY {
+            self.begin(bounds.earliest);
+        }
         self.bounds.include(bounds);
         let mut start = bounds.earliest;
         if start < self.now {
@@ -286,6 +298,15 @@ impl<'a> WaitPass<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The trace begins. What ranks did before their first states is known from then on.
+    fn begin(&mut self, time: f64) {
+        self.focus.from = self.focus.from.max(time);
+        for lane in &mut self.lanes {
+            lane.now = time;
+            lane.since = time;
         }
     }
 
@@ -604,11 +625,8 @@ impl<'a> WaitPass<'a> {
                 // It waited for this receive if that was posted before it ended.
                 if posted.time < ended.leave && posted.time > ended.waited_until {
                     let from = ended.enter.max(ended.waited_until);
-                    let category = ended.category;
-                    let lane = message.from;
                     self.add_wait(
-                        lane,
-                        category,
+                        ended.place,
                         WaitPattern::LateReceiver,
                         from,
                         end,
@@ -648,12 +666,10 @@ impl<'a> WaitPass<'a> {
             lane: message.from,
             time: message.sent,
         };
-        let (category, enter) = (probe.category, probe.enter);
         self.add_wait(
-            message.to,
-            category,
+            probe.place,
             WaitPattern::LateSender,
-            enter,
+            probe.enter,
             end,
             Finding::AfterTheCall,
         );
@@ -723,17 +739,10 @@ impl<'a> WaitPass<'a> {
                 WaitPattern::LateSender if call.is_wrong_order => Finding::InWrongOrder,
                 _ => Finding::AtTheEnd,
             };
-            self.add_wait(
-                lane_number,
-                call.category,
-                pattern,
-                call.enter,
-                end,
-                finding,
-            );
+            self.add_wait(call.place(), pattern, call.enter, end, finding);
         }
         let ended = EndedCall {
-            category: call.category,
+            place: call.place(),
             enter: call.enter,
             leave: time,
             waited_until,
@@ -765,7 +774,7 @@ impl<'a> WaitPass<'a> {
         lane.since = time;
         if call.role == CategoryRole::Probe {
             lane.probe = Some(EndedProbe {
-                category: call.category,
+                place: call.place(),
                 enter: call.enter,
                 leave: time,
                 clocks: [call.clocks, lane.clocks],
@@ -800,13 +809,17 @@ impl<'a> WaitPass<'a> {
     /// A call waited from `from` on for what another rank did at `end`.
     fn add_wait(
         &mut self,
-        lane: u32,
-        category: u32,
+        call: CallPlace,
         pattern: WaitPattern,
         from: f64,
         end: WaitEnd,
         finding: Finding,
     ) {
+        let CallPlace {
+            lane,
+            line,
+            category,
+        } = call;
         let is_late_news = finding == Finding::AfterTheCall;
         let is_wrong_order = finding == Finding::InWrongOrder;
         let culprit = &mut self.lanes[end.lane as usize];
@@ -844,6 +857,7 @@ impl<'a> WaitPass<'a> {
             pattern,
             category,
             lane,
+            line,
             from,
             to,
             culprit: end.lane,

@@ -114,6 +114,8 @@ pub struct PlaceInTrace {
     pub from: f64,
     /// End of the wait, seconds.
     pub to: f64,
+    /// Timeline of the call.
+    pub line: i32,
 }
 
 /// Waits with the same pattern, call and culprit.
@@ -231,7 +233,7 @@ fn part(of: f64, whole: f64) -> f64 {
 pub(super) fn build(
     definitions: &Definitions,
     first: &WaitPass<'_>,
-    second: &WaitPass<'_>,
+    second: Option<&WaitPass<'_>>,
     path: &[PathPiece],
     slowest: Option<u32>,
 ) -> PerformanceReport {
@@ -259,8 +261,8 @@ pub(super) fn build(
         waits: builder.waits(),
         root_causes: builder.root_causes(),
         path_ranks: builder.path_ranks(path),
-        path_activities: builder.path_activities(second),
-        what_if: builder.what_if(second, slowest),
+        path_activities: second.map_or(Vec::new(), |second| builder.path_activities(second)),
+        what_if: second.map_or(Vec::new(), |second| builder.what_if(second, slowest)),
         by_rank: builder.by_rank(),
         notes: builder.notes(),
     }
@@ -349,6 +351,7 @@ impl ReportBuilder<'_, '_> {
             thread,
             from: wait.from,
             to: wait.to,
+            line: wait.line,
         }
     }
 
@@ -503,7 +506,7 @@ impl ReportBuilder<'_, '_> {
         let notes = [
             (
                 counts.unknown_roots,
-                "collective calls with a root that the trace does not tell: waits there are not counted",
+                "collective calls with a root that the trace does not tell: waits there are estimated",
             ),
             (
                 self.pass.unmatched(),

@@ -54,6 +54,8 @@ pub(super) struct Wait {
     pub pattern: WaitPattern,
     pub category: u32,
     pub lane: u32,
+    /// Timeline of the call.
+    pub line: i32,
     /// From when to when, seconds.
     pub from: f64,
     pub to: f64,

@@ -54,23 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::Call(message.into()));
         }
     };
-    let trace = TraceInput::open_all(&arguments.files)?;
-    let source = trace.source()?;
-    let name = trace.name().display().to_string();
-    let progress = TaskProgress::drawables(&name, arguments.quiet);
-    let counting = CountingSource {
-        source: source.as_ref(),
-        progress: &progress,
-    };
-    let options = PerformanceOptions { window };
-    let report = performance::analyse(&counting, options);
-    let report = report.map_err(failure)?;
-    drop(progress);
-    if report.ranks == 0 {
-        return Err(Failure::Data(format!(
-            "{name}: no state of a rank in it, so there is nothing to report"
-        )));
-    }
+    let (name, report) = analyse(&arguments.files, window, arguments.quiet)?;
     let mut out = BufWriter::new(crate::terminal::stdout());
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     if arguments.json {
@@ -82,6 +66,42 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     out.flush().map_err(unwritten)?;
     check(arguments, &report)
+}
+
+/// Prints the reports on traces, of which these are the files, with an empty line between them.
+pub fn print(traces: &[Vec<PathBuf>], quiet: bool) -> Result<(), Failure> {
+    let mut out = crate::terminal::stdout();
+    let unwritten = |error: io::Error| Failure::output("stdout", &error);
+    for (nth, files) in traces.iter().enumerate() {
+        let (name, report) = analyse(files, None, quiet)?;
+        let blank = if nth > 0 { "\n" } else { "" };
+        write!(out, "{blank}{}", text::text(&name, &report)).map_err(unwritten)?;
+    }
+    out.flush().map_err(unwritten)
+}
+
+/// The name of the trace that these files are, and the analysis.
+fn analyse(
+    files: &[PathBuf],
+    window: Option<TimeBBox>,
+    quiet: bool,
+) -> Result<(String, PerformanceReport), Failure> {
+    let trace = TraceInput::open_all(files)?;
+    let source = trace.source()?;
+    let name = trace.name().display().to_string();
+    let progress = TaskProgress::drawables(&name, quiet);
+    let counting = CountingSource {
+        source: source.as_ref(),
+        progress: &progress,
+    };
+    let report = performance::analyse(&counting, PerformanceOptions { window });
+    let report = report.map_err(failure)?;
+    match report.ranks {
+        0 => Err(Failure::Data(format!(
+            "{name}: no state of a rank in it, so there is nothing to report"
+        ))),
+        _ => Ok((name, report)),
+    }
 }
 
 /// Whether what the user wants to hold does.

@@ -1,7 +1,8 @@
 //! The report for people: one screen of 80 columns.
 
 use crate::terminal;
-use analysis::performance::{PerformanceReport, WaitGroup, WaitPattern};
+use analysis::performance::words::{did, rank};
+use analysis::performance::{PerformanceReport, WaitGroup};
 use trace_model::units::{digits, duration};
 
 /// Columns of the page.
@@ -71,13 +72,6 @@ fn percent(share: f64) -> String {
 
 fn counted(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
-}
-
-fn rank(rank: i32, thread: i32) -> String {
-    match thread {
-        0 => format!("rank {rank}"),
-        _ => format!("rank {rank} thread {thread}"),
-    }
 }
 
 fn head(page: &mut Page, name: &str, report: &PerformanceReport) {
@@ -174,14 +168,6 @@ fn why_they_wait(report: &PerformanceReport) -> String {
     )
 }
 
-/// What a rank was doing while others waited for it.
-fn did(activity: Option<&str>) -> String {
-    match activity {
-        None => "which was computing".to_owned(),
-        Some(name) => format!("which was in {name}"),
-    }
-}
-
 fn time(page: &mut Page, report: &PerformanceReport) {
     let time = &report.time;
     page.head("Where the time goes                       all ranks     share");
@@ -256,7 +242,14 @@ fn waits(page: &mut Page, report: &PerformanceReport) {
             duration(group.seconds),
             percent(group.share)
         );
-        page.wrapped(&first, &words(group));
+        let longest = &group.longest;
+        let text = format!(
+            "{}; longest {} at {:.6} s",
+            group.words(),
+            duration(longest.to - longest.from),
+            longest.from
+        );
+        page.wrapped(&first, &text);
     }
     if shown.len() > MAX_LINES {
         let rest: f64 = shown[MAX_LINES..].iter().map(|group| group.seconds).sum();
@@ -266,43 +259,6 @@ fn waits(page: &mut Page, report: &PerformanceReport) {
             duration(rest)
         ));
     }
-}
-
-/// A group of waits in words.
-fn words(group: &WaitGroup) -> String {
-    let mut text = format!(
-        "{} in {}: {} for {}, {}",
-        group.pattern.name(),
-        group.call,
-        match group.waiting {
-            1 => rank(group.first.rank, group.first.thread) + " waits",
-            number => format!("{number} ranks wait"),
-        },
-        rank(group.culprit, group.culprit_thread),
-        counted(group.count, "time"),
-    );
-    if group.caused_elsewhere > 0.5 * group.seconds {
-        text.push_str(&format!(
-            "; the cause is rank {}, {}",
-            group.cause_rank,
-            did(group.cause_activity.as_deref())
-        ));
-    } else if let Some(activity) = &group.cause_activity {
-        text.push_str(&format!(", {}", did(Some(activity))));
-    }
-    if group.pattern == WaitPattern::LateSender && group.wrong_order > 0.1 * group.seconds {
-        text.push_str(&format!(
-            "; {} of it in the wrong order: an earlier message was received later",
-            percent(group.wrong_order / group.seconds)
-        ));
-    }
-    let longest = &group.longest;
-    text.push_str(&format!(
-        "; longest {} at {:.6} s",
-        duration(longest.to - longest.from),
-        longest.from
-    ));
-    text
 }
 
 fn path(page: &mut Page, report: &PerformanceReport) {

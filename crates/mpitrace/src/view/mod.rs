@@ -17,10 +17,10 @@ mod opened;
 mod page;
 mod site;
 mod store;
-mod summary;
 mod workers;
 
 use crate::failure::Failure;
+use crate::report;
 use crate::system::signals::Signals;
 use access::AccessRules;
 use assets::Assets;
@@ -46,7 +46,7 @@ use std::time::Duration;
   mpitrace view run.slog2
   mpitrace view before.slog2 after.slog2          two traces in one window
   mpitrace view run.clog2                         any format; SLOG2 is there at once
-  mpitrace view --summary run.slog2               where the time goes, as text
+  mpitrace view --summary run.slog2               the report of mpitrace report
   mpitrace view --no-open --port 8000 run.slog2
   mpitrace view --socket ~/view.sock run.slog2    then: ssh -L 8000:/home/me/view.sock login3
   mpitrace view --auth proxy --base-path /user/me/proxy/8000/ --port 8000 --allow-host hub.example.org run.slog2")]
@@ -60,7 +60,7 @@ pub struct Arguments {
     /// Listen on a socket in the file system instead of a port. No other user can connect to it
     #[arg(long, value_name = "PATH", conflicts_with = "port")]
     socket: Option<PathBuf>,
-    /// Print the summary of each trace as text, and exit
+    /// Print the report on each trace, as `mpitrace report` does, and exit
     #[arg(long)]
     summary: bool,
     /// Do not open a browser
@@ -155,7 +155,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Data(format!("the server: {error}"));
     if arguments.summary {
-        return summary::print(&opened::open(&arguments.traces, arguments.quiet, ending)?);
+        return report::print(&opened::traces(&arguments.traces)?, arguments.quiet);
     }
     // A wrong port or socket is an error before time is spent on the traces.
     let listener = match &arguments.socket {

@@ -65,8 +65,8 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
     Ok(opened)
 }
 
-/// Groups files into traces: the block files of a run are one, so are its DUMPI files; each other file is one.
-fn traces(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
+/// The files of each trace: the block files of a run are one, so are its DUMPI files; each other file is one.
+pub fn traces(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
     let mut traces: Vec<Vec<PathBuf>> = Vec::new();
     let mut shared: Vec<(Format, usize)> = Vec::new();
     for path in paths {

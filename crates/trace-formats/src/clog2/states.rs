@@ -468,10 +468,38 @@ mod tests {
             UNKNOWN.end,
         ];
         let ids: Vec<i32> = states
-            .definitions(used.into_iter())
+            .sorted(used.into_iter())
             .iter()
-            .map(|d| d.state_id)
+            .map(|state| state.id)
             .collect();
         assert_eq!(ids, [80, thing.id]);
+    }
+
+    #[test]
+    fn details_follow_from_the_table() {
+        let (table, mut states) = all();
+        let format = |states: &FunctionStates, name: &str| {
+            let state = states.get(table.get(name).unwrap().id as u16).unwrap();
+            state.details.format()
+        };
+        assert_eq!(format(&states, "MPI_Bcast"), "");
+        states.add_details(&table);
+        for (name, expected) in [
+            ("MPI_Bcast", "root=%d, bytes=%l"),
+            ("MPI_Ireduce_c", "root=%d, bytes=%l, request=%d"),
+            ("MPI_Alltoallw", ""),
+            ("MPI_Barrier", ""),
+            ("MPI_Isend", "request=%d"),
+            ("MPI_Start", "request=%d"),
+            ("MPI_Startall", ""),
+            ("MPI_Wait", "completes=%d"),
+            ("MPI_Waitany", "completes=%d"),
+            ("MPI_Testsome", "completes=%s"),
+            ("MPI_Waitall", "completes=%s"),
+            ("MPI_Request_get_status", ""),
+            ("MPI_Send", ""),
+        ] {
+            assert_eq!(format(&states, name), expected, "{name}");
+        }
     }
 }

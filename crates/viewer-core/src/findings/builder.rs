@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use super::causes::WaitCauses;
 use super::summary::FindingTarget;
 use crate::statistics::counting::WindowStatistics;
 use crate::timelines::tree::LabelTree;
@@ -21,7 +20,6 @@ pub(super) struct FindingBuilder<'d, 'a> {
     pub gathered: &'d WindowStatistics,
     /// Rank of each lane that belongs to a rank.
     pub ranks: &'d BTreeMap<u32, i32>,
-    pub causes: WaitCauses<'d, 'a>,
     /// The whole trace.
     pub all: TimeBBox,
 }

@@ -61,7 +61,7 @@ impl FindingBuilder<'_, '_> {
                 },
             });
         }
-        for (state, _) in pass.iter().flat_map(|pass| pass.io.iter().take(MAX_ITEMS)) {
+        for state in pass.iter().flat_map(|pass| pass.io.iter().take(MAX_ITEMS)) {
             items.push(FindingItem {
                 text: format!(
                     "{} on {}, and the disk operations below",

@@ -1,7 +1,6 @@
 //! Findings about a run: where its time went, who waited for whom, each finding with its place in the timeline.
 
 mod builder;
-mod causes;
 mod io;
 mod messages;
 mod pass;

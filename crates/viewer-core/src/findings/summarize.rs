@@ -1,13 +1,12 @@
 //! Makes the summary of a trace, in one pass over all drawables or from previews.
 
+use analysis::performance::{PerformanceCollector, PerformanceOptions, PerformanceReport};
 use analysis::stats::Nesting;
 use io_attribution::Actor;
 use std::collections::BTreeMap;
-use trace_model::Drawable;
-use trace_model::lane_of;
+use trace_model::{Definitions, Drawable, lane_of};
 
 use super::builder::FindingBuilder;
-use super::causes::WaitCauses;
 use super::pass::DrawablePass;
 use super::summary::{TimeShare, TraceFinding, TraceSummary};
 use crate::base::error::ApiError;
@@ -44,16 +43,12 @@ pub(crate) fn summarize(
         nesting: Nesting::Thread,
         pair: None,
     };
+    let definitions = definitions(trace);
     let (gathered, pass) = match exact {
         true => {
-            let mut looking = PassObserver {
-                trace,
-                pass: DrawablePass::new(trace),
-            };
+            let mut looking = PassObserver::new(trace, &definitions);
             let gathered = gather_all(trace, &scope, count, budget, &mut looking)?;
-            let PassObserver { mut pass, .. } = looking;
-            pass.finish(trace);
-            (gathered, Some(pass))
+            (gathered, Some((looking.pass, looking.waits.finish())))
         }
         false => {
             let bytes = budget.bytes / PREVIEW_BUDGET_DIVISOR;
@@ -93,12 +88,10 @@ pub(crate) fn summarize(
         );
     }
     let not_counted = gathered.found.untold;
-    let unmatched = pass.as_ref().map_or(0, |pass| pass.unmatched_calls);
+    if let Some((_, report)) = &pass {
+        lost.extend(report.notes.iter().cloned());
+    }
     for (number, what) in [
-        (
-            unmatched,
-            "collective calls are not matched: too many were open at once",
-        ),
         (
             not_counted.without_time,
             "drawables have a time that is no number",
@@ -115,7 +108,6 @@ pub(crate) fn summarize(
         trees,
         gathered: &gathered,
         ranks: &ranks,
-        causes: WaitCauses::new(trace, pass.as_ref(), budget),
         all: trace.bounds(),
     };
     Ok(TraceSummary {
@@ -128,17 +120,18 @@ pub(crate) fn summarize(
         exact: gathered.exact,
         pending: false,
         lost,
-        findings: builder.build(pass.as_ref())?,
+        findings: builder.build(pass.as_ref()),
         bar,
     })
 }
 
 impl FindingBuilder<'_, '_> {
     /// All findings that have something to say.
-    fn build(&self, pass: Option<&DrawablePass>) -> Result<Vec<TraceFinding>, ApiError> {
-        let mut findings = vec![self.top(), self.imbalance(pass)?];
-        if let Some(pass) = pass {
-            findings.push(self.waits(pass)?);
+    fn build(&self, found: Option<&(DrawablePass, PerformanceReport)>) -> Vec<TraceFinding> {
+        let pass = found.map(|(pass, _)| pass);
+        let mut findings = vec![self.top(), self.imbalance(found)];
+        if let Some((pass, report)) = found {
+            findings.push(self.waits(report));
             findings.push(self.phases(pass));
         }
         findings.push(self.io(pass));
@@ -146,23 +139,50 @@ impl FindingBuilder<'_, '_> {
         if let Some(pass) = pass {
             findings.push(self.trouble(pass));
         }
-        Ok(findings.into_iter().flatten().collect())
+        findings.into_iter().flatten().collect()
+    }
+}
+
+/// Categories and lines, as the analysis of waits takes them.
+fn definitions(trace: &OpenTrace<'_>) -> Definitions {
+    let kinds = trace.kinds().iter();
+    let mut lines: Vec<trace_model::Line> =
+        trace.lines().iter().map(|line| line.line.clone()).collect();
+    lines.sort_by_key(|line| line.id);
+    Definitions {
+        categories: kinds.map(|kind| kind.category.clone()).collect(),
+        lines,
+        ..Definitions::default()
     }
 }
 
 /// Looks at the drawables that are counted.
 struct PassObserver<'l, 'a> {
     trace: &'l OpenTrace<'a>,
+    definitions: &'l Definitions,
     pass: DrawablePass,
+    waits: PerformanceCollector<'l>,
+}
+
+impl<'l, 'a> PassObserver<'l, 'a> {
+    fn new(trace: &'l OpenTrace<'a>, definitions: &'l Definitions) -> Self {
+        PassObserver {
+            trace,
+            definitions,
+            pass: DrawablePass::new(trace),
+            waits: PerformanceCollector::new(definitions, PerformanceOptions::default()),
+        }
+    }
 }
 
 impl DrawableObserver for PassObserver<'_, '_> {
     fn begin(&mut self) {
-        self.pass = DrawablePass::new(self.trace);
+        *self = PassObserver::new(self.trace, self.definitions);
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) {
         self.pass.put(self.trace, drawable);
+        self.waits.put(drawable);
     }
 }
 

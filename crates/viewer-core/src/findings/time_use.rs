@@ -1,11 +1,12 @@
 //! Findings about where the time went: the top categories, and ranks that compute longer than others.
 
+use analysis::performance::{PerformanceReport, words};
 use std::collections::BTreeMap;
 
 use super::builder::{FindingBuilder, MAX_ITEMS};
-use super::pass::{DrawablePass, LateArrivals};
+use super::pass::DrawablePass;
 use super::summary::{FindingItem, FindingTarget, TraceFinding};
-use crate::base::error::ApiError;
+use super::waits::part;
 use crate::base::units::{count, duration, percent};
 use crate::trace::class::ActivityClass;
 use crate::trace::states::TraceState;
@@ -126,13 +127,14 @@ impl FindingBuilder<'_, '_> {
 
     pub(super) fn imbalance(
         &self,
-        pass: Option<&DrawablePass>,
-    ) -> Result<Option<TraceFinding>, ApiError> {
+        found: Option<&(DrawablePass, PerformanceReport)>,
+    ) -> Option<TraceFinding> {
+        let pass = found.map(|(pass, _)| pass);
         let threads = self.computed(pass);
         let mean = threads.iter().map(|t| t.seconds).sum::<f64>() / threads.len().max(1) as f64;
-        let Some(worst) = threads.first().filter(|_| threads.len() > 1 && mean > 0.0) else {
-            return Ok(None);
-        };
+        let worst = threads
+            .first()
+            .filter(|_| threads.len() > 1 && mean > 0.0)?;
         let about = self.approximately();
         let more = worst.seconds / mean - 1.0;
         let mut items = Vec::new();
@@ -147,13 +149,13 @@ impl FindingBuilder<'_, '_> {
                 percent(more),
             );
             let mut target = self.everywhere();
-            if let (Some((from, to, next)), Some(pass)) = (thread.longest, pass) {
+            if let Some((from, to, next)) = thread.longest {
                 let before = self.name(next.kind);
                 text.push_str(&format!(
                     "; the longest stretch takes {}, before {before}",
                     duration(to - from)
                 ));
-                target = self.around(from, self.end_of_waiting(pass, from, to).max(to));
+                target = self.around(from, next.end.min(to + (to - from)));
                 target.sel = next.reference(self.trace);
             }
             items.push(FindingItem {
@@ -173,68 +175,37 @@ impl FindingBuilder<'_, '_> {
             duration(worst.seconds),
             duration(mean)
         );
-        let mut from = "time outside of MPI calls on the main threads of ranks".to_owned();
-        if let Some(pass) = pass {
-            from.push_str("; collective calls, matched by their order on each communicator");
-            if let Some(late) = latest(pass) {
-                sentence.push_str(&format!(
-                    " {} comes last to {} without having waited itself, and keeps the others waiting for {} together.",
-                    self.label(late.costliest.last.line),
-                    count(late.collectives, "collective call"),
-                    duration(late.waited)
-                ));
-                items.push(self.late(late));
-            }
-            let (collectives, waited) = pass.caused_elsewhere;
-            if collectives > 0 {
-                sentence.push_str(&format!(
-                    " In {} the last rank to arrive had waited for another rank itself ({} of waiting in total).",
-                    count(collectives, "collective call"),
-                    duration(waited)
-                ));
-            }
+        if let Some((_, report)) = found {
+            sentence.push_str(&efficiency(report));
         }
-        Ok(Some(TraceFinding {
+        Some(TraceFinding {
             id: "imbalance".into(),
             title: "Imbalance".into(),
             value: format!("{about}{}", percent(more)),
             sentence,
-            from,
+            from: "time outside of MPI calls on the main threads of ranks".into(),
             items,
-        }))
-    }
-
-    /// When what waits at the end of a stretch goes on: the end of the longest wait that overlaps it.
-    fn end_of_waiting(&self, pass: &DrawablePass, from: f64, to: f64) -> f64 {
-        let waits = pass.waits.iter().map(|(state, _)| state);
-        let overlapping = waits.filter(|state| state.start < to && state.end > from);
-        let ends = overlapping.map(|state| state.end);
-        ends.fold(to, f64::max).min(to + (to - from))
-    }
-
-    /// The collective call at which others waited most for one that comes last.
-    fn late(&self, late: &LateArrivals) -> FindingItem {
-        let collective = &late.costliest;
-        let last = &collective.last;
-        FindingItem {
-            text: format!(
-                "{} comes last to {}, {} after the first",
-                self.label(last.line),
-                self.name(last.kind),
-                duration(last.start - collective.first)
-            ),
-            value: duration(collective.waited),
-            target: FindingTarget {
-                timelines: self.pinned("sort:busy", &[last.line]),
-                sel: last.reference(self.trace),
-                ..self.around(collective.first, last.end)
-            },
-        }
+        })
     }
 }
 
-/// Who cost the others most by coming last to collective calls.
-fn latest(pass: &DrawablePass) -> Option<&LateArrivals> {
-    let lates = pass.late.values();
-    lates.max_by(|a, b| a.waited.total_cmp(&b.waited))
+/// Efficiencies, and who the waits are due to, between MPI_Init and MPI_Finalize.
+fn efficiency(report: &PerformanceReport) -> String {
+    let found = &report.efficiencies;
+    let mut text = format!(
+        " Parallel efficiency {}: load balance {}, serialisation {}, transfer {}.",
+        percent(found.parallel),
+        percent(found.load_balance),
+        percent(found.serialisation),
+        percent(found.transfer)
+    );
+    if let Some(cause) = report.root_causes.first() {
+        text.push_str(&format!(
+            " {} of the waiting is due to {}, {}.",
+            percent(part(cause.seconds, report.time.waiting)),
+            words::rank(cause.rank, cause.thread),
+            words::did(cause.activity.as_deref())
+        ));
+    }
+    text
 }

@@ -1,106 +1,78 @@
-//! Findings about waiting: the longest waits, and what they waited for.
+//! The finding about waiting: who waits for whom, by pattern, call and culprit.
+
+use analysis::performance::{PerformanceReport, WaitGroup};
+use trace_formats::slog2::Topology;
 
 use super::builder::FindingBuilder;
-use super::causes::WaitPartner;
-use super::pass::{CollectiveCall, DrawablePass, MAX_LONGEST};
-use super::summary::{FindingItem, TraceFinding};
-use crate::base::error::ApiError;
-use crate::base::units::{count, duration};
-use crate::trace::states::TraceState;
+use super::summary::{FindingItem, FindingTarget, TraceFinding};
+use crate::base::units::{duration, percent};
+use crate::trace::reference::DrawableReference;
 
-/// A call in which a rank waited.
-struct WaitForPartner<'p> {
-    /// The call, until the one that it waited for was there.
-    state: TraceState,
-    /// The collective call that it is part of.
-    collective: Option<&'p CollectiveCall>,
-    /// Whom it waited for.
-    partner: WaitPartner,
-}
+/// Groups of waits that are shown.
+const MAX_GROUPS: usize = 10;
 
 impl FindingBuilder<'_, '_> {
-    /// The calls that waited longest, with the collective call that they belong to and whom they waited for. The rest of such a
-    /// call, in which data moves, is no wait; nor is a call of which nobody knows what it waited for.
-    fn longest_waits<'p>(
-        &self,
-        pass: &'p DrawablePass,
-    ) -> Result<Vec<WaitForPartner<'p>>, ApiError> {
-        let mut waits = Vec::new();
-        for (state, key) in &pass.waits {
-            let collective = key.and_then(|key| pass.collective(key));
-            let partner = match collective {
-                Some(collective) => Some(WaitPartner {
-                    line: collective.last.line,
-                    did: "came last",
-                    until: collective.last.start,
-                })
-                // A rank that has left does not wait for those that arrive then.
-                .filter(|last| last.line != state.line && last.until < state.end),
-                None => self.causes.partner(state)?,
-            };
-            if let Some(partner) = partner.filter(|partner| partner.until > state.start) {
-                let end = partner.until.min(state.end);
-                waits.push(WaitForPartner {
-                    state: TraceState { end, ..*state },
-                    collective,
-                    partner,
-                });
-            }
-        }
-        waits.sort_by(|a, b| b.state.duration().total_cmp(&a.state.duration()));
-        waits.truncate(MAX_LONGEST);
-        Ok(waits)
+    pub(super) fn waits(&self, report: &PerformanceReport) -> Option<TraceFinding> {
+        let longest = report.waits.first()?;
+        let groups = report.waits.iter().take(MAX_GROUPS);
+        Some(TraceFinding {
+            id: "waits".into(),
+            title: "Waits".into(),
+            value: percent(part(report.time.waiting, report.time.all)),
+            sentence: format!(
+                "Ranks wait for others for {} of {}. The most: {}.",
+                duration(report.time.waiting),
+                duration(report.time.all),
+                longest.words()
+            ),
+            from: "the part of each call in which its rank could do nothing but wait, between MPI_Init and MPI_Finalize".into(),
+            items: groups.map(|group| self.wait_group(group)).collect(),
+        })
     }
 
-    pub(super) fn waits(&self, pass: &DrawablePass) -> Result<Option<TraceFinding>, ApiError> {
-        let waits = self.longest_waits(pass)?;
-        let Some(longest) = waits.first().map(|wait| wait.state) else {
-            return Ok(None);
-        };
-        let mut items = Vec::new();
-        let mut because = String::new();
-        for (nth, found) in waits.iter().enumerate() {
-            let (wait, collective, partner) = (&found.state, found.collective, &found.partner);
-            let mut lines = vec![wait.line];
-            let mut text = format!("{} on {}", self.name(wait.kind), self.label(wait.line));
-            if let Some(others) = collective
-                .map(|m| m.waiting.saturating_sub(1))
-                .filter(|&n| n > 0)
-            {
-                text.push_str(&format!(" and {}", count(others.into(), "other")));
-            }
-            lines.push(partner.line);
-            let mut why = format!("{} {}", self.label(partner.line), partner.did);
-            if let Some((own, last)) = self.causes.behind(partner, wait.start)? {
-                lines.push(last.line);
-                why.push_str(&format!(
-                    ", waiting itself in {} as {} {}",
-                    self.name(own.kind),
-                    self.label(last.line),
-                    last.did
-                ));
-            }
-            if nth == 0 {
-                because = format!("; {why}");
-            }
-            text.push_str(&format!(": {why}"));
-            items.push(FindingItem {
-                text,
-                value: duration(wait.duration()),
-                target: self.at(wait, &lines),
+    /// A group, with its longest wait as the place to look at.
+    fn wait_group(&self, group: &WaitGroup) -> FindingItem {
+        let place = &group.longest;
+        let ranks = [place.rank, group.culprit, group.cause_rank];
+        let mut lines: Vec<u32> = self.trace.line(place.line).into_iter().collect();
+        lines.extend(ranks.iter().filter_map(|&rank| self.line_of_rank(rank)));
+        lines.dedup();
+        let kinds = (0..).zip(self.trace.kinds());
+        let mut kinds = kinds.filter(|(_, kind)| kind.category.topology == Topology::State);
+        let reference = kinds
+            .find(|(_, kind)| kind.name == group.call)
+            .map(|(kind, _)| {
+                let reference = DrawableReference {
+                    line: place.line,
+                    kind,
+                    start: place.from,
+                    to: None,
+                    nth: 0,
+                };
+                reference.to_string()
             });
+        FindingItem {
+            text: group.words(),
+            value: format!("{} ({})", duration(group.seconds), percent(group.share)),
+            target: FindingTarget {
+                timelines: self.pinned("", &lines),
+                sel: reference.unwrap_or_default(),
+                ..self.around(place.from, place.to)
+            },
         }
-        Ok(Some(TraceFinding {
-            id: "waits".into(),
-            title: "Longest waits".into(),
-            value: duration(longest.duration()),
-            sentence: format!(
-                "The longest: {} on {}{because}.",
-                self.name(longest.kind),
-                self.label(longest.line)
-            ),
-            from: "point-to-point, wait and blocking collective calls, each from its start until the awaited rank arrived or its message was sent; that rank came last, or sent the last of the messages that the call received".into(),
-            items,
-        }))
     }
+
+    /// A line of the main thread of a rank.
+    fn line_of_rank(&self, rank: i32) -> Option<u32> {
+        let lines = self.trace.lines();
+        let at = lines
+            .iter()
+            .position(|line| line.line.rank == rank && line.line.thread == 0)?;
+        u32::try_from(at).ok()
+    }
+}
+
+/// A part of a whole; 0 of nothing.
+pub(super) fn part(of: f64, whole: f64) -> f64 {
+    if whole > 0.0 { of / whole } else { 0.0 }
 }

@@ -1,0 +1,310 @@
+//! Waits of real programs: what `mpitrace report` says against clock readings of the programs themselves.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Command;
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, process};
+
+/// Begin and end of the call of a rank in a round that a case is about, seconds.
+type Span = (f64, f64);
+/// The calls of a round by rank.
+type Round = BTreeMap<usize, Span>;
+
+/// Who waits for whom in a case.
+#[derive(Clone, Copy)]
+enum Truth {
+    /// Each of these for the other one.
+    Pairs(&'static [(usize, usize)]),
+    /// Everyone in a group for all others of it.
+    Everyone(&'static [&'static [usize]]),
+    /// All for this one.
+    For(usize),
+    /// This one for all others.
+    By(usize),
+    /// Everyone for lower ranks.
+    Lower,
+}
+
+const WORLD: &[&[usize]] = &[&[0, 1, 2, 3]];
+
+/// Cases that can stand in one run: their waits differ in pattern or call. Name, pattern, call, truth.
+type Case = (&'static str, &'static str, &'static str, Truth);
+
+const RUNS: [&[Case]; 2] = [
+    &[
+        (
+            "late-sender",
+            "late-sender",
+            "MPI_Recv",
+            Truth::Pairs(&[(1, 0)]),
+        ),
+        (
+            "late-sender-sendrecv",
+            "late-sender",
+            "MPI_Sendrecv",
+            Truth::Pairs(&[(1, 0), (0, 1)]),
+        ),
+        (
+            "late-sender-probe",
+            "late-sender",
+            "MPI_Mprobe",
+            Truth::Pairs(&[(1, 0)]),
+        ),
+        (
+            "late-sender-persistent",
+            "late-sender",
+            "MPI_Wait",
+            Truth::Pairs(&[(1, 0)]),
+        ),
+        (
+            "late-receiver",
+            "late-receiver",
+            "MPI_Send",
+            Truth::Pairs(&[(0, 1)]),
+        ),
+        (
+            "late-receiver-ssend",
+            "late-receiver",
+            "MPI_Ssend",
+            Truth::Pairs(&[(0, 1)]),
+        ),
+        (
+            "late-receiver-isend",
+            "late-receiver",
+            "MPI_Wait",
+            Truth::Pairs(&[(0, 1)]),
+        ),
+        ("allreduce", "nx-n", "MPI_Allreduce", Truth::Everyone(WORLD)),
+        ("iallreduce", "nx-n", "MPI_Wait", Truth::Everyone(WORLD)),
+        ("bcast", "late-broadcast", "MPI_Bcast", Truth::For(0)),
+        ("reduce", "early-reduce", "MPI_Reduce", Truth::By(0)),
+        ("scan", "early-scan", "MPI_Scan", Truth::Lower),
+    ],
+    &[
+        (
+            "late-sender-big",
+            "late-sender",
+            "MPI_Recv",
+            Truth::Pairs(&[(1, 0)]),
+        ),
+        // Nobody waits in these two.
+        ("bcast-leaf", "late-broadcast", "MPI_Bcast", Truth::For(0)),
+        ("reduce-root", "early-reduce", "MPI_Reduce", Truth::By(0)),
+        (
+            "late-sender-irecv",
+            "late-sender",
+            "MPI_Wait",
+            Truth::Pairs(&[(1, 0)]),
+        ),
+        (
+            "subcommunicator",
+            "nx-n",
+            "MPI_Allreduce",
+            Truth::Everyone(&[&[0, 2], &[1, 3]]),
+        ),
+    ],
+];
+
+impl Truth {
+    /// Seconds that ranks wait in a round: each from the begin of its call until the last that it waits for has come, but not beyond its end.
+    fn seconds(self, round: &Round) -> f64 {
+        let wait = |own: usize, others: &mut dyn Iterator<Item = usize>| {
+            let (begin, end) = round[&own];
+            let last = others.map(|other| round[&other].0).fold(begin, f64::max);
+            (last.min(end) - begin).max(0.0)
+        };
+        let ranks = 0..4;
+        match self {
+            Truth::Pairs(pairs) => {
+                let waits = pairs
+                    .iter()
+                    .map(|&(own, other)| wait(own, &mut [other].into_iter()));
+                waits.sum()
+            }
+            Truth::Everyone(groups) => {
+                let members = groups
+                    .iter()
+                    .flat_map(|group| group.iter().map(move |own| (*own, *group)));
+                members
+                    .map(|(own, group)| wait(own, &mut group.iter().copied()))
+                    .sum()
+            }
+            Truth::For(root) => ranks.map(|own| wait(own, &mut [root].into_iter())).sum(),
+            Truth::By(root) => wait(root, &mut ranks.clone()),
+            Truth::Lower => ranks.map(|own| wait(own, &mut (0..own))).sum(),
+        }
+    }
+}
+
+/// The rounds that the program has printed, by case.
+fn rounds(text: &str) -> BTreeMap<String, Vec<Round>> {
+    let mut cases: BTreeMap<String, Vec<Round>> = BTreeMap::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [case, rank, round, begin, end] = words[..] else {
+            panic!("{line}");
+        };
+        let number = |text: &str| text.parse::<f64>().expect(line);
+        let rounds = cases.entry(case.to_owned()).or_default();
+        let round: usize = round.parse().expect(line);
+        rounds.resize(rounds.len().max(round + 1), Round::new());
+        rounds[round].insert(rank.parse().expect(line), (number(begin), number(end)));
+    }
+    cases
+}
+
+fn report(file: &std::path::Path) -> Value {
+    let mut command = Command::new(tests::mpitrace());
+    command.args(["report", "--json"]).arg(file);
+    let printed = process::run(&mut command, LIMIT).succeeded();
+    serde_json::from_str(&printed.stdout).expect("JSON")
+}
+
+/// Seconds of the waits with a pattern in a call.
+fn waited(report: &Value, pattern: &str, call: &str) -> f64 {
+    let groups = report["waits"].as_array().expect("a list").iter();
+    let wanted = groups.filter(|group| group["pattern"] == pattern && group["call"] == call);
+    wanted
+        .map(|group| group["seconds"].as_f64().expect("a number"))
+        .sum()
+}
+
+/// Every figure is that of the program's own clock readings, also where it is zero, within 2 % or 3 ms.
+#[test]
+fn waits_are_as_long_as_the_programs_clocks_say() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("waits").compile(mpi);
+        for cases in RUNS {
+            let names = cases.iter().map(|case| case.0);
+            let arguments: Vec<&str> = ["20", "4"].into_iter().chain(names).collect();
+            let run = TraceSetup::new(mpi, 4).run(&program, &arguments);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            let truth = rounds(&run.finished.stdout);
+            let report = report(&run.file("slog2"));
+            for (case, pattern, call, who) in cases {
+                let rounds = &truth[*case];
+                assert_eq!(rounds.len(), 4);
+                let expected: f64 = rounds.iter().map(|round| who.seconds(round)).sum();
+                let found = waited(&report, pattern, call);
+                assert!(
+                    (found - expected).abs() <= f64::max(0.003, 0.02 * expected),
+                    "{mpi:?} {case}: {found} s in place of {expected} s: {:#}",
+                    report["waits"]
+                );
+            }
+            assert_eq!(report["notes"], serde_json::json!([]), "{mpi:?}");
+            sums_agree(&report);
+        }
+    }
+}
+
+/// What holds for every report.
+fn sums_agree(report: &Value) {
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value}"));
+    let list = |name: &str| report[name].as_array().expect("a list").clone();
+    let sum = |name: &str, field: &str| list(name).iter().map(|v| number(&v[field])).sum::<f64>();
+    let close = |a: f64, b: f64, what: &str| assert!((a - b).abs() < 1e-6, "{what}: {a} {b}");
+    let time = &report["time"];
+    let seconds = number(&report["focus"]["seconds"]);
+    close(sum("waits", "seconds"), number(&time["waiting"]), "waits");
+    close(
+        sum("root_causes", "seconds"),
+        number(&time["waiting"]),
+        "root causes",
+    );
+    close(sum("path_ranks", "seconds"), seconds, "path by rank");
+    close(
+        sum("path_activities", "seconds"),
+        seconds,
+        "path by activity",
+    );
+    let parts = ["computing", "waiting", "transfer", "files"].map(|part| number(&time[part]));
+    close(parts.iter().sum(), number(&time["all"]), "uses of time");
+    let of = |name: &str| number(&report["efficiencies"][name]);
+    close(
+        of("parallel"),
+        of("load_balance") * of("communication"),
+        "parallel",
+    );
+    close(
+        of("communication"),
+        of("serialisation") * of("transfer"),
+        "communication",
+    );
+}
+
+/// Ranks that hand a message on compute one after the other: a quarter of the time each.
+#[test]
+fn a_chain_is_serial() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("waits").compile(mpi);
+        let run = TraceSetup::new(mpi, 4).run(&program, &["30", "5", "chain"]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        let truth = &rounds(&run.finished.stdout)["chain"];
+        // From the end of its receive to the begin of its send a rank computes; nobody else does meanwhile.
+        let computed = |rank: usize| {
+            let spans = truth.iter().map(|round| round[&rank].0 - round[&rank].1);
+            spans.sum::<f64>()
+        };
+        let all: Vec<f64> = (0..4).map(computed).collect();
+        let report = report(&run.file("slog2"));
+        let serialisation = report["efficiencies"]["serialisation"]
+            .as_f64()
+            .expect("a number");
+        let longest = all.iter().copied().fold(0.0, f64::max);
+        let expected = longest / all.iter().sum::<f64>();
+        assert!(
+            (serialisation - expected).abs() < 0.02,
+            "{mpi:?}: {serialisation} in place of {expected}: {report:#}"
+        );
+        sums_agree(&report);
+    }
+}
+
+/// One rank computes four times as long as the others: the report names it, in numbers and in words.
+#[test]
+fn a_late_rank_is_named() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("late_rank").compile(mpi);
+        let run = TraceSetup::new(mpi, 3).run(&program, &["1", "10", "20"]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        let next = format!("next: mpitrace report {}", run.file("slog2").display());
+        assert!(
+            run.finished.stderr.contains(&next),
+            "{}",
+            run.finished.story()
+        );
+        let report = report(&run.file("slog2"));
+        assert_eq!(
+            report["efficiencies"]["longest_computing_rank"], 1,
+            "{mpi:?}: {report:#}"
+        );
+        assert_eq!(report["root_causes"][0]["rank"], 1, "{mpi:?}: {report:#}");
+        assert_eq!(report["messages"], 15, "{mpi:?}");
+        sums_agree(&report);
+        let mut command = Command::new(tests::mpitrace());
+        command.args(["view", "--summary"]).arg(run.file("slog2"));
+        let text = process::run(&mut command, LIMIT).succeeded().stdout;
+        assert!(
+            text.contains("due to rank 1, which was computing"),
+            "{mpi:?}: {text}"
+        );
+        let limited = [
+            "--fail-if",
+            "parallel-efficiency<0.999",
+            "--fail-if",
+            "seconds<0",
+        ];
+        let mut command = Command::new(tests::mpitrace());
+        command.arg("report").args(limited).arg(run.file("slog2"));
+        let failed = process::run(&mut command, LIMIT);
+        assert_eq!(failed.status.code(), Some(3), "{}", failed.story());
+        assert!(
+            failed.stderr.contains("parallel-efficiency is 0."),
+            "{}",
+            failed.stderr
+        );
+        assert!(!failed.stderr.contains("seconds is"), "{}", failed.stderr);
+    }
+}
