@@ -2,10 +2,10 @@
 //! What it sends and receives is in [`super::messages`].
 
 use super::cargo::text_cargo;
-use super::details::RequestNumbers;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
 use super::record::{Cargo, LeftState, MergedBody, MergedRecord, StateDetails};
+use super::request_numbers::RequestNumbers;
 use super::request_operation::RequestMessages;
 use super::settings::MergeSettings;
 use blockfile::define::Definition;

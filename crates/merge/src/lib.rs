@@ -24,6 +24,7 @@ pub mod operations;
 mod output_plan;
 pub mod outputs;
 mod record;
+mod request_numbers;
 mod request_operation;
 mod settings;
 pub mod slices;

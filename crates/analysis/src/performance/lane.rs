@@ -3,6 +3,7 @@
 use super::clocks::ReplayClocks;
 use super::history::{RecentHistory, RootCause};
 use super::role::CategoryRole;
+use super::wait::CallPlace;
 use std::collections::HashMap;
 
 /// A timeline of the file: thread, communicator and rank in it.
@@ -45,15 +46,6 @@ impl WaitEnd {
 pub(super) struct PostedReceive {
     pub time: f64,
     pub clocks: ReplayClocks,
-}
-
-/// What a wait has to know of its call.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CallPlace {
-    pub lane: u32,
-    /// The number by which vertices name its timeline.
-    pub line: i32,
-    pub category: u32,
 }
 
 /// A call that only looked for a message.

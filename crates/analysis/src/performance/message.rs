@@ -1,7 +1,7 @@
 //! Messages on their way: who sent them from which call, and who waits for them to be received.
 
 use super::clocks::ReplayClocks;
-use super::lane::CallPlace;
+use super::wait::CallPlace;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -6,13 +6,13 @@ use super::collective::{Arrival, OperationQueue};
 use super::critical_path::{PathProfile, WaitEdges};
 use super::history::RootCause;
 use super::lane::{
-    CallPlace, EndedProbe, LineUse, OpenCall, OpenState, PostedReceive, RankRequests,
-    StartedOperation, ThreadLane, WaitEnd,
+    EndedProbe, LineUse, OpenCall, OpenState, PostedReceive, RankRequests, StartedOperation,
+    ThreadLane, WaitEnd,
 };
 use super::message::{EndedCall, SenderCall, TravellingMessage, TravellingMessages};
 use super::request_info::RequestInfo;
 use super::role::{CategoryRole, CollectiveRole, Needs, RoleFinder};
-use super::wait::{Wait, WaitPattern, WaitSums};
+use super::wait::{CallPlace, Wait, WaitPattern, WaitSums};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 use trace_model::{Actor, Category, Definitions, Drawable, TimeBBox, Topology, lane_of};

@@ -48,6 +48,15 @@ impl WaitPattern {
     }
 }
 
+/// What a wait has to know of its call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallPlace {
+    pub lane: u32,
+    /// The number by which vertices name its timeline.
+    pub line: i32,
+    pub category: u32,
+}
+
 /// A wait of a rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
