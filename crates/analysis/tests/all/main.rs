@@ -1,3 +1,4 @@
-//! Statistics of golden files and of random traces.
+//! Statistics of golden files and of random traces; analysis of runs that were made up.
 
+mod performance;
 mod stats;

@@ -1,0 +1,283 @@
+//! Waits, replays and the critical path of made-up runs, against a simulator that makes the run one event at a time.
+
+use analysis::performance::{PerformanceOptions, PerformanceReport, WaitPattern, analyse_in_order};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use trace_model::{
+    Category, Color, Definitions, Drawable, InfoWriter, Line, TimeBBox, Topology, Vertex,
+};
+
+const RANKS: usize = 4;
+/// A tick, of which sums are exact.
+const TICK: f64 = 1.0 / 1024.0;
+
+const NAMES: [&str; 9] = [
+    "MPI_Init",
+    "MPI_Finalize",
+    "MPI_Send",
+    "MPI_Recv",
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Reduce",
+    "MPI_Scan",
+    "step",
+];
+const MESSAGE: i32 = 9;
+
+/// A step of the run; ticks.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A rank computes; in a state of its own if that is wanted.
+    Compute(usize, u32, bool),
+    /// A message from a rank to another one, so long on its way. One that is handed over makes the sender wait for the receiver.
+    Message(usize, usize, u32, bool),
+    Barrier,
+    Bcast(usize),
+    Reduce(usize),
+    Scan,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let rank = || 0..RANKS;
+    prop_oneof![
+        4 => (rank(), 1u32..50, any::<bool>()).prop_map(|(r, n, own)| Step::Compute(r, n, own)),
+        4 => (rank(), 1..RANKS, 0u32..9, any::<bool>())
+            .prop_map(|(from, by, n, sync)| Step::Message(from, (from + by) % RANKS, n, sync)),
+        1 => Just(Step::Barrier),
+        1 => rank().prop_map(Step::Bcast),
+        1 => rank().prop_map(Step::Reduce),
+        1 => Just(Step::Scan),
+    ]
+}
+
+/// The run as it is made: drawables, and what is true of them.
+#[derive(Default)]
+struct Simulated {
+    drawables: Vec<(Topology, i32, Vec<Vertex>, Vec<u8>)>,
+    /// Ticks at which each rank has arrived, as it was and as it would be if data moved in no time.
+    now: [u64; RANKS],
+    ideal: [u64; RANKS],
+    computed: [u64; RANKS],
+    waits: BTreeMap<WaitPattern, u64>,
+}
+
+impl Simulated {
+    fn call(&mut self, name: &str, rank: usize, from: u64, to: u64, root: Option<usize>) {
+        let category = NAMES
+            .iter()
+            .position(|known| *known == name)
+            .expect("known") as i32;
+        let mut info = InfoWriter::default();
+        if let Some(root) = root {
+            info.int(root as i32).long(8);
+        }
+        let vertices = [from, to].map(|tick| vertex(tick, rank)).to_vec();
+        self.drawables
+            .push((Topology::State, category, vertices, info.bytes().to_vec()));
+    }
+
+    fn wait(&mut self, pattern: WaitPattern, begin: u64, until: u64, end: u64) {
+        *self.waits.entry(pattern).or_default() += until.clamp(begin, end) - begin;
+    }
+
+    fn step(&mut self, step: Step) {
+        let last = |of: &[u64]| of.iter().copied().max().unwrap_or(0);
+        let (now, ideal) = (self.now, self.ideal);
+        match step {
+            Step::Compute(rank, ticks, is_own) => {
+                let ticks = u64::from(ticks);
+                if is_own {
+                    self.call("step", rank, now[rank], now[rank] + ticks, None);
+                }
+                self.now[rank] += ticks;
+                self.ideal[rank] += ticks;
+                self.computed[rank] += ticks;
+            }
+            Step::Message(from, to, way, waits) => {
+                let arrives = now[from].max(now[to]) + u64::from(way) + 1;
+                let sent = if waits {
+                    arrives.max(now[to] + 1)
+                } else {
+                    now[from] + 2
+                };
+                self.call("MPI_Send", from, now[from], sent, None);
+                self.call("MPI_Recv", to, now[to], arrives, None);
+                self.wait(WaitPattern::LateSender, now[to], now[from], arrives);
+                if now[to] < sent {
+                    self.wait(WaitPattern::LateReceiver, now[from], now[to], sent);
+                }
+                let mut info = InfoWriter::default();
+                info.int(0).int(8);
+                let ends = vec![vertex(now[from], from), vertex(arrives, to)];
+                self.drawables
+                    .push((Topology::Arrow, MESSAGE, ends, info.bytes().to_vec()));
+                self.now[from] = sent;
+                self.now[to] = arrives;
+                self.ideal[to] = ideal[to].max(ideal[from]);
+            }
+            Step::Barrier => self.meet(
+                "MPI_Barrier",
+                WaitPattern::Barrier,
+                None,
+                |_| last(&now),
+                |_| last(&ideal),
+            ),
+            Step::Bcast(root) => self.meet(
+                "MPI_Bcast",
+                WaitPattern::LateBroadcast,
+                Some(root),
+                |rank| now[rank].max(now[root]),
+                |rank| ideal[rank].max(ideal[root]),
+            ),
+            Step::Reduce(root) => self.meet(
+                "MPI_Reduce",
+                WaitPattern::EarlyReduce,
+                Some(root),
+                |rank| if rank == root { last(&now) } else { now[rank] },
+                |rank| {
+                    if rank == root {
+                        last(&ideal)
+                    } else {
+                        ideal[rank]
+                    }
+                },
+            ),
+            Step::Scan => self.meet(
+                "MPI_Scan",
+                WaitPattern::EarlyScan,
+                None,
+                |rank| last(&now[..=rank]),
+                |rank| last(&ideal[..=rank]),
+            ),
+        }
+    }
+
+    /// All ranks make a collective call, each until the ranks that it needs have come, and three ticks more.
+    fn meet(
+        &mut self,
+        name: &str,
+        pattern: WaitPattern,
+        root: Option<usize>,
+        came: impl Fn(usize) -> u64,
+        came_ideally: impl Fn(usize) -> u64,
+    ) {
+        for rank in 0..RANKS {
+            let (begin, until) = (self.now[rank], came(rank));
+            self.call(name, rank, begin, until + 3, root);
+            self.wait(pattern, begin, until, until + 3);
+            self.now[rank] = until + 3;
+            self.ideal[rank] = came_ideally(rank);
+        }
+    }
+}
+
+fn vertex(tick: u64, rank: usize) -> Vertex {
+    Vertex {
+        // The first tick of the run is the end of MPI_Init.
+        time: (tick + 8) as f64 * TICK,
+        line: rank as i32,
+    }
+}
+
+/// Makes a run of these steps, which all ranks end at the same time.
+fn simulate(steps: &[Step]) -> (Simulated, u64) {
+    let mut run = Simulated::default();
+    steps.iter().for_each(|step| run.step(*step));
+    let end = run.now.iter().copied().max().unwrap_or(0) + 1;
+    for rank in 0..RANKS {
+        let rest = (end - run.now[rank]) as u32;
+        run.step(Step::Compute(rank, rest, false));
+        run.call("MPI_Finalize", rank, end, end + 5, None);
+        let init = [0.0, 8.0 * TICK].map(|time| Vertex {
+            time,
+            line: rank as i32,
+        });
+        run.drawables
+            .push((Topology::State, 0, init.to_vec(), Vec::new()));
+    }
+    run.drawables.sort_by(|a, b| {
+        let bounds = |of: &[Vertex]| (of[0].time.min(of[1].time), of[0].time.max(of[1].time));
+        let (a, b) = (bounds(&a.2), bounds(&b.2));
+        a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1))
+    });
+    (run, end)
+}
+
+fn analysed(run: &Simulated, window: Option<TimeBBox>) -> PerformanceReport {
+    let mut categories: Vec<Category> = (0..)
+        .zip(NAMES)
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE))
+        .collect();
+    for category in &mut categories[5..7] {
+        category.set_info_format(b"root=%d, bytes=%l");
+    }
+    categories.push(Category {
+        index: MESSAGE,
+        ..Category::message()
+    });
+    let definitions = Definitions {
+        categories,
+        lines: (0..RANKS as i32)
+            .map(|rank| Line::of_thread(rank, rank, 0))
+            .collect(),
+        ..Definitions::default()
+    };
+    let options = PerformanceOptions { window };
+    let Ok(report) = analyse_in_order::<Infallible>(&definitions, options, |put| {
+        for (topology, category, vertices, info) in &run.drawables {
+            put(&Drawable {
+                topology: *topology,
+                category: *category,
+                info,
+                vertices,
+            });
+        }
+        Ok(())
+    });
+    report
+}
+
+proptest! {
+    /// What the report says is what the simulator did.
+    #[test]
+    fn reports_say_what_was_simulated(steps in prop::collection::vec(step(), 0..60)) {
+        let (run, end) = simulate(&steps);
+        let report = analysed(&run, None);
+        let seconds = |ticks: u64| ticks as f64 * TICK;
+        prop_assert_eq!(report.focus.seconds, seconds(end));
+        prop_assert!(report.focus.is_between_init_and_finalize);
+        for (pattern, ticks) in &run.waits {
+            let groups = report.waits.iter().filter(|group| group.pattern == *pattern);
+            let found: f64 = groups.map(|group| group.seconds).sum();
+            prop_assert_eq!(found, seconds(*ticks), "{:?}: {:?}", pattern, report.waits);
+        }
+        for rank in &report.by_rank {
+            prop_assert_eq!(rank.computing, seconds(run.computed[rank.rank as usize]));
+            prop_assert!(rank.waiting <= rank.mpi);
+        }
+        let ideal = run.ideal.iter().copied().max().unwrap_or(0);
+        prop_assert_eq!(report.efficiencies.ideal_seconds, seconds(ideal));
+        let on_path: f64 = report.path_ranks.iter().map(|on_path| on_path.seconds).sum();
+        prop_assert_eq!(on_path, seconds(end));
+        let activities = report.path_activities.iter().map(|activity| activity.seconds);
+        prop_assert_eq!(activities.sum::<f64>(), seconds(end));
+        let caused: f64 = report.root_causes.iter().map(|cause| cause.seconds).sum();
+        prop_assert_eq!(caused, report.time.waiting);
+        prop_assert!(report.notes.is_empty(), "{:?}", report.notes);
+    }
+
+    /// Two windows together have what the whole has.
+    #[test]
+    fn windows_add_up(steps in prop::collection::vec(step(), 1..40), part in 0.1f64..0.9) {
+        let (run, end) = simulate(&steps);
+        let whole = analysed(&run, None);
+        let (from, to) = (8.0 * TICK, (8 + end) as f64 * TICK);
+        let middle = from + (part * end as f64).round() * TICK;
+        let of = |earliest, latest| analysed(&run, Some(TimeBBox { earliest, latest }));
+        let parts = [of(from, middle), of(middle, to)];
+        let sum = |value: fn(&PerformanceReport) -> f64| parts.iter().map(value).sum::<f64>();
+        prop_assert_eq!(sum(|report| report.time.computing), whole.time.computing);
+        prop_assert_eq!(sum(|report| report.time.waiting), whole.time.waiting);
+    }
+}
