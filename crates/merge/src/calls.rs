@@ -323,7 +323,8 @@ impl<'a> ProcessWalk<'a> {
             return;
         }
         let etypes = [state.start(), state.end()];
-        let has_info = !matches!(state.cargo, states::StateCargo::None) || !state.details.is_empty();
+        let has_info =
+            !matches!(state.cargo, states::StateCargo::None) || !state.details.is_empty();
         if !has_info && lane.counts.is_empty() {
             // By itself, so that nothing that is not there is copied.
             return self.leave(lane.place, lane.thread, lane.began, etypes, None);
