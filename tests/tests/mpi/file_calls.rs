@@ -461,7 +461,11 @@ fn the_shared_table_tells_which_call_a_thread_is_in() {
                 panic!("{line}");
             };
             let reported = u64::from_str_radix(reported, 16).expect("a CallID");
-            assert_eq!(reported >> 40, rank.parse().expect("a rank"), "{line}");
+            assert_eq!(
+                reported >> 40,
+                rank.parse::<u64>().expect("a rank"),
+                "{line}"
+            );
             assert!(reported & 0xFF_FFFF_FFFF > 0, "{line}");
             assert_eq!(u64::from_str_radix(seen, 16), Ok(reported), "{line}");
             assert_eq!(after, "0", "{line}");
