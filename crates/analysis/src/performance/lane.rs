@@ -81,7 +81,7 @@ pub(super) struct OpenCall {
     pub sends: Vec<u32>,
     /// Requests that the call completes.
     pub completes: Vec<u32>,
-    /// The posted receives that the call completes, in the order of their posts.
+    /// The posted receives that the call completes, the one that was posted first at the end.
     pub posted: Vec<PostedReceive>,
 }
 

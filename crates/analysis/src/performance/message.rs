@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A call that has ended before it was known when the receive of its message was posted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct EndedCall {
     pub place: CallPlace,
     pub enter: f64,
@@ -16,7 +16,7 @@ pub(super) struct EndedCall {
 }
 
 /// The call that is over when the message is: a blocking send, or the one that completes its request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum SenderCall {
     /// None, or one that the trace does not tell.
     #[default]

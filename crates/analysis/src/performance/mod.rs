@@ -3,9 +3,11 @@
 //! The numbers are those of Scalasca's patterns and of the POP methodology; `docs/user/report.md` defines each. [`analyse`] goes over the drawables
 //! of a trace twice. It keeps what is open, what is on its way and sums, and never the trace.
 
+mod calls;
 mod clocks;
 mod collective;
 mod critical_path;
+mod ending;
 mod history;
 mod lane;
 mod message;
@@ -13,6 +15,7 @@ mod pass;
 mod report;
 mod request_info;
 mod role;
+mod transfers;
 mod wait;
 pub mod words;
 

@@ -49,7 +49,7 @@ impl WaitPattern {
 }
 
 /// What a wait has to know of its call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CallPlace {
     pub lane: u32,
     /// The number by which vertices name its timeline.

@@ -1,0 +1,326 @@
+//! Calls that begin and end: what each belongs to, whom it waited for, and what the replays make of it.
+
+use super::clocks::later;
+use super::collective::Arrival;
+use super::collective::OperationQueue;
+use super::history::RootCause;
+use super::lane::{
+    EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, StartedOperation, WaitEnd,
+};
+use super::message::{EndedCall, SenderCall};
+use super::pass::WaitPass;
+use super::role::{CategoryRole, CollectiveRole, Needs};
+use super::wait::{CallPlace, Wait, WaitPattern};
+
+/// Requests of a thread that are kept until a call completes them.
+pub(super) const MAX_REQUESTS: usize = 1 << 16;
+
+/// When a wait was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finding {
+    /// When its call ended.
+    AtTheEnd,
+    /// Then, too, and an earlier message was still to be received.
+    InWrongOrder,
+    /// Later.
+    AfterTheCall,
+}
+
+impl WaitPass<'_> {
+    pub(super) fn begin_call(
+        &mut self,
+        line: LineUse,
+        serial: u64,
+        category: u32,
+        role: CategoryRole,
+        start: f64,
+        info: &[u8],
+    ) {
+        self.counts.calls += 1;
+        let infos = &self.infos[category as usize];
+        let found = infos.read(self.categories[category as usize], info);
+        let clocks = self.lanes[line.lane as usize].clocks;
+        let mut call = OpenCall {
+            serial,
+            category,
+            role,
+            line,
+            enter: start.max(self.focus.from.min(self.focus.to)),
+            clocks,
+            needs: clocks,
+            late_send: None,
+            is_wrong_order: false,
+            late_receive: None,
+            operation: None,
+            sends: Vec::new(),
+            completes: found.completes,
+            posted: Vec::new(),
+        };
+        let is_root = found.root.map(|root| root == line.rank);
+        let arrival = Arrival {
+            time: start,
+            lane: line.lane,
+            clocks,
+        };
+        match role {
+            CategoryRole::Collective(collective) => {
+                if matches!(collective.needs, Needs::Root | Needs::AtRoot) && is_root.is_none() {
+                    self.counts.unknown_roots += 1;
+                }
+                let (comm, rank) = self.queue_of(&mut call, collective);
+                let number = self.comms[comm as usize].come(rank, is_root, collective, arrival);
+                call.operation = Some((number, is_root));
+            }
+            CategoryRole::StartsCollective(collective) => {
+                let (comm, rank) = self.queue_of(&mut call, collective);
+                let number = self.comms[comm as usize].come(rank, is_root, collective, arrival);
+                let requests = self.requests_of(line.lane);
+                match found.request {
+                    Some(request) if requests.operations.len() < MAX_REQUESTS => {
+                        let started = StartedOperation {
+                            comm,
+                            rank,
+                            number,
+                            is_root,
+                            role: collective,
+                        };
+                        requests.operations.insert(request, started);
+                    }
+                    _ => self.comms[comm as usize].leave(number),
+                }
+            }
+            CategoryRole::StartsTransfer => {
+                if let Some(request) = found.request {
+                    let requests = self.requests_of(line.lane);
+                    if requests.posted.len() < MAX_REQUESTS {
+                        let time = start;
+                        requests
+                            .posted
+                            .insert(request, PostedReceive { time, clocks });
+                    }
+                    call.completes.push(request);
+                }
+            }
+            CategoryRole::Completes => self.complete(&mut call),
+            _ => {}
+        }
+        self.lanes[line.lane as usize].call = Some(call);
+    }
+
+    pub(super) fn requests_of(&mut self, lane: u32) -> &mut RankRequests {
+        let place = self.lanes[lane as usize].rank_place;
+        &mut self.requests[place as usize]
+    }
+
+    /// Finds what a call completes: receives, and when they were posted, and sends, which wait for the receives of their messages from now on.
+    pub(super) fn complete(&mut self, call: &mut OpenCall) {
+        let place = self.lanes[call.line.lane as usize].rank_place;
+        let requests = &mut self.requests[place as usize];
+        for request in &call.completes {
+            call.posted.extend(requests.posted.remove(request));
+            if let Some(message) = requests.sends.remove(request) {
+                self.messages.get_mut(message).sender = SenderCall::Open(call.serial);
+                call.sends.push(message);
+            }
+        }
+        call.posted.sort_by(|a, b| b.time.total_cmp(&a.time));
+    }
+
+    /// The queue that a collective call is in, and the rank there.
+    pub(super) fn queue_of(&mut self, call: &mut OpenCall, role: CollectiveRole) -> (u32, i32) {
+        if !matches!(
+            role.pattern,
+            WaitPattern::FileCollective | WaitPattern::Window
+        ) {
+            return (call.line.comm, call.line.rank);
+        }
+        let size = self
+            .comms
+            .get(call.line.comm as usize)
+            .map_or(0, |comm| comm.size);
+        let comms = &mut self.comms;
+        let comm = *self.others.entry(call.category).or_insert_with(|| {
+            comms.push(OperationQueue::new(size));
+            comms.len() as u32 - 1
+        });
+        (comm, call.line.rank)
+    }
+
+    pub(super) fn end_call(&mut self, mut call: OpenCall, time: f64) {
+        let lane_number = call.line.lane;
+        let mut latest: Option<(WaitEnd, WaitPattern)> = None;
+        let mut keep = |end: Option<WaitEnd>, pattern| {
+            if let Some(end) = end
+                && latest.is_none_or(|(other, _)| other.time < end.time)
+            {
+                latest = Some((end, pattern));
+            }
+        };
+        keep(call.late_send, WaitPattern::LateSender);
+        keep(
+            call.late_receive.filter(|end| end.time < time),
+            WaitPattern::LateReceiver,
+        );
+        if let (CategoryRole::Collective(role), Some((number, is_root))) =
+            (call.role, call.operation)
+        {
+            let (comm, rank) = self.queue_of(&mut call, role);
+            let end = self.end_operation(&mut call, comm, rank, number, is_root, role);
+            keep(end, role.pattern);
+        }
+        for request in std::mem::take(&mut call.completes) {
+            let operations = &mut self.requests_of(lane_number).operations;
+            if let Some(started) = operations.remove(&request) {
+                let StartedOperation {
+                    comm,
+                    rank,
+                    number,
+                    is_root,
+                    role,
+                } = started;
+                let end = self.end_operation(&mut call, comm, rank, number, is_root, role);
+                keep(end, role.pattern);
+            }
+        }
+        let mut waited_until = call.enter;
+        if let Some((end, pattern)) = latest.filter(|(end, _)| end.time > call.enter) {
+            waited_until = end.time.min(time);
+            let end = WaitEnd {
+                time: waited_until,
+                ..end
+            };
+            let finding = match pattern {
+                WaitPattern::LateSender if call.is_wrong_order => Finding::InWrongOrder,
+                _ => Finding::AtTheEnd,
+            };
+            self.add_wait(call.place(), pattern, call.enter, end, finding);
+        }
+        let ended = EndedCall {
+            place: call.place(),
+            enter: call.enter,
+            leave: time,
+            waited_until,
+        };
+        for &at in &call.sends {
+            let message = self.messages.get_mut(at);
+            // The place may have another message by now.
+            if message.sender == SenderCall::Open(call.serial) {
+                message.sender = SenderCall::Ended(ended);
+            }
+        }
+        let transfer = time - waited_until;
+        let is_file_call = call.role.is_file_call();
+        let focus = self.focus;
+        let in_focus = |from: f64, to: f64| (to.min(focus.to) - from.max(focus.from)).max(0.0);
+        let after = later(&call.clocks, &call.needs);
+        let lane = &mut self.lanes[lane_number as usize];
+        if is_file_call {
+            lane.files += in_focus(waited_until, time);
+        }
+        let cause = RootCause {
+            lane: lane_number,
+            activity: Some(call.category),
+        };
+        lane.history.add(waited_until, time, cause);
+        lane.clocks = std::array::from_fn(|nth| {
+            let factor = match is_file_call {
+                true => 1.0,
+                false => self.assumptions[nth].transfer,
+            };
+            after[nth] + transfer.max(0.0) * factor
+        });
+        lane.since = time;
+        if call.role == CategoryRole::Probe {
+            lane.probe = Some(EndedProbe {
+                place: call.place(),
+                enter: call.enter,
+                leave: time,
+                clocks: [call.clocks, lane.clocks],
+            });
+        }
+        if lane.end_clocks.is_none() && time >= focus.to {
+            lane.end_clocks = Some(after);
+        }
+    }
+
+    /// A call ends its part in a collective operation. Gives the rank that came last.
+    pub(super) fn end_operation(
+        &mut self,
+        call: &mut OpenCall,
+        comm: u32,
+        rank: i32,
+        number: u64,
+        is_root: Option<bool>,
+        role: CollectiveRole,
+    ) -> Option<WaitEnd> {
+        let queue = &mut self.comms[comm as usize];
+        let needed = queue.needed(number, rank, call.line.lane, is_root, role);
+        queue.leave(number);
+        let needed = needed?;
+        call.needs = later(&call.needs, &needed.clocks);
+        needed.last.map(|last| WaitEnd {
+            lane: last.lane,
+            time: last.time,
+        })
+    }
+
+    /// A call waited from `from` on for what another rank did at `end`.
+    pub(super) fn add_wait(
+        &mut self,
+        call: CallPlace,
+        pattern: WaitPattern,
+        from: f64,
+        end: WaitEnd,
+        finding: Finding,
+    ) {
+        let CallPlace {
+            lane,
+            line,
+            category,
+        } = call;
+        let is_late_news = finding == Finding::AfterTheCall;
+        let is_wrong_order = finding == Finding::InWrongOrder;
+        let culprit = &mut self.lanes[end.lane as usize];
+        if culprit.call.is_none() {
+            culprit.note_activity(end.lane, culprit.now.max(end.time));
+        }
+        let otherwise = RootCause {
+            lane: end.lane,
+            activity: culprit.call.as_ref().map(|call| call.category),
+        };
+        let mut causes = culprit.history.causes(from, end.time, otherwise);
+        let waiting = &mut self.lanes[lane as usize];
+        for stretch in &causes {
+            match is_late_news {
+                true => waiting.history.replace(*stretch),
+                false => waiting.history.add(stretch.from, stretch.to, stretch.cause),
+            }
+        }
+        let from = from.max(self.focus.from);
+        let to = end.time.min(self.focus.to);
+        if to <= from {
+            return;
+        }
+        for stretch in &mut causes {
+            stretch.from = stretch.from.max(from);
+            stretch.to = stretch.to.min(to);
+        }
+        causes.retain(|stretch| stretch.to > stretch.from);
+        self.lanes[lane as usize].waited += to - from;
+        for stretch in &causes {
+            self.lanes[stretch.cause.lane as usize].caused += stretch.seconds();
+        }
+        self.edges.add(lane, end.lane, from, to);
+        let wait = Wait {
+            pattern,
+            category,
+            lane,
+            line,
+            from,
+            to,
+            culprit: end.lane,
+            is_wrong_order,
+        };
+        self.waits.add(&wait, &causes);
+    }
+}

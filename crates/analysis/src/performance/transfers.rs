@@ -1,0 +1,187 @@
+//! Messages that leave and arrive: late senders, late receivers, and probes that waited for a message.
+
+use super::calls::{Finding, MAX_REQUESTS};
+use super::clocks::later;
+use super::ending::Ending;
+use super::lane::{PostedReceive, WaitEnd};
+use super::message::{SenderCall, TravellingMessage};
+use super::pass::{HeldMessage, WaitPass};
+use super::role::CategoryRole;
+use super::wait::WaitPattern;
+use std::cmp::Reverse;
+
+impl WaitPass<'_> {
+    pub(super) fn send_held(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        for message in &held {
+            self.send(message);
+        }
+        self.held = held;
+        self.held.clear();
+    }
+
+    /// A message leaves its sender.
+    pub(super) fn send(&mut self, held: &HeldMessage) {
+        let time = self.now;
+        self.advance(held.from, time);
+        let lane = &mut self.lanes[held.from as usize];
+        let mut message = TravellingMessage {
+            from: held.from,
+            to: held.to,
+            sent: time,
+            clocks: lane.clocks,
+            sender: SenderCall::Unknown,
+            request: None,
+            generation: 0,
+        };
+        if let Some(call) = &lane.call {
+            message.clocks = call.clocks;
+            if call.role == CategoryRole::BlockingTransfer {
+                message.sender = SenderCall::Open(call.serial);
+            }
+        }
+        let at = self.messages.add(message);
+        let serial = self.serial;
+        if let Some(call) = &mut lane.call {
+            match call.role {
+                CategoryRole::BlockingTransfer => call.sends.push(at),
+                CategoryRole::StartsTransfer => {
+                    let requests = &mut self.requests[lane.rank_place as usize];
+                    if let [request] = call.completes[..] {
+                        // It stands for a send, and not for a receive.
+                        requests.posted.remove(&request);
+                        if requests.sends.len() < MAX_REQUESTS {
+                            requests.sends.insert(request, at);
+                            self.messages.get_mut(at).request = Some(request);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let to = &mut self.lanes[held.to as usize];
+        to.incoming.add(serial, at, &self.messages);
+        let end = held.end.max(time);
+        self.sent += 1;
+        self.endings
+            .push(Reverse(Ending::message(end, self.sent, at)));
+    }
+
+    /// A message is received.
+    pub(super) fn receive(&mut self, at: u32, time: f64) {
+        let message = self.messages.remove(at);
+        self.advance(message.to, time);
+        let earliest = {
+            let lane = &mut self.lanes[message.to as usize];
+            lane.incoming.remove_one();
+            let is_waiting = lane
+                .call
+                .as_ref()
+                .is_some_and(|call| call.enter < message.sent);
+            match is_waiting {
+                true => lane.incoming.earliest(&self.messages),
+                false => None,
+            }
+        };
+        if let (SenderCall::Unknown, Some(request)) = (message.sender, message.request) {
+            self.requests_of(message.from).sends.remove(&request);
+        }
+        self.end_probe(&message);
+        let lane = &mut self.lanes[message.to as usize];
+        let mut posted = None;
+        match &mut lane.call {
+            Some(call) => {
+                call.needs = later(&call.needs, &message.clocks);
+                WaitEnd::keep(
+                    &mut call.late_send,
+                    WaitEnd {
+                        lane: message.from,
+                        time: message.sent,
+                    },
+                );
+                call.is_wrong_order |= earliest.is_some_and(|earliest| earliest < message.sent);
+                posted = match call.role {
+                    CategoryRole::BlockingTransfer => Some(PostedReceive {
+                        time: call.enter,
+                        clocks: call.clocks,
+                    }),
+                    // In the order in which they were posted, as messages of one sender are.
+                    _ => call.posted.pop(),
+                };
+            }
+            None => lane.clocks = later(&lane.clocks, &message.clocks),
+        }
+        let Some(posted) = posted else {
+            return;
+        };
+        let end = WaitEnd {
+            lane: message.to,
+            time: posted.time,
+        };
+        match message.sender {
+            SenderCall::Unknown => {}
+            SenderCall::Open(serial) => {
+                let sender = &mut self.lanes[message.from as usize];
+                if let Some(call) = sender.call.as_mut().filter(|call| call.serial == serial) {
+                    WaitEnd::keep(&mut call.late_receive, end);
+                    for (nth, assumption) in self.assumptions.iter().enumerate() {
+                        if assumption.sends_wait {
+                            call.needs[nth] = call.needs[nth].max(posted.clocks[nth]);
+                        }
+                    }
+                }
+            }
+            SenderCall::Ended(ended) => {
+                // It waited for this receive if that was posted before it ended.
+                if posted.time < ended.leave && posted.time > ended.waited_until {
+                    let from = ended.enter.max(ended.waited_until);
+                    self.add_wait(
+                        ended.place,
+                        WaitPattern::LateReceiver,
+                        from,
+                        end,
+                        Finding::AfterTheCall,
+                    );
+                }
+            }
+        }
+    }
+
+    /// A call that only looked for a message found this one, if it was sent while it looked.
+    pub(super) fn end_probe(&mut self, message: &TravellingMessage) {
+        let lane = &mut self.lanes[message.to as usize];
+        let Some(probe) = lane.probe.take() else {
+            return;
+        };
+        if message.sent <= probe.enter || message.sent >= probe.leave {
+            return;
+        }
+        // What the replays did not know when the call ended.
+        let needed = later(&probe.clocks[0], &message.clocks);
+        for (nth, assumption) in self.assumptions.iter().enumerate() {
+            let ended = needed[nth] + (probe.leave - message.sent) * assumption.transfer;
+            let shift = ended - probe.clocks[1][nth];
+            match &mut lane.call {
+                Some(call) => {
+                    call.clocks[nth] += shift;
+                    call.needs[nth] = call.needs[nth].max(call.clocks[nth]);
+                }
+                None => lane.clocks[nth] += shift,
+            }
+        }
+        if let Some(call) = &mut lane.call {
+            call.needs = later(&call.clocks, &message.clocks);
+        }
+        let end = WaitEnd {
+            lane: message.from,
+            time: message.sent,
+        };
+        self.add_wait(
+            probe.place,
+            WaitPattern::LateSender,
+            probe.enter,
+            end,
+            Finding::AfterTheCall,
+        );
+    }
+}
