@@ -8,7 +8,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Look",
         &[
-            "report", "view", "draw", "info", "stats", "io", "print", "window", "navigate",
+            "report", "compare", "view", "draw", "info", "stats", "io", "print", "window",
+            "navigate",
         ],
     ),
     (

@@ -8,6 +8,7 @@ mod arrows;
 mod blk;
 mod check;
 mod clock;
+mod compare;
 mod completions;
 mod composite;
 mod convert;
@@ -61,6 +62,7 @@ enum Command {
     Status(status::Arguments),
     Recover(recover::Arguments),
     Report(report::Arguments),
+    Compare(compare::Arguments),
     View(Box<view::Arguments>),
     Draw(draw::Arguments),
     Info(info::Arguments),
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => status::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Draw(arguments) => draw::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),

@@ -27,8 +27,8 @@ use trace_model::{Definitions, Drawable, TimeBBox};
 use trace_model::{DrawableOrder, Source, Stop};
 
 pub use report::{
-    ActivityOnPath, Efficiencies, FocusTimes, PerformanceReport, PlaceInTrace, RankOnPath,
-    RankTimes, RootCauseSum, TimeByUse, WaitGroup, WhatIf,
+    ActivityOnPath, ActivityTime, Efficiencies, FocusTimes, PerformanceReport, PlaceInTrace,
+    RankOnPath, RankTimes, RootCauseSum, TimeByUse, WaitGroup, WhatIf,
 };
 pub use wait::WaitPattern;
 

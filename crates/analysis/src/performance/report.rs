@@ -30,6 +30,8 @@ pub struct PerformanceReport {
     pub focus: FocusTimes,
     /// Time of all main threads in the focus by use.
     pub time: TimeByUse,
+    /// Time of all threads in the focus by what they did, the longest first.
+    pub activities: Vec<ActivityTime>,
     /// Efficiencies of the main threads of ranks.
     pub efficiencies: Efficiencies,
     /// Waits by pattern, call and culprit, the longest first.
@@ -78,6 +80,19 @@ pub struct TimeByUse {
     pub transfer: f64,
     /// In file operations and MPI-IO, without waiting for ranks.
     pub files: f64,
+}
+
+/// Time that threads spent in one thing.
+#[derive(Clone, Debug, Serialize)]
+pub struct ActivityTime {
+    /// A state's category; `None` is computing outside of any.
+    pub activity: Option<String>,
+    /// Number of states that reach into the focus.
+    pub count: u64,
+    /// Seconds in the focus, without those of what is nested.
+    pub seconds: f64,
+    /// Share of the time of all ranks.
+    pub share: f64,
 }
 
 /// Efficiencies as the POP methodology defines them. Each is the product of those below it.
@@ -257,6 +272,7 @@ pub(super) fn build(
         message_bytes: first.counts.message_bytes,
         focus: builder.focus(),
         time: builder.time(),
+        activities: builder.activities(),
         efficiencies: builder.efficiencies(),
         waits: builder.waits(),
         root_causes: builder.root_causes(),
@@ -322,6 +338,31 @@ impl ReportBuilder<'_, '_> {
             files,
             transfer: (all - computing - waiting - files).max(0.0),
         }
+    }
+
+    fn activities(&self) -> Vec<ActivityTime> {
+        let all = self.all();
+        let times = (0..).zip(&self.pass.times);
+        let mut activities: Vec<ActivityTime> = times
+            .filter(|(_, time)| time.exclusive > 0.0)
+            .map(|(category, time)| ActivityTime {
+                activity: Some(self.name(category)),
+                count: time.count,
+                seconds: time.exclusive,
+                share: part(time.exclusive, all),
+            })
+            .collect();
+        let used = self.pass.lanes.iter().filter(|lane| lane.is_used);
+        let in_states: f64 = activities.iter().map(|activity| activity.seconds).sum();
+        let computing = (self.seconds * used.count() as f64 - in_states).max(0.0);
+        activities.push(ActivityTime {
+            activity: None,
+            count: 0,
+            seconds: computing,
+            share: part(computing, all),
+        });
+        activities.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        activities
     }
 
     fn efficiencies(&self) -> Efficiencies {

@@ -81,7 +81,7 @@ pub fn print(traces: &[Vec<PathBuf>], quiet: bool) -> Result<(), Failure> {
 }
 
 /// The name of the trace that these files are, and the analysis.
-fn analyse(
+pub fn analyse(
     files: &[PathBuf],
     window: Option<TimeBBox>,
     quiet: bool,
@@ -96,12 +96,23 @@ fn analyse(
     };
     let report = performance::analyse(&counting, PerformanceOptions { window });
     let report = report.map_err(failure)?;
-    match report.ranks {
-        0 => Err(Failure::Data(format!(
+    if report.ranks == 0 {
+        return Err(Failure::Data(format!(
             "{name}: no state of a rank in it, so there is nothing to report"
-        ))),
-        _ => Ok((name, report)),
+        )));
     }
+    let focus = &report.focus;
+    if focus.seconds <= 0.0 {
+        let what = match window {
+            Some(_) => "in the window",
+            None => "between MPI_Init and MPI_Finalize",
+        };
+        let (begin, end) = (focus.from - focus.before, focus.to + focus.after);
+        return Err(Failure::Data(format!(
+            "{name}: no time {what}; the trace goes from {begin:.6} to {end:.6} s"
+        )));
+    }
+    Ok((name, report))
 }
 
 /// Whether what the user wants to hold does.

@@ -19,6 +19,7 @@ mod paje;
 mod print;
 mod recover;
 mod recover_killed;
+mod report;
 mod run;
 mod slog1;
 mod slog2_files;
