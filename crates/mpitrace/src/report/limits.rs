@@ -34,7 +34,7 @@ impl FromStr for Limit {
         let expected = || {
             let names: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
             format!(
-                "expected NAME<NUMBER or NAME>NUMBER, with one of the names {}",
+                "expected a name, < or >, and a number; the names are {}",
                 names.join(", ")
             )
         };

@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Print every number, as JSON
     #[arg(long)]
     json: bool,
-    /// End with exit code 3 if this holds: NAME<NUMBER or NAME>NUMBER. Names: parallel-efficiency, load-balance,
+    /// End with exit code 3 if this holds: a name, < or >, and a number. Names: parallel-efficiency, load-balance,
     /// communication-efficiency, serialisation-efficiency, transfer-efficiency, waiting-share, seconds
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Limit>,
