@@ -49,7 +49,6 @@ impl WaitPass<'_> {
             clocks,
             needs: clocks,
             late_send: None,
-            is_wrong_order: false,
             late_receive: None,
             operation: None,
             sends: Vec::new(),
@@ -189,8 +188,14 @@ impl WaitPass<'_> {
                 time: waited_until,
                 ..end
             };
+            // What was sent earlier and is not received with this call either.
+            let earliest = self.lanes[lane_number as usize]
+                .incoming
+                .earliest(&self.messages);
             let finding = match pattern {
-                WaitPattern::LateSender if call.is_wrong_order => Finding::InWrongOrder,
+                WaitPattern::LateSender if earliest.is_some_and(|sent| sent < end.time) => {
+                    Finding::InWrongOrder
+                }
                 _ => Finding::AtTheEnd,
             };
             self.add_wait(call.place(), pattern, call.enter, end, finding);

@@ -70,9 +70,8 @@ pub(super) struct OpenCall {
     pub clocks: ReplayClocks,
     /// Clocks that it has to wait for.
     pub needs: ReplayClocks,
-    /// The send that came last of the messages that the call received, and whether an earlier message was still to be received.
+    /// The send that came last of the messages that the call received.
     pub late_send: Option<WaitEnd>,
-    pub is_wrong_order: bool,
     /// The receive that was posted last for the messages that the call sent.
     pub late_receive: Option<WaitEnd>,
     /// Number of a collective operation that the call is part of, and whether this rank is its root, if that is known.

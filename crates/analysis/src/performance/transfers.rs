@@ -71,18 +71,7 @@ impl WaitPass<'_> {
     pub(super) fn receive(&mut self, at: u32, time: f64) {
         let message = self.messages.remove(at);
         self.advance(message.to, time);
-        let earliest = {
-            let lane = &mut self.lanes[message.to as usize];
-            lane.incoming.remove_one();
-            let is_waiting = lane
-                .call
-                .as_ref()
-                .is_some_and(|call| call.enter < message.sent);
-            match is_waiting {
-                true => lane.incoming.earliest(&self.messages),
-                false => None,
-            }
-        };
+        self.lanes[message.to as usize].incoming.remove_one();
         if let (SenderCall::Unknown, Some(request)) = (message.sender, message.request) {
             self.requests_of(message.from).sends.remove(&request);
         }
@@ -99,7 +88,6 @@ impl WaitPass<'_> {
                         time: message.sent,
                     },
                 );
-                call.is_wrong_order |= earliest.is_some_and(|earliest| earliest < message.sent);
                 posted = match call.role {
                     CategoryRole::BlockingTransfer => Some(PostedReceive {
                         time: call.enter,

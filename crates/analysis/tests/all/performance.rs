@@ -238,6 +238,29 @@ fn analysed(run: &Simulated, window: Option<TimeBBox>) -> PerformanceReport {
     report
 }
 
+/// A message that was sent earlier and is received later is in the wrong order; two that one call receives are not.
+#[test]
+fn late_senders_in_the_wrong_order_are_told() {
+    for (received, expected) in [([22, 30], 20.0), ([22, 22], 0.0), ([30, 22], 0.0)] {
+        let mut run = Simulated::default();
+        run.call("MPI_Recv", 1, 0, 22, None);
+        run.call("MPI_Send", 0, 10, 11, None);
+        run.call("MPI_Send", 0, 20, 21, None);
+        run.call("MPI_Recv", 1, 23, 30, None);
+        let [late, early] = received;
+        for (sent, received) in [(20, late), (10, early)] {
+            let ends = vec![vertex(sent, 0), vertex(received, 1)];
+            run.drawables
+                .push((Topology::Arrow, MESSAGE, ends, vec![0; 8]));
+        }
+        run.drawables
+            .sort_by(|a, b| a.2[0].time.total_cmp(&b.2[0].time));
+        let report = analysed(&run, None);
+        let wrong: f64 = report.waits.iter().map(|group| group.wrong_order).sum();
+        assert_eq!(wrong, expected * TICK, "{received:?}: {:?}", report.waits);
+    }
+}
+
 proptest! {
     /// What the report says is what the simulator did.
     #[test]
