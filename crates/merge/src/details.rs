@@ -18,13 +18,13 @@ impl ProcessWalk<'_> {
     ) -> StateDetails {
         let mut details = StateDetails::default();
         if wanted.root {
-            let root = plan.and_then(|plan| plan.int(call.payload, plan.root()?));
+            let root = plan.and_then(|plan| plan.int(call.payload, plan.root?));
             let root = root.and_then(|root| i32::try_from(root).ok());
             details.push(&root.unwrap_or(-1).to_be_bytes());
         }
         if wanted.bytes {
             let bytes = plan.and_then(|plan| {
-                let (count, datatype) = plan.own_amount()?;
+                let (count, datatype) = plan.own_amount?;
                 let count = plan.int(call.payload, count)?;
                 // Of data that stays in place, nothing is known.
                 let size = self

@@ -53,18 +53,38 @@ impl RequestNumbers {
             let (Some(first), Some(last)) = (run.first(), run.last()) else {
                 continue;
             };
-            let comma = if self.text.is_empty() { "" } else { "," };
-            let part = match first == last {
-                true => format!("{comma}{first}"),
-                false => format!("{comma}{first}-{last}"),
-            };
-            if self.text.len() + part.len() > MAX_TEXT {
+            let begin = self.text.len();
+            if begin > 0 {
+                self.text.push(b',');
+            }
+            push_decimal(&mut self.text, *first);
+            if last != first {
+                self.text.push(b'-');
+                push_decimal(&mut self.text, *last);
+            }
+            if self.text.len() > MAX_TEXT {
+                self.text.truncate(begin);
                 break;
             }
-            self.text.extend_from_slice(part.as_bytes());
         }
         &self.text
     }
+}
+
+/// Appends the digits of a number.
+fn push_decimal(text: &mut Vec<u8>, number: u32) {
+    let mut digits = [0; 10];
+    let mut first = digits.len();
+    let mut rest = number;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[first..]);
 }
 
 #[cfg(test)]
@@ -74,10 +94,10 @@ mod tests {
     #[test]
     fn completed_requests_are_listed_in_runs() {
         let mut numbers = RequestNumbers::default();
-        for number in [9, 3, 7, 8, 0] {
+        for number in [9, 3, 7, 8, 0, u32::MAX] {
             numbers.complete(number);
         }
-        assert_eq!(numbers.completed_text(), b"3,7-9");
+        assert_eq!(numbers.completed_text(), b"3,7-9,4294967295");
         numbers.end_call(None);
         assert_eq!(numbers.completed_text(), b"");
         (0..20_000).for_each(|number| numbers.complete(3 * number + 1));

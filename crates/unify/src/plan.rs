@@ -169,6 +169,10 @@ pub struct FunctionPlan<'t> {
     pub new_comm: Option<ParameterIndex>,
     /// Whether the call makes a datatype.
     pub new_type: bool,
+    /// The root of a collective call.
+    pub root: Option<ParameterIndex>,
+    /// Count and datatype of what each rank passes to a collective call.
+    pub own_amount: Option<(ParameterIndex, ParameterIndex)>,
     /// Whether the call may send something at its start.
     pub sends: bool,
     /// Whether its end is about messages, requests, files or communicators.
@@ -239,6 +243,8 @@ impl<'t> FunctionPlan<'t> {
             message,
             new_comm: created(function, Kind::Comm),
             new_type: created(function, Kind::Datatype).is_some(),
+            root: first(Kind::Root),
+            own_amount: function.own_amount(),
         }
     }
 
@@ -264,16 +270,6 @@ impl<'t> FunctionPlan<'t> {
     pub fn amount(&self) -> Option<(ParameterIndex, ParameterIndex)> {
         let first = |kind| self.function.first(kind);
         first(Kind::Count).zip(first(Kind::Datatype))
-    }
-
-    /// The root of a collective call.
-    pub fn root(&self) -> Option<ParameterIndex> {
-        self.function.first(Kind::Root)
-    }
-
-    /// Count and datatype of what each rank passes to a collective call.
-    pub fn own_amount(&self) -> Option<(ParameterIndex, ParameterIndex)> {
-        self.function.own_amount()
     }
 
     /// The file offset.

@@ -22,7 +22,7 @@ const INDEX_ENTRY_BYTES: usize = 32;
 /// One of several jobs that make a file together: the `nth`, from 1 on, `of` so many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Job {
-    /// Its number, from 1 on.
+    /// Number of the job, from 1 on.
     pub nth: u32,
     /// Number of all jobs.
     pub of: u32,
