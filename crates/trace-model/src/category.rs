@@ -92,6 +92,13 @@ impl Category {
         }
     }
 
+    /// The name up to the first character that is in no name of a function: without what tools add behind a blank or a parenthesis.
+    pub fn function_name(&self) -> String {
+        let name = self.name.to_str();
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        name[..end.unwrap_or(name.len())].to_owned()
+    }
+
     /// The category of previews of this topology.
     pub fn preview(topology: Topology) -> Self {
         let translucent_white = Color(0xbfff_ffff);

@@ -49,7 +49,7 @@ pub use losses::Losses;
 pub use pending::PendingFile;
 pub use points::{DrawablePoint, PointKind, Points};
 #[cfg(feature = "spill")]
-pub use sort::{Sorted, Sorter, convert};
+pub use sort::{Sorted, Sorter, convert, for_each_in_order};
 pub use x11_names::NAMES as X11_NAMES;
 
 /// Error that stops a conversion, from the source or the sink. It names its file.

@@ -23,15 +23,27 @@ const RUNS: usize = 24;
 /// The errors of the two, and of the temporary files.
 pub fn convert(source: &dyn Source, mut sink: Box<dyn Sink>) -> Result<Losses, Stop> {
     let wanted = sink.order();
-    let mut losses = if wanted == DrawableOrder::Any || wanted == source.order() {
-        source.for_each(&mut |drawable| sink.put(drawable))?
-    } else {
-        let mut sorter = Sorter::new(wanted);
-        let losses = source.for_each(&mut |drawable| Ok(sorter.push(drawable)?))?;
-        sorter.finish(&mut |drawable| sink.put(drawable))?;
-        losses
-    };
+    let mut losses = for_each_in_order(source, wanted, &mut |drawable| sink.put(drawable))?;
     losses.merge(&sink.finish()?);
+    Ok(losses)
+}
+
+/// Gives everything of `source` to `put` in this order, sorted in temporary files if the source has another one, and says what the source
+/// holds that is no drawable.
+///
+/// # Errors
+/// The errors of the source, of `put`, and of the temporary files.
+pub fn for_each_in_order(
+    source: &dyn Source,
+    order: DrawableOrder,
+    put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+) -> Result<Losses, Stop> {
+    if order == DrawableOrder::Any || order == source.order() {
+        return source.for_each(put);
+    }
+    let mut sorter = Sorter::new(order);
+    let losses = source.for_each(&mut |drawable| Ok(sorter.push(drawable)?))?;
+    sorter.finish(put)?;
     Ok(losses)
 }
 

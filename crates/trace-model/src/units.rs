@@ -61,6 +61,11 @@ pub fn exact_seconds(ns: i64) -> String {
     format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
+/// A part of a whole: `12.3 %`.
+pub fn percent(share: f64) -> String {
+    format!("{} %", digits(share * 100.0))
+}
+
 /// Three digits, or all that stand before the point: `1.50`, `-12.0`, `1234`.
 pub fn digits(value: f64) -> String {
     match value.abs() {

@@ -1,12 +1,9 @@
 //! Calls that begin and end: what each belongs to, whom it waited for, and what the replays make of it.
 
 use super::clocks::later;
-use super::collective::Arrival;
-use super::collective::OperationQueue;
+use super::collective::{Arrival, OperationQueue, RankInOperation};
 use super::history::RootCause;
-use super::lane::{
-    EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, StartedOperation, WaitEnd,
-};
+use super::lane::{EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, WaitEnd};
 use super::message::{EndedCall, SenderCall};
 use super::pass::WaitPass;
 use super::role::{CategoryRole, CollectiveRole, Needs};
@@ -66,26 +63,16 @@ impl WaitPass<'_> {
                 if matches!(collective.needs, Needs::Root | Needs::AtRoot) && is_root.is_none() {
                     self.counts.unknown_roots += 1;
                 }
-                let (comm, rank) = self.queue_of(&mut call, collective);
-                let number = self.comms[comm as usize].come(rank, is_root, collective, arrival);
-                call.operation = Some((number, is_root));
+                call.operation = Some(self.come(&call, collective, is_root, arrival));
             }
             CategoryRole::StartsCollective(collective) => {
-                let (comm, rank) = self.queue_of(&mut call, collective);
-                let number = self.comms[comm as usize].come(rank, is_root, collective, arrival);
+                let part = self.come(&call, collective, is_root, arrival);
                 let requests = self.requests_of(line.lane);
                 match found.request {
                     Some(request) if requests.operations.len() < MAX_REQUESTS => {
-                        let started = StartedOperation {
-                            comm,
-                            rank,
-                            number,
-                            is_root,
-                            role: collective,
-                        };
-                        requests.operations.insert(request, started);
+                        requests.operations.insert(request, part);
                     }
-                    _ => self.comms[comm as usize].leave(number),
+                    _ => self.comms[part.queue as usize].leave(part.number),
                 }
             }
             CategoryRole::StartsTransfer => {
@@ -125,24 +112,41 @@ impl WaitPass<'_> {
         call.posted.sort_by(|a, b| b.time.total_cmp(&a.time));
     }
 
-    /// The queue that a collective call is in, and the rank there.
-    pub(super) fn queue_of(&mut self, call: &mut OpenCall, role: CollectiveRole) -> (u32, i32) {
+    /// A rank comes to its next collective operation with a call.
+    fn come(
+        &mut self,
+        call: &OpenCall,
+        role: CollectiveRole,
+        is_root: Option<bool>,
+        arrival: Arrival,
+    ) -> RankInOperation {
+        let (queue, rank) = (self.queue_of(call, role), call.line.rank);
+        let number = self.comms[queue as usize].come(rank, is_root, role, arrival);
+        RankInOperation {
+            queue,
+            number,
+            rank,
+            is_root,
+            role,
+        }
+    }
+
+    /// The queue that a collective call is in.
+    fn queue_of(&mut self, call: &OpenCall, role: CollectiveRole) -> u32 {
         if !matches!(
             role.pattern,
             WaitPattern::FileCollective | WaitPattern::Window
         ) {
-            return (call.line.comm, call.line.rank);
+            return call.line.comm;
         }
-        let size = self
-            .comms
+        let comms = &mut self.comms;
+        let size = comms
             .get(call.line.comm as usize)
             .map_or(0, |comm| comm.size);
-        let comms = &mut self.comms;
-        let comm = *self.others.entry(call.category).or_insert_with(|| {
+        *self.others.entry(call.category).or_insert_with(|| {
             comms.push(OperationQueue::new(size));
             comms.len() as u32 - 1
-        });
-        (comm, call.line.rank)
+        })
     }
 
     pub(super) fn end_call(&mut self, mut call: OpenCall, time: f64) {
@@ -160,26 +164,14 @@ impl WaitPass<'_> {
             call.late_receive.filter(|end| end.time < time),
             WaitPattern::LateReceiver,
         );
-        if let (CategoryRole::Collective(role), Some((number, is_root))) =
-            (call.role, call.operation)
-        {
-            let (comm, rank) = self.queue_of(&mut call, role);
-            let end = self.end_operation(&mut call, comm, rank, number, is_root, role);
-            keep(end, role.pattern);
-        }
-        for request in std::mem::take(&mut call.completes) {
-            let operations = &mut self.requests_of(lane_number).operations;
-            if let Some(started) = operations.remove(&request) {
-                let StartedOperation {
-                    comm,
-                    rank,
-                    number,
-                    is_root,
-                    role,
-                } = started;
-                let end = self.end_operation(&mut call, comm, rank, number, is_root, role);
-                keep(end, role.pattern);
-            }
+        let operations = &mut self.requests_of(lane_number).operations;
+        let completed = call
+            .completes
+            .iter()
+            .filter_map(|request| operations.remove(request));
+        let parts: Vec<RankInOperation> = call.operation.into_iter().chain(completed).collect();
+        for part in &parts {
+            keep(self.end_operation(&mut call, part), part.role.pattern);
         }
         let mut waited_until = call.enter;
         if let Some((end, pattern)) = latest.filter(|(end, _)| end.time > call.enter) {
@@ -249,18 +241,10 @@ impl WaitPass<'_> {
     }
 
     /// A call ends its part in a collective operation. Gives the rank that came last.
-    pub(super) fn end_operation(
-        &mut self,
-        call: &mut OpenCall,
-        comm: u32,
-        rank: i32,
-        number: u64,
-        is_root: Option<bool>,
-        role: CollectiveRole,
-    ) -> Option<WaitEnd> {
-        let queue = &mut self.comms[comm as usize];
-        let needed = queue.needed(number, rank, call.line.lane, is_root, role);
-        queue.leave(number);
+    fn end_operation(&mut self, call: &mut OpenCall, part: &RankInOperation) -> Option<WaitEnd> {
+        let queue = &mut self.comms[part.queue as usize];
+        let needed = queue.needed(part, call.line.lane);
+        queue.leave(part.number);
         let needed = needed?;
         call.needs = later(&call.needs, &needed.clocks);
         needed.last.map(|last| WaitEnd {

@@ -39,6 +39,19 @@ pub(super) struct Needed {
     pub clocks: ReplayClocks,
 }
 
+/// A rank's part in a collective operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RankInOperation {
+    /// Queue of the operation, and number in it.
+    pub queue: u32,
+    pub number: u64,
+    /// Rank in the communicator.
+    pub rank: i32,
+    /// Whether the rank is the root, if that is known.
+    pub is_root: Option<bool>,
+    pub role: CollectiveRole,
+}
+
 /// The collective operations of one communicator.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OperationQueue {
@@ -109,14 +122,14 @@ impl OperationQueue {
     }
 
     /// Whom a rank waited for in an operation, of those that have come to it.
-    pub(super) fn needed(
-        &self,
-        number: u64,
-        rank: i32,
-        lane: u32,
-        is_root: Option<bool>,
-        role: CollectiveRole,
-    ) -> Option<Needed> {
+    pub(super) fn needed(&self, part: &RankInOperation, lane: u32) -> Option<Needed> {
+        let RankInOperation {
+            number,
+            rank,
+            is_root,
+            role,
+            ..
+        } = *part;
         let operation = self
             .kept
             .get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;

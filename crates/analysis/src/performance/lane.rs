@@ -1,6 +1,7 @@
 //! What a thread of a rank is doing: its open states, the MPI call it is in, and the time it has spent.
 
 use super::clocks::ReplayClocks;
+use super::collective::RankInOperation;
 use super::history::{RecentHistory, RootCause};
 use super::role::CategoryRole;
 use super::wait::CallPlace;
@@ -74,8 +75,8 @@ pub(super) struct OpenCall {
     pub late_send: Option<WaitEnd>,
     /// The receive that was posted last for the messages that the call sent.
     pub late_receive: Option<WaitEnd>,
-    /// Number of a collective operation that the call is part of, and whether this rank is its root, if that is known.
-    pub operation: Option<(u64, Option<bool>)>,
+    /// The collective operation that the call is part of from its begin to its end.
+    pub operation: Option<RankInOperation>,
     /// Messages that the call sends.
     pub sends: Vec<u32>,
     /// Requests that the call completes.
@@ -94,16 +95,6 @@ impl OpenCall {
     }
 }
 
-/// A collective operation that a request stands for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct StartedOperation {
-    pub comm: u32,
-    pub rank: i32,
-    pub number: u64,
-    pub is_root: Option<bool>,
-    pub role: super::role::CollectiveRole,
-}
-
 /// The requests of a rank that no call has completed yet. Any of its threads may.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RankRequests {
@@ -112,7 +103,7 @@ pub(super) struct RankRequests {
     /// Messages that are being sent, by request.
     pub sends: HashMap<u32, u32>,
     /// Collective operations that were begun, by request.
-    pub operations: HashMap<u32, StartedOperation>,
+    pub operations: HashMap<u32, RankInOperation>,
 }
 
 /// A thread of a rank.

@@ -21,10 +21,11 @@ pub mod words;
 
 use clocks::Assumption;
 use critical_path::{PathPiece, PathProfile};
+use lane::ThreadLane;
 use pass::WaitPass;
 use trace_model::{Definitions, Drawable, TimeBBox};
 #[cfg(feature = "spill")]
-use trace_model::{DrawableOrder, Source, Stop};
+use trace_model::{DrawableOrder, Source, Stop, for_each_in_order};
 
 pub use report::{
     ActivityOnPath, ActivityTime, Efficiencies, FocusTimes, PerformanceReport, PlaceInTrace,
@@ -77,13 +78,19 @@ pub fn analyse(
     source: &dyn Source,
     options: PerformanceOptions,
 ) -> Result<PerformanceReport, Stop> {
-    analyse_in_order(source.definitions(), options, |put| in_order(source, put))
+    analyse_in_order(source.definitions(), options, |put| {
+        for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
+            put(drawable);
+            Ok(())
+        })
+        .map(drop)
+    })
 }
 
 /// Analyses drawables that `pass` gives in order of their beginnings, each of the two times that it is called.
 ///
 /// # Errors
-/// Those of `pass`.
+/// The errors of `pass`.
 pub fn analyse_in_order<E>(
     definitions: &Definitions,
     options: PerformanceOptions,
@@ -95,7 +102,7 @@ pub fn analyse_in_order<E>(
     first.finish();
     let focus = first.focus_range();
     let path = first.take_path();
-    let slowest = first.slowest_activity(&path);
+    let slowest = first.slowest_activity();
     let assumptions = [
         Assumption::as_measured(),
         first.balanced(),
@@ -114,24 +121,6 @@ pub fn analyse_in_order<E>(
     ))
 }
 
-/// Gives the drawables of a source in order of their beginnings.
-#[cfg(feature = "spill")]
-fn in_order(source: &dyn Source, put: &mut dyn FnMut(&Drawable<'_>)) -> Result<(), Stop> {
-    if source.order() == DrawableOrder::Start {
-        source.for_each(&mut |drawable| {
-            put(drawable);
-            Ok(())
-        })?;
-        return Ok(());
-    }
-    let mut sorter = trace_model::Sorter::new(DrawableOrder::Start);
-    source.for_each(&mut |drawable| Ok(sorter.push(drawable)?))?;
-    sorter.finish(&mut |drawable| {
-        put(drawable);
-        Ok(())
-    })
-}
-
 impl WaitPass<'_> {
     fn focus_range(&self) -> TimeBBox {
         TimeBBox {
@@ -146,31 +135,23 @@ impl WaitPass<'_> {
         let focus = self.focus_range();
         std::mem::take(&mut self.edges).path(lane, focus.earliest, focus.latest)
     }
+
     /// All ranks compute as long as the mean of them.
     fn balanced(&self) -> Assumption {
         let mains = || self.lanes.iter().filter(|lane| lane.is_main());
         let mean = mains().map(|lane| lane.useful).sum::<f64>() / mains().count().max(1) as f64;
-        let factor = |useful: f64| if useful > 0.0 { mean / useful } else { 1.0 };
-        let lanes = self.lanes.iter();
+        let factor = |lane: &ThreadLane| match lane.is_main() && lane.useful > 0.0 {
+            true => mean / lane.useful,
+            false => 1.0,
+        };
         Assumption {
-            computing: lanes
-                .map(|lane| {
-                    if lane.is_main() {
-                        factor(lane.useful)
-                    } else {
-                        1.0
-                    }
-                })
-                .collect(),
+            computing: self.lanes.iter().map(factor).collect(),
             ..Assumption::as_measured()
         }
     }
 
-    /// The program's own state with the most time, if it has any on the lanes of the path.
-    fn slowest_activity(&self, path: &[PathPiece]) -> Option<u32> {
-        if path.is_empty() {
-            return None;
-        }
+    /// The program's own state with the most time.
+    fn slowest_activity(&self) -> Option<u32> {
         let categories = (0..self.times.len() as u32).filter(|&nth| self.is_region(nth));
         let time = |nth: &u32| self.times[*nth as usize].exclusive;
         categories

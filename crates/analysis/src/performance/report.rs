@@ -82,6 +82,13 @@ pub struct TimeByUse {
     pub files: f64,
 }
 
+impl TimeByUse {
+    /// Share of so many seconds of the time of all ranks.
+    pub fn share(&self, seconds: f64) -> f64 {
+        part(seconds, self.all)
+    }
+}
+
 /// Time that threads spent in one thing.
 #[derive(Clone, Debug, Serialize)]
 pub struct ActivityTime {
@@ -123,7 +130,7 @@ pub struct Efficiencies {
 pub struct PlaceInTrace {
     /// Rank that waits.
     pub rank: i32,
-    /// Its thread.
+    /// Thread of the rank.
     pub thread: i32,
     /// Begin of the wait, seconds.
     pub from: f64,
@@ -142,7 +149,7 @@ pub struct WaitGroup {
     pub call: String,
     /// Rank that was waited for.
     pub culprit: i32,
-    /// Its thread.
+    /// Thread of the culprit.
     pub culprit_thread: i32,
     /// Seconds of all that waited.
     pub seconds: f64,
@@ -171,7 +178,7 @@ pub struct WaitGroup {
 pub struct RootCauseSum {
     /// The rank.
     pub rank: i32,
-    /// Its thread.
+    /// Thread of the rank.
     pub thread: i32,
     /// What it did meanwhile; `None` is computing outside of any state.
     pub activity: Option<String>,
@@ -188,7 +195,7 @@ pub struct RootCauseSum {
 pub struct RankOnPath {
     /// The rank.
     pub rank: i32,
-    /// Its thread.
+    /// Thread of the rank.
     pub thread: i32,
     /// Seconds on the path.
     pub seconds: f64,
@@ -563,7 +570,7 @@ impl ReportBuilder<'_, '_> {
                 "drawables with a time that is no number",
             ),
             (
-                self.pass.waits.ungrouped.1,
+                self.pass.waits.ungrouped,
                 "waits that are in no group: there are too many groups",
             ),
         ];

@@ -109,9 +109,8 @@ impl RoleFinder {
         if shows(category).is_some() {
             return CategoryRole::FileOperation;
         }
-        let name = category.name.to_str();
-        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let name = &name[..end.unwrap_or(name.len())];
+        let name = category.function_name();
+        let name = name.as_str();
         match self.functions.get(name) {
             Some(&role) => role,
             None if name.starts_with("MPI_") || name.starts_with("MPIX_") => {

@@ -21,7 +21,7 @@ impl WaitPass<'_> {
     }
 
     /// A message leaves its sender.
-    pub(super) fn send(&mut self, held: &HeldMessage) {
+    fn send(&mut self, held: &HeldMessage) {
         let time = self.now;
         self.advance(held.from, time);
         let lane = &mut self.lanes[held.from as usize];
@@ -136,7 +136,7 @@ impl WaitPass<'_> {
     }
 
     /// A call that only looked for a message found this one, if it was sent while it looked.
-    pub(super) fn end_probe(&mut self, message: &TravellingMessage) {
+    fn end_probe(&mut self, message: &TravellingMessage) {
         let lane = &mut self.lanes[message.to as usize];
         let Some(probe) = lane.probe.take() else {
             return;
@@ -152,7 +152,6 @@ impl WaitPass<'_> {
             match &mut lane.call {
                 Some(call) => {
                     call.clocks[nth] += shift;
-                    call.needs[nth] = call.needs[nth].max(call.clocks[nth]);
                 }
                 None => lane.clocks[nth] += shift,
             }

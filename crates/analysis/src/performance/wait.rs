@@ -114,7 +114,7 @@ impl WaitSum {
 
 /// Root causes that are kept of a group.
 const MAX_CAUSES: usize = 32;
-/// Groups of waits that are kept; what comes later with another key is added to the pattern only.
+/// Groups of waits that are kept; what comes later with another key is only counted.
 const MAX_GROUPS: usize = 1 << 16;
 
 /// Sums of waits.
@@ -122,8 +122,8 @@ const MAX_GROUPS: usize = 1 << 16;
 pub(super) struct WaitSums {
     pub by_key: HashMap<WaitKey, WaitSum>,
     pub by_cause: HashMap<RootCause, (f64, u64)>,
-    /// Seconds and number of waits that are in no group.
-    pub ungrouped: (f64, u64),
+    /// Number of waits that are in no group.
+    pub ungrouped: u64,
 }
 
 impl WaitSums {
@@ -143,8 +143,7 @@ impl WaitSums {
             culprit: wait.culprit,
         };
         if self.by_key.len() >= MAX_GROUPS && !self.by_key.contains_key(&key) {
-            self.ungrouped.0 += seconds;
-            self.ungrouped.1 += 1;
+            self.ungrouped += 1;
             return;
         }
         let sum = self.by_key.entry(key).or_insert_with(|| WaitSum {

@@ -1,8 +1,8 @@
 //! What was found, in words.
 
-use super::report::WaitGroup;
+use super::report::{RootCauseSum, WaitGroup};
 use super::wait::WaitPattern;
-use trace_model::units::digits;
+use trace_model::units::percent;
 
 /// A rank, or one of its threads other than the main one: `rank 3`, `rank 3 thread 1`.
 pub fn rank(rank: i32, thread: i32) -> String {
@@ -44,10 +44,22 @@ impl WaitGroup {
         }
         if self.pattern == WaitPattern::LateSender && self.wrong_order > 0.1 * self.seconds {
             text.push_str(&format!(
-                "; {} % of it in the wrong order: an earlier message was received later",
-                digits(100.0 * self.wrong_order / self.seconds)
+                "; {} of it in the wrong order: an earlier message was received later",
+                percent(self.wrong_order / self.seconds)
             ));
         }
         text
+    }
+}
+
+impl RootCauseSum {
+    /// How much of so many seconds of waiting is due to the rank, and what it did: `90 % of the waiting is due to rank 3, which was computing.`
+    pub fn words(&self, waiting: f64) -> String {
+        format!(
+            "{} of the waiting is due to {}, {}.",
+            percent(self.seconds / waiting),
+            rank(self.rank, self.thread),
+            did(self.activity.as_deref())
+        )
     }
 }

@@ -383,21 +383,11 @@ pub fn collect(
     source: &dyn trace_model::Source,
     options: StatisticsOptions,
 ) -> Result<(Statistics, trace_model::Losses), trace_model::Stop> {
-    use trace_model::{DrawableOrder, Sorter};
+    use trace_model::{DrawableOrder, for_each_in_order};
     let mut collector = StatisticsCollector::new(source.definitions(), options);
-    let losses = if source.order() == DrawableOrder::Start {
-        source.for_each(&mut |drawable| {
-            collector.put(drawable);
-            Ok(())
-        })?
-    } else {
-        let mut sorter = Sorter::new(DrawableOrder::Start);
-        let losses = source.for_each(&mut |drawable| Ok(sorter.push(drawable)?))?;
-        sorter.finish(&mut |drawable| {
-            collector.put(drawable);
-            Ok(())
-        })?;
-        losses
-    };
+    let losses = for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
+        collector.put(drawable);
+        Ok(())
+    })?;
     Ok((collector.finish(), losses))
 }

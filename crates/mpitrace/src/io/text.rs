@@ -2,12 +2,15 @@
 
 use super::tables::{self, IoTable};
 use super::{findings, names};
+use crate::terminal;
 use crate::terminal::table::{TableCell, TextTable, Width};
 use crate::terminal::units::{bytes, counted, time};
 use analysis::io::{AccessTotals, Doing, IoReport, Slow};
 use io_attribution::{Actor, AttributionTotals, FileRole};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Characters of a line of text.
+const MAX_LINE: usize = 100;
 /// Rows of tables that may be long.
 const MAX_TABLE_ROWS: usize = 20;
 
@@ -61,19 +64,9 @@ impl ReportText {
     }
 
     fn wrapped(&mut self, first: &str, text: &str) {
-        let mut line = first.to_owned();
-        let indent = " ".repeat(first.len());
-        for word in text.split_whitespace() {
-            if line.len() > first.len() && line.chars().count() + 1 + word.chars().count() > 100 {
-                self.line(line.trim_end());
-                line.clone_from(&indent);
-            }
-            if line.len() > first.len() {
-                line.push(' ');
-            }
-            line.push_str(word);
+        for line in terminal::wrapped(first, text, MAX_LINE) {
+            self.line(&line);
         }
-        self.line(line.trim_end());
     }
 
     /// The first rows of a table, and how many there are more.

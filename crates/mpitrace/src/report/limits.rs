@@ -12,10 +12,7 @@ const FIGURES: [Figure; 7] = [
     ("communication-efficiency", |r| r.efficiencies.communication),
     ("serialisation-efficiency", |r| r.efficiencies.serialisation),
     ("transfer-efficiency", |r| r.efficiencies.transfer),
-    ("waiting-share", |r| match r.time.all > 0.0 {
-        true => r.time.waiting / r.time.all,
-        false => 0.0,
-    }),
+    ("waiting-share", |r| r.time.share(r.time.waiting)),
     ("seconds", |r| r.focus.seconds),
 ];
 

@@ -1,9 +1,10 @@
 //! The report for people: one screen of 80 columns.
 
 use crate::terminal;
-use analysis::performance::words::{did, rank};
+use crate::terminal::units::counted;
+use analysis::performance::words::rank;
 use analysis::performance::{PerformanceReport, WaitGroup};
-use trace_model::units::{digits, duration};
+use trace_model::units::{digits, duration, percent};
 
 /// Columns of the page.
 const COLUMNS: usize = 80;
@@ -36,7 +37,7 @@ struct Page {
 
 impl Page {
     fn line(&mut self, line: &str) {
-        self.text.push_str(terminal::clean(line).trim_end());
+        self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
 
@@ -47,31 +48,10 @@ impl Page {
 
     /// A text behind `first`, wrapped at the end of the page.
     fn wrapped(&mut self, first: &str, text: &str) {
-        let indent = " ".repeat(first.chars().count());
-        let mut line = first.to_owned();
-        let mut is_begun = false;
-        for word in text.split(' ') {
-            if is_begun && line.chars().count() + 1 + word.chars().count() > COLUMNS {
-                self.line(&line);
-                line.clone_from(&indent);
-                is_begun = false;
-            }
-            if is_begun {
-                line.push(' ');
-            }
-            line.push_str(word);
-            is_begun = true;
+        for line in terminal::wrapped(first, text, COLUMNS) {
+            self.line(&line);
         }
-        self.line(&line);
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", digits(share * 100.0))
-}
-
-fn counted(number: u64, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 fn head(page: &mut Page, name: &str, report: &PerformanceReport) {
@@ -105,13 +85,7 @@ fn head(page: &mut Page, name: &str, report: &PerformanceReport) {
 fn verdict(page: &mut Page, report: &PerformanceReport) {
     let time = &report.time;
     let efficiencies = &report.efficiencies;
-    let share = |seconds: f64| {
-        if time.all > 0.0 {
-            seconds / time.all
-        } else {
-            0.0
-        }
-    };
+    let share = |seconds| time.share(seconds);
     page.head("Verdict");
     let mut text = format!(
         "The ranks compute {} of the time.",
@@ -133,8 +107,12 @@ fn verdict(page: &mut Page, report: &PerformanceReport) {
                 duration(seconds),
                 percent(share(seconds))
             ));
-            if seconds == time.waiting {
-                text.push_str(&why_they_wait(report));
+            let cause = report
+                .root_causes
+                .first()
+                .filter(|_| seconds == time.waiting);
+            if let Some(cause) = cause {
+                text.push_str(&format!(" {}", cause.words(time.waiting)));
             }
         }
         None => {}
@@ -151,23 +129,6 @@ fn verdict(page: &mut Page, report: &PerformanceReport) {
     page.wrapped("  ", &text);
 }
 
-/// Who the waits are due to in the end.
-fn why_they_wait(report: &PerformanceReport) -> String {
-    let Some(first) = report.root_causes.first() else {
-        return String::new();
-    };
-    let part = match report.time.waiting > 0.0 {
-        true => first.seconds / report.time.waiting,
-        false => 0.0,
-    };
-    let what = did(first.activity.as_deref());
-    format!(
-        " {} of the waiting is due to {}, {what}.",
-        percent(part),
-        rank(first.rank, first.thread)
-    )
-}
-
 fn time(page: &mut Page, report: &PerformanceReport) {
     let time = &report.time;
     page.head("Where the time goes                       all ranks     share");
@@ -177,11 +138,7 @@ fn time(page: &mut Page, report: &PerformanceReport) {
         ("MPI: transfer and overhead", time.transfer),
         ("files", time.files),
     ] {
-        let share = if time.all > 0.0 {
-            seconds / time.all
-        } else {
-            0.0
-        };
+        let share = time.share(seconds);
         if seconds > 0.0 {
             let bar = "█".repeat((share * 16.0).round() as usize);
             page.line(&format!(

@@ -28,6 +28,27 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// The lines of a text of at most `columns` characters, as far as its words allow: the first behind `first`, the others as far to the right.
+pub fn wrapped(first: &str, text: &str, columns: usize) -> Vec<String> {
+    let indent = " ".repeat(first.chars().count());
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut has_words = false;
+    for word in text.split_whitespace() {
+        if has_words && line.chars().count() + 1 + word.chars().count() > columns {
+            lines.push(std::mem::replace(&mut line, indent.clone()));
+            has_words = false;
+        }
+        if has_words {
+            line.push(' ');
+        }
+        line.push_str(word);
+        has_words = true;
+    }
+    lines.push(line.trim_end().to_owned());
+    lines
+}
+
 /// Standard output, cleaned if it is a terminal.
 pub fn stdout() -> Stdout {
     let out = io::stdout().lock();

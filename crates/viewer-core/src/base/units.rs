@@ -1,13 +1,6 @@
 //! Numbers as people read them.
 
-pub use trace_model::units::{bytes, duration};
-
-use trace_model::units::digits;
-
-/// A share: `12.3 %`.
-pub fn percent(share: f64) -> String {
-    format!("{} %", digits(share * 100.0))
-}
+pub use trace_model::units::{bytes, duration, percent};
 
 /// One or more: `1 call`, `2 calls`.
 pub fn count(number: u64, one: &str) -> String {

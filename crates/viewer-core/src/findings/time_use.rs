@@ -1,12 +1,11 @@
 //! Findings about where the time went: the top categories, and ranks that compute longer than others.
 
-use analysis::performance::{PerformanceReport, words};
+use analysis::performance::PerformanceReport;
 use std::collections::BTreeMap;
 
 use super::builder::{FindingBuilder, MAX_ITEMS};
 use super::pass::DrawablePass;
 use super::summary::{FindingItem, FindingTarget, TraceFinding};
-use super::waits::part;
 use crate::base::units::{count, duration, percent};
 use crate::trace::class::ActivityClass;
 use crate::trace::states::TraceState;
@@ -200,12 +199,7 @@ fn efficiency(report: &PerformanceReport) -> String {
         percent(found.transfer)
     );
     if let Some(cause) = report.root_causes.first() {
-        text.push_str(&format!(
-            " {} of the waiting is due to {}, {}.",
-            percent(part(cause.seconds, report.time.waiting)),
-            words::rank(cause.rank, cause.thread),
-            words::did(cause.activity.as_deref())
-        ));
+        text.push_str(&format!(" {}", cause.words(report.time.waiting)));
     }
     text
 }

@@ -18,7 +18,7 @@ impl FindingBuilder<'_, '_> {
         Some(TraceFinding {
             id: "waits".into(),
             title: "Waits".into(),
-            value: percent(part(report.time.waiting, report.time.all)),
+            value: percent(report.time.share(report.time.waiting)),
             sentence: format!(
                 "Ranks wait for others for {} of {}. The most: {}.",
                 duration(report.time.waiting),
@@ -70,9 +70,4 @@ impl FindingBuilder<'_, '_> {
             .position(|line| line.line.rank == rank && line.line.thread == 0)?;
         u32::try_from(at).ok()
     }
-}
-
-/// A part of a whole; 0 of nothing.
-pub(super) fn part(of: f64, whole: f64) -> f64 {
-    if whole > 0.0 { of / whole } else { 0.0 }
 }

@@ -113,9 +113,8 @@ impl ClassFinder {
                 false => ActivityClass::Disk,
             };
         }
-        let name = category.name.to_str();
-        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let name = &name[..end.unwrap_or(name.len())];
+        let name = category.function_name();
+        let name = name.as_str();
         match self.functions.get(name) {
             Some(&class) => class,
             None if name.starts_with("MPI_File_") => ActivityClass::Io,
