@@ -2,10 +2,11 @@
 
 use super::clocks::later;
 use super::collective::{Arrival, OperationQueue, RankInOperation};
-use super::history::RootCause;
+use super::history::{CausedStretch, RootCause};
 use super::lane::{EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, WaitEnd};
 use super::message::{EndedCall, SenderCall};
-use super::pass::WaitPass;
+use super::pass::{WaitPass, region_place};
+use super::use_times::UseSums;
 use super::role::{CategoryRole, CollectiveRole, Needs};
 use super::wait::{CallPlace, Wait, WaitPattern};
 
@@ -42,6 +43,7 @@ impl WaitPass<'_> {
             category,
             role,
             line,
+            region: self.lanes[line.lane as usize].region,
             enter: start.max(self.focus.from.min(self.focus.to)),
             clocks,
             needs: clocks,
@@ -205,15 +207,11 @@ impl WaitPass<'_> {
                 message.sender = SenderCall::Ended(ended);
             }
         }
-        let transfer = time - waited_until;
         let is_file_call = call.role.is_file_call();
-        let focus = self.focus;
-        let in_focus = |from: f64, to: f64| (to.min(focus.to) - from.max(focus.from)).max(0.0);
+        let transfer = self.focus.within(waited_until, time);
         let after = later(&call.clocks, &call.needs);
+        self.add_call(&call, time, waited_until);
         let lane = &mut self.lanes[lane_number as usize];
-        if is_file_call {
-            lane.files += in_focus(waited_until, time);
-        }
         let cause = RootCause {
             lane: lane_number,
             activity: Some(call.category),
@@ -224,7 +222,7 @@ impl WaitPass<'_> {
                 true => 1.0,
                 false => self.assumptions[nth].transfer,
             };
-            after[nth] + transfer.max(0.0) * factor
+            after[nth] + transfer * factor
         });
         lane.since = time;
         if call.role == CategoryRole::Probe {
@@ -235,8 +233,39 @@ impl WaitPass<'_> {
                 clocks: [call.clocks, lane.clocks],
             });
         }
-        if lane.end_clocks.is_none() && time >= focus.to {
+        if lane.end_clocks.is_none() && time >= self.focus.to {
             lane.end_clocks = Some(after);
+        }
+    }
+
+    /// Adds a call that has ended to the sums of its communicator, and to those of files.
+    fn add_call(&mut self, call: &OpenCall, time: f64, waited_until: f64) {
+        let lane = &mut self.lanes[call.line.lane as usize];
+        let is_main = lane.thread == 0;
+        let in_calls = self.focus.within(call.enter, time);
+        let mut sums = UseSums {
+            in_calls,
+            ..UseSums::default()
+        };
+        if call.role.is_file_call() {
+            sums.file_calls = self.focus.within(waited_until, time);
+            lane.sums.file_calls += sums.file_calls;
+            if is_main {
+                self.by_region[region_place(call.region)].file_calls += sums.file_calls;
+                let spans = &mut self.spans;
+                self.focus.parts(waited_until, time, |from, to| {
+                    spans
+                        .iter_mut()
+                        .for_each(|spans| spans.add_file_call(from, to));
+                });
+            }
+        }
+        if is_main
+            && in_calls > 0.0
+            && let Some((by_comm, count)) = self.by_comm.get_mut(call.line.comm as usize)
+        {
+            by_comm.add(&sums);
+            *count += 1;
         }
     }
 
@@ -265,6 +294,8 @@ impl WaitPass<'_> {
         let CallPlace {
             lane,
             line,
+            comm,
+            region,
             category,
         } = call;
         let is_late_news = finding == Finding::AfterTheCall;
@@ -277,7 +308,7 @@ impl WaitPass<'_> {
             lane: end.lane,
             activity: culprit.call.as_ref().map(|call| call.category),
         };
-        let mut causes = culprit.history.causes(from, end.time, otherwise);
+        let causes = culprit.history.causes(from, end.time, otherwise);
         let waiting = &mut self.lanes[lane as usize];
         for stretch in &causes {
             match is_late_news {
@@ -287,15 +318,22 @@ impl WaitPass<'_> {
         }
         let from = from.max(self.focus.from);
         let to = end.time.min(self.focus.to);
-        if to <= from {
+        let seconds = self.focus.within(from, to);
+        if seconds <= 0.0 {
             return;
         }
-        for stretch in &mut causes {
-            stretch.from = stretch.from.max(from);
-            stretch.to = stretch.to.min(to);
+        let causes = self.in_focus(&causes);
+        let waiting = &mut self.lanes[lane as usize];
+        waiting.sums.waiting += seconds;
+        if waiting.thread == 0 {
+            self.by_region[region_place(region)].waiting += seconds;
+            if let Some((by_comm, _)) = self.by_comm.get_mut(comm as usize) {
+                by_comm.waiting += seconds;
+            }
+            for spans in &mut self.spans {
+                spans.add_wait(&causes);
+            }
         }
-        causes.retain(|stretch| stretch.to > stretch.from);
-        self.lanes[lane as usize].waited += to - from;
         for stretch in &causes {
             self.lanes[stretch.cause.lane as usize].caused += stretch.seconds();
         }
@@ -307,9 +345,21 @@ impl WaitPass<'_> {
             line,
             from,
             to,
+            seconds,
             culprit: end.lane,
             is_wrong_order,
         };
         self.waits.add(&wait, &causes);
+    }
+
+    /// The parts of stretches that lie in the focus.
+    fn in_focus(&self, stretches: &[CausedStretch]) -> Vec<CausedStretch> {
+        let mut parts = Vec::with_capacity(stretches.len());
+        for &stretch in stretches {
+            self.focus.parts(stretch.from, stretch.to, |from, to| {
+                parts.push(CausedStretch { from, to, ..stretch });
+            });
+        }
+        parts
     }
 }

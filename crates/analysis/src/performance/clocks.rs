@@ -2,6 +2,14 @@
 
 /// Replays that one pass makes at a time.
 pub(super) const REPLAYS: usize = 3;
+/// The replay in which data moves in no time.
+pub(super) const IDEAL: usize = 0;
+/// Of the first pass: the replay in which everything takes as long as it did.
+pub(super) const MEASURED: usize = 1;
+/// Of the second pass: the replay in which all ranks compute as long as the mean.
+pub(super) const BALANCED: usize = 1;
+/// Of the second pass: the replay in which the slowest state of the program takes half of its time.
+pub(super) const FASTER: usize = 2;
 
 /// Seconds since the beginning of the focus, one for each replay.
 pub(super) type ReplayClocks = [f64; REPLAYS];

@@ -4,6 +4,7 @@ use super::clocks::ReplayClocks;
 use super::collective::RankInOperation;
 use super::history::{RecentHistory, RootCause};
 use super::role::CategoryRole;
+use super::use_times::UseSums;
 use super::wait::CallPlace;
 use std::collections::HashMap;
 
@@ -24,6 +25,8 @@ pub(super) struct OpenState {
     pub serial: u64,
     pub category: u32,
     pub role: CategoryRole,
+    /// Its places in the rows of what the watched rank does.
+    pub happenings: [Option<u32>; 2],
 }
 
 /// What ended a wait: the other rank, and when it did what was waited for.
@@ -66,6 +69,8 @@ pub(super) struct OpenCall {
     pub category: u32,
     pub role: CategoryRole,
     pub line: LineUse,
+    /// The program's own state in which it was called.
+    pub region: Option<u32>,
     pub enter: f64,
     /// Clocks when it began.
     pub clocks: ReplayClocks,
@@ -90,6 +95,8 @@ impl OpenCall {
         CallPlace {
             lane: self.line.lane,
             line: self.line.id,
+            comm: self.line.comm,
+            region: self.region,
             category: self.category,
         }
     }
@@ -122,14 +129,10 @@ pub(super) struct ThreadLane {
     pub clocks: ReplayClocks,
     /// Clocks at the end of the focus, once it has come.
     pub end_clocks: Option<ReplayClocks>,
-    /// Seconds in the focus outside of MPI and of file operations.
-    pub useful: f64,
-    /// Seconds in the focus in file operations and calls of MPI-IO, without waiting there.
-    pub files: f64,
-    /// Seconds in the focus in MPI, with MPI-IO.
-    pub in_calls: f64,
-    /// Seconds in the focus in which it waited.
-    pub waited: f64,
+    /// Seconds in the focus by use.
+    pub sums: UseSums,
+    /// The innermost of the program's own states that it is in.
+    pub region: Option<u32>,
     /// Seconds in the focus in which others waited for it, as the root cause.
     pub caused: f64,
     pub history: RecentHistory,
@@ -153,10 +156,8 @@ impl ThreadLane {
             since: f64::NEG_INFINITY,
             clocks: ReplayClocks::default(),
             end_clocks: None,
-            useful: 0.0,
-            files: 0.0,
-            in_calls: 0.0,
-            waited: 0.0,
+            sums: UseSums::default(),
+            region: None,
             caused: 0.0,
             history: RecentHistory::default(),
             probe: None,
@@ -188,10 +189,7 @@ impl ThreadLane {
         self.now = self.now.max(time);
         self.since = self.since.max(time);
         self.clocks = ReplayClocks::default();
-        self.useful = 0.0;
-        self.files = 0.0;
-        self.in_calls = 0.0;
-        self.waited = 0.0;
+        self.sums = UseSums::default();
         self.caused = 0.0;
         if let Some(call) = &mut self.call {
             call.enter = call.enter.max(time);

@@ -8,39 +8,53 @@ mod clocks;
 mod collective;
 mod critical_path;
 mod ending;
+mod focus;
 mod history;
 mod lane;
 mod message;
 mod pass;
+mod phases;
+mod repetition;
 mod report;
 mod request_info;
 mod role;
+mod spans;
 mod transfers;
+mod use_times;
 mod wait;
+mod watched_rank;
 pub mod words;
 
-use clocks::Assumption;
+use clocks::{Assumption, BALANCED, FASTER, IDEAL, REPLAYS};
 use critical_path::{PathPiece, PathProfile};
 use lane::ThreadLane;
 use pass::WaitPass;
+use report::SecondOutcome;
+use spans::Spans;
 use trace_model::{Definitions, Drawable, TimeBBox};
 #[cfg(feature = "spill")]
 use trace_model::{DrawableOrder, Source, Stop, for_each_in_order};
 
 pub use report::{
     ActivityOnPath, ActivityTime, Efficiencies, FocusTimes, PerformanceReport, PlaceInTrace,
-    RankOnPath, RankTimes, RootCauseSum, TimeByUse, WaitGroup, WhatIf,
+    RankOnPath, RankTimes, RegionTimes, CommunicatorTimes, RootCauseSum, SpanTimes, WaitGroup, WhatIf,
 };
+pub use phases::{ActivityInPhases, ProgramPhases};
+pub use use_times::TimeByUse;
 pub use wait::WaitPattern;
+use watched_rank::WatchedRank;
 
-/// What part of a trace is looked at.
-#[derive(Clone, Copy, Debug, Default)]
+/// What part of a trace is looked at, and what is wanted beside the sums.
+#[derive(Clone, Debug, Default)]
 pub struct PerformanceOptions {
-    /// Range of time, seconds; `None` is from the latest end of MPI_Init to the earliest begin of MPI_Finalize.
-    pub window: Option<TimeBBox>,
+    /// Ranges of time in order, which do not overlap; none is from the latest end of MPI_Init to the earliest begin of MPI_Finalize.
+    pub focus: Vec<TimeBBox>,
+    /// Parts of equal length that the focus is cut into for figures over time; 0 for none.
+    pub parts: usize,
 }
 
-/// The first of the two passes, for who has the drawables at hand: its report lacks what was done on the critical path, and replays.
+/// The first of the two passes, for who has the drawables at hand: its report lacks what was done on the critical path, replays, and figures over
+/// time.
 pub struct PerformanceCollector<'a> {
     definitions: &'a Definitions,
     pass: WaitPass<'a>,
@@ -48,11 +62,13 @@ pub struct PerformanceCollector<'a> {
 
 impl<'a> PerformanceCollector<'a> {
     /// A collector for a trace with these definitions.
-    pub fn new(definitions: &'a Definitions, options: PerformanceOptions) -> Self {
-        let ideal = std::array::from_fn(|_| Assumption::ideal_network());
+    pub fn new(definitions: &'a Definitions, options: &PerformanceOptions) -> Self {
+        let measured = std::array::from_fn(|_| Assumption::as_measured());
+        let mut assumptions: [Assumption; REPLAYS] = measured;
+        assumptions[IDEAL] = Assumption::ideal_network();
         PerformanceCollector {
             definitions,
-            pass: WaitPass::new(definitions, options.window, ideal),
+            pass: WaitPass::new(definitions, &options.focus, assumptions),
         }
     }
 
@@ -65,7 +81,7 @@ impl<'a> PerformanceCollector<'a> {
     pub fn finish(mut self) -> PerformanceReport {
         self.pass.finish();
         let path = self.pass.take_path();
-        report::build(self.definitions, &self.pass, None, &path, None)
+        report::build(self.definitions, &self.pass, None, &path)
     }
 }
 
@@ -76,7 +92,7 @@ impl<'a> PerformanceCollector<'a> {
 #[cfg(feature = "spill")]
 pub fn analyse(
     source: &dyn Source,
-    options: PerformanceOptions,
+    options: &PerformanceOptions,
 ) -> Result<PerformanceReport, Stop> {
     analyse_in_order(source.definitions(), options, |put| {
         for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
@@ -93,55 +109,78 @@ pub fn analyse(
 /// The errors of `pass`.
 pub fn analyse_in_order<E>(
     definitions: &Definitions,
-    options: PerformanceOptions,
+    options: &PerformanceOptions,
     mut pass: impl FnMut(&mut dyn FnMut(&Drawable<'_>)) -> Result<(), E>,
 ) -> Result<PerformanceReport, E> {
     let mut collector = PerformanceCollector::new(definitions, options);
+    let first = &mut collector.pass;
+    first.watched = WatchedRank::lowest(&first.lanes, first.comms.len());
     pass(&mut |drawable| collector.put(drawable))?;
     let mut first = collector.pass;
     first.finish();
-    let focus = first.focus_range();
     let path = first.take_path();
+    let phases = first.take_phases();
     let slowest = first.slowest_activity();
-    let assumptions = [
-        Assumption::as_measured(),
-        first.balanced(),
-        Assumption::faster(slowest),
-    ];
-    let mut second = WaitPass::new(definitions, Some(focus), assumptions);
-    second.path = Some(PathProfile::new(&path, second.lanes.len()));
+    let mut assumptions: [Assumption; REPLAYS] =
+        std::array::from_fn(|_| Assumption::ideal_network());
+    assumptions[BALANCED] = first.balanced();
+    assumptions[FASTER] = Assumption::faster(slowest);
+    let mut second = WaitPass::new(definitions, &first.focus.ranges(), assumptions);
+    let lanes = second.lanes.len();
+    second.path = Some(PathProfile::new(&path, lanes));
+    let categories = second.categories.len();
+    let phase_spans = (phases.iter()).map(|phases| Spans::new(&phases.ranges, lanes, categories));
+    let parts = first.parts(options.parts);
+    let part_spans = (!parts.is_empty()).then(|| Spans::new(&parts, lanes, 0));
+    second.spans = phase_spans.chain(part_spans).collect();
     pass(&mut |drawable| second.put(drawable))?;
     second.finish();
-    Ok(report::build(
-        definitions,
-        &first,
-        Some(&second),
-        &path,
+    let outcome = SecondOutcome {
+        phase_spans: phases.is_some().then(|| second.spans.remove(0)),
+        part_spans: second.spans.pop(),
+        pass: second,
+        phases,
         slowest,
-    ))
+    };
+    Ok(report::build(definitions, &first, Some(&outcome), &path))
 }
 
 impl WaitPass<'_> {
-    fn focus_range(&self) -> TimeBBox {
-        TimeBBox {
-            earliest: self.focus.from,
-            latest: self.focus.to,
-        }
+    /// Ranges of equal length, so many of them, of a focus without gaps; none of another one.
+    fn parts(&self, number: usize) -> Vec<TimeBBox> {
+        let [focus] = self.focus.ranges()[..] else {
+            return Vec::new();
+        };
+        let at = |nth: usize| {
+            let part = nth as f64 / number.max(1) as f64;
+            focus.earliest + part * (focus.latest - focus.earliest)
+        };
+        let part = |nth| TimeBBox {
+            earliest: at(nth),
+            latest: if nth + 1 == number { focus.latest } else { at(nth + 1) },
+        };
+        (0..number).map(part).collect()
     }
 
     /// The critical path. It ends on the lane that would be the last in a network without delay.
     fn take_path(&mut self) -> Vec<PathPiece> {
         let [(_, lane), ..] = self.lengths();
-        let focus = self.focus_range();
-        std::mem::take(&mut self.edges).path(lane, focus.earliest, focus.latest)
+        let path = std::mem::take(&mut self.edges).path(lane, self.focus.from, self.focus.to);
+        let mut pieces = Vec::with_capacity(path.len());
+        for piece in path {
+            self.focus.parts(piece.from, piece.to, |from, to| {
+                pieces.push(PathPiece { from, to, ..piece });
+            });
+        }
+        pieces
     }
 
     /// All ranks compute as long as the mean of them.
     fn balanced(&self) -> Assumption {
         let mains = || self.lanes.iter().filter(|lane| lane.is_main());
-        let mean = mains().map(|lane| lane.useful).sum::<f64>() / mains().count().max(1) as f64;
-        let factor = |lane: &ThreadLane| match lane.is_main() && lane.useful > 0.0 {
-            true => mean / lane.useful,
+        let mean = mains().map(|lane| lane.sums.computing).sum::<f64>() / mains().count().max(1) as f64;
+        let factor = |lane: &ThreadLane| match lane.is_main() && lane.sums.computing > 0.0 {
+            true => mean / lane.sums.computing,
             false => 1.0,
         };
         Assumption {

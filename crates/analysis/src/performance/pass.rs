@@ -1,15 +1,19 @@
 //! One pass over the drawables of a trace: calls begin and end in order of time, messages leave and arrive, and what each call waited for is found
 //! where it ends.
 
-use super::clocks::{Assumption, REPLAYS, ReplayClocks, later};
+use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
+use super::focus::Focus;
 use super::ending::Ending;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
 use super::request_info::RequestInfo;
 use super::role::{CategoryRole, RoleFinder};
+use super::spans::{Doing, LaneStretch, Spans};
+use super::use_times::UseSums;
 use super::wait::WaitSums;
+use super::watched_rank::WatchedRank;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use trace_model::{Actor, Category, Definitions, Drawable, TimeBBox, Topology, lane_of};
@@ -36,25 +40,17 @@ pub(super) struct PassCounts {
     pub unknown_roots: u64,
 }
 
+/// Place of a region in sums by region.
+pub(super) fn region_place(region: Option<u32>) -> usize {
+    region.map_or(0, |category| category as usize + 1)
+}
+
 /// Seconds of a category in the focus.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CategoryTime {
     pub count: u64,
     /// Without the time of what is nested in it.
     pub exclusive: f64,
-}
-
-/// The range of time that is looked at.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FocusRange {
-    pub from: f64,
-    /// Infinite as long as the end has not come.
-    pub to: f64,
-    /// Whether it follows from the calls that begin and end the run; else it was given.
-    pub is_automatic: bool,
-    /// Whether a rank has left MPI_Init, and whether one has come to MPI_Finalize.
-    pub has_begin: bool,
-    pub has_end: bool,
 }
 
 /// The state of the pass, and what it has found.
@@ -67,6 +63,8 @@ pub(super) struct WaitPass<'a> {
     pub lanes: Vec<ThreadLane>,
     pub(super) requests: Vec<RankRequests>,
     pub(super) comms: Vec<OperationQueue>,
+    /// Numbers of the communicators in the trace.
+    pub comm_numbers: Vec<i32>,
     /// Operations on files and windows, whose communicator the trace does not tell, by category.
     pub(super) others: HashMap<u32, u32>,
     pub(super) endings: BinaryHeap<Reverse<Ending>>,
@@ -76,23 +74,31 @@ pub(super) struct WaitPass<'a> {
     /// Messages that were sent so far.
     pub(super) sent: u64,
     pub(super) messages: TravellingMessages,
-    pub focus: FocusRange,
+    pub focus: Focus,
     pub(super) restart: Option<f64>,
     pub(super) assumptions: [Assumption; REPLAYS],
     pub waits: WaitSums,
     pub edges: WaitEdges,
     pub path: Option<PathProfile>,
+    /// Sums over spans of time, of each list of spans that is wanted.
+    pub spans: Vec<Spans>,
+    /// What one rank does, to find iterations in it; `None` if they are not wanted.
+    pub watched: Option<WatchedRank>,
     pub times: Vec<CategoryTime>,
+    /// Sums of main threads by the innermost region: at 0 outside of any, then by category.
+    pub by_region: Vec<UseSums>,
+    /// Sums of calls of main threads by communicator, and number of the calls.
+    pub by_comm: Vec<(UseSums, u64)>,
     pub counts: PassCounts,
     pub bounds: TimeBBox,
 }
 
 impl<'a> WaitPass<'a> {
-    /// A pass over a trace with these definitions. `window` is the range of time to look at; none is from the latest end of MPI_Init to the earliest
-    /// begin of MPI_Finalize.
+    /// A pass over a trace with these definitions. `focus` are the ranges of time to look at; none is from the latest end of MPI_Init to the
+    /// earliest begin of MPI_Finalize.
     pub(super) fn new(
         definitions: &'a Definitions,
-        window: Option<TimeBBox>,
+        focus: &[TimeBBox],
         assumptions: [Assumption; REPLAYS],
     ) -> WaitPass<'a> {
         let finder = RoleFinder::new();
@@ -102,6 +108,7 @@ impl<'a> WaitPass<'a> {
         let mut rank_places: HashMap<i32, u32> = HashMap::new();
         let mut comm_numbers: HashMap<i32, u32> = HashMap::new();
         let mut members: Vec<std::collections::HashSet<i32>> = Vec::new();
+        let mut numbers = Vec::new();
         let mut lines = HashMap::new();
         for line in &definitions.lines {
             let place = lane_of(line);
@@ -121,6 +128,7 @@ impl<'a> WaitPass<'a> {
                 });
             let comm = *comm_numbers.entry(line.comm).or_insert_with(|| {
                 members.push(std::collections::HashSet::new());
+                numbers.push(line.comm);
                 members.len() as u32 - 1
             });
             members[comm as usize].insert(line.comm_rank);
@@ -150,6 +158,8 @@ impl<'a> WaitPass<'a> {
                 .map(|(nth, c)| (c.index, nth))
                 .collect(),
             times: vec![CategoryTime::default(); categories.len()],
+            by_region: vec![UseSums::default(); categories.len() + 1],
+            by_comm: vec![(UseSums::default(), 0); members.len()],
             categories,
             lines,
             lanes,
@@ -157,6 +167,7 @@ impl<'a> WaitPass<'a> {
             comms: (members.iter())
                 .map(|ranks| OperationQueue::new(ranks.len() as u32))
                 .collect(),
+            comm_numbers: numbers,
             others: HashMap::new(),
             endings: BinaryHeap::new(),
             held: Vec::new(),
@@ -164,18 +175,14 @@ impl<'a> WaitPass<'a> {
             serial: 0,
             sent: 0,
             messages: TravellingMessages::default(),
-            focus: FocusRange {
-                from: window.map_or(f64::NEG_INFINITY, |window| window.earliest),
-                to: window.map_or(f64::INFINITY, |window| window.latest),
-                is_automatic: window.is_none(),
-                has_begin: false,
-                has_end: false,
-            },
+            focus: Focus::new(focus),
             restart: None,
             assumptions,
             waits: WaitSums::default(),
             edges: WaitEdges::default(),
             path: None,
+            spans: Vec::new(),
+            watched: None,
             counts: PassCounts::default(),
             bounds: TimeBBox::EMPTY,
         }
@@ -245,9 +252,8 @@ impl<'a> WaitPass<'a> {
     /// Ends the input.
     pub(super) fn finish(&mut self) {
         self.go_to(f64::INFINITY);
-        let end = self.focus.to.min(self.bounds.latest);
-        self.focus.to = end;
-        self.focus.from = self.focus.from.max(self.bounds.earliest).min(end);
+        self.focus.end(self.bounds);
+        let end = self.focus.to;
         for lane in 0..self.lanes.len() as u32 {
             self.advance(lane, end);
             self.end_focus(lane);
@@ -293,6 +299,10 @@ impl<'a> WaitPass<'a> {
         }
         let is_counted = start < self.focus.to && end > self.focus.from;
         self.times[category as usize].count += u64::from(is_counted);
+        let happenings = match &mut self.watched {
+            Some(watched) => watched.begin(line, category, role, start),
+            None => Default::default(),
+        };
         let lane = &mut self.lanes[line.lane as usize];
         lane.is_used = true;
         if lane.call.is_none() {
@@ -302,7 +312,11 @@ impl<'a> WaitPass<'a> {
             serial,
             category,
             role,
+            happenings,
         });
+        if role == CategoryRole::Region {
+            lane.region = Some(category);
+        }
         self.endings
             .push(Reverse(Ending::state(end, serial, line.lane)));
         if role.is_call() && self.lanes[line.lane as usize].call.is_none() {
@@ -318,6 +332,14 @@ impl<'a> WaitPass<'a> {
                 lane.note_activity(lane_number, time);
             }
             let state = lane.stack.remove(at);
+            if state.role == CategoryRole::Region {
+                let mut regions = lane.stack.iter().rev();
+                let region = regions.find(|state| state.role == CategoryRole::Region);
+                lane.region = region.map(|state| state.category);
+            }
+            if let Some(watched) = &mut self.watched {
+                watched.end(state.happenings, time);
+            }
             if state.role == CategoryRole::Init && self.focus.is_automatic && !self.focus.has_end {
                 self.restart = Some(time);
             }
@@ -330,11 +352,10 @@ impl<'a> WaitPass<'a> {
     /// Adds up what a lane did from its latest event to `time`.
     #[inline]
     pub(super) fn advance(&mut self, lane_number: u32, time: f64) {
-        let focus = self.focus;
         let lane = &mut self.lanes[lane_number as usize];
-        let (from, to) = (lane.now.max(focus.from), time.min(focus.to));
+        let (from, to) = (lane.now.max(self.focus.from), time.min(self.focus.to));
         lane.now = lane.now.max(time);
-        let seconds = to - from;
+        let seconds = self.focus.within(from, to);
         if seconds > 0.0 && seconds.is_finite() {
             let top = lane.stack.last();
             if let Some(top) = top {
@@ -344,25 +365,43 @@ impl<'a> WaitPass<'a> {
             if let Some(path) = &mut self.path {
                 path.add(lane_number, from, to, category);
             }
-            if lane.call.is_some() {
-                lane.in_calls += seconds;
-            } else {
-                let is_file = top.is_some_and(|top| top.role == CategoryRole::FileOperation);
-                if is_file {
-                    lane.files += seconds;
-                } else {
-                    lane.useful += seconds;
-                }
+            let doing = match top {
+                _ if lane.call.is_some() => Doing::Call,
+                Some(top) if top.role == CategoryRole::FileOperation => Doing::FileOperation,
+                _ => Doing::Computing,
+            };
+            let is_main = lane.thread == 0;
+            for spans in &mut self.spans {
+                spans.add(&LaneStretch {
+                    lane: lane_number,
+                    is_main,
+                    doing,
+                    category,
+                    from,
+                    to,
+                    clock: lane.clocks[IDEAL],
+                });
+            }
+            let place = |sums: &mut UseSums| match doing {
+                Doing::Computing => sums.computing += seconds,
+                Doing::FileOperation => sums.file_operations += seconds,
+                Doing::Call => sums.in_calls += seconds,
+            };
+            place(&mut lane.sums);
+            if is_main {
+                place(&mut self.by_region[region_place(lane.region)]);
+            }
+            if doing != Doing::Call {
                 for (clock, assumption) in lane.clocks.iter_mut().zip(&self.assumptions) {
-                    let factor = match is_file {
-                        true => 1.0,
-                        false => assumption.factor(lane_number, category),
+                    let factor = match doing {
+                        Doing::Computing => assumption.factor(lane_number, category),
+                        _ => 1.0,
                     };
                     *clock += seconds * factor;
                 }
             }
         }
-        if time >= focus.to && lane.call.is_none() {
+        if time >= self.focus.to && lane.call.is_none() {
             lane.end_clocks.get_or_insert(lane.clocks);
         }
     }
@@ -394,6 +433,11 @@ impl<'a> WaitPass<'a> {
         self.waits = WaitSums::default();
         self.edges.clear();
         self.times.fill(CategoryTime::default());
+        self.by_region.fill(UseSums::default());
+        self.by_comm.fill(Default::default());
+        if let Some(watched) = &mut self.watched {
+            watched.restart();
+        }
     }
 
     /// Replay clocks at the end of the focus: of each replay the latest one, and the lane that has it.

@@ -1,8 +1,12 @@
 //! What the analysis found: numbers with names, in the order of their weight.
 
+use super::clocks::{BALANCED, FASTER, IDEAL, MEASURED};
 use super::critical_path::PathPiece;
 use super::history::RootCause;
 use super::pass::WaitPass;
+use super::phases::{PhaseRanges, ProgramPhases};
+use super::spans::{Span, Spans};
+use super::use_times::{TimeByUse, UseSums};
 use super::wait::{Wait, WaitPattern};
 use serde::Serialize;
 use trace_model::Definitions;
@@ -44,8 +48,16 @@ pub struct PerformanceReport {
     pub path_activities: Vec<ActivityOnPath>,
     /// How long the focus would be under other assumptions.
     pub what_if: Vec<WhatIf>,
+    /// Iterations of the program's main loop, where one was found.
+    pub phases: Option<ProgramPhases>,
+    /// Parts of the focus of equal length, in order, if they were wanted.
+    pub over_time: Vec<SpanTimes>,
     /// By rank.
     pub by_rank: Vec<RankTimes>,
+    /// By the innermost of the program's own states, the longest first.
+    pub by_region: Vec<RegionTimes>,
+    /// By communicator, the longest first.
+    pub by_communicator: Vec<CommunicatorTimes>,
     /// What the trace does not tell, in words.
     pub notes: Vec<String>,
 }
@@ -57,36 +69,16 @@ pub struct FocusTimes {
     pub from: f64,
     /// End in the time of the trace.
     pub to: f64,
-    /// Length.
+    /// Length, without what is left out in between.
     pub seconds: f64,
+    /// Number of its ranges: 1 unless something is left out in between.
+    pub ranges: usize,
     /// From the begin of the trace to that of the focus.
     pub before: f64,
     /// From the end of the focus to that of the trace.
     pub after: f64,
     /// Whether it is the time between MPI_Init and MPI_Finalize; else it was chosen, or the trace has no such calls.
     pub is_between_init_and_finalize: bool,
-}
-
-/// Time of the main threads of all ranks.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct TimeByUse {
-    /// Ranks times the length of the focus.
-    pub all: f64,
-    /// Outside of MPI and of file operations.
-    pub computing: f64,
-    /// Waiting for other ranks.
-    pub waiting: f64,
-    /// In MPI without waiting: transfer and overhead.
-    pub transfer: f64,
-    /// In file operations and MPI-IO, without waiting for ranks.
-    pub files: f64,
-}
-
-impl TimeByUse {
-    /// Share of so many seconds of the time of all ranks.
-    pub fn share(&self, seconds: f64) -> f64 {
-        part(seconds, self.all)
-    }
 }
 
 /// Time that threads spent in one thing.
@@ -246,6 +238,63 @@ pub struct RankTimes {
     pub caused: f64,
 }
 
+/// Figures of a span of time: a phase, or a part of the focus.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpanTimes {
+    /// Begin in the time of the trace.
+    pub from: f64,
+    /// End in the time of the trace.
+    pub to: f64,
+    /// Length.
+    pub seconds: f64,
+    /// Time of the main threads of all ranks.
+    pub time: TimeByUse,
+    /// Efficiencies of the main threads of ranks.
+    pub efficiencies: Efficiencies,
+    /// Rank that most of the waiting is due to; `None` if nobody waits.
+    pub cause_rank: Option<i32>,
+    /// What that rank did meanwhile; `None` is computing outside of any state.
+    pub cause_activity: Option<String>,
+}
+
+/// Times of the main threads of all ranks in one of the program's own states, without those nested in it.
+#[derive(Clone, Debug, Serialize)]
+pub struct RegionTimes {
+    /// The state; `None` is outside of any.
+    pub region: Option<String>,
+    /// Number of its states that reach into the focus; 0 of outside.
+    pub count: u64,
+    /// Share of the time of all ranks.
+    pub share: f64,
+    /// Time by use.
+    pub time: TimeByUse,
+}
+
+/// Times of the main threads of all ranks in calls on one communicator.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CommunicatorTimes {
+    /// Number in the trace; 0 is MPI_COMM_WORLD.
+    pub communicator: i32,
+    /// Its ranks.
+    pub ranks: u32,
+    /// Number of calls.
+    pub calls: u64,
+    /// Share of the time of all ranks.
+    pub share: f64,
+    /// Time by use.
+    pub time: TimeByUse,
+}
+
+/// What the second pass found.
+pub(super) struct SecondOutcome<'a> {
+    pub pass: WaitPass<'a>,
+    pub phases: Option<PhaseRanges>,
+    pub phase_spans: Option<Spans>,
+    pub part_spans: Option<Spans>,
+    /// Category of the program's own state with the most time.
+    pub slowest: Option<u32>,
+}
+
 /// A part of a whole; 0 of nothing.
 fn part(of: f64, whole: f64) -> f64 {
     if whole > 0.0 { of / whole } else { 0.0 }
@@ -255,14 +304,19 @@ fn part(of: f64, whole: f64) -> f64 {
 pub(super) fn build(
     definitions: &Definitions,
     first: &WaitPass<'_>,
-    second: Option<&WaitPass<'_>>,
+    second: Option<&SecondOutcome<'_>>,
     path: &[PathPiece],
-    slowest: Option<u32>,
 ) -> PerformanceReport {
     let builder = ReportBuilder {
         pass: first,
-        seconds: (first.focus.to - first.focus.from).max(0.0),
+        seconds: first.focus.seconds(),
     };
+    let phases = second.and_then(|second| {
+        let (ranges, spans) = (second.phases.as_ref()?, second.phase_spans.as_ref()?);
+        let (phases, name) = (builder.spans(spans), |nth| builder.name(nth));
+        Some(ProgramPhases::of(ranges, spans, phases, builder.seconds, name))
+    });
+    let parts = second.and_then(|second| second.part_spans.as_ref());
     let mut hosts: Vec<&String> = (definitions.lines.iter())
         .filter_map(|line| line.host.as_ref())
         .collect();
@@ -284,11 +338,26 @@ pub(super) fn build(
         waits: builder.waits(),
         root_causes: builder.root_causes(),
         path_ranks: builder.path_ranks(path),
-        path_activities: second.map_or(Vec::new(), |second| builder.path_activities(second)),
-        what_if: second.map_or(Vec::new(), |second| builder.what_if(second, slowest)),
+        path_activities: second.map_or(Vec::new(), |second| builder.path_activities(&second.pass)),
+        what_if: second.map_or(Vec::new(), |second| builder.what_if(second)),
+        phases,
+        over_time: parts.map_or(Vec::new(), |parts| builder.spans(parts)),
         by_rank: builder.by_rank(),
+        by_region: builder.by_region(),
+        by_communicator: builder.by_communicator(),
         notes: builder.notes(),
     }
+}
+
+/// How ranks computed in a span of time; seconds.
+struct SpanComputing {
+    seconds: f64,
+    /// Of all ranks.
+    all: f64,
+    longest: f64,
+    longest_rank: i32,
+    /// Length of a replay in which data moves in no time.
+    ideal: f64,
 }
 
 struct ReportBuilder<'p, 'a> {
@@ -318,12 +387,13 @@ impl ReportBuilder<'_, '_> {
     }
 
     fn focus(&self) -> FocusTimes {
-        let focus = self.pass.focus;
+        let focus = &self.pass.focus;
         let bounds = self.pass.bounds;
         FocusTimes {
             from: focus.from,
             to: focus.to,
             seconds: self.seconds,
+            ranges: focus.ranges().len(),
             before: (focus.from - bounds.earliest).max(0.0),
             after: (bounds.latest - focus.to).max(0.0),
             is_between_init_and_finalize: focus.is_automatic && focus.has_begin && focus.has_end,
@@ -331,20 +401,9 @@ impl ReportBuilder<'_, '_> {
     }
 
     fn time(&self) -> TimeByUse {
-        let sum = |value: fn(&super::lane::ThreadLane) -> f64| self.mains().map(value).sum::<f64>();
-        let all = self.all();
-        let (computing, waiting, files) = (
-            sum(|lane| lane.useful),
-            sum(|lane| lane.waited),
-            sum(|lane| lane.files),
-        );
-        TimeByUse {
-            all,
-            computing,
-            waiting,
-            files,
-            transfer: (all - computing - waiting - files).max(0.0),
-        }
+        let mut sums = UseSums::default();
+        self.mains().for_each(|lane| sums.add(&lane.sums));
+        sums.of_all(self.all())
     }
 
     fn activities(&self) -> Vec<ActivityTime> {
@@ -373,23 +432,56 @@ impl ReportBuilder<'_, '_> {
     }
 
     fn efficiencies(&self) -> Efficiencies {
-        let longest = self.mains().max_by(|a, b| a.useful.total_cmp(&b.useful));
-        let longest_computing = longest.map_or(0.0, |lane| lane.useful);
-        let sum: f64 = self.mains().map(|lane| lane.useful).sum();
-        let mean_computing = part(sum, self.mains().count() as f64);
-        let [(ideal, _), ..] = self.pass.lengths();
-        let ideal_seconds = ideal.min(self.seconds).max(longest_computing);
+        let computing = |lane: &super::lane::ThreadLane| lane.sums.computing;
+        let longest = self.mains().max_by(|a, b| computing(a).total_cmp(&computing(b)));
+        let (ideal, _) = self.pass.lengths()[IDEAL];
+        self.efficiencies_of(SpanComputing {
+            seconds: self.seconds,
+            all: self.mains().map(computing).sum(),
+            longest: longest.map_or(0.0, computing),
+            longest_rank: longest.map_or(0, |lane| lane.rank),
+            ideal,
+        })
+    }
+
+    fn efficiencies_of(&self, span: SpanComputing) -> Efficiencies {
+        let mean_computing = part(span.all, self.mains().count() as f64);
+        let longest_computing = span.longest;
+        let ideal_seconds = span.ideal.min(span.seconds).max(longest_computing);
         Efficiencies {
-            parallel: part(mean_computing, self.seconds),
+            parallel: part(mean_computing, span.seconds),
             load_balance: part(mean_computing, longest_computing),
-            communication: part(longest_computing, self.seconds),
+            communication: part(longest_computing, span.seconds),
             serialisation: part(longest_computing, ideal_seconds),
-            transfer: part(ideal_seconds, self.seconds),
+            transfer: part(ideal_seconds, span.seconds),
             ideal_seconds,
             longest_computing,
-            longest_computing_rank: longest.map_or(0, |lane| lane.rank),
+            longest_computing_rank: span.longest_rank,
             mean_computing,
         }
+    }
+
+    fn spans(&self, spans: &Spans) -> Vec<SpanTimes> {
+        let span = |span: &Span| {
+            let seconds = span.to - span.from;
+            let longest = span.causes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            SpanTimes {
+                from: span.from,
+                to: span.to,
+                seconds,
+                time: span.sums.of_all(seconds * self.mains().count() as f64),
+                efficiencies: self.efficiencies_of(SpanComputing {
+                    seconds,
+                    all: span.sums.computing,
+                    longest: span.longest_computing,
+                    longest_rank: self.rank(span.longest_lane).0,
+                    ideal: span.ideal_to - span.ideal_from,
+                }),
+                cause_rank: longest.map(|(cause, _)| self.rank(cause.lane).0),
+                cause_activity: longest.and_then(|(cause, _)| self.activity(cause.activity)),
+            }
+        };
+        spans.spans.iter().map(span).collect()
     }
 
     fn place(&self, wait: &Wait) -> PlaceInTrace {
@@ -511,8 +603,11 @@ impl ReportBuilder<'_, '_> {
         activities
     }
 
-    fn what_if(&self, second: &WaitPass<'_>, slowest: Option<u32>) -> Vec<WhatIf> {
-        let [(measured, _), (balanced, _), (faster, _)] = second.lengths();
+    fn what_if(&self, second: &SecondOutcome<'_>) -> Vec<WhatIf> {
+        let (measured, _) = self.pass.lengths()[MEASURED];
+        let lengths = second.pass.lengths();
+        let [(balanced, _), (faster, _)] = [BALANCED, FASTER].map(|nth| lengths[nth]);
+        let slowest = second.slowest;
         let of = |assumption: String, length: f64| {
             // Relative to a replay of what was measured, so that what replays leave out cancels out.
             let seconds = self.seconds * part(length, measured);
@@ -538,15 +633,54 @@ impl ReportBuilder<'_, '_> {
             .mains()
             .map(|lane| RankTimes {
                 rank: lane.rank,
-                computing: lane.useful,
-                mpi: lane.in_calls,
-                waiting: lane.waited,
-                files: lane.files,
+                computing: lane.sums.computing,
+                mpi: lane.sums.in_calls,
+                waiting: lane.sums.waiting,
+                files: lane.sums.files(),
                 caused: lane.caused,
             })
             .collect();
         ranks.sort_by_key(|rank| rank.rank);
         ranks
+    }
+
+    fn by_region(&self) -> Vec<RegionTimes> {
+        let all = self.all();
+        let regions = (0u32..).zip(&self.pass.by_region).map(|(place, sums)| {
+            let category = place.checked_sub(1);
+            let count = category.map_or(0, |nth| self.pass.times[nth as usize].count);
+            let time = sums.times();
+            RegionTimes {
+                region: self.activity(category),
+                count,
+                share: part(time.all, all),
+                time,
+            }
+        });
+        let mut regions: Vec<RegionTimes> = regions.filter(|region| region.time.all > 0.0).collect();
+        regions.sort_by(|a, b| b.time.all.total_cmp(&a.time.all));
+        regions
+    }
+
+    fn by_communicator(&self) -> Vec<CommunicatorTimes> {
+        let all = self.all();
+        let numbers = self.pass.comm_numbers.iter();
+        let comms = numbers.zip(&self.pass.comms).zip(&self.pass.by_comm);
+        let mut comms: Vec<CommunicatorTimes> = comms
+            .filter(|(_, (_, calls))| *calls > 0)
+            .map(|((&communicator, comm), &(sums, calls))| {
+                let time = sums.times();
+                CommunicatorTimes {
+                    communicator,
+                    ranks: comm.size,
+                    calls,
+                    share: part(time.all, all),
+                    time,
+                }
+            })
+            .collect();
+        comms.sort_by(|a, b| b.time.all.total_cmp(&a.time.all));
+        comms
     }
 
     fn notes(&self) -> Vec<String> {

@@ -54,6 +54,10 @@ pub(super) struct CallPlace {
     pub lane: u32,
     /// The number by which vertices name its timeline.
     pub line: i32,
+    /// Place of its communicator among those of the trace.
+    pub comm: u32,
+    /// The program's own state in which it was called.
+    pub region: Option<u32>,
     pub category: u32,
 }
 
@@ -68,6 +72,8 @@ pub(super) struct Wait {
     /// From when to when, seconds.
     pub from: f64,
     pub to: f64,
+    /// How much of that is in the focus.
+    pub seconds: f64,
     /// Lane of the rank that was waited for.
     pub culprit: u32,
     /// Of a late sender: whether a message that was sent earlier was received later.
@@ -129,7 +135,7 @@ pub(super) struct WaitSums {
 impl WaitSums {
     /// Adds a wait with its causes, which add up to it.
     pub(super) fn add(&mut self, wait: &Wait, causes: &[CausedStretch]) {
-        let seconds = wait.to - wait.from;
+        let seconds = wait.seconds;
         for stretch in causes {
             if self.by_cause.len() < MAX_GROUPS || self.by_cause.contains_key(&stretch.cause) {
                 let cause = self.by_cause.entry(stretch.cause).or_default();
@@ -172,7 +178,7 @@ impl WaitSums {
                 sum.causes.push((stretch.cause, stretch.seconds()));
             }
         }
-        if sum.longest.to - sum.longest.from < seconds {
+        if sum.longest.seconds < seconds {
             sum.longest = *wait;
         }
         let (word, bit) = (wait.lane as usize / 64, wait.lane % 64);

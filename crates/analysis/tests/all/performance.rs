@@ -1,6 +1,8 @@
 //! Waits, replays and the critical path of made-up runs, against a simulator that makes the run one event at a time.
 
-use analysis::performance::{PerformanceOptions, PerformanceReport, WaitPattern, analyse_in_order};
+use analysis::performance::{
+    PerformanceOptions, PerformanceReport, TimeByUse, WaitPattern, analyse_in_order,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -180,10 +182,15 @@ fn vertex(tick: u64, rank: usize) -> Vertex {
     }
 }
 
-/// Makes a run of these steps, which all ranks end at the same time.
+/// Makes a run of these steps.
 fn simulate(steps: &[Step]) -> (Simulated, u64) {
     let mut run = Simulated::default();
     steps.iter().for_each(|step| run.step(*step));
+    ended(run)
+}
+
+/// All ranks end a run at the same time.
+fn ended(mut run: Simulated) -> (Simulated, u64) {
     let end = run.now.iter().copied().max().unwrap_or(0) + 1;
     for rank in 0..RANKS {
         let rest = (end - run.now[rank]) as u32;
@@ -204,7 +211,7 @@ fn simulate(steps: &[Step]) -> (Simulated, u64) {
     (run, end)
 }
 
-fn analysed(run: &Simulated, window: Option<TimeBBox>) -> PerformanceReport {
+fn analysed(run: &Simulated, focus: &[TimeBBox]) -> PerformanceReport {
     let mut categories: Vec<Category> = (0..)
         .zip(NAMES)
         .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::WHITE))
@@ -223,8 +230,11 @@ fn analysed(run: &Simulated, window: Option<TimeBBox>) -> PerformanceReport {
             .collect(),
         ..Definitions::default()
     };
-    let options = PerformanceOptions { window };
-    let Ok(report) = analyse_in_order::<Infallible>(&definitions, options, |put| {
+    let options = PerformanceOptions {
+        focus: focus.to_vec(),
+        parts: 7,
+    };
+    let Ok(report) = analyse_in_order::<Infallible>(&definitions, &options, |put| {
         for (topology, category, vertices, info) in &run.drawables {
             put(&Drawable {
                 topology: *topology,
@@ -255,7 +265,7 @@ fn late_senders_in_the_wrong_order_are_told() {
         }
         run.drawables
             .sort_by(|a, b| a.2[0].time.total_cmp(&b.2[0].time));
-        let report = analysed(&run, None);
+        let report = analysed(&run, &[]);
         let wrong: f64 = report.waits.iter().map(|group| group.wrong_order).sum();
         assert_eq!(wrong, expected * TICK, "{received:?}: {:?}", report.waits);
     }
@@ -266,7 +276,7 @@ proptest! {
     #[test]
     fn reports_say_what_was_simulated(steps in prop::collection::vec(step(), 0..60)) {
         let (run, end) = simulate(&steps);
-        let report = analysed(&run, None);
+        let report = analysed(&run, &[]);
         let seconds = |ticks: u64| ticks as f64 * TICK;
         prop_assert_eq!(report.focus.seconds, seconds(end));
         prop_assert!(report.focus.is_between_init_and_finalize);
@@ -290,17 +300,103 @@ proptest! {
         prop_assert!(report.notes.is_empty(), "{:?}", report.notes);
     }
 
-    /// Two windows together have what the whole has.
+    /// Two windows together have what the whole has, and a focus of both.
     #[test]
-    fn windows_add_up(steps in prop::collection::vec(step(), 1..40), part in 0.1f64..0.9) {
+    fn windows_add_up(
+        steps in prop::collection::vec(step(), 1..40),
+        part in 0.0f64..0.5,
+        other in 0.5f64..1.0,
+    ) {
         let (run, end) = simulate(&steps);
-        let whole = analysed(&run, None);
-        let (from, to) = (8.0 * TICK, (8 + end) as f64 * TICK);
-        let middle = from + (part * end as f64).round() * TICK;
-        let of = |earliest, latest| analysed(&run, Some(TimeBBox { earliest, latest }));
-        let parts = [of(from, middle), of(middle, to)];
-        let sum = |value: fn(&PerformanceReport) -> f64| parts.iter().map(value).sum::<f64>();
-        prop_assert_eq!(sum(|report| report.time.computing), whole.time.computing);
-        prop_assert_eq!(sum(|report| report.time.waiting), whole.time.waiting);
+        let whole = analysed(&run, &[]);
+        let at = |part: f64| (8.0 + (part * end as f64).round()) * TICK;
+        let range = |from, to| TimeBBox { earliest: at(from), latest: at(to) };
+        let ranges = [range(0.0, part), range(part, other), range(other, 1.0)];
+        let ranges: Vec<TimeBBox> = ranges.into_iter().filter(|range| range.latest > range.earliest).collect();
+        let parts: Vec<PerformanceReport> = ranges.iter().map(|range| analysed(&run, &[*range])).collect();
+        let figures: [fn(&PerformanceReport) -> f64; 4] = [
+            |report| report.focus.seconds,
+            |report| report.time.computing,
+            |report| report.time.waiting,
+            |report| report.time.transfer,
+        ];
+        for figure in figures {
+            prop_assert_eq!(parts.iter().map(figure).sum::<f64>(), figure(&whole));
+        }
+        if let ([first, _, last], [one, _, two]) = (&ranges[..], &parts[..]) {
+            let both = analysed(&run, &[*first, *last]);
+            for figure in figures {
+                prop_assert_eq!(figure(one) + figure(two), figure(&both));
+            }
+            let groups: f64 = both.waits.iter().map(|group| group.seconds).sum();
+            prop_assert_eq!(groups, both.time.waiting);
+            let caused: f64 = both.root_causes.iter().map(|cause| cause.seconds).sum();
+            prop_assert_eq!(caused, both.time.waiting);
+            let on_path: f64 = both.path_ranks.iter().map(|on_path| on_path.seconds).sum();
+            prop_assert_eq!(on_path, both.focus.seconds);
+        }
+    }
+
+    /// What is told by part of the time, by region and by rank adds up to the whole.
+    #[test]
+    fn parts_add_up(steps in prop::collection::vec(step(), 0..60)) {
+        let (run, _) = simulate(&steps);
+        let report = analysed(&run, &[]);
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        for figure in [
+            (|time| time.computing) as fn(&TimeByUse) -> f64,
+            |time| time.waiting,
+            |time| time.transfer,
+            |time| time.all,
+        ] {
+            let whole = figure(&report.time);
+            let parts: f64 = report.over_time.iter().map(|part| figure(&part.time)).sum();
+            prop_assert!(near(parts, whole), "{parts} {whole}");
+            let regions: f64 = report.by_region.iter().map(|region| figure(&region.time)).sum();
+            prop_assert!(near(regions, whole), "{regions} {whole}: {:?}", report.by_region);
+        }
+        let ideal: f64 = report.over_time.iter().map(|part| part.efficiencies.ideal_seconds).sum();
+        prop_assert!(ideal >= report.efficiencies.ideal_seconds - 1e-9);
+        let longest = report.over_time.iter().map(|part| part.efficiencies.longest_computing);
+        prop_assert!(longest.sum::<f64>() >= report.efficiencies.longest_computing - 1e-9);
+        let world = &report.by_communicator;
+        prop_assert!(world.iter().all(|comm| comm.communicator == 0 && comm.ranks == RANKS as u32));
+        let waiting: f64 = world.iter().map(|comm| comm.time.waiting).sum();
+        prop_assert!(near(waiting, report.time.waiting));
+    }
+
+    /// A loop of any steps that all ranks make together is found, with the time that each iteration took.
+    #[test]
+    fn iterations_are_found(
+        body in prop::collection::vec(step(), 1..8),
+        iterations in 4usize..20,
+        slow in 0usize..20,
+    ) {
+        let mut run = Simulated::default();
+        let mut begins = Vec::new();
+        for nth in 0..iterations {
+            if nth == slow {
+                run.step(Step::Compute(1, 5000, false));
+            }
+            body.iter().for_each(|step| run.step(*step));
+            begins.push(run.now[0]);
+            run.step(Step::Barrier);
+        }
+        let (run, end) = ended(run);
+        let report = analysed(&run, &[]);
+        let Some(phases) = &report.phases else {
+            // What takes most of the time is no loop.
+            prop_assert!(slow < iterations || end < 4 * iterations as u64 + 60, "{body:?}");
+            return Ok(());
+        };
+        let ends_alike = body.iter().all(|step| !matches!(step, Step::Barrier));
+        prop_assert!(!ends_alike || phases.iterations >= iterations - 1, "{phases:?}");
+        let time: f64 = phases.phases.iter().map(|phase| phase.time.all).sum();
+        let uses = |time: &TimeByUse| time.computing + time.waiting + time.transfer;
+        let sum: f64 = phases.phases.iter().map(|phase| uses(&phase.time)).sum();
+        prop_assert!((time - sum).abs() < 1e-9);
+        for pair in phases.phases.windows(2) {
+            prop_assert!(pair[0].to <= pair[1].from);
+        }
     }
 }

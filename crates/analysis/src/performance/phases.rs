@@ -1,0 +1,158 @@
+//! Phases of the program: the iterations of its main loop, and how they differ.
+
+use super::pass::WaitPass;
+use super::repetition::median;
+use super::report::SpanTimes;
+use super::spans::Spans;
+use serde::Serialize;
+use trace_model::TimeBBox;
+
+/// Phases that are told apart. Where there are more iterations, several are one phase.
+const MAX_PHASES: usize = 4096;
+/// Standard deviations in the median distance from the median, of values that are normally distributed.
+const DEVIATIONS: f64 = 1.4826;
+/// An iteration is out of the ordinary if it takes so many times the median ...
+const OUTLIER_FACTOR: f64 = 1.25;
+/// ... and lies so many standard deviations above it.
+const OUTLIER_DEVIATIONS: f64 = 4.0;
+
+/// When the phases were, as the first pass found them.
+#[derive(Clone, Debug)]
+pub(super) struct PhaseRanges {
+    /// Categories of what an iteration consists of.
+    pub categories: Vec<u32>,
+    pub iterations: usize,
+    /// Iterations in one phase.
+    pub each: usize,
+    pub ranges: Vec<TimeBBox>,
+}
+
+impl WaitPass<'_> {
+    /// The phases in what the watched rank did.
+    pub(super) fn take_phases(&mut self) -> Option<PhaseRanges> {
+        let watched = self.watched.take()?;
+        let found = watched.iterations(self.focus.from, self.focus.to)?;
+        let mut categories = Vec::new();
+        for category in found.symbols {
+            if !categories.contains(&category) {
+                categories.push(category);
+            }
+        }
+        let iterations = found.ranges.len();
+        let each = iterations.div_ceil(MAX_PHASES);
+        let phase = |iterations: &[TimeBBox]| TimeBBox {
+            earliest: iterations[0].earliest,
+            latest: iterations[iterations.len() - 1].latest,
+        };
+        Some(PhaseRanges {
+            categories,
+            iterations,
+            each,
+            ranges: found.ranges.chunks(each).map(phase).collect(),
+        })
+    }
+}
+
+/// Iterations of the main loop of a program.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramPhases {
+    /// What an iteration consists of: regions and calls of the lowest rank in their order, each once.
+    pub consist_of: Vec<String>,
+    /// Number of the iterations.
+    pub iterations: usize,
+    /// Iterations in a phase: 1 unless there are very many.
+    pub iterations_each: usize,
+    /// Share of the focus that they take.
+    pub covered: f64,
+    /// Length of a phase: the median, seconds.
+    pub median_seconds: f64,
+    /// Spread of the length: 1.48 times the median distance from the median, seconds.
+    pub spread_seconds: f64,
+    /// Median of the parallel efficiencies of phases.
+    pub median_parallel: f64,
+    /// Median length of the last quarter of the phases divided by that of the first, less 1.
+    pub trend: f64,
+    /// Phases that take much longer than the median, the longest first. Numbers begin with 1.
+    pub outliers: Vec<usize>,
+    /// Time of all threads in a phase by what they did, the longest first.
+    pub activities: Vec<ActivityInPhases>,
+    /// The phases in order.
+    pub phases: Vec<SpanTimes>,
+}
+
+/// Time of all threads in one thing, in a phase.
+#[derive(Clone, Debug, Serialize)]
+pub struct ActivityInPhases {
+    /// A state's category; `None` is computing outside of any.
+    pub activity: Option<String>,
+    /// Median over phases, seconds.
+    pub median: f64,
+    /// Spread over phases: 1.48 times the median distance from the median, seconds.
+    pub spread: f64,
+}
+
+/// The median of values, and 1.48 times the median distance from it. Values are sorted.
+fn middle(values: &mut [f64]) -> (f64, f64) {
+    let of_values = median(values);
+    let mut distances: Vec<f64> = values.iter().map(|value| (value - of_values).abs()).collect();
+    (of_values, DEVIATIONS * median(&mut distances))
+}
+
+impl ProgramPhases {
+    /// Of phases with these figures, in a focus of so many seconds. `name` gives the name of a category.
+    pub(super) fn of(
+        ranges: &PhaseRanges,
+        spans: &Spans,
+        phases: Vec<SpanTimes>,
+        seconds: f64,
+        name: impl Fn(u32) -> String,
+    ) -> ProgramPhases {
+        let lengths: Vec<f64> = phases.iter().map(|phase| phase.seconds).collect();
+        let (median_seconds, spread_seconds) = middle(&mut lengths.clone());
+        let mut parallel: Vec<f64> = (phases.iter())
+            .map(|phase| phase.efficiencies.parallel)
+            .collect();
+        let quarter = lengths.len().div_ceil(4);
+        let begin = median(&mut lengths[..quarter].to_vec());
+        let end = median(&mut lengths[lengths.len() - quarter..].to_vec());
+        let limit = (OUTLIER_FACTOR * median_seconds)
+            .max(median_seconds + OUTLIER_DEVIATIONS * spread_seconds);
+        let mut outliers: Vec<usize> = (1..=lengths.len())
+            .filter(|&number| lengths[number - 1] > limit)
+            .collect();
+        outliers.sort_by(|&a, &b| lengths[b - 1].total_cmp(&lengths[a - 1]));
+        ProgramPhases {
+            consist_of: ranges.categories.iter().map(|&nth| name(nth)).collect(),
+            iterations: ranges.iterations,
+            iterations_each: ranges.each,
+            covered: lengths.iter().sum::<f64>() / seconds.max(f64::MIN_POSITIVE),
+            median_seconds,
+            spread_seconds,
+            median_parallel: median(&mut parallel),
+            trend: if begin > 0.0 { end / begin - 1.0 } else { 0.0 },
+            outliers,
+            activities: activities(spans, name),
+            phases,
+        }
+    }
+}
+
+/// Time in each activity in a phase.
+fn activities(spans: &Spans, name: impl Fn(u32) -> String) -> Vec<ActivityInPhases> {
+    let places = spans.spans.first().map_or(0, |span| span.by_category.len());
+    let mut activities: Vec<ActivityInPhases> = (0..places)
+        .filter_map(|place| {
+            let seconds = |span: &super::spans::Span| f64::from(span.by_category[place]);
+            let mut all: Vec<f64> = spans.spans.iter().map(seconds).collect();
+            let is_used = all.iter().any(|&seconds| seconds > 0.0);
+            let (median, spread) = middle(&mut all);
+            is_used.then(|| ActivityInPhases {
+                activity: (place + 1 < places).then(|| name(place as u32)),
+                median,
+                spread,
+            })
+        })
+        .collect();
+    activities.sort_by(|a, b| b.median.total_cmp(&a.median));
+    activities
+}

@@ -1,0 +1,314 @@
+//! Iterations of a program, found from what one rank does again and again.
+//!
+//! What the rank does is a row of symbols: collective calls and regions, in order of their beginnings. A run of equal blocks is a loop, and
+//! becomes one symbol, whatever the number of its iterations; short blocks first. Loops of loops are found when the inner ones are symbols.
+
+use std::collections::{HashMap, HashSet};
+use trace_model::TimeBBox;
+
+/// Symbols that are kept; what comes later is not looked at.
+const MAX_KEPT: usize = 1 << 20;
+/// Longest block that is looked for, in symbols.
+const MAX_BLOCK: usize = 128;
+/// Lengths of blocks that are put into one symbol, one after the other.
+const MAX_ROUNDS: usize = 64;
+/// Iterations that a loop must have.
+const MIN_ITERATIONS: usize = 4;
+/// Share of the whole time that a loop must take.
+const MIN_COVERED: f64 = 0.3;
+/// A loop is as good as another one if it takes this share of its time.
+const NEARLY_ALL: f64 = 0.8;
+
+/// Something that begins and ends.
+#[derive(Clone, Copy, Debug)]
+struct Happening {
+    symbol: u32,
+    from: f64,
+    to: f64,
+}
+
+/// What one rank does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Repetition {
+    happenings: Vec<Happening>,
+}
+
+/// The iterations of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Iterations {
+    /// What an iteration consists of, in order, each symbol once.
+    pub symbols: Vec<u32>,
+    pub ranges: Vec<TimeBBox>,
+}
+
+/// A run of blocks.
+struct Run {
+    from: Vec<f64>,
+    to: f64,
+}
+
+impl Repetition {
+    /// Something begins. Gives its place, if it is kept.
+    pub(super) fn begin(&mut self, symbol: u32, from: f64) -> Option<u32> {
+        if self.happenings.len() == MAX_KEPT {
+            return None;
+        }
+        let to = from;
+        self.happenings.push(Happening { symbol, from, to });
+        Some(self.happenings.len() as u32 - 1)
+    }
+
+    /// What is at this place ends.
+    pub(super) fn end(&mut self, place: u32, to: f64) {
+        if let Some(happening) = self.happenings.get_mut(place as usize) {
+            happening.to = to;
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.happenings.clear();
+    }
+
+    /// The loop that tells most: it takes a good part of the time from `from` to `to`, its iterations are alike, and it is in no other such loop.
+    pub(super) fn iterations(mut self, from: f64, to: f64) -> Option<Iterations> {
+        self.happenings
+            .retain(|happening| happening.from >= from && happening.from < to);
+        let symbols = self.happenings.iter().map(|happening| happening.symbol);
+        let mut finder = LoopFinder {
+            next: symbols.max().unwrap_or(0) + 1,
+            row: self.happenings,
+            names: HashMap::new(),
+            runs: HashMap::new(),
+        };
+        finder.find();
+        let whole = (to - from).max(f64::MIN_POSITIVE);
+        let loops = finder.runs.iter().map(|(body, runs)| {
+            let ranges = ranges_of(runs, to);
+            let covered: f64 = ranges.iter().map(length).sum();
+            (body, covered / whole, regularity(&ranges), ranges)
+        });
+        let loops: Vec<_> = loops
+            .filter(|(_, covered, _, ranges)| {
+                ranges.len() >= MIN_ITERATIONS && *covered >= MIN_COVERED
+            })
+            .collect();
+        let best = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        let covered = best(&mut loops.iter().map(|found| found.1));
+        let covering = |found: &&(_, f64, f64, Vec<TimeBBox>)| found.1 >= NEARLY_ALL * covered;
+        let regular = best(&mut loops.iter().filter(covering).map(|found| found.2));
+        let outermost = (loops.iter().filter(covering))
+            .filter(|found| found.2 >= NEARLY_ALL * regular)
+            .min_by(|a, b| a.3.len().cmp(&b.3.len()).then_with(|| a.0.cmp(b.0)))?;
+        Some(Iterations {
+            symbols: finder.leaves(outermost.0),
+            ranges: outermost.3.clone(),
+        })
+    }
+}
+
+fn length(range: &TimeBBox) -> f64 {
+    range.latest - range.earliest
+}
+
+/// The iterations of all runs of a loop in order. The last one of a run ends when what belongs to it ends.
+fn ranges_of(runs: &[Run], end: f64) -> Vec<TimeBBox> {
+    let mut ranges = Vec::new();
+    for run in runs {
+        let ends = run.from[1..].iter().copied().chain([run.to]);
+        for (&earliest, latest) in run.from.iter().zip(ends) {
+            let latest = latest.min(end);
+            if latest > earliest {
+                ranges.push(TimeBBox { earliest, latest });
+            }
+        }
+    }
+    ranges.sort_by(|a, b| a.earliest.total_cmp(&b.earliest));
+    for nth in 1..ranges.len() {
+        let next = ranges[nth].earliest;
+        let before = &mut ranges[nth - 1];
+        before.latest = before.latest.min(next);
+    }
+    ranges
+}
+
+/// Share of the iterations that last between half and twice the median.
+fn regularity(ranges: &[TimeBBox]) -> f64 {
+    let mut lengths: Vec<f64> = ranges.iter().map(length).collect();
+    let median = median(&mut lengths);
+    let alike = lengths
+        .iter()
+        .filter(|&&length| length >= 0.5 * median && length <= 2.0 * median);
+    alike.count() as f64 / ranges.len().max(1) as f64
+}
+
+/// The median of values, which it sorts; 0 of none. Of an even number the upper one of the two in the middle.
+pub(super) fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Finds the loops in a row, and puts symbols in their place.
+struct LoopFinder {
+    row: Vec<Happening>,
+    /// Symbols of blocks.
+    names: HashMap<Vec<u32>, u32>,
+    next: u32,
+    /// Runs by block.
+    runs: HashMap<Vec<u32>, Vec<Run>>,
+}
+
+impl LoopFinder {
+    fn find(&mut self) {
+        for _ in 0..MAX_ROUNDS {
+            let blocks = 1..=MAX_BLOCK.min(self.row.len() / 2);
+            let mut found = blocks.map(|block| (block, self.repeated(block)));
+            let Some((block, bodies)) = found.find(|(_, bodies)| !bodies.is_empty()) else {
+                break;
+            };
+            // What is one symbol now may be part of a shorter block than the next one.
+            self.replace(block, &bodies);
+        }
+    }
+
+    /// Blocks of this length that follow themselves.
+    fn repeated(&self, block: usize) -> HashSet<Vec<u32>> {
+        let mut bodies = HashSet::new();
+        let mut equal = 0;
+        for at in 0..self.row.len() - block {
+            if self.row[at].symbol == self.row[at + block].symbol {
+                equal += 1;
+                if equal == block {
+                    let body = &self.row[at + 1 - block..=at];
+                    bodies.insert(body.iter().map(|happening| happening.symbol).collect());
+                }
+            } else {
+                equal = 0;
+            }
+        }
+        bodies
+    }
+
+    /// Puts a symbol in the place of each run of these blocks, and of each one that stands alone.
+    fn replace(&mut self, block: usize, bodies: &HashSet<Vec<u32>>) {
+        let firsts: HashSet<u32> = bodies.iter().map(|body| body[0]).collect();
+        let row = std::mem::take(&mut self.row);
+        let mut body: Vec<u32> = Vec::with_capacity(block);
+        let mut at = 0;
+        while at < row.len() {
+            body.clear();
+            if firsts.contains(&row[at].symbol) && at + block <= row.len() {
+                let symbols = row[at..at + block].iter().map(|happening| happening.symbol);
+                body.extend(symbols);
+            }
+            if !bodies.contains(&body) {
+                self.row.push(row[at]);
+                at += 1;
+                continue;
+            }
+            let is_body = |from: usize| {
+                let symbols = row.get(from..from + block);
+                symbols.is_some_and(|row| row.iter().map(|h| h.symbol).eq(body.iter().copied()))
+            };
+            let mut from = Vec::new();
+            let mut to = f64::NEG_INFINITY;
+            while is_body(at) {
+                let ends = row[at..at + block].iter().map(|happening| happening.to);
+                to = ends.fold(to, f64::max);
+                from.push(row[at].from);
+                at += block;
+            }
+            let symbol = self.name(&body);
+            self.row.push(Happening {
+                symbol,
+                from: from[0],
+                to,
+            });
+            if from.len() > 1 {
+                self.runs
+                    .entry(body.clone())
+                    .or_default()
+                    .push(Run { from, to });
+            }
+        }
+    }
+
+    /// The symbol of a block. One that stands for itself any number of times keeps its own.
+    fn name(&mut self, body: &[u32]) -> u32 {
+        if let [symbol] = body {
+            return *symbol;
+        }
+        if let Some(&name) = self.names.get(body) {
+            return name;
+        }
+        let name = self.next;
+        self.next += 1;
+        self.names.insert(body.to_vec(), name);
+        name
+    }
+
+    /// The symbols of the row that a block consists of in the end, each once, in their order.
+    fn leaves(&self, body: &[u32]) -> Vec<u32> {
+        let blocks: HashMap<u32, &Vec<u32>> =
+            self.names.iter().map(|(body, &name)| (name, body)).collect();
+        let mut leaves = Vec::new();
+        let mut open: Vec<u32> = body.iter().rev().copied().collect();
+        while let Some(symbol) = open.pop() {
+            match blocks.get(&symbol) {
+                Some(block) => open.extend(block.iter().rev()),
+                None if leaves.contains(&symbol) => {}
+                None => leaves.push(symbol),
+            }
+        }
+        leaves
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of letters, one a second, each half a second long.
+    fn of(row: &str) -> Option<Iterations> {
+        let mut repetition = Repetition::default();
+        for (nth, letter) in row.bytes().enumerate() {
+            let place = repetition.begin(u32::from(letter), nth as f64);
+            repetition.end(place.expect("room"), nth as f64 + 0.5);
+        }
+        repetition.iterations(0.0, row.len() as f64)
+    }
+
+    fn starts(row: &str) -> Vec<f64> {
+        let iterations = of(row).unwrap_or_else(|| panic!("{row}: no loop"));
+        iterations.ranges.iter().map(|range| range.earliest).collect()
+    }
+
+    #[test]
+    fn loops_are_found() {
+        assert_eq!(starts("xabcabcabcabcy"), [1.0, 4.0, 7.0, 10.0]);
+        let found = of("xabcabcabcabcy").expect("a loop");
+        assert_eq!(found.symbols, [97, 98, 99]);
+        assert_eq!(found.ranges[3].latest, 12.5);
+        assert_eq!(starts("aaaaaa").len(), 6);
+        assert_eq!(of("abcdefgh"), None);
+        assert_eq!(of("abab"), None);
+        assert_eq!(of(""), None);
+    }
+
+    #[test]
+    fn inner_loops_may_take_any_number_of_turns() {
+        // An outer loop of four, with 3, 5, 4 and 3 turns of an inner one.
+        let row = "sccccecccccceccccceccccce".replace('e', "es");
+        let found = of(&row[..row.len() - 1]).expect("a loop");
+        assert_eq!(found.ranges.len(), 4);
+        assert!(found.symbols.contains(&u32::from(b'e')));
+        // Once, a turn does not repeat.
+        let starts = starts("sabesababesababesabesababe");
+        assert_eq!(starts, [0.0, 4.0, 10.0, 16.0, 20.0]);
+    }
+
+    #[test]
+    fn what_takes_little_time_is_no_phase() {
+        let row = "aaaa".to_owned() + "bcdefghijklmnopqrstuvwxyz";
+        assert_eq!(of(&row), None);
+    }
+}

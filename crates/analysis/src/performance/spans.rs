@@ -1,0 +1,212 @@
+//! Sums over spans of time: phases of the program, or parts of the focus of equal length.
+
+use super::history::{CausedStretch, RootCause};
+use super::use_times::UseSums;
+use trace_model::TimeBBox;
+
+/// Root causes that are kept of a span.
+const MAX_CAUSES: usize = 16;
+
+/// What a thread did in a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    Computing,
+    FileOperation,
+    Call,
+}
+
+/// A span with its sums over the main threads of all ranks.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub from: f64,
+    pub to: f64,
+    pub sums: UseSums,
+    /// The longest computing time of a rank in it, and the lane of that rank.
+    pub longest_computing: f64,
+    pub longest_lane: u32,
+    /// Latest clocks of a replay in which data moves in no time, at its begin and at its end.
+    pub ideal_from: f64,
+    pub ideal_to: f64,
+    /// Seconds of waiting by root cause, as far as there is room.
+    pub causes: Vec<(RootCause, f64)>,
+    /// Seconds by category, of all threads; the last one is computing outside of any. Empty if not wanted.
+    pub by_category: Vec<f32>,
+}
+
+/// Where a lane is.
+#[derive(Clone, Copy, Debug, Default)]
+struct LaneInSpans {
+    /// The span that it is in, or that comes next.
+    at: u32,
+    is_inside: bool,
+    /// Seconds that it computed in that span so far.
+    computing: f64,
+}
+
+/// Spans in order of time, which do not overlap.
+#[derive(Clone, Debug)]
+pub(super) struct Spans {
+    pub spans: Vec<Span>,
+    lanes: Vec<LaneInSpans>,
+}
+
+/// A stretch of time of a lane, and its clock of the ideal replay when it began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LaneStretch {
+    pub lane: u32,
+    pub is_main: bool,
+    pub doing: Doing,
+    pub category: Option<u32>,
+    pub from: f64,
+    pub to: f64,
+    pub clock: f64,
+}
+
+impl Spans {
+    /// These ranges, with sums by category for so many categories, or for none.
+    pub(super) fn new(ranges: &[TimeBBox], lanes: usize, categories: usize) -> Spans {
+        let by_category = if categories > 0 { categories + 1 } else { 0 };
+        let span = |range: &TimeBBox| Span {
+            from: range.earliest,
+            to: range.latest,
+            sums: UseSums::default(),
+            longest_computing: 0.0,
+            longest_lane: 0,
+            ideal_from: 0.0,
+            ideal_to: 0.0,
+            causes: Vec::new(),
+            by_category: vec![0.0; by_category],
+        };
+        Spans {
+            spans: ranges.iter().map(span).collect(),
+            lanes: vec![LaneInSpans::default(); lanes],
+        }
+    }
+
+    /// Adds a stretch. The stretches of a lane come in order.
+    pub(super) fn add(&mut self, stretch: &LaneStretch) {
+        let at = &mut self.lanes[stretch.lane as usize];
+        let mut from = stretch.from;
+        while let Some(span) = self.spans.get_mut(at.at as usize) {
+            if stretch.to <= span.from {
+                return;
+            }
+            // Computing and file operations take as long as they did in that replay, too.
+            let clock_at = |time: f64| match stretch.doing {
+                Doing::Call => stretch.clock,
+                _ => stretch.clock + (time - stretch.from).max(0.0),
+            };
+            from = from.max(span.from);
+            if !at.is_inside {
+                at.is_inside = true;
+                if stretch.is_main {
+                    span.ideal_from = span.ideal_from.max(clock_at(from));
+                }
+            }
+            let to = stretch.to.min(span.to);
+            let seconds = (to - from).max(0.0);
+            if let Some(sum) = match stretch.category {
+                None => span.by_category.last_mut(),
+                Some(category) => span.by_category.get_mut(category as usize),
+            } {
+                *sum += seconds as f32;
+            }
+            if stretch.is_main {
+                match stretch.doing {
+                    Doing::Computing => {
+                        span.sums.computing += seconds;
+                        at.computing += seconds;
+                    }
+                    Doing::FileOperation => span.sums.file_operations += seconds,
+                    Doing::Call => span.sums.in_calls += seconds,
+                }
+            }
+            if stretch.to < span.to {
+                return;
+            }
+            if stretch.is_main {
+                span.ideal_to = span.ideal_to.max(clock_at(span.to));
+                if at.computing > span.longest_computing {
+                    span.longest_computing = at.computing;
+                    span.longest_lane = stretch.lane;
+                }
+            }
+            from = span.to;
+            *at = LaneInSpans {
+                at: at.at + 1,
+                ..LaneInSpans::default()
+            };
+        }
+    }
+
+    /// Adds a wait of a main thread with its causes.
+    pub(super) fn add_wait(&mut self, causes: &[CausedStretch]) {
+        for stretch in causes {
+            self.for_each_within(stretch.from, stretch.to, |span, seconds| {
+                span.sums.waiting += seconds;
+                let known = |(cause, _): &&mut (RootCause, f64)| *cause == stretch.cause;
+                if let Some((_, sum)) = span.causes.iter_mut().find(known) {
+                    *sum += seconds;
+                } else if span.causes.len() < MAX_CAUSES {
+                    span.causes.push((stretch.cause, seconds));
+                }
+            });
+        }
+    }
+
+    /// Adds time of a main thread in MPI-IO in which it did not wait.
+    pub(super) fn add_file_call(&mut self, from: f64, to: f64) {
+        self.for_each_within(from, to, |span, seconds| span.sums.file_calls += seconds);
+    }
+
+    fn for_each_within(&mut self, from: f64, to: f64, mut put: impl FnMut(&mut Span, f64)) {
+        let first = self.spans.partition_point(|span| span.to <= from);
+        for span in &mut self.spans[first..] {
+            if span.from >= to {
+                break;
+            }
+            put(span, to.min(span.to) - from.max(span.from));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_cut_at_the_borders_of_spans() {
+        let range = |earliest, latest| TimeBBox { earliest, latest };
+        let mut spans = Spans::new(&[range(1.0, 2.0), range(2.0, 3.0), range(5.0, 6.0)], 2, 1);
+        let mut add = |lane, from, to, doing, category, clock| {
+            spans.add(&LaneStretch {
+                lane,
+                is_main: true,
+                doing,
+                category,
+                from,
+                to,
+                clock,
+            });
+        };
+        add(0, 0.0, 2.5, Doing::Computing, None, 0.0);
+        add(0, 2.5, 5.5, Doing::Call, Some(0), 2.5);
+        add(0, 5.5, 9.0, Doing::Computing, None, 2.5);
+        add(1, 0.0, 1.25, Doing::Computing, None, 0.0);
+        add(1, 1.25, 9.0, Doing::Call, Some(0), 1.25);
+        let cause = RootCause {
+            lane: 0,
+            activity: None,
+        };
+        let (from, to) = (1.5, 2.25);
+        spans.add_wait(&[CausedStretch { from, to, cause }]);
+        let all = |value: fn(&Span) -> f64| spans.spans.iter().map(value).collect::<Vec<f64>>();
+        assert_eq!(all(|span| span.sums.computing), [1.25, 0.5, 0.5]);
+        assert_eq!(all(|span| span.sums.in_calls), [0.75, 1.5, 1.5]);
+        assert_eq!(all(|span| span.sums.waiting), [0.5, 0.25, 0.0]);
+        assert_eq!(all(|span| span.longest_computing), [1.0, 0.5, 0.5]);
+        assert_eq!(all(|span| span.ideal_to - span.ideal_from), [1.0, 0.5, 0.5]);
+        assert_eq!(spans.spans[0].by_category, [0.75, 1.25]);
+        assert_eq!(spans.spans[0].causes, [(cause, 0.5)]);
+    }
+}
