@@ -6,8 +6,8 @@ use super::history::{CausedStretch, RootCause};
 use super::lane::{EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, WaitEnd};
 use super::message::{EndedCall, SenderCall};
 use super::pass::{WaitPass, region_place};
-use super::use_times::UseSums;
 use super::role::{CategoryRole, CollectiveRole, Needs};
+use super::use_times::UseSums;
 use super::wait::{CallPlace, Wait, WaitPattern};
 
 /// Requests of a thread that are kept until a call completes them.
@@ -357,7 +357,11 @@ impl WaitPass<'_> {
         let mut parts = Vec::with_capacity(stretches.len());
         for &stretch in stretches {
             self.focus.parts(stretch.from, stretch.to, |from, to| {
-                parts.push(CausedStretch { from, to, ..stretch });
+                parts.push(CausedStretch {
+                    from,
+                    to,
+                    ..stretch
+                });
             });
         }
         parts

@@ -25,7 +25,9 @@ impl Focus {
             latest: pair[1].earliest,
         };
         Focus {
-            from: ranges.first().map_or(f64::NEG_INFINITY, |first| first.earliest),
+            from: ranges
+                .first()
+                .map_or(f64::NEG_INFINITY, |first| first.earliest),
             to: ranges.last().map_or(f64::INFINITY, |last| last.latest),
             gaps: ranges.windows(2).map(gap).collect(),
             is_automatic: ranges.is_empty(),
@@ -86,7 +88,8 @@ impl Focus {
         self.to = self.to.min(bounds.latest);
         self.from = self.from.max(bounds.earliest).min(self.to);
         let (from, to) = (self.from, self.to);
-        self.gaps.retain(|gap| gap.latest > from && gap.earliest < to);
+        self.gaps
+            .retain(|gap| gap.latest > from && gap.earliest < to);
     }
 }
 

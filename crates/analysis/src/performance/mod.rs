@@ -31,15 +31,16 @@ use lane::ThreadLane;
 use pass::WaitPass;
 use report::SecondOutcome;
 use spans::Spans;
-use trace_model::{Definitions, Drawable, TimeBBox};
+use std::collections::{BTreeSet, HashSet};
+use trace_model::{Definitions, Drawable, TimeBBox, Topology};
 #[cfg(feature = "spill")]
 use trace_model::{DrawableOrder, Source, Stop, for_each_in_order};
 
-pub use report::{
-    ActivityOnPath, ActivityTime, Efficiencies, FocusTimes, PerformanceReport, PlaceInTrace,
-    RankOnPath, RankTimes, RegionTimes, CommunicatorTimes, RootCauseSum, SpanTimes, WaitGroup, WhatIf,
-};
 pub use phases::{ActivityInPhases, ProgramPhases};
+pub use report::{
+    ActivityOnPath, ActivityTime, CommunicatorTimes, Efficiencies, FocusTimes, PerformanceReport,
+    PlaceInTrace, RankOnPath, RankTimes, RegionTimes, RootCauseSum, SpanTimes, WaitGroup, WhatIf,
+};
 pub use use_times::TimeByUse;
 pub use wait::WaitPattern;
 use watched_rank::WatchedRank;
@@ -103,6 +104,45 @@ pub fn analyse(
     })
 }
 
+/// The ranges of time in which at least one rank is in a state of this name, in order; `None` if no state has it.
+///
+/// # Errors
+/// The errors of the source, and of temporary files where its drawables are not in order of their beginnings.
+#[cfg(feature = "spill")]
+pub fn ranges_of_state(source: &dyn Source, name: &str) -> Result<Option<Vec<TimeBBox>>, Stop> {
+    let categories = source.definitions().categories.iter();
+    let wanted: HashSet<i32> = categories
+        .filter(|category| category.topology == Topology::State && category.name.to_str() == name)
+        .map(|category| category.index)
+        .collect();
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut ranges: Vec<TimeBBox> = Vec::new();
+    for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
+        if drawable.topology == Topology::State && wanted.contains(&drawable.category) {
+            let bounds = drawable.bounds();
+            match ranges.last_mut() {
+                Some(last) if bounds.earliest <= last.latest => last.include(bounds),
+                _ => ranges.push(bounds),
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Some(ranges))
+}
+
+/// The names of the program's own states, each once, in order.
+pub fn regions(definitions: &Definitions) -> Vec<String> {
+    let finder = role::RoleFinder::new();
+    let categories = definitions.categories.iter();
+    let regions = categories.filter(|category| finder.of(category) == role::CategoryRole::Region);
+    let names: BTreeSet<String> = regions
+        .map(|category| category.name.to_str().into_owned())
+        .collect();
+    names.into_iter().collect()
+}
+
 /// Analyses drawables that `pass` gives in order of their beginnings, each of the two times that it is called.
 ///
 /// # Errors
@@ -157,7 +197,11 @@ impl WaitPass<'_> {
         };
         let part = |nth| TimeBBox {
             earliest: at(nth),
-            latest: if nth + 1 == number { focus.latest } else { at(nth + 1) },
+            latest: if nth + 1 == number {
+                focus.latest
+            } else {
+                at(nth + 1)
+            },
         };
         (0..number).map(part).collect()
     }
@@ -178,7 +222,8 @@ impl WaitPass<'_> {
     /// All ranks compute as long as the mean of them.
     fn balanced(&self) -> Assumption {
         let mains = || self.lanes.iter().filter(|lane| lane.is_main());
-        let mean = mains().map(|lane| lane.sums.computing).sum::<f64>() / mains().count().max(1) as f64;
+        let mean =
+            mains().map(|lane| lane.sums.computing).sum::<f64>() / mains().count().max(1) as f64;
         let factor = |lane: &ThreadLane| match lane.is_main() && lane.sums.computing > 0.0 {
             true => mean / lane.sums.computing,
             false => 1.0,

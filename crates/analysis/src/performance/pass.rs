@@ -4,8 +4,8 @@
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
-use super::focus::Focus;
 use super::ending::Ending;
+use super::focus::Focus;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
 use super::request_info::RequestInfo;

@@ -94,7 +94,10 @@ pub struct ActivityInPhases {
 /// The median of values, and 1.48 times the median distance from it. Values are sorted.
 fn middle(values: &mut [f64]) -> (f64, f64) {
     let of_values = median(values);
-    let mut distances: Vec<f64> = values.iter().map(|value| (value - of_values).abs()).collect();
+    let mut distances: Vec<f64> = values
+        .iter()
+        .map(|value| (value - of_values).abs())
+        .collect();
     (of_values, DEVIATIONS * median(&mut distances))
 }
 

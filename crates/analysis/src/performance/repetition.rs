@@ -16,6 +16,8 @@ const MAX_ROUNDS: usize = 64;
 const MIN_ITERATIONS: usize = 4;
 /// Share of the whole time that a loop must take.
 const MIN_COVERED: f64 = 0.3;
+/// Share of the iterations of a loop that must last about as long as the one before.
+const MIN_REGULAR: f64 = 0.6;
 /// A loop is as good as another one if it takes this share of its time.
 const NEARLY_ALL: f64 = 0.8;
 
@@ -88,8 +90,8 @@ impl Repetition {
             (body, covered / whole, regularity(&ranges), ranges)
         });
         let loops: Vec<_> = loops
-            .filter(|(_, covered, _, ranges)| {
-                ranges.len() >= MIN_ITERATIONS && *covered >= MIN_COVERED
+            .filter(|(_, covered, regular, ranges)| {
+                ranges.len() >= MIN_ITERATIONS && *covered >= MIN_COVERED && *regular >= MIN_REGULAR
             })
             .collect();
         let best = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
@@ -131,14 +133,16 @@ fn ranges_of(runs: &[Run], end: f64) -> Vec<TimeBBox> {
     ranges
 }
 
-/// Share of the iterations that last between half and twice the median.
+/// Share of the iterations that last between half as long and twice as long as the one before. The length of an iteration may change in the course
+/// of a run, and some may be out of the ordinary; two that are different things do not make a loop.
 fn regularity(ranges: &[TimeBBox]) -> f64 {
-    let mut lengths: Vec<f64> = ranges.iter().map(length).collect();
-    let median = median(&mut lengths);
-    let alike = lengths
-        .iter()
-        .filter(|&&length| length >= 0.5 * median && length <= 2.0 * median);
-    alike.count() as f64 / ranges.len().max(1) as f64
+    let is_alike = |pair: &&[TimeBBox]| {
+        let (before, after) = (length(&pair[0]), length(&pair[1]));
+        after >= 0.5 * before && after <= 2.0 * before
+    };
+    let pairs = ranges.windows(2);
+    let number = pairs.len().max(1) as f64;
+    pairs.filter(is_alike).count() as f64 / number
 }
 
 /// The median of values, which it sorts; 0 of none. Of an even number the upper one of the two in the middle.
@@ -248,8 +252,11 @@ impl LoopFinder {
 
     /// The symbols of the row that a block consists of in the end, each once, in their order.
     fn leaves(&self, body: &[u32]) -> Vec<u32> {
-        let blocks: HashMap<u32, &Vec<u32>> =
-            self.names.iter().map(|(body, &name)| (name, body)).collect();
+        let blocks: HashMap<u32, &Vec<u32>> = self
+            .names
+            .iter()
+            .map(|(body, &name)| (name, body))
+            .collect();
         let mut leaves = Vec::new();
         let mut open: Vec<u32> = body.iter().rev().copied().collect();
         while let Some(symbol) = open.pop() {
@@ -279,7 +286,11 @@ mod tests {
 
     fn starts(row: &str) -> Vec<f64> {
         let iterations = of(row).unwrap_or_else(|| panic!("{row}: no loop"));
-        iterations.ranges.iter().map(|range| range.earliest).collect()
+        iterations
+            .ranges
+            .iter()
+            .map(|range| range.earliest)
+            .collect()
     }
 
     #[test]
@@ -304,6 +315,14 @@ mod tests {
         // Once, a turn does not repeat.
         let starts = starts("sabesababesababesabesababe");
         assert_eq!(starts, [0.0, 4.0, 10.0, 16.0, 20.0]);
+        // Short and long ones in turn are no iterations of one loop.
+        let mut repetition = Repetition::default();
+        for nth in 0..20 {
+            let from = f64::from(nth / 2 * 100 + nth % 2);
+            let place = repetition.begin(7, from);
+            repetition.end(place.expect("room"), from + 0.5);
+        }
+        assert_eq!(repetition.iterations(0.0, 2000.0), None);
     }
 
     #[test]

@@ -314,7 +314,13 @@ pub(super) fn build(
     let phases = second.and_then(|second| {
         let (ranges, spans) = (second.phases.as_ref()?, second.phase_spans.as_ref()?);
         let (phases, name) = (builder.spans(spans), |nth| builder.name(nth));
-        Some(ProgramPhases::of(ranges, spans, phases, builder.seconds, name))
+        Some(ProgramPhases::of(
+            ranges,
+            spans,
+            phases,
+            builder.seconds,
+            name,
+        ))
     });
     let parts = second.and_then(|second| second.part_spans.as_ref());
     let mut hosts: Vec<&String> = (definitions.lines.iter())
@@ -433,7 +439,9 @@ impl ReportBuilder<'_, '_> {
 
     fn efficiencies(&self) -> Efficiencies {
         let computing = |lane: &super::lane::ThreadLane| lane.sums.computing;
-        let longest = self.mains().max_by(|a, b| computing(a).total_cmp(&computing(b)));
+        let longest = self
+            .mains()
+            .max_by(|a, b| computing(a).total_cmp(&computing(b)));
         let (ideal, _) = self.pass.lengths()[IDEAL];
         self.efficiencies_of(SpanComputing {
             seconds: self.seconds,
@@ -657,7 +665,8 @@ impl ReportBuilder<'_, '_> {
                 time,
             }
         });
-        let mut regions: Vec<RegionTimes> = regions.filter(|region| region.time.all > 0.0).collect();
+        let mut regions: Vec<RegionTimes> =
+            regions.filter(|region| region.time.all > 0.0).collect();
         regions.sort_by(|a, b| b.time.all.total_cmp(&a.time.all));
         regions
     }

@@ -85,6 +85,8 @@ impl WatchedRank {
     /// One symbol for a category on a communicator.
     fn symbol(&self, category: u32, comm: u32) -> u32 {
         let comms = self.comms + 1;
-        category.wrapping_mul(comms).wrapping_add(comm.min(self.comms))
+        category
+            .wrapping_mul(comms)
+            .wrapping_add(comm.min(self.comms))
     }
 }

@@ -1,23 +1,24 @@
 //! `mpitrace compare`: what became slower or faster from one trace to another.
 
+mod changes;
+
 use crate::failure::Failure;
 use crate::report;
+use crate::terminal;
 use crate::terminal::table::{TableCell, TextTable, Width};
 use analysis::performance::PerformanceReport;
-use serde_json::json;
-use std::collections::BTreeMap;
+use changes::{ReportPair, part};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Activities that are shown.
-const MAX_ACTIVITIES: usize = 15;
-/// A change of less than this share of the longer run is not shown.
-const MIN_SHARE: f64 = 0.001;
+/// Columns of text.
+const COLUMNS: usize = 80;
 
 /// Compare traces: efficiencies side by side, and what became slower or faster
 ///
 /// The first trace is what the others are compared with: the run before a change, or that on the fewest ranks. All numbers are
-/// about the time between MPI_Init and MPI_Finalize, as those of `mpitrace report`.
+/// about the time between MPI_Init and MPI_Finalize, as those of `mpitrace report`. Where both runs have a main loop, a change is
+/// told apart from noise by how much its iterations differ.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace compare before.slog2 after.slog2
@@ -42,42 +43,51 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut reports = Vec::new();
     for file in &arguments.files {
-        reports.push(report::analyse(
-            std::slice::from_ref(file),
-            None,
-            arguments.quiet,
-        )?);
+        let whole = report::FocusChoice::default();
+        let files = std::slice::from_ref(file);
+        reports.push(report::analyse(files, &whole, 0, arguments.quiet)?);
     }
     let traces = traces(&reports);
-    let changes = changes(&reports);
+    // clap takes two files at least.
+    let ([(first, before), ..], [.., (last, after)]) = (&reports[..], &reports[..]) else {
+        return Ok(());
+    };
+    let pair = ReportPair { before, after };
+    let changes = [pair.activities(), pair.regions(), pair.ranks()];
     let mut out = crate::terminal::stdout();
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     if arguments.json {
-        let all = json!({ traces.name: traces.json(), changes.name: changes.json() });
+        let tables = std::iter::once(&traces).chain(&changes);
+        let all: serde_json::Map<String, serde_json::Value> = tables
+            .map(|table| (table.name.to_owned(), table.json()))
+            .collect();
         serde_json::to_writer_pretty(&mut out, &all).map_err(|error| unwritten(error.into()))?;
         writeln!(out).map_err(unwritten)?;
     } else {
         let width = Width::of_stdout(arguments.wide);
-        write!(out, "{}", traces.fitted(width)).map_err(unwritten)?;
-        if let ([first, ..], [.., last]) = (&reports[..], &reports[..]) {
-            write!(
-                out,
-                "\nFrom {} to {}, time of all threads\n\n",
-                first.0, last.0
-            )
-            .map_err(unwritten)?;
+        let mut text = traces.fitted(width);
+        text.push('\n');
+        let words = format!("From {first} to {last}: {}", pair.words());
+        for line in terminal::wrapped("", &words, COLUMNS) {
+            text.push_str(&line);
+            text.push('\n');
         }
-        match changes.rows.is_empty() {
-            true => writeln!(out, "Nothing changed much.").map_err(unwritten)?,
-            false => write!(out, "{}", changes.fitted(width)).map_err(unwritten)?,
+        let titles = [
+            "What changed, time of all threads",
+            "Regions, time of all ranks without what is nested",
+            "Computing by rank",
+        ];
+        for (title, table) in titles.into_iter().zip(&changes) {
+            if !table.rows.is_empty() {
+                text.push_str(&format!("\n{title}\n\n{}", table.fitted(width)));
+            }
         }
+        if changes.iter().all(|table| table.rows.is_empty()) {
+            text.push_str("Nothing changed much.\n");
+        }
+        out.write_all(text.as_bytes()).map_err(unwritten)?;
     }
     out.flush().map_err(unwritten)
-}
-
-/// A part of a whole; nothing of nothing.
-fn part(of: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| of / whole)
 }
 
 /// A row for each trace.
@@ -119,36 +129,6 @@ fn traces(reports: &[(String, PerformanceReport)]) -> TextTable {
             TableCell::Share(found.transfer),
             TableCell::optional(scalability, TableCell::Real),
             TableCell::optional(global, TableCell::Share),
-        ]);
-    }
-    table
-}
-
-/// What the last trace spends more or less time in than the first, the largest change first.
-fn changes(reports: &[(String, PerformanceReport)]) -> TextTable {
-    let columns = ["activity", "before_s", "after_s", "change_s", "ratio"];
-    let mut table = TextTable::new("changes", &columns);
-    let (Some((_, first)), Some((_, last))) = (reports.first(), reports.last()) else {
-        return table;
-    };
-    let mut times: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
-    for (nth, report) in [first, last].into_iter().enumerate() {
-        for activity in &report.activities {
-            let name = activity.activity.as_deref().unwrap_or("computing");
-            times.entry(name).or_default()[nth] += activity.seconds;
-        }
-    }
-    let least = MIN_SHARE * first.time.all.max(last.time.all);
-    let mut times: Vec<(&str, [f64; 2])> = times.into_iter().collect();
-    times.retain(|(_, [before, after])| (after - before).abs() >= least);
-    times.sort_by(|(_, a), (_, b)| (b[1] - b[0]).abs().total_cmp(&(a[1] - a[0]).abs()));
-    for (name, [before, after]) in times.into_iter().take(MAX_ACTIVITIES) {
-        table.rows.push(vec![
-            TableCell::Text(name.to_owned()),
-            TableCell::Seconds(before),
-            TableCell::Seconds(after),
-            TableCell::Seconds(after - before),
-            TableCell::optional(part(after, before), TableCell::Real),
         ]);
     }
     table

@@ -1,28 +1,39 @@
 //! `mpitrace report`: why a program is slow.
 
+mod breakdown;
+mod focus;
 mod limits;
 mod text;
 
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
+use crate::terminal::table::Width;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
 use analysis::performance::{self, PerformanceOptions, PerformanceReport};
+use breakdown::Breakdown;
+pub use focus::FocusChoice;
+use focus::NamedFocus;
 use limits::Limit;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use trace_model::TimeBBox;
 
+/// Parts of the time that the JSON and the page have figures for.
+const PARTS: usize = 100;
+
 /// Report why a program is slow: who waits for whom, efficiencies, critical path
 ///
 /// One screen: the verdict, efficiencies, waits by pattern, call and culprit, the critical path, and what would change if computing were
-/// balanced. All of it is about the time between MPI_Init and MPI_Finalize, unless a window is given. Reads every format, and block
-/// files of a run that did not end.
+/// balanced. All of it is about the time between MPI_Init and MPI_Finalize, unless a window, a region or phases are given. Reads every
+/// format, and block files of a run that did not end.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace report run.slog2
   mpitrace report --window 1.5 2.5 run.slog2
+  mpitrace report --focus 'region solve' --by rank run.slog2
+  mpitrace report --focus 'phase 3' run.slog2                        an iteration of the main loop
   mpitrace report --json run.slog2
   mpitrace report --fail-if 'parallel-efficiency<0.7' run.slog2      exit code 3 if it is worse")]
 pub struct Arguments {
@@ -32,9 +43,19 @@ pub struct Arguments {
     /// Look at what lies between these times, in seconds
     #[arg(long, num_args = 2, value_names = ["FROM", "TO"], allow_negative_numbers = true)]
     window: Option<Vec<f64>>,
+    /// Look at a part of the run: 'region NAME', which is while a rank is in a state of that name, or 'phase N' or
+    /// 'phase N-M', which are iterations of the main loop as the report numbers them
+    #[arg(long, value_name = "PART")]
+    focus: Option<NamedFocus>,
+    /// Print a table of the time by this, in place of the report
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "json")]
+    by: Option<Breakdown>,
     /// Print every number, as JSON
     #[arg(long)]
     json: bool,
+    /// Print all columns of a table, even if the terminal is too narrow
+    #[arg(long)]
+    wide: bool,
     /// End with exit code 3 if this holds: a name, < or >, and a number. Names: parallel-efficiency, load-balance,
     /// communication-efficiency, serialisation-efficiency, transfer-efficiency, waiting-share, seconds
     #[arg(long, value_name = "CONDITION")]
@@ -54,14 +75,27 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::Call(message.into()));
         }
     };
-    let (name, report) = analyse(&arguments.files, window, arguments.quiet)?;
+    let focus = FocusChoice {
+        window,
+        named: arguments.focus.clone(),
+    };
+    let parts = if arguments.json { PARTS } else { 0 };
+    let (name, report) = analyse(&arguments.files, &focus, parts, arguments.quiet)?;
     let mut out = BufWriter::new(crate::terminal::stdout());
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &report).map_err(|error| unwritten(error.into()))?;
         writeln!(out).map_err(unwritten)?;
+    } else if let Some(by) = arguments.by {
+        let table = breakdown::table(&report, by);
+        let width = Width::of_stdout(arguments.wide);
+        match table.rows.is_empty() {
+            true => writeln!(out, "{name}: nothing to break down by this"),
+            false => write!(out, "{}", table.fitted(width)),
+        }
+        .map_err(unwritten)?;
     } else {
-        let text = text::text(&name, &report);
+        let text = text::text(&name, &focus, &report);
         out.write_all(text.as_bytes()).map_err(unwritten)?;
     }
     out.flush().map_err(unwritten)?;
@@ -73,17 +107,19 @@ pub fn print(traces: &[Vec<PathBuf>], quiet: bool) -> Result<(), Failure> {
     let mut out = crate::terminal::stdout();
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     for (nth, files) in traces.iter().enumerate() {
-        let (name, report) = analyse(files, None, quiet)?;
+        let focus = FocusChoice::default();
+        let (name, report) = analyse(files, &focus, 0, quiet)?;
         let blank = if nth > 0 { "\n" } else { "" };
-        write!(out, "{blank}{}", text::text(&name, &report)).map_err(unwritten)?;
+        write!(out, "{blank}{}", text::text(&name, &focus, &report)).map_err(unwritten)?;
     }
     out.flush().map_err(unwritten)
 }
 
-/// The name of the trace that these files are, and the analysis.
+/// The name of the trace that these files are, and the analysis, with figures for so many parts of the time.
 pub fn analyse(
     files: &[PathBuf],
-    window: Option<TimeBBox>,
+    focus: &FocusChoice,
+    parts: usize,
     quiet: bool,
 ) -> Result<(String, PerformanceReport), Failure> {
     let trace = TraceInput::open_all(files)?;
@@ -94,20 +130,24 @@ pub fn analyse(
         source: source.as_ref(),
         progress: &progress,
     };
-    let report = performance::analyse(&counting, PerformanceOptions { window });
+    let options = PerformanceOptions {
+        focus: focus.ranges(&name, source.as_ref())?,
+        parts,
+    };
+    let report = performance::analyse(&counting, &options);
     let report = report.map_err(failure)?;
     if report.ranks == 0 {
         return Err(Failure::Data(format!(
             "{name}: no state of a rank in it, so there is nothing to report"
         )));
     }
-    let focus = &report.focus;
-    if focus.seconds <= 0.0 {
-        let what = match window {
+    let found = &report.focus;
+    if found.seconds <= 0.0 {
+        let what = match focus.window {
             Some(_) => "in the window",
             None => "between MPI_Init and MPI_Finalize",
         };
-        let (begin, end) = (focus.from - focus.before, focus.to + focus.after);
+        let (begin, end) = (found.from - found.before, found.to + found.after);
         return Err(Failure::Data(format!(
             "{name}: no time {what}; the trace goes from {begin:.6} to {end:.6} s"
         )));

@@ -1,9 +1,10 @@
 //! The report for people: one screen of 80 columns.
 
+use super::focus::FocusChoice;
 use crate::terminal;
 use crate::terminal::units::counted;
-use analysis::performance::words::rank;
-use analysis::performance::{PerformanceReport, WaitGroup};
+use analysis::performance::words::{did, rank};
+use analysis::performance::{PerformanceReport, ProgramPhases, TimeByUse, WaitGroup};
 use trace_model::units::{digits, duration, percent};
 
 /// Columns of the page.
@@ -12,19 +13,28 @@ const COLUMNS: usize = 80;
 const MAX_LINES: usize = 8;
 /// What takes less than this share is not listed.
 const MIN_SHARE: f64 = 0.001;
+/// A trend of phases smaller than this is not told.
+const MIN_TREND: f64 = 0.05;
+/// A trend of fewer phases than this is not told.
+const MIN_PHASES_OF_TREND: usize = 8;
+/// Phases out of the ordinary that are told.
+const MAX_OUTLIERS: usize = 3;
 /// Efficiencies above this need no attention.
 const GOOD: f64 = 0.95;
 
-/// All of a report on the trace of this name.
-pub fn text(name: &str, report: &PerformanceReport) -> String {
+/// All of a report on the trace of this name, which is about this part of it.
+pub fn text(name: &str, focus: &FocusChoice, report: &PerformanceReport) -> String {
     let mut page = Page::default();
-    head(&mut page, name, report);
+    head(&mut page, name, focus, report);
     verdict(&mut page, report);
     time(&mut page, report);
     efficiencies(&mut page, report);
     waits(&mut page, report);
     path(&mut page, report);
     what_if(&mut page, report);
+    if let Some(found) = &report.phases {
+        phases(&mut page, found);
+    }
     notes(&mut page, report);
     page.text
 }
@@ -54,7 +64,7 @@ impl Page {
     }
 }
 
-fn head(page: &mut Page, name: &str, report: &PerformanceReport) {
+fn head(page: &mut Page, name: &str, choice: &FocusChoice, report: &PerformanceReport) {
     let focus = &report.focus;
     let mut about = vec![counted(report.ranks as u64, "rank")];
     if report.threads > report.ranks {
@@ -74,8 +84,17 @@ fn head(page: &mut Page, name: &str, report: &PerformanceReport) {
             duration(focus.after)
         ),
         false => format!(
-            "{length}, from {:.6} s to {:.6} s of the trace.",
-            focus.from, focus.to
+            "{}{length}, {}from {:.6} s to {:.6} s of the trace.",
+            match choice.words() {
+                words if words.is_empty() => words,
+                words => words + ": ",
+            },
+            match focus.ranges {
+                1 => String::new(),
+                number => format!("{number} ranges of time "),
+            },
+            focus.from,
+            focus.to
         ),
     };
     page.wrapped("", &text);
@@ -266,6 +285,76 @@ fn what_if(page: &mut Page, report: &PerformanceReport) {
         );
         page.wrapped("  ", &text);
     }
+}
+
+/// Iterations of the main loop: how many, how long, and which are out of the ordinary.
+fn phases(page: &mut Page, found: &ProgramPhases) {
+    page.head("Phases");
+    let of = match &found.consist_of[..] {
+        [only] => only.clone(),
+        [first, second] => format!("{first} and {second}"),
+        [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
+        [] => String::new(),
+    };
+    let text = format!(
+        "{} of {of}: {} each (median), {} of the time, parallel efficiency {}",
+        counted(found.iterations as u64, "iteration"),
+        duration(found.median_seconds / found.iterations_each as f64),
+        percent(found.covered),
+        percent(found.median_parallel)
+    );
+    page.wrapped("  ", &text);
+    let is_clear = (found.trend * found.median_seconds).abs() > found.spread_seconds;
+    if found.phases.len() >= MIN_PHASES_OF_TREND && is_clear && found.trend.abs() >= MIN_TREND {
+        let text = format!(
+            "the last quarter of them takes {} {} than the first",
+            percent(found.trend.abs()),
+            if found.trend > 0.0 { "longer" } else { "less" }
+        );
+        page.wrapped("  ", &text);
+    }
+    for &number in found.outliers.iter().take(MAX_OUTLIERS) {
+        page.wrapped("  ", &outlier(found, number));
+    }
+    if found.outliers.len() > MAX_OUTLIERS {
+        let number = found.outliers.len() - MAX_OUTLIERS;
+        page.line(&format!("  {number} more take much longer than the median"));
+    }
+}
+
+/// A phase that takes much longer than the others, and what takes longer in it.
+fn outlier(found: &ProgramPhases, number: usize) -> String {
+    let phase = &found.phases[number - 1];
+    let median = |value: fn(&TimeByUse) -> f64| {
+        let mut values: Vec<f64> = (found.phases.iter())
+            .map(|phase| value(&phase.time))
+            .collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let uses: [(&str, fn(&TimeByUse) -> f64); 4] = [
+        ("computing", |time| time.computing),
+        ("waiting", |time| time.waiting),
+        ("transfer", |time| time.transfer),
+        ("files", |time| time.files),
+    ];
+    let more = uses.map(|(name, value)| (name, value(&phase.time) - median(value)));
+    let most = more.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let (use_name, seconds) = most.unwrap_or(("", 0.0));
+    let mut text = format!(
+        "phase {number} at {:.6} s takes {}: {} more {use_name} of all ranks",
+        phase.from,
+        duration(phase.seconds),
+        duration(seconds)
+    );
+    if let (Some(cause), "waiting") = (phase.cause_rank, use_name) {
+        text.push_str(&format!(
+            ", for {}, {}",
+            rank(cause, 0),
+            did(phase.cause_activity.as_deref())
+        ));
+    }
+    text
 }
 
 fn notes(page: &mut Page, report: &PerformanceReport) {

@@ -170,7 +170,7 @@ impl<'l, 'a> PassObserver<'l, 'a> {
             trace,
             definitions,
             pass: DrawablePass::new(trace),
-            waits: PerformanceCollector::new(definitions, PerformanceOptions::default()),
+            waits: PerformanceCollector::new(definitions, &PerformanceOptions::default()),
         }
     }
 }
