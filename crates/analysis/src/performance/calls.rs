@@ -337,6 +337,8 @@ impl WaitPass<'_> {
         for stretch in &causes {
             self.lanes[stretch.cause.lane as usize].caused += stretch.seconds();
         }
+        let [rank, culprit] = [lane, end.lane].map(|lane| self.lanes[lane as usize].rank_place);
+        self.pairs.add_wait(rank, culprit, seconds);
         self.edges.add(lane, end.lane, from, to);
         let wait = Wait {
             pattern,

@@ -12,6 +12,7 @@ mod focus;
 mod history;
 mod lane;
 mod message;
+mod pairs;
 mod pass;
 mod phases;
 mod repetition;
@@ -36,6 +37,7 @@ use trace_model::{Definitions, Drawable, TimeBBox, Topology};
 #[cfg(feature = "spill")]
 use trace_model::{DrawableOrder, Source, Stop, for_each_in_order};
 
+pub use pairs::RankPairs;
 pub use phases::{ActivityInPhases, ProgramPhases};
 pub use report::{
     ActivityOnPath, ActivityTime, CommunicatorTimes, Efficiencies, FocusTimes, PerformanceReport,

@@ -8,6 +8,7 @@ use super::ending::Ending;
 use super::focus::Focus;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
+use super::pairs::PairSums;
 use super::request_info::RequestInfo;
 use super::role::{CategoryRole, RoleFinder};
 use super::spans::{Doing, LaneStretch, Spans};
@@ -78,6 +79,8 @@ pub(super) struct WaitPass<'a> {
     pub(super) restart: Option<f64>,
     pub(super) assumptions: [Assumption; REPLAYS],
     pub waits: WaitSums,
+    /// Messages and waits by pair of ranks.
+    pub pairs: PairSums,
     pub edges: WaitEdges,
     pub path: Option<PathProfile>,
     /// Sums over spans of time, of each list of spans that is wanted.
@@ -109,6 +112,7 @@ impl<'a> WaitPass<'a> {
         let mut comm_numbers: HashMap<i32, u32> = HashMap::new();
         let mut members: Vec<std::collections::HashSet<i32>> = Vec::new();
         let mut numbers = Vec::new();
+        let mut ranks = Vec::new();
         let mut lines = HashMap::new();
         for line in &definitions.lines {
             let place = lane_of(line);
@@ -121,8 +125,10 @@ impl<'a> WaitPass<'a> {
             let lane = *lane_numbers
                 .entry((line.rank, line.thread))
                 .or_insert_with(|| {
-                    let place = rank_places.len() as u32;
-                    let place = *rank_places.entry(line.rank).or_insert(place);
+                    let place = *rank_places.entry(line.rank).or_insert_with(|| {
+                        ranks.push(line.rank);
+                        ranks.len() as u32 - 1
+                    });
                     lanes.push(ThreadLane::new(line.rank, line.thread, place));
                     lanes.len() as u32 - 1
                 });
@@ -179,6 +185,7 @@ impl<'a> WaitPass<'a> {
             restart: None,
             assumptions,
             waits: WaitSums::default(),
+            pairs: PairSums::new(&ranks),
             edges: WaitEdges::default(),
             path: None,
             spans: Vec::new(),
@@ -229,6 +236,10 @@ impl<'a> WaitPass<'a> {
                 let bytes = info.and_then(|info| u64::try_from(info.size).ok());
                 self.counts.message_bytes += bytes.unwrap_or(0);
                 self.counts.backward_messages += u64::from(last.time < first.time);
+                if start >= self.focus.from && start < self.focus.to {
+                    let [from, to] = [from, to].map(|lane| self.lanes[lane as usize].rank_place);
+                    self.pairs.add_message(from, to, bytes.unwrap_or(0));
+                }
                 self.held.push(HeldMessage { from, to, end });
             }
             (Topology::State, role) if role != CategoryRole::Ignored => {
@@ -431,6 +442,7 @@ impl<'a> WaitPass<'a> {
         }
         self.messages.restart();
         self.waits = WaitSums::default();
+        self.pairs.restart();
         self.edges.clear();
         self.times.fill(CategoryTime::default());
         self.by_region.fill(UseSums::default());

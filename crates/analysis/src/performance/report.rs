@@ -3,12 +3,14 @@
 use super::clocks::{BALANCED, FASTER, IDEAL, MEASURED};
 use super::critical_path::PathPiece;
 use super::history::RootCause;
+use super::pairs::RankPairs;
 use super::pass::WaitPass;
 use super::phases::{PhaseRanges, ProgramPhases};
 use super::spans::{Span, Spans};
 use super::use_times::{TimeByUse, UseSums};
 use super::wait::{Wait, WaitPattern};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use trace_model::Definitions;
 
 /// The analysis of a trace. Times are in seconds; shares and efficiencies are parts of 1.
@@ -58,6 +60,8 @@ pub struct PerformanceReport {
     pub by_region: Vec<RegionTimes>,
     /// By communicator, the longest first.
     pub by_communicator: Vec<CommunicatorTimes>,
+    /// Messages and waits by pair of ranks.
+    pub pairs: RankPairs,
     /// What the trace does not tell, in words.
     pub notes: Vec<String>,
 }
@@ -255,6 +259,8 @@ pub struct SpanTimes {
     pub cause_rank: Option<i32>,
     /// What that rank did meanwhile; `None` is computing outside of any state.
     pub cause_activity: Option<String>,
+    /// Rank that the critical path is on for most of the span.
+    pub path_rank: Option<i32>,
 }
 
 /// Times of the main threads of all ranks in one of the program's own states, without those nested in it.
@@ -300,6 +306,17 @@ fn part(of: f64, whole: f64) -> f64 {
     if whole > 0.0 { of / whole } else { 0.0 }
 }
 
+/// The lane that a path is on for most of the time between two times.
+fn longest_on_path(path: &[PathPiece], from: f64, to: f64) -> Option<u32> {
+    let first = path.partition_point(|piece| piece.to <= from);
+    let mut seconds: BTreeMap<u32, f64> = BTreeMap::new();
+    for piece in path[first..].iter().take_while(|piece| piece.from < to) {
+        *seconds.entry(piece.lane).or_default() += piece.to.min(to) - piece.from.max(from);
+    }
+    let longest = seconds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    longest.map(|(lane, _)| lane)
+}
+
 /// Puts the results of the two passes into one report.
 pub(super) fn build(
     definitions: &Definitions,
@@ -313,7 +330,7 @@ pub(super) fn build(
     };
     let phases = second.and_then(|second| {
         let (ranges, spans) = (second.phases.as_ref()?, second.phase_spans.as_ref()?);
-        let (phases, name) = (builder.spans(spans), |nth| builder.name(nth));
+        let (phases, name) = (builder.spans(spans, path), |nth| builder.name(nth));
         Some(ProgramPhases::of(
             ranges,
             spans,
@@ -347,10 +364,11 @@ pub(super) fn build(
         path_activities: second.map_or(Vec::new(), |second| builder.path_activities(&second.pass)),
         what_if: second.map_or(Vec::new(), |second| builder.what_if(second)),
         phases,
-        over_time: parts.map_or(Vec::new(), |parts| builder.spans(parts)),
+        over_time: parts.map_or(Vec::new(), |parts| builder.spans(parts, path)),
         by_rank: builder.by_rank(),
         by_region: builder.by_region(),
         by_communicator: builder.by_communicator(),
+        pairs: first.pairs.matrix(),
         notes: builder.notes(),
     }
 }
@@ -469,7 +487,7 @@ impl ReportBuilder<'_, '_> {
         }
     }
 
-    fn spans(&self, spans: &Spans) -> Vec<SpanTimes> {
+    fn spans(&self, spans: &Spans, path: &[PathPiece]) -> Vec<SpanTimes> {
         let span = |span: &Span| {
             let seconds = span.to - span.from;
             let longest = span.causes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -487,6 +505,7 @@ impl ReportBuilder<'_, '_> {
                 }),
                 cause_rank: longest.map(|(cause, _)| self.rank(cause.lane).0),
                 cause_activity: longest.and_then(|(cause, _)| self.activity(cause.activity)),
+                path_rank: longest_on_path(path, span.from, span.to).map(|lane| self.rank(lane).0),
             }
         };
         spans.spans.iter().map(span).collect()

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::report;
 use crate::terminal;
 use crate::terminal::table::{TableCell, TextTable, Width};
+use crate::trace_files::trace::TraceInput;
 use analysis::performance::PerformanceReport;
 use changes::{ReportPair, part};
 use std::io::{self, Write};
@@ -44,8 +45,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut reports = Vec::new();
     for file in &arguments.files {
         let whole = report::FocusChoice::default();
-        let files = std::slice::from_ref(file);
-        reports.push(report::analyse(files, &whole, 0, arguments.quiet)?);
+        let trace = TraceInput::open(file)?;
+        reports.push(report::analyse(&trace, &whole, 0, arguments.quiet)?);
     }
     let traces = traces(&reports);
     // clap takes two files at least.

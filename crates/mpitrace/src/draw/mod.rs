@@ -1,19 +1,17 @@
 //! `mpitrace draw`: a window of a trace as a picture, for papers, logs and documentation.
 
+pub mod converted;
 pub mod png;
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::input::OpenedInput;
-use crate::trace_files::losses::report_losses_of_picture;
 use crate::trace_files::overwrite::Overwrite;
-use crate::trace_files::shape::TreeArguments;
-use crate::trace_files::target::Target;
+use crate::trace_files::target::write_bytes;
 use crate::trace_files::time_window::{TimePosition, in_log, time_position};
 use crate::trace_files::trace::TraceInput;
 use clap::ValueEnum;
+use converted::ConvertedTrace;
 use std::ffi::OsStr;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use trace_formats::slog2::{Slog2Error, Slog2Reader, TimeBBox};
 use trace_model::Line;
@@ -134,17 +132,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let lines = None;
         return draw(arguments, kind, trace.name(), trace.bytes(), lines);
     }
-    // Every other format has to be read from end to end, and a tree is what a window is quickly found in.
-    let folder = tempfile::tempdir();
-    let folder = folder.map_err(|error| Failure::output("temporary folder", &error))?;
-    let path = folder.path().join("trace.slog2");
-    let target = Target::new(&path, Some(Format::Slog2), &TreeArguments::default())?;
-    let source = trace.source()?;
-    let lines = source.definitions().lines.clone();
-    let losses = target.write(source.as_ref(), arguments.quiet)?;
-    report_losses_of_picture(losses, trace.name());
-    let input = OpenedInput::open_raw(&path)?;
-    draw(arguments, kind, trace.name(), &input, Some(lines))
+    let converted = ConvertedTrace::of(&trace, arguments.quiet)?;
+    let lines = Some(converted.lines);
+    draw(arguments, kind, trace.name(), &converted.input, lines)
 }
 
 /// Draws an SLOG2 file, with what else is known of its lines.
@@ -204,8 +194,8 @@ fn draw(
         }
     }
     match kind {
-        PictureFormat::Svg => write(&arguments.output, svg.as_bytes()),
-        PictureFormat::Png => write(&arguments.output, &png::render(&svg)?),
+        PictureFormat::Svg => write_bytes(&arguments.output, svg.as_bytes()),
+        PictureFormat::Png => write_bytes(&arguments.output, &png::render(&svg)?),
     }
 }
 
@@ -215,13 +205,4 @@ fn window(arguments: &Arguments, log: TimeBBox) -> Result<TimeBBox, Failure> {
         Some([from, to]) => in_log(*from, *to, log),
         _ => Ok(log),
     }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let target = Target::new(path, Some(Format::Slog2), &TreeArguments::default())?;
-    target.fill(|mut out| {
-        let written = out.write_all(bytes);
-        written.map_err(|error| Failure::output(path.display(), &error))?;
-        Ok((out, ()))
-    })
 }

@@ -2,13 +2,17 @@
 
 mod breakdown;
 mod focus;
+mod html;
 mod limits;
 mod text;
+mod words;
 
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::terminal::table::Width;
 use crate::trace_files::losses::failure;
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::target::write_bytes;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
 use analysis::performance::{self, PerformanceOptions, PerformanceReport};
@@ -34,6 +38,7 @@ const PARTS: usize = 100;
   mpitrace report --window 1.5 2.5 run.slog2
   mpitrace report --focus 'region solve' --by rank run.slog2
   mpitrace report --focus 'phase 3' run.slog2                        an iteration of the main loop
+  mpitrace report --html run.html run.slog2
   mpitrace report --json run.slog2
   mpitrace report --fail-if 'parallel-efficiency<0.7' run.slog2      exit code 3 if it is worse")]
 pub struct Arguments {
@@ -53,6 +58,11 @@ pub struct Arguments {
     /// Print every number, as JSON
     #[arg(long)]
     json: bool,
+    /// Write a page with the report and pictures, which needs no other file; - is stdout
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["json", "by"])]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print all columns of a table, even if the terminal is too narrow
     #[arg(long)]
     wide: bool,
@@ -79,8 +89,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         window,
         named: arguments.focus.clone(),
     };
-    let parts = if arguments.json { PARTS } else { 0 };
-    let (name, report) = analyse(&arguments.files, &focus, parts, arguments.quiet)?;
+    if let Some(page) = &arguments.html {
+        arguments.overwrite.allow(page, &arguments.files)?;
+    }
+    let has_parts = arguments.json || arguments.html.is_some();
+    let parts = if has_parts { PARTS } else { 0 };
+    let trace = TraceInput::open_all(&arguments.files)?;
+    let (name, report) = analyse(&trace, &focus, parts, arguments.quiet)?;
+    if let Some(path) = &arguments.html {
+        let page = html::page(&name, &trace, &focus, &report, arguments.quiet)?;
+        write_bytes(path, page.as_bytes())?;
+        return check(arguments, &report);
+    }
     let mut out = BufWriter::new(crate::terminal::stdout());
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     if arguments.json {
@@ -108,21 +128,21 @@ pub fn print(traces: &[Vec<PathBuf>], quiet: bool) -> Result<(), Failure> {
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     for (nth, files) in traces.iter().enumerate() {
         let focus = FocusChoice::default();
-        let (name, report) = analyse(files, &focus, 0, quiet)?;
+        let trace = TraceInput::open_all(files)?;
+        let (name, report) = analyse(&trace, &focus, 0, quiet)?;
         let blank = if nth > 0 { "\n" } else { "" };
         write!(out, "{blank}{}", text::text(&name, &focus, &report)).map_err(unwritten)?;
     }
     out.flush().map_err(unwritten)
 }
 
-/// The name of the trace that these files are, and the analysis, with figures for so many parts of the time.
+/// The name of a trace, and the analysis of it, with figures for so many parts of the time.
 pub fn analyse(
-    files: &[PathBuf],
+    trace: &TraceInput,
     focus: &FocusChoice,
     parts: usize,
     quiet: bool,
 ) -> Result<(String, PerformanceReport), Failure> {
-    let trace = TraceInput::open_all(files)?;
     let source = trace.source()?;
     let name = trace.name().display().to_string();
     let progress = TaskProgress::drawables(&name, quiet);

@@ -1,11 +1,11 @@
 //! The report for people: one screen of 80 columns.
 
 use super::focus::FocusChoice;
+use super::words;
 use crate::terminal;
-use crate::terminal::units::counted;
-use analysis::performance::words::{did, rank};
-use analysis::performance::{PerformanceReport, ProgramPhases, TimeByUse, WaitGroup};
-use trace_model::units::{digits, duration, percent};
+use analysis::performance::words::rank;
+use analysis::performance::{PerformanceReport, WaitGroup};
+use trace_model::units::{duration, percent};
 
 /// Columns of the page.
 const COLUMNS: usize = 80;
@@ -13,27 +13,24 @@ const COLUMNS: usize = 80;
 const MAX_LINES: usize = 8;
 /// What takes less than this share is not listed.
 const MIN_SHARE: f64 = 0.001;
-/// A trend of phases smaller than this is not told.
-const MIN_TREND: f64 = 0.05;
-/// A trend of fewer phases than this is not told.
-const MIN_PHASES_OF_TREND: usize = 8;
-/// Phases out of the ordinary that are told.
-const MAX_OUTLIERS: usize = 3;
-/// Efficiencies above this need no attention.
-const GOOD: f64 = 0.95;
 
 /// All of a report on the trace of this name, which is about this part of it.
 pub fn text(name: &str, focus: &FocusChoice, report: &PerformanceReport) -> String {
     let mut page = Page::default();
-    head(&mut page, name, focus, report);
-    verdict(&mut page, report);
+    page.wrapped("", &format!("{name}: {}", words::contents(report)));
+    page.wrapped("", &words::focus(focus, report));
+    page.head("Verdict");
+    page.wrapped("  ", &words::verdict(report));
     time(&mut page, report);
     efficiencies(&mut page, report);
     waits(&mut page, report);
     path(&mut page, report);
     what_if(&mut page, report);
     if let Some(found) = &report.phases {
-        phases(&mut page, found);
+        page.head("Phases");
+        for sentence in words::phases(found) {
+            page.wrapped("  ", &sentence);
+        }
     }
     notes(&mut page, report);
     page.text
@@ -62,90 +59,6 @@ impl Page {
             self.line(&line);
         }
     }
-}
-
-fn head(page: &mut Page, name: &str, choice: &FocusChoice, report: &PerformanceReport) {
-    let focus = &report.focus;
-    let mut about = vec![counted(report.ranks as u64, "rank")];
-    if report.threads > report.ranks {
-        about.push(counted(report.threads as u64, "thread"));
-    }
-    if report.hosts > 0 {
-        about.push(counted(report.hosts as u64, "host"));
-    }
-    about.push(counted(report.calls, "MPI call"));
-    about.push(counted(report.messages, "message"));
-    page.wrapped("", &format!("{name}: {}", about.join(", ")));
-    let length = duration(focus.seconds);
-    let text = match focus.is_between_init_and_finalize {
-        true => format!(
-            "{length} between MPI_Init and MPI_Finalize; {} before, {} after, not looked at.",
-            duration(focus.before),
-            duration(focus.after)
-        ),
-        false => format!(
-            "{}{length}, {}from {:.6} s to {:.6} s of the trace.",
-            match choice.words() {
-                words if words.is_empty() => words,
-                words => words + ": ",
-            },
-            match focus.ranges {
-                1 => String::new(),
-                number => format!("{number} ranges of time "),
-            },
-            focus.from,
-            focus.to
-        ),
-    };
-    page.wrapped("", &text);
-}
-
-/// The largest loss in a sentence or two.
-fn verdict(page: &mut Page, report: &PerformanceReport) {
-    let time = &report.time;
-    let efficiencies = &report.efficiencies;
-    let share = |seconds| time.share(seconds);
-    page.head("Verdict");
-    let mut text = format!(
-        "The ranks compute {} of the time.",
-        percent(share(time.computing))
-    );
-    let losses = [
-        (time.waiting, "waiting for each other"),
-        (time.transfer, "transfer and overhead in MPI"),
-        (time.files, "files"),
-    ];
-    let largest = losses.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    match largest {
-        Some((seconds, _)) if share(seconds) < 1.0 - GOOD => {
-            text.push_str(" Nothing else takes much of it.");
-        }
-        Some((seconds, what)) => {
-            text.push_str(&format!(
-                " The largest loss is {what}: {} ({}).",
-                duration(seconds),
-                percent(share(seconds))
-            ));
-            let cause = report
-                .root_causes
-                .first()
-                .filter(|_| seconds == time.waiting);
-            if let Some(cause) = cause {
-                text.push_str(&format!(" {}", cause.words(time.waiting)));
-            }
-        }
-        None => {}
-    }
-    if efficiencies.load_balance < GOOD && report.ranks > 1 {
-        text.push_str(&format!(
-            " Rank {} computes {} times as long as the mean.",
-            efficiencies.longest_computing_rank,
-            digits(
-                efficiencies.longest_computing / efficiencies.mean_computing.max(f64::MIN_POSITIVE)
-            )
-        ));
-    }
-    page.wrapped("  ", &text);
 }
 
 fn time(page: &mut Page, report: &PerformanceReport) {
@@ -276,85 +189,8 @@ fn what_if(page: &mut Page, report: &PerformanceReport) {
     }
     page.head("What if");
     for what_if in &report.what_if {
-        let text = format!(
-            "{}: {} in place of {}, {} times as fast",
-            what_if.assumption,
-            duration(what_if.seconds),
-            duration(report.focus.seconds),
-            digits(what_if.speedup)
-        );
-        page.wrapped("  ", &text);
+        page.wrapped("  ", &words::what_if(report, what_if));
     }
-}
-
-/// Iterations of the main loop: how many, how long, and which are out of the ordinary.
-fn phases(page: &mut Page, found: &ProgramPhases) {
-    page.head("Phases");
-    let of = match &found.consist_of[..] {
-        [only] => only.clone(),
-        [first, second] => format!("{first} and {second}"),
-        [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
-        [] => String::new(),
-    };
-    let text = format!(
-        "{} of {of}: {} each (median), {} of the time, parallel efficiency {}",
-        counted(found.iterations as u64, "iteration"),
-        duration(found.median_seconds / found.iterations_each as f64),
-        percent(found.covered),
-        percent(found.median_parallel)
-    );
-    page.wrapped("  ", &text);
-    let is_clear = (found.trend * found.median_seconds).abs() > found.spread_seconds;
-    if found.phases.len() >= MIN_PHASES_OF_TREND && is_clear && found.trend.abs() >= MIN_TREND {
-        let text = format!(
-            "the last quarter of them takes {} {} than the first",
-            percent(found.trend.abs()),
-            if found.trend > 0.0 { "longer" } else { "less" }
-        );
-        page.wrapped("  ", &text);
-    }
-    for &number in found.outliers.iter().take(MAX_OUTLIERS) {
-        page.wrapped("  ", &outlier(found, number));
-    }
-    if found.outliers.len() > MAX_OUTLIERS {
-        let number = found.outliers.len() - MAX_OUTLIERS;
-        page.line(&format!("  {number} more take much longer than the median"));
-    }
-}
-
-/// A phase that takes much longer than the others, and what takes longer in it.
-fn outlier(found: &ProgramPhases, number: usize) -> String {
-    let phase = &found.phases[number - 1];
-    let median = |value: fn(&TimeByUse) -> f64| {
-        let mut values: Vec<f64> = (found.phases.iter())
-            .map(|phase| value(&phase.time))
-            .collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    let uses: [(&str, fn(&TimeByUse) -> f64); 4] = [
-        ("computing", |time| time.computing),
-        ("waiting", |time| time.waiting),
-        ("transfer", |time| time.transfer),
-        ("files", |time| time.files),
-    ];
-    let more = uses.map(|(name, value)| (name, value(&phase.time) - median(value)));
-    let most = more.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    let (use_name, seconds) = most.unwrap_or(("", 0.0));
-    let mut text = format!(
-        "phase {number} at {:.6} s takes {}: {} more {use_name} of all ranks",
-        phase.from,
-        duration(phase.seconds),
-        duration(seconds)
-    );
-    if let (Some(cause), "waiting") = (phase.cause_rank, use_name) {
-        text.push_str(&format!(
-            ", for {}, {}",
-            rank(cause, 0),
-            did(phase.cause_activity.as_deref())
-        ));
-    }
-    text
 }
 
 fn notes(page: &mut Page, report: &PerformanceReport) {

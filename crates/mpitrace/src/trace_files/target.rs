@@ -5,7 +5,7 @@ use crate::trace_files::format::Format;
 use crate::trace_files::overwrite::is_stdout;
 use crate::trace_files::shape::{FrameArguments, TreeArguments};
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use trace_formats::paje;
 use trace_model::{PendingFile, files};
@@ -105,4 +105,15 @@ impl Target {
         .map_err(failed)?;
         Ok(made)
     }
+}
+
+/// Writes a file that is no trace, such as a picture, with all of its bytes at hand; `-` is stdout.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    // The format matters only for options that are not given here.
+    let target = Target::new(path, Some(Format::Slog2), &TreeArguments::default())?;
+    target.fill(|mut out| {
+        let written = out.write_all(bytes);
+        written.map_err(|error| Failure::output(path.display(), &error))?;
+        Ok((out, ()))
+    })
 }

@@ -67,6 +67,66 @@ fn a_trace_is_as_fast_as_itself() {
     assert_eq!(json["changes"], serde_json::json!([]));
 }
 
+/// The page of a report needs no other file, has a picture for each of the largest waits, and what a trace says is but text in it.
+#[test]
+fn a_page_needs_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let [input, page] = ["<b>&coll.slog2", "page.html"].map(|name| folder.path().join(name));
+    std::fs::copy(golden::path("mpe/coll_n4.slog2"), &input).unwrap();
+    let arguments = [input.to_str().unwrap(), "--html", page.to_str().unwrap()];
+    ok(&[&["report"][..], &arguments].concat());
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        text.contains("&lt;b&gt;&amp;coll.slog2</h1>"),
+        "{text:.2000}"
+    );
+    assert!(!text.contains("<b>"));
+    for outside in [
+        "src=\"http",
+        "href",
+        "<script",
+        "<link",
+        "@import",
+        "url(http",
+    ] {
+        assert!(!text.contains(outside), "{outside}");
+    }
+    let json: Value = serde_json::from_str(&ok(&["report", "--json", arguments[0]])).unwrap();
+    let waits = json["waits"].as_array().unwrap().iter();
+    let large = waits.filter(|group| group["share"].as_f64() >= Some(0.001));
+    assert_eq!(
+        text.matches("data:image/svg+xml").count(),
+        large.count().min(6)
+    );
+    // Not over what is there, and not over the trace.
+    assert_eq!(
+        mpitrace(&[&["report"][..], &arguments].concat())
+            .status
+            .code(),
+        Some(2)
+    );
+    let over = [arguments[0], "--html", arguments[0], "--force"];
+    assert_eq!(
+        mpitrace(&[&["report"][..], &over].concat()).status.code(),
+        Some(2)
+    );
+}
+
+/// A table by rank, communicator or activity has the sums of the report.
+#[test]
+fn tables_have_what_the_report_has() {
+    let input = golden::path("mpe/coll_n4.slog2");
+    let input = input.to_str().unwrap();
+    let table = ok(&["report", "--by", "rank", input]);
+    assert_eq!(table.lines().count(), 5, "{table}");
+    let table = ok(&["report", "--by", "communicator", input]);
+    assert!(table.contains("MPI_COMM_WORLD"), "{table}");
+    let json: Value = serde_json::from_str(&ok(&["report", "--json", input])).unwrap();
+    let table = ok(&["report", "--by", "activity", input]);
+    let activities = json["activities"].as_array().unwrap().len();
+    assert_eq!(table.lines().count(), activities + 1, "{table}");
+}
+
 /// What cannot be reported on is said in words that name the file, the place and what is there.
 #[test]
 fn what_is_not_there_is_said() {
@@ -80,6 +140,9 @@ fn what_is_not_there_is_said() {
         ),
         (&["--window", "2", "1"], 2, "the first before the second"),
         (&["--fail-if", "speed<1"], 2, "parallel-efficiency"),
+        (&["--focus", "rank 3"], 2, "expected 'region NAME'"),
+        (&["--focus", "region solve"], 2, "no state 'solve'"),
+        (&["--focus", "phase 3"], 2, "phase"),
         (
             &["--fail-if", "parallel-efficiency<2"],
             3,

@@ -1,0 +1,98 @@
+//! Pictures of timelines round a wait: the ranks that it is about, a little before and after.
+
+use crate::draw::converted::ConvertedTrace;
+use crate::failure::Failure;
+use crate::trace_files::format::Format;
+use crate::trace_files::trace::TraceInput;
+use analysis::performance::WaitGroup;
+use maud::{Markup, html};
+use std::path::PathBuf;
+use trace_formats::slog2::{Slog2Error, Slog2Reader, TimeBBox};
+use trace_model::{Actor, lane_of};
+use viewer_core::{
+    ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, WindowContent,
+};
+
+/// Pixels of a picture's width.
+const WIDTH: u32 = 1000;
+/// What is shown before and after a wait, in lengths of the wait.
+const MARGIN: f64 = 0.4;
+
+/// The trace that pictures are made of.
+pub struct TimelinePictures<'t> {
+    trace: &'t TraceInput,
+    converted: Option<ConvertedTrace>,
+    name: PathBuf,
+}
+
+impl<'t> TimelinePictures<'t> {
+    /// Of a trace in any format.
+    pub fn of(trace: &'t TraceInput, quiet: bool) -> Result<TimelinePictures<'t>, Failure> {
+        let converted = match trace.format {
+            Format::Slog2 => None,
+            _ => Some(ConvertedTrace::of(trace, quiet)?),
+        };
+        Ok(TimelinePictures {
+            trace,
+            converted,
+            name: trace.name().to_path_buf(),
+        })
+    }
+
+    /// The longest wait of a group: who waits, who is waited for, and whom that is due to.
+    pub fn of_wait(&self, group: &WaitGroup) -> Result<Markup, Failure> {
+        let failed = |error: Slog2Error| Failure::in_file(error, &self.name);
+        let bytes: &[u8] = match &self.converted {
+            Some(converted) => &converted.input,
+            None => self.trace.bytes(),
+        };
+        let reader = Slog2Reader::new(bytes).map_err(failed)?;
+        let mut ranks = vec![group.longest.rank, group.culprit, group.cause_rank];
+        ranks.sort_unstable();
+        ranks.dedup();
+        let own_lines = reader.lines();
+        let lines: Vec<_> = match &self.converted {
+            Some(converted) => converted.lines.iter().collect(),
+            None => own_lines.values().collect(),
+        };
+        let timelines = ranks.into_iter().map(|rank| {
+            let own = lines.iter().filter(|line| {
+                matches!(lane_of(line).actor, Actor::Rank(_))
+                    && line.rank == rank
+                    && line.thread == 0
+            });
+            (format!("rank {rank}"), own.map(|line| line.id).collect())
+        });
+        let timelines = NamedTimelines::named(timelines);
+        let longest = &group.longest;
+        let margin = MARGIN * (longest.to - longest.from);
+        let window = TimeBBox {
+            earliest: longest.from - margin,
+            latest: longest.to + margin,
+        };
+        let wanted = ContentRequest {
+            width: WIDTH,
+            ..ContentRequest::default()
+        };
+        let content = WindowContent::read(&reader, timelines, window, &wanted).map_err(failed)?;
+        let look = PictureStyle {
+            width: WIDTH,
+            height: None,
+            theme: Theme::Light,
+            title: String::new(),
+        };
+        let svg = viewer_core::svg::write(&PictureLayout::new(&content, &look));
+        Ok(html! {
+            img alt={ "timelines of the ranks round the wait" } src=(data_uri(&svg));
+        })
+    }
+}
+
+/// A picture as part of a page: in a place of its own, so that nothing in it means anything outside.
+fn data_uri(svg: &str) -> String {
+    let text = svg
+        .replace('%', "%25")
+        .replace('#', "%23")
+        .replace('\n', "%0A");
+    format!("data:image/svg+xml;charset=utf-8,{text}")
+}

@@ -1,0 +1,178 @@
+//! What a report says in sentences, for the text and for the page.
+
+use super::focus::FocusChoice;
+use crate::terminal::units::counted;
+use analysis::performance::words::{did, rank};
+use analysis::performance::{PerformanceReport, ProgramPhases, TimeByUse, WhatIf};
+use trace_model::units::{digits, duration, percent};
+
+/// Efficiencies above this need no attention.
+const GOOD: f64 = 0.95;
+/// A trend of phases smaller than this is not told.
+const MIN_TREND: f64 = 0.05;
+/// A trend of fewer phases than this is not told.
+const MIN_PHASES_OF_TREND: usize = 8;
+/// Phases out of the ordinary that are told.
+const MAX_OUTLIERS: usize = 3;
+
+/// What is in the trace: ranks, calls, messages.
+pub fn contents(report: &PerformanceReport) -> String {
+    let mut about = vec![counted(report.ranks as u64, "rank")];
+    if report.threads > report.ranks {
+        about.push(counted(report.threads as u64, "thread"));
+    }
+    if report.hosts > 0 {
+        about.push(counted(report.hosts as u64, "host"));
+    }
+    about.push(counted(report.calls, "MPI call"));
+    about.push(counted(report.messages, "message"));
+    about.join(", ")
+}
+
+/// What the report is about.
+pub fn focus(choice: &FocusChoice, report: &PerformanceReport) -> String {
+    let focus = &report.focus;
+    let length = duration(focus.seconds);
+    if focus.is_between_init_and_finalize {
+        return format!(
+            "{length} between MPI_Init and MPI_Finalize; {} before, {} after, not looked at.",
+            duration(focus.before),
+            duration(focus.after)
+        );
+    }
+    let named = match choice.words() {
+        words if words.is_empty() => words,
+        words => words + ": ",
+    };
+    let ranges = match focus.ranges {
+        1 => String::new(),
+        number => format!("{number} ranges of time "),
+    };
+    let (from, to) = (focus.from, focus.to);
+    format!("{named}{length}, {ranges}from {from:.6} s to {to:.6} s of the trace.")
+}
+
+/// The largest loss in a sentence or two.
+pub fn verdict(report: &PerformanceReport) -> String {
+    let time = &report.time;
+    let efficiencies = &report.efficiencies;
+    let share = |seconds| time.share(seconds);
+    let mut text = format!(
+        "The ranks compute {} of the time.",
+        percent(share(time.computing))
+    );
+    let losses = [
+        (time.waiting, "waiting for each other"),
+        (time.transfer, "transfer and overhead in MPI"),
+        (time.files, "files"),
+    ];
+    let largest = losses.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    match largest {
+        Some((seconds, _)) if share(seconds) < 1.0 - GOOD => {
+            text.push_str(" Nothing else takes much of it.");
+        }
+        Some((seconds, what)) => {
+            text.push_str(&format!(
+                " The largest loss is {what}: {} ({}).",
+                duration(seconds),
+                percent(share(seconds))
+            ));
+            let cause = report
+                .root_causes
+                .first()
+                .filter(|_| seconds == time.waiting);
+            if let Some(cause) = cause {
+                text.push_str(&format!(" {}", cause.words(time.waiting)));
+            }
+        }
+        None => {}
+    }
+    if efficiencies.load_balance < GOOD && report.ranks > 1 {
+        text.push_str(&format!(
+            " Rank {} computes {} times as long as the mean.",
+            efficiencies.longest_computing_rank,
+            digits(
+                efficiencies.longest_computing / efficiencies.mean_computing.max(f64::MIN_POSITIVE)
+            )
+        ));
+    }
+    text
+}
+
+/// What a replay under another assumption shows.
+pub fn what_if(report: &PerformanceReport, what_if: &WhatIf) -> String {
+    format!(
+        "{}: {} in place of {}, {} times as fast",
+        what_if.assumption,
+        duration(what_if.seconds),
+        duration(report.focus.seconds),
+        digits(what_if.speedup)
+    )
+}
+
+/// Iterations of the main loop: how many, how long, and which are out of the ordinary; a sentence each.
+pub fn phases(found: &ProgramPhases) -> Vec<String> {
+    let of = match &found.consist_of[..] {
+        [only] => only.clone(),
+        [first, second] => format!("{first} and {second}"),
+        [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
+        [] => String::new(),
+    };
+    let mut sentences = vec![format!(
+        "{} of {of}: {} each (median), {} of the time, parallel efficiency {}",
+        counted(found.iterations as u64, "iteration"),
+        duration(found.median_seconds / found.iterations_each as f64),
+        percent(found.covered),
+        percent(found.median_parallel)
+    )];
+    let is_clear = (found.trend * found.median_seconds).abs() > found.spread_seconds;
+    if found.phases.len() >= MIN_PHASES_OF_TREND && is_clear && found.trend.abs() >= MIN_TREND {
+        sentences.push(format!(
+            "the last quarter of them takes {} {} than the first",
+            percent(found.trend.abs()),
+            if found.trend > 0.0 { "longer" } else { "less" }
+        ));
+    }
+    let outliers = found.outliers.iter().take(MAX_OUTLIERS);
+    sentences.extend(outliers.map(|&number| outlier(found, number)));
+    if found.outliers.len() > MAX_OUTLIERS {
+        let number = found.outliers.len() - MAX_OUTLIERS;
+        sentences.push(format!("{number} more take much longer than the median"));
+    }
+    sentences
+}
+
+/// A phase that takes much longer than the others, and what takes longer in it.
+fn outlier(found: &ProgramPhases, number: usize) -> String {
+    let phase = &found.phases[number - 1];
+    let median = |value: fn(&TimeByUse) -> f64| {
+        let mut values: Vec<f64> = (found.phases.iter())
+            .map(|phase| value(&phase.time))
+            .collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let uses: [(&str, fn(&TimeByUse) -> f64); 4] = [
+        ("computing", |time| time.computing),
+        ("waiting", |time| time.waiting),
+        ("transfer", |time| time.transfer),
+        ("files", |time| time.files),
+    ];
+    let more = uses.map(|(name, value)| (name, value(&phase.time) - median(value)));
+    let most = more.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let (use_name, seconds) = most.unwrap_or(("", 0.0));
+    let mut text = format!(
+        "phase {number} at {:.6} s takes {}: {} more {use_name} of all ranks",
+        phase.from,
+        duration(phase.seconds),
+        duration(seconds)
+    );
+    if let (Some(cause), "waiting") = (phase.cause_rank, use_name) {
+        text.push_str(&format!(
+            ", for {}, {}",
+            rank(cause, 0),
+            did(phase.cause_activity.as_deref())
+        ));
+    }
+    text
+}
