@@ -26,4 +26,5 @@ mod sessions;
 mod slices;
 mod tree_merge;
 mod trouble;
+mod written_report;
 mod zero;

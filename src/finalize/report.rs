@@ -2,6 +2,7 @@
 
 use super::outputs::FinishedFile;
 use super::rank_summary::RankSummary;
+use super::written_report;
 use crate::blocks::own;
 use crate::mpi::world::World;
 use crate::platform::environment;
@@ -114,6 +115,13 @@ pub fn conclude(
     if !settings.quiet {
         report.print();
     }
+    if let Some(slog2) = report.slog2().filter(|_| settings.report) {
+        match written_report::write(slog2, settings.deadline) {
+            Ok(_) if settings.quiet => {}
+            Ok(path) => say!("trace: the report is in {}", shown(&path)),
+            Err(why) => say!("trace: no report: {why}"),
+        }
+    }
     match failures.is_empty() {
         true => Ok(()),
         false => Err("not all files could be written".to_owned()),
@@ -185,6 +193,15 @@ fn plural(n: u64, one: &str) -> String {
 }
 
 impl FinalReport<'_> {
+    /// Path of the SLOG2 file, if there is one.
+    fn slog2(&self) -> Option<&Path> {
+        let mut paths = self.files.iter().map(|file| file.path.as_path());
+        paths.find(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "slog2")
+        })
+    }
+
     /// Prints one line, and one more for each thing that went wrong.
     fn print(&self) {
         let mut line = format!(
@@ -219,12 +236,8 @@ impl FinalReport<'_> {
         }
         line += &parts.join(", ");
         line += &format!(", merge {:.2} s", self.seconds);
-        let is_slog2 = |path: &Path| {
-            path.extension()
-                .is_some_and(|extension| extension == "slog2")
-        };
-        if let Some(slog2) = self.files.iter().find(|file| is_slog2(&file.path)) {
-            line += &format!("; next: mpitrace report {}", quoted(&shown(&slog2.path)));
+        if let Some(slog2) = self.slog2() {
+            line += &format!("; next: mpitrace report {}", quoted(&shown(slog2)));
         }
         say!("{line}");
         if self.lacks_dumpi {

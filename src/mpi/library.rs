@@ -11,7 +11,9 @@ use crate::platform::environment;
 use crate::platform::mark;
 use crate::platform::say::on_first_rank;
 use blockfile::layout::Family;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -175,6 +177,12 @@ fn info_of(address: CodeAddress) -> Option<libc::Dl_info> {
 pub fn is_ours(address: *mut c_void) -> bool {
     let base = |a| info_of(a).map(|i| i.dli_fbase);
     base(address).is_some() && base(address) == base(is_ours as *const c_void)
+}
+
+/// Path of this library, or of the program that it is linked into.
+pub fn own_path() -> Option<PathBuf> {
+    let path = object_of(own_path as *const c_void)?;
+    Some(PathBuf::from(OsString::from_vec(path.into_bytes())))
 }
 
 fn object_of(address: CodeAddress) -> Option<CString> {

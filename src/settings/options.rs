@@ -358,6 +358,11 @@ options! {
         /// calls, and numbers of requests, by which MPI_Wait finds its MPI_Isend. That takes 4 to 12 bytes a call; the original tools read it. With `no`,
         /// the SLOG2 file is the one that the original converter makes of the CLOG2 file.
         "details" => details: YesNo = true;
+
+        /// Whether `mpitrace report` is run on the SLOG2 file when that is written. `NAME.report.txt` beside it has what it prints: who waited for
+        /// whom, efficiencies, critical path. The command is looked for near the library and in PATH. MPI_Finalize takes so much
+        /// longer, about a second for a million calls, and at most the time of `deadline`.
+        "report" => report: YesNo = false;
     }
 
     "Messages and checks" {

@@ -140,7 +140,7 @@ fn every_key_reaches_its_field() {
          disk-limit 3M\nat-disk-limit newest\ndeadline 7\nclock-sync no\nclock-forward yes\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
          class p2p disable\nclass send=success,env=disable\nranks 0-3, 8\ncomm-size 2-\nmessage-size -64K\n\
          merge parallel\nmatching-only-limit 1M\nfirst-calls 10\ncalls 5-6\ntime 0.25-60\npolling sample\npcontrol ignore\n\
-         callids all\ndetails no\ndump-signal SIGUSR2\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
+         callids all\ndetails no\nreport yes\ndump-signal SIGUSR2\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
          MPI_Send enable\nMPIO_Wait disable\n",
     );
     let expected = Settings {
@@ -209,6 +209,7 @@ fn every_key_reaches_its_field() {
         children: 4,
         callids: CallIds::All,
         details: false,
+        report: true,
         dump_signal: DumpSignal::Usr2,
         quiet: true,
         debug: DebugSet {
