@@ -7,6 +7,7 @@ use crate::mpi::library;
 use crate::platform::environment;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ pub fn write(slog2: &Path, deadline: Option<Duration>) -> Result<PathBuf, String
         .args(["report", "--quiet", "--"])
         .arg(environment::home().join(slog2))
         .env_clear()
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -50,9 +52,7 @@ pub fn write(slog2: &Path, deadline: Option<Duration>) -> Result<PathBuf, String
             return Err(format!("{} report: {line}", command.display()));
         }
         Err(error) => {
-            // It may be gone already.
-            let _ = child.kill();
-            let _ = child.wait();
+            end(&mut child);
             return Err(failed(error));
         }
     }
@@ -87,6 +87,15 @@ fn wait(child: &mut Child, deadline: Option<Duration>) -> io::Result<bool> {
         std::thread::sleep(between);
         between = (2 * between).min(longest);
     }
+}
+
+/// Ends the command and all that it has started: what is left of them would keep the launcher waiting. They may be gone already.
+fn end(child: &mut Child) {
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: the command was made the first of a group, and was not waited for: the number is still its own.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+    let _ = child.wait();
 }
 
 /// The command: where an installation has it, seen from this library, where the source tree has it, or in PATH.

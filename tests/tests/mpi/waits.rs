@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use tests::trace::{LIMIT, TraceSetup};
-use tests::{Mpi, Program, process};
+use tests::{Mpi, Program, TestFolder, process};
 
 /// Begin and end of the call of a rank in a round that a case is about, seconds.
 type Span = (f64, f64);
@@ -155,8 +156,12 @@ fn rounds(text: &str) -> BTreeMap<String, Vec<Round>> {
 }
 
 fn report(file: &std::path::Path) -> Value {
+    report_of(file, &[])
+}
+
+fn report_of(file: &std::path::Path, arguments: &[&str]) -> Value {
     let mut command = Command::new(tests::mpitrace());
-    command.args(["report", "--json"]).arg(file);
+    command.args(["report", "--json"]).args(arguments).arg(file);
     let printed = process::run(&mut command, LIMIT).succeeded();
     serde_json::from_str(&printed.stdout).expect("JSON")
 }
@@ -310,4 +315,134 @@ fn a_late_rank_is_named() {
         );
         assert!(!failed.stderr.contains("seconds is"), "{}", failed.stderr);
     }
+}
+
+/// The numbers of the lines that begin with a word: three of each.
+fn lines(text: &str, word: &str) -> Vec<[f64; 3]> {
+    let lines = text.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [first, rest @ ..] = &words[..] else {
+            return None;
+        };
+        let number = |nth: usize| rest[nth].parse::<f64>().expect(line);
+        (*first == word).then(|| [number(0), number(1), number(2)])
+    });
+    lines.collect()
+}
+
+#[track_caller]
+fn near(found: &Value, expected: f64, what: &str) {
+    let found = found.as_f64().unwrap_or_else(|| panic!("{what}: {found}"));
+    let most = f64::max(0.003, 0.02 * expected);
+    assert!(
+        (found - expected).abs() <= most,
+        "{what}: {found} in place of {expected}"
+    );
+}
+
+/// The steps of the main loop are found, the slow one is told, and a report about a part has the times of that part, all by the program's own clock.
+#[test]
+fn phases_are_as_long_as_the_programs_clock_says() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("phases").compile(mpi);
+        let run = TraceSetup::new(mpi, 3).run(&program, &["20", "12", "7"]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        let printed = &run.finished.stdout;
+        let file = run.file("slog2");
+        let whole = report(&file);
+        let phases = &whole["phases"];
+        let steps = lines(printed, "step");
+        assert_eq!(phases["iterations"], steps.len(), "{mpi:?}: {phases:#}");
+        assert_eq!(phases["consist_of"][0], "step", "{mpi:?}: {phases:#}");
+        assert_eq!(
+            phases["outliers"],
+            serde_json::json!([7]),
+            "{mpi:?}: {phases:#}"
+        );
+        for [number, begin, end] in &steps {
+            let found = &phases["phases"][*number as usize - 1];
+            near(
+                &found["seconds"],
+                end - begin,
+                &format!("{mpi:?}: step {number}"),
+            );
+        }
+        assert_eq!(phases["phases"][6]["cause_rank"], 1, "{mpi:?}: {phases:#}");
+        let slow = report_of(&file, &["--focus", "phase 7"]);
+        near(
+            &slow["focus"]["seconds"],
+            steps[6][2] - steps[6][1],
+            "focus on step 7",
+        );
+        assert_eq!(slow["root_causes"][0]["rank"], 1, "{mpi:?}: {slow:#}");
+        let region = report_of(&file, &["--focus", "region step"]);
+        let computed: f64 = lines(printed, "computed").iter().map(|line| line[1]).sum();
+        near(&region["time"]["computing"], computed, "computing in steps");
+        let all: f64 = steps.iter().map(|[_, begin, end]| end - begin).sum();
+        near(&region["focus"]["seconds"], all, "all steps");
+        assert_eq!(region["by_region"][0]["region"], "step", "{mpi:?}");
+        let output = report_of(&file, &["--focus", "region output"]);
+        let [_, begin, end] = lines(printed, "output")[0];
+        near(&output["focus"]["seconds"], end - begin, "output");
+        near(
+            &output["time"]["waiting"],
+            2.0 * (end - begin),
+            "waiting for the output",
+        );
+        assert_eq!(output["waits"][0]["culprit"], 0, "{mpi:?}: {output:#}");
+        for report in [&whole, &slow, &region, &output] {
+            sums_agree(report);
+        }
+    }
+}
+
+/// With the setting `report`, what `mpitrace report` prints stands beside the trace; whatever happens to the command, the program does not notice.
+#[test]
+fn a_report_is_written_beside_the_trace() {
+    let mpi = Mpi::ALL
+        .into_iter()
+        .find(|mpi| mpi.installed())
+        .expect("an MPI");
+    let program = Program::c("late_rank").compile(mpi);
+    let arguments = ["1", "4", "5"];
+    let setup = TraceSetup {
+        variables: &[("TRACE_REPORT", "yes")],
+        ..TraceSetup::new(mpi, 2)
+    };
+    let run = setup.run(&program, &arguments);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    let mut command = Command::new(tests::mpitrace());
+    command.arg("report").arg(run.file("slog2"));
+    let printed = process::run(&mut command, LIMIT).succeeded().stdout;
+    let written = std::fs::read_to_string(run.file("txt")).expect("a report");
+    // The first line names the trace as the recorder does.
+    let rest = |text: &str| text.split_once("2 ranks").map(|(_, rest)| rest.to_owned());
+    assert_eq!(rest(&written), rest(&printed));
+    assert!(
+        rest(&written).is_some_and(|rest| rest.contains("Verdict")),
+        "{written}"
+    );
+
+    // A command that never ends, for a library with none near it.
+    let folder = TestFolder::new("report-never");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("lib")).expect("own folder");
+    std::fs::copy(mpi.library(), at("lib/libtrace.so")).expect("a library");
+    std::fs::write(at("mpitrace"), "#!/bin/sh\nsleep 1000\n").expect("own folder");
+    std::fs::set_permissions(at("mpitrace"), std::fs::Permissions::from_mode(0o755))
+        .expect("own file");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new(&program);
+    mpi.environment(&mut command);
+    command
+        .args(arguments)
+        .current_dir(folder.path())
+        .env("PATH", format!("{}:{path}", folder.path().display()))
+        .env("LD_PRELOAD", at("lib/libtrace.so"))
+        .env("TRACE_REPORT", "yes")
+        .env("TRACE_DEADLINE", "1");
+    let finished = process::run(&mut command, LIMIT).succeeded();
+    let told = "no report before the deadline";
+    assert!(finished.stderr.contains(told), "{}", finished.story());
+    assert!(!at("late_rank.report.txt").exists() && at("late_rank.slog2").exists());
 }
