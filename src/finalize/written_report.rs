@@ -25,12 +25,14 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Why there is none, in words.
 pub fn write(slog2: &Path, deadline: Option<Duration>) -> Result<PathBuf, String> {
     let command = command()?;
-    let path = environment::home().join(slog2).with_extension("report.txt");
+    let home = environment::home();
+    let path = home.join(slog2).with_extension("report.txt");
     let failed = |error: io::Error| format!("{}: {error}", command.display());
     let mut child = Command::new(&command)
         .args(["report", "--quiet", "--"])
-        .arg(environment::home().join(slog2))
+        .arg(slog2.strip_prefix(home).unwrap_or(slog2))
         .env_clear()
+        .current_dir(home)
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

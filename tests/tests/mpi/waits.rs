@@ -415,8 +415,11 @@ fn a_report_is_written_beside_the_trace() {
     command.arg("report").arg(run.file("slog2"));
     let printed = process::run(&mut command, LIMIT).succeeded().stdout;
     let written = std::fs::read_to_string(run.file("txt")).expect("a report");
-    // The first line names the trace as the recorder does.
-    let rest = |text: &str| text.split_once("2 ranks").map(|(_, rest)| rest.to_owned());
+    // The first line names the trace as the recorder does, and is wrapped accordingly.
+    let rest = |text: &str| {
+        let rest = text.split_once("MPI calls").map(|(_, rest)| rest)?;
+        Some(rest.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
     assert_eq!(rest(&written), rest(&printed));
     assert!(
         rest(&written).is_some_and(|rest| rest.contains("Verdict")),
