@@ -435,10 +435,9 @@ fn a_report_is_written_beside_the_trace() {
     std::fs::set_permissions(at("mpitrace"), std::fs::Permissions::from_mode(0o755))
         .expect("own file");
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = Command::new(&program);
+    let mut command = Command::new(Program::c("told").compile(mpi));
     mpi.environment(&mut command);
     command
-        .args(arguments)
         .current_dir(folder.path())
         .env("PATH", format!("{}:{path}", folder.path().display()))
         .env("LD_PRELOAD", at("lib/libtrace.so"))
@@ -447,5 +446,5 @@ fn a_report_is_written_beside_the_trace() {
     let finished = process::run(&mut command, LIMIT).succeeded();
     let told = "no report before the deadline";
     assert!(finished.stderr.contains(told), "{}", finished.story());
-    assert!(!at("late_rank.report.txt").exists() && at("late_rank.slog2").exists());
+    assert!(!at("told.report.txt").exists() && at("told.slog2").exists());
 }
