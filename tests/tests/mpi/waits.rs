@@ -438,6 +438,7 @@ fn a_report_is_written_beside_the_trace() {
     let mut command = Command::new(Program::c("told").compile(mpi));
     mpi.environment(&mut command);
     command
+        .arg("3")
         .current_dir(folder.path())
         .env("PATH", format!("{}:{path}", folder.path().display()))
         .env("LD_PRELOAD", at("lib/libtrace.so"))
