@@ -210,17 +210,53 @@ static void scan(void)
     CALL(MPI_Scan(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
 }
 
-/* Two halves, of which one has a late rank. */
-static void subcommunicator(void)
+/* A communicator of the even ranks on these, of the odd ones on the others. */
+static MPI_Comm own_half(void)
 {
     static MPI_Comm half = MPI_COMM_NULL;
-    int in = 1, out;
     if (half == MPI_COMM_NULL) {
         MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    return half;
+}
+
+/* Two halves, of which one has a late rank. */
+static void subcommunicator(void)
+{
+    int in = 1, out;
+    MPI_Comm half = own_half();
     late_to(2);
     CALL(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, half));
+}
+
+/* Each half has a file of its own. The odd ones have written once more when the case begins: what belongs together is not the nth call
+ * of every rank. */
+static void file(void)
+{
+    MPI_File file;
+    MPI_Comm half = own_half();
+    const char *name = rank % 2 ? "waits.odd" : "waits.even";
+    MPI_File_open(half, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    if (rank % 2)
+        MPI_File_write_at_all(file, 8 * rank, big, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    late_to(2);
+    CALL(MPI_File_write_at_all(file, 8 * rank, big, 8, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_File_close(&file);
+}
+
+/* The same with windows. */
+static void window(void)
+{
+    MPI_Win window;
+    MPI_Win_create(big, 8, 1, MPI_INFO_NULL, own_half(), &window);
+    if (rank % 2)
+        MPI_Win_fence(0, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    late_to(2);
+    CALL(MPI_Win_fence(0, window));
+    MPI_Win_free(&window);
 }
 
 /* Every rank computes, and sends on what it got. Begins are those of the sends, ends those of the receives: ranks wait from the end
@@ -265,6 +301,8 @@ static const struct {
     {"reduce-root", reduce_root},
     {"scan", scan},
     {"subcommunicator", subcommunicator},
+    {"file", file},
+    {"window", window},
     {"chain", chain},
     {"none", none},
 };

@@ -173,6 +173,18 @@ impl Function {
         Some((count, count + datatype))
     }
 
+    /// Index of the file or window that ranks share, where they call the function together or for each other.
+    pub fn shared_handle(&self) -> Option<usize> {
+        let shares = match self.class {
+            Class::FileOpen | Class::FileClose | Class::FileMeta => true,
+            Class::WinCreate | Class::WinFree | Class::RmaSync => true,
+            Class::FileAccess => self.io.is_some_and(|io| io.collective),
+            _ => false,
+        };
+        let handle = self.first(Kind::File).or_else(|| self.first(Kind::Win));
+        handle.filter(|_| shares)
+    }
+
     /// The position of the parameter of that name.
     pub fn param(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|p| p.name == name)

@@ -2,6 +2,7 @@
 //! What it sends and receives is in [`super::messages`].
 
 use super::cargo::text_cargo;
+use super::details::HandleNumbers;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
 use super::record::{Cargo, LeftState, MergedBody, MergedRecord, StateDetails};
@@ -59,6 +60,7 @@ pub(super) struct ProcessWalk<'a> {
     /// Communicators of messages that were taken out of matching.
     pub matched: Map<u64, CommId>,
     pub files: OpenFiles,
+    pub shared_handles: HandleNumbers,
     /// MPI_PROC_NULL and MPI_ANY_SOURCE.
     pub proc_null: i64,
     pub any_source: i64,
@@ -112,6 +114,7 @@ impl<'a> ProcessWalk<'a> {
             last_type: Cell::new(None),
             requests: OutstandingRequests::default(),
             numbers: RequestNumbers::default(),
+            shared_handles: HandleNumbers::default(),
             follows_sends: scan.threads > 1 || scan.info.dropped > 0 || schema.states.has_details(),
             drawn_endpoints: match settings.drawn_endpoints {
                 Some(DrawnEndpoints::Selected(chosen)) => Some(chosen.clone()),

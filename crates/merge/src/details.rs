@@ -1,10 +1,11 @@
-//! What the infos of calls say in SLOG2 beside the cargo: roots and bytes of collective calls, and the numbers of requests, by which a call
-//! that completes them finds the ones that began them.
+//! What the infos of calls say in SLOG2 beside the cargo: roots and bytes of collective calls, the numbers of requests, by which a call
+//! that completes them finds the ones that began them, and the numbers of files and windows.
 
 use super::calls::ProcessWalk;
 use super::record::StateDetails;
 use blockfile::record::Record as Call;
 use trace_formats::clog2::states::{CallDetails, CompletedNumbers};
+use trace_model::hash::Map;
 use unify::plan::FunctionPlan;
 
 impl ProcessWalk<'_> {
@@ -54,6 +55,32 @@ impl ProcessWalk<'_> {
                 details.push(text);
             }
         }
+        if wanted.handle {
+            let number = plan.and_then(|plan| self.shared_handles.of(plan, call));
+            details.push(&number.unwrap_or(-1).to_be_bytes());
+        }
         details
+    }
+}
+
+/// Numbers of files and windows, in the order in which a process opens or makes them.
+#[derive(Debug, Default)]
+pub(super) struct HandleNumbers {
+    known: Map<u64, i32>,
+    next: i32,
+}
+
+impl HandleNumbers {
+    /// Number of the file or window of a call. A new one may have the handle of one that is gone.
+    fn of(&mut self, plan: &FunctionPlan<'_>, call: &Call<'_>) -> Option<i32> {
+        let handle = plan.handle(call.payload, plan.shared_handle?)?;
+        let known = self.known.get(&handle).copied();
+        if let Some(number) = known.filter(|_| !plan.makes_handle) {
+            return Some(number);
+        }
+        let number = self.next;
+        self.next = self.next.wrapping_add(1) & i32::MAX;
+        self.known.insert(handle, number);
+        Some(number)
     }
 }

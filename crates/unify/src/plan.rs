@@ -173,6 +173,10 @@ pub struct FunctionPlan<'t> {
     pub root: Option<ParameterIndex>,
     /// Count and datatype of what each rank passes to a collective call.
     pub own_amount: Option<(ParameterIndex, ParameterIndex)>,
+    /// The file or window that ranks share, where they call the function together.
+    pub shared_handle: Option<ParameterIndex>,
+    /// Whether the call makes that file or window.
+    pub makes_handle: bool,
     /// Whether the call may send something at its start.
     pub sends: bool,
     /// Whether its end is about messages, requests, files or communicators.
@@ -245,6 +249,8 @@ impl<'t> FunctionPlan<'t> {
             new_type: created(function, Kind::Datatype).is_some(),
             root: first(Kind::Root),
             own_amount: function.own_amount(),
+            shared_handle: function.shared_handle(),
+            makes_handle: matches!(function.class, Class::FileOpen | Class::WinCreate),
         }
     }
 

@@ -28,6 +28,7 @@ enum Truth {
 }
 
 const WORLD: &[&[usize]] = &[&[0, 1, 2, 3]];
+const HALVES: &[&[usize]] = &[&[0, 2], &[1, 3]];
 
 /// Cases that can stand in one run: their waits differ in pattern or call. Name, pattern, call, truth.
 type Case = (&'static str, &'static str, &'static str, Truth);
@@ -102,8 +103,15 @@ const RUNS: [&[Case]; 2] = [
             "subcommunicator",
             "nx-n",
             "MPI_Allreduce",
-            Truth::Everyone(&[&[0, 2], &[1, 3]]),
+            Truth::Everyone(HALVES),
         ),
+        (
+            "file",
+            "file-collective",
+            "MPI_File_write_at_all",
+            Truth::Everyone(HALVES),
+        ),
+        ("window", "window", "MPI_Win_fence", Truth::Everyone(HALVES)),
     ],
 ];
 

@@ -3,7 +3,9 @@
 use super::clocks::later;
 use super::collective::{Arrival, OperationQueue, RankInOperation};
 use super::history::{CausedStretch, RootCause};
-use super::lane::{EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, WaitEnd};
+use super::lane::{
+    EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, SharedObject, WaitEnd,
+};
 use super::message::{EndedCall, SenderCall};
 use super::pass::{WaitPass, region_place};
 use super::role::{CategoryRole, CollectiveRole, Needs};
@@ -65,10 +67,10 @@ impl WaitPass<'_> {
                 if matches!(collective.needs, Needs::Root | Needs::AtRoot) && is_root.is_none() {
                     self.counts.unknown_roots += 1;
                 }
-                call.operation = Some(self.come(&call, collective, is_root, arrival));
+                call.operation = Some(self.come(&call, collective, is_root, found.handle, arrival));
             }
             CategoryRole::StartsCollective(collective) => {
-                let part = self.come(&call, collective, is_root, arrival);
+                let part = self.come(&call, collective, is_root, found.handle, arrival);
                 let requests = self.requests_of(line.lane);
                 match found.request {
                     Some(request) if requests.operations.len() < MAX_REQUESTS => {
@@ -114,16 +116,27 @@ impl WaitPass<'_> {
         call.posted.sort_by(|a, b| b.time.total_cmp(&a.time));
     }
 
-    /// A rank comes to its next collective operation with a call.
+    /// A rank comes to its next collective operation with a call, which is on the file or window that it has this number for.
     fn come(
         &mut self,
         call: &OpenCall,
         role: CollectiveRole,
         is_root: Option<bool>,
+        handle: Option<u32>,
         arrival: Arrival,
     ) -> RankInOperation {
-        let (queue, rank) = (self.queue_of(call, role), call.line.rank);
+        let (queue, rank) = self.queue_of(call, role, handle);
         let number = self.comms[queue as usize].come(rank, is_root, role, arrival);
+        if let Some(handle) = handle.filter(|_| role.makes_shared) {
+            let shared = SharedObject {
+                queue: self.queue_of_shared(queue, number),
+                rank,
+            };
+            let open = &mut self.requests_of(call.line.lane).shared;
+            if open.len() < MAX_REQUESTS {
+                open.insert(handle, shared);
+            }
+        }
         RankInOperation {
             queue,
             number,
@@ -133,19 +146,44 @@ impl WaitPass<'_> {
         }
     }
 
-    /// The queue that a collective call is in.
-    fn queue_of(&mut self, call: &OpenCall, role: CollectiveRole) -> u32 {
-        if !matches!(
+    /// The queue that a collective call is in, and the number of its rank there.
+    fn queue_of(
+        &mut self,
+        call: &OpenCall,
+        role: CollectiveRole,
+        handle: Option<u32>,
+    ) -> (u32, i32) {
+        let own = (call.line.comm, call.line.rank);
+        let is_shared = matches!(
             role.pattern,
             WaitPattern::FileCollective | WaitPattern::Window
-        ) {
-            return call.line.comm;
+        );
+        match handle {
+            _ if !is_shared => return own,
+            Some(_) if role.makes_shared => return own,
+            Some(handle) => {
+                if let Some(shared) = self.requests_of(call.line.lane).shared.get(&handle) {
+                    return (shared.queue, shared.rank);
+                }
+            }
+            None => {}
         }
         let comms = &mut self.comms;
         let size = comms
             .get(call.line.comm as usize)
             .map_or(0, |comm| comm.size);
-        *self.others.entry(call.category).or_insert_with(|| {
+        let queue = *self.others.entry(call.category).or_insert_with(|| {
+            comms.push(OperationQueue::new(size));
+            comms.len() as u32 - 1
+        });
+        (queue, call.line.rank)
+    }
+
+    /// The queue of the calls on the file or window that an operation makes.
+    fn queue_of_shared(&mut self, queue: u32, number: u64) -> u32 {
+        let comms = &mut self.comms;
+        *self.shared.entry((queue, number)).or_insert_with(|| {
+            let size = comms[queue as usize].size;
             comms.push(OperationQueue::new(size));
             comms.len() as u32 - 1
         })

@@ -102,6 +102,15 @@ impl OpenCall {
     }
 }
 
+/// A file or window as one of its ranks sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedObject {
+    /// Queue of the collective calls on it.
+    pub queue: u32,
+    /// Rank in the communicator that it was made with.
+    pub rank: i32,
+}
+
 /// The requests of a rank that no call has completed yet. Any of its threads may.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RankRequests {
@@ -111,6 +120,8 @@ pub(super) struct RankRequests {
     pub sends: HashMap<u32, u32>,
     /// Collective operations that were begun, by request.
     pub operations: HashMap<u32, RankInOperation>,
+    /// Files and windows that are open, by the number that the rank has for them.
+    pub shared: HashMap<u32, SharedObject>,
 }
 
 /// A thread of a rank.

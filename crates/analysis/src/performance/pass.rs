@@ -66,7 +66,9 @@ pub(super) struct WaitPass<'a> {
     pub(super) comms: Vec<OperationQueue>,
     /// Numbers of the communicators in the trace.
     pub comm_numbers: Vec<i32>,
-    /// Operations on files and windows, whose communicator the trace does not tell, by category.
+    /// Queues of files and windows, by the queue and number of the operation that makes them.
+    pub(super) shared: HashMap<(u32, u64), u32>,
+    /// Queues of operations on files and windows that the trace does not tell, by category.
     pub(super) others: HashMap<u32, u32>,
     pub(super) endings: BinaryHeap<Reverse<Ending>>,
     pub(super) held: Vec<HeldMessage>,
@@ -174,6 +176,7 @@ impl<'a> WaitPass<'a> {
                 .map(|ranks| OperationQueue::new(ranks.len() as u32))
                 .collect(),
             comm_numbers: numbers,
+            shared: HashMap::new(),
             others: HashMap::new(),
             endings: BinaryHeap::new(),
             held: Vec::new(),

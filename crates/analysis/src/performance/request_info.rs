@@ -1,4 +1,4 @@
-//! What the infos of calls tell about requests and roots: `request=`, `completes=`, `root=`.
+//! What the infos of calls tell about roots, requests, and files and windows: `root=`, `request=`, `completes=`, `handle=`.
 
 use trace_model::{Category, InfoValue, info_values};
 
@@ -20,12 +20,14 @@ pub(super) struct CallInfo {
     pub request: Option<u32>,
     /// Numbers of the requests that the call completes.
     pub completes: Vec<u32>,
+    /// Number of the file or window of the call among those of its process.
+    pub handle: Option<u32>,
 }
 
 impl RequestInfo {
     pub(super) fn of(category: &Category) -> RequestInfo {
         let named = |key: &[u8]| {
-            [&b"root="[..], b"request=", b"completes="]
+            [&b"root="[..], b"request=", b"completes=", b"handle="]
                 .iter()
                 .any(|wanted| key.ends_with(wanted))
         };
@@ -49,6 +51,9 @@ impl RequestInfo {
                 }
                 InfoValue::Integer(number) if key.0.ends_with(b"completes=") => {
                     found.completes.extend(u32::try_from(number).ok());
+                }
+                InfoValue::Integer(number) if key.0.ends_with(b"handle=") => {
+                    found.handle = u32::try_from(number).ok();
                 }
                 InfoValue::Text(text) if key.0.ends_with(b"completes=") => {
                     found.completes = numbers(text);

@@ -23,6 +23,8 @@ pub(super) enum Needs {
 pub(super) struct CollectiveRole {
     pub needs: Needs,
     pub pattern: super::WaitPattern,
+    /// Of a call on a file or window: whether it makes that.
+    pub makes_shared: bool,
 }
 
 /// What a category of states or arrows stands for.
@@ -127,7 +129,12 @@ fn role_of(function: &Function) -> CategoryRole {
     let name = function.name.as_str();
     let all = |pattern| {
         let needs = Needs::All;
-        CategoryRole::Collective(CollectiveRole { needs, pattern })
+        let makes_shared = matches!(function.class, Class::FileOpen | Class::WinCreate);
+        CategoryRole::Collective(CollectiveRole {
+            needs,
+            pattern,
+            makes_shared,
+        })
     };
     let comes_together = match function.io {
         Some(io) => io.collective && matches!(io.phase, Phase::Blocking | Phase::Begin),
@@ -168,7 +175,11 @@ fn operation(name: &str, prefix: &str) -> CollectiveRole {
         "scan" | "exscan" => (Needs::Lower, Pattern::EarlyScan),
         _ => (Needs::All, Pattern::NxN),
     };
-    CollectiveRole { needs, pattern }
+    CollectiveRole {
+        needs,
+        pattern,
+        makes_shared: false,
+    }
 }
 
 /// Whether the ranks of a communicator, a file or a window make this call together, as far as the class does not tell.

@@ -117,6 +117,8 @@ pub struct CallDetails {
     pub request: bool,
     /// `completes=`: numbers of the requests that the call completes.
     pub completes: Option<CompletedNumbers>,
+    /// `handle=`: i32 number of the file or window that ranks share, in the order in which the process opens or makes them.
+    pub handle: bool,
 }
 
 /// How the numbers of completed requests are written.
@@ -153,7 +155,7 @@ impl CallDetails {
                 root: has(Kind::Root),
                 bytes: function.own_amount().is_some(),
                 request: makes_request,
-                completes: None,
+                ..CallDetails::default()
             },
             Class::Isend | Class::Irecv | Class::Isendrecv => CallDetails {
                 request: makes_request,
@@ -172,7 +174,10 @@ impl CallDetails {
                 completes: Some(list(&function.params)),
                 ..CallDetails::default()
             },
-            _ => CallDetails::default(),
+            _ => CallDetails {
+                handle: function.shared_handle().is_some(),
+                ..CallDetails::default()
+            },
         }
     }
 
@@ -195,6 +200,7 @@ impl CallDetails {
                 self.completes == Some(CompletedNumbers::List),
                 "completes=%s",
             ),
+            (self.handle, "handle=%d"),
         ];
         let values = values.iter().filter(|(is_there, _)| *is_there);
         values
