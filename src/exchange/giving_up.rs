@@ -9,12 +9,13 @@
 //! message that nobody takes, and UCX complains of short ones.
 
 use super::line::{Exchange, MESSAGE_BYTES, pause};
+use super::patience::Patience;
 use super::reasons::{MAX_REASON_BYTES, REASON_TAG, neighbours, take};
 use super::tree::{children, parent};
 use super::under_way;
 use crate::mpi::constants::{ANY_SOURCE, ANY_TAG};
 use std::cell::UnsafeCell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Tag of the message that says that all is gone that a rank and the ranks below it have sent.
 const ALL_SENT_TAG: i32 = 791;
@@ -52,7 +53,7 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
     let mut sending_children = children(line.rank, line.size).count();
     let mut has_told_parent = false;
     let mut parted = None;
-    let begun = Instant::now();
+    let mut patience = Patience::new(deadline);
     let mut turn = 0;
     // Whether all ranks have come so far that nothing is under way.
     let is_nothing_left = loop {
@@ -79,7 +80,7 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
                 None => break true,
             }
         }
-        if deadline.is_some_and(|limit| begun.elapsed() > limit) {
+        if patience.is_over() {
             break false;
         }
         pause(turn);

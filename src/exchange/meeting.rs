@@ -1,8 +1,12 @@
 //! Meeting of the ranks for the merge. The recorder has no communicator of its own while the program runs: it makes one when
-//! the
-//! program has called MPI_Finalize, by a call that does not block (MPI_Comm_idup). A rank without a recorder never makes that
+//! the program has called MPI_Finalize, by a call that does not block (MPI_Comm_idup). A rank without a recorder never makes that
 //! call. Then the wait ends at the deadline, or as soon as /proc shows that a rank of this host has no recorder, and the request
-//! stays pending: the MPI_Finalize of MPICH and of Open MPI comes through with it.
+//! stays pending.
+//!
+//! The MPI_Finalize of MPICH and of Open MPI comes through with a request that stays where it is. That of Open MPI crashes if it takes
+//! communicators down while the request is on its way to completion. While it waits for the other ranks it still makes progress. So the
+//! rank that comes last must not leave before the request is complete: it waits as long as any other from when it has come
+//! ([`Patience`]), and at least [`MIN_WAIT`]. The others' requests are complete by then, too, whether they have given up or not.
 //!
 //! Nothing is sent over the program's own communicators before all ranks have met: a receive from any source with any tag could
 //! take it.
@@ -10,6 +14,7 @@
 use super::failure::ExchangeFailure;
 use super::line::{RecorderComm, pause};
 use super::neighbours::Neighbours;
+use super::patience::Patience;
 use crate::mpi::constants::predefined;
 use crate::mpi::header::{MPI_Comm, MPI_Errhandler, MPI_Request, MPI_Status};
 use crate::mpi::pmpi;
@@ -25,6 +30,9 @@ static COMM: Mutex<Option<RecorderComm>> = Mutex::new(None);
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 /// Longest time between two looks.
 const MAX_BETWEEN_LOOKS: Duration = Duration::from_secs(8);
+
+/// Least time that a rank gives a request which others may be about to complete.
+const MIN_WAIT: Duration = Duration::from_secs(1);
 
 /// Why the ranks have not met.
 #[derive(Clone, Debug)]
@@ -141,6 +149,7 @@ pub fn meet<T>(
         return Err(MeetingFailure::Mpi(code));
     }
     let begun = Instant::now();
+    let mut patience = Patience::new(deadline.map(|limit| limit.max(MIN_WAIT)));
     let (mut next_look, mut between) = (FIRST_LOOK, FIRST_LOOK);
     for turn in 0u32.. {
         let mut flag = 0;
@@ -161,7 +170,7 @@ pub fn meet<T>(
             between = (2 * between).min(MAX_BETWEEN_LOOKS);
             next_look = waited + between;
         }
-        if deadline.is_some_and(|limit| waited > limit) {
+        if patience.is_over() {
             return Err(MeetingFailure::Deadline);
         }
     }

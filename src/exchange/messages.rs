@@ -5,6 +5,7 @@
 
 use super::failure::ExchangeFailure;
 use super::line::{Exchange, MESSAGE_BYTES};
+use super::patience::Patience;
 use super::reasons;
 use super::under_way;
 use crate::mpi::constants::{self, predefined};
@@ -14,7 +15,7 @@ use crate::mpi::pmpi;
 use crate::mpi::status;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A message under way. Its buffer stays where it is until the message is complete; if that never happens, for good.
 pub struct PendingMessage {
@@ -173,7 +174,7 @@ impl Exchange {
 
     /// Waits for a message; gives its buffer and the number of bytes received.
     pub fn wait(&self, mut pending: PendingMessage) -> Result<(Vec<u8>, usize), ExchangeFailure> {
-        let begun = Instant::now();
+        let mut patience = Patience::new(self.deadline);
         let mut turns = 0u32;
         loop {
             if let Some(bytes) = self.test(&mut pending)? {
@@ -185,13 +186,14 @@ impl Exchange {
                 64..256 => std::thread::yield_now(),
                 _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turns.min(1000)))),
             }
-            if turns.is_multiple_of(64) {
-                if let Some(failure) = reasons::heard(self) {
-                    return Err(failure);
-                }
-                if self.deadline.is_some_and(|p| begun.elapsed() > p) {
-                    return Err(ExchangeFailure::Silence(pending.partner));
-                }
+            if turns.is_multiple_of(64)
+                && let Some(failure) = reasons::heard(self)
+            {
+                return Err(failure);
+            }
+            // Asked each time: what passes between two looks may be a stop.
+            if turns >= 64 && patience.is_over() {
+                return Err(ExchangeFailure::Silence(pending.partner));
             }
         }
     }

@@ -8,6 +8,7 @@ pub(crate) mod line;
 pub(crate) mod meeting;
 pub(crate) mod messages;
 pub(crate) mod neighbours;
+pub(crate) mod patience;
 pub(crate) mod peers;
 pub(crate) mod reasons;
 pub(crate) mod spread;

@@ -3,10 +3,10 @@
 use super::failure::ExchangeFailure;
 use super::line::{Exchange, pause};
 use super::messages::PendingMessage;
+use super::patience::Patience;
 use super::reasons;
 use merge::slices::{MessageTag, Peers};
 use std::collections::VecDeque;
-use std::time::Instant;
 
 /// Tag of the messages of [`MessageTag`] number 0; the others follow.
 const FIRST_TAG: i32 = 1000;
@@ -19,8 +19,8 @@ const ASKED_AT_ONCE: usize = 4;
 pub struct MpiPeers<'a> {
     line: &'a Exchange,
     sent: VecDeque<(PendingMessage, usize)>,
-    /// Since when nothing has come.
-    silent_since: Instant,
+    /// How long nothing has come.
+    silence: Patience,
     /// The rank that was waited for last.
     awaited: i32,
 }
@@ -30,7 +30,7 @@ impl<'a> MpiPeers<'a> {
         MpiPeers {
             line,
             sent: VecDeque::new(),
-            silent_since: Instant::now(),
+            silence: Patience::new(line.deadline),
             awaited: 0,
         }
     }
@@ -69,7 +69,7 @@ impl Peers for MpiPeers<'_> {
             };
             if self.line.test(message)?.is_some() {
                 self.sent.remove(at);
-                self.silent_since = Instant::now();
+                self.silence.renew();
             } else {
                 at += 1;
                 asked += 1;
@@ -88,23 +88,22 @@ impl Peers for MpiPeers<'_> {
             .line
             .take_any(from.map(|from| from as i32), tag_number(tag))?;
         Ok(found.map(|(sender, bytes)| {
-            self.silent_since = Instant::now();
+            self.silence.renew();
             (sender.unsigned_abs(), bytes)
         }))
     }
 
     fn idle(&mut self, turn: u32) -> Result<(), ExchangeFailure> {
         pause(turn);
-        if turn % 64 == 63 {
-            if let Some(failure) = reasons::heard(self.line) {
-                return Err(failure);
-            }
-            let deadline = self.line.deadline;
-            if deadline.is_some_and(|limit| self.silent_since.elapsed() > limit) {
-                // Whoever does not take what was sent is as likely the one that has stopped as the one whose turn it is.
-                let slow = self.sent.front().map(|(message, _)| message.partner());
-                return Err(ExchangeFailure::Silence(slow.unwrap_or(self.awaited)));
-            }
+        if turn % 64 == 63
+            && let Some(failure) = reasons::heard(self.line)
+        {
+            return Err(failure);
+        }
+        if self.silence.is_over() {
+            // Whoever does not take what was sent is as likely the one that has stopped as the one whose turn it is.
+            let slow = self.sent.front().map(|(message, _)| message.partner());
+            return Err(ExchangeFailure::Silence(slow.unwrap_or(self.awaited)));
         }
         Ok(())
     }

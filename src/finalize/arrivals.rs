@@ -5,11 +5,12 @@
 
 use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::pause;
+use crate::exchange::patience::Patience;
 use crate::platform::job;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use trace_model::files;
 
 /// A rank has come.
@@ -60,7 +61,7 @@ pub fn wait(
         drop(std::fs::remove_file(&path));
         return Ok(alone);
     }
-    let begun = Instant::now();
+    let mut patience = Patience::new(deadline);
     for turn in 0.. {
         let said = read(&mut file);
         let count = |wanted: u8| said.iter().filter(|&&byte| byte == wanted).count() as u64;
@@ -76,7 +77,7 @@ pub fn wait(
         if are_all_here {
             return Ok(starved);
         }
-        if deadline.is_some_and(|limit| begun.elapsed() > limit) {
+        if patience.is_over() {
             drop(file.write_all(&[GIVEN_UP]));
             return Err(ExchangeFailure::Absent);
         }

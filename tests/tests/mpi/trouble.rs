@@ -187,6 +187,32 @@ fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
     }
 }
 
+/// A rank that stops when all have come, until the others have given up: their MPI_Finalize and its own go on with the communicator that
+/// was begun.
+#[test]
+fn a_rank_that_stops_while_the_ranks_meet_ends_well() {
+    let stops = Program {
+        options: &["-shared", "-fPIC", "-ldl"],
+        ..Program::c("stops_in_merge")
+    };
+    for mpi in installed() {
+        let behind = [stops.compile(mpi)];
+        for at in ["0", "1", "2", "5"] {
+            let variables = [("TRACE_DEADLINE", "1"), ("STOP_AT", at)];
+            let mut tracing = TraceSetup::new(mpi, 2);
+            tracing.variables = &variables;
+            tracing.behind = &behind;
+            let run = tracing.run(&Program::c("partly").compile(mpi), &[]);
+            let story = run.finished.story();
+            assert!(run.finished.status.success(), "{at}: {story}");
+            assert_eq!(run.finished.stdout, "ok\n", "{at}: {story}");
+            let given_up = run.finished.stderr.contains("within the deadline");
+            assert!(given_up, "{at}: {story}");
+            assert_eq!(run.files("blocks").len(), 2, "{at}: {story}");
+        }
+    }
+}
+
 /// MPI_Finalize of the sender comes before the receive: while the recorder waits there for the receiver, the message goes on.
 #[test]
 fn a_send_that_is_left_to_mpi_finalize_ends() {
