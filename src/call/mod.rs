@@ -25,6 +25,7 @@ pub(crate) mod path;
 pub(crate) mod poll;
 pub(crate) mod slow;
 
+use crate::mpi::handles::HandleBits;
 use crate::platform::{clock, stack};
 use crate::thread::current::current;
 use crate::thread::records;
@@ -127,6 +128,49 @@ impl Call {
         // SAFETY: the state of the running thread, not null by the caller. Its one recorded call is borrowed for as long as the
         // reference lives.
         unsafe { &mut *self.thread }
+    }
+
+    /// Tells on which communicator, to and from whom, and with which tag the call that begins sends or receives.
+    ///
+    /// # Safety
+    /// The call is recorded: [`Call::ignored`] is false.
+    #[inline(always)]
+    pub unsafe fn waits(&self, comm: u64, dest: i32, source: i32, tag: i32) {
+        // SAFETY: the header of the thread's own block; not null by the caller.
+        let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
+        header.open_comm.store(comm, Relaxed);
+        header.open_dest.store(dest as u32, Relaxed);
+        header.open_source.store(source as u32, Relaxed);
+        header.open_tag.store(tag as u32, Relaxed);
+    }
+
+    /// Tells which request the call that begins is to complete.
+    ///
+    /// # Safety
+    /// The call is recorded: [`Call::ignored`] is false.
+    #[inline(always)]
+    pub unsafe fn waits_for_request(&self, request: u64) {
+        // SAFETY: the header of the thread's own block; not null by the caller.
+        let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
+        header.open_request_count.store(1, Relaxed);
+        header.open_requests[0].store(request, Relaxed);
+    }
+
+    /// Tells how many requests the call that begins is to complete, and the first of them.
+    ///
+    /// # Safety
+    /// The call is recorded: [`Call::ignored`] is false. `requests` is readable for `count` elements.
+    #[inline(always)]
+    pub unsafe fn waits_for_requests<T: HandleBits>(&self, requests: *const T, count: usize) {
+        // SAFETY: the header of the thread's own block; not null by the caller.
+        let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
+        let number = u32::try_from(count).unwrap_or(u32::MAX);
+        header.open_request_count.store(number, Relaxed);
+        for (nth, place) in header.open_requests.iter().enumerate().take(count) {
+            // SAFETY: one of the elements, by the caller.
+            let request = unsafe { requests.add(nth).read_unaligned() };
+            place.store(request.bits(), Relaxed);
+        }
     }
 
     /// Takes the time and makes the CallID of the call of function number `function` visible to lower layers.

@@ -45,6 +45,9 @@ pub fn begin_block(t: &mut Thread, now: u64, call: u64, open: HeaderCall) {
         // With the block, so that at no moment a killed process seems to have been in no call.
         (*header).open_call.store(open.2, Relaxed);
         (*header).open_start.store(open.1, Relaxed);
+        // Whom a call waits for that goes on in this block is not known.
+        (*header).open_comm.store(0, Relaxed);
+        (*header).open_request_count.store(0, Relaxed);
         (*header).open_function.store(open.0, Relaxed);
         (*header).calls.store(0, Relaxed);
         (*header).magic.publish(BLOCK_MAGIC);

@@ -159,7 +159,48 @@ pub enum PollOutcome {
     No(usize),
 }
 
+/// Positions of the arguments of a call that may wait for other ranks by which is told whom it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitArguments {
+    /// The communicator.
+    pub comm: Option<usize>,
+    /// Receiver of the message, or the root.
+    pub dest: Option<usize>,
+    /// Sender of the message.
+    pub source: Option<usize>,
+    /// Tag of the message; of a call that sends and receives, that of the receive.
+    pub tag: Option<usize>,
+    /// The request, or the array of requests.
+    pub requests: Option<usize>,
+}
+
 impl Function {
+    /// Arguments that a running call tells of itself, as it may wait for other ranks; `None` for a function that does not wait, or has none.
+    pub fn waits(&self) -> Option<WaitArguments> {
+        let is_blocking = match self.class {
+            Class::Send
+            | Class::Recv
+            | Class::Sendrecv
+            | Class::Complete
+            | Class::Collective
+            | Class::Neighbor
+            | Class::FileOpen
+            | Class::WinCreate => true,
+            Class::CommCreate => !self.name.starts_with("MPI_Comm_idup"),
+            Class::Probe => self.vain().is_none(),
+            _ => false,
+        };
+        let requests = self.first(Kind::Request);
+        let comm = self.comm();
+        (is_blocking && (comm.is_some() || requests.is_some())).then(|| WaitArguments {
+            comm,
+            dest: self.first(Kind::Dest).or(self.first(Kind::Root)),
+            source: self.first(Kind::Source),
+            tag: self.params.iter().rposition(|p| p.kind == Kind::Tag),
+            requests,
+        })
+    }
+
     /// Positions of count and datatype of the data that every rank passes to a collective function, whether it is the root or not; `None`
     /// where there is one count for each rank.
     pub fn own_amount(&self) -> Option<(usize, usize)> {

@@ -5,7 +5,8 @@
 //! their thread's blocks and in pinned ones: those are given first whose block is gone.
 
 use crate::layout::{
-    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, PINNED_MAGIC, VERSION, at,
+    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, OPEN_REQUESTS, PINNED_MAGIC,
+    VERSION, at,
 };
 use crate::record::{self, Record, RecordBase, Records, u32_at, u64_at};
 use crate::{args::ByteCursor, define};
@@ -67,6 +68,24 @@ pub struct OpenCall {
     pub start: u64,
     /// Counter field of its CallID.
     pub call: u64,
+}
+
+/// Arguments of a call that was running when the process died, of a function that tells them ([`wrappers::Function::waits`]). Those that the function does not
+/// have are left over from other calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenArguments {
+    /// Raw handle of the communicator; 0 if nothing was told.
+    pub comm: u64,
+    /// Receiver of the message, or root.
+    pub dest: i32,
+    /// Sender of the message.
+    pub source: i32,
+    /// Tag of the message, of a call that sends and receives that of the receive.
+    pub tag: i32,
+    /// Number of requests.
+    pub request_count: u32,
+    /// Raw handles of the first of them.
+    pub requests: [u64; OPEN_REQUESTS],
 }
 
 /// A block file in memory.
@@ -499,6 +518,24 @@ impl<'a> ThreadBlocks<'a> {
     /// Number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.front.len() + self.blocks.numbers.len()
+    }
+
+    /// Arguments of the running call, if its function tells them.
+    pub fn open_arguments(&self) -> Option<OpenArguments> {
+        let last = self.blocks.bytes.block(*self.blocks.numbers.last()?)?;
+        let int = |at| Some(u32_at(last, at)? as i32);
+        let mut requests = [0; OPEN_REQUESTS];
+        for (nth, request) in requests.iter_mut().enumerate() {
+            *request = u64_at(last, at::B_OPEN_REQUESTS + 8 * nth)?;
+        }
+        Some(OpenArguments {
+            comm: u64_at(last, at::B_OPEN_COMM)?,
+            dest: int(at::B_OPEN_DEST)?,
+            source: int(at::B_OPEN_SOURCE)?,
+            tag: int(at::B_OPEN_TAG)?,
+            request_count: u32_at(last, at::B_OPEN_REQUEST_COUNT)?,
+            requests,
+        })
     }
 
     /// The call in which the thread was when the process died.

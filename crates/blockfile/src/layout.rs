@@ -144,9 +144,25 @@ pub struct BlockHeader {
     pub tid: u64,
     /// Calls recorded in it, where blocks are used again; 0 while it is being filled.
     pub calls: AtomicU64,
+    /// Communicator of the running call, as a raw handle, where the function has one and may wait; 0 where nothing was told. This and the fields below are set before
+    /// `open_function`, and only by functions of which [`wrappers::Function::waits`] says so; other calls leave what was there.
+    pub open_comm: AtomicU64,
+    /// Receiver of the message of the running call, or the root of a collective call; an i32.
+    pub open_dest: AtomicU32,
+    /// Sender of the message of the running call; an i32.
+    pub open_source: AtomicU32,
+    /// Tag of the message of the running call, of one that sends and receives that of the receive; an i32.
+    pub open_tag: AtomicU32,
+    /// Number of requests that the running call is to complete; 0 where nothing was told.
+    pub open_request_count: AtomicU32,
+    /// Raw handles of the first of these requests.
+    pub open_requests: [AtomicU64; OPEN_REQUESTS],
     /// Zero.
-    pub reserved: [u64; 7],
+    pub reserved: u64,
 }
+
+/// Requests of a running call of which the header of a block has the handles.
+pub const OPEN_REQUESTS: usize = 3;
 
 // loom's atomics have no place in a file.
 #[cfg(not(loom))]
@@ -175,6 +191,12 @@ pub mod at {
     pub const B_OPEN_FUNCTION: usize = offset_of!(BlockHeader, open_function);
     pub const B_OPEN_START: usize = offset_of!(BlockHeader, open_start);
     pub const B_OPEN_CALL: usize = offset_of!(BlockHeader, open_call);
+    pub const B_OPEN_COMM: usize = offset_of!(BlockHeader, open_comm);
+    pub const B_OPEN_DEST: usize = offset_of!(BlockHeader, open_dest);
+    pub const B_OPEN_SOURCE: usize = offset_of!(BlockHeader, open_source);
+    pub const B_OPEN_TAG: usize = offset_of!(BlockHeader, open_tag);
+    pub const B_OPEN_REQUEST_COUNT: usize = offset_of!(BlockHeader, open_request_count);
+    pub const B_OPEN_REQUESTS: usize = offset_of!(BlockHeader, open_requests);
     pub const B_TIME_BASE: usize = offset_of!(BlockHeader, time_base);
     pub const B_CALL_BASE: usize = offset_of!(BlockHeader, call_base);
     pub const B_TID: usize = offset_of!(BlockHeader, tid);

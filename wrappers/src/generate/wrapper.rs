@@ -89,6 +89,7 @@ impl FunctionWrapper<'_> {
             );
         }
         self.position(s);
+        self.wait(s);
         put!(s, "    let running = call.start({});", self.number);
         put!(s, "    let r = real({});", names(d));
         put!(s, "    let mut stopped = running.stop();");
@@ -196,6 +197,36 @@ impl FunctionWrapper<'_> {
                 put!(s, "    let mut own{i} = arg::unset_status();");
             }
             _ => {}
+        }
+    }
+
+    /// Tells whom the call waits for, for those who look at a program that hangs.
+    fn wait(&self, s: &mut String) {
+        let Some(wait) = self.function.and_then(Function::waits) else {
+            return;
+        };
+        if let Some(requests) = wait.requests {
+            match self.params()[requests].len {
+                None => put!(s, "    call.waits_for_request(before{requests});"),
+                Some(_) => put!(
+                    s,
+                    "    call.waits_for_requests(kept.place(before{requests}).cast_const(), before{requests}.len().unwrap_or(0));"
+                ),
+            }
+            return;
+        }
+        let int = |parameter: Option<usize>| match parameter {
+            Some(i) => format!("a{i} as i32"),
+            None => "0".to_owned(),
+        };
+        if let Some(comm) = wait.comm {
+            put!(
+                s,
+                "    call.waits(arg::bits(a{comm}), {}, {}, {});",
+                int(wait.dest),
+                int(wait.source),
+                int(wait.tag)
+            );
         }
     }
 
