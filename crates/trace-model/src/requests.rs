@@ -164,6 +164,22 @@ impl<T: Copy> OutstandingRequests<T> {
         Some(value)
     }
 
+    /// What is remembered of all operations, persistent ones that are not active among them, in no order.
+    pub fn values(&self) -> impl Iterator<Item = T> {
+        self.operations().map(|operation| operation.value)
+    }
+
+    /// What is remembered of the operations that are active, in no order.
+    pub fn active(&self) -> impl Iterator<Item = T> {
+        let active = self.operations().filter(|operation| operation.active);
+        active.map(|operation| operation.value)
+    }
+
+    fn operations(&self) -> impl Iterator<Item = &RequestOperation<T>> {
+        let queues = self.by_handle.values();
+        queues.flat_map(|queue| std::iter::once(&queue.first).chain(&queue.more))
+    }
+
     /// Number of handles that stand for something.
     pub fn len(&self) -> usize {
         self.by_handle.len()
@@ -216,8 +232,11 @@ mod tests {
         let mut r = OutstandingRequests::default();
         r.insert(5, 1, RequestUse::Persistent, 0);
         assert_eq!(r.complete(5, 0), None);
+        assert_eq!(r.values().collect::<Vec<_>>(), [1]);
+        assert_eq!(r.active().count(), 0);
         for _ in 0..2 {
             assert_eq!(r.start(5, 0, |_| {}), Some(1));
+            assert_eq!(r.active().collect::<Vec<_>>(), [1]);
             assert_eq!(r.complete(5, 0), Some(1));
             assert_eq!(r.complete(5, 0), None);
         }
