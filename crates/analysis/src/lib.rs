@@ -4,6 +4,7 @@
 //! block files.
 #![deny(missing_docs)]
 
+pub mod correctness;
 pub mod io;
 pub mod performance;
 pub mod stats;

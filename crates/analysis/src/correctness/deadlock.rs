@@ -1,0 +1,321 @@
+//! Who waits for whom in a run that hangs: ranks that can go on are taken out one after the other, and what is left is stuck.
+//!
+//! A call waits for all of some ranks (a collective call, MPI_Waitall) or for any of them (MPI_Recv from MPI_ANY_SOURCE). A rank outside of MPI, or in a
+//! call that waits for nobody, can go on. A rank that waits can go on if all ranks can, or any can, that it waits for. Ranks in MPI_Finalize, and
+//! ranks that have ended, do nothing for others any more.
+
+use super::call::{AskedTag, CallPlace, CommKey};
+use super::collective::OperationNumber;
+use super::message::UnderWay;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a call that has not ended waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WaitsFor {
+    /// Nobody: the call will end by itself.
+    Nobody,
+    /// The trace does not tell.
+    Unknown,
+    /// A message from a rank of MPI_COMM_WORLD, or from any of these.
+    Message {
+        /// Communicator of the message.
+        comm: CommKey,
+        /// Ranks in MPI_COMM_WORLD that may send it.
+        from: Vec<u32>,
+        /// The tag that is asked for.
+        tag: AskedTag,
+    },
+    /// A receive of a message by this rank of MPI_COMM_WORLD.
+    Receive {
+        /// Communicator of the message.
+        comm: CommKey,
+        /// The receiver.
+        to: u32,
+        /// Tag of the message, if it is known.
+        tag: Option<i32>,
+    },
+    /// Other ranks in a collective call.
+    Operation {
+        /// Communicator of the call.
+        comm: CommKey,
+        /// Number of the call on it.
+        number: u64,
+    },
+    /// All of these.
+    All(Vec<WaitsFor>),
+    /// One of these.
+    Any(Vec<WaitsFor>),
+}
+
+/// What a rank does at the end of the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum RankEnd {
+    /// It computes, or its last call is over.
+    Outside,
+    /// It is in a call that has not ended, and waits.
+    In(CallPlace, WaitsFor),
+    /// It has come to MPI_Finalize, or has ended.
+    Finished,
+}
+
+/// Ranks that a rank waits for: all of them, or any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Needed {
+    /// Each must be there.
+    pub all: Vec<u32>,
+    /// Of each of these lists, one must be there.
+    pub any: Vec<Vec<u32>>,
+}
+
+/// A rank that is stuck, the call that it is in, and the ranks that it waits for in vain.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct StuckRank {
+    pub rank: u32,
+    pub place: CallPlace,
+    pub waits_for: Vec<u32>,
+}
+
+/// Ranks that are stuck.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deadlock {
+    /// Those that wait for each other in a circle; or a chain that ends at a rank that has come to MPI_Finalize.
+    pub circle: Vec<StuckRank>,
+    /// Whether it is a circle.
+    pub is_circle: bool,
+    /// Number of all ranks that are stuck, those of the circle among them.
+    pub stuck: usize,
+}
+
+/// Finds who is stuck. `missing` gives the ranks of MPI_COMM_WORLD that have not come to a collective call; `under_way` are messages that were sent and not
+/// received.
+pub(super) fn find(
+    ends: &BTreeMap<u32, RankEnd>,
+    mut under_way: UnderWay,
+    missing: impl Fn(OperationNumber) -> Vec<u32>,
+) -> Option<Deadlock> {
+    // A send that has begun is as good as one that was made.
+    for (&rank, end) in ends {
+        if let RankEnd::In(_, waits) = end {
+            add_sends(rank, waits, &mut under_way);
+        }
+    }
+    let needs: HashMap<u32, Needed> = ends
+        .iter()
+        .filter_map(|(&rank, end)| match end {
+            RankEnd::In(_, waits) => {
+                let mut needed = Needed::default();
+                add_needed(rank, waits, ends, &under_way, &missing, &mut needed);
+                Some((rank, needed))
+            }
+            _ => None,
+        })
+        .collect();
+    let can_go_on = going_on(ends, &needs);
+    let stuck: Vec<u32> = needs
+        .keys()
+        .copied()
+        .filter(|rank| !can_go_on.contains(rank))
+        .collect();
+    let stuck_since = |rank: &u32| match ends.get(rank) {
+        Some(RankEnd::In(place, _)) => place.start,
+        _ => f64::INFINITY,
+    };
+    let first = *stuck
+        .iter()
+        .min_by(|a, b| stuck_since(a).total_cmp(&stuck_since(b)).then(a.cmp(b)))?;
+    let waits_for = |rank: u32| -> Vec<u32> {
+        let Some(needed) = needs.get(&rank) else {
+            return Vec::new();
+        };
+        let mut ranks: Vec<u32> = (needed.all.iter())
+            .chain(needed.any.iter().flatten())
+            .copied()
+            .filter(|other| !can_go_on.contains(other))
+            .collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
+    };
+    let (path, from) = follow(first, &needs, &waits_for);
+    let circle = path[from.unwrap_or(0)..].iter().filter_map(|&rank| {
+        let RankEnd::In(place, _) = ends.get(&rank)? else {
+            return None;
+        };
+        Some(StuckRank {
+            rank,
+            place: *place,
+            waits_for: waits_for(rank),
+        })
+    });
+    Some(Deadlock {
+        circle: circle.collect(),
+        is_circle: from.is_some(),
+        stuck: stuck.len(),
+    })
+}
+
+/// Follows who waits for whom from a rank on. Gives the ranks on the way, and where among them a circle begins, if there is one.
+fn follow(
+    first: u32,
+    needs: &HashMap<u32, Needed>,
+    waits_for: &dyn Fn(u32) -> Vec<u32>,
+) -> (Vec<u32>, Option<usize>) {
+    let mut path = vec![first];
+    let mut places = HashMap::from([(first, 0)]);
+    loop {
+        let Some(&last) = path.last() else {
+            return (path, None);
+        };
+        let all = waits_for(last);
+        // Rather a rank that waits itself than one that has ended.
+        let waiting = || all.iter().filter(|rank| needs.contains_key(rank));
+        let Some(&next) = waiting()
+            .find(|rank| places.contains_key(rank))
+            .or_else(|| waiting().next())
+        else {
+            return (path, None);
+        };
+        if let Some(&at) = places.get(&next) {
+            return (path, Some(at));
+        }
+        places.insert(next, path.len());
+        path.push(next);
+    }
+}
+
+/// Notes the messages that an unfinished call of a rank is sending.
+fn add_sends(rank: u32, waits: &WaitsFor, under_way: &mut UnderWay) {
+    match waits {
+        WaitsFor::Receive { comm, to, tag } => {
+            under_way
+                .entry((*comm, *to))
+                .or_default()
+                .push((rank, *tag));
+        }
+        WaitsFor::All(parts) | WaitsFor::Any(parts) => {
+            for part in parts {
+                add_sends(rank, part, under_way);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether an unfinished call of `receiver` receives what `sender` sends to it, as far as that can be told.
+fn receives(waits: &WaitsFor, sender: u32, sent_on: CommKey, sent_tag: Option<i32>) -> bool {
+    match waits {
+        WaitsFor::Message { comm, from, tag } => {
+            *comm == sent_on && from.contains(&sender) && fits(*tag, sent_tag)
+        }
+        WaitsFor::All(parts) | WaitsFor::Any(parts) => {
+            let mut parts = parts.iter();
+            parts.any(|part| receives(part, sender, sent_on, sent_tag))
+        }
+        _ => false,
+    }
+}
+
+fn fits(asked: Option<i32>, sent: Option<i32>) -> bool {
+    asked.zip(sent).is_none_or(|(asked, sent)| asked == sent)
+}
+
+/// Adds the ranks that a call of `rank` needs. A message that is under way needs nobody.
+fn add_needed(
+    rank: u32,
+    waits: &WaitsFor,
+    ends: &BTreeMap<u32, RankEnd>,
+    under_way: &UnderWay,
+    missing: &dyn Fn(OperationNumber) -> Vec<u32>,
+    needed: &mut Needed,
+) {
+    match waits {
+        // What is not known is taken for what will end.
+        WaitsFor::Nobody | WaitsFor::Unknown => {}
+        WaitsFor::Message { comm, from, tag } => {
+            let sends = under_way.get(&(*comm, rank));
+            let is_there = sends.is_some_and(|sends| {
+                sends
+                    .iter()
+                    .any(|(sender, sent)| from.contains(sender) && fits(*tag, *sent))
+            });
+            if is_there {
+                return;
+            }
+            match from[..] {
+                [one] => needed.all.push(one),
+                _ => needed.any.push(from.clone()),
+            }
+        }
+        WaitsFor::Receive { comm, to, tag } => {
+            let is_received = match ends.get(to) {
+                Some(RankEnd::In(_, others)) => receives(others, rank, *comm, *tag),
+                _ => false,
+            };
+            if !is_received {
+                needed.all.push(*to);
+            }
+        }
+        WaitsFor::Operation { comm, number } => {
+            let (comm, number) = (*comm, *number);
+            needed.all.extend(missing(OperationNumber { comm, number }));
+        }
+        WaitsFor::All(parts) => {
+            for part in parts {
+                add_needed(rank, part, ends, under_way, missing, needed);
+            }
+        }
+        WaitsFor::Any(parts) => {
+            let mut ranks = Vec::new();
+            for part in parts {
+                let mut one = Needed::default();
+                add_needed(rank, part, ends, under_way, missing, &mut one);
+                if one == Needed::default() {
+                    // It can end by this one.
+                    return;
+                }
+                ranks.extend(one.all);
+                ranks.extend(one.any.into_iter().flatten());
+            }
+            if !ranks.is_empty() {
+                needed.any.push(ranks);
+            }
+        }
+    }
+}
+
+/// The ranks that can go on.
+fn going_on(
+    ends: &BTreeMap<u32, RankEnd>,
+    needs: &HashMap<u32, Needed>,
+) -> std::collections::HashSet<u32> {
+    // By rank, those that wait for it.
+    let mut waiting: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (&rank, needed) in needs {
+        for &other in needed.all.iter().chain(needed.any.iter().flatten()) {
+            waiting.entry(other).or_default().push(rank);
+        }
+    }
+    let mut found: std::collections::HashSet<u32> = ends
+        .iter()
+        .filter(|(_, end)| matches!(end, RankEnd::Outside))
+        .map(|(&rank, _)| rank)
+        .collect();
+    let is_met = |needed: &Needed, found: &std::collections::HashSet<u32>| {
+        // A rank of which nothing is known may do anything.
+        let is_there = |rank: &u32| found.contains(rank) || !ends.contains_key(rank);
+        needed.all.iter().all(is_there) && needed.any.iter().all(|any| any.iter().any(is_there))
+    };
+    let free = needs.iter().filter(|(_, needed)| is_met(needed, &found));
+    let free: Vec<u32> = free.map(|(&rank, _)| rank).collect();
+    found.extend(free);
+    let mut work: Vec<u32> = found.iter().copied().collect();
+    while let Some(rank) = work.pop() {
+        for &other in waiting.get(&rank).into_iter().flatten() {
+            if !found.contains(&other) && needs.get(&other).is_some_and(|n| is_met(n, &found)) {
+                found.insert(other);
+                work.push(other);
+            }
+        }
+    }
+    found
+}

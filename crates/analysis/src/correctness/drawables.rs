@@ -1,0 +1,277 @@
+//! The checks of traces that have drawables only: collective calls, with root and bytes where the infos tell, and what ranks are in at the end.
+
+use super::call::{CallPlace, CommKey, FunctionKey, Signature};
+use super::collective::Arrival;
+use super::deadlock::WaitsFor;
+use super::pass::{Check, CorrectnessPass};
+use super::report::CorrectnessReport;
+use super::role::{CollectiveOn, comes_together_on};
+use io_attribution::draw::is_message;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use trace_model::{
+    Actor, Category, Definitions, Drawable, InfoValue, Topology, info_values, lane_of,
+};
+use wrappers::Class;
+
+/// What the states of a category are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StateRole {
+    /// A collective call on the communicator of its line, and whether sizes are compared.
+    Collective(FunctionKey, bool),
+    Finalize,
+    /// Another MPI call.
+    Other,
+}
+
+/// A timeline.
+#[derive(Clone, Copy, Debug)]
+struct LineUse {
+    rank: u32,
+    thread: u32,
+    comm: CommKey,
+}
+
+/// The checks of a trace with these definitions. Drawables come in order of their beginnings.
+pub struct DrawableChecks<'a> {
+    pass: CorrectnessPass,
+    categories: HashMap<i32, (&'a Category, Option<StateRole>)>,
+    lines: HashMap<i32, LineUse>,
+    /// Category of annotations, which mark unfinished calls.
+    annotation: Option<i32>,
+    /// Unfinished calls by rank and thread: name of the function, and begin.
+    unfinished: Vec<(u32, u32, String, f64)>,
+    /// Collective calls by rank and thread that have begun last, as an unfinished one is marked behind.
+    latest: HashMap<(u32, u32), (CommKey, u64, FunctionKey, f64)>,
+    finalized: HashSet<u32>,
+    ranks: HashSet<u32>,
+    has_states: bool,
+}
+
+impl<'a> DrawableChecks<'a> {
+    /// Before the first drawable.
+    pub fn new(definitions: &'a Definitions) -> DrawableChecks<'a> {
+        let mut members: BTreeMap<i32, BTreeMap<i32, i32>> = BTreeMap::new();
+        let mut ranks = HashSet::new();
+        for line in &definitions.lines {
+            let place = lane_of(line);
+            let (Actor::Rank(rank), 0) = (place.actor, place.lane) else {
+                continue;
+            };
+            ranks.insert(rank);
+            let comm = members.entry(line.comm).or_default();
+            comm.insert(line.comm_rank, line.rank);
+        }
+        let mut pass = CorrectnessPass::new(ranks.len() as u32);
+        let mut comms = HashMap::new();
+        for (&number, by_rank) in &members {
+            let size = by_rank.keys().next_back().map_or(0, |&last| last + 1);
+            let list: Arc<[i32]> = (0..size.min(1 << 23))
+                .map(|rank| by_rank.get(&rank).copied().unwrap_or(-1))
+                .collect();
+            let name = match number {
+                0 => "MPI_COMM_WORLD".to_owned(),
+                _ => format!("communicator {number} of {size} ranks"),
+            };
+            let is_whole = !list.contains(&-1);
+            let key = pass.define_comm(name, list.clone(), list, None);
+            comms.insert(number, key);
+            if !is_whole {
+                pass.note_unchecked(format!(
+                    "collective calls on communicator {number}, of which ranks are not in the trace"
+                ));
+            }
+        }
+        let mut lines = HashMap::new();
+        for line in &definitions.lines {
+            let place = lane_of(line);
+            if let (Actor::Rank(rank), 0) = (place.actor, place.lane) {
+                let comm = comms[&line.comm];
+                let thread = place.thread;
+                lines.insert(line.id, LineUse { rank, thread, comm });
+            }
+        }
+        let table = wrappers::table().ok();
+        let mut categories = HashMap::new();
+        let mut tells_root = false;
+        for category in &definitions.categories {
+            let name = category.function_name();
+            let function = table.as_ref().and_then(|table| table.get(&name));
+            let role = match (category.topology, function) {
+                (Topology::State, Some(function)) => {
+                    let key = pass.function(name.strip_suffix("_c").unwrap_or(&name));
+                    Some(match function.class {
+                        Class::Finalize => StateRole::Finalize,
+                        _ if comes_together_on(function) == Some(CollectiveOn::Communicator) => {
+                            tells_root |=
+                                category.info_keys.iter().any(|k| k.0.ends_with(b"root="));
+                            StateRole::Collective(key, CorrectnessPass::compares_size(function))
+                        }
+                        _ => StateRole::Other,
+                    })
+                }
+                _ => None,
+            };
+            categories.insert(category.index, (category, role));
+        }
+        let is_annotation = |category: &&Category| {
+            category.topology == Topology::Event && category.name.to_str() == "annotation"
+        };
+        let annotation = definitions.categories.iter().find(is_annotation);
+        let why = "this format does not hold it; DUMPI and block files do";
+        pass.leave_out(Check::Messages, why);
+        pass.leave_out(Check::Leaks, why);
+        pass.leave_out(Check::Failures, why);
+        pass.note_unchecked(format!("reduction operations of collective calls, and collective calls on files and windows: {why}"));
+        if !tells_root {
+            pass.note_unchecked(
+                "roots and sizes of collective calls: the trace has no such details".to_owned(),
+            );
+        }
+        DrawableChecks {
+            pass,
+            categories,
+            lines,
+            annotation: annotation.map(|category| category.index),
+            unfinished: Vec::new(),
+            latest: HashMap::new(),
+            finalized: HashSet::new(),
+            ranks,
+            has_states: false,
+        }
+    }
+
+    /// Takes the next drawable in order of beginnings.
+    pub fn put(&mut self, drawable: &Drawable<'_>) {
+        let Some(first) = drawable.vertices.first() else {
+            return;
+        };
+        let bounds = drawable.bounds();
+        let Some(&(category, role)) = self.categories.get(&drawable.category) else {
+            return;
+        };
+        if category.topology == Topology::Arrow && is_message(category) {
+            self.pass.messages.matched += 1;
+            return;
+        }
+        let Some(&LineUse { rank, thread, comm }) = self.lines.get(&first.line) else {
+            return;
+        };
+        if self.annotation == Some(drawable.category) {
+            if let Some(function) = unfinished(category, drawable.info) {
+                self.unfinished
+                    .push((rank, thread, function, bounds.earliest));
+            }
+            return;
+        }
+        let Some(role) = role else { return };
+        self.has_states = true;
+        self.pass.counts.calls += 1;
+        match role {
+            StateRole::Finalize => {
+                self.finalized.insert(rank);
+            }
+            StateRole::Collective(function, compares_size) => {
+                let mut signature = Signature::default();
+                for (key, value) in info_values(category, drawable.info) {
+                    match value {
+                        InfoValue::Integer(root) if key.0.ends_with(b"root=") && root >= 0 => {
+                            signature.root = i32::try_from(root).ok();
+                        }
+                        InfoValue::Integer(bytes)
+                            if key.0.ends_with(b"bytes=") && compares_size =>
+                        {
+                            signature.bytes = u64::try_from(bytes).ok();
+                        }
+                        _ => {}
+                    }
+                }
+                let start = bounds.earliest;
+                let place = CallPlace {
+                    rank,
+                    thread,
+                    function,
+                    start,
+                };
+                let arrival = Arrival { place, signature };
+                if let Some(operation) = self.pass.come(comm, rank, arrival) {
+                    let latest = (comm, operation.number, function, start);
+                    self.latest.insert((rank, thread), latest);
+                }
+            }
+            StateRole::Other => {}
+        }
+    }
+
+    /// Ends the checks. `None` if the trace has no MPI calls.
+    pub fn finish(mut self) -> Option<CorrectnessReport> {
+        if !self.has_states {
+            return None;
+        }
+        let hung: HashMap<u32, ()> = self.unfinished.iter().map(|it| (it.0, ())).collect();
+        for &rank in &self.ranks {
+            if !hung.contains_key(&rank) {
+                let has_ended = self.finalized.contains(&rank);
+                self.pass.end_outside(rank, has_ended);
+            }
+        }
+        let mut is_known = self.unfinished.is_empty();
+        for (rank, thread, name, start) in std::mem::take(&mut self.unfinished) {
+            let function = self.pass.function(&name);
+            let place = CallPlace {
+                rank,
+                thread,
+                function,
+                start,
+            };
+            let waits = match self.latest.get(&(rank, thread)) {
+                Some(&(comm, number, latest, begin)) if latest == function && begin >= start => {
+                    is_known = true;
+                    WaitsFor::Operation { comm, number }
+                }
+                _ => WaitsFor::Unknown,
+            };
+            if name == "MPI_Finalize" {
+                self.pass.end_outside(rank, true);
+            } else {
+                self.pass.end_in_call(place, waits);
+            }
+        }
+        if !is_known {
+            let why =
+                "the unfinished calls of this trace do not tell; the block files of the run do";
+            self.pass.leave_out(Check::Deadlock, why);
+        }
+        // Without MPI_Finalize in it, the trace may be a part of the run.
+        Some(self.pass.finish())
+    }
+}
+
+/// The function that an annotation says is unfinished.
+fn unfinished(category: &Category, info: &[u8]) -> Option<String> {
+    info_values(category, info).find_map(|(_, value)| match value {
+        InfoValue::Text(text) => {
+            let text = std::str::from_utf8(text).ok()?;
+            let name = text.strip_prefix("unfinished ")?;
+            name.starts_with("MPI").then(|| name.to_owned())
+        }
+        _ => None,
+    })
+}
+
+/// Checks a trace. `None` if it has no MPI calls.
+///
+/// # Errors
+/// The errors of the source, or of sorting its drawables.
+#[cfg(feature = "spill")]
+pub fn check(
+    source: &dyn trace_model::Source,
+) -> Result<Option<CorrectnessReport>, trace_model::Stop> {
+    use trace_model::{DrawableOrder, for_each_in_order};
+    let mut checks = DrawableChecks::new(source.definitions());
+    for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
+        checks.put(drawable);
+        Ok(())
+    })?;
+    Ok(checks.finish())
+}

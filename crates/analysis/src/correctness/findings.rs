@@ -1,0 +1,488 @@
+//! Findings, made of what is left when all calls have been looked at.
+
+use super::call::{CallPlace, CommKey, FunctionKey, ObjectKind};
+use super::collective::{Arrival, Difference, Mismatch, Missing, OperationNumber};
+use super::deadlock::{self, Deadlock, RankEnd};
+use super::pass::{Check, CorrectnessPass};
+use super::report::{
+    CorrectnessReport, Finding, FindingKind, FoundCall, RankSet, rank_list, ranks_in_words,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// Findings of one kind that are reported; the rest is counted.
+const MAX_FINDINGS: usize = 100;
+
+impl CorrectnessPass {
+    /// Ends the checks.
+    pub fn finish(mut self) -> CorrectnessReport {
+        let mut findings = Vec::new();
+        let missing = self.collectives.finish();
+        if !self.unchecked.contains_key(&Check::Deadlock) {
+            findings.extend(self.deadlock());
+        }
+        if !self.unchecked.contains_key(&Check::Collectives) {
+            let mismatches = std::mem::take(&mut self.collectives.mismatches);
+            findings.extend(mismatches.iter().map(|mismatch| self.mismatch(mismatch)));
+            findings.extend(missing.iter().filter_map(|missing| self.missing(missing)));
+        }
+        if !self.unchecked.contains_key(&Check::Messages) {
+            self.add_messages(&mut findings);
+        }
+        if !self.unchecked.contains_key(&Check::Failures) {
+            self.add_failures(&mut findings);
+        }
+        if !self.unchecked.contains_key(&Check::Leaks) {
+            self.add_leaks(&mut findings);
+        }
+        // Most severe first, and of one kind in order of time.
+        let time = |finding: &Finding| finding.calls.first().map_or(0.0, |call| call.time);
+        findings.sort_by(|a, b| a.kind.cmp(&b.kind).then(time(a).total_cmp(&time(b))));
+        self.note_what_is_missing();
+        self.bound(&mut findings);
+        let mut not_checked: Vec<String> = (self.unchecked.iter())
+            .map(|(check, why)| format!("{}: {why}", check.name()))
+            .collect();
+        not_checked.append(&mut self.not_checked);
+        CorrectnessReport {
+            ranks: self.ranks,
+            calls: self.counts.calls,
+            operations: self.collectives.compared,
+            messages: self.messages.matched,
+            findings,
+            not_checked,
+        }
+    }
+
+    /// Keeps so many findings of each kind.
+    fn bound(&mut self, findings: &mut Vec<Finding>) {
+        let mut counts: HashMap<FindingKind, usize> = HashMap::new();
+        findings.retain(|finding| {
+            let count = counts.entry(finding.kind).or_default();
+            *count += 1;
+            *count <= MAX_FINDINGS
+        });
+        for kind in FindingKind::ALL {
+            let count = counts.get(&kind).copied().unwrap_or(0);
+            if count > MAX_FINDINGS {
+                let more = count - MAX_FINDINGS;
+                self.note_unchecked(format!(
+                    "{more} more findings of the kind {} are not listed",
+                    kind.name()
+                ));
+            }
+        }
+    }
+
+    /// Notes parts of the checks that could not be made.
+    fn note_what_is_missing(&mut self) {
+        let forgotten = self.collectives.forgotten;
+        if forgotten > 0 {
+            self.note_unchecked(format!(
+                "{forgotten} collective operations, as some ranks came to them long before others"
+            ));
+        }
+        let forgotten = self.messages.forgotten;
+        if forgotten > 0 && !self.unchecked.contains_key(&Check::Messages) {
+            self.note_unchecked(format!(
+                "{forgotten} ends of messages, as too many were under way"
+            ));
+        }
+        let unknown = self.messages.unknown_receives();
+        if unknown > 0 && !self.unchecked.contains_key(&Check::Messages) {
+            self.note_unchecked(format!(
+                "messages to ranks with receives whose sender or tag the trace does not tell ({unknown} receives)"
+            ));
+        }
+        if self.finalized < self.ranks && !self.unchecked.contains_key(&Check::Leaks) {
+            let others = self.ranks - self.finalized;
+            self.note_unchecked(format!(
+                "objects never freed by {others} of {} ranks, which did not come to MPI_Finalize",
+                self.ranks
+            ));
+        }
+        if self.finalized < self.ranks && !self.unchecked.contains_key(&Check::Messages) {
+            self.note_unchecked(
+                "messages never received, as not all ranks came to MPI_Finalize".to_owned(),
+            );
+        }
+    }
+
+    fn name(&self, function: FunctionKey) -> &str {
+        self.functions
+            .get(function.0 as usize)
+            .map_or("a function", String::as_str)
+    }
+
+    fn comm_name(&self, comm: CommKey) -> &str {
+        self.comms
+            .get(comm.0 as usize)
+            .map_or("a communicator", |comm| comm.name.as_str())
+    }
+
+    fn found_call(&self, place: CallPlace) -> FoundCall {
+        FoundCall {
+            ranks: place.rank.to_string(),
+            rank: place.rank,
+            thread: place.thread,
+            function: self.name(place.function).to_owned(),
+            time: place.start,
+            ..FoundCall::default()
+        }
+    }
+
+    fn arrival(&self, arrival: &Arrival) -> FoundCall {
+        let signature = arrival.signature;
+        FoundCall {
+            root: signature.root,
+            operation: signature.operation.map(|name| self.name(name).to_owned()),
+            bytes: signature.bytes,
+            ..self.found_call(arrival.place)
+        }
+    }
+
+    /// Who waits for whom.
+    fn deadlock(&self) -> Option<Finding> {
+        let under_way = self.messages.under_way();
+        let missing = |operation: OperationNumber| -> Vec<u32> {
+            let members = &self.comms[operation.comm.0 as usize].members;
+            let missing = self.collectives.missing(operation);
+            let world = |rank: u32| u32::try_from(*members.get(rank as usize)?).ok();
+            missing.into_iter().filter_map(world).collect()
+        };
+        let found = deadlock::find(&self.ends, under_way, missing)?;
+        let Deadlock {
+            circle,
+            is_circle,
+            stuck,
+        } = &found;
+        let calls: Vec<FoundCall> = circle
+            .iter()
+            .map(|rank| FoundCall {
+                waits_for: Some(rank_list(rank.waits_for.iter().copied())),
+                running: self.now.map(|now| (now - rank.place.start).max(0.0)),
+                ..self.found_call(rank.place)
+            })
+            .collect();
+        let mut steps: Vec<String> = calls
+            .iter()
+            .map(|call| {
+                format!(
+                    "rank {} is in {} and waits for {}",
+                    call.rank,
+                    call.function,
+                    match call.waits_for.as_deref() {
+                        Some("") | None => "nobody that is known".to_owned(),
+                        Some(ranks) => ranks_in_words(ranks),
+                    }
+                )
+            })
+            .collect();
+        if !is_circle {
+            let has_ended = |rank: &&u32| self.ends.get(rank) == Some(&RankEnd::Finished);
+            let ended: Vec<u32> = circle
+                .last()
+                .map(|last| last.waits_for.iter().filter(has_ended).copied().collect())
+                .unwrap_or_default();
+            if !ended.is_empty() {
+                let list = rank_list(ended);
+                let verb = if list.contains([',', '-']) {
+                    "have"
+                } else {
+                    "has"
+                };
+                steps.push(format!(
+                    "{} {verb} come to MPI_Finalize or ended",
+                    ranks_in_words(&list)
+                ));
+            }
+        }
+        let head = match (is_circle, circle.len()) {
+            (true, 1) => "a rank waits for itself".to_owned(),
+            (true, number) => format!("{number} ranks wait for each other in a circle"),
+            (false, _) => "ranks wait for what will not come".to_owned(),
+        };
+        let others = stuck - circle.len();
+        let tail = match others {
+            0 => String::new(),
+            1 => "; 1 more rank waits for them".to_owned(),
+            _ => format!("; {others} more ranks wait for them"),
+        };
+        Some(Finding {
+            kind: FindingKind::Deadlock,
+            message: format!("{head}: {}{tail}", steps.join(", ")),
+            communicator: None,
+            number: None,
+            object: None,
+            tag: None,
+            error: None,
+            count: *stuck as u64,
+            calls,
+        })
+    }
+
+    /// Calls of one operation that do not fit.
+    fn mismatch(&self, mismatch: &Mismatch) -> Finding {
+        let (kind, word) = match mismatch.difference {
+            Difference::Function => (FindingKind::CollectiveOrder, "different calls"),
+            Difference::Root => (FindingKind::CollectiveRoot, "different roots"),
+            Difference::Operation => (FindingKind::CollectiveOperation, "different operations"),
+            Difference::Size => (FindingKind::CollectiveSize, "data of different sizes"),
+        };
+        // Calls that are alike stand together.
+        let mut groups: Vec<(FoundCall, RankSet)> = Vec::new();
+        for arrival in &mismatch.calls {
+            let call = self.arrival(arrival);
+            let is_alike = |(other, _): &&mut (FoundCall, RankSet)| {
+                other.function == call.function
+                    && (mismatch.difference == Difference::Function
+                        || (&other.root, &other.operation, &other.bytes)
+                            == (&call.root, &call.operation, &call.bytes))
+            };
+            match groups.iter_mut().find(is_alike) {
+                Some((_, ranks)) => ranks.insert(call.rank),
+                None => {
+                    let mut ranks = RankSet::default();
+                    ranks.insert(call.rank);
+                    groups.push((call, ranks));
+                }
+            }
+        }
+        // All ranks that are not among the others did what the first one did.
+        if let Some(comm) = self.comms.get(mismatch.comm.0 as usize)
+            && mismatch.came as usize == comm.members.len()
+            && mismatch.different as usize == mismatch.calls.len() - 1
+        {
+            let different: Vec<u32> = mismatch.calls[1..].iter().map(|it| it.place.rank).collect();
+            let alike = comm
+                .members
+                .iter()
+                .filter_map(|&rank| u32::try_from(rank).ok());
+            for rank in alike.filter(|rank| !different.contains(rank)) {
+                groups[0].1.insert(rank);
+            }
+        }
+        let calls: Vec<FoundCall> = groups
+            .into_iter()
+            .map(|(call, ranks)| FoundCall {
+                ranks: ranks.to_string(),
+                ..call
+            })
+            .collect();
+        let did: Vec<String> = calls
+            .iter()
+            .map(|call| {
+                let mut text = format!("{}: {}", ranks_in_words(&call.ranks), call.function);
+                match mismatch.difference {
+                    Difference::Function => {}
+                    Difference::Root => {
+                        text += &format!(" with root {}", call.root.unwrap_or(-1));
+                    }
+                    Difference::Operation => {
+                        text +=
+                            &format!(" with {}", call.operation.as_deref().unwrap_or("another"));
+                    }
+                    Difference::Size => {
+                        text += &format!(" with {} bytes", call.bytes.unwrap_or(0));
+                    }
+                }
+                text
+            })
+            .collect();
+        let times = match mismatch.count {
+            1 => String::new(),
+            count => format!("; {count} such calls"),
+        };
+        Finding {
+            kind,
+            message: format!(
+                "{word} in collective call {} on {}: {}{times}",
+                mismatch.number + 1,
+                self.comm_name(mismatch.comm),
+                did.join("; ")
+            ),
+            communicator: Some(self.comm_name(mismatch.comm).to_owned()),
+            number: Some(mismatch.number + 1),
+            object: None,
+            tag: None,
+            error: None,
+            count: mismatch.count,
+            calls,
+        }
+    }
+
+    /// An operation to which not all ranks came. Ranks that were still on their way do not count.
+    fn missing(&self, missing: &Missing) -> Option<Finding> {
+        let members = &self.comms.get(missing.comm.0 as usize)?.members;
+        let never: Vec<u32> = missing
+            .ranks
+            .iter()
+            .filter_map(|&rank| u32::try_from(*members.get(rank as usize)?).ok())
+            .filter(|rank| self.ends.get(rank) == Some(&RankEnd::Finished))
+            .collect();
+        if never.is_empty() {
+            return None;
+        }
+        let list = rank_list(never.iter().copied());
+        Some(Finding {
+            kind: FindingKind::CollectiveMissing,
+            message: format!(
+                "{} never came to collective call {} on {}, which is {} on rank {}",
+                ranks_in_words(&list),
+                missing.number + 1,
+                self.comm_name(missing.comm),
+                self.name(missing.first.place.function),
+                missing.first.place.rank
+            ),
+            communicator: Some(self.comm_name(missing.comm).to_owned()),
+            number: Some(missing.number + 1),
+            object: None,
+            tag: None,
+            error: None,
+            count: never.len() as u64,
+            calls: vec![FoundCall {
+                waits_for: Some(list),
+                ..self.arrival(&missing.first)
+            }],
+        })
+    }
+
+    fn add_messages(&self, findings: &mut Vec<Finding>) {
+        for found in &self.messages.truncations {
+            let call = |end: &super::message::MessageEnd| FoundCall {
+                bytes: end.bytes,
+                ..self.found_call(end.place)
+            };
+            let (send, receive) = (call(&found.send), call(&found.receive));
+            findings.push(Finding {
+                kind: FindingKind::Truncation,
+                message: format!(
+                    "rank {} sends {} bytes with {}, rank {} has room for {} in {} (tag {})",
+                    send.rank,
+                    send.bytes.unwrap_or(0),
+                    send.function,
+                    receive.rank,
+                    receive.bytes.unwrap_or(0),
+                    receive.function,
+                    found.channel.tag
+                ),
+                communicator: Some(self.comm_name(found.channel.comm).to_owned()),
+                number: None,
+                object: None,
+                tag: Some(found.channel.tag),
+                error: None,
+                count: found.count,
+                calls: vec![receive, send],
+            });
+        }
+        // Until all ranks are through, what is sent is under way.
+        if self.finalized < self.ranks {
+            return;
+        }
+        for (channel, first, count) in self.messages.unreceived() {
+            let call = FoundCall {
+                bytes: first.bytes,
+                ..self.found_call(first.place)
+            };
+            let messages = match count {
+                1 => "a message".to_owned(),
+                _ => format!("{count} messages"),
+            };
+            findings.push(Finding {
+                kind: FindingKind::UnreceivedMessage,
+                message: format!(
+                    "{messages} from rank {} to rank {} with tag {} on {}; the first of {} bytes with {}",
+                    channel.from,
+                    channel.to,
+                    channel.tag,
+                    self.comm_name(channel.comm),
+                    first.bytes.unwrap_or(0),
+                    call.function
+                ),
+                communicator: Some(self.comm_name(channel.comm).to_owned()),
+                number: None,
+                object: None,
+                tag: Some(channel.tag),
+                error: None,
+                count,
+                calls: vec![FoundCall {
+                    waits_for: Some(channel.to.to_string()),
+                    ..call
+                }],
+            });
+        }
+    }
+
+    fn add_failures(&self, findings: &mut Vec<Finding>) {
+        for (&(function, _), failed) in &self.failures.by_class {
+            let code = failed.code;
+            let ranks = failed.ranks.to_string();
+            let name = match self.error_names.get(&code) {
+                Some((_, name)) => format!("{name} (code {code})"),
+                None => format!("error code {code}"),
+            };
+            let times = match failed.count {
+                1 => String::new(),
+                count => format!(", {count} times"),
+            };
+            findings.push(Finding {
+                kind: FindingKind::FailedCall,
+                message: format!(
+                    "{} returned {name} on {}{times}",
+                    self.name(function),
+                    ranks_in_words(&ranks)
+                ),
+                communicator: None,
+                number: None,
+                object: None,
+                tag: None,
+                error: Some(code),
+                count: failed.count,
+                calls: vec![FoundCall {
+                    ranks,
+                    ..self.found_call(failed.first)
+                }],
+            });
+        }
+    }
+
+    fn add_leaks(&self, findings: &mut Vec<Finding>) {
+        let mut groups: BTreeMap<(ObjectKind, FunctionKey), (CallPlace, u64, RankSet)> =
+            BTreeMap::new();
+        for left in &self.left {
+            let known = groups
+                .entry((left.kind, left.first.function))
+                .or_insert_with(|| (left.first, 0, RankSet::default()));
+            known.1 += left.count;
+            known.2.insert(left.first.rank);
+            if left.first.start < known.0.start {
+                known.0 = left.first;
+            }
+        }
+        for ((kind, function), (first, count, ranks)) in groups {
+            let ranks = ranks.to_string();
+            let name = kind.name();
+            let what = match count {
+                1 => format!("1 {name}"),
+                _ => format!("{count} {name}s"),
+            };
+            findings.push(Finding {
+                kind: FindingKind::Leak,
+                message: format!(
+                    "{what} made by {} on {}",
+                    self.name(function),
+                    ranks_in_words(&ranks)
+                ),
+                communicator: None,
+                number: None,
+                object: Some(name),
+                tag: None,
+                error: None,
+                count,
+                calls: vec![FoundCall {
+                    ranks,
+                    ..self.found_call(first)
+                }],
+            });
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Messages: sends and receives of a channel in order, so that what was sent and never received is left, and receives that are too small are found.
+
+use super::call::{CallPlace, CommKey};
+use std::collections::{HashMap, VecDeque};
+use trace_model::hash::Map;
+
+/// Sends and receives that are kept until their other end comes.
+const MAX_PENDING: usize = 1 << 22;
+/// Kinds of findings about messages that are kept.
+const MAX_KEPT: usize = 1 << 12;
+
+/// Ranks in MPI_COMM_WORLD, and the tag, between which messages keep their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct MessageChannel {
+    pub comm: CommKey,
+    pub from: u32,
+    pub to: u32,
+    pub tag: i32,
+}
+
+/// An end of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MessageEnd {
+    pub place: CallPlace,
+    /// Bytes that were sent, or that there was room for.
+    pub bytes: Option<u64>,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+/// Ends whose other ends have not come: all of one side.
+#[derive(Debug)]
+struct PendingEnds {
+    are_sends: bool,
+    ends: VecDeque<MessageEnd>,
+}
+
+/// A message that was larger than the room for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Truncation {
+    pub channel: MessageChannel,
+    pub send: MessageEnd,
+    pub receive: MessageEnd,
+    /// Messages of the same two functions and ranks.
+    pub count: u64,
+}
+
+/// By communicator and receiver, the senders and tags of messages that it has not received; a tag of `None` is not known.
+pub(super) type UnderWay = HashMap<(CommKey, u32), Vec<(u32, Option<i32>)>>;
+
+/// Matches the messages of all channels.
+#[derive(Debug, Default)]
+pub(super) struct MessageMatcher {
+    channels: Map<MessageChannel, PendingEnds>,
+    pending: usize,
+    pub truncations: Vec<Truncation>,
+    /// Messages of which both ends came.
+    pub matched: u64,
+    /// By communicator and receiver, receives of which is not known whose message they got.
+    unknown: HashMap<(CommKey, u32), u64>,
+    /// Ends that were not kept.
+    pub forgotten: u64,
+}
+
+impl MessageMatcher {
+    /// A message is sent or received.
+    pub(super) fn add(&mut self, channel: MessageChannel, end: MessageEnd, is_send: bool) {
+        let Some(known) = self.channels.get_mut(&channel) else {
+            if self.pending >= MAX_PENDING {
+                self.forgotten += 1;
+                return;
+            }
+            self.pending += 1;
+            let ends = VecDeque::from([end]);
+            let are_sends = is_send;
+            self.channels
+                .insert(channel, PendingEnds { are_sends, ends });
+            return;
+        };
+        if known.are_sends == is_send {
+            if self.pending >= MAX_PENDING {
+                self.forgotten += 1;
+                return;
+            }
+            self.pending += 1;
+            known.ends.push_back(end);
+            return;
+        }
+        let other = known.ends.pop_front();
+        if known.ends.is_empty() {
+            self.channels.remove(&channel);
+        }
+        let Some(other) = other else {
+            return;
+        };
+        self.pending -= 1;
+        self.matched += 1;
+        let (send, receive) = match is_send {
+            true => (end, other),
+            false => (other, end),
+        };
+        // A receive that worked has got all of its message, whatever the order in which receives were completed.
+        let is_larger = |(sent, room)| sent > room;
+        if receive.failed && send.bytes.zip(receive.bytes).is_some_and(is_larger) {
+            self.truncate(Truncation {
+                channel,
+                send,
+                receive,
+                count: 1,
+            });
+        }
+    }
+
+    fn truncate(&mut self, found: Truncation) {
+        let is_same = |other: &&mut Truncation| {
+            let functions = |it: &Truncation| (it.send.place.function, it.receive.place.function);
+            (other.channel.from, other.channel.to) == (found.channel.from, found.channel.to)
+                && functions(other) == functions(&found)
+        };
+        if let Some(known) = self.truncations.iter_mut().find(is_same) {
+            known.count += 1;
+        } else if self.truncations.len() < MAX_KEPT {
+            self.truncations.push(found);
+        }
+    }
+
+    /// A send was cancelled: the latest one of the channel that is still there.
+    pub(super) fn cancel(&mut self, channel: MessageChannel) {
+        let Some(known) = self.channels.get_mut(&channel) else {
+            return;
+        };
+        if known.are_sends && known.ends.pop_back().is_some() {
+            self.pending -= 1;
+        }
+        if known.ends.is_empty() {
+            self.channels.remove(&channel);
+        }
+    }
+
+    /// A rank has received a message of which the trace does not tell which one.
+    pub(super) fn add_unknown_receive(&mut self, comm: CommKey, to: u32) {
+        *self.unknown.entry((comm, to)).or_default() += 1;
+    }
+
+    /// Number of receives of which is not known what they received.
+    pub(super) fn unknown_receives(&self) -> u64 {
+        self.unknown.values().sum()
+    }
+
+    /// Messages that were sent and not received, by communicator and receiver: senders and tags.
+    pub(super) fn under_way(&self) -> UnderWay {
+        let mut by_receiver: UnderWay = HashMap::new();
+        for (channel, known) in &self.channels {
+            if known.are_sends {
+                let sends = by_receiver.entry((channel.comm, channel.to)).or_default();
+                sends.push((channel.from, Some(channel.tag)));
+            }
+        }
+        by_receiver
+    }
+
+    /// Messages that were sent and not received, as far as that is sure, in order of channels: the channel, the first of them, and how many.
+    pub(super) fn unreceived(&self) -> Vec<(MessageChannel, MessageEnd, u64)> {
+        let mut left: Vec<_> = self
+            .channels
+            .iter()
+            .filter(|(channel, known)| {
+                known.are_sends && !self.unknown.contains_key(&(channel.comm, channel.to))
+            })
+            .filter_map(|(channel, known)| {
+                Some((*channel, *known.ends.front()?, known.ends.len() as u64))
+            })
+            .collect();
+        left.sort_by_key(|(channel, ..)| *channel);
+        left
+    }
+}

@@ -1,0 +1,230 @@
+//! The checks of a run: what they know of its communicators, and what they have seen.
+
+use super::call::{CallPlace, CommKey, FunctionKey, ObjectKind};
+use super::collective::{Arrival, CollectiveMatcher, OperationNumber};
+use super::deadlock::{RankEnd, WaitsFor};
+use super::failed::Failures;
+use super::left::LeftObjects;
+use super::message::MessageMatcher;
+use super::role;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use wrappers::Function;
+
+/// A communicator that all its members agree on.
+#[derive(Clone, Debug)]
+pub(super) struct Communicator {
+    pub(super) name: String,
+    /// Ranks in MPI_COMM_WORLD by rank in the (local) group; −1 for processes outside of it.
+    pub(super) members: Arc<[i32]>,
+    /// By rank, those that messages go to and come from.
+    pub(super) partners: Arc<[i32]>,
+    /// Communicator by which messages are told: that of one side of an intercommunicator.
+    pub(super) channel: CommKey,
+    /// Place in the group by rank in MPI_COMM_WORLD, where that is not the rank itself.
+    pub(super) places: Option<HashMap<u32, u32>>,
+}
+
+/// Counts of what was looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PassCounts {
+    pub(super) calls: u64,
+}
+
+/// The checks, as far as calls have been looked at.
+#[derive(Debug, Default)]
+pub struct CorrectnessPass {
+    pub(super) functions: Vec<String>,
+    pub(super) function_keys: HashMap<String, FunctionKey>,
+    pub(super) comms: Vec<Communicator>,
+    /// Files and windows by kind, communicator that they were made on, and number.
+    pub(super) shared: HashMap<(ObjectKind, CommKey, u32), CommKey>,
+    pub(super) collectives: CollectiveMatcher,
+    pub(super) messages: MessageMatcher,
+    pub(super) failures: Failures,
+    pub(super) ends: BTreeMap<u32, RankEnd>,
+    pub(super) left: Vec<LeftObjects>,
+    /// Processes whose objects were counted.
+    pub(super) finalized: u32,
+    /// Classes of error codes, and their names.
+    pub(super) error_names: HashMap<i64, (i64, String)>,
+    /// The present moment of a run that goes on, seconds.
+    pub(super) now: Option<f64>,
+    pub(super) counts: PassCounts,
+    /// Reasons for which parts of the checks are not made.
+    pub(super) unchecked: BTreeMap<Check, String>,
+    pub(super) not_checked: Vec<String>,
+    pub(super) ranks: u32,
+}
+
+/// Checks that a trace may not have enough for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// Kind, root, operation and size of collective calls.
+    Collectives,
+    /// Messages that are never received.
+    Messages,
+    /// Objects that are never freed.
+    Leaks,
+    /// Calls that return errors.
+    Failures,
+    /// Ranks that wait for each other.
+    Deadlock,
+}
+
+impl Check {
+    /// What is not checked, for people.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Check::Collectives => "collective calls",
+            Check::Messages => "messages never received",
+            Check::Leaks => "objects never freed",
+            Check::Failures => "failed calls",
+            Check::Deadlock => "who waits for whom",
+        }
+    }
+}
+
+impl CorrectnessPass {
+    /// Checks for a run of so many ranks.
+    pub fn new(ranks: u32) -> CorrectnessPass {
+        CorrectnessPass {
+            ranks,
+            ..CorrectnessPass::default()
+        }
+    }
+
+    /// Number that stands for a name of a function, or of a reduction operation.
+    pub fn function(&mut self, name: &str) -> FunctionKey {
+        if let Some(&key) = self.function_keys.get(name) {
+            return key;
+        }
+        let key = FunctionKey(self.functions.len() as u32);
+        self.functions.push(name.to_owned());
+        self.function_keys.insert(name.to_owned(), key);
+        key
+    }
+
+    /// A communicator. `members` are ranks in MPI_COMM_WORLD by rank in it, −1 for processes outside; `partners` those of the remote group if there is
+    /// one. `channel` is the communicator by which its messages are told, if it is not itself.
+    pub fn define_comm(
+        &mut self,
+        name: String,
+        members: Arc<[i32]>,
+        partners: Arc<[i32]>,
+        channel: Option<CommKey>,
+    ) -> CommKey {
+        let key = CommKey(self.comms.len() as u32);
+        let is_world = (0..).zip(members.iter()).all(|(nth, &rank)| nth == rank);
+        let places = || {
+            let known = (0..).zip(members.iter());
+            known
+                .filter_map(|(nth, &rank)| Some((u32::try_from(rank).ok()?, nth)))
+                .collect()
+        };
+        self.collectives.add_comm(members.len() as u32);
+        self.comms.push(Communicator {
+            name,
+            channel: channel.unwrap_or(key),
+            places: (!is_world).then(places),
+            members,
+            partners,
+        });
+        key
+    }
+
+    /// What is not checked at all, and why.
+    pub fn leave_out(&mut self, check: Check, why: &str) {
+        self.unchecked
+            .entry(check)
+            .or_insert_with(|| why.to_owned());
+    }
+
+    /// A part of a check that is not made.
+    pub fn note_unchecked(&mut self, text: String) {
+        if !self.not_checked.contains(&text) {
+            self.not_checked.push(text);
+        }
+    }
+
+    /// An error code is of a class that has this name.
+    pub fn name_error(&mut self, code: i64, class: i64, name: &str) {
+        self.error_names.insert(code, (class, name.to_owned()));
+    }
+
+    /// The run goes on, and this is the present moment, in seconds.
+    pub fn goes_on(&mut self, now: f64) {
+        self.now = Some(now);
+    }
+
+    /// Whether a function's data has one size on all ranks, so that it is to be compared.
+    pub fn compares_size(function: &Function) -> bool {
+        role::has_one_size(&function.name)
+    }
+
+    /// A call of a process has not ended; nothing comes after it on its thread. `waits` is what it waits for.
+    pub fn end_in_call(&mut self, place: CallPlace, waits: WaitsFor) {
+        let end = RankEnd::In(place, waits);
+        let known = self.ends.entry(place.rank);
+        known
+            .and_modify(|known| {
+                // Of several threads, one that can go on decides.
+                if let RankEnd::In(_, WaitsFor::Nobody | WaitsFor::Unknown) | RankEnd::Finished =
+                    end
+                {
+                    *known = end.clone();
+                }
+            })
+            .or_insert(end);
+    }
+
+    /// A process is outside of calls, or has ended: then it does nothing for others any more.
+    pub fn end_outside(&mut self, rank: u32, has_ended: bool) {
+        let end = match has_ended {
+            true => RankEnd::Finished,
+            false => RankEnd::Outside,
+        };
+        self.ends.insert(rank, end);
+    }
+
+    /// A rank of MPI_COMM_WORLD comes to its next collective call on a communicator.
+    pub(super) fn come(
+        &mut self,
+        comm: CommKey,
+        rank: u32,
+        arrival: Arrival,
+    ) -> Option<OperationNumber> {
+        let known = self.comms.get(comm.0 as usize)?;
+        let place = match &known.places {
+            None => rank,
+            Some(places) => *places.get(&rank)?,
+        };
+        Some(self.collectives.come(comm, place, arrival))
+    }
+
+    pub(super) fn channel_of(&self, comm: CommKey) -> CommKey {
+        self.comms
+            .get(comm.0 as usize)
+            .map_or(comm, |known| known.channel)
+    }
+
+    /// Rank in MPI_COMM_WORLD of a partner; `None` for one outside.
+    pub(super) fn partner(&self, comm: CommKey, rank: i32) -> Option<u32> {
+        let comm = self.comms.get(comm.0 as usize)?;
+        let rank = *comm.partners.get(usize::try_from(rank).ok()?)?;
+        u32::try_from(rank).ok()
+    }
+
+    /// Communicator that stands for the n-th file or window that was made on one.
+    pub(super) fn shared_object(&mut self, kind: ObjectKind, comm: CommKey, nth: u32) -> CommKey {
+        if let Some(&known) = self.shared.get(&(kind, comm, nth)) {
+            return known;
+        }
+        let known = &self.comms[comm.0 as usize];
+        let name = format!("{} {nth} of {}", kind.name(), known.name);
+        let members = known.members.clone();
+        let key = self.define_comm(name, members.clone(), members, None);
+        self.shared.insert((kind, comm, nth), key);
+        key
+    }
+}

@@ -1,0 +1,389 @@
+//! What one process has: requests with their operations, objects that it has to free, files and windows.
+
+use super::call::{
+    AskedMessage, Call, CallPlace, CommKey, CompletedOperation, ObjectKind, Peer, ReceivedStatus,
+};
+use super::collective::{Arrival, OperationNumber};
+use super::left::LeftObjects;
+use super::message::{MessageChannel, MessageEnd};
+use super::pass::CorrectnessPass;
+use super::role::{CollectiveOn, comes_together_on};
+use std::collections::BTreeMap;
+use trace_model::hash::Map;
+use trace_model::requests::{OutstandingRequests, RequestUse};
+use wrappers::{Class, Function};
+
+/// The operation that a request stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub place: CallPlace,
+    pub send: Option<AskedMessage>,
+    pub receive: Option<AskedMessage>,
+    /// Whether it is a send that ends only when it is received.
+    pub is_synchronous: bool,
+    /// Of a collective one, the communicator and the number on it.
+    pub collective: Option<OperationNumber>,
+}
+
+/// A process as far as its calls have been looked at.
+#[derive(Debug)]
+pub struct ProcessState {
+    rank: u32,
+    requests: OutstandingRequests<Operation>,
+    /// Objects that are there: where the first of a handle was made, and how many have the handle.
+    objects: Map<(ObjectKind, u64), (CallPlace, u64)>,
+    /// Communicators of messages that were taken out of matching.
+    matched: Map<u64, CommKey>,
+    /// Files and windows: the communicator that their collective calls are matched on.
+    shared: Map<(ObjectKind, u64), CommKey>,
+    /// By communicator, files and windows made on it.
+    made_on: Map<(ObjectKind, CommKey), u32>,
+    /// Whether it has called MPI_Finalize.
+    pub has_finalized: bool,
+}
+
+impl ProcessState {
+    /// A process of this rank that has done nothing.
+    pub fn new(rank: u32) -> ProcessState {
+        ProcessState {
+            rank,
+            requests: OutstandingRequests::default(),
+            objects: Map::default(),
+            matched: Map::default(),
+            shared: Map::default(),
+            made_on: Map::default(),
+            has_finalized: false,
+        }
+    }
+
+    /// Rank in MPI_COMM_WORLD.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Takes the next call in order of completion.
+    pub fn take(&mut self, call: &Call<'_>, pass: &mut CorrectnessPass) {
+        pass.counts.calls += 1;
+        if let Some(code) = call.code.filter(|&code| code != 0)
+            && call.function.class != Class::Tool
+        {
+            let class = pass
+                .error_names
+                .get(&code)
+                .map_or(code, |(class, _)| *class);
+            pass.failures.add(call.place, class, code);
+        }
+        match call.function.class {
+            Class::Finalize => self.has_finalized = true,
+            Class::Send | Class::Recv | Class::Sendrecv => self.transfer(call, pass),
+            _ => {}
+        }
+        let collective = self.come_together(call, pass);
+        if !call.worked() {
+            // Of a call that failed, some operations may be complete.
+            self.complete(&call.completes, call.place, pass);
+            return;
+        }
+        self.make(call, collective, pass);
+        for &request in &call.starts {
+            let thread = thread_of(call.place);
+            let started = self
+                .requests
+                .start(request, thread, |operation| operation.place = call.place);
+            if let Some(operation) = started {
+                self.send(call.place, operation.send, pass);
+            }
+        }
+        self.complete(&call.completes, call.place, pass);
+        if let Some((kind, handle)) = call.frees {
+            self.free(call, kind, handle, pass);
+        }
+    }
+
+    /// A blocking call sends, receives, or both.
+    fn transfer(&mut self, call: &Call<'_>, pass: &mut CorrectnessPass) {
+        if call.worked() {
+            self.send(call.place, call.send, pass);
+        }
+        let matched = call
+            .message
+            .and_then(|message| self.matched.remove(&message));
+        let asked = call.receive.map(|asked| AskedMessage {
+            comm: matched.unwrap_or(asked.comm),
+            ..asked
+        });
+        if let Some(asked) = asked {
+            self.receive(call.place, asked, call.status, !call.worked(), pass);
+        }
+    }
+
+    /// A message leaves the process.
+    fn send(&self, place: CallPlace, asked: Option<AskedMessage>, pass: &mut CorrectnessPass) {
+        if let Some((channel, bytes)) =
+            asked.and_then(|asked| Some((self.sent_on(asked, pass)?, asked.bytes)))
+        {
+            let failed = false;
+            pass.messages.add(
+                channel,
+                MessageEnd {
+                    place,
+                    bytes,
+                    failed,
+                },
+                true,
+            );
+        }
+    }
+
+    /// Channel of a message that the process sends; `None` where there is none or the receiver is not known.
+    fn sent_on(&self, asked: AskedMessage, pass: &CorrectnessPass) -> Option<MessageChannel> {
+        let Peer::Rank(to) = asked.peer else {
+            return None;
+        };
+        Some(MessageChannel {
+            comm: pass.channel_of(asked.comm),
+            from: self.rank,
+            to: pass.partner(asked.comm, to)?,
+            tag: asked.tag?,
+        })
+    }
+
+    /// A receive has ended.
+    fn receive(
+        &self,
+        place: CallPlace,
+        asked: AskedMessage,
+        status: Option<ReceivedStatus>,
+        failed: bool,
+        pass: &mut CorrectnessPass,
+    ) {
+        if asked.peer == Peer::Nobody || status.is_some_and(|status| status.cancelled) {
+            return;
+        }
+        // The status of a failed call may be anything, and MPICH 4.0 leaves that of MPI_Isendrecv as it was.
+        let fits = |status: &ReceivedStatus| {
+            let source = match asked.peer {
+                Peer::Rank(rank) => rank == status.source,
+                _ => status.source >= 0,
+            };
+            source && asked.tag.is_none_or(|tag| tag == status.tag)
+        };
+        let status = status.filter(fits);
+        let source = match (asked.peer, status) {
+            (Peer::Rank(rank), _) => Some(rank),
+            (_, Some(status)) => Some(status.source),
+            _ => None,
+        };
+        let tag = asked.tag.or(status.map(|status| status.tag));
+        let from = source.and_then(|source| pass.partner(asked.comm, source));
+        let comm = pass.channel_of(asked.comm);
+        match from.zip(tag) {
+            Some((from, tag)) => {
+                let channel = MessageChannel {
+                    comm,
+                    from,
+                    to: self.rank,
+                    tag,
+                };
+                let bytes = asked.bytes;
+                let end = MessageEnd {
+                    place,
+                    bytes,
+                    failed,
+                };
+                pass.messages.add(channel, end, false);
+            }
+            None => pass.messages.add_unknown_receive(comm, self.rank),
+        }
+    }
+
+    /// The process comes to a collective call. Gives the operation.
+    fn come_together(
+        &mut self,
+        call: &Call<'_>,
+        pass: &mut CorrectnessPass,
+    ) -> Option<OperationNumber> {
+        let comm = self.comes_on(call.function, call.comm, call.on)?;
+        let arrival = Arrival {
+            place: call.place,
+            signature: call.signature,
+        };
+        let operation = pass.come(comm, self.rank, arrival)?;
+        if !call.worked() {
+            pass.collectives.end_after(operation);
+        }
+        Some(operation)
+    }
+
+    /// Communicator on which a call comes together with those of other ranks.
+    pub(super) fn comes_on(
+        &self,
+        function: &Function,
+        comm: Option<CommKey>,
+        on: Option<(ObjectKind, u64)>,
+    ) -> Option<CommKey> {
+        match comes_together_on(function)? {
+            CollectiveOn::Communicator => comm,
+            CollectiveOn::Object => self.shared.get(&on?).copied(),
+        }
+    }
+
+    /// Notes what a call has made.
+    fn make(
+        &mut self,
+        call: &Call<'_>,
+        collective: Option<OperationNumber>,
+        pass: &mut CorrectnessPass,
+    ) {
+        for &(kind, handle) in &call.creates {
+            if kind == ObjectKind::Request {
+                self.make_request(call, handle, collective, pass);
+                continue;
+            }
+            let known = self.objects.entry((kind, handle));
+            let known = known.or_insert((call.place, 0));
+            if known.1 == 0 {
+                known.0 = call.place;
+            }
+            known.1 += 1;
+            if matches!(kind, ObjectKind::File | ObjectKind::Window)
+                && let Some(comm) = call.comm
+            {
+                let nth = self.made_on.entry((kind, comm)).or_default();
+                *nth += 1;
+                let shared = pass.shared_object(kind, comm, *nth);
+                self.shared.insert((kind, handle), shared);
+            }
+        }
+        if call.function.class == Class::Probe
+            && let (Some(message), Some(comm)) = (call.message, call.comm)
+        {
+            self.matched.insert(message, comm);
+        }
+    }
+
+    fn make_request(
+        &mut self,
+        call: &Call<'_>,
+        handle: u64,
+        collective: Option<OperationNumber>,
+        pass: &mut CorrectnessPass,
+    ) {
+        let matched = call
+            .message
+            .and_then(|message| self.matched.remove(&message));
+        let operation = Operation {
+            place: call.place,
+            send: call.send,
+            receive: call.receive.map(|asked| AskedMessage {
+                comm: matched.unwrap_or(asked.comm),
+                ..asked
+            }),
+            is_synchronous: call.function.name.to_ascii_lowercase().contains("ssend"),
+            collective,
+        };
+        let handle_use = match call.function.class {
+            Class::SendInit
+            | Class::RecvInit
+            | Class::PsendInit
+            | Class::PrecvInit
+            | Class::CollectiveInit
+            | Class::NeighborInit => RequestUse::Persistent,
+            Class::Isend => RequestUse::Shared,
+            // Libraries give one request to all operations that were complete when they began.
+            _ if operation
+                .receive
+                .is_none_or(|asked| asked.peer == Peer::Nobody) =>
+            {
+                RequestUse::Shared
+            }
+            _ => RequestUse::Own,
+        };
+        self.requests
+            .insert(handle, operation, handle_use, thread_of(call.place));
+        if handle_use != RequestUse::Persistent {
+            self.send(call.place, call.send, pass);
+        }
+    }
+
+    /// Operations are complete.
+    fn complete(
+        &mut self,
+        completed: &[CompletedOperation],
+        place: CallPlace,
+        pass: &mut CorrectnessPass,
+    ) {
+        for done in completed {
+            let Some(operation) = self.requests.complete(done.request, thread_of(place)) else {
+                continue;
+            };
+            if let Some(asked) = operation.receive {
+                self.receive(operation.place, asked, done.status, !done.worked, pass);
+            } else if done.status.is_some_and(|status| status.cancelled)
+                && let Some(channel) = operation.send.and_then(|asked| self.sent_on(asked, pass))
+            {
+                pass.messages.cancel(channel);
+            }
+        }
+    }
+
+    fn free(&mut self, call: &Call<'_>, kind: ObjectKind, handle: u64, pass: &mut CorrectnessPass) {
+        if kind == ObjectKind::Request {
+            let freed = self.requests.free(handle, thread_of(call.place));
+            // It may still receive.
+            if let Some(asked) = freed.and_then(|operation| operation.receive)
+                && asked.peer != Peer::Nobody
+            {
+                let comm = pass.channel_of(asked.comm);
+                pass.messages.add_unknown_receive(comm, self.rank);
+            }
+            return;
+        }
+        if let Some(known) = self.objects.get_mut(&(kind, handle)) {
+            known.1 = known.1.saturating_sub(1);
+            if known.1 == 0 {
+                self.objects.remove(&(kind, handle));
+            }
+        }
+        self.shared.remove(&(kind, handle));
+    }
+
+    /// The operation of a request that a call waits for.
+    pub(super) fn operation(&self, request: u64) -> Option<Operation> {
+        self.requests.get(request)
+    }
+
+    /// Operations that are not complete, in no order.
+    pub(super) fn operations(&self) -> Vec<Operation> {
+        self.requests.active().collect()
+    }
+
+    /// What is left at the end, by kind and the function that made it.
+    pub(super) fn left(&self) -> Vec<LeftObjects> {
+        let mut left: BTreeMap<(ObjectKind, u32), LeftObjects> = BTreeMap::new();
+        let mut add = |kind, place: CallPlace, count: u64| {
+            let known = left.entry((kind, place.function.0));
+            let known = known.or_insert(LeftObjects {
+                kind,
+                first: place,
+                count: 0,
+            });
+            known.count += count;
+            if place.start < known.first.start {
+                known.first = place;
+            }
+        };
+        for operation in self.requests.values() {
+            add(ObjectKind::Request, operation.place, 1);
+        }
+        for (&(kind, _), &(place, count)) in &self.objects {
+            add(kind, place, count);
+        }
+        left.into_values().collect()
+    }
+}
+
+/// Number of the thread as requests have it.
+fn thread_of(place: CallPlace) -> i32 {
+    i32::try_from(place.thread).unwrap_or(i32::MAX)
+}

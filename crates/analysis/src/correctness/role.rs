@@ -1,0 +1,85 @@
+//! Which functions ranks call together.
+
+use wrappers::{Class, Function, Kind, Phase};
+
+/// What the ranks of a collective call have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CollectiveOn {
+    /// The communicator that they name.
+    Communicator,
+    /// A file or window.
+    Object,
+}
+
+/// What a function's calls come together on; `None` for one that ranks call alone.
+pub(super) fn comes_together_on(function: &Function) -> Option<CollectiveOn> {
+    let is = |kind| function.first(kind).is_some();
+    match function.class {
+        Class::Collective | Class::Icollective | Class::CollectiveInit => {
+            Some(CollectiveOn::Communicator)
+        }
+        Class::Neighbor | Class::Ineighbor | Class::NeighborInit => {
+            Some(CollectiveOn::Communicator)
+        }
+        Class::CommCreate if is(Kind::Comm) && makes_together(&function.name) => {
+            Some(CollectiveOn::Communicator)
+        }
+        Class::FileOpen | Class::WinCreate => Some(CollectiveOn::Communicator),
+        Class::FileClose | Class::WinFree => Some(CollectiveOn::Object),
+        Class::FileAccess => {
+            let io = function.io?;
+            let begins = matches!(
+                io.phase,
+                Phase::Blocking | Phase::Nonblocking | Phase::Begin
+            );
+            (io.collective && begins).then_some(CollectiveOn::Object)
+        }
+        Class::FileMeta | Class::RmaSync => {
+            const TOGETHER: [&str; 7] = [
+                "MPI_File_set_view",
+                "MPI_File_set_size",
+                "MPI_File_preallocate",
+                "MPI_File_sync",
+                "MPI_File_set_atomicity",
+                "MPI_File_set_info",
+                "MPI_Win_fence",
+            ];
+            TOGETHER
+                .contains(&function.name.as_str())
+                .then_some(CollectiveOn::Object)
+        }
+        _ => None,
+    }
+}
+
+/// Whether all ranks of the communicator that it names make this call, which makes a communicator.
+fn makes_together(name: &str) -> bool {
+    // These are called by the members of a group, and of a group only.
+    !matches!(
+        name,
+        "MPI_Comm_create_group" | "MPI_Comm_create_from_group" | "MPI_Intercomm_create_from_groups"
+    )
+}
+
+/// Whether the data that each rank passes to a collective function has one size on all ranks.
+pub(super) fn has_one_size(name: &str) -> bool {
+    const ONE_SIZE: [&str; 10] = [
+        "bcast",
+        "reduce",
+        "allreduce",
+        "scan",
+        "exscan",
+        "gather",
+        "scatter",
+        "allgather",
+        "alltoall",
+        "reduce_scatter_block",
+    ];
+    let bare = name.strip_prefix("MPI_").unwrap_or(name);
+    let bare = bare.strip_suffix("_c").unwrap_or(bare);
+    let bare = bare.strip_suffix("_init").unwrap_or(bare);
+    let bare = bare.to_ascii_lowercase();
+    ONE_SIZE
+        .iter()
+        .any(|one| bare == *one || bare.strip_prefix('i') == Some(*one))
+}

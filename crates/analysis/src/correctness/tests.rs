@@ -1,0 +1,304 @@
+//! The checks of calls that are made up, of which is known what is wrong.
+
+use super::*;
+use std::sync::Arc;
+use wrappers::Table;
+
+/// A run whose calls a test makes.
+struct Run<'t> {
+    table: &'t Table,
+    pass: CorrectnessPass,
+    processes: Vec<ProcessState>,
+    world: CommKey,
+    time: f64,
+}
+
+impl<'t> Run<'t> {
+    fn new(table: &'t Table, ranks: u32) -> Run<'t> {
+        let mut pass = CorrectnessPass::new(ranks);
+        let members: Arc<[i32]> = (0..ranks as i32).collect();
+        let world = pass.define_comm("MPI_COMM_WORLD".into(), members.clone(), members, None);
+        Run {
+            table,
+            pass,
+            processes: (0..ranks).map(ProcessState::new).collect(),
+            world,
+            time: 0.0,
+        }
+    }
+
+    fn place(&mut self, rank: u32, name: &str) -> CallPlace {
+        self.time += 1.0;
+        CallPlace {
+            rank,
+            thread: 0,
+            function: self.pass.function(name),
+            start: self.time,
+        }
+    }
+
+    /// A rank calls a function on MPI_COMM_WORLD; `change` sets the rest.
+    fn call(&mut self, rank: u32, name: &str, change: impl FnOnce(&mut Call<'_>)) {
+        let place = self.place(rank, name);
+        let mut call = Call::new(place, self.table.get(name).expect(name));
+        call.comm = Some(self.world);
+        change(&mut call);
+        self.processes[rank as usize].take(&call, &mut self.pass);
+    }
+
+    fn all(&mut self, name: &str) {
+        for rank in 0..self.processes.len() as u32 {
+            self.call(rank, name, |_| {});
+        }
+    }
+
+    fn asked(&self, peer: i32, tag: i32, bytes: u64) -> Option<AskedMessage> {
+        Some(AskedMessage {
+            comm: self.world,
+            peer: Peer::Rank(peer),
+            tag: Some(tag),
+            bytes: Some(bytes),
+        })
+    }
+
+    /// A rank is in a call.
+    fn hang(&mut self, rank: u32, name: &str, unfinished: UnfinishedCall) {
+        let place = self.place(rank, name);
+        let function = self.table.get(name).expect(name);
+        let process = &self.processes[rank as usize];
+        let waits = self.pass.waits_for(process, function, place, &unfinished);
+        self.pass.end_in_call(place, waits);
+    }
+
+    /// The report, after MPI_Finalize of all ranks.
+    fn finalized(mut self) -> CorrectnessReport {
+        self.all("MPI_Finalize");
+        for process in &self.processes {
+            self.pass.end_outside(process.rank(), true);
+            self.pass.end_process(process);
+        }
+        self.pass.finish()
+    }
+}
+
+fn kinds(report: &CorrectnessReport) -> Vec<FindingKind> {
+    report.findings.iter().map(|finding| finding.kind).collect()
+}
+
+#[test]
+fn what_is_right_is_not_found() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(&table, 3);
+    run.all("MPI_Barrier");
+    let (send, receive) = (run.asked(1, 7, 8), run.asked(0, 7, 16));
+    // Posted in this order and completed in the other.
+    for (request, tag) in [(1, 7), (2, 9)] {
+        let asked = run.asked(0, tag, 8);
+        run.call(1, "MPI_Irecv", |call| {
+            call.receive = asked;
+            call.creates = vec![(ObjectKind::Request, request)];
+        });
+        let asked = run.asked(1, tag, 8);
+        run.call(0, "MPI_Send", |call| call.send = asked);
+    }
+    run.call(1, "MPI_Waitall", |call| {
+        let completed = |request| CompletedOperation {
+            request,
+            status: None,
+            worked: true,
+        };
+        call.completes = vec![completed(2), completed(1)];
+    });
+    run.call(0, "MPI_Send", |call| call.send = send);
+    run.call(1, "MPI_Recv", |call| call.receive = receive);
+    run.all("MPI_Comm_dup");
+    let report = run.finalized();
+    assert_eq!(kinds(&report), []);
+    assert_eq!((report.messages, report.operations), (3, 2));
+    assert_eq!(report.not_checked, [""; 0]);
+}
+
+#[test]
+fn collective_calls_that_do_not_fit_are_found() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(&table, 4);
+    run.all("MPI_Barrier");
+    for rank in 0..4 {
+        run.call(rank, "MPI_Bcast", |call| {
+            call.signature.root = Some(i32::from(rank == 2));
+            call.signature.bytes = Some(8);
+        });
+    }
+    let [sum, max] = ["MPI_SUM", "MPI_MAX"].map(|name| run.pass.function(name));
+    for rank in 0..4 {
+        run.call(rank, "MPI_Reduce", |call| {
+            call.signature.operation = Some(if rank == 1 { max } else { sum });
+            call.signature.bytes = Some(if rank == 3 { 4 } else { 8 });
+        });
+    }
+    run.call(0, "MPI_Allreduce", |_| {});
+    for rank in 1..4 {
+        run.call(rank, "MPI_Barrier", |_| {});
+    }
+    let report = run.finalized();
+    let found = kinds(&report);
+    use FindingKind::*;
+    assert_eq!(
+        found,
+        [
+            CollectiveOrder,
+            CollectiveRoot,
+            CollectiveOperation,
+            CollectiveSize
+        ]
+    );
+    let order = &report.findings[0];
+    assert_eq!(order.number, Some(4));
+    let calls: Vec<(&str, &str)> = order
+        .calls
+        .iter()
+        .map(|call| (call.ranks.as_str(), call.function.as_str()))
+        .collect();
+    assert_eq!(calls, [("0", "MPI_Allreduce"), ("1-3", "MPI_Barrier")]);
+    let root = &report.findings[1];
+    assert_eq!(root.number, Some(2));
+    let roots: Vec<_> = root
+        .calls
+        .iter()
+        .map(|it| (it.ranks.as_str(), it.root))
+        .collect();
+    assert_eq!(roots, [("0-1,3", Some(0)), ("2", Some(1))]);
+    let size = &report.findings[3];
+    let bytes: Vec<_> = size.calls.iter().map(|it| (it.rank, it.bytes)).collect();
+    assert_eq!(bytes, [(0, Some(8)), (3, Some(4))]);
+}
+
+#[test]
+fn a_rank_that_does_not_come_is_found() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(&table, 3);
+    run.all("MPI_Barrier");
+    run.call(0, "MPI_Barrier", |_| {});
+    run.call(2, "MPI_Barrier", |_| {});
+    let report = run.finalized();
+    assert_eq!(kinds(&report), [FindingKind::CollectiveMissing]);
+    assert_eq!(report.findings[0].calls[0].waits_for.as_deref(), Some("1"));
+}
+
+#[test]
+fn messages_and_objects_that_are_left_are_found() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(&table, 2);
+    let asked = run.asked(1, 7, 40);
+    run.call(0, "MPI_Send", |call| call.send = asked);
+    run.call(0, "MPI_Isend", |call| {
+        call.send = asked;
+        call.creates = vec![(ObjectKind::Request, 5)];
+    });
+    let asked = run.asked(0, 7, 8);
+    run.call(1, "MPI_Recv", |call| {
+        call.receive = asked;
+        call.code = Some(14);
+    });
+    for _ in 0..2 {
+        run.call(1, "MPI_Comm_group", |call| {
+            call.creates = vec![(ObjectKind::Group, 9)]
+        });
+    }
+    run.call(1, "MPI_Group_free", |call| {
+        call.frees = Some((ObjectKind::Group, 9))
+    });
+    let report = run.finalized();
+    use FindingKind::*;
+    assert_eq!(
+        kinds(&report),
+        [Truncation, FailedCall, UnreceivedMessage, Leak, Leak]
+    );
+    assert_eq!(report.findings[0].calls[0].bytes, Some(8));
+    assert_eq!(report.findings[0].calls[1].bytes, Some(40));
+    assert_eq!(report.findings[1].error, Some(14));
+    let left: Vec<_> = report.findings[3..]
+        .iter()
+        .map(|finding| (finding.object, finding.count, finding.calls[0].rank))
+        .collect();
+    assert_eq!(left, [(Some("request"), 1, 0), (Some("group"), 1, 1)]);
+}
+
+fn receive(asked: Option<AskedMessage>) -> UnfinishedCall {
+    UnfinishedCall {
+        receive: asked,
+        ..UnfinishedCall::default()
+    }
+}
+
+#[test]
+fn a_circle_is_found_and_who_waits_for_it() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(&table, 4);
+    for rank in 0..3 {
+        let asked = run.asked((rank as i32 + 1) % 3, 5, 4);
+        run.hang(rank, "MPI_Recv", receive(asked));
+    }
+    let comm = Some(run.world);
+    run.hang(
+        3,
+        "MPI_Barrier",
+        UnfinishedCall {
+            comm,
+            ..UnfinishedCall::default()
+        },
+    );
+    let report = run.pass.finish();
+    assert_eq!(kinds(&report), [FindingKind::Deadlock]);
+    let found = &report.findings[0];
+    assert_eq!(found.count, 4);
+    let circle: Vec<_> = found
+        .calls
+        .iter()
+        .map(|call| (call.rank, call.waits_for.as_deref()))
+        .collect();
+    assert_eq!(circle, [(0, Some("1")), (1, Some("2")), (2, Some("0"))]);
+}
+
+#[test]
+fn who_can_go_on_is_not_stuck() {
+    let table = wrappers::table().expect("the table");
+    // A message is under way; a rank computes; two ranks meet.
+    let mut run = Run::new(&table, 5);
+    let sent = run.asked(0, 5, 4);
+    run.call(1, "MPI_Send", |call| call.send = sent);
+    let asked = run.asked(1, 5, 4);
+    run.hang(0, "MPI_Recv", receive(asked));
+    let asked = run.asked(0, 5, 4);
+    run.hang(1, "MPI_Recv", receive(asked));
+    let asked = run.asked(3, 5, 4);
+    run.hang(
+        2,
+        "MPI_Send",
+        UnfinishedCall {
+            send: asked,
+            ..UnfinishedCall::default()
+        },
+    );
+    let asked = run.asked(2, 5, 4);
+    run.hang(3, "MPI_Recv", receive(asked));
+    run.pass.end_outside(4, false);
+    assert_eq!(kinds(&run.pass.finish()), []);
+}
+
+#[test]
+fn one_of_several_senders_is_enough() {
+    let table = wrappers::table().expect("the table");
+    for (is_running, found) in [(true, vec![]), (false, vec![FindingKind::Deadlock])] {
+        let mut run = Run::new(&table, 3);
+        let anybody = run.asked(0, 5, 4).map(|asked| AskedMessage {
+            peer: Peer::Anybody,
+            ..asked
+        });
+        run.hang(0, "MPI_Recv", receive(anybody));
+        let asked = run.asked(0, 5, 4);
+        run.hang(1, "MPI_Recv", receive(asked));
+        run.pass.end_outside(2, !is_running);
+        assert_eq!(kinds(&run.pass.finish()), found, "{is_running}");
+    }
+}

@@ -1,0 +1,143 @@
+//! What a process leaves behind: objects, and calls that have not ended.
+
+use super::call::{AskedMessage, CallPlace, Peer, UnfinishedCall};
+use super::collective::{Arrival, OperationNumber};
+use super::deadlock::WaitsFor;
+use super::pass::CorrectnessPass;
+use super::process::{self, ProcessState};
+use wrappers::{Class, Function};
+impl CorrectnessPass {
+    /// All calls of a process have been looked at. What it has left counts if it has come to MPI_Finalize.
+    pub fn end_process(&mut self, process: &ProcessState) {
+        if process.has_finalized {
+            self.finalized += 1;
+            for left in process.left() {
+                self.left.push(left);
+            }
+        }
+    }
+
+    /// What an unfinished call of a function waits for. `comm` is its communicator, `send` and `receive` are its messages, `requests` the operations
+    /// that it is to complete, where they are known.
+    pub fn waits_for(
+        &mut self,
+        process: &ProcessState,
+        function: &Function,
+        place: CallPlace,
+        unfinished: &UnfinishedCall,
+    ) -> WaitsFor {
+        match function.class {
+            Class::Finalize => WaitsFor::Unknown,
+            Class::Send | Class::Recv | Class::Sendrecv | Class::Probe => {
+                let mut parts = Vec::new();
+                parts.extend(unfinished.send.map(|asked| self.wait_of_send(asked)));
+                parts.extend(unfinished.receive.map(|asked| self.wait_of_receive(asked)));
+                match parts.is_empty() {
+                    true => WaitsFor::Unknown,
+                    false => WaitsFor::All(parts),
+                }
+            }
+            Class::Complete => self.wait_of_requests(process, function, unfinished),
+            _ => {
+                let comm = process.comes_on(function, unfinished.comm, None);
+                let arrival = Arrival {
+                    place,
+                    signature: unfinished.signature,
+                };
+                let rank = place.rank;
+                match comm.and_then(|comm| self.come(comm, rank, arrival)) {
+                    Some(OperationNumber { comm, number }) => WaitsFor::Operation { comm, number },
+                    None => WaitsFor::Unknown,
+                }
+            }
+        }
+    }
+
+    /// What a call waits for that completes requests.
+    fn wait_of_requests(
+        &self,
+        process: &ProcessState,
+        function: &Function,
+        unfinished: &UnfinishedCall,
+    ) -> WaitsFor {
+        let known = &unfinished.requests[..];
+        let known = known
+            .iter()
+            .flatten()
+            .filter_map(|&request| process.operation(request));
+        let mut operations: Vec<process::Operation> = known.collect();
+        let asked = unfinished.request_count.unwrap_or(u32::MAX) as usize;
+        let is_exact = asked <= unfinished.requests.len();
+        if !is_exact {
+            operations = process.operations();
+        }
+        // Others may be outstanding that the call does not wait for.
+        let is_exact = is_exact || operations.len() == asked;
+        let is_send_only = |operation: &process::Operation| {
+            operation.receive.is_none()
+                && operation.collective.is_none()
+                && !operation.is_synchronous
+        };
+        // A send may be over as soon as it has begun; if there is nothing else to wait for, it is not.
+        if !operations.iter().all(is_send_only) {
+            operations.retain(|operation| !is_send_only(operation));
+        }
+        let parts: Vec<WaitsFor> = operations.iter().map(|one| self.wait_of(one)).collect();
+        let name = function.name.as_str();
+        let waits_for_one = name.starts_with("MPI_Waitany") || name.starts_with("MPI_Waitsome");
+        match waits_for_one || !is_exact {
+            true => WaitsFor::Any(parts),
+            false => WaitsFor::All(parts),
+        }
+    }
+
+    fn wait_of(&self, operation: &process::Operation) -> WaitsFor {
+        let mut parts = Vec::new();
+        parts.extend(operation.send.map(|asked| self.wait_of_send(asked)));
+        parts.extend(operation.receive.map(|asked| self.wait_of_receive(asked)));
+        if let Some(OperationNumber { comm, number }) = operation.collective {
+            parts.push(WaitsFor::Operation { comm, number });
+        }
+        match parts.is_empty() {
+            true => WaitsFor::Unknown,
+            false => WaitsFor::All(parts),
+        }
+    }
+
+    fn wait_of_send(&self, asked: AskedMessage) -> WaitsFor {
+        let Peer::Rank(to) = asked.peer else {
+            return WaitsFor::Nobody;
+        };
+        match self.partner(asked.comm, to) {
+            Some(to) => WaitsFor::Receive {
+                comm: self.channel_of(asked.comm),
+                to,
+                tag: asked.tag,
+            },
+            None => WaitsFor::Unknown,
+        }
+    }
+
+    fn wait_of_receive(&self, asked: AskedMessage) -> WaitsFor {
+        let from: Vec<u32> = match asked.peer {
+            Peer::Nobody => return WaitsFor::Nobody,
+            Peer::Rank(rank) => self.partner(asked.comm, rank).into_iter().collect(),
+            Peer::Anybody => {
+                let comm = self.comms.get(asked.comm.0 as usize);
+                let partners = comm.map_or(&[][..], |comm| &comm.partners);
+                partners
+                    .iter()
+                    .filter_map(|&rank| u32::try_from(rank).ok())
+                    .collect()
+            }
+        };
+        match from.is_empty() {
+            true => WaitsFor::Unknown,
+            false => WaitsFor::Message {
+                comm: self.channel_of(asked.comm),
+                from,
+                tag: asked.tag,
+            },
+        }
+    }
+}
