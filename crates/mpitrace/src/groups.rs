@@ -8,8 +8,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Look",
         &[
-            "report", "compare", "view", "draw", "info", "stats", "io", "print", "window",
-            "navigate",
+            "report", "compare", "verify", "view", "draw", "info", "stats", "io", "print",
+            "window", "navigate",
         ],
     ),
     (

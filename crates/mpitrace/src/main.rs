@@ -32,6 +32,7 @@ mod stats;
 mod status;
 mod synth;
 mod updates;
+mod verify;
 mod view;
 mod window;
 
@@ -63,6 +64,7 @@ enum Command {
     Recover(recover::Arguments),
     Report(report::Arguments),
     Compare(compare::Arguments),
+    Verify(verify::Arguments),
     View(Box<view::Arguments>),
     Draw(draw::Arguments),
     Info(info::Arguments),
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
         Command::View(arguments) => view::run(&arguments),
         Command::Draw(arguments) => draw::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),

@@ -34,4 +34,5 @@ mod rust;
 mod shapes;
 mod trouble;
 mod user;
+mod verify;
 mod waits;

@@ -25,5 +25,6 @@ mod slog1;
 mod slog2_files;
 mod stats;
 mod synth;
+mod verify;
 mod view;
 mod window;

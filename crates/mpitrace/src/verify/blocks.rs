@@ -1,0 +1,643 @@
+//! The calls of a run as its block files have them, of a run that goes on too.
+
+use crate::block_files::groups::RunFiles;
+use crate::block_files::machine_clock;
+use crate::block_files::source::BlockFileInput;
+use analysis::correctness::{
+    AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
+    CorrectnessReport, ObjectKind, Peer, ProcessState, ReceivedStatus, Signature, UnfinishedCall,
+    WaitsFor,
+};
+use blockfile::args::ArgValue;
+use blockfile::define::{Definition, matching_only_call};
+use blockfile::encode::MpiStatus;
+use blockfile::file::OpenArguments;
+use blockfile::layout::OPEN_REQUESTS;
+use blockfile::record::Record;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+use trace_formats::clog2::Gid;
+use unify::comms::{CommHandles, CommId};
+use unify::library::Library;
+use unify::plan::{CallRole, FunctionPlan, plans};
+use unify::scan::Scan;
+use unify::timeline::Timeline;
+use wrappers::{Class, Direction, Function, Kind, Table};
+
+/// Checks a run.
+pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
+    let mut pass = CorrectnessPass::new(group.ranks());
+    let ranked: Vec<&BlockFileInput<'_>> = group
+        .sources
+        .iter()
+        .filter(|source| source.info.rank >= 0)
+        .collect();
+    let mut scans: Vec<Scan> = ranked
+        .iter()
+        .map(|source| Scan::new(&source.file))
+        .collect();
+    unify::run_files::adopt_clocks(scans.iter_mut());
+    let zero = scans.iter().filter_map(Scan::first_ns).min().unwrap_or(0);
+    say_what_is_missing(&mut pass, group, &scans);
+    let mut comms = RunComms::default();
+    let functions: Vec<_> = table
+        .functions
+        .iter()
+        .map(|function| {
+            let name = function.name.strip_suffix("_c");
+            pass.function(name.unwrap_or(&function.name))
+        })
+        .collect();
+    let plans = ranked
+        .first()
+        .map(|source| plans(table, source.info.family))
+        .unwrap_or_default();
+    let mut walks: Vec<ProcessWalk<'_, '_>> = ranked
+        .iter()
+        .zip(&scans)
+        .map(|(source, scan)| ProcessWalk {
+            source,
+            scan,
+            plans: &plans,
+            table,
+            zero,
+            timeline: Timeline::new(&source.file),
+            library: Library::default(),
+            handles: CommHandles::default(),
+            defined: vec![0; source.file.threads().len()],
+            keys: comms.keys_of(scan, &mut pass),
+            state: ProcessState::new(source.info.rank as u32),
+            functions: &functions,
+        })
+        .collect();
+    // About in the order of time, so that what belongs together is not far apart.
+    let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
+    for (nth, walk) in walks.iter_mut().enumerate() {
+        walk.begin();
+        next.push(Reverse((i64::MIN, nth)));
+    }
+    while let Some(Reverse((_, nth))) = next.pop() {
+        if let Some(time) = walks[nth].step(&mut pass) {
+            next.push(Reverse((time, nth)));
+        }
+    }
+    let now = walks.iter().filter_map(ProcessWalk::now).reduce(f64::max);
+    if let Some(now) = now {
+        pass.goes_on(now);
+    }
+    for walk in &mut walks {
+        walk.end(&mut pass);
+    }
+    pass.finish()
+}
+
+/// Says which checks cannot be made of these files.
+fn say_what_is_missing(pass: &mut CorrectnessPass, group: &RunFiles<'_>, scans: &[Scan]) {
+    let missing = group.missing();
+    if !missing.is_empty() {
+        let why = format!("there is no block file of rank {missing}");
+        pass.leave_out(Check::Collectives, &why);
+        pass.leave_out(Check::Messages, &why);
+    }
+    if scans
+        .iter()
+        .any(|scan| scan.lost > 0 || scan.info.dropped > 0)
+    {
+        let why = "calls were lost or given up for newer ones";
+        pass.leave_out(Check::Collectives, why);
+        pass.leave_out(Check::Messages, why);
+        pass.leave_out(Check::Leaks, why);
+    } else if scans
+        .iter()
+        .any(|scan| scan.is_cut || scan.ignored > scan.skipped)
+    {
+        let why = "filters of the recorder left out calls";
+        pass.leave_out(Check::Collectives, why);
+        pass.leave_out(Check::Messages, why);
+        pass.leave_out(Check::Leaks, why);
+    }
+    pass.note_unchecked(
+        "sizes of collective calls with counts for each rank (MPI_Gatherv and its kind), and of MPI_Reduce_scatter"
+            .to_owned(),
+    );
+}
+
+/// The communicators of a run.
+#[derive(Default)]
+struct RunComms {
+    keys: HashMap<Gid, CommKey>,
+    /// By the two sides of intercommunicators in order, the communicator by which their messages are told.
+    channels: HashMap<[Gid; 2], CommKey>,
+    made: u32,
+}
+
+impl RunComms {
+    /// By number, the communicators of a process.
+    fn keys_of(&mut self, scan: &Scan, pass: &mut CorrectnessPass) -> Vec<CommKey> {
+        let all = scan.comms.all().iter().zip(0..);
+        all.map(|(comm, nth)| {
+            if let Some(&known) = self.keys.get(&comm.gid) {
+                return known;
+            }
+            let name = match CommId(nth) {
+                CommId::WORLD => "MPI_COMM_WORLD".to_owned(),
+                CommId::SELF => "MPI_COMM_SELF".to_owned(),
+                _ => {
+                    self.made += 1;
+                    format!("communicator {} of {} ranks", self.made, comm.members.len())
+                }
+            };
+            let sides = comm
+                .sides
+                .map(|(local, remote)| [local.min(remote), local.max(remote)]);
+            let channel = sides.and_then(|sides| self.channels.get(&sides).copied());
+            let partners: Arc<[i32]> = comm.partners().into();
+            let key = pass.define_comm(name, comm.members.clone(), partners, channel);
+            self.keys.insert(comm.gid, key);
+            if let Some(sides) = sides {
+                self.channels.entry(sides).or_insert(key);
+            }
+            key
+        })
+        .collect()
+    }
+}
+
+/// A process whose calls are being looked at.
+struct ProcessWalk<'a, 'f> {
+    source: &'a BlockFileInput<'f>,
+    scan: &'a Scan,
+    plans: &'a [FunctionPlan<'a>],
+    table: &'a Table,
+    zero: i64,
+    timeline: Timeline<'f>,
+    library: Library,
+    handles: CommHandles,
+    /// By thread, the communicators that it has defined so far.
+    defined: Vec<usize>,
+    /// By number of the communicator.
+    keys: Vec<CommKey>,
+    state: ProcessState,
+    functions: &'a [analysis::correctness::FunctionKey],
+}
+
+impl ProcessWalk<'_, '_> {
+    fn begin(&mut self) {
+        // Predefined handles and constants are known from the beginning on.
+        self.library = self.scan.library.clone();
+        self.library.forget_types();
+        for (name, id) in [
+            ("MPI_COMM_WORLD", CommId::WORLD),
+            ("MPI_COMM_SELF", CommId::SELF),
+        ] {
+            if let Some(handle) = self.library.handle(name) {
+                self.handles.insert(handle, id);
+            }
+        }
+    }
+
+    fn seconds(&self, ticks: u64) -> f64 {
+        self.scan.clock.ns(ticks).wrapping_sub(self.zero) as f64 / 1e9
+    }
+
+    /// The present moment, seconds, of a process that goes on and is in a call.
+    fn now(&self) -> Option<f64> {
+        let threads = self.source.file.threads().iter();
+        let mut open = threads.filter_map(|thread| thread.open_call());
+        let start = open.next().filter(|_| self.source.running)?.start;
+        let since = machine_clock::seconds_since(self.source.info.clock, start)?;
+        Some(self.seconds(start) + since)
+    }
+
+    /// Takes the next record. Gives its time in ns; `None` at the end.
+    fn step(&mut self, pass: &mut CorrectnessPass) -> Option<i64> {
+        if !self.timeline.advance() {
+            return None;
+        }
+        let (thread, position) = (self.timeline.thread(), self.timeline.position());
+        let record = self.timeline.record();
+        let time = self.scan.clock.ns(record.stop());
+        if record.is_call() {
+            // Its arguments may stand in the timeline, which must not go on meanwhile.
+            if let Some(call) = read_call(&record, thread, &Reader::of(self), pass) {
+                self.state.take(&call, pass);
+                let freed = match call.frees {
+                    Some((ObjectKind::Communicator, handle)) if call.worked() => Some(handle),
+                    _ => None,
+                };
+                if let Some(handle) = freed
+                    && let Some(id) = self.handles.lookup(handle)
+                {
+                    self.handles.release(handle, id);
+                }
+            }
+            return Some(time);
+        }
+        if matching_only_call(&record).is_some() || record.is_operation() {
+            return Some(time);
+        }
+        match Definition::decode(record.function, record.payload) {
+            Some(Definition::Comm(comm)) => {
+                let nth = self.defined.get_mut(position)?;
+                let id = self
+                    .scan
+                    .defined
+                    .get(position)
+                    .and_then(|ids| ids.get(*nth));
+                *nth += 1;
+                if let Some(&id) = id {
+                    self.handles.insert(comm.handle, id);
+                }
+            }
+            Some(definition @ Definition::Type(_)) => self.library.define(&definition),
+            _ => {}
+        }
+        Some(time)
+    }
+
+    /// All records have been taken: looks at what the process is in.
+    fn end(&mut self, pass: &mut CorrectnessPass) {
+        let rank = self.source.info.rank as u32;
+        let has_ended = self.state.has_finalized || !self.source.running;
+        let mut is_open = false;
+        let threads = self.source.file.threads();
+        for thread in threads {
+            let Some(open) = thread.open_call() else {
+                continue;
+            };
+            let Some(function) = self.table.functions.get(usize::from(open.function)) else {
+                continue;
+            };
+            is_open = true;
+            if function.class == Class::Finalize {
+                pass.end_outside(rank, true);
+                continue;
+            }
+            let place = CallPlace {
+                rank,
+                thread: thread.number,
+                function: self.functions[usize::from(open.function)],
+                start: self.seconds(open.start),
+            };
+            let arguments = thread.open_arguments();
+            let unfinished = match (function.waits(), arguments) {
+                (Some(_), Some(arguments)) => self.unfinished(function, &arguments),
+                _ => None,
+            };
+            let waits = match unfinished {
+                Some(unfinished) => pass.waits_for(&self.state, function, place, &unfinished),
+                None => WaitsFor::Unknown,
+            };
+            pass.end_in_call(place, waits);
+        }
+        if !is_open {
+            pass.end_outside(rank, has_ended);
+        } else if threads.len() > 1 && self.source.running {
+            // Another thread may be computing and go on.
+            let has_free = threads.iter().any(|thread| thread.open_call().is_none());
+            if has_free {
+                pass.end_outside(rank, false);
+            }
+        }
+        pass.end_process(&self.state);
+    }
+
+    /// What is known of a running call; `None` if nothing was told.
+    fn unfinished(&self, function: &Function, open: &OpenArguments) -> Option<UnfinishedCall> {
+        let wait = function.waits()?;
+        let reader = Reader::of(self);
+        if wait.requests.is_some() {
+            let count = Some(open.request_count).filter(|&count| count > 0)?;
+            let known = (count as usize).min(OPEN_REQUESTS);
+            let mut requests = [None; OPEN_REQUESTS];
+            for (to, &from) in requests.iter_mut().zip(&open.requests[..known]) {
+                *to = Some(from);
+            }
+            return Some(UnfinishedCall {
+                request_count: Some(count),
+                requests,
+                ..UnfinishedCall::default()
+            });
+        }
+        let comm = reader.comm(Some(open.comm).filter(|&comm| comm != 0)?)?;
+        let asked = |peer: i32, is_send| AskedMessage {
+            comm,
+            peer: reader.peer(peer.into()),
+            // Of a call that does both, the tag is that of the receive.
+            tag: match is_send && function.class == Class::Sendrecv {
+                true => None,
+                false => reader.tag(open.tag.into()),
+            },
+            bytes: None,
+        };
+        let has = |kind| function.first(kind).is_some();
+        let root = has(Kind::Root).then_some(open.dest);
+        Some(UnfinishedCall {
+            comm: Some(comm),
+            send: has(Kind::Dest).then(|| asked(open.dest, true)),
+            receive: has(Kind::Source).then(|| asked(open.source, false)),
+            signature: Signature {
+                root,
+                ..Signature::default()
+            },
+            ..UnfinishedCall::default()
+        })
+    }
+}
+
+/// What a record has to be read with.
+struct Reader<'r, 't> {
+    rank: u32,
+    scan: &'r Scan,
+    zero: i64,
+    plans: &'r [FunctionPlan<'t>],
+    table: &'t Table,
+    library: &'r Library,
+    handles: &'r CommHandles,
+    keys: &'r [CommKey],
+    functions: &'r [analysis::correctness::FunctionKey],
+}
+
+impl<'r, 't> Reader<'r, 't> {
+    fn of(walk: &'r ProcessWalk<'t, '_>) -> Reader<'r, 't> {
+        Reader {
+            rank: walk.source.info.rank as u32,
+            scan: walk.scan,
+            zero: walk.zero,
+            plans: walk.plans,
+            table: walk.table,
+            library: &walk.library,
+            handles: &walk.handles,
+            keys: &walk.keys,
+            functions: walk.functions,
+        }
+    }
+
+    fn comm(&self, handle: u64) -> Option<CommKey> {
+        let id = self.handles.lookup(handle)?;
+        self.keys.get(id.0 as usize).copied()
+    }
+
+    fn peer(&self, rank: i64) -> Peer {
+        if Some(rank) == self.library.constant("MPI_PROC_NULL") {
+            return Peer::Nobody;
+        }
+        if Some(rank) == self.library.constant("MPI_ANY_SOURCE") {
+            return Peer::Anybody;
+        }
+        i32::try_from(rank).map_or(Peer::Nobody, Peer::Rank)
+    }
+
+    fn tag(&self, tag: i64) -> Option<i32> {
+        match Some(tag) == self.library.constant("MPI_ANY_TAG") {
+            true => None,
+            false => i32::try_from(tag).ok(),
+        }
+    }
+}
+
+/// Reads a call; `None` if its function is not in the table.
+fn read_call<'t>(
+    record: &Record<'_>,
+    thread: u32,
+    reader: &Reader<'_, 't>,
+    pass: &mut CorrectnessPass,
+) -> Option<Call<'t>> {
+    let number = usize::from(record.function);
+    let function = reader.table.functions.get(number)?;
+    let plan = reader.plans.get(number)?;
+    let start = reader.scan.clock.ns(record.start).wrapping_sub(reader.zero);
+    let place = CallPlace {
+        rank: reader.rank,
+        thread,
+        function: *reader.functions.get(number)?,
+        start: start as f64 / 1e9,
+    };
+    let payload = record.payload;
+    let mut call = Call::new(place, function);
+    call.code = Some(record.code.into());
+    if record.code != 0 {
+        let class = error_class(record.code, reader.scan.info.family);
+        if let Some((number, _)) = class
+            && let Some(name) = class.and_then(super::error_names::name)
+        {
+            pass.name_error(record.code.into(), number.into(), name);
+        }
+    }
+    call.comm = plan
+        .comm
+        .and_then(|comm| reader.comm(plan.handle(payload, comm)?));
+    add_messages(&mut call, record, plan, reader);
+    match plan.role {
+        CallRole::Complete(completion) => completion.each(plan, record, None, |done| {
+            call.completes.push(CompletedOperation {
+                request: done.request,
+                status: done.status.map(received),
+                worked: done.worked,
+            });
+        }),
+        CallRole::Start { requests } => match function.params.get(requests).map(|p| &p.len) {
+            Some(None) => call.starts.extend(plan.handle(payload, requests)),
+            _ => {
+                let arguments = plan.decode(payload);
+                let list = arguments.as_ref().and_then(|all| match all.get(requests) {
+                    ArgValue::ArrayInOut(before, _) => *before,
+                    ArgValue::Array(list) => *list,
+                    _ => None,
+                });
+                let handles = list.into_iter().flat_map(blockfile::args::Array::ints);
+                call.starts.extend(handles.map(|handle| handle as u64));
+            }
+        },
+        _ => {}
+    }
+    add_objects(&mut call, record, plan, reader);
+    add_signature(&mut call, record, plan, reader, pass);
+    Some(call)
+}
+
+fn received(status: MpiStatus) -> ReceivedStatus {
+    ReceivedStatus {
+        source: status.source,
+        tag: status.tag,
+        cancelled: status.cancelled,
+    }
+}
+
+/// Class of an error code; `None` where the codes of the family are not known.
+fn error_class(code: i32, family: blockfile::layout::Family) -> Option<(i32, bool)> {
+    use blockfile::layout::Family;
+    match family {
+        Family::Mpich => Some((code & 0x7F, true)),
+        Family::OpenMpi => Some((code, false)),
+        Family::Standard => None,
+    }
+}
+
+/// Adds the messages that a call sends and receives.
+fn add_messages(
+    call: &mut Call<'_>,
+    record: &Record<'_>,
+    plan: &FunctionPlan<'_>,
+    reader: &Reader<'_, '_>,
+) {
+    let payload = record.payload;
+    let bytes = |count, datatype, partitions: Option<usize>| -> Option<u64> {
+        let count = u64::try_from(plan.int(payload, count)?).ok()?;
+        let parts = match partitions {
+            Some(parts) => u64::try_from(plan.int(payload, parts)?).ok()?,
+            None => 1,
+        };
+        let size = reader.library.type_size(plan.handle(payload, datatype)?)?;
+        count.checked_mul(parts)?.checked_mul(size)
+    };
+    if let (Some(send), Some(comm)) = (plan.send, call.comm) {
+        call.send = plan.int(payload, send.dest).map(|dest| AskedMessage {
+            comm,
+            peer: reader.peer(dest),
+            tag: plan.int(payload, send.tag).and_then(|tag| reader.tag(tag)),
+            bytes: bytes(send.count, send.datatype, send.partitions),
+        });
+    }
+    if let Some(message) = plan.message {
+        let handle = plan.handle(payload, message);
+        let is_null = |handle: &u64| !reader.library.names(*handle).is_empty();
+        let flag = match plan.role {
+            CallRole::Match { flag, .. } => flag,
+            _ => None,
+        };
+        let is_there = flag.is_none_or(|flag| plan.int(payload, flag) != Some(0));
+        call.message = handle.filter(|handle| is_there && !is_null(handle));
+    }
+    if let Some(recv) = plan.recv {
+        let bytes = bytes(recv.count, recv.datatype, recv.partitions);
+        call.receive = match (recv.envelope, call.comm) {
+            (Some((source, tag)), Some(comm)) => {
+                plan.int(payload, source).map(|source| AskedMessage {
+                    comm,
+                    peer: reader.peer(source),
+                    tag: plan.int(payload, tag).and_then(|tag| reader.tag(tag)),
+                    bytes,
+                })
+            }
+            // The communicator is that of the matched message.
+            (None, _) if call.message.is_some() => reader.keys.first().map(|&comm| AskedMessage {
+                comm,
+                peer: Peer::Anybody,
+                tag: None,
+                bytes,
+            }),
+            _ => None,
+        };
+        if matches!(plan.role, CallRole::Blocking) {
+            let status = plan.status.and_then(|status| plan.status(payload, status));
+            call.status = status.map(received);
+        }
+    }
+}
+
+/// Adds the objects that a call makes, frees and works on.
+fn add_objects(
+    call: &mut Call<'_>,
+    record: &Record<'_>,
+    plan: &FunctionPlan<'_>,
+    reader: &Reader<'_, '_>,
+) {
+    let function = call.function;
+    let handle = |i| plan.handle(record.payload, i).filter(|&handle| handle != 0);
+    if call.worked() && function.name != "MPI_Comm_get_parent" {
+        for &i in &function.creates {
+            let Some(kind) = ObjectKind::of(function.params[i].kind) else {
+                continue;
+            };
+            // Predefined ones and null handles are nobody's to free.
+            let made = handle(i).filter(|&made| reader.library.names(made).is_empty());
+            call.creates.extend(made.map(|made| (kind, made)));
+        }
+    }
+    call.frees = function.frees.and_then(|i| {
+        let kind = ObjectKind::of(function.params[i].kind)?;
+        Some((kind, handle(i)?))
+    });
+    let on = |kind| {
+        let is = |p: &wrappers::Param| p.kind == kind && p.direction != Direction::Out;
+        function.params.iter().position(is)
+    };
+    let of = |kind| Some((ObjectKind::of(kind)?, handle(on(kind)?)?));
+    call.on = of(Kind::File).or_else(|| of(Kind::Win));
+}
+
+/// Adds what has to fit the calls of other ranks.
+fn add_signature(
+    call: &mut Call<'_>,
+    record: &Record<'_>,
+    plan: &FunctionPlan<'_>,
+    reader: &Reader<'_, '_>,
+    pass: &mut CorrectnessPass,
+) {
+    let function = call.function;
+    let payload = record.payload;
+    let is_collective = matches!(
+        function.class,
+        Class::Collective | Class::Icollective | Class::CollectiveInit
+    );
+    if !is_collective {
+        return;
+    }
+    let id = plan.comm.and_then(|comm| plan.handle(payload, comm));
+    let id = id.and_then(|handle| reader.handles.lookup(handle));
+    // In an intercommunicator the two sides do different things.
+    if id
+        .and_then(|id| reader.scan.comms.get(id))
+        .is_none_or(|comm| comm.is_inter())
+    {
+        return;
+    }
+    let root = plan.root.and_then(|root| plan.int(payload, root));
+    call.signature.root = root.and_then(|root| i32::try_from(root).ok());
+    if let Some(op) = function.first(Kind::Op) {
+        let names = plan.handle(payload, op).map(|op| reader.library.names(op));
+        let name = names.and_then(|names| names.iter().find(|name| is_operation(name)));
+        // Those that the program makes have other handles on other ranks.
+        call.signature.operation = Some(match name {
+            Some(name) => pass.function(name),
+            None => pass.function("an operation of the program"),
+        });
+    }
+    if CorrectnessPass::compares_size(function)
+        && let Some((count, datatype)) = plan.own_amount
+        && !(record.in_place && function.params[count].inplace.is_some())
+    {
+        let count = plan
+            .int(payload, count)
+            .and_then(|count| u64::try_from(count).ok());
+        let size = plan
+            .handle(payload, datatype)
+            .and_then(|datatype| reader.library.type_size(datatype));
+        call.signature.bytes = count
+            .zip(size)
+            .and_then(|(count, size)| count.checked_mul(size));
+    }
+}
+
+/// Whether a predefined handle of this name is a reduction operation: null handles of other kinds may have the same value.
+fn is_operation(name: &str) -> bool {
+    const OPERATIONS: [&str; 14] = [
+        "MPI_MAX",
+        "MPI_MIN",
+        "MPI_SUM",
+        "MPI_PROD",
+        "MPI_LAND",
+        "MPI_BAND",
+        "MPI_LOR",
+        "MPI_BOR",
+        "MPI_LXOR",
+        "MPI_BXOR",
+        "MPI_MINLOC",
+        "MPI_MAXLOC",
+        "MPI_REPLACE",
+        "MPI_NO_OP",
+    ];
+    OPERATIONS.contains(&name)
+}

@@ -1,0 +1,556 @@
+//! The calls of a run as its DUMPI files have them.
+
+use crate::failure::Failure;
+use crate::trace_files::dumpi_run::{is_call, rank_of};
+use crate::trace_files::trace::TraceInput;
+use analysis::correctness::{
+    AskedMessage, Call, CallPlace, Check, CommKey, CompletedOperation, CorrectnessPass,
+    CorrectnessReport, ObjectKind, Peer, ProcessState, ReceivedStatus,
+};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::sync::Arc;
+use trace_formats::dumpi::communicators::{
+    CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
+};
+use trace_formats::dumpi::functions::{FUNCTION_ENTER, FieldCode, FieldMoment, FieldShape, by_id};
+use trace_formats::dumpi::read::DumpiReader;
+use trace_formats::dumpi::types::DumpiRecord;
+use trace_formats::dumpi::value::FieldValue;
+use trace_formats::dumpi::{DumpiError, DumpiRecords};
+use wrappers::{Class, Function, Table};
+
+/// Wildcard of sources and tags.
+const ANY: i32 = -1;
+/// Seconds after which those of a file begin anew.
+const TURN_SECONDS: i64 = 1 << 16;
+
+/// Checks a run.
+pub fn check(trace: &TraceInput, table: &Table) -> Result<CorrectnessReport, Failure> {
+    let mut files = Vec::new();
+    for (path, input) in &trace.files {
+        let failed = |error: DumpiError| Failure::in_file(error, path);
+        let reader = match DumpiReader::open(input) {
+            Ok(reader) => reader,
+            Err(error) => DumpiReader::salvage(input).map_err(|_| failed(error))?,
+        };
+        let rank = rank_of(path).unwrap_or(files.len() as u32);
+        let survey = FileSurvey::of(&reader).map_err(failed)?;
+        files.push((rank, reader, survey));
+    }
+    files.sort_by_key(|(rank, ..)| *rank);
+    let last = files.last().map_or(0, |(rank, ..)| rank + 1);
+    let size = trace.processes.max(last);
+    let mut pass = CorrectnessPass::new(size);
+    say_what_is_missing(&mut pass, size, &files, table);
+    let creations: Vec<(u32, Vec<CommCreation>)> = files
+        .iter_mut()
+        .map(|(rank, _, survey)| (*rank, std::mem::take(&mut survey.creations)))
+        .collect();
+    let comms = Communicators::new(size, &creations, ReorderedTopologies::Unknown);
+    let first = files.iter().filter_map(|(.., survey)| survey.first).min();
+    let mut run = RunComms {
+        comms,
+        size,
+        keys: HashMap::new(),
+        unknown: 0,
+    };
+    let mut walks: Vec<RankWalk<'_>> = files
+        .iter()
+        .enumerate()
+        .map(|(place, (rank, reader, _))| RankWalk {
+            rank: *rank,
+            place,
+            records: reader.records(),
+            sizes: reader.type_sizes().ok().flatten().unwrap_or_default(),
+            names: HandleNames::default(),
+            made: 0,
+            zero: first.unwrap_or(0),
+            turns: 0,
+            last: i64::MIN,
+            state: ProcessState::new(*rank),
+        })
+        .collect();
+    let mut next: BinaryHeap<Reverse<(i64, usize)>> = (0..walks.len())
+        .map(|nth| Reverse((i64::MIN, nth)))
+        .collect();
+    while let Some(Reverse((_, nth))) = next.pop() {
+        if let Some(time) = walks[nth].step(&mut run, table, &mut pass) {
+            next.push(Reverse((time, nth)));
+        }
+    }
+    if run.unknown > 0 {
+        pass.note_unchecked(format!(
+            "{} calls on communicators that DUMPI does not let follow",
+            run.unknown
+        ));
+    }
+    for walk in &walks {
+        pass.end_outside(walk.rank, walk.state.has_finalized);
+        pass.end_process(&walk.state);
+    }
+    Ok(pass.finish())
+}
+
+/// What a first pass over a file finds.
+#[derive(Default)]
+struct FileSurvey {
+    creations: Vec<CommCreation>,
+    /// Start of the first call, ns.
+    first: Option<i64>,
+    /// MPI functions that DUMPI has no records for.
+    without_record: BTreeSet<String>,
+}
+
+impl FileSurvey {
+    fn of(reader: &DumpiReader<'_>) -> Result<FileSurvey, DumpiError> {
+        let mut survey = FileSurvey::default();
+        let mut names = HandleNames::default();
+        let labels = reader.address_labels().ok().flatten().unwrap_or_default();
+        let labels: HashMap<u64, String> = labels
+            .iter()
+            .map(|label| {
+                (
+                    label.key,
+                    String::from_utf8_lossy(&label.label).into_owned(),
+                )
+            })
+            .collect();
+        for record in reader.records() {
+            let record = match record {
+                Ok(record) => record,
+                Err(_) if !reader.is_complete() => break,
+                Err(error) => return Err(error),
+            };
+            let id = record.function.id;
+            if id == FUNCTION_ENTER {
+                if let FieldValue::U64(key) = record.arg_array()[0]
+                    && let Some(label) = labels.get(&key).filter(|label| is_call(label))
+                {
+                    survey.without_record.insert(label.clone());
+                }
+                continue;
+            }
+            survey.first.get_or_insert(record.wall.start.ns());
+            if is_creation(id) {
+                survey.creations.extend(names.take(id, &record.arg_array()));
+            }
+        }
+        Ok(survey)
+    }
+}
+
+/// Says which checks cannot be made of these files.
+fn say_what_is_missing(
+    pass: &mut CorrectnessPass,
+    size: u32,
+    files: &[(u32, DumpiReader<'_>, FileSurvey)],
+    table: &Table,
+) {
+    let why = "DUMPI does not hold it; block files do";
+    pass.leave_out(Check::Failures, why);
+    pass.leave_out(Check::Deadlock, why);
+    pass.note_unchecked(
+        "messages that are too large, and sizes of MPI_Gather and other collective calls with data of each rank: DUMPI does not hold it; block files do"
+            .to_owned(),
+    );
+    if files.len() < size as usize {
+        let why = "there are ranks without a .bin file";
+        pass.leave_out(Check::Collectives, why);
+        pass.leave_out(Check::Messages, why);
+    }
+    let ignored = files.iter().any(|(_, reader, _)| {
+        let footer = reader.footer().ok().flatten();
+        // Of polls, some are left out always.
+        let is_poll = |id: usize| {
+            let name = u16::try_from(id)
+                .ok()
+                .and_then(by_id)
+                .map(|known| known.name);
+            let function = name.and_then(|name| table.get(name));
+            function.is_some_and(|function| function.vain().is_some())
+        };
+        footer.is_none_or(|footer| {
+            let mut ignored = footer.ignored.iter().enumerate();
+            ignored.any(|(id, &count)| count > 0 && !is_poll(id))
+        })
+    });
+    if ignored {
+        let why = "filters of the recorder left out calls, or the file was not completed";
+        pass.leave_out(Check::Collectives, why);
+        pass.leave_out(Check::Messages, why);
+        pass.leave_out(Check::Leaks, why);
+    }
+    let without: BTreeSet<&str> = files
+        .iter()
+        .flat_map(|(.., survey)| survey.without_record.iter().map(String::as_str))
+        .collect();
+    if without.is_empty() {
+        return;
+    }
+    let known = |name: &&str| table.get(name);
+    let functions: Vec<&Function> = without.iter().filter_map(known).collect();
+    let names: Vec<&str> = without.iter().copied().take(8).collect();
+    let more = if without.len() > 8 { " and others" } else { "" };
+    pass.note_unchecked(format!(
+        "calls of {}{more}, whose arguments DUMPI does not hold",
+        names.join(", ")
+    ));
+    let moves = |function: &&Function| function.moves_messages();
+    if functions.iter().any(|function| moves(&function)) {
+        pass.leave_out(
+            Check::Messages,
+            "DUMPI does not hold the arguments of all calls that move messages",
+        );
+    }
+    let owns = |function: &&Function| !function.creates.is_empty() || function.frees.is_some();
+    if functions
+        .iter()
+        .any(|function| owns(&function) || moves(&function))
+    {
+        pass.leave_out(
+            Check::Leaks,
+            "DUMPI does not hold the arguments of all calls that make or free objects",
+        );
+    }
+}
+
+/// The communicators of the run.
+struct RunComms {
+    comms: Communicators,
+    size: u32,
+    keys: HashMap<u32, Option<CommKey>>,
+    /// Calls on communicators that are not known.
+    unknown: u64,
+}
+
+impl RunComms {
+    /// The communicator that a rank names so; `None` for one that is not known, and for intercommunicators.
+    fn key(
+        &mut self,
+        place: usize,
+        rank: u32,
+        name: CommName,
+        pass: &mut CorrectnessPass,
+    ) -> Option<CommKey> {
+        let found = self.comms.index(place, name);
+        let key = found.and_then(|index| {
+            if let Some(&known) = self.keys.get(&index) {
+                return known;
+            }
+            let key = self.comms.size_and_rank(index, rank).map(|(size, _)| {
+                let member = |nth: u32| {
+                    let world = self.comms.world_rank(index, rank, nth as i32);
+                    world.map_or(-1, |world| world as i32)
+                };
+                let members: Arc<[i32]> = (0..size.min(self.size)).map(member).collect();
+                let name = match name {
+                    CommName::World => "MPI_COMM_WORLD".to_owned(),
+                    CommName::SelfComm => "MPI_COMM_SELF".to_owned(),
+                    _ => format!("communicator {index} of {size} ranks"),
+                };
+                pass.define_comm(name, members.clone(), members, None)
+            });
+            self.keys.insert(index, key);
+            key
+        });
+        self.unknown += u64::from(key.is_none());
+        key
+    }
+}
+
+/// A rank on its way through its records.
+struct RankWalk<'a> {
+    rank: u32,
+    place: usize,
+    records: DumpiRecords<'a>,
+    sizes: Vec<i32>,
+    names: HandleNames,
+    made: u32,
+    /// Start of the run, ns.
+    zero: i64,
+    turns: i64,
+    last: i64,
+    state: ProcessState,
+}
+
+impl RankWalk<'_> {
+    /// Takes the next record. Gives its time in ns; `None` at the end.
+    fn step(
+        &mut self,
+        run: &mut RunComms,
+        table: &Table,
+        pass: &mut CorrectnessPass,
+    ) -> Option<i64> {
+        let record = self.records.next()?.ok()?;
+        let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
+        let turn = TURN_SECONDS * 1_000_000_000;
+        if self.last != i64::MIN && stop + self.turns * turn < self.last - turn / 2 {
+            self.turns += 1;
+        }
+        let time = stop + self.turns * turn;
+        self.last = time;
+        let begin = start + self.turns * turn - self.zero;
+        if let Some(function) = table.get(record.function.name) {
+            let place = CallPlace {
+                rank: self.rank,
+                thread: record.thread.into(),
+                function: pass.function(record.function.name),
+                start: begin as f64 / 1e9,
+            };
+            let fields = Fields(&record);
+            let comm = fields.int("comm").or_else(|| fields.first(FieldCode::Comm));
+            let comm = comm.map(|number| self.names.comm(number));
+            let key = comm.and_then(|name| run.key(self.place, self.rank, name, pass));
+            let call = self.call(place, function, &fields, key, pass);
+            self.state.take(&call, pass);
+        }
+        if is_creation(record.function.id) {
+            let made = self.names.take(record.function.id, &record.arg_array());
+            self.made += u32::from(made.is_some());
+        }
+        Some(time)
+    }
+
+    fn call<'t>(
+        &self,
+        place: CallPlace,
+        function: &'t Function,
+        fields: &Fields<'_>,
+        comm: Option<CommKey>,
+        pass: &mut CorrectnessPass,
+    ) -> Call<'t> {
+        let mut call = Call::new(place, function);
+        call.code = None;
+        call.comm = comm;
+        if let Some(comm) = comm {
+            self.add_messages(&mut call, fields, comm);
+        }
+        match function.class {
+            Class::Start => call.starts = fields.requests(),
+            Class::Complete => call.completes = fields.completed(),
+            Class::Test if !function.name.starts_with("MPI_Request_get_status") => {
+                call.completes = fields.completed();
+            }
+            _ => {}
+        }
+        if function.name != "MPI_Comm_get_parent" && function.name != "MPI_File_get_view" {
+            for &i in &function.creates {
+                let kind = ObjectKind::of(function.params[i].kind);
+                call.creates
+                    .extend(kind.and_then(|kind| Some((kind, fields.made(kind)?))));
+            }
+        }
+        call.frees = function.frees.and_then(|i| {
+            let kind = ObjectKind::of(function.params[i].kind)?;
+            let number = fields.first(code_of(kind))?;
+            Some((kind, u64::try_from(number).ok()?))
+        });
+        let on = |kind| {
+            let number = fields.first(code_of(kind))?;
+            Some((kind, u64::try_from(number).ok()?))
+        };
+        call.on = on(ObjectKind::File).or_else(|| on(ObjectKind::Window));
+        if function.class == Class::Collective {
+            call.signature.root = fields.int("root").filter(|&root| root >= 0);
+            if let Some(op) = fields.int("op") {
+                const NAMES: [&str; 13] = [
+                    "MPI_MAX",
+                    "MPI_MIN",
+                    "MPI_SUM",
+                    "MPI_PROD",
+                    "MPI_LAND",
+                    "MPI_BAND",
+                    "MPI_LOR",
+                    "MPI_BOR",
+                    "MPI_LXOR",
+                    "MPI_BXOR",
+                    "MPI_MINLOC",
+                    "MPI_MAXLOC",
+                    "MPI_REPLACE",
+                ];
+                let name = usize::try_from(op - 1).ok().and_then(|at| NAMES.get(at));
+                let name = name.copied().unwrap_or("an operation of the program");
+                call.signature.operation = Some(pass.function(name));
+            }
+            // Where data may be in place, the count may mean nothing.
+            let is_significant = fields.int("sendcount").is_none();
+            if is_significant && CorrectnessPass::compares_size(function) {
+                call.signature.bytes = self.bytes(fields, "count", "datatype");
+            }
+        }
+        call
+    }
+
+    fn bytes(&self, fields: &Fields<'_>, count: &str, datatype: &str) -> Option<u64> {
+        let count = u64::try_from(fields.int(count)?).ok()?;
+        let datatype = usize::try_from(fields.int(datatype)?).ok()?;
+        // A size of 0 is not known.
+        let size = self.sizes.get(datatype).copied().filter(|&size| size > 0)?;
+        count.checked_mul(u64::try_from(size).ok()?)
+    }
+
+    fn add_messages(&self, call: &mut Call<'_>, fields: &Fields<'_>, comm: CommKey) {
+        let tag = |names: [&str; 2]| {
+            let tag = names.iter().find_map(|name| fields.int(name));
+            tag.filter(|&tag| tag != ANY)
+        };
+        let amount = |prefix: &str| {
+            self.bytes(fields, &format!("{prefix}count"), &format!("{prefix}type"))
+                .or_else(|| self.bytes(fields, "count", "datatype"))
+        };
+        let moves = matches!(
+            call.function.class,
+            Class::Send
+                | Class::Recv
+                | Class::Sendrecv
+                | Class::Isend
+                | Class::Irecv
+                | Class::SendInit
+                | Class::RecvInit
+        );
+        if !moves {
+            return;
+        }
+        if let Some(dest) = fields.int("dest") {
+            call.send = Some(AskedMessage {
+                comm,
+                peer: if dest < 0 {
+                    Peer::Nobody
+                } else {
+                    Peer::Rank(dest)
+                },
+                tag: tag(["sendtag", "tag"]),
+                bytes: amount("send"),
+            });
+        }
+        if let Some(source) = fields.int("source") {
+            call.receive = Some(AskedMessage {
+                comm,
+                peer: match source {
+                    ANY => Peer::Anybody,
+                    0.. => Peer::Rank(source),
+                    _ => Peer::Nobody,
+                },
+                tag: tag(["recvtag", "tag"]),
+                bytes: amount("recv"),
+            });
+            call.status = fields.statuses().into_iter().next().flatten();
+        }
+    }
+}
+
+/// Code of fields that hold objects of a kind.
+fn code_of(kind: ObjectKind) -> FieldCode {
+    match kind {
+        ObjectKind::Request => FieldCode::Req,
+        ObjectKind::Communicator => FieldCode::Comm,
+        ObjectKind::Group => FieldCode::Grp,
+        ObjectKind::Datatype => FieldCode::Dt,
+        ObjectKind::Window => FieldCode::Win,
+        ObjectKind::File => FieldCode::File,
+        ObjectKind::Info => FieldCode::Info,
+    }
+}
+
+/// The largest number that stands for a predefined object or none.
+fn last_fixed(kind: ObjectKind) -> i32 {
+    match kind {
+        ObjectKind::Communicator => 3,
+        ObjectKind::Group => 2,
+        ObjectKind::Request => 1,
+        // Those that calls make are never predefined.
+        ObjectKind::Datatype => 1,
+        ObjectKind::Window | ObjectKind::File | ObjectKind::Info => 0,
+    }
+}
+
+/// The fields of a record.
+struct Fields<'a>(&'a DumpiRecord<'a>);
+
+impl<'a> Fields<'a> {
+    fn get(&self, name: &str) -> Option<FieldValue<'a>> {
+        let found = self.0.args().find(|(field, _)| field.name == name);
+        found.map(|(_, value)| value)
+    }
+
+    fn int(&self, name: &str) -> Option<i32> {
+        match self.get(name)? {
+            FieldValue::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The first field of a code.
+    fn first(&self, code: FieldCode) -> Option<i32> {
+        self.0.args().find_map(|(field, value)| match value {
+            FieldValue::Int(number) if field.code == code => Some(number),
+            _ => None,
+        })
+    }
+
+    /// The number of an object that the call has made.
+    fn made(&self, kind: ObjectKind) -> Option<u64> {
+        let found = self.0.args().find_map(|(field, value)| {
+            let is_made = field.code == code_of(kind)
+                && field.shape == FieldShape::One
+                && field.moment != FieldMoment::Before;
+            match value {
+                FieldValue::Int(number) if is_made => Some(number),
+                _ => None,
+            }
+        });
+        // Numbers have 16 bits in the file.
+        found
+            .filter(|&number| number > last_fixed(kind))
+            .and_then(|number| u64::try_from(number).ok())
+    }
+
+    fn requests(&self) -> Vec<u64> {
+        let wide = |number: i32| u64::try_from(number).unwrap_or(0);
+        match self.get("requests").or_else(|| self.get("request")) {
+            Some(FieldValue::Int(number)) => vec![wide(number)],
+            Some(FieldValue::Ints(numbers)) => numbers.iter().map(wide).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn statuses(&self) -> Vec<Option<ReceivedStatus>> {
+        let Some(FieldValue::Statuses(list)) = self.get("statuses").or_else(|| self.get("status"))
+        else {
+            return Vec::new();
+        };
+        let status = list.iter().map(|status| {
+            Some(ReceivedStatus {
+                source: status.source,
+                tag: status.tag,
+                cancelled: status.cancelled != 0,
+            })
+        });
+        status.collect()
+    }
+
+    /// The operations that a call of MPI_Wait, MPI_Test and their families completes.
+    fn completed(&self) -> Vec<CompletedOperation> {
+        if self.int("flag") == Some(0) {
+            return Vec::new();
+        }
+        let requests = self.requests();
+        let statuses = self.statuses();
+        let at = |index: i32| usize::try_from(index).ok().and_then(|at| requests.get(at));
+        let chosen: Vec<u64> = match (self.get("index"), self.get("indices")) {
+            (Some(FieldValue::Int(index)), _) => at(index).copied().into_iter().collect(),
+            (_, Some(FieldValue::Ints(list))) => list.iter().filter_map(at).copied().collect(),
+            (None, None) => requests.clone(),
+            _ => Vec::new(),
+        };
+        let with_status = chosen.into_iter().enumerate();
+        with_status
+            .map(|(nth, request)| CompletedOperation {
+                request,
+                status: statuses.get(nth).copied().flatten(),
+                worked: true,
+            })
+            .collect()
+    }
+}

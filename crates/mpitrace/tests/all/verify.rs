@@ -1,0 +1,104 @@
+//! `verify`: what it prints of golden traces, and of what is no trace.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::{Command, Output};
+use test_support::golden;
+
+fn mpitrace(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command.args(arguments).output().unwrap()
+}
+
+/// Names of fields in a JSON value.
+fn fields(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, inner) in object {
+                found.insert(name.clone());
+                fields(inner, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| fields(item, found)),
+        _ => {}
+    }
+}
+
+/// Every field that the report, a finding or a call can have, and every kind of finding, is in the page about verify.
+#[test]
+fn the_json_is_documented() {
+    use analysis::correctness::{CorrectnessReport, Finding, FindingKind, FoundCall};
+    let page = include_str!("../../../../docs/user/verify.md");
+    let finding = |kind| Finding {
+        kind,
+        message: String::new(),
+        communicator: None,
+        number: None,
+        object: None,
+        tag: None,
+        error: None,
+        count: 1,
+        calls: vec![FoundCall::default()],
+    };
+    let report = CorrectnessReport {
+        findings: FindingKind::ALL.map(finding).into(),
+        ..CorrectnessReport::default()
+    };
+    let json = serde_json::to_value(&report).expect("JSON");
+    let mut found = BTreeSet::from(["trace".to_owned()]);
+    fields(&json, &mut found);
+    let kinds = json["findings"].as_array().expect("findings");
+    found.extend(
+        kinds
+            .iter()
+            .filter_map(|it| Some(it["kind"].as_str()?.to_owned())),
+    );
+    assert!(found.contains("waits_for") && found.contains("unreceived-message"));
+    for name in found {
+        assert!(
+            page.contains(&format!("`{name}`")),
+            "{name} is not in verify.md"
+        );
+    }
+}
+
+#[test]
+fn a_trace_without_faults_has_no_findings() {
+    let input = golden::path("mpe/coll_n4.slog2");
+    let output = mpitrace(&["verify", "--json", input.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["findings"], serde_json::json!([]));
+    assert_eq!(report["ranks"], 4);
+    assert!(report["operations"].as_u64().unwrap() > 0, "{report:#}");
+    let text = mpitrace(&["verify", input.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(
+        text.contains("Nothing wrong was found.") && text.contains("Not checked"),
+        "{text}"
+    );
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = folder.path().join("libtrace.x.0.1.blocks");
+    std::fs::write(&broken, b"no block file").unwrap();
+    for (path, told) in [
+        ("no such file".to_owned(), "no such file"),
+        (
+            folder.path().display().to_string(),
+            "not a libtrace block file",
+        ),
+    ] {
+        let output = mpitrace(&["verify", &path]);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(told), "{stderr}");
+    }
+    assert_eq!(mpitrace(&["verify"]).status.code(), Some(2));
+}

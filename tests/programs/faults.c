@@ -1,0 +1,124 @@
+/* Programs that are wrong in one way each, for mpitrace verify. The first argument says which fault; the number of ranks is 3.
+ *
+ *   none        nothing is wrong
+ *   circle      every rank receives from the next one, and nobody sends
+ *   ssend       every rank sends synchronously to the next one, and nobody receives
+ *   waitall     every rank waits for a message of the next one and for one of its own that nobody receives
+ *   skip        rank 1 leaves out a barrier and waits for a message instead
+ *   order       rank 1 calls MPI_Barrier where the others call MPI_Allreduce
+ *   root        rank 2 takes another root in MPI_Bcast; it may hang, so the program is killed
+ *   op          rank 1 passes another operation to MPI_Reduce
+ *   size        rank 1 passes half of the data to MPI_Reduce
+ *   unreceived  rank 0 sends two messages with tag 7 to rank 1, which receives one
+ *   truncate    rank 0 sends more than rank 1 has room for
+ *   leaks       rank 1 leaves two requests, a communicator, a group, a datatype, an info object and a file
+ *   window      no rank frees a window
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void leaks(void)
+{
+    MPI_Comm copy;
+    MPI_File file;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_File_open(MPI_COMM_SELF, "faults.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    if (rank != 1) {
+        MPI_File_close(&file);
+        MPI_Comm_free(&copy);
+        return;
+    }
+    MPI_Request requests[2];
+    static char buffer[2];
+    MPI_Group group;
+    MPI_Datatype type;
+    MPI_Info info;
+    for (int i = 0; i < 2; i++)
+        MPI_Recv_init(buffer + i, 1, MPI_BYTE, 0, i, MPI_COMM_WORLD, &requests[i]);
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    MPI_Info_create(&info);
+}
+
+static void transfers(const char *fault)
+{
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size, value = rank, other = 0;
+    if (!strcmp(fault, "circle")) {
+        MPI_Recv(&value, 1, MPI_INT, next, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(fault, "ssend")) {
+        MPI_Ssend(&value, 1, MPI_INT, next, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "waitall")) {
+        MPI_Request requests[2];
+        MPI_Irecv(&other, 1, MPI_INT, next, 1, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(&value, 1, MPI_INT, next, 2, MPI_COMM_WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else if (!strcmp(fault, "unreceived") && rank == 0) {
+        for (int i = 0; i < 2; i++)
+            MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "unreceived") && rank == 1) {
+        MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(fault, "truncate") && rank < 2) {
+        int many[4] = {0};
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        if (rank == 0)
+            MPI_Send(many, 4, MPI_INT, 1, 3, MPI_COMM_WORLD);
+        else
+            MPI_Recv(many, 2, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(fault, "none")) {
+        MPI_Request request;
+        MPI_Irecv(&other, 1, MPI_INT, previous, 1, MPI_COMM_WORLD, &request);
+        MPI_Send(&value, 1, MPI_INT, next, 1, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+static void collectives(const char *fault)
+{
+    int in[4] = {1, 2, 3, 4}, out[4];
+    int wrong = rank == 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(fault, "skip")) {
+        if (wrong)
+            MPI_Recv(in, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            MPI_Send(in, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "order")) {
+        if (wrong)
+            MPI_Barrier(MPI_COMM_WORLD);
+        else
+            MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "root")) {
+        MPI_Bcast(in, 4, MPI_INT, rank == 2, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "op")) {
+        MPI_Reduce(in, out, 1, MPI_INT, wrong ? MPI_MAX : MPI_SUM, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(fault, "size")) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Reduce(in, out, wrong ? 1 : 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char *fault = argc > 1 ? argv[1] : "none";
+    transfers(fault);
+    collectives(fault);
+    if (!strcmp(fault, "leaks"))
+        leaks();
+    if (!strcmp(fault, "window")) {
+        static int memory[4];
+        MPI_Win window;
+        MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    }
+    MPI_Finalize();
+    return 0;
+}

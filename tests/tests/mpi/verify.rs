@@ -1,0 +1,234 @@
+//! `mpitrace verify` of real programs that are wrong in one way each, of programs that hang, and of one that is right.
+
+use serde_json::Value;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tests::trace::{TraceSetup, TracedRun};
+use tests::{Mpi, Program, TestFolder};
+
+fn verify(trace: &Path) -> Output {
+    let mut command = Command::new(tests::mpitrace());
+    command.args(["verify", "--json", "--quiet"]).arg(trace);
+    command.output().expect("mpitrace")
+}
+
+/// The report on a trace of one run.
+#[track_caller]
+fn report(trace: &Path) -> Value {
+    let output = verify(trace);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{}: {error}: {stderr}", trace.display()));
+    let found = report["findings"].as_array().expect("findings").len();
+    let code = if found == 0 { 0 } else { 3 };
+    assert_eq!(output.status.code(), Some(code), "{report:#}\n{stderr}");
+    report
+}
+
+/// The kinds of findings, each once.
+fn kinds(report: &Value) -> Vec<&str> {
+    let findings = report["findings"].as_array().expect("findings");
+    let mut kinds: Vec<&str> = findings
+        .iter()
+        .filter_map(|it| it["kind"].as_str())
+        .collect();
+    kinds.dedup();
+    kinds
+}
+
+/// A run of the program that comes to its end, well or not, and leaves its block files.
+fn run(mpi: Mpi, program: &Path, fault: &str) -> TracedRun {
+    let mut setup = TraceSetup::new(mpi, 3);
+    setup.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
+    setup.run(program, &[fault])
+}
+
+/// Faults with what is found of them in block files: kinds, ranks of the first call, and the number or count.
+const FAULTS: &[(&str, &[&str])] = &[
+    ("none", &[]),
+    ("op", &["collective-operation"]),
+    ("unreceived", &["unreceived-message"]),
+    ("leaks", &["leak"]),
+];
+
+#[test]
+fn faults_of_programs_that_end_are_found() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("faults").compile(mpi);
+        for &(fault, expected) in FAULTS {
+            let run = run(mpi, &program, fault);
+            let blocks = report(&run.trace());
+            assert_eq!(kinds(&blocks), expected, "{mpi:?} {fault}: {blocks:#}");
+            let dumpi = report(&run.file("meta"));
+            assert_eq!(kinds(&dumpi), expected, "{mpi:?} {fault}: {dumpi:#}");
+            for report in [&blocks, &dumpi] {
+                check(fault, report);
+            }
+            let slog2 = report(&run.file("slog2"));
+            assert_eq!(kinds(&slog2), [""; 0], "{mpi:?} {fault}: {slog2:#}");
+            let not_checked = slog2["not_checked"].as_array().expect("a list");
+            let says = |what: &str| {
+                let mut all = not_checked.iter().filter_map(Value::as_str);
+                all.any(|text| text.starts_with(what))
+            };
+            assert!(says("messages never received:"), "{slog2:#}");
+            assert!(says("objects never freed:"), "{slog2:#}");
+        }
+    }
+}
+
+/// What a report must say of a fault beside its kind.
+#[track_caller]
+fn check(fault: &str, report: &Value) {
+    let findings = report["findings"].as_array().expect("findings");
+    match fault {
+        "op" => {
+            let calls = &findings[0]["calls"];
+            assert_eq!(calls[0]["ranks"], "0,2", "{report:#}");
+            assert_eq!(calls[0]["operation"], "MPI_SUM");
+            assert_eq!(
+                (&calls[1]["ranks"], &calls[1]["operation"]),
+                (&"1".into(), &"MPI_MAX".into())
+            );
+            assert_eq!(findings[0]["number"], 2);
+        }
+        "unreceived" => {
+            let call = &findings[0]["calls"][0];
+            assert_eq!(
+                (&call["rank"], &call["waits_for"]),
+                (&0.into(), &"1".into())
+            );
+            assert_eq!(
+                (&findings[0]["tag"], &findings[0]["count"]),
+                (&7.into(), &1.into())
+            );
+            assert_eq!(call["bytes"], 4);
+        }
+        "leaks" => {
+            let mut left: Vec<(&str, u64)> = findings
+                .iter()
+                .map(|it| {
+                    assert_eq!(it["calls"][0]["ranks"], "1", "{report:#}");
+                    let object = it["object"].as_str().expect("an object");
+                    (object, it["count"].as_u64().expect("a number"))
+                })
+                .collect();
+            left.sort_unstable();
+            let expected = [
+                ("communicator", 1),
+                ("datatype", 1),
+                ("file", 1),
+                ("group", 1),
+                ("info object", 1),
+                ("request", 2),
+            ];
+            assert_eq!(left, expected, "{report:#}");
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_message_that_is_too_large_is_found() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("faults").compile(mpi);
+        let run = run(mpi, &program, "truncate");
+        let report = report(&run.trace());
+        assert_eq!(kinds(&report), ["truncation", "failed-call"], "{report:#}");
+        let calls = &report["findings"][0]["calls"];
+        assert_eq!(
+            (&calls[0]["bytes"], &calls[1]["bytes"]),
+            (&8.into(), &16.into())
+        );
+        let failed = &report["findings"][1];
+        let words = failed["message"].as_str().expect("words");
+        assert!(words.contains("MPI_ERR_TRUNCATE"), "{words}");
+        assert_eq!(failed["calls"][0]["ranks"], "1");
+    }
+}
+
+/// Runs a program until its block files, which are looked at while it runs, show a deadlock. Gives the report.
+fn hung(mpi: Mpi, program: &Path, fault: &str) -> Value {
+    let folder = TestFolder::new(&format!("{}-faults-{fault}", mpi.suffix()));
+    let mut command = mpi.mpiexec(3);
+    TraceSetup::new(mpi, 3).settings(&mut command, &folder);
+    let child = command
+        .arg("env")
+        .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+        .arg(program)
+        .arg(fault)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+    let mut child = child.expect("a launcher");
+    let trace = folder.path().join("trace");
+    let begun = Instant::now();
+    let mut last = String::new();
+    let found = loop {
+        let output = verify(&trace);
+        last = String::from_utf8_lossy(&output.stdout).into_owned() + &last;
+        if let Ok(report) = serde_json::from_slice::<Value>(&output.stdout)
+            && kinds(&report).contains(&"deadlock")
+        {
+            break Some(report);
+        }
+        if begun.elapsed() > Duration::from_secs(60) {
+            break None;
+        }
+        last.truncate(4000);
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    let group = format!("-{}", child.id());
+    let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
+    killed.expect("kill");
+    child.wait().expect("own child");
+    found.unwrap_or_else(|| panic!("{mpi:?} {fault}: no deadlock: {last}"))
+}
+
+/// By rank of the circle, the function and the ranks it waits for.
+fn circle(report: &Value) -> Vec<(u64, String, String)> {
+    let calls = report["findings"][0]["calls"].as_array().expect("calls");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut circle: Vec<(u64, String, String)> = calls
+        .iter()
+        .map(|call| {
+            let rank = call["rank"].as_u64().expect("a rank");
+            (rank, text(&call["function"]), text(&call["waits_for"]))
+        })
+        .collect();
+    circle.sort();
+    circle
+}
+
+#[test]
+fn who_waits_for_whom_is_told_while_it_hangs() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("faults").compile(mpi);
+        for (fault, function) in [
+            ("circle", "MPI_Recv"),
+            ("ssend", "MPI_Ssend"),
+            ("waitall", "MPI_Waitall"),
+        ] {
+            let report = hung(mpi, &program, fault);
+            let next = |rank: u64| ((rank + 1) % 3).to_string();
+            let expected: Vec<(u64, String, String)> = (0..3)
+                .map(|rank| (rank, function.to_owned(), next(rank)))
+                .collect();
+            assert_eq!(circle(&report), expected, "{mpi:?} {fault}: {report:#}");
+            assert_eq!(report["findings"][0]["count"], 3);
+        }
+        // Ranks 0 and 2 wait in the barrier that rank 1 has not come to, as it waits for a message that rank 0 sends later.
+        let report = hung(mpi, &program, "skip");
+        let found = circle(&report);
+        let expected = [
+            (0, "MPI_Barrier".to_owned(), "1".to_owned()),
+            (1, "MPI_Recv".to_owned(), "0".to_owned()),
+        ];
+        assert_eq!(found, expected, "{mpi:?}: {report:#}");
+        assert_eq!(report["findings"][0]["count"], 3, "{report:#}");
+    }
+}
