@@ -338,7 +338,12 @@ impl<'a> ProcessWalk<'a> {
         };
         let details = match state.details.is_empty() {
             true => StateDetails::default(),
-            false => self.details(state.details, plan, call),
+            false => {
+                let rest = cargo.as_ref().map_or(&[][..], |cargo| {
+                    &cargo[size_of::<u64>()..state.cargo.bytes().max(size_of::<u64>())]
+                });
+                self.details(state.details, rest, plan, call)
+            }
         };
         let mut counts = None;
         if !lane.counts.is_empty() {

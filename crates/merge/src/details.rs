@@ -9,15 +9,17 @@ use trace_model::hash::Map;
 use unify::plan::FunctionPlan;
 
 impl ProcessWalk<'_> {
-    /// Details of a call that has ended.
+    /// Details of a call that has ended, behind what its cargo has after the CallID.
     #[inline]
     pub(super) fn details(
         &mut self,
         wanted: CallDetails,
+        rest_of_cargo: &[u8],
         plan: Option<&FunctionPlan<'_>>,
         call: &Call<'_>,
     ) -> StateDetails {
         let mut details = StateDetails::default();
+        details.push(rest_of_cargo);
         if wanted.root {
             let root = plan.and_then(|plan| plan.int(call.payload, plan.root?));
             let root = root.and_then(|root| i32::try_from(root).ok());

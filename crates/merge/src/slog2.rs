@@ -22,7 +22,7 @@ pub(super) fn whole<'r>(record: &MergedRecord, state: &'r LeftState) -> WholeSta
         info: match &state.cargo {
             None => &[],
             Some(bytes) if state.details.is_empty() => bytes,
-            // Of the cargo only what is in it: a CallID.
+            // Of the cargo only the CallID: what else is in it begins the details.
             Some(bytes) => &bytes[..size_of::<u64>()],
         },
         details: state.details.bytes(),

@@ -27,9 +27,8 @@ pub(super) struct CallInfo {
 impl RequestInfo {
     pub(super) fn of(category: &Category) -> RequestInfo {
         let named = |key: &[u8]| {
-            [&b"root="[..], b"request=", b"completes=", b"handle="]
-                .iter()
-                .any(|wanted| key.ends_with(wanted))
+            let wanted = [&b"root="[..], b"request=", b"completes="];
+            wanted.iter().any(|wanted| key.ends_with(wanted)) || is_handle(key)
         };
         RequestInfo {
             has_any: category.info_keys.iter().any(|key| named(&key.0)),
@@ -52,7 +51,7 @@ impl RequestInfo {
                 InfoValue::Integer(number) if key.0.ends_with(b"completes=") => {
                     found.completes.extend(u32::try_from(number).ok());
                 }
-                InfoValue::Integer(number) if key.0.ends_with(b"handle=") => {
+                InfoValue::Integer(number) if is_handle(&key.0) => {
                     found.handle = u32::try_from(number).ok();
                 }
                 InfoValue::Text(text) if key.0.ends_with(b"completes=") => {
@@ -63,6 +62,12 @@ impl RequestInfo {
         }
         found
     }
+}
+
+/// Whether a value is the number of a file or window: `handle=`, and what arguments of DUMPI's calls are named.
+fn is_handle(key: &[u8]) -> bool {
+    let names = [&b"handle="[..], b"file=", b"win="];
+    names.iter().any(|name| key.ends_with(name))
 }
 
 /// The numbers that `3,7-9` stands for: 3, 7, 8, 9. What is no such text stands for none.

@@ -348,6 +348,19 @@ impl FunctionStates {
     }
 }
 
+impl StateCargo {
+    /// Bytes of the cargo that are used.
+    #[inline]
+    pub fn bytes(self) -> usize {
+        match self {
+            StateCargo::None => 0,
+            StateCargo::CallId => 8,
+            StateCargo::Value(_) => 16,
+            StateCargo::Access => 24,
+        }
+    }
+}
+
 fn cargo(function: &Function, call_ids: CallIdDisplay) -> StateCargo {
     if call_ids == CallIdDisplay::None {
         return StateCargo::None;

@@ -9,7 +9,7 @@ use super::super::ids;
 use super::super::value::FieldValue;
 
 /// A communicator as a rank names it at some moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CommName {
     /// MPI_COMM_WORLD.
     World,

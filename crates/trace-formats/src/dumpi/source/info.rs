@@ -1,8 +1,9 @@
-//! Infos of calls, made of their arguments: partner, tag, amount of data, communicator, root, offset and name.
+//! Infos of calls, made of their arguments: partner, tag, amount of data, communicator, root, offset and name, requests.
 
 use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
 use super::super::types::DumpiRecord;
 use super::super::value::FieldValue;
+use super::rank::{completed, completes};
 use trace_model::{COUNTER_SIGN, InfoWriter};
 
 /// Which fields of a function are shown, and how.
@@ -24,6 +25,8 @@ enum InfoPart {
     Int(usize),
     Long(usize),
     Text(usize),
+    /// The requests that the call completes.
+    Completed,
 }
 
 /// Plain integers that tell something to a reader; all others are sizes of arrays and the like.
@@ -84,6 +87,10 @@ impl Shown {
                 FieldCode::Int if TELLING.contains(&field.name) => {
                     shown.add(field.name, 'd', InfoPart::Int(i))
                 }
+                // A number may stand for one request after the other.
+                FieldCode::Req if !completes(function.id) => {
+                    shown.add("request", 'd', InfoPart::Int(i));
+                }
                 FieldCode::Src
                 | FieldCode::Dst
                 | FieldCode::Tag
@@ -96,6 +103,9 @@ impl Shown {
                 FieldCode::Str => shown.add(field.name, 's', InfoPart::Text(i)),
                 _ => {}
             }
+        }
+        if completes(function.id) {
+            shown.add("completes", 's', InfoPart::Completed);
         }
         for name in counters {
             let name = String::from_utf8_lossy(name).replace('%', "");
@@ -149,6 +159,10 @@ impl Shown {
                     };
                     info.text(&text[..text.len().min(LONGEST)]);
                 }
+                InfoPart::Completed => {
+                    let text = completed_text(record.function.id, args);
+                    info.text(&text.as_bytes()[..text.len().min(LONGEST)]);
+                }
                 InfoPart::Bytes {
                     count,
                     datatype,
@@ -173,6 +187,22 @@ impl Shown {
             info.long(spent.next().unwrap_or(0));
         }
     }
+}
+
+/// The requests that a call completes: `3,7-9`.
+fn completed_text(id: u16, args: &[FieldValue<'_>; MAX_FIELDS]) -> String {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for (request, _) in completed(id, args) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == request => *last = request,
+            _ => ranges.push((request, request)),
+        }
+    }
+    let range = |&(first, last): &(u64, u64)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
 /// Bytes of so many elements of a datatype.

@@ -1,4 +1,4 @@
-//! A DUMPI run as a source of drawables: every call a state on the line of its thread, every message an arrow, regions of
+//! A DUMPI run as a source of drawables: every call a state on the line of its thread, collective ones on that of their communicator, every message an arrow, regions of
 //! the program (Function_enter, Function_exit) states around them.
 //!
 //! Arrows need to know who is who in each communicator. Those made by MPI_Comm_dup, split and create, by Cartesian and
@@ -6,6 +6,7 @@
 //! on others are counted as lost.
 
 mod clock;
+mod collective;
 mod info;
 mod messages;
 mod rank;
@@ -14,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 use super::communicators::{
-    CommCreation, Communicators, HandleNames, ReorderedTopologies, is_creation,
+    CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
 use super::error::DumpiError;
 use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
@@ -23,6 +24,7 @@ use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::FieldValue;
 use crate::clog2::states::{CallIdDisplay, FunctionStates};
 use clock::{Axis, Ticker};
+use collective::CollectiveFunctions;
 use info::Shown;
 use messages::{MatchedMessage, MessagesUnderWay};
 use rank::{NextCall, RankWalk};
@@ -39,6 +41,8 @@ pub struct DumpiSource<'a> {
     comms: Communicators,
     /// By number of the function what is shown of its calls.
     shown: Vec<Shown>,
+    /// Functions that ranks call together.
+    collective: CollectiveFunctions,
     /// Categories of regions by file and key.
     regions: Vec<HashMap<u64, i32>>,
     counters: usize,
@@ -54,6 +58,8 @@ struct RankFile<'a> {
     reader: DumpiReader<'a>,
     /// Lines by thread.
     lines: BTreeMap<u16, i32>,
+    /// Lines of collective calls on other communicators than MPI_COMM_WORLD, by thread and number of the communicator.
+    comm_lines: HashMap<(u16, u32), i32>,
     /// Added to its times, ns.
     shift: i64,
 }
@@ -77,6 +83,7 @@ impl<'a> DumpiSource<'a> {
         let mut opened = Vec::new();
         let mut surveys = Vec::new();
         let mut losses = Losses::default();
+        let collective = CollectiveFunctions::new();
         for (nth, &(rank, bytes)) in files.iter().enumerate() {
             let reader = match DumpiReader::open(bytes) {
                 Ok(reader) => reader,
@@ -88,7 +95,8 @@ impl<'a> DumpiSource<'a> {
                     reader
                 }
             };
-            surveys.push(FileSurvey::of(&reader).map_err(|error| (nth, error))?);
+            let survey = FileSurvey::of(&reader, &collective);
+            surveys.push(survey.map_err(|error| (nth, error))?);
             opened.push((rank, reader));
         }
         let size = files
@@ -99,13 +107,14 @@ impl<'a> DumpiSource<'a> {
             "rank without a file",
             u64::from(size) - files.len().min(size as usize) as u64,
         );
-        Ok(DumpiSource::of(size, opened, surveys, losses))
+        Ok(DumpiSource::of(size, opened, surveys, collective, losses))
     }
 
     fn of(
         size: u32,
         opened: Vec<(u32, DumpiReader<'a>)>,
         mut surveys: Vec<FileSurvey>,
+        collective: CollectiveFunctions,
         mut losses: Losses,
     ) -> Self {
         let any = |bit: u8| surveys.iter().any(|survey| survey.masks & bit != 0);
@@ -144,13 +153,31 @@ impl<'a> DumpiSource<'a> {
             if definitions.program.is_empty() {
                 definitions.program = survey.program.clone();
             }
-            let (lines, shift) = (lines, 0);
             files.push(RankFile {
                 rank,
                 reader,
                 lines,
-                shift,
+                comm_lines: HashMap::new(),
+                shift: 0,
             });
+        }
+        for (place, (file, survey)) in files.iter_mut().zip(&surveys).enumerate() {
+            for &(thread, name) in &survey.collective_on {
+                let (comm, comm_rank) = collective::place_of(&comms, place, file.rank, name);
+                let lines = &mut definitions.lines;
+                file.comm_lines.entry((thread, comm)).or_insert_with(|| {
+                    let id = i32::try_from(lines.len()).unwrap_or(i32::MAX);
+                    let own = file.lines.get(&thread);
+                    let own = own.and_then(|own| lines.get(*own as usize));
+                    lines.push(Line {
+                        id,
+                        comm: i32::try_from(comm).unwrap_or(i32::MAX),
+                        comm_rank,
+                        ..own.cloned().unwrap_or_default()
+                    });
+                    id
+                });
+            }
         }
         let zero = align(&mut files, &surveys, axis, &mut losses);
         let labels = files.iter().find_map(|file| {
@@ -166,6 +193,7 @@ impl<'a> DumpiSource<'a> {
             axis,
             comms,
             shown,
+            collective,
             regions: Vec::new(),
             counters: labels.len(),
             zero,
@@ -318,6 +346,15 @@ impl<'a> DumpiSource<'a> {
             };
             shown.write(record, args, &walk.sizes, self.counters, info);
             let category = FIRST_FUNCTION + i32::from(id);
+            let comm = self.collective.communicator(id, args);
+            let line = match comm.map(|number| walk.names.comm(number)) {
+                None | Some(CommName::World) => line,
+                Some(name) => {
+                    let (comm, _) = collective::place_of(&self.comms, walk.place, file.rank, name);
+                    let own = file.comm_lines.get(&(record.thread, comm));
+                    own.copied().unwrap_or(line)
+                }
+            };
             self.draw_state(category, (start, stop), line, info.bytes(), put)?;
             return Ok(true);
         }
@@ -404,6 +441,8 @@ struct FileSurvey {
     functions: BTreeSet<u16>,
     keys: BTreeSet<u64>,
     creations: Vec<CommCreation>,
+    /// Threads and communicators other than MPI_COMM_WORLD of collective calls.
+    collective_on: BTreeSet<(u16, CommName)>,
     program: String,
     /// By axis wall and cpu: the earliest start, and the end of MPI_Init, ns.
     earliest: [Option<i64>; 2],
@@ -411,7 +450,7 @@ struct FileSurvey {
 }
 
 impl FileSurvey {
-    fn of(reader: &DumpiReader<'_>) -> Result<Self, DumpiError> {
+    fn of(reader: &DumpiReader<'_>, collective: &CollectiveFunctions) -> Result<Self, DumpiError> {
         let mut survey = FileSurvey::default();
         let mut names = HandleNames::default();
         let mut tickers = [Ticker::new(Axis::Wall), Ticker::new(Axis::Cpu)];
@@ -443,6 +482,13 @@ impl FileSurvey {
                     if bit == Mask::WALL && (id == INIT || id == INIT_THREAD) {
                         survey.init.get_or_insert(stop);
                     }
+                }
+            }
+            if collective.has(id) {
+                let comm = collective.communicator(id, &record.arg_array());
+                match comm.map(|number| names.comm(number)) {
+                    None | Some(CommName::World) => {}
+                    Some(name) => _ = survey.collective_on.insert((record.thread, name)),
                 }
             }
             if is_creation(id) {

@@ -51,7 +51,7 @@ pub(super) struct RankWalk<'a> {
     ticker: Ticker,
     pub(super) next: Option<NextCall<'a>>,
     pub(super) failed: Option<super::super::DumpiError>,
-    names: HandleNames,
+    pub(super) names: HandleNames,
     requests: OutstandingRequests<RequestMeaning>,
     /// Started persistent receives by request.
     started: HashMap<u64, (u64, ReceivePattern)>,
@@ -306,49 +306,10 @@ impl<'a> RankWalk<'a> {
         comms: &Communicators,
         messages: &mut MessagesUnderWay,
     ) {
+        for (request, status) in completed(id, args.0) {
+            self.complete(request, status, flow, comms, messages);
+        }
         match id {
-            ids::WAIT => self.complete(args.request(0), args.status(1), flow, comms, messages),
-            ids::TEST if args.int(1) != 0 => {
-                self.complete(args.request(0), args.status(2), flow, comms, messages)
-            }
-            ids::WAITANY | ids::TESTANY => {
-                let list = match args.0[1] {
-                    FieldValue::Ints(requests) => requests.iter().nth(args.int(2).max(0) as usize),
-                    _ => None,
-                };
-                let done = args.int(2) >= 0 && (id == ids::WAITANY || args.int(3) != 0);
-                if let Some(request) = list.filter(|_| done) {
-                    let status = args.status(if id == ids::WAITANY { 3 } else { 4 });
-                    self.complete(request as u32 as u64, status, flow, comms, messages);
-                }
-            }
-            ids::WAITALL | ids::TESTALL => {
-                let at = if id == ids::WAITALL { 2 } else { 3 };
-                if let FieldValue::Ints(requests) = args.0[1]
-                    && (id == ids::WAITALL || args.int(2) != 0)
-                {
-                    let mut statuses = statuses(args.0[at]);
-                    for request in requests.iter() {
-                        let status = statuses.next();
-                        self.complete(request as u32 as u64, status, flow, comms, messages);
-                    }
-                }
-            }
-            ids::WAITSOME | ids::TESTSOME => {
-                if let (FieldValue::Ints(requests), FieldValue::Ints(indices)) =
-                    (args.0[1], args.0[3])
-                {
-                    let requests: Vec<i32> = requests.iter().collect();
-                    let mut statuses = statuses(args.0[4]);
-                    for index in indices.iter() {
-                        let status = statuses.next();
-                        let request = usize::try_from(index).ok().and_then(|i| requests.get(i));
-                        if let Some(&request) = request {
-                            self.complete(request as u32 as u64, status, flow, comms, messages);
-                        }
-                    }
-                }
-            }
             ids::REQUEST_FREE => {
                 let request = args.request(0);
                 if let Some(RequestMeaning::Posted { number, wanted }) =
@@ -548,6 +509,66 @@ impl<'a> RankWalk<'a> {
         };
         messages.complete(number, wanted, taken, end);
     }
+}
+
+/// The requests that a call of this function completes, each with its status if that was recorded.
+pub(super) fn completed(
+    id: u16,
+    args: &[FieldValue<'_>; MAX_FIELDS],
+) -> Vec<(u64, Option<DumpiStatus>)> {
+    let args = CallArgs(args);
+    let list = |at: usize| match args.0[at] {
+        FieldValue::Ints(numbers) => numbers.iter().collect(),
+        _ => Vec::new(),
+    };
+    let number = |request: i32| u64::from(request as u32);
+    match id {
+        ids::WAIT => vec![(args.request(0), args.status(1))],
+        ids::TEST if args.int(1) != 0 => vec![(args.request(0), args.status(2))],
+        ids::WAITANY | ids::TESTANY => {
+            let is_done = args.int(2) >= 0 && (id == ids::WAITANY || args.int(3) != 0);
+            let done = list(1).get(args.int(2).max(0) as usize).copied();
+            let status = args.status(if id == ids::WAITANY { 3 } else { 4 });
+            let done = done.filter(|_| is_done);
+            done.map(|request| (number(request), status))
+                .into_iter()
+                .collect()
+        }
+        ids::WAITALL | ids::TESTALL if id == ids::WAITALL || args.int(2) != 0 => {
+            let mut statuses = statuses(args.0[if id == ids::WAITALL { 2 } else { 3 }]);
+            let requests = list(1).into_iter();
+            requests
+                .map(|request| (number(request), statuses.next()))
+                .collect()
+        }
+        ids::WAITSOME | ids::TESTSOME => {
+            let requests = list(1);
+            let mut statuses = statuses(args.0[4]);
+            let indices = list(3).into_iter();
+            let done = indices.filter_map(|index| {
+                let status = statuses.next();
+                let request = requests.get(usize::try_from(index).ok()?)?;
+                Some((number(*request), status))
+            });
+            done.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether calls of a function may complete requests.
+pub(super) fn completes(id: u16) -> bool {
+    matches!(
+        id,
+        ids::WAIT
+            | ids::TEST
+            | ids::WAITANY
+            | ids::TESTANY
+            | ids::WAITALL
+            | ids::TESTALL
+            | ids::WAITSOME
+            | ids::TESTSOME
+    )
 }
 
 /// When and where a call was.
