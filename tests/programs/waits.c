@@ -85,14 +85,17 @@ static void late_sender_sendrecv(void)
                           MPI_STATUS_IGNORE));
 }
 
+/* With a tag of its own: a DUMPI file has no arguments of MPI_Mrecv, and would give its message to the next receive. */
 static void late_sender_probe(void)
 {
     MPI_Message message;
     MPI_Status status;
-    if (rank == 0)
-        send_late(8);
+    if (rank == 0) {
+        compute(1);
+        CALL(MPI_Send(big, 8, MPI_BYTE, 1, 4, MPI_COMM_WORLD));
+    }
     if (rank == 1) {
-        CALL(MPI_Mprobe(0, 3, MPI_COMM_WORLD, &message, &status));
+        CALL(MPI_Mprobe(0, 4, MPI_COMM_WORLD, &message, &status));
         MPI_Mrecv(big, 8, MPI_BYTE, &message, &status);
     }
 }
