@@ -1,5 +1,5 @@
 /* A program with a main loop: `phases MS STEPS SLOW` with any number of ranks. Each step is a region `step`, in which ranks compute
- * MS milliseconds, exchange with a neighbour as often as the step's number tells, and meet. In step SLOW, rank 1 computes four
+ * MS milliseconds, exchange with a neighbour as often as the step's number tells, and meet. In step SLOW, rank 1 computes ten
  * times as long. After the loop comes a region `output`, in which rank 0 computes for three steps while the others wait for it.
  *
  * Rank 0 prints, by its own clock: `step N BEGIN END` for each step, and `output BEGIN END`; every rank `computed RANK SECONDS`, the
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     for (int step = 1; step <= steps; step++) {
         trace_begin("step");
         begins[step] = now();
-        computed += compute(rank == 1 && step == slow ? 4 : 1);
+        computed += compute(rank == 1 && step == slow ? 10 : 1);
         for (int turn = 0; turn < 1 + step % 3; turn++) {
             char out = 1, in;
             MPI_Sendrecv(&out, 1, MPI_CHAR, (rank + 1) % size, 0, &in, 1, MPI_CHAR, (rank + size - 1) % size, 0,

@@ -233,16 +233,21 @@ static void subcommunicator(void)
     CALL(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, half));
 }
 
-/* Each half has a file of its own. The odd ones have written once more when the case begins: what belongs together is not the nth call
- * of every rank. */
+/* Each half has a file of its own. The odd ones have written once more, each to a file that only it has: what belongs together is not
+ * the nth call of every rank. */
 static void file(void)
 {
     MPI_File file;
     MPI_Comm half = own_half();
     const char *name = rank % 2 ? "waits.odd" : "waits.even";
     MPI_File_open(half, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
-    if (rank % 2)
-        MPI_File_write_at_all(file, 8 * rank, big, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+    if (rank % 2) {
+        MPI_File alone;
+        MPI_File_open(MPI_COMM_SELF, rank == 1 ? "waits.1" : "waits.3",
+                      MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &alone);
+        MPI_File_write_at_all(alone, 0, big, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+        MPI_File_close(&alone);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     late_to(2);
     CALL(MPI_File_write_at_all(file, 8 * rank, big, 8, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -254,8 +259,12 @@ static void window(void)
 {
     MPI_Win window;
     MPI_Win_create(big, 8, 1, MPI_INFO_NULL, own_half(), &window);
-    if (rank % 2)
-        MPI_Win_fence(0, window);
+    if (rank % 2) {
+        MPI_Win alone;
+        MPI_Win_create(big + 8, 8, 1, MPI_INFO_NULL, MPI_COMM_SELF, &alone);
+        MPI_Win_fence(0, alone);
+        MPI_Win_free(&alone);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     late_to(2);
     CALL(MPI_Win_fence(0, window));

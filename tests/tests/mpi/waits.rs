@@ -377,11 +377,16 @@ fn phases_are_as_long_as_the_programs_clock_says() {
         let steps = lines(printed, "step");
         assert_eq!(phases["iterations"], steps.len(), "{mpi:?}: {phases:#}");
         assert_eq!(phases["consist_of"][0], "step", "{mpi:?}: {phases:#}");
-        assert_eq!(
-            phases["outliers"],
-            serde_json::json!([7]),
-            "{mpi:?}: {phases:#}"
-        );
+        // Unless the machine is busy with something else, so that other steps take much longer, too.
+        let mut lengths: Vec<f64> = steps.iter().map(|[_, begin, end]| end - begin).collect();
+        lengths.sort_by(f64::total_cmp);
+        if lengths[10] < 1.5 * lengths[0] {
+            assert_eq!(
+                phases["outliers"],
+                serde_json::json!([7]),
+                "{mpi:?}: {phases:#}"
+            );
+        }
         for [number, begin, end] in &steps {
             let found = &phases["phases"][*number as usize - 1];
             near(

@@ -372,14 +372,14 @@ proptest! {
         iterations in 4usize..20,
         slow in 0usize..20,
     ) {
+        // What ends an iteration must not be part of it as well, to know how many there are.
+        prop_assume!(body.iter().all(|step| !matches!(step, Step::Barrier)));
         let mut run = Simulated::default();
-        let mut begins = Vec::new();
         for nth in 0..iterations {
             if nth == slow {
                 run.step(Step::Compute(1, 5000, false));
             }
             body.iter().for_each(|step| run.step(*step));
-            begins.push(run.now[0]);
             run.step(Step::Barrier);
         }
         let (run, end) = ended(run);
@@ -389,8 +389,7 @@ proptest! {
             prop_assert!(slow < iterations || end < 4 * iterations as u64 + 60, "{body:?}");
             return Ok(());
         };
-        let ends_alike = body.iter().all(|step| !matches!(step, Step::Barrier));
-        prop_assert!(!ends_alike || phases.iterations >= iterations - 1, "{phases:?}");
+        prop_assert!(phases.iterations >= iterations - 1, "{phases:?}");
         let time: f64 = phases.phases.iter().map(|phase| phase.time.all).sum();
         let uses = |time: &TimeByUse| time.computing + time.waiting + time.transfer;
         let sum: f64 = phases.phases.iter().map(|phase| uses(&phase.time)).sum();
