@@ -2,8 +2,8 @@
  * MS milliseconds, exchange with a neighbour as often as the step's number tells, and meet. In step SLOW, rank 1 computes ten
  * times as long. After the loop comes a region `output`, in which rank 0 computes for three steps while the others wait for it.
  *
- * Rank 0 prints, by its own clock: `step N BEGIN END` for each step, and `output BEGIN END`; every rank `computed RANK SECONDS`, the
- * time that it computed in steps. */
+ * Every rank prints, by its own clock: `step RANK BEGIN END` for each step, `output RANK BEGIN END` for the region, `barrier RANK BEGIN END`
+ * for the call in it, and `computed RANK SECONDS 0`, the time that it computed in steps. */
 #include "check.h"
 #include "../../include/trace.h"
 #include <time.h>
@@ -52,14 +52,13 @@ int main(int argc, char **argv)
     trace_begin("output");
     if (rank == 0)
         compute(3);
+    double met = now();
     MPI_Barrier(MPI_COMM_WORLD);
-    trace_end("output");
     double end = now();
-    if (rank == 0) {
-        for (int step = 1; step <= steps; step++)
-            printf("step %d %.9f %.9f\n", step, begins[step], ends[step]);
-        printf("output 0 %.9f %.9f\n", begin, end);
-    }
+    trace_end("output");
+    for (int step = 1; step <= steps; step++)
+        printf("step %d %.9f %.9f\n", rank, begins[step], ends[step]);
+    printf("output %d %.9f %.9f\nbarrier %d %.9f %.9f\n", rank, begin, end, rank, met, end);
     printf("computed %d %.9f 0\n", rank, computed);
     MPI_Finalize();
     return 0;
