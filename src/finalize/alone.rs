@@ -4,7 +4,7 @@
 use super::outputs::{OutputFiles, WrittenOutputs};
 use super::own_blocks::of_mapping;
 use super::plan::{call_ids, choice, names, plan};
-use super::rank_summary::RankSummary;
+use super::rank_summary::{RankSummary, TextOfRank};
 use super::report::{self, WrittenFiles};
 use super::zero::dumpi_options;
 use crate::mpi::table::table;
@@ -86,7 +86,8 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
             Ok(summary) => whole.dumpi_bytes += summary.bytes,
             Err(e) => {
                 whole.dumpi_failures += 1;
-                whole.dumpi_reason = e.to_string();
+                let why = TextOfRank::new(rank, e.to_string());
+                whole.dumpi_reason.join(why);
             }
         }
     }

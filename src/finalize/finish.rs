@@ -7,7 +7,7 @@ use super::operations::OperationMerge;
 use super::outputs::{OutputFiles, WrittenOutputs};
 use super::own_blocks::{OwnBlocks, Unread};
 use super::plan::{call_ids, plan};
-use super::rank_summary::{RankSummary, reduce};
+use super::rank_summary::{RankSummary, TextOfRank, reduce};
 use super::report::{self, Diagnostics, WrittenFiles};
 use super::slices::{self, SliceMerge, SliceSettings};
 use super::tree_merge::{self, MergedRecords, NoSink};
@@ -272,6 +272,10 @@ fn own_part(
     missing: Option<Trouble>,
 ) -> RankSummary {
     let world = &zero.world;
+    let rank = world.rank as u32;
+    let of_rank = |text: String| TextOfRank::new(rank, text);
+    let mut categories = scan.categories.clone();
+    categories.set_rank(rank);
     RankSummary {
         named: scan.named.iter().map(|(_, name)| name.to_owned()).collect(),
         first_ns: scan.first_ns().unwrap_or(i64::MAX),
@@ -285,20 +289,20 @@ fn own_part(
         dropped: scan.info.dropped,
         cut: u64::from(scan.is_cut),
         lost_reason: match scan.lost_reasons.is_empty() {
-            true => String::new(),
-            false => on_rank(world, &scan.lost_reasons.join(", ")),
+            true => TextOfRank::default(),
+            false => of_rank(on_rank(world, &scan.lost_reasons.join(", "))),
         },
         functions: scan.functions,
         comms: scan.gids(),
-        categories: scan.categories.clone(),
+        categories,
         counters: scan.counters.clone(),
-        hosts: vec![(world.rank as u32, host::host())],
-        programs: vec![(world.rank as u32, host::program())],
+        hosts: vec![(rank, host::host())],
+        programs: vec![(rank, host::program())],
         differing: u64::from(zero.difference.is_some()),
-        difference: zero.difference.clone().unwrap_or_default(),
+        difference: of_rank(zero.difference.clone().unwrap_or_default()),
         limited: u64::from(!memory::limits_leave(MIN_BYTES_FOR_MESSAGES)),
         silent: u64::from(missing.is_some()),
-        reason: missing.map(|why| on_rank(world, &why)).unwrap_or_default(),
+        reason: of_rank(missing.map(|why| on_rank(world, &why)).unwrap_or_default()),
         ..RankSummary::default()
     }
 }
@@ -318,7 +322,8 @@ fn write_dumpi(
         }
         Err(e) => {
             part.dumpi_failures = 1;
-            part.dumpi_reason = on_rank(&zero.world, &e.to_string());
+            let why = on_rank(&zero.world, &e.to_string());
+            part.dumpi_reason = TextOfRank::new(zero.world.rank as u32, why);
             None
         }
     }

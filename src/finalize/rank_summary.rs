@@ -13,6 +13,43 @@ use unify::categories::UserCategories;
 use unify::counters;
 use unify::function_set::FunctionSet;
 
+/// A text of one rank, of which the whole run needs one: that of the lowest rank that has one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextOfRank {
+    rank: u32,
+    /// Empty: there is none.
+    text: String,
+}
+
+impl TextOfRank {
+    /// The text of this rank; none if it is empty.
+    pub fn new(rank: u32, text: String) -> TextOfRank {
+        TextOfRank { rank, text }
+    }
+
+    /// The text, empty if there is none.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Takes the text of another rank, if that is the lower one or there is none yet.
+    pub fn join(&mut self, other: TextOfRank) {
+        let is_better = self.text.is_empty() || other.rank < self.rank;
+        if is_better && !other.text.is_empty() {
+            *self = other;
+        }
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        put_u64(out, u64::from(self.rank));
+        put_text(out, &self.text);
+    }
+
+    fn take(b: &mut ByteCursor<'_>) -> Option<TextOfRank> {
+        Some(TextOfRank::new(b.u64()? as u32, text(b)?))
+    }
+}
+
 /// Summary of a rank, then of a part of the tree, then of the whole run.
 #[derive(Clone, Debug, Default)]
 pub struct RankSummary {
@@ -37,17 +74,17 @@ pub struct RankSummary {
     /// Ranks on which calls are missing that messages hang on.
     pub cut: u64,
     /// Why, of the lowest rank that has a reason.
-    pub lost_reason: String,
+    pub lost_reason: TextOfRank,
     /// Ranks whose DUMPI file could not be written.
     pub dumpi_failures: u64,
     /// Bytes of DUMPI files.
     pub dumpi_bytes: u64,
     /// Why, of the lowest rank that has a reason.
-    pub dumpi_reason: String,
+    pub dumpi_reason: TextOfRank,
     /// Ranks whose settings differ from rank 0's.
     pub differing: u64,
     /// Who and in what, of the lowest such rank.
-    pub difference: String,
+    pub difference: TextOfRank,
     /// Ranks that have no memory for the merge.
     pub starved: u64,
     /// Ranks whose limits leave MPI little memory for messages.
@@ -55,7 +92,7 @@ pub struct RankSummary {
     /// Ranks that could not record anything.
     pub silent: u64,
     /// Why, of the lowest rank that has a reason.
-    pub reason: String,
+    pub reason: TextOfRank,
     /// Functions that were called.
     pub functions: FunctionSet,
     /// Communicators: own ones first, then those that only other ranks know.
@@ -109,10 +146,14 @@ impl RankSummary {
         for n in numbers.iter().chain(&self.functions.0) {
             put_u64(&mut out, *n);
         }
-        put_text(&mut out, &self.reason);
-        put_text(&mut out, &self.difference);
-        put_text(&mut out, &self.dumpi_reason);
-        put_text(&mut out, &self.lost_reason);
+        for text in [
+            &self.reason,
+            &self.difference,
+            &self.dumpi_reason,
+            &self.lost_reason,
+        ] {
+            text.put(&mut out);
+        }
         put_u64(&mut out, self.comms.len() as u64);
         for (gid, kind) in &self.comms {
             out.extend_from_slice(&gid.0);
@@ -161,10 +202,14 @@ impl RankSummary {
         for word in &mut part.functions.0 {
             *word = b.u64()?;
         }
-        part.reason = text(b)?;
-        part.difference = text(b)?;
-        part.dumpi_reason = text(b)?;
-        part.lost_reason = text(b)?;
+        for text in [
+            &mut part.reason,
+            &mut part.difference,
+            &mut part.dumpi_reason,
+            &mut part.lost_reason,
+        ] {
+            *text = TextOfRank::take(b)?;
+        }
         for _ in 0..b.u64()? {
             let gid = Gid(b.take(32)?.try_into().ok()?);
             part.comms.push((
@@ -205,16 +250,10 @@ impl RankSummary {
         self.differing += child.differing;
         self.starved += child.starved;
         self.limited += child.limited;
-        for (own, other) in [
-            (&mut self.reason, child.reason),
-            (&mut self.difference, child.difference),
-            (&mut self.dumpi_reason, child.dumpi_reason),
-            (&mut self.lost_reason, child.lost_reason),
-        ] {
-            if own.is_empty() {
-                *own = other;
-            }
-        }
+        self.reason.join(child.reason);
+        self.difference.join(child.difference);
+        self.dumpi_reason.join(child.dumpi_reason);
+        self.lost_reason.join(child.lost_reason);
         for (word, other) in self.functions.0.iter_mut().zip(child.functions.0) {
             *word |= other;
         }
@@ -291,5 +330,55 @@ impl ZeroClock {
             });
         }
         Some(ZeroClock { boot, readings })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use blockfile::user::{UserCategory, UserCategoryKind};
+
+    /// What a rank tells: a reason and a name of state 600 that it alone has.
+    fn part(rank: u32) -> RankSummary {
+        let mut part = RankSummary {
+            reason: TextOfRank::new(rank, format!("reason of rank {rank}")),
+            ..RankSummary::default()
+        };
+        part.categories.define(UserCategory {
+            kind: UserCategoryKind::State,
+            number: 600,
+            end: 601,
+            name: format!("state of rank {rank}"),
+            ..UserCategory::default()
+        });
+        part.categories.set_rank(rank);
+        part
+    }
+
+    /// Joins the parts of the ranks below `rank` in the tree as MPI_Finalize does; only the `telling` ones have anything to tell.
+    fn joined(rank: u32, size: u32, telling: &[u32]) -> RankSummary {
+        let mut own = match telling.contains(&rank) {
+            true => part(rank),
+            false => RankSummary::default(),
+        };
+        for child in children(rank as i32, size as i32) {
+            let bytes = joined(child as u32, size, telling).encode();
+            own.join(RankSummary::decode(&bytes).unwrap());
+        }
+        own
+    }
+
+    #[test]
+    fn the_text_of_the_lowest_rank_wins() {
+        // In the tree rank 3 is joined before rank 2, and 7 before 4.
+        for telling in [&[2, 3][..], &[4, 7, 8], &[1, 2], &[0, 5], &[5, 6, 9], &[9]] {
+            let whole = joined(0, 10, telling);
+            let lowest = telling[0];
+            assert_eq!(whole.reason.as_str(), format!("reason of rank {lowest}"));
+            let schema = unify::categories::NumberedCategories::new(&whole.categories, 10, false);
+            let names: Vec<_> = schema.states().iter().map(|s| s.name.to_str()).collect();
+            assert_eq!(names, [format!("state of rank {lowest}")]);
+        }
+        assert_eq!(joined(0, 10, &[]).reason.as_str(), "");
     }
 }

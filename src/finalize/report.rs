@@ -89,7 +89,8 @@ pub fn conclude(
     if whole.dumpi_failures > 0 {
         failures.push(format!(
             "{} DUMPI files not written: {}",
-            whole.dumpi_failures, whole.dumpi_reason
+            whole.dumpi_failures,
+            whole.dumpi_reason.as_str()
         ));
     }
     failures.dedup();
@@ -286,14 +287,14 @@ impl FinalReport<'_> {
                 "trace: {} of {} ranks recorded nothing: {}",
                 self.whole.silent,
                 self.world.size,
-                self.whole.reason
+                self.whole.reason.as_str()
             );
         }
         if self.whole.differing > 0 {
             say!(
                 "trace: the settings of {} differ from rank 0's ({}): files are written as rank 0's say",
                 plural(self.whole.differing, "rank"),
-                self.whole.difference
+                self.whole.difference.as_str()
             );
         }
         if self.whole.repeated >= MIN_POLLS_FOR_ADVICE && self.whole.repeated > self.whole.calls / 2

@@ -147,7 +147,9 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         let ranks = scans().map(Scan::ranks).max().unwrap_or(1);
         for scan in in_join_order(scans(), ranks) {
             functions.join(&scan.functions);
-            categories.join(scan.categories.clone());
+            let mut own = scan.categories.clone();
+            own.set_rank(scan.rank().unwrap_or(0));
+            categories.join(own);
             counters::join(&mut counted, &scan.counters);
             unknown.extend(scan.library.functions().clone());
             gids.absorb(scan.gids().into_iter().map(|(gid, _)| gid));

@@ -51,6 +51,8 @@ const COLORS: [&str; 16] = [
 pub struct UserCategories {
     /// In the order in which they came up.
     all: Vec<UserCategory>,
+    /// The rank that has described each of them.
+    ranks: Vec<u32>,
     /// By name.
     names: HashMap<(UserCategoryKind, String), usize>,
     /// States and events of MPE's API, by kind, start and end.
@@ -69,8 +71,13 @@ impl UserCategories {
     pub fn define(&mut self, category: UserCategory) {
         match self.find(&category) {
             Some(i) => self.all[i] = category,
-            None => self.push(category),
+            None => self.push(category, 0),
         }
+    }
+
+    /// Says whose descriptions these are: those of a process with this rank.
+    pub fn set_rank(&mut self, rank: u32) {
+        self.ranks.fill(rank);
     }
 
     /// An event of MPE's API came up.
@@ -81,11 +88,16 @@ impl UserCategories {
         }
     }
 
-    /// Adds those of other ranks; what is known already stays.
+    /// Adds those of other ranks. What is known already keeps its place; of two descriptions that of the lower rank counts.
     pub fn join(&mut self, other: UserCategories) {
-        for category in other.all {
-            if self.find(&category).is_none() {
-                self.push(category);
+        for (category, rank) in other.all.into_iter().zip(other.ranks) {
+            match self.find(&category) {
+                None => self.push(category, rank),
+                Some(i) if rank < self.ranks[i] => {
+                    self.all[i] = category;
+                    self.ranks[i] = rank;
+                }
+                Some(_) => {}
             }
         }
         self.used.extend(other.used);
@@ -100,7 +112,7 @@ impl UserCategories {
         }
     }
 
-    fn push(&mut self, category: UserCategory) {
+    fn push(&mut self, category: UserCategory, rank: u32) {
         if self.all.len() >= MAX_CATEGORIES {
             return;
         }
@@ -116,12 +128,14 @@ impl UserCategories {
             }
         }
         self.all.push(category);
+        self.ranks.push(rank);
     }
 
     /// Encodes the categories for [`UserCategories::decode`] on another rank.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = (self.all.len() as u32).to_ne_bytes().to_vec();
-        for category in &self.all {
+        for (category, rank) in self.all.iter().zip(&self.ranks) {
+            out.extend(rank.to_ne_bytes());
             out.extend(category.encode());
         }
         out.extend((self.used.len() as u32).to_ne_bytes());
@@ -135,7 +149,11 @@ impl UserCategories {
     pub fn decode(b: &mut ByteCursor<'_>) -> Option<UserCategories> {
         let mut categories = UserCategories::default();
         for _ in 0..b.u32()? {
-            categories.define(UserCategory::decode(b)?);
+            let rank = b.u32()?;
+            let category = UserCategory::decode(b)?;
+            if categories.find(&category).is_none() {
+                categories.push(category, rank);
+            }
         }
         for _ in 0..b.u32()? {
             categories.used.insert(b.i32()?);
