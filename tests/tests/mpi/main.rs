@@ -15,6 +15,7 @@ mod flight;
 mod fortran;
 mod hosts;
 mod hung;
+mod io_advice;
 mod io_chain;
 mod io_drawn;
 mod io_owned_bytes;

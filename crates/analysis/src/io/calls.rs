@@ -62,6 +62,12 @@ pub(super) struct OpenAccess {
     pub caused: Vec<CausedKind>,
     pub longest: Vec<Brief>,
     pub carried: u64,
+    /// Bytes of its data that operations in other calls moved.
+    pub carried_elsewhere: u64,
+    /// Bytes of other calls that its operations moved.
+    pub served: u64,
+    /// Time of its operations that read, ns.
+    pub reading_ns: u64,
     /// Whether other calls of its group wrote some of its bytes, too.
     pub may_carry: bool,
     /// Bytes of sieving holes that its operations read.
@@ -100,6 +106,7 @@ impl OpenAccess {
             Doing::Read => {
                 self.hole_bytes_read += operation.hole_bytes;
                 self.read += bytes;
+                self.reading_ns = self.reading_ns.saturating_add(ns);
             }
             Doing::Write => self.hole_bytes_written += operation.hole_bytes,
             _ => {}

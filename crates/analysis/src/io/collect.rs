@@ -4,7 +4,9 @@ use super::access::{AccessTotals, OtherCalls};
 use super::attribution::Attributions;
 use super::calls::{Brief, HashMap, HashSet, OpenAccess, OpenCalls};
 use super::collectives::Groups;
-use super::kinds::{Doing, KindKey, OperationOwner, moved};
+use super::findings::TINY;
+use super::independent::AccessesCollector;
+use super::kinds::{Doing, KindKey, OperationOwner, duration, moved};
 use super::slowest::Slowest;
 use super::{Aggregator, Cache, IoReport, IoReportOptions};
 use crate::stats::Volume;
@@ -38,6 +40,7 @@ pub struct IoReportCollector {
     waiting_count: usize,
     slowest: Slowest,
     served: BTreeMap<(u32, u32), Volume>,
+    accesses: AccessesCollector,
 }
 
 impl IoReportCollector {
@@ -54,6 +57,7 @@ impl IoReportCollector {
             waiting: HashMap::default(),
             waiting_count: 0,
             served: BTreeMap::new(),
+            accesses: AccessesCollector::default(),
         }
     }
 
@@ -108,6 +112,7 @@ impl IoReportCollector {
             return;
         }
         self.report.lasts(call.place.ns, call.stop);
+        self.accesses.call(rank, call);
         let Some(open) = self.calls.get(call.call) else {
             self.report.late += 1;
             return;
@@ -132,6 +137,9 @@ impl IoReportCollector {
         let file = operation.file.and_then(|file| self.report.files.get(&file));
         let role = file.map_or(FileRole::Data, |file| file.role);
         let is_data = role == FileRole::Data;
+        self.report.opens_other_files |= role == FileRole::Other
+            && operation.call.is_some()
+            && Doing::of(operation.kind) == Doing::Open;
         let key = KindKey::of(actor, operation.kind, role);
         self.report.kinds.entry(key).or_default().add(operation);
         self.report.below.add(operation);
@@ -147,7 +155,16 @@ impl IoReportCollector {
             };
             sizes.add(bytes);
             cache.add(operation, doing, bytes);
+            let ns = duration(operation);
+            if bytes < TINY {
+                self.report.tiny_ns = self.report.tiny_ns.saturating_add(ns);
+            }
+            if operation.hole_bytes > 0 {
+                let sum = &mut self.report.hole_ns[usize::from(doing == Doing::Write)];
+                *sum = sum.saturating_add(ns);
+            }
         }
+        self.accesses.operation(operation, &mut self.report.own);
         if let Some(call) = operation.call {
             let in_time = self.calls.triggers(call, operation, key);
             self.report.late += u64::from(!in_time);
@@ -217,6 +234,12 @@ impl IoReportCollector {
             volume.count += 1;
             volume.bytes = volume.bytes.saturating_add(edge.bytes);
         }
+        let elsewhere = seen
+            .and_then(|seen| seen.call)
+            .filter(|call| *call != edge.call);
+        if let Some(server) = elsewhere.and_then(|call| self.calls.look(call)) {
+            server.served = server.served.saturating_add(edge.bytes);
+        }
         let Some(open) = self.calls.get(edge.call) else {
             self.report.late += 1;
             return;
@@ -224,6 +247,10 @@ impl IoReportCollector {
         open.may_carry |= edge.precision == Precision::MayCarry;
         if key.is_of_rank() {
             open.carried = open.carried.saturating_add(edge.bytes);
+        }
+        let is_elsewhere = seen.is_some_and(|seen| seen.call != Some(edge.call));
+        if key.is_of_rank() && is_elsewhere {
+            open.carried_elsewhere = open.carried_elsewhere.saturating_add(edge.bytes);
         }
         // Operations during the call itself were counted when they came.
         if seen.is_none_or(|seen| seen.call != Some(edge.call)) {
@@ -275,6 +302,9 @@ impl IoReportCollector {
         let Actor::Rank(rank) = made.place.lane.actor else {
             return;
         };
+        if made.writes {
+            report.modify_ns = report.modify_ns.saturating_add(open.reading_ns);
+        }
         let name = made.name.to_string();
         add(report.functions.entry(name).or_default(), &made, &open);
         let file = (made.file, made.writes);
@@ -300,6 +330,7 @@ impl IoReportCollector {
         self.close(calls);
         let mut report = self.report;
         report.collectives = self.groups.found;
+        report.accesses = self.accesses.finish(&mut report.own);
         report.attribution = self.attributions.finish();
         report.slowest = self.slowest.finish();
         for ((worker, owner), volume) in self.served {

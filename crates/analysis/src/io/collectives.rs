@@ -34,10 +34,35 @@ pub struct Collectives {
     pub with_one_worker: u64,
     /// Groups in which ranks wrote the same bytes.
     pub overwriting: u64,
+    /// Bytes that blocking collective calls asked for.
+    pub bytes: u64,
+    /// Those that each rank executed by itself although the data interleave.
+    pub independent: MadeIndependent,
     /// Waits of each rank.
     pub ranks: BTreeMap<u32, RankWaits>,
     /// Waits by pair of ranks: the one that waited and the one whose operations ran. Where several ran at once, each counts.
     pub waited_for: BTreeMap<(u32, u32), WaitedFor>,
+}
+
+/// Collective accesses that each rank executed by itself although its data lie between those of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MadeIndependent {
+    /// Number of groups.
+    pub groups: u64,
+    /// Transfers of all their ranks.
+    pub transfers: u64,
+    /// Bytes that they asked for.
+    pub bytes: u64,
+    /// Time in the calls, ns.
+    pub ns: u64,
+}
+
+impl Collectives {
+    /// A part of the waits of all ranks together, ns.
+    pub fn sum(&self, part: impl Fn(&Waits) -> u64) -> u64 {
+        let parts = self.ranks.values().map(|rank| part(&rank.waits));
+        parts.fold(0, u64::saturating_add)
+    }
 }
 
 /// Groups that are not complete.
@@ -59,6 +84,10 @@ struct CollectiveMember {
     written: Option<(u64, u64)>,
     /// Whether it is known that another one wrote bytes of its own.
     overwritten: bool,
+    bytes: u64,
+    extent: Option<(u64, u64)>,
+    /// Transfers during the call, if they moved all of its data and none of others.
+    own_transfers: Option<u64>,
 }
 
 impl Groups {
@@ -83,6 +112,8 @@ impl Groups {
             let (start, stop) = (made.place.ns, made.stop);
             let is_blocking = made.is_blocking_collective();
             let overlaps = made.overlaps;
+            let served_itself = open.carried_elsewhere == 0 && open.served == 0;
+            let own_transfers = (served_itself && open.transfers > 0).then_some(open.transfers);
             let mut busy = match is_blocking {
                 true => std::mem::take(&mut open.busy),
                 false => BusyTime::default(),
@@ -100,6 +131,9 @@ impl Groups {
                     .bounding_extent
                     .filter(|_| made.writes && made.pieces == 1),
                 overwritten: overlaps || open.may_carry,
+                bytes: made.bytes,
+                extent: made.bounding_extent,
+                own_transfers,
             })
         };
         let members: Vec<CollectiveMember> = members.into_iter().filter_map(member).collect();
@@ -115,6 +149,9 @@ impl Groups {
 
     fn add(&mut self, calls: &mut OpenCalls, members: &[CollectiveMember]) {
         self.found.groups += 1;
+        let bytes = members.iter().map(|member| member.bytes);
+        self.found.bytes = bytes.fold(self.found.bytes, u64::saturating_add);
+        self.found.independent.add(members);
         let mut any = BusyTime::default();
         for member in members {
             any.extend(&member.busy);
@@ -178,6 +215,28 @@ impl Groups {
         keys.sort_unstable();
         for key in keys {
             self.close(calls, key);
+        }
+    }
+}
+
+impl MadeIndependent {
+    /// Adds a group if each rank moved its own data in several pieces, and these lie between those of others.
+    fn add(&mut self, members: &[CollectiveMember]) {
+        let asking = || members.iter().filter(|member| member.bytes > 0);
+        let mut extents: Vec<(u64, u64)> = asking().filter_map(|member| member.extent).collect();
+        extents.sort_unstable();
+        let interleave = extents.windows(2).any(|pair| pair[1].0 < pair[0].1);
+        let transfers: Option<u64> = asking().map(|member| member.own_transfers).sum();
+        let Some(transfers) = transfers.filter(|n| interleave && *n > asking().count() as u64)
+        else {
+            return;
+        };
+        self.groups += 1;
+        self.transfers += transfers;
+        for member in asking() {
+            let ns = u64::try_from(member.stop.saturating_sub(member.start)).unwrap_or(0);
+            self.ns = self.ns.saturating_add(ns);
+            self.bytes = self.bytes.saturating_add(member.bytes);
         }
     }
 }

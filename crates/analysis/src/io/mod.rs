@@ -15,20 +15,30 @@ pub mod chain;
 mod collect;
 mod collectives;
 mod findings;
+mod independent;
 mod kinds;
+mod own;
+mod pattern;
+mod run;
 mod servers;
 mod slowest;
+mod summary;
 mod waits;
 
 pub use access::{AccessTotals, OtherCalls, PerCall, Times};
 pub use attribution::{Attribution, Stage};
 pub use calls::{Brief, CausedKind};
 pub use collect::IoReportCollector;
-pub use collectives::{Collectives, RankWaits, WaitedFor};
-pub use findings::{IoFinding, SMALL};
+pub use collectives::{Collectives, MadeIndependent, RankWaits, WaitedFor};
+pub use findings::{IoFinding, Paste, PasteFor, Sureness};
+pub use independent::{IndependentAccesses, OpenedEarly};
 pub use kinds::{Doing, KindKey, KindRow, OperationOwner, Sizes, duration, moved};
+pub use own::OwnFileCalls;
+pub use pattern::{AccessPattern, BLOCK, Part, SMALL, Sharing};
+pub use run::{CallSum, FileSystem, IoLibrary, RunFacts, RunFactsCollector};
 pub use servers::{DeviceRow, LowerTotals, ServerRow, WorkTotals};
 pub use slowest::Slow;
+pub use summary::{AccessSummary, Common, RankTime};
 pub use waits::Waits;
 
 use crate::stats::Volume;
@@ -110,6 +120,18 @@ pub struct IoReport {
     pub by_file: BTreeMap<(u32, bool), AccessTotals>,
     /// Calls by rank.
     pub by_rank: BTreeMap<u32, AccessTotals>,
+    /// Accesses of ranks by where they lie in the files.
+    pub accesses: IndependentAccesses,
+    /// File calls of the program outside of MPI.
+    pub own: OwnFileCalls,
+    /// Whether MPI calls open files that are neither data nor side files, such as one of hints.
+    pub opens_other_files: bool,
+    /// Transfers of ranks that move less than 4 KiB: their time, ns.
+    pub tiny_ns: u64,
+    /// Reads in writing calls: their time, ns.
+    pub modify_ns: u64,
+    /// Transfers that moved sieving holes, reads and writes: their time, ns.
+    pub hole_ns: [u64; 2],
     /// Calls that caused operations and are no data accesses.
     pub other: OtherCalls,
     /// Operations by who did them and by kind.

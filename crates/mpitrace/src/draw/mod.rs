@@ -1,6 +1,7 @@
 //! `mpitrace draw`: a window of a trace as a picture, for papers, logs and documentation.
 
 pub mod converted;
+mod focus;
 pub mod png;
 
 use crate::failure::Failure;
@@ -30,6 +31,7 @@ use viewer_core::{
 #[command(after_help = "Examples:
   mpitrace draw run.slog2 run.svg
   mpitrace draw run.slog2 run.png --window 80% 80.1%
+  mpitrace draw run.slog2 io.svg --focus io
   mpitrace draw run.slog2 io.svg --categories 'MPI_File_*,pwrite*,carries *'
   mpitrace draw run.slog2 first.png --timelines 0-63 --size 2400x1200 --theme dark
   mpitrace draw run.slog2 servers.svg --timelines 'server*,device*'")]
@@ -47,6 +49,9 @@ pub struct Arguments {
     /// A ! leaves timelines out
     #[arg(long, alias = "rows", value_name = "0-63,!5,server*", value_parser = TimelineSelection::parse)]
     timelines: Option<TimelineSelection>,
+    /// Draw only this: the window and the timelines in which it happens. A --window that is given counts more
+    #[arg(long, value_enum, value_name = "WHAT")]
+    focus: Option<Focus>,
     /// Size in pixels [default: 1600 wide, as high as needed]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
@@ -61,6 +66,13 @@ pub struct Arguments {
     /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// What a picture can be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Focus {
+    /// Calls of MPI-IO, file operations, servers and devices
+    Io,
 }
 
 /// The themes there are.
@@ -148,11 +160,17 @@ fn draw(
     let failed = |error: Slog2Error| Failure::in_file(error, name);
     let reader = Slog2Reader::new(bytes).map_err(failed)?;
     let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
-    let window = window(arguments, log)?;
+    let mut window = window(arguments, log)?;
     let mut timelines = match &lines {
         Some(lines) => NamedTimelines::new(lines.iter()),
         None => NamedTimelines::new(reader.lines().values()),
     };
+    if arguments.focus == Some(Focus::Io) {
+        let asked = arguments.window.is_some().then_some(window);
+        let found = focus::io(bytes, name, asked)?;
+        timelines = timelines.with_lines(&found.lines);
+        window = asked.unwrap_or(found.window);
+    }
     if let Some(selection) = &arguments.timelines {
         let total = timelines.total();
         timelines = timelines.selected(selection);

@@ -1,16 +1,18 @@
 //! Source of attribution records: block files, whose operations are attributed here, or a trace into which they were drawn.
 
+use super::{Arguments, file_system};
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
-use analysis::io::IoReportOptions;
+use analysis::io::{IoReport, IoReportOptions, RunFacts, RunFactsCollector};
+use analysis::performance::{PerformanceCollector, PerformanceOptions};
 use blockfile::file::BlockFile;
 use io_attribution::{
     Actor, AttributionRecord, AttributionTotals, attribute_files, read_attribution_by_time,
 };
-use trace_model::Stop;
+use trace_model::{DrawableOrder, Stop, for_each_in_order};
 
 /// The attribution records of a trace, to be gone through as often as needed.
 pub struct AttributionInput {
@@ -65,6 +67,31 @@ impl AttributionInput {
             files.push(input.blocks().map_err(named)?);
         }
         Ok(files)
+    }
+
+    /// What the states of the trace say beside the report: other calls, and who waited for whom. Of some files only, states do not tell.
+    pub fn run_facts(&self, report: &IoReport, arguments: &Arguments) -> Result<RunFacts, Failure> {
+        let source = self.trace.source()?;
+        let definitions = source.definitions();
+        let mut collector = RunFactsCollector::new(definitions, arguments.rank);
+        let mut waits = PerformanceCollector::new(definitions, &PerformanceOptions::default());
+        if arguments.file.is_none() {
+            let name = self.trace.name().display().to_string();
+            let progress = TaskProgress::drawables(&name, self.quiet);
+            for_each_in_order(source.as_ref(), DrawableOrder::Start, &mut |drawable| {
+                progress.step();
+                collector.put(drawable);
+                waits.put(drawable);
+                Ok(())
+            })
+            .map_err(failure)?;
+        }
+        let waits = arguments.file.is_none().then(|| waits.finish());
+        Ok(RunFacts {
+            library: report.library(),
+            file_system: file_system::of(report),
+            ..collector.finish(waits.as_ref())
+        })
     }
 
     /// Gives all attribution records to `put`, and returns the totals of the attribution, where there was one.

@@ -4,7 +4,7 @@ use super::findings;
 use super::names;
 use super::tables::IoTable;
 use crate::failure::Failure;
-use analysis::io::IoReport;
+use analysis::io::{FileSystem, IoLibrary, IoReport, RunFacts};
 use clap::ValueEnum;
 use io_attribution::AttributionTotals;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub fn write(out: &mut impl Write, value: &Value) -> Result<(), Failure> {
 }
 
 /// All of a report.
-pub fn report(report: &IoReport, totals: Option<&AttributionTotals>) -> Value {
+pub fn report(report: &IoReport, facts: &RunFacts, totals: Option<&AttributionTotals>) -> Value {
     let mut object = Map::new();
     let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
     let time = |ns: i64| ns as f64 / 1e9;
@@ -72,7 +72,29 @@ pub fn report(report: &IoReport, totals: Option<&AttributionTotals>) -> Value {
         );
         put("independent_collectives", totals.independent.into());
     }
-    let found = report.findings();
+    put(
+        "mpi_io_library",
+        facts
+            .library
+            .map(|library| match library {
+                IoLibrary::Romio => "ROMIO",
+                IoLibrary::Ompio => "OMPIO",
+            })
+            .into(),
+    );
+    put(
+        "file_system",
+        match facts.file_system {
+            FileSystem::Unknown => "unknown",
+            FileSystem::Local => "local",
+            FileSystem::Lustre => "Lustre",
+            FileSystem::Shared => "shared",
+        }
+        .into(),
+    );
+    put("hosts", facts.hosts.into());
+    put("summary", json!(report.summary()));
+    let found = report.findings(facts);
     put("findings", found.iter().map(findings::json).collect());
     for name in IoTable::value_variants() {
         let table = name.table(report);

@@ -2,6 +2,7 @@
 
 mod chain;
 mod choice;
+mod file_system;
 mod findings;
 mod input;
 mod json;
@@ -119,6 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .allows(arguments.rank, arguments.file.as_deref())
         .map_err(|why| Failure::Data(format!("{}: {why}", input.trace().name().display())))?;
     let mut report = collector.finish();
+    let facts = input.run_facts(&report, arguments)?;
     // Those that were read back from a trace count from its start already.
     report.zero = totals
         .as_ref()
@@ -126,11 +128,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .or(report.span.map(|(first, _)| first))
         .unwrap_or(0);
     if arguments.json {
-        json::write(&mut out, &json::report(&report, totals.as_ref()))?;
+        json::write(&mut out, &json::report(&report, &facts, totals.as_ref()))?;
     } else if let Some(name) = arguments.csv {
         name.table(&report).csv(&mut out, arguments.cells)?;
     } else {
-        let text = text::report(&report, totals.as_ref(), Width::of_stdout(arguments.wide));
+        let text = text::report(
+            &report,
+            &facts,
+            totals.as_ref(),
+            Width::of_stdout(arguments.wide),
+        );
         out.write_all(text.as_bytes()).map_err(failed)?;
     }
     out.flush().map_err(failed)

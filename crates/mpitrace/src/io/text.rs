@@ -4,8 +4,8 @@ use super::tables::{self, IoTable};
 use super::{findings, names};
 use crate::terminal;
 use crate::terminal::table::{TableCell, TextTable, Width};
-use crate::terminal::units::{bytes, counted, time};
-use analysis::io::{AccessTotals, Doing, IoReport, Slow};
+use crate::terminal::units::{bytes, counted, seconds, time};
+use analysis::io::{AccessTotals, Common, Doing, IoReport, RunFacts, Slow};
 use io_attribution::{Actor, AttributionTotals, FileRole};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,19 @@ const MAX_LINE: usize = 100;
 const MAX_TABLE_ROWS: usize = 20;
 
 /// All of a report, its tables of lines of at most `width` characters.
-pub fn report(report: &IoReport, totals: Option<&AttributionTotals>, width: Width) -> String {
+pub fn report(
+    report: &IoReport,
+    facts: &RunFacts,
+    totals: Option<&AttributionTotals>,
+    width: Width,
+) -> String {
     let mut out = ReportText {
         text: String::new(),
         width,
     };
     summary(&mut out, report);
-    let found = report.findings();
-    if !found.is_empty() {
-        out.head("Worth a look");
-        for finding in &found {
-            out.item(&findings::words(finding));
-        }
-    }
+    advice(&mut out, report, facts);
+    in_few_numbers(&mut out, report);
     accesses(&mut out, report);
     operations(&mut out, report);
     collectives(&mut out, report);
@@ -58,11 +58,6 @@ impl ReportText {
         self.text.push('\n');
     }
 
-    /// A point of a list, wrapped.
-    fn item(&mut self, text: &str) {
-        self.wrapped("* ", text);
-    }
-
     fn wrapped(&mut self, first: &str, text: &str) {
         for line in terminal::wrapped(first, text, MAX_LINE) {
             self.line(&line);
@@ -81,6 +76,65 @@ impl ReportText {
             );
             self.line(&format!("... and {more} more rows: --csv {name}"));
         }
+    }
+}
+
+/// What could be done in another way, the largest cost first, each with what to paste.
+fn advice(out: &mut ReportText, report: &IoReport, facts: &RunFacts) {
+    let found = report.findings(facts);
+    if found.is_empty() {
+        return;
+    }
+    out.head("Worth a look: what it cost all ranks, the most first");
+    for finding in &found {
+        let cost = format!("{:>9}  ", findings::cost(finding));
+        out.wrapped(&cost, &findings::words(finding));
+        for paste in &finding.paste {
+            out.line(&format!("{:>11}{}", "", findings::paste(paste)));
+        }
+    }
+}
+
+/// Files by kind, common sizes and strides, slowest and fastest rank.
+fn in_few_numbers(out: &mut ReportText, report: &IoReport) {
+    let found = report.summary();
+    if found.slowest_rank.is_none() {
+        return;
+    }
+    out.head("In few numbers");
+    out.line(&format!(
+        "files:    {} read only, {} written only, {} both; {} of them of several ranks",
+        found.files_read, found.files_written, found.files_read_and_written, found.files_shared
+    ));
+    let common = |list: &[Common]| -> String {
+        let one = |c: &Common| {
+            let sign = if c.bytes < 0 { "-" } else { "" };
+            format!(
+                "{sign}{} ({} times)",
+                bytes(c.bytes.unsigned_abs()),
+                c.count
+            )
+        };
+        list.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    out.wrapped("sizes:    ", &common(&found.common_sizes));
+    if !found.common_strides.is_empty() {
+        out.wrapped("strides:  ", &common(&found.common_strides));
+    }
+    if let (Some(slowest), Some(fastest)) = (found.slowest_rank, found.fastest_rank) {
+        out.line(&format!(
+            "ranks:    slowest {} with {} in accesses, fastest {} with {}",
+            slowest.rank,
+            seconds(slowest.seconds),
+            fastest.rank,
+            seconds(fastest.seconds)
+        ));
+    }
+    if let Some(speed) = found.bytes_per_second {
+        out.line(&format!(
+            "estimate: {}/s: bytes of all ranks by the time of the slowest one",
+            bytes(speed as u64)
+        ));
     }
 }
 

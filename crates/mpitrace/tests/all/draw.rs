@@ -144,3 +144,14 @@ fn every_cut_of_a_file_is_drawn_or_refused() {
         assert!(text.contains("cut.slog2"), "{text}");
     }
 }
+
+/// Of a trace without I/O there is nothing to draw, which is said in words.
+#[test]
+fn a_focus_without_anything_in_it() {
+    let (code, text) = refused(&[&sample(), "-", "--focus", "io"]);
+    assert_eq!(code, 1);
+    assert!(
+        text.contains("--focus io: no call of MPI-IO and no file operation"),
+        "{text}"
+    );
+}

@@ -3,10 +3,12 @@
 #[path = "../../../merge/tests/all/io/facts.rs"]
 mod io_facts;
 
+use analysis::io::IoFinding;
 use io_attribution::draw::DrawingBase;
-use io_attribution::{AttributionRecord, OperationDrawer};
+use io_attribution::{AttributionRecord, FileRole, OperationDrawer};
 use io_facts::{id, served, two_phase};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -31,6 +33,76 @@ fn shown(arguments: &[&str]) -> String {
 
 fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&shown(arguments)).expect("JSON")
+}
+
+/// All names of fields in a JSON value.
+fn fields(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, inner) in object {
+                found.insert(name.clone());
+                fields(inner, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| fields(item, found)),
+        _ => {}
+    }
+}
+
+/// The page has every finding, every field of the findings and the summary, and the name of every table.
+#[test]
+fn the_json_is_documented() {
+    let page = include_str!("../../../../docs/user/io-advice.md");
+    let (_folder, path) = trace(&two_phase().facts);
+    let all = json(&["--json", path.to_str().unwrap()]);
+    let mut found: BTreeSet<String> = all
+        .as_object()
+        .expect("an object")
+        .keys()
+        .cloned()
+        .collect();
+    fields(&all["findings"], &mut found);
+    fields(&all["summary"], &mut found);
+    assert!(
+        found.contains("cost_s") && found.contains("common_sizes"),
+        "{found:?}"
+    );
+    found.extend(IoFinding::NAMES.map(str::to_owned));
+    for name in found {
+        assert!(
+            page.contains(&format!("`{name}`")),
+            "{name} is not in io-advice.md"
+        );
+    }
+}
+
+/// Only what fits the run is to be pasted: no launcher options of Open MPI for MPICH, none of Lustre for a local disk.
+#[test]
+fn lines_to_paste_fit_the_run() {
+    let mut story = two_phase();
+    story
+        .facts
+        .insert(1, io_facts::file(1, "/etc/romio-hints", FileRole::Other));
+    let (_folder, path) = trace(&story.facts);
+    let path = path.to_str().unwrap();
+    let all = json(&["--json", path]);
+    assert_eq!(all["mpi_io_library"], "ROMIO");
+    let text = shown(&[path]);
+    assert!(
+        text.contains("ROMIO: echo 'romio_ds_write disable' > hints"),
+        "{text}"
+    );
+    assert!(!text.contains("OMPIO"), "{text}");
+    story.facts.insert(
+        1,
+        io_facts::file(2, "/tmp/out.dat.locktest.0", FileRole::Side),
+    );
+    let (_folder, path) = trace(&story.facts);
+    let text = shown(&[path.to_str().unwrap()]);
+    assert!(
+        text.contains("OMPIO: --mca") && !text.contains("ROMIO"),
+        "{text}"
+    );
 }
 
 /// Drawables that were made of attribution records.
@@ -166,7 +238,10 @@ fn selections_and_tables() {
     assert_eq!(all["slowest"][0]["callid"], "0x10000000001");
     assert_eq!(all["waits"][1]["others_s"], 5.5e-7);
     assert_eq!(all["exactness"][0]["exact_bytes"], 200);
-    assert_eq!(all["findings"][0]["finding"], "sieving_holes");
+    let findings = all["findings"].as_array().expect("a list");
+    assert_eq!(findings[0]["finding"], "one_aggregator");
+    assert_eq!(findings[0]["cost_s"], 5.5e-7);
+    assert_eq!(findings[1]["figures"]["moved"], 512);
 }
 
 #[test]

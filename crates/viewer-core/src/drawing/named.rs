@@ -4,7 +4,7 @@
 //! differ in their communicator only are one timeline, since a thread does one thing at a time.
 
 use io_attribution::Actor;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use trace_model::Line;
 
 use crate::base::text::visible;
@@ -79,11 +79,27 @@ impl NamedTimelines {
 
     /// The timelines that a selection takes.
     #[must_use]
-    pub fn selected(mut self, selection: &TimelineSelection) -> Self {
+    pub fn selected(self, selection: &TimelineSelection) -> Self {
+        self.kept(|_, timeline| selection.takes(timeline.number, &timeline.name))
+    }
+
+    /// The timelines that have any of these lines.
+    #[must_use]
+    pub fn with_lines(self, lines: &HashSet<i32>) -> Self {
+        let found = self
+            .of_line
+            .iter()
+            .filter(|(line, _)| lines.contains(*line));
+        let wanted: HashSet<u32> = found.filter_map(|(_, timeline)| *timeline).collect();
+        self.kept(|position, _| wanted.contains(&position))
+    }
+
+    /// The timelines that are wanted, by position and timeline.
+    fn kept(mut self, wanted: impl Fn(u32, &NamedTimeline) -> bool) -> Self {
         let mut kept = Vec::new();
         let mut position = Vec::with_capacity(self.timelines.len());
         for timeline in std::mem::take(&mut self.timelines) {
-            let wanted = selection.takes(timeline.number, &timeline.name);
+            let wanted = wanted(position.len() as u32, &timeline);
             position.push(wanted.then_some(kept.len() as u32));
             if wanted {
                 kept.push(timeline);
@@ -257,6 +273,13 @@ mod tests {
         assert_eq!(select("rank*,!*AIO*,!3"), "rank 0, rank 1");
         assert_eq!(select("!rank*,!*server*"), "device 0, GPU 3");
         assert_eq!(select("100"), "");
+        let with_lines = |lines: &[i32]| {
+            let lines = lines.iter().copied().collect();
+            names(&NamedTimelines::new(self::lines().iter()).with_lines(&lines)).join(", ")
+        };
+        // Line 3 is rank 0 in another communicator, and nobody knows line 77.
+        assert_eq!(with_lines(&[3, 2, 77]), "rank 0, rank 1 thread 1");
+        assert_eq!(with_lines(&[]), "");
         for wrong in ["", "1,", "3-1", "1-x", "!"] {
             assert!(TimelineSelection::parse(wrong).is_err(), "{wrong}");
         }

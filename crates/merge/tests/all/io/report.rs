@@ -3,7 +3,7 @@
 use crate::io::facts::{Story, file, id, served, two_phase};
 use analysis::io::chain::Search;
 use analysis::io::{
-    Doing, IoFinding, IoReport, IoReportCollector, IoReportOptions, KindKey, OperationOwner, Stage,
+    Doing, IoReport, IoReportCollector, IoReportOptions, KindKey, OperationOwner, RunFacts, Stage,
     Waits,
 };
 use blockfile::operation::{self as op, Layer};
@@ -130,27 +130,34 @@ fn where_the_time_of_a_collective_write_went() {
     assert!(slow.longest[0].elsewhere);
     assert_eq!((slow.longest[0].ns, slow.longest[0].bytes), (400, 100));
     assert_eq!(found.slowest[1].caused.len(), 4);
-    let findings = found.findings();
-    assert!(findings.contains(&IoFinding::OneWorker {
-        groups: 1,
-        of: 1,
-        ranks: 2
-    }));
-    assert!(findings.contains(&IoFinding::CollectiveWait {
-        others: 550,
-        late: 50,
-        of: 1550
-    }));
-    assert!(findings.contains(&IoFinding::ReadModifyWrite {
-        calls: 1,
-        of: 2,
-        bytes: 256
-    }));
-    assert!(findings.contains(&IoFinding::SievingHoles {
-        writes: true,
-        asked: 200,
-        moved: 512
-    }));
+    let findings = found.findings(&RunFacts::default());
+    let told: Vec<_> = findings.iter().map(|f| (f.name, f.ns)).collect();
+    // Others waited 550 ns for the one that did it all; its write with holes took 400 ns, the read before it 50 ns.
+    let expected = [
+        ("one_aggregator", 550),
+        ("sieving_holes_of_writes", 400),
+        ("read_modify_write", 50),
+    ];
+    assert_eq!(told, expected);
+    let figure = |nth: usize, name: &str| findings[nth].figure(name);
+    assert_eq!(
+        (figure(0, "groups"), figure(0, "ranks")),
+        (Some(1), Some(2))
+    );
+    assert_eq!(
+        (figure(1, "asked"), figure(1, "moved")),
+        (Some(200), Some(512))
+    );
+    assert_eq!(
+        (figure(2, "calls"), figure(2, "bytes")),
+        (Some(1), Some(256))
+    );
+    // On one host there is nothing to choose.
+    let one_host = RunFacts {
+        hosts: 1,
+        ..RunFacts::default()
+    };
+    assert_eq!(found.findings(&one_host).len(), 2);
 }
 
 #[test]

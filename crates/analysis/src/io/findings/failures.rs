@@ -1,0 +1,39 @@
+//! Operations that failed or moved less than they were to.
+
+use super::{Evidence, IoFinding, Sureness};
+use crate::io::kinds::{Doing, KindKey};
+
+impl Evidence<'_> {
+    pub(super) fn failures(&self) -> Vec<IoFinding> {
+        let mut found = Vec::new();
+        let rows = self.report.kinds.iter();
+        // To open or remove what is not there is how libraries find out about it.
+        let serious = |key: &KindKey| !matches!(key.doing(), Doing::Open | Doing::Other);
+        let failed: Vec<_> = rows
+            .clone()
+            .filter(|(key, row)| row.failed > 0 && serious(key))
+            .collect();
+        if !failed.is_empty() {
+            let kinds: Vec<String> = failed
+                .iter()
+                .map(|(key, row)| {
+                    let name = key.describe().map_or("operation", |kind| kind.name);
+                    format!("{} x {name}", row.failed)
+                })
+                .collect();
+            let text = format!("Operations failed: {}.", kinds.join(", "));
+            let count = failed.iter().map(|(_, row)| row.failed).sum();
+            let finding = IoFinding::new("failed", Sureness::Sure, 0, text);
+            found.push(finding.with(&[("operations", count)]));
+        }
+        let writes = rows.filter(|(key, _)| key.is_of_rank() && key.doing() == Doing::Write);
+        let short: u64 = writes.map(|(_, row)| row.short).sum();
+        if short > 0 {
+            let text =
+                format!("{short} writes moved less than they were asked to: is the disk full?");
+            let finding = IoFinding::new("short_writes", Sureness::Sure, 0, text);
+            found.push(finding.with(&[("operations", short)]));
+        }
+        found
+    }
+}

@@ -1,0 +1,260 @@
+//! Findings: what costs time in a run's I/O and could be done in another way, with what it costs and a line to paste.
+//!
+//! Each file is about one family. Costs are sums of the durations of the calls or operations concerned, as the trace has them; a finding that is about
+//! results and not about time costs nothing.
+
+mod again;
+mod collective;
+mod failures;
+mod metadata;
+mod nonblocking;
+mod order;
+mod paste;
+mod pointers;
+mod requests;
+mod sharing;
+mod sieving;
+mod sync;
+
+use super::{IoReport, RunFacts};
+
+pub use paste::{Paste, PasteFor};
+pub(super) use requests::TINY;
+
+/// Fewer calls or transfers than this are not worth a word: together they cost less than one look at them.
+const FEW: u64 = 50;
+
+/// A request of this size or more moves data at full speed on every file system in use; it is the stripe of Lustre, too.
+const LARGE: u64 = 1 << 20;
+
+/// How sure it is that another way costs less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sureness {
+    /// The trace shows that the work is not needed.
+    Sure,
+    /// It costs less on most systems.
+    Likely,
+    /// It depends on what the trace does not show.
+    Possible,
+}
+
+impl Sureness {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Sureness::Sure => "sure",
+            Sureness::Likely => "likely",
+            Sureness::Possible => "possible",
+        }
+    }
+}
+
+/// Something that costs time and could be done in another way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IoFinding {
+    /// Name for programs.
+    pub name: &'static str,
+    /// Sentences with the numbers.
+    pub text: String,
+    /// Time of the calls or operations concerned, ns.
+    pub ns: u64,
+    /// How sure it is that another way costs less.
+    pub sureness: Sureness,
+    /// Lines to paste, those that fit the run.
+    pub paste: Vec<Paste>,
+    /// The numbers of the text, by name.
+    pub figures: Vec<(&'static str, u64)>,
+}
+
+impl IoFinding {
+    /// All names.
+    pub const NAMES: [&str; 38] = [
+        "many_files",
+        "metadata",
+        "opened_early",
+        "stdio_or_mapped",
+        "small_requests",
+        "unaligned_requests",
+        "tiny_transfers",
+        "random_reads",
+        "random_writes",
+        "redundant_reads",
+        "redundant_writes",
+        "same_reads_of_ranks",
+        "sieving_holes_of_reads",
+        "sieving_holes_of_writes",
+        "read_modify_write",
+        "locks",
+        "one_rank_writes",
+        "one_rank_reads",
+        "unequal_writes",
+        "unequal_reads",
+        "slow_rank",
+        "overwriting",
+        "overlapping_writes",
+        "one_aggregator",
+        "servers",
+        "no_collectives",
+        "pieces_without_collectives",
+        "collectives_made_independent",
+        "no_mpi_io",
+        "late_ranks",
+        "small_collectives",
+        "waited_at_once",
+        "not_deferred",
+        "shared_pointers",
+        "atomic_mode",
+        "syncs",
+        "failed",
+        "short_writes",
+    ];
+
+    fn new(name: &'static str, sureness: Sureness, ns: u64, text: String) -> Self {
+        debug_assert!(IoFinding::NAMES.contains(&name), "{name}");
+        IoFinding {
+            name,
+            text,
+            ns,
+            sureness,
+            paste: Vec::new(),
+            figures: Vec::new(),
+        }
+    }
+
+    fn with(mut self, figures: &[(&'static str, u64)]) -> Self {
+        self.figures.extend_from_slice(figures);
+        self
+    }
+
+    /// A number of the text.
+    pub fn figure(&self, name: &str) -> Option<u64> {
+        let mut figures = self.figures.iter();
+        figures.find(|(known, _)| *known == name).map(|&(_, n)| n)
+    }
+}
+
+/// What findings are made of.
+struct Evidence<'a> {
+    report: &'a IoReport,
+    facts: &'a RunFacts,
+}
+
+impl IoReport {
+    /// What could be done in another way, the largest cost first.
+    pub fn findings(&self, facts: &RunFacts) -> Vec<IoFinding> {
+        let evidence = Evidence {
+            report: self,
+            facts,
+        };
+        let families = [
+            Evidence::metadata,
+            Evidence::requests,
+            Evidence::order,
+            Evidence::again,
+            Evidence::sieving,
+            Evidence::sharing,
+            Evidence::collective,
+            Evidence::nonblocking,
+            Evidence::pointers,
+            Evidence::sync,
+            Evidence::failures,
+        ];
+        let mut found: Vec<IoFinding> = families
+            .iter()
+            .flat_map(|family| family(&evidence))
+            .collect();
+        drop_explained(&mut found);
+        for finding in &mut found {
+            finding.paste = paste::lines(finding, facts);
+        }
+        found.sort_by_key(|finding| std::cmp::Reverse(finding.ns));
+        found
+    }
+}
+
+/// Findings of small pieces, and others that say why the pieces are small. With one of these the first says nothing more.
+const EXPLAINED: [(&str, &[&str]); 2] = [
+    (
+        "small_requests",
+        &[
+            "many_files",
+            "no_collectives",
+            "pieces_without_collectives",
+            "random_reads",
+            "random_writes",
+            "shared_pointers",
+        ],
+    ),
+    (
+        "tiny_transfers",
+        &[
+            "collectives_made_independent",
+            "sieving_holes_of_reads",
+            "sieving_holes_of_writes",
+        ],
+    ),
+];
+
+/// Nine tenths of the accesses that a finding is about are those of another one.
+const EXPLAINED_PERCENT: u64 = 90;
+
+/// Leaves out what another finding explains: one cause, one line.
+fn drop_explained(found: &mut Vec<IoFinding>) {
+    let accesses = |finding: &IoFinding| {
+        let counts = ["random", "accesses", "calls", "transfers", "holes"].into_iter();
+        counts
+            .filter_map(|name| finding.figure(name))
+            .next()
+            .unwrap_or(0)
+    };
+    for (name, by) in EXPLAINED {
+        let explained: u64 = found
+            .iter()
+            .filter(|finding| by.contains(&finding.name))
+            .map(accesses)
+            .sum();
+        found.retain(|finding| {
+            let own = finding
+                .figure("small")
+                .or(finding.figure("tiny"))
+                .unwrap_or(0);
+            finding.name != name || explained < own / 100 * EXPLAINED_PERCENT || explained == 0
+        });
+    }
+}
+
+impl Evidence<'_> {
+    /// Time in data accesses of MPI-IO and in transfers of the program's own, ns.
+    fn access_ns(&self) -> u64 {
+        let report = self.report;
+        let own = report.own.read.ns.saturating_add(report.own.written.ns);
+        report
+            .reads
+            .ns
+            .saturating_add(report.writes.ns)
+            .saturating_add(own)
+    }
+
+    /// Whether the run is known to have used one host only.
+    fn is_on_one_host(&self) -> bool {
+        self.facts.hosts == 1
+    }
+}
+
+/// `37 %`.
+fn percent(part: u64, of: u64) -> String {
+    match of {
+        0 => "-".to_owned(),
+        of => format!("{:.0} %", 100.0 * part as f64 / of as f64),
+    }
+}
+
+/// `1 file`, `2 files`, `2 accesses`.
+fn counted(count: u64, what: &str) -> String {
+    let plural = match count {
+        1 => "",
+        _ if what.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{plural}")
+}

@@ -1,0 +1,62 @@
+//! The program's own file calls, outside of MPI.
+
+use super::calls::HashMap;
+use super::kinds::{Doing, duration, moved};
+use super::pattern::Part;
+use io_attribution::AttributedOperation;
+
+/// File calls of the program outside of MPI (`posix all`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnFileCalls {
+    /// Reads.
+    pub read: Part,
+    /// Writes.
+    pub written: Part,
+    /// Opens and closes.
+    pub opens: Part,
+    /// Waits for the device.
+    pub sync: Part,
+    /// Positions, names, sizes, locks.
+    pub others: Part,
+    /// Files that the program opened.
+    pub files: u64,
+    /// Those of them that no seen call has read or written.
+    pub unseen_files: u64,
+}
+
+/// What is known of the files that the program opened.
+#[derive(Debug, Default)]
+pub(super) struct OwnFiles {
+    /// Whether any bytes of the file were moved.
+    moved: HashMap<u32, bool>,
+}
+
+/// Files that are told apart.
+const FILES: usize = 1 << 16;
+
+impl OwnFileCalls {
+    pub(super) fn add(&mut self, operation: &AttributedOperation, files: &mut OwnFiles) {
+        let (bytes, ns) = (moved(operation), duration(operation));
+        let doing = Doing::of(operation.kind);
+        let part = match doing {
+            Doing::Read => &mut self.read,
+            Doing::Write => &mut self.written,
+            Doing::Open => &mut self.opens,
+            Doing::Sync => &mut self.sync,
+            Doing::Lock | Doing::Other => &mut self.others,
+        };
+        part.add(bytes, ns);
+        let Some(file) = operation.file else {
+            return;
+        };
+        let known = &mut files.moved;
+        if operation.error == 0 && (known.len() < FILES || known.contains_key(&file)) {
+            *known.entry(file).or_default() |= doing.is_transfer();
+        }
+    }
+
+    pub(super) fn finish(&mut self, files: &OwnFiles) {
+        self.files = files.moved.len() as u64;
+        self.unseen_files = files.moved.values().filter(|moved| !**moved).count() as u64;
+    }
+}

@@ -1,0 +1,251 @@
+//! What the states of a trace say about a run's I/O beyond its data accesses: other calls of MPI-IO, requests that are waited for at once,
+//! who waits for a rank that reads or writes.
+
+use super::IoReport;
+use super::calls::HashMap;
+use crate::performance::PerformanceReport;
+use blockfile::operation as op;
+use io_attribution::{FileRole, OpenedFile};
+use std::collections::{BTreeMap, BTreeSet};
+use trace_model::{Actor, Definitions, Drawable, Lane, Topology, lane_of};
+
+/// A wait that begins at most this long after the call whose request it waits for leaves no time to compute, ns: less than a small transfer takes.
+const AT_ONCE_NS: i64 = 100_000;
+
+/// The MPI library's own MPI-IO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IoLibrary {
+    /// ROMIO: MPICH and its relatives.
+    Romio,
+    /// OMPIO: Open MPI.
+    Ompio,
+}
+
+/// Kind of the file system that the files are on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileSystem {
+    /// It is not known.
+    #[default]
+    Unknown,
+    /// On a disk or in the memory of one host.
+    Local,
+    /// Lustre.
+    Lustre,
+    /// Another one that several hosts share.
+    Shared,
+}
+
+/// Calls of one function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallSum {
+    /// Number of calls.
+    pub calls: u64,
+    /// Time in them, ns.
+    pub ns: u64,
+}
+
+impl CallSum {
+    fn add(&mut self, ns: u64) {
+        self.calls += 1;
+        self.ns = self.ns.saturating_add(ns);
+    }
+}
+
+/// What is known of a run besides its data accesses and operations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunFacts {
+    /// The MPI-IO library, where it is known.
+    pub library: Option<IoLibrary>,
+    /// The file system, where it is known.
+    pub file_system: FileSystem,
+    /// Number of ranks.
+    pub ranks: u64,
+    /// Number of hosts; 0 if the trace does not name them.
+    pub hosts: u64,
+    /// Whether HDF5 is in the process.
+    pub has_hdf5: bool,
+    /// Whether PnetCDF is in the process.
+    pub has_pnetcdf: bool,
+    /// Calls of MPI-IO by function.
+    pub calls: BTreeMap<String, CallSum>,
+    /// Nonblocking accesses whose completion the next MPI call waited for, at once: by function, with the time of both calls.
+    pub waited_at_once: BTreeMap<String, CallSum>,
+    /// Time that other ranks waited for a rank while it was in MPI-IO or in file operations, ns, by rank.
+    pub waited_for: BTreeMap<u32, u64>,
+}
+
+impl RunFacts {
+    /// Calls of these functions together.
+    pub fn sum(&self, functions: impl Fn(&str) -> bool) -> CallSum {
+        let mut all = CallSum::default();
+        for (_, sum) in self.calls.iter().filter(|(name, _)| functions(name)) {
+            all.calls += sum.calls;
+            all.ns = all.ns.saturating_add(sum.ns);
+        }
+        all
+    }
+}
+
+impl IoReport {
+    /// The MPI-IO library, by the files that it opens beside the data and by how it moves them: OMPIO has files for locks and memory that ranks
+    /// share, and moves pieces with pwritev; ROMIO looks for a file of hints.
+    pub fn library(&self) -> Option<IoLibrary> {
+        let has_role = |role: FileRole| self.files.values().any(|file| file.role == role);
+        let has_kind = |kinds: &[u16], role: FileRole| {
+            let mut keys = self.kinds.keys().filter(|key| key.is_of_rank());
+            keys.any(|key| key.role == role && kinds.contains(&key.kind))
+        };
+        let gathers = [op::PWRITEV, op::PREADV, op::WRITEV, op::READV];
+        if has_role(FileRole::Side) || has_kind(&gathers, FileRole::Data) {
+            return Some(IoLibrary::Ompio);
+        }
+        let is_of_hints = |file: &OpenedFile| file.name.ends_with("/romio-hints");
+        let has_hints = self.files.values().any(is_of_hints) || self.opens_other_files;
+        let is_romio = has_role(FileRole::SharedPointer) || has_hints;
+        is_romio.then_some(IoLibrary::Romio)
+    }
+}
+
+/// Whether a state is a call that waits for requests.
+fn is_wait(name: &str) -> bool {
+    matches!(
+        name,
+        "MPI_Wait" | "MPI_Waitall" | "MPI_Waitany" | "MPI_Waitsome"
+    )
+}
+
+/// What a category is for this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CategoryUse {
+    /// MPI-IO.
+    File,
+    /// A nonblocking access.
+    Begins,
+    /// Waits for requests.
+    Wait,
+    /// Any other MPI call.
+    Call,
+}
+
+/// The latest MPI call of a thread, if it began an access.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    category: i32,
+    end: i64,
+    ns: u64,
+}
+
+/// Takes the drawables of a trace in order of their beginnings.
+#[derive(Debug)]
+pub struct RunFactsCollector {
+    categories: HashMap<i32, (CategoryUse, String)>,
+    lanes: HashMap<i32, Lane>,
+    begun: HashMap<Lane, Begun>,
+    rank: Option<u32>,
+    facts: RunFacts,
+}
+
+impl RunFactsCollector {
+    /// A collector for a trace with these definitions, of this rank only if one is given.
+    pub fn new(definitions: &Definitions, rank: Option<u32>) -> Self {
+        let mut facts = RunFacts::default();
+        let mut categories = HashMap::default();
+        for category in &definitions.categories {
+            let name = category.name.to_str().into_owned();
+            facts.has_hdf5 |= name.starts_with("H5");
+            facts.has_pnetcdf |= name.starts_with("ncmpi_");
+            if category.topology != Topology::State || !name.starts_with("MPI_") {
+                continue;
+            }
+            let used = match &*name {
+                name if name.starts_with("MPI_File_i") => CategoryUse::Begins,
+                name if name.starts_with("MPI_File_") => CategoryUse::File,
+                name if is_wait(name) => CategoryUse::Wait,
+                _ => CategoryUse::Call,
+            };
+            categories.insert(category.index, (used, name));
+        }
+        let lines = definitions.lines.iter();
+        let lanes: HashMap<i32, Lane> = lines.map(|line| (line.id, lane_of(line))).collect();
+        let ranks: BTreeSet<u32> = lanes.values().filter_map(|lane| rank_of(*lane)).collect();
+        facts.ranks = ranks.len() as u64;
+        let hosts = definitions
+            .lines
+            .iter()
+            .filter_map(|line| line.host.as_deref());
+        facts.hosts = hosts.collect::<BTreeSet<&str>>().len() as u64;
+        RunFactsCollector {
+            categories,
+            lanes,
+            begun: HashMap::default(),
+            rank,
+            facts,
+        }
+    }
+
+    /// Takes the next drawable.
+    pub fn put(&mut self, drawable: &Drawable<'_>) {
+        let Some((used, name)) = self.categories.get(&drawable.category) else {
+            return;
+        };
+        let [from, to] = drawable.vertices else {
+            return;
+        };
+        let Some(lane) = self.lanes.get(&from.line).copied() else {
+            return;
+        };
+        if rank_of(lane).is_none_or(|rank| self.rank.is_some_and(|wanted| wanted != rank)) {
+            return;
+        }
+        let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i64;
+        let (start, end) = (nanoseconds(from.time), nanoseconds(to.time));
+        let ns = u64::try_from(end.saturating_sub(start)).unwrap_or(0);
+        let before = self.begun.remove(&lane);
+        match used {
+            CategoryUse::Wait => {
+                let at_once = before.filter(|b| start.saturating_sub(b.end) <= AT_ONCE_NS);
+                let begun = at_once.and_then(|b| Some((b, self.categories.get(&b.category)?)));
+                if let Some((begun, (_, function))) = begun {
+                    let sums = &mut self.facts.waited_at_once;
+                    let sum = sums.entry(function.clone()).or_default();
+                    sum.add(ns.saturating_add(begun.ns));
+                }
+            }
+            CategoryUse::File | CategoryUse::Begins => {
+                let calls = &mut self.facts.calls;
+                match calls.get_mut(name.as_str()) {
+                    Some(sum) => sum.add(ns),
+                    None => calls.entry(name.clone()).or_default().add(ns),
+                }
+                if *used == CategoryUse::Begins {
+                    let category = drawable.category;
+                    self.begun.insert(lane, Begun { category, end, ns });
+                }
+            }
+            CategoryUse::Call => {}
+        }
+    }
+
+    /// The facts, with what the analysis of waits has found.
+    pub fn finish(mut self, waits: Option<&PerformanceReport>) -> RunFacts {
+        let causes = waits.map_or(&[][..], |report| &report.root_causes);
+        for cause in causes {
+            let name = cause.activity.as_deref().unwrap_or("");
+            let kinds = op::KINDS.iter();
+            let name = name.strip_suffix(" (no call)").unwrap_or(name);
+            let is_file = name.starts_with("MPI_File_") || kinds.clone().any(|k| k.name == name);
+            if let (true, Ok(rank)) = (is_file, u32::try_from(cause.rank)) {
+                let sum = self.facts.waited_for.entry(rank).or_default();
+                *sum = sum.saturating_add((cause.seconds * 1e9).round() as u64);
+            }
+        }
+        self.facts
+    }
+}
+
+fn rank_of(lane: Lane) -> Option<u32> {
+    match lane.actor {
+        Actor::Rank(rank) => Some(rank),
+        _ => None,
+    }
+}
