@@ -2,7 +2,7 @@
 //! What it sends and receives is in [`super::messages`].
 
 use super::cargo::text_cargo;
-use super::details::HandleNumbers;
+use super::handle_numbers::HandleNumbers;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
 use super::record::{Cargo, LeftState, MergedBody, MergedRecord, StateDetails};

@@ -15,6 +15,7 @@ mod details;
 pub mod dumpi;
 mod forward;
 mod frame;
+mod handle_numbers;
 pub mod local;
 mod messages;
 mod mpe_constants;

@@ -19,6 +19,7 @@ mod repetition;
 mod report;
 mod request_info;
 mod role;
+mod span_times;
 mod spans;
 mod transfers;
 mod use_times;
@@ -40,9 +41,10 @@ use trace_model::{DrawableOrder, Source, Stop, for_each_in_order};
 pub use pairs::RankPairs;
 pub use phases::{ActivityInPhases, ProgramPhases};
 pub use report::{
-    ActivityOnPath, ActivityTime, CommunicatorTimes, Efficiencies, FocusTimes, PerformanceReport,
-    PlaceInTrace, RankOnPath, RankTimes, RegionTimes, RootCauseSum, SpanTimes, WaitGroup, WhatIf,
+    ActivityOnPath, ActivityTime, CommunicatorTimes, FocusTimes, PerformanceReport, PlaceInTrace,
+    RankOnPath, RankTimes, RegionTimes, RootCauseSum, WaitGroup, WhatIf,
 };
+pub use span_times::{Efficiencies, SpanTimes};
 pub use use_times::TimeByUse;
 pub use wait::WaitPattern;
 use watched_rank::WatchedRank;

@@ -2,7 +2,7 @@
 
 use super::pass::WaitPass;
 use super::repetition::median;
-use super::report::SpanTimes;
+use super::span_times::SpanTimes;
 use super::spans::Spans;
 use serde::Serialize;
 use trace_model::TimeBBox;

@@ -6,6 +6,7 @@ use super::history::RootCause;
 use super::pairs::RankPairs;
 use super::pass::WaitPass;
 use super::phases::{PhaseRanges, ProgramPhases};
+use super::span_times::{Efficiencies, SpanTimes};
 use super::spans::{Span, Spans};
 use super::use_times::{TimeByUse, UseSums};
 use super::wait::{Wait, WaitPattern};
@@ -96,29 +97,6 @@ pub struct ActivityTime {
     pub seconds: f64,
     /// Share of the time of all ranks.
     pub share: f64,
-}
-
-/// Efficiencies as the POP methodology defines them. Each is the product of those below it.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Efficiencies {
-    /// Mean of the computing times divided by the length of the focus.
-    pub parallel: f64,
-    /// Mean of the computing times divided by the longest.
-    pub load_balance: f64,
-    /// Longest computing time divided by the length of the focus.
-    pub communication: f64,
-    /// Longest computing time divided by the length of a replay in which data moves in no time.
-    pub serialisation: f64,
-    /// Length of that replay divided by the length of the focus.
-    pub transfer: f64,
-    /// Length of that replay, seconds.
-    pub ideal_seconds: f64,
-    /// The longest computing time, seconds, and its rank.
-    pub longest_computing: f64,
-    /// Rank with the longest computing time.
-    pub longest_computing_rank: i32,
-    /// Mean of the computing times, seconds.
-    pub mean_computing: f64,
 }
 
 /// A call to look at.
@@ -240,27 +218,6 @@ pub struct RankTimes {
     pub files: f64,
     /// Time that others waited and that is due to this rank in the end.
     pub caused: f64,
-}
-
-/// Figures of a span of time: a phase, or a part of the focus.
-#[derive(Clone, Debug, Serialize)]
-pub struct SpanTimes {
-    /// Begin in the time of the trace.
-    pub from: f64,
-    /// End in the time of the trace.
-    pub to: f64,
-    /// Length.
-    pub seconds: f64,
-    /// Time of the main threads of all ranks.
-    pub time: TimeByUse,
-    /// Efficiencies of the main threads of ranks.
-    pub efficiencies: Efficiencies,
-    /// Rank that most of the waiting is due to; `None` if nobody waits.
-    pub cause_rank: Option<i32>,
-    /// What that rank did meanwhile; `None` is computing outside of any state.
-    pub cause_activity: Option<String>,
-    /// Rank that the critical path is on for most of the span.
-    pub path_rank: Option<i32>,
 }
 
 /// Times of the main threads of all ranks in one of the program's own states, without those nested in it.

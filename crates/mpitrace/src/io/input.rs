@@ -1,6 +1,6 @@
 //! Source of attribution records: block files, whose operations are attributed here, or a trace into which they were drawn.
 
-use super::{Arguments, file_system};
+use super::file_system;
 use crate::failure::Failure;
 use crate::terminal::progress::TaskProgress;
 use crate::trace_files::format::Format;
@@ -70,12 +70,17 @@ impl AttributionInput {
     }
 
     /// What the states of the trace say beside the report: other calls, and who waited for whom. Of some files only, states do not tell.
-    pub fn run_facts(&self, report: &IoReport, arguments: &Arguments) -> Result<RunFacts, Failure> {
+    pub fn run_facts(
+        &self,
+        report: &IoReport,
+        rank: Option<u32>,
+        takes_all_files: bool,
+    ) -> Result<RunFacts, Failure> {
         let source = self.trace.source()?;
         let definitions = source.definitions();
-        let mut collector = RunFactsCollector::new(definitions, arguments.rank);
+        let mut collector = RunFactsCollector::new(definitions, rank);
         let mut waits = PerformanceCollector::new(definitions, &PerformanceOptions::default());
-        if arguments.file.is_none() {
+        if takes_all_files {
             let name = self.trace.name().display().to_string();
             let progress = TaskProgress::drawables(&name, self.quiet);
             for_each_in_order(source.as_ref(), DrawableOrder::Start, &mut |drawable| {
@@ -86,7 +91,7 @@ impl AttributionInput {
             })
             .map_err(failure)?;
         }
-        let waits = arguments.file.is_none().then(|| waits.finish());
+        let waits = takes_all_files.then(|| waits.finish());
         Ok(RunFacts {
             library: report.library(),
             file_system: file_system::of(report),

@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .allows(arguments.rank, arguments.file.as_deref())
         .map_err(|why| Failure::Data(format!("{}: {why}", input.trace().name().display())))?;
     let mut report = collector.finish();
-    let facts = input.run_facts(&report, arguments)?;
+    let facts = input.run_facts(&report, arguments.rank, arguments.file.is_none())?;
     // Those that were read back from a trace count from its start already.
     report.zero = totals
         .as_ref()

@@ -3,7 +3,7 @@
 use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
 use super::super::types::DumpiRecord;
 use super::super::value::FieldValue;
-use super::rank::{completed, completes};
+use super::completed::{completed, completes};
 use trace_model::{COUNTER_SIGN, InfoWriter};
 
 /// Which fields of a function are shown, and how.

@@ -7,6 +7,7 @@
 
 mod clock;
 mod collective;
+mod completed;
 mod info;
 mod messages;
 mod rank;
