@@ -165,7 +165,7 @@ impl IoReport {
             .collect();
         drop_explained(&mut found);
         for finding in &mut found {
-            finding.paste = paste::lines(finding, facts);
+            finding.paste = paste::lines(finding.name, facts);
         }
         found.sort_by_key(|finding| std::cmp::Reverse(finding.ns));
         found

@@ -1,6 +1,6 @@
 //! Lines to paste: what fits the MPI library, the file system and the libraries of a run.
 
-use super::{IoFinding, RunFacts};
+use super::super::RunFacts;
 use crate::io::{FileSystem, IoLibrary};
 
 /// What a line is for.
@@ -222,7 +222,7 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
 }
 
 /// The lines for a finding that fit a run.
-pub(super) fn lines(finding: &IoFinding, facts: &RunFacts) -> Vec<Paste> {
+pub(super) fn lines(name: &str, facts: &RunFacts) -> Vec<Paste> {
     let fits = |into: PasteFor| match into {
         PasteFor::Program => true,
         PasteFor::Romio | PasteFor::RomioProgram => facts.library != Some(IoLibrary::Ompio),
@@ -231,7 +231,7 @@ pub(super) fn lines(finding: &IoFinding, facts: &RunFacts) -> Vec<Paste> {
         PasteFor::Hdf5 => facts.has_hdf5,
         PasteFor::Pnetcdf => facts.has_pnetcdf,
     };
-    let all = all_lines(finding.name).iter();
+    let all = all_lines(name).iter();
     all.filter(|(into, _)| fits(*into))
         .map(|(into, line)| Paste {
             into: *into,
