@@ -33,10 +33,12 @@ use lane::ThreadLane;
 use pass::WaitPass;
 use report::SecondOutcome;
 use spans::Spans;
-use std::collections::{BTreeSet, HashSet};
-use trace_model::{Definitions, Drawable, TimeBBox, Topology};
+use std::collections::BTreeSet;
 #[cfg(feature = "spill")]
-use trace_model::{DrawableOrder, Source, Stop, for_each_in_order};
+use std::collections::HashSet;
+use trace_model::{Definitions, Drawable, TimeBBox};
+#[cfg(feature = "spill")]
+use trace_model::{DrawableOrder, Source, Stop, Topology, for_each_in_order};
 
 pub use pairs::RankPairs;
 pub use phases::{ActivityInPhases, ProgramPhases};
