@@ -18,6 +18,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 use trace_formats::clog2::Gid;
+use trace_formats::dumpi::names::is_operation;
 use unify::comms::{CommHandles, CommId};
 use unify::library::Library;
 use unify::plan::{CallRole, FunctionPlan, plans};
@@ -619,25 +620,4 @@ fn add_signature(
             .zip(size)
             .and_then(|(count, size)| count.checked_mul(size));
     }
-}
-
-/// Whether a predefined handle of this name is a reduction operation: null handles of other kinds may have the same value.
-fn is_operation(name: &str) -> bool {
-    const OPERATIONS: [&str; 14] = [
-        "MPI_MAX",
-        "MPI_MIN",
-        "MPI_SUM",
-        "MPI_PROD",
-        "MPI_LAND",
-        "MPI_BAND",
-        "MPI_LOR",
-        "MPI_BOR",
-        "MPI_LXOR",
-        "MPI_BXOR",
-        "MPI_MINLOC",
-        "MPI_MAXLOC",
-        "MPI_REPLACE",
-        "MPI_NO_OP",
-    ];
-    OPERATIONS.contains(&name)
 }

@@ -14,6 +14,7 @@ use trace_formats::dumpi::communicators::{
     CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FieldCode, FieldMoment, FieldShape, by_id};
+use trace_formats::dumpi::names;
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::DumpiRecord;
 use trace_formats::dumpi::value::FieldValue;
@@ -354,23 +355,8 @@ impl RankWalk<'_> {
         if function.class == Class::Collective {
             call.signature.root = fields.int("root").filter(|&root| root >= 0);
             if let Some(op) = fields.int("op") {
-                const NAMES: [&str; 13] = [
-                    "MPI_MAX",
-                    "MPI_MIN",
-                    "MPI_SUM",
-                    "MPI_PROD",
-                    "MPI_LAND",
-                    "MPI_BAND",
-                    "MPI_LOR",
-                    "MPI_BOR",
-                    "MPI_LXOR",
-                    "MPI_BXOR",
-                    "MPI_MINLOC",
-                    "MPI_MAXLOC",
-                    "MPI_REPLACE",
-                ];
-                let name = usize::try_from(op - 1).ok().and_then(|at| NAMES.get(at));
-                let name = name.copied().unwrap_or("an operation of the program");
+                let name = names::operation(op);
+                let name = name.unwrap_or("an operation of the program");
                 call.signature.operation = Some(pass.function(name));
             }
             // Where data may be in place, the count may mean nothing.

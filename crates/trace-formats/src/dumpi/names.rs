@@ -76,6 +76,22 @@ const OPS: NumberNames = NumberNames(
     "user-defined-op",
 );
 
+/// The reduction operations of MPI-2, without the number that stands for none.
+fn operations() -> &'static [&'static str] {
+    &OPS.0[1..OPS.0.len() - 1]
+}
+
+/// Name of the predefined reduction operation with this number; `None` if it is the program's own or no operation.
+pub fn operation(number: i32) -> Option<&'static str> {
+    let place = usize::try_from(number).ok()?.checked_sub(1)?;
+    operations().get(place).copied()
+}
+
+/// Whether this is the name of a predefined reduction operation. MPI-3 has one more than DUMPI.
+pub fn is_operation(name: &str) -> bool {
+    operations().contains(&name) || name == "MPI_NO_OP"
+}
+
 const KEYVALS: NumberNames = NumberNames(
     &[
         "MPI_TAG_UB",
