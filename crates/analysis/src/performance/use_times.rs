@@ -18,6 +18,16 @@ pub struct TimeByUse {
 }
 
 impl TimeByUse {
+    /// The uses with their names: computing, waiting, transfer, files.
+    pub fn uses(&self) -> [(&'static str, f64); 4] {
+        [
+            ("computing", self.computing),
+            ("waiting", self.waiting),
+            ("transfer", self.transfer),
+            ("files", self.files),
+        ]
+    }
+
     /// Share of so many seconds of all of the time; 0 of no time.
     pub fn share(&self, seconds: f64) -> f64 {
         if self.all > 0.0 {

@@ -1,7 +1,7 @@
 //! What changed from one trace to another: by activity, region and rank, and the whole in a sentence.
 
 use crate::terminal::table::{TableCell, TextTable};
-use analysis::performance::{ActivityInPhases, PerformanceReport, TimeByUse};
+use analysis::performance::{ActivityInPhases, PerformanceReport};
 use std::collections::BTreeMap;
 use trace_model::units::{digits, duration};
 
@@ -48,18 +48,16 @@ impl<'r> ReportPair<'r> {
             duration(after),
             duration(before)
         );
-        let uses: [(&str, fn(&TimeByUse) -> f64); 4] = [
-            ("computing", |time| time.computing),
-            ("waiting", |time| time.waiting),
-            ("transfer and overhead", |time| time.transfer),
-            ("files", |time| time.files),
-        ];
-        let mean = |report: &PerformanceReport, of: fn(&TimeByUse) -> f64| {
-            of(&report.time) / report.ranks.max(1) as f64
+        let means = |report: &PerformanceReport| {
+            let ranks = report.ranks.max(1) as f64;
+            report
+                .time
+                .uses()
+                .map(|(name, seconds)| (name, seconds / ranks))
         };
-        let mut changes: Vec<(&str, f64)> = uses
-            .into_iter()
-            .map(|(name, of)| (name, mean(self.after, of) - mean(self.before, of)))
+        let pairs = means(self.before).into_iter().zip(means(self.after));
+        let mut changes: Vec<(&str, f64)> = pairs
+            .map(|((name, before), (_, after))| (name, after - before))
             .filter(|(_, change)| change.abs() >= MIN_SHARE * before.max(after))
             .collect();
         changes.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));

@@ -3,7 +3,7 @@
 use super::focus::FocusChoice;
 use crate::terminal::units::counted;
 use analysis::performance::words::{did, rank};
-use analysis::performance::{PerformanceReport, ProgramPhases, TimeByUse, WhatIf};
+use analysis::performance::{PerformanceReport, ProgramPhases, WhatIf};
 use trace_model::units::{digits, duration, percent};
 
 /// Efficiencies above this need no attention.
@@ -145,21 +145,15 @@ pub fn phases(found: &ProgramPhases) -> Vec<String> {
 /// A phase that takes much longer than the others, and what takes longer in it.
 fn outlier(found: &ProgramPhases, number: usize) -> String {
     let phase = &found.phases[number - 1];
-    let median = |value: fn(&TimeByUse) -> f64| {
-        let mut values: Vec<f64> = (found.phases.iter())
-            .map(|phase| value(&phase.time))
-            .collect();
+    let median = |nth: usize| {
+        let phases = found.phases.iter();
+        let mut values: Vec<f64> = phases.map(|phase| phase.time.uses()[nth].1).collect();
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let uses: [(&str, fn(&TimeByUse) -> f64); 4] = [
-        ("computing", |time| time.computing),
-        ("waiting", |time| time.waiting),
-        ("transfer", |time| time.transfer),
-        ("files", |time| time.files),
-    ];
-    let more = uses.map(|(name, value)| (name, value(&phase.time) - median(value)));
-    let most = more.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let uses = phase.time.uses().into_iter().enumerate();
+    let more = uses.map(|(nth, (name, seconds))| (name, seconds - median(nth)));
+    let most = more.max_by(|a, b| a.1.total_cmp(&b.1));
     let (use_name, seconds) = most.unwrap_or(("", 0.0));
     let mut text = format!(
         "phase {number} at {:.6} s takes {}: {} more {use_name} of all ranks",

@@ -198,7 +198,7 @@ fn say_what_is_missing(
         names.join(", ")
     ));
     let moves = |function: &&Function| function.moves_messages();
-    if functions.iter().any(|function| moves(&function)) {
+    if functions.iter().any(&moves) {
         pass.leave_out(
             Check::Messages,
             "DUMPI does not hold the arguments of all calls that move messages",
@@ -207,7 +207,7 @@ fn say_what_is_missing(
     let owns = |function: &&Function| !function.creates.is_empty() || function.frees.is_some();
     if functions
         .iter()
-        .any(|function| owns(&function) || moves(&function))
+        .any(|function| owns(function) || moves(function))
     {
         pass.leave_out(
             Check::Leaks,

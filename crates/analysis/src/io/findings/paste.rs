@@ -45,15 +45,23 @@ pub struct Paste {
     pub line: String,
 }
 
-/// Lines that may help with a finding, for all systems.
-fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
-    use PasteFor::{Hdf5, Lustre, Ompio, Pnetcdf, Program, Romio, RomioProgram};
-    match name {
-        "many_files" => &[(
+use PasteFor::{Hdf5, Lustre, Ompio, Pnetcdf, Program, Romio, RomioProgram};
+
+/// Lines for findings with these names.
+type LinesFor = (&'static [&'static str], &'static [(PasteFor, &'static str)]);
+
+/// Lines that may help, for all systems.
+const LINES: &[LinesFor] = &[
+    (
+        &["many_files"],
+        &[(
             Program,
             "MPI_File_open(MPI_COMM_WORLD, \"all.dat\", mode, info, &file);  MPI_File_write_at_all(file, rank * bytes, ...)",
         )],
-        "metadata" => &[
+    ),
+    (
+        &["metadata"],
+        &[
             (
                 Program,
                 "open files once, keep them open; MPI_File_write_at in place of MPI_File_seek and MPI_File_write",
@@ -63,7 +71,10 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "H5Pset_coll_metadata_write(fapl, 1); H5Pset_all_coll_metadata_ops(fapl, 1);",
             ),
         ],
-        "small_requests" => &[
+    ),
+    (
+        &["small_requests"],
+        &[
             (
                 Program,
                 "gather records in a buffer of 1 MiB or more, or use MPI_File_write_all / MPI_File_read_all",
@@ -74,7 +85,10 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "ncmpi_iput_vara(...) for each record, then one ncmpi_wait_all(...)",
             ),
         ],
-        "unaligned_requests" => &[
+    ),
+    (
+        &["unaligned_requests"],
+        &[
             (
                 Program,
                 "pad records to a multiple of 4096 bytes, or use MPI_File_write_at_all / MPI_File_read_at_all",
@@ -86,7 +100,10 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "MPI_Info_set(info, \"nc_var_align_size\", \"1048576\");",
             ),
         ],
-        "tiny_transfers" => &[
+    ),
+    (
+        &["tiny_transfers"],
+        &[
             (
                 Romio,
                 "echo 'romio_cb_write enable' > hints; export ROMIO_HINTS=$PWD/hints",
@@ -97,24 +114,42 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "MPI_File_write_all / MPI_File_read_all in place of MPI_File_write / MPI_File_read",
             ),
         ],
-        "random_reads" => &[(
+    ),
+    (
+        &["random_reads"],
+        &[(
             Program,
             "sort the offsets, MPI_Type_create_hindexed_block(n, bytes, offsets, MPI_BYTE, &type), MPI_File_set_view(...), one MPI_File_read_all",
         )],
-        "random_writes" => &[(
+    ),
+    (
+        &["random_writes"],
+        &[(
             Program,
             "sort the offsets, MPI_Type_create_hindexed_block(n, bytes, offsets, MPI_BYTE, &type), MPI_File_set_view(...), one MPI_File_write_all",
         )],
-        "redundant_reads" => &[(Program, "read once and keep the data in memory")],
-        "redundant_writes" => &[(Program, "write once, when the data are complete")],
-        "same_reads_of_ranks" => &[
+    ),
+    (
+        &["redundant_reads"],
+        &[(Program, "read once and keep the data in memory")],
+    ),
+    (
+        &["redundant_writes"],
+        &[(Program, "write once, when the data are complete")],
+    ),
+    (
+        &["same_reads_of_ranks"],
+        &[
             (
                 Program,
                 "MPI_File_read_at_all in place of MPI_File_read_at; or read on rank 0 and MPI_Bcast",
             ),
             (Hdf5, "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);"),
         ],
-        "read_modify_write" | "sieving_holes_of_writes" => &[
+    ),
+    (
+        &["read_modify_write", "sieving_holes_of_writes"],
+        &[
             (
                 Romio,
                 "echo 'romio_ds_write disable' > hints; export ROMIO_HINTS=$PWD/hints",
@@ -122,7 +157,10 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
             (Ompio, "--mca fbtl_posix_write_datasieving 0"),
             (Program, "MPI_File_write_all in place of MPI_File_write"),
         ],
-        "sieving_holes_of_reads" => &[
+    ),
+    (
+        &["sieving_holes_of_reads"],
+        &[
             (
                 Romio,
                 "echo 'romio_ds_read disable' > hints; export ROMIO_HINTS=$PWD/hints",
@@ -130,15 +168,24 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
             (Ompio, "--mca fbtl_posix_read_datasieving 0"),
             (Program, "MPI_File_read_all in place of MPI_File_read"),
         ],
-        "locks" => &[
+    ),
+    (
+        &["locks"],
+        &[
             (
                 Romio,
                 "echo 'romio_ds_write disable' > hints; export ROMIO_HINTS=$PWD/hints",
             ),
             (Ompio, "--mca fs_ufs_lock_algorithm 1"),
         ],
-        "atomic_mode" => &[(Program, "MPI_File_set_atomicity(file, 0);")],
-        "one_rank_writes" => &[
+    ),
+    (
+        &["atomic_mode"],
+        &[(Program, "MPI_File_set_atomicity(file, 0);")],
+    ),
+    (
+        &["one_rank_writes"],
+        &[
             (
                 Program,
                 "MPI_File_write_at_all(file, rank * bytes, data, count, type, &status);  on all ranks",
@@ -148,7 +195,10 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, info); H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);",
             ),
         ],
-        "one_rank_reads" => &[
+    ),
+    (
+        &["one_rank_reads"],
+        &[
             (
                 Program,
                 "MPI_File_read_at_all(file, rank * bytes, data, count, type, &status);  on all ranks",
@@ -158,12 +208,21 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, info); H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);",
             ),
         ],
-        "unequal_writes" | "unequal_reads" => &[(
+    ),
+    (
+        &["unequal_writes", "unequal_reads"],
+        &[(
             Program,
             "divide the data so that each rank has bytes / ranks of them",
         )],
-        "servers" => &[(Lustre, "lfs setstripe -c -1 -S 1M directory")],
-        "one_aggregator" => &[
+    ),
+    (
+        &["servers"],
+        &[(Lustre, "lfs setstripe -c -1 -S 1M directory")],
+    ),
+    (
+        &["one_aggregator"],
+        &[
             (
                 Romio,
                 "echo 'cb_config_list *:1' > hints; export ROMIO_HINTS=$PWD/hints",
@@ -171,7 +230,10 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
             (Ompio, "--mca io_ompio_num_aggregators HOSTS"),
             (Lustre, "lfs setstripe -c HOSTS directory"),
         ],
-        "no_collectives" | "pieces_without_collectives" => &[
+    ),
+    (
+        &["no_collectives", "pieces_without_collectives"],
+        &[
             (
                 Program,
                 "MPI_File_set_view with the type of all records of a rank, then one MPI_File_write_all / MPI_File_read_all",
@@ -182,7 +244,10 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "ncmpi_put_vara_all(...) in place of ncmpi_put_vara(...)",
             ),
         ],
-        "collectives_made_independent" => &[
+    ),
+    (
+        &["collectives_made_independent"],
+        &[
             (
                 Romio,
                 "echo 'romio_cb_write enable' > hints; echo 'romio_cb_read enable' >> hints; export ROMIO_HINTS=$PWD/hints",
@@ -193,11 +258,17 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
                 "no romio_cb_write and no romio_cb_read in MPI_Info: what the program sets counts more than ROMIO_HINTS",
             ),
         ],
-        "no_mpi_io" => &[(
+    ),
+    (
+        &["no_mpi_io"],
+        &[(
             Program,
             "MPI_File_open(MPI_COMM_WORLD, name, mode, info, &file);  MPI_File_write_at_all(file, offset, data, count, type, &status);",
         )],
-        "small_collectives" => &[
+    ),
+    (
+        &["small_collectives"],
+        &[
             (
                 Program,
                 "one MPI_File_write_all for several steps or variables",
@@ -208,18 +279,26 @@ fn all_lines(name: &str) -> &'static [(PasteFor, &'static str)] {
             ),
             (Hdf5, "H5Dwrite_multi(...) for several data sets"),
         ],
-        "waited_at_once" | "not_deferred" => &[(
+    ),
+    (
+        &["waited_at_once", "not_deferred"],
+        &[(
             Program,
             "MPI_File_iwrite_at(...);  compute;  MPI_Wait(&request, &status);",
         )],
-        "shared_pointers" => &[(
+    ),
+    (
+        &["shared_pointers"],
+        &[(
             Program,
             "MPI_Exscan(&bytes, &offset, 1, MPI_OFFSET, MPI_SUM, comm);  MPI_File_write_at_all(file, offset, ...)",
         )],
-        "syncs" => &[(Program, "one MPI_File_sync(file); behind the last write")],
-        _ => &[],
-    }
-}
+    ),
+    (
+        &["syncs"],
+        &[(Program, "one MPI_File_sync(file); behind the last write")],
+    ),
+];
 
 /// The lines for a finding that fit a run.
 pub(super) fn lines(name: &str, facts: &RunFacts) -> Vec<Paste> {
@@ -231,7 +310,8 @@ pub(super) fn lines(name: &str, facts: &RunFacts) -> Vec<Paste> {
         PasteFor::Hdf5 => facts.has_hdf5,
         PasteFor::Pnetcdf => facts.has_pnetcdf,
     };
-    let all = all_lines(name).iter();
+    let has_name = |(names, _): &&LinesFor| names.contains(&name);
+    let all = LINES.iter().filter(has_name).flat_map(|(_, lines)| *lines);
     all.filter(|(into, _)| fits(*into))
         .map(|(into, line)| Paste {
             into: *into,
