@@ -1,23 +1,28 @@
 //! The report beside the trace (setting `report`): `mpitrace report` is run on the SLOG2 file once it has its name.
 //!
 //! The analysis is not part of the recorder, which stays small. The command runs as a process of its own, which gets none of the program's
-//! environment, and is ended at the deadline: whatever happens to it, the program goes on.
+//! environment, and is ended at the deadline: whatever happens to it, the program goes on. It is started by the C library's `posix_spawn`, because
+//! `std::process` asks for a newer version of that library than the recorder may need.
 
 use crate::mpi::library;
 use crate::platform::environment;
-use std::io::{self, ErrorKind, Read, Write};
+use std::ffi::{CString, c_char, c_int};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 use trace_model::PendingFile;
 
 const COMMAND: &str = "mpitrace";
 /// First and longest time between two looks at the command.
 const BETWEEN_LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(50)];
-/// Bytes of a report at most; that of any run is a screen.
-const MAX_BYTES: u64 = 1 << 20;
+/// Bytes of the command's complaint that are read.
+const MAX_COMPLAINT_BYTES: u64 = 1 << 12;
 
 /// Writes the report on a SLOG2 file beside it, as `NAME.report.txt`. Gives the path.
 ///
@@ -25,62 +30,141 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Why there is none, in words.
 pub fn write(slog2: &Path, deadline: Option<Duration>) -> Result<PathBuf, String> {
     let command = command()?;
-    let home = environment::home();
-    let path = home.join(slog2).with_extension("report.txt");
+    let slog2 = environment::home().join(slog2);
+    let path = slog2.with_extension("report.txt");
+    let unwritten = |error: io::Error| format!("{}: {error}", path.display());
     let failed = |error: io::Error| format!("{}: {error}", command.display());
-    let mut child = Command::new(&command)
-        .args(["report", "--quiet", "--"])
-        .arg(slog2.strip_prefix(home).unwrap_or(slog2))
-        .env_clear()
-        .current_dir(home)
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let ended = wait(&mut child, deadline);
-    let text = |pipe: &mut dyn Read| {
-        let mut bytes = Vec::new();
-        let read = pipe.take(MAX_BYTES).read_to_end(&mut bytes);
-        read.map(|_| String::from_utf8_lossy(&bytes).into_owned())
-    };
-    match ended {
+    let report = PendingFile::create_regular(&path).map_err(unwritten)?;
+    // Its complaint has no name, and is gone with this process.
+    let complaint = PendingFile::create_regular(slog2.with_extension("report.err"));
+    let mut complaint = ComplaintFile(complaint.map_err(unwritten)?);
+    let started = start(&command, &slog2, report.file(), complaint.0.file());
+    let child = started.map_err(failed)?;
+    match wait(child, deadline) {
         Ok(true) => {}
         Ok(false) => {
-            let words = child.stderr.as_mut().map(|pipe| text(pipe));
-            let words = words.and_then(Result::ok).unwrap_or_default();
+            let words = complaint.words();
             let line = words.lines().next().unwrap_or("it failed without a word");
             return Err(format!("{} report: {line}", command.display()));
         }
         Err(error) => {
-            end(&mut child);
+            end(child);
             return Err(failed(error));
         }
     }
-    let report = match &mut child.stdout {
-        Some(pipe) => text(pipe).map_err(failed)?,
-        None => String::new(),
-    };
-    let unwritten = |error: io::Error| format!("{}: {error}", path.display());
-    let file = PendingFile::create_regular(&path).map_err(unwritten)?;
-    file.file()
-        .write_all(report.as_bytes())
-        .map_err(unwritten)?;
-    file.persist().map_err(unwritten)?;
+    let written = report.file().metadata().map_err(unwritten)?.len();
+    if written == 0 {
+        return Err(format!("{} report: it printed nothing", command.display()));
+    }
+    report.persist().map_err(unwritten)?;
     Ok(path)
 }
 
-/// Waits for the command. Gives whether it succeeded.
+/// What the command says when it fails. The file never gets its name.
+struct ComplaintFile(PendingFile);
+
+impl ComplaintFile {
+    /// The text, as far as it can be read.
+    fn words(&mut self) -> String {
+        let mut bytes = Vec::new();
+        let mut file: &File = self.0.file();
+        let read = file
+            .rewind()
+            .and_then(|()| file.take(MAX_COMPLAINT_BYTES).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+/// Starts the command on a SLOG2 file as the first of a process group, with an empty environment and these files for what it prints.
+///
+/// # Errors
+/// The system does not start it.
+fn start(command: &Path, slog2: &Path, out: &File, err: &File) -> io::Result<libc::pid_t> {
+    let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
+    let (command, slog2) = (text(command)?, text(slog2)?);
+    let words = [command.as_c_str(), c"report", c"--quiet", c"--", &slog2];
+    let mut arguments: Vec<*mut c_char> =
+        words.iter().map(|word| word.as_ptr().cast_mut()).collect();
+    arguments.push(null_mut());
+    let environment: [*mut c_char; 1] = [null_mut()];
+    let done = |code: c_int| match code {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    };
+    let mut actions = MaybeUninit::<libc::posix_spawn_file_actions_t>::uninit();
+    let mut attributes = MaybeUninit::<libc::posix_spawnattr_t>::uninit();
+    let mut child = 0;
+    // SAFETY: both objects are made before they are used, and ended; all texts live until the call has returned, and the lists end with null.
+    unsafe {
+        done(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
+        let mut result = done(libc::posix_spawnattr_init(attributes.as_mut_ptr()));
+        if result.is_ok() {
+            let (actions, attributes) = (actions.as_mut_ptr(), attributes.as_mut_ptr());
+            let flags = libc::POSIX_SPAWN_SETPGROUP as libc::c_short;
+            result = done(libc::posix_spawn_file_actions_addopen(
+                actions,
+                0,
+                c"/dev/null".as_ptr(),
+                libc::O_RDONLY,
+                0,
+            ))
+            .and_then(|()| {
+                done(libc::posix_spawn_file_actions_adddup2(
+                    actions,
+                    out.as_raw_fd(),
+                    1,
+                ))
+            })
+            .and_then(|()| {
+                done(libc::posix_spawn_file_actions_adddup2(
+                    actions,
+                    err.as_raw_fd(),
+                    2,
+                ))
+            })
+            .and_then(|()| done(libc::posix_spawnattr_setflags(attributes, flags)))
+            .and_then(|()| {
+                done(libc::posix_spawn(
+                    &mut child,
+                    command.as_ptr(),
+                    actions,
+                    attributes,
+                    arguments.as_ptr(),
+                    environment.as_ptr(),
+                ))
+            });
+            libc::posix_spawnattr_destroy(attributes);
+        }
+        libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+        result?;
+    }
+    Ok(child)
+}
+
+/// Waits for the command. Gives whether it succeeded; of one that the program has waited for itself that is not known, and taken to be so.
 ///
 /// # Errors
 /// It does not end before the deadline, or the system does not tell.
-fn wait(child: &mut Child, deadline: Option<Duration>) -> io::Result<bool> {
+fn wait(child: libc::pid_t, deadline: Option<Duration>) -> io::Result<bool> {
     let begun = Instant::now();
     let [mut between, longest] = BETWEEN_LOOKS;
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status.success());
+        let mut status = 0;
+        // SAFETY: a child of ours, and a place for its status.
+        match unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } {
+            0 => {}
+            -1 => {
+                let error = io::Error::last_os_error();
+                match error.raw_os_error() {
+                    Some(libc::ECHILD) => return Ok(true),
+                    Some(libc::EINTR) => {}
+                    _ => return Err(error),
+                }
+            }
+            _ => return Ok(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0),
         }
         if deadline.is_some_and(|limit| begun.elapsed() > limit) {
             let why = "no report before the deadline";
@@ -92,12 +176,12 @@ fn wait(child: &mut Child, deadline: Option<Duration>) -> io::Result<bool> {
 }
 
 /// Ends the command and all that it has started: what is left of them would keep the launcher waiting. They may be gone already.
-fn end(child: &mut Child) {
-    if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: the command was made the first of a group, and was not waited for: the number is still its own.
-        unsafe { libc::kill(-group, libc::SIGKILL) };
+fn end(child: libc::pid_t) {
+    // SAFETY: the command was made the first of a group, and was not waited for: the number is still its own.
+    unsafe {
+        libc::kill(-child, libc::SIGKILL);
+        libc::waitpid(child, null_mut(), 0);
     }
-    let _ = child.wait();
 }
 
 /// The command: where an installation has it, seen from this library, where the source tree has it, or in PATH.

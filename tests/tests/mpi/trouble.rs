@@ -205,7 +205,10 @@ fn a_rank_that_stops_while_the_ranks_meet_ends_well() {
             let run = tracing.run(&Program::c("partly").compile(mpi), &[]);
             let story = run.finished.story();
             assert!(run.finished.status.success(), "{at}: {story}");
-            assert_eq!(run.finished.stdout, "ok\n", "{at}: {story}");
+            // UCX may complain there of a message that a rank sent before it gave up.
+            let lines = run.finished.stdout.lines();
+            let lines: Vec<&str> = lines.filter(|line| !line.contains("UCX  WARN")).collect();
+            assert_eq!(lines, ["ok"], "{at}: {story}");
             let given_up = run.finished.stderr.contains("within the deadline");
             assert!(given_up, "{at}: {story}");
             assert_eq!(run.files("blocks").len(), 2, "{at}: {story}");
