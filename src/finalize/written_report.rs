@@ -4,6 +4,7 @@
 //! environment, and is ended at the deadline: whatever happens to it, the program goes on. It is started by the C library's `posix_spawn`, because
 //! `std::process` asks for a newer version of that library than the recorder may need.
 
+use crate::exchange::patience::Patience;
 use crate::mpi::library;
 use crate::platform::environment;
 use std::ffi::{CString, c_char, c_int};
@@ -15,7 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use trace_model::PendingFile;
 
 const COMMAND: &str = "mpitrace";
@@ -99,46 +100,42 @@ fn start(command: &Path, slog2: &Path, out: &File, err: &File) -> io::Result<lib
     let mut child = 0;
     // SAFETY: both objects are made before they are used, and ended; all texts live until the call has returned, and the lists end with null.
     unsafe {
-        done(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
-        let mut result = done(libc::posix_spawnattr_init(attributes.as_mut_ptr()));
-        if result.is_ok() {
-            let (actions, attributes) = (actions.as_mut_ptr(), attributes.as_mut_ptr());
-            let flags = libc::POSIX_SPAWN_SETPGROUP as libc::c_short;
-            result = done(libc::posix_spawn_file_actions_addopen(
-                actions,
-                0,
-                c"/dev/null".as_ptr(),
-                libc::O_RDONLY,
-                0,
+        let (to, with) = (actions.as_mut_ptr(), attributes.as_mut_ptr());
+        done(libc::posix_spawn_file_actions_init(to))?;
+        let spawn = |child: &mut libc::pid_t| {
+            let (nothing, flags) = (c"/dev/null".as_ptr(), libc::O_RDONLY);
+            done(libc::posix_spawn_file_actions_addopen(
+                to, 0, nothing, flags, 0,
+            ))?;
+            done(libc::posix_spawn_file_actions_adddup2(
+                to,
+                out.as_raw_fd(),
+                1,
+            ))?;
+            done(libc::posix_spawn_file_actions_adddup2(
+                to,
+                err.as_raw_fd(),
+                2,
+            ))?;
+            let group = libc::POSIX_SPAWN_SETPGROUP as libc::c_short;
+            done(libc::posix_spawnattr_setflags(with, group))?;
+            let (path, arguments) = (command.as_ptr(), arguments.as_ptr());
+            let environment = environment.as_ptr();
+            done(libc::posix_spawn(
+                child,
+                path,
+                to,
+                with,
+                arguments,
+                environment,
             ))
-            .and_then(|()| {
-                done(libc::posix_spawn_file_actions_adddup2(
-                    actions,
-                    out.as_raw_fd(),
-                    1,
-                ))
-            })
-            .and_then(|()| {
-                done(libc::posix_spawn_file_actions_adddup2(
-                    actions,
-                    err.as_raw_fd(),
-                    2,
-                ))
-            })
-            .and_then(|()| done(libc::posix_spawnattr_setflags(attributes, flags)))
-            .and_then(|()| {
-                done(libc::posix_spawn(
-                    &mut child,
-                    command.as_ptr(),
-                    actions,
-                    attributes,
-                    arguments.as_ptr(),
-                    environment.as_ptr(),
-                ))
-            });
-            libc::posix_spawnattr_destroy(attributes);
+        };
+        let mut result = done(libc::posix_spawnattr_init(with));
+        if result.is_ok() {
+            result = spawn(&mut child);
+            libc::posix_spawnattr_destroy(with);
         }
-        libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+        libc::posix_spawn_file_actions_destroy(to);
         result?;
     }
     Ok(child)
@@ -149,7 +146,7 @@ fn start(command: &Path, slog2: &Path, out: &File, err: &File) -> io::Result<lib
 /// # Errors
 /// It does not end before the deadline, or the system does not tell.
 fn wait(child: libc::pid_t, deadline: Option<Duration>) -> io::Result<bool> {
-    let begun = Instant::now();
+    let mut patience = Patience::new(deadline);
     let [mut between, longest] = BETWEEN_LOOKS;
     loop {
         let mut status = 0;
@@ -166,7 +163,7 @@ fn wait(child: libc::pid_t, deadline: Option<Duration>) -> io::Result<bool> {
             }
             _ => return Ok(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0),
         }
-        if deadline.is_some_and(|limit| begun.elapsed() > limit) {
+        if patience.is_over() {
             let why = "no report before the deadline";
             return Err(io::Error::new(ErrorKind::TimedOut, why));
         }

@@ -8,3 +8,4 @@ pub mod correctness;
 pub mod io;
 pub mod performance;
 pub mod stats;
+mod together;

@@ -88,17 +88,7 @@ impl<'a> ProcessWalk<'a> {
         settings: MergeSettings<'a>,
         cancelled: HashSet<u64>,
     ) -> Self {
-        let mut library = scan.library.clone();
-        library.forget_types();
-        let mut handles = CommHandles::default();
-        for (name, id) in [
-            ("MPI_COMM_WORLD", CommId::WORLD),
-            ("MPI_COMM_SELF", CommId::SELF),
-        ] {
-            if let Some(handle) = library.handle(name) {
-                handles.insert(handle, id);
-            }
-        }
+        let (library, handles) = scan.beginning();
         let pending_error = library.constant("MPI_ERR_PENDING");
         let [proc_null, any_source, _] = constants(&library, scan.info.family).map(|(_, v)| v);
         let rank = scan.info.rank;

@@ -31,7 +31,7 @@ mod sort;
 pub mod units;
 mod x11_names;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 #[cfg(feature = "spill")]
 pub use batch::DrawableBatch;
@@ -111,6 +111,12 @@ impl Definitions {
     pub fn line(&self, id: i32) -> Option<&Line> {
         let at = self.lines.binary_search_by_key(&id, |line| line.id).ok()?;
         self.lines.get(at)
+    }
+
+    /// Number of the hosts that lines name; 0 if none does.
+    pub fn hosts(&self) -> usize {
+        let hosts = self.lines.iter().filter_map(|line| line.host.as_deref());
+        hosts.collect::<HashSet<&str>>().len()
     }
 }
 

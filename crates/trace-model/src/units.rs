@@ -75,6 +75,16 @@ pub fn digits(value: f64) -> String {
     }
 }
 
+/// `1 file`, `2 files`, `2 accesses`.
+pub fn counted(count: u64, what: &str) -> String {
+    let plural = match count {
+        1 => "",
+        _ if what.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use super::categories::UserCategories;
 use super::clock::ClockMap;
-use super::comms::{CommId, Comms, MAX_RANKS};
+use super::comms::{CommHandles, CommId, Comms, MAX_RANKS};
 use super::function_set::FunctionSet;
 use super::functions::{FunctionNames, FunctionSelection, RecordedFunctions};
 use super::library::Library;
@@ -244,6 +244,23 @@ impl Scan {
         scan.ignored = ignored.fold(0, |sum: u64, n| sum.saturating_add(*n));
         scan.clock = ClockMap::new(info.clock, &scan.readings, &syncs);
         scan
+    }
+
+    /// What a walk over the records of the process begins with: predefined handles and constants. Datatypes and other communicators are
+    /// known from their definitions on.
+    pub fn beginning(&self) -> (Library, CommHandles) {
+        let mut library = self.library.clone();
+        library.forget_types();
+        let mut handles = CommHandles::default();
+        for (name, id) in [
+            ("MPI_COMM_WORLD", CommId::WORLD),
+            ("MPI_COMM_SELF", CommId::SELF),
+        ] {
+            if let Some(handle) = library.handle(name) {
+                handles.insert(handle, id);
+            }
+        }
+        (library, handles)
     }
 
     /// Notes the functions of the calls that were counted, and those of running calls.

@@ -1,5 +1,6 @@
 //! Which functions ranks call together.
 
+use crate::together::ON_OBJECTS;
 use wrappers::{Class, Function, Kind, Phase};
 
 /// What the ranks of a collective call have in common.
@@ -34,20 +35,9 @@ pub(super) fn comes_together_on(function: &Function) -> Option<CollectiveOn> {
             );
             (io.collective && begins).then_some(CollectiveOn::Object)
         }
-        Class::FileMeta | Class::RmaSync => {
-            const TOGETHER: [&str; 7] = [
-                "MPI_File_set_view",
-                "MPI_File_set_size",
-                "MPI_File_preallocate",
-                "MPI_File_sync",
-                "MPI_File_set_atomicity",
-                "MPI_File_set_info",
-                "MPI_Win_fence",
-            ];
-            TOGETHER
-                .contains(&function.name.as_str())
-                .then_some(CollectiveOn::Object)
-        }
+        Class::FileMeta | Class::RmaSync => ON_OBJECTS
+            .contains(&function.name.as_str())
+            .then_some(CollectiveOn::Object),
         _ => None,
     }
 }

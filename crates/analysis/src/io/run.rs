@@ -169,11 +169,7 @@ impl RunFactsCollector {
         let lanes: HashMap<i32, Lane> = lines.map(|line| (line.id, lane_of(line))).collect();
         let ranks: BTreeSet<u32> = lanes.values().filter_map(|lane| rank_of(*lane)).collect();
         facts.ranks = ranks.len() as u64;
-        let hosts = definitions
-            .lines
-            .iter()
-            .filter_map(|line| line.host.as_deref());
-        facts.hosts = hosts.collect::<BTreeSet<&str>>().len() as u64;
+        facts.hosts = definitions.hosts() as u64;
         RunFactsCollector {
             categories,
             lanes,

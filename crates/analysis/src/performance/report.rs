@@ -297,16 +297,11 @@ pub(super) fn build(
         ))
     });
     let parts = second.and_then(|second| second.part_spans.as_ref());
-    let mut hosts: Vec<&String> = (definitions.lines.iter())
-        .filter_map(|line| line.host.as_ref())
-        .collect();
-    hosts.sort_unstable();
-    hosts.dedup();
     PerformanceReport {
         program: definitions.program.clone(),
         ranks: builder.mains().count(),
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
-        hosts: hosts.len(),
+        hosts: definitions.hosts(),
         drawables: first.counts.drawables,
         calls: first.counts.calls,
         messages: first.counts.messages,

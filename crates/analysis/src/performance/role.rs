@@ -1,5 +1,6 @@
 //! What the categories of a trace mean for waiting: which calls send, receive, complete or come together, and which states are the program's own.
 
+use crate::together::ON_OBJECTS;
 use io_attribution::draw::{is_message, shows};
 use std::collections::HashMap;
 use trace_model::{Category, Topology};
@@ -184,7 +185,7 @@ fn operation(name: &str, prefix: &str) -> CollectiveRole {
 
 /// Whether the ranks of a communicator, a file or a window make this call together, as far as the class does not tell.
 fn comes_together(name: &str) -> bool {
-    const NAMES: [&str; 19] = [
+    const NAMES: [&str; 12] = [
         "MPI_Comm_dup",
         "MPI_Comm_dup_with_info",
         "MPI_Comm_split",
@@ -197,15 +198,8 @@ fn comes_together(name: &str) -> bool {
         "MPI_Dist_graph_create_adjacent",
         "MPI_Intercomm_merge",
         "MPI_Intercomm_create",
-        "MPI_File_set_view",
-        "MPI_File_set_size",
-        "MPI_File_preallocate",
-        "MPI_File_sync",
-        "MPI_File_set_atomicity",
-        "MPI_File_set_info",
-        "MPI_Win_fence",
     ];
-    NAMES.contains(&name)
+    NAMES.contains(&name) || ON_OBJECTS.contains(&name)
 }
 
 #[cfg(test)]

@@ -57,17 +57,7 @@ impl<'a> RankExtract<'a> {
         schema: &'a Schema<'_>,
         out: &mut ReadyEvents,
     ) -> RankExtract<'a> {
-        let mut library = scan.library.clone();
-        library.forget_types();
-        let mut comms = comms::CommHandles::default();
-        for (name, id) in [
-            ("MPI_COMM_WORLD", CommId::WORLD),
-            ("MPI_COMM_SELF", CommId::SELF),
-        ] {
-            if let Some(handle) = library.handle(name) {
-                comms.insert(handle, id);
-            }
-        }
+        let (library, comms) = scan.beginning();
         let mut rank = RankExtract {
             walks: Vec::new(),
             next: BinaryHeap::new(),

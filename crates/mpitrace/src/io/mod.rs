@@ -120,17 +120,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .allows(arguments.rank, arguments.file.as_deref())
         .map_err(|why| Failure::Data(format!("{}: {why}", input.trace().name().display())))?;
     let mut report = collector.finish();
-    let facts = input.run_facts(&report, arguments.rank, arguments.file.is_none())?;
     // Those that were read back from a trace count from its start already.
     report.zero = totals
         .as_ref()
         .map_or(Some(0), |totals| totals.zero)
         .or(report.span.map(|(first, _)| first))
         .unwrap_or(0);
+    if let Some(name) = arguments.csv {
+        name.table(&report).csv(&mut out, arguments.cells)?;
+        return out.flush().map_err(failed);
+    }
+    // Another pass over the trace, which tables do not need.
+    let facts = input.run_facts(&report, arguments.rank, arguments.file.is_none())?;
     if arguments.json {
         json::write(&mut out, &json::report(&report, &facts, totals.as_ref()))?;
-    } else if let Some(name) = arguments.csv {
-        name.table(&report).csv(&mut out, arguments.cells)?;
     } else {
         let text = text::report(
             &report,

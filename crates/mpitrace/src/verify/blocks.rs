@@ -57,27 +57,28 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
     let mut walks: Vec<ProcessWalk<'_, '_>> = ranked
         .iter()
         .zip(&scans)
-        .map(|(source, scan)| ProcessWalk {
-            source,
-            scan,
-            plans: &plans,
-            table,
-            zero,
-            timeline: Timeline::new(&source.file),
-            library: Library::default(),
-            handles: CommHandles::default(),
-            defined: vec![0; source.file.threads().len()],
-            keys: comms.keys_of(scan, &mut pass),
-            state: ProcessState::new(source.info.rank as u32),
-            functions: &functions,
+        .map(|(source, scan)| {
+            let (library, handles) = scan.beginning();
+            ProcessWalk {
+                source,
+                scan,
+                plans: &plans,
+                table,
+                zero,
+                timeline: Timeline::new(&source.file),
+                library,
+                handles,
+                defined: vec![0; source.file.threads().len()],
+                keys: comms.keys_of(scan, &mut pass),
+                state: ProcessState::new(source.info.rank as u32),
+                functions: &functions,
+            }
         })
         .collect();
     // About in the order of time, so that what belongs together is not far apart.
-    let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
-    for (nth, walk) in walks.iter_mut().enumerate() {
-        walk.begin();
-        next.push(Reverse((i64::MIN, nth)));
-    }
+    let mut next: BinaryHeap<Reverse<(i64, usize)>> = (0..walks.len())
+        .map(|nth| Reverse((i64::MIN, nth)))
+        .collect();
     while let Some(Reverse((_, nth))) = next.pop() {
         if let Some(time) = walks[nth].step(&mut pass) {
             next.push(Reverse((time, nth)));
@@ -184,20 +185,6 @@ struct ProcessWalk<'a, 'f> {
 }
 
 impl ProcessWalk<'_, '_> {
-    fn begin(&mut self) {
-        // Predefined handles and constants are known from the beginning on.
-        self.library = self.scan.library.clone();
-        self.library.forget_types();
-        for (name, id) in [
-            ("MPI_COMM_WORLD", CommId::WORLD),
-            ("MPI_COMM_SELF", CommId::SELF),
-        ] {
-            if let Some(handle) = self.library.handle(name) {
-                self.handles.insert(handle, id);
-            }
-        }
-    }
-
     fn seconds(&self, ticks: u64) -> f64 {
         self.scan.clock.ns(ticks).wrapping_sub(self.zero) as f64 / 1e9
     }

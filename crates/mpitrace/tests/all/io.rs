@@ -3,6 +3,7 @@
 #[path = "../../../merge/tests/all/io/facts.rs"]
 mod io_facts;
 
+use crate::json_fields::{documented, fields};
 use analysis::io::IoFinding;
 use io_attribution::draw::DrawingBase;
 use io_attribution::{AttributionRecord, FileRole, OperationDrawer};
@@ -35,20 +36,6 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&shown(arguments)).expect("JSON")
 }
 
-/// All names of fields in a JSON value.
-fn fields(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(object) => {
-            for (name, inner) in object {
-                found.insert(name.clone());
-                fields(inner, found);
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| fields(item, found)),
-        _ => {}
-    }
-}
-
 /// The page has every finding, every field of the findings and the summary, and the name of every table.
 #[test]
 fn the_json_is_documented() {
@@ -68,12 +55,7 @@ fn the_json_is_documented() {
         "{found:?}"
     );
     found.extend(IoFinding::NAMES.map(str::to_owned));
-    for name in found {
-        assert!(
-            page.contains(&format!("`{name}`")),
-            "{name} is not in io-advice.md"
-        );
-    }
+    documented(page, "io-advice.md", &found);
 }
 
 /// Only what fits the run is to be pasted: no launcher options of Open MPI for MPICH, none of Lustre for a local disk.

@@ -11,6 +11,7 @@ mod info;
 mod io;
 mod ioserver;
 mod join;
+mod json_fields;
 mod links;
 mod matrix;
 mod mpe1;

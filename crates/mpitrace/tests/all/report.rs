@@ -1,5 +1,6 @@
 //! `report` and `compare`: what they print of golden traces, and of what is no trace.
 
+use crate::json_fields::{documented, fields};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
@@ -18,20 +19,6 @@ fn ok(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// All names of fields in a JSON value.
-fn fields(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(object) => {
-            for (name, inner) in object {
-                found.insert(name.clone());
-                fields(inner, found);
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| fields(item, found)),
-        _ => {}
-    }
-}
-
 /// Every field of the JSON is in the page about the report.
 #[test]
 fn the_json_is_documented() {
@@ -46,12 +33,7 @@ fn the_json_is_documented() {
         found.contains("serialisation") && found.contains("caused_elsewhere"),
         "{found:?}"
     );
-    for name in found {
-        assert!(
-            page.contains(&format!("`{name}`")),
-            "{name} is not in report.md"
-        );
-    }
+    documented(page, "report.md", &found);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `verify`: what it prints of golden traces, and of what is no trace.
 
+use crate::json_fields::{documented, fields};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
@@ -8,20 +9,6 @@ use test_support::golden;
 fn mpitrace(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
     command.args(arguments).output().unwrap()
-}
-
-/// Names of fields in a JSON value.
-fn fields(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(object) => {
-            for (name, inner) in object {
-                found.insert(name.clone());
-                fields(inner, found);
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| fields(item, found)),
-        _ => {}
-    }
 }
 
 /// Every field that the report, a finding or a call can have, and every kind of finding, is in the page about verify.
@@ -54,12 +41,7 @@ fn the_json_is_documented() {
             .filter_map(|it| Some(it["kind"].as_str()?.to_owned())),
     );
     assert!(found.contains("waits_for") && found.contains("unreceived-message"));
-    for name in found {
-        assert!(
-            page.contains(&format!("`{name}`")),
-            "{name} is not in verify.md"
-        );
-    }
+    documented(page, "verify.md", &found);
 }
 
 #[test]

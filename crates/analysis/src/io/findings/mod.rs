@@ -17,6 +17,7 @@ mod sieving;
 mod sync;
 
 use super::{IoReport, RunFacts};
+use trace_model::units::counted;
 
 pub use paste::{Paste, PasteFor};
 pub(super) use requests::TINY;
@@ -247,14 +248,4 @@ fn percent(part: u64, of: u64) -> String {
         0 => "-".to_owned(),
         of => format!("{:.0} %", 100.0 * part as f64 / of as f64),
     }
-}
-
-/// `1 file`, `2 files`, `2 accesses`.
-fn counted(count: u64, what: &str) -> String {
-    let plural = match count {
-        1 => "",
-        _ if what.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{count} {what}{plural}")
 }
