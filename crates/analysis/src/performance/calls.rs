@@ -8,7 +8,7 @@ use super::lane::{
 };
 use super::message::{EndedCall, SenderCall};
 use super::pass::{WaitPass, region_place};
-use super::role::{CategoryRole, CollectiveRole, Needs};
+use super::role::{CategoryRole, CollectiveRole, Needs, SharedUse};
 use super::use_times::UseSums;
 use super::wait::{CallPlace, Wait, WaitPattern};
 
@@ -125,16 +125,28 @@ impl WaitPass<'_> {
         handle: Option<u32>,
         arrival: Arrival,
     ) -> RankInOperation {
-        let (queue, rank) = self.queue_of(call, role, handle);
-        let number = self.comms[queue as usize].come(rank, is_root, role, arrival);
-        if let Some(handle) = handle.filter(|_| role.makes_shared) {
-            let shared = SharedObject {
-                queue: self.queue_of_shared(queue, number),
-                rank,
+        let own = (call.line.comm, call.line.rank);
+        let mut shared = None;
+        if let (Some(handle), SharedUse::Uses | SharedUse::Frees) = (handle, role.shared) {
+            let open = &mut self.requests_of(call.line.lane).shared;
+            shared = match role.shared {
+                SharedUse::Frees => open.remove(&handle),
+                _ => open.get(&handle).copied(),
             };
+        }
+        let (queue, rank) = match (role.shared, handle, shared) {
+            (_, _, Some(shared)) => (shared.queue, shared.rank),
+            (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), _) => own,
+            // What it is about, the trace does not tell.
+            _ => (self.queue_of_category(call), call.line.rank),
+        };
+        let number = self.comms[queue as usize].come(rank, is_root, role, arrival);
+        if let (SharedUse::Makes, Some(handle)) = (role.shared, handle)
+            && let Some(made) = self.shared.make(&mut self.comms, queue, number)
+        {
             let open = &mut self.requests_of(call.line.lane).shared;
             if open.len() < MAX_REQUESTS {
-                open.insert(handle, shared);
+                open.insert(handle, SharedObject { queue: made, rank });
             }
         }
         RankInOperation {
@@ -143,47 +155,17 @@ impl WaitPass<'_> {
             rank,
             is_root,
             role,
+            frees_queue: role.shared == SharedUse::Frees && shared.is_some(),
         }
     }
 
-    /// The queue that a collective call is in, and the number of its rank there.
-    fn queue_of(
-        &mut self,
-        call: &OpenCall,
-        role: CollectiveRole,
-        handle: Option<u32>,
-    ) -> (u32, i32) {
-        let own = (call.line.comm, call.line.rank);
-        let is_shared = matches!(
-            role.pattern,
-            WaitPattern::FileCollective | WaitPattern::Window
-        );
-        match handle {
-            _ if !is_shared => return own,
-            Some(_) if role.makes_shared => return own,
-            Some(handle) => {
-                if let Some(shared) = self.requests_of(call.line.lane).shared.get(&handle) {
-                    return (shared.queue, shared.rank);
-                }
-            }
-            None => {}
-        }
+    /// The queue of calls of a category on files or windows that the trace does not tell.
+    fn queue_of_category(&mut self, call: &OpenCall) -> u32 {
         let comms = &mut self.comms;
         let size = comms
             .get(call.line.comm as usize)
             .map_or(0, |comm| comm.size);
-        let queue = *self.others.entry(call.category).or_insert_with(|| {
-            comms.push(OperationQueue::new(size));
-            comms.len() as u32 - 1
-        });
-        (queue, call.line.rank)
-    }
-
-    /// The queue of the calls on the file or window that an operation makes.
-    fn queue_of_shared(&mut self, queue: u32, number: u64) -> u32 {
-        let comms = &mut self.comms;
-        *self.shared.entry((queue, number)).or_insert_with(|| {
-            let size = comms[queue as usize].size;
+        *self.others.entry(call.category).or_insert_with(|| {
             comms.push(OperationQueue::new(size));
             comms.len() as u32 - 1
         })
@@ -312,6 +294,9 @@ impl WaitPass<'_> {
         let queue = &mut self.comms[part.queue as usize];
         let needed = queue.needed(part, call.line.lane);
         queue.leave(part.number);
+        if part.frees_queue {
+            self.shared.free(&self.comms, part.queue);
+        }
         let needed = needed?;
         call.needs = later(&call.needs, &needed.clocks);
         needed.last.map(|last| WaitEnd {

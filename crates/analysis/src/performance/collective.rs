@@ -50,6 +50,8 @@ pub(super) struct RankInOperation {
     /// Whether the rank is the root, if that is known.
     pub is_root: Option<bool>,
     pub role: CollectiveRole,
+    /// Whether the queue is that of a file or window which the operation frees.
+    pub frees_queue: bool,
 }
 
 /// The collective operations of one communicator.
@@ -182,6 +184,11 @@ impl OperationQueue {
             self.kept.pop_front();
             self.first += 1;
         }
+    }
+
+    /// Whether all ranks have left all operations that any has come to.
+    pub(super) fn is_idle(&self) -> bool {
+        self.kept.is_empty()
     }
 
     /// The focus begins anew: clocks start at zero.

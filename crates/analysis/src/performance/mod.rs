@@ -19,6 +19,7 @@ mod repetition;
 mod report;
 mod request_info;
 mod role;
+mod shared;
 mod span_times;
 mod spans;
 mod transfers;

@@ -11,6 +11,7 @@ use super::message::TravellingMessages;
 use super::pairs::PairSums;
 use super::request_info::RequestInfo;
 use super::role::{CategoryRole, RoleFinder};
+use super::shared::SharedQueues;
 use super::spans::{Doing, LaneStretch, Spans};
 use super::use_times::UseSums;
 use super::wait::WaitSums;
@@ -66,8 +67,8 @@ pub(super) struct WaitPass<'a> {
     pub(super) comms: Vec<OperationQueue>,
     /// Numbers of the communicators in the trace.
     pub comm_numbers: Vec<i32>,
-    /// Queues of files and windows, by the queue and number of the operation that makes them.
-    pub(super) shared: HashMap<(u32, u64), u32>,
+    /// Which of the queues are those of files and windows.
+    pub(super) shared: SharedQueues,
     /// Queues of operations on files and windows that the trace does not tell, by category.
     pub(super) others: HashMap<u32, u32>,
     pub(super) endings: BinaryHeap<Reverse<Ending>>,
@@ -176,7 +177,7 @@ impl<'a> WaitPass<'a> {
                 .map(|ranks| OperationQueue::new(ranks.len() as u32))
                 .collect(),
             comm_numbers: numbers,
-            shared: HashMap::new(),
+            shared: SharedQueues::default(),
             others: HashMap::new(),
             endings: BinaryHeap::new(),
             held: Vec::new(),

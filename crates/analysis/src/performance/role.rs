@@ -24,8 +24,18 @@ pub(super) enum Needs {
 pub(super) struct CollectiveRole {
     pub needs: Needs,
     pub pattern: super::WaitPattern,
-    /// Of a call on a file or window: whether it makes that.
-    pub makes_shared: bool,
+    /// What it does with a file or window.
+    pub shared: SharedUse,
+}
+
+/// What a collective call does with a file or window that ranks share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SharedUse {
+    /// It is about none.
+    Nothing,
+    Makes,
+    Uses,
+    Frees,
 }
 
 /// What a category of states or arrows stands for.
@@ -130,11 +140,16 @@ fn role_of(function: &Function) -> CategoryRole {
     let name = function.name.as_str();
     let all = |pattern| {
         let needs = Needs::All;
-        let makes_shared = matches!(function.class, Class::FileOpen | Class::WinCreate);
+        let shared = match function.class {
+            Class::FileOpen | Class::WinCreate => SharedUse::Makes,
+            Class::FileClose | Class::WinFree => SharedUse::Frees,
+            _ if matches!(pattern, Pattern::FileCollective | Pattern::Window) => SharedUse::Uses,
+            _ => SharedUse::Nothing,
+        };
         CategoryRole::Collective(CollectiveRole {
             needs,
             pattern,
-            makes_shared,
+            shared,
         })
     };
     let comes_together = match function.io {
@@ -179,7 +194,7 @@ fn operation(name: &str, prefix: &str) -> CollectiveRole {
     CollectiveRole {
         needs,
         pattern,
-        makes_shared: false,
+        shared: SharedUse::Nothing,
     }
 }
 
