@@ -36,7 +36,9 @@
 //! ```
 
 mod call;
+pub mod clock;
 pub mod communicators;
+pub mod completed;
 mod cursor;
 mod dialect;
 mod encode;

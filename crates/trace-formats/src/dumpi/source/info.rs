@@ -1,9 +1,9 @@
 //! Infos of calls, made of their arguments: partner, tag, amount of data, communicator, root, offset and name, requests.
 
+use super::super::completed::{completed, completes};
 use super::super::functions::{DumpiFunction, FieldCode, FieldShape, MAX_FIELDS};
 use super::super::types::DumpiRecord;
 use super::super::value::FieldValue;
-use super::completed::{completed, completes};
 use trace_model::{COUNTER_SIGN, InfoWriter};
 
 /// Which fields of a function are shown, and how.

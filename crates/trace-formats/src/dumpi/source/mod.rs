@@ -5,9 +5,7 @@
 //! graph topologies without reordering, and from two others are followed, in runs of which all files are there; messages
 //! on others are counted as lost.
 
-mod clock;
 mod collective;
-mod completed;
 mod info;
 mod messages;
 mod rank;
@@ -15,6 +13,7 @@ mod rank;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
+use super::clock::{Axis, Ticker};
 use super::communicators::{
     CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
@@ -24,7 +23,6 @@ use super::read::DumpiReader;
 use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::FieldValue;
 use crate::clog2::states::{CallIdDisplay, FunctionStates};
-use clock::{Axis, Ticker};
 use collective::CollectiveFunctions;
 use info::Shown;
 use messages::{MatchedMessage, MessagesUnderWay};

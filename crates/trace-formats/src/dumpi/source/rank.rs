@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
+use super::super::clock::{Axis, Ticker};
 use super::super::communicators::{Communicators, HandleNames, is_creation};
+use super::super::completed::{CallArgs, completed};
 use super::super::functions::{FUNCTION_ENTER, FUNCTION_EXIT, MAX_FIELDS};
 use super::super::ids;
 use super::super::read::DumpiReader;
 use super::super::stream::DumpiRecords;
 use super::super::types::DumpiRecord;
 use super::super::value::{DumpiStatus, FieldValue};
-use super::clock::{Axis, Ticker};
-use super::completed::{CallArgs, completed};
 use super::info;
 use super::messages::{MessageChannel, MessageEnd, MessagesUnderWay, ReceivePattern};
 use trace_model::Losses;

@@ -1,12 +1,14 @@
 //! The time of a record, as a viewer needs it: on one axis for all ranks, and going on where the 16 bits of the format's
 //! seconds begin anew.
 
-use super::super::types::{ClockSpan, ClockTime, DumpiRecord, Mask};
+use super::types::{ClockSpan, ClockTime, DumpiRecord, Mask};
 
 /// Which times a trace is drawn by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Axis {
+pub enum Axis {
+    /// The wall clock.
     Wall,
+    /// The processor time of the process.
     Cpu,
     /// The number of the record in its file, a second each.
     Count,
@@ -17,7 +19,7 @@ const TURN: i64 = 1 << 16;
 
 /// Start and stop of each record of a file, ns.
 #[derive(Clone, Debug)]
-pub(super) struct Ticker {
+pub struct Ticker {
     axis: Axis,
     turns: i64,
     last: i64,
@@ -25,7 +27,8 @@ pub(super) struct Ticker {
 }
 
 impl Ticker {
-    pub(super) fn new(axis: Axis) -> Self {
+    /// Times of a file on this axis.
+    pub fn new(axis: Axis) -> Self {
         Ticker {
             axis,
             turns: 0,
@@ -34,8 +37,8 @@ impl Ticker {
         }
     }
 
-    /// Start and end of the next record.
-    pub(super) fn times(&mut self, record: &DumpiRecord<'_>) -> (i64, i64) {
+    /// Start and end of the next record, ns.
+    pub fn times(&mut self, record: &DumpiRecord<'_>) -> (i64, i64) {
         const SECOND: i64 = 1_000_000_000;
         let span = match self.axis {
             Axis::Wall => record.wall,

@@ -1,8 +1,8 @@
 //! Arguments of calls, and the requests that calls complete.
 
-use super::super::functions::MAX_FIELDS;
-use super::super::ids;
-use super::super::value::{DumpiStatus, FieldValue};
+use super::functions::MAX_FIELDS;
+use super::ids;
+use super::value::{DumpiStatus, FieldValue};
 
 /// The arguments of a call, by position among the fields of its function.
 #[derive(Clone, Copy)]
@@ -37,10 +37,7 @@ impl CallArgs<'_, '_> {
 }
 
 /// The requests that a call of this function completes, each with its status if that was recorded.
-pub(super) fn completed(
-    id: u16,
-    args: &[FieldValue<'_>; MAX_FIELDS],
-) -> Vec<(u64, Option<DumpiStatus>)> {
+pub fn completed(id: u16, args: &[FieldValue<'_>; MAX_FIELDS]) -> Vec<(u64, Option<DumpiStatus>)> {
     let args = CallArgs(args);
     let list = |at: usize| match args.0[at] {
         FieldValue::Ints(numbers) => numbers.iter().collect(),
@@ -82,7 +79,7 @@ pub(super) fn completed(
 }
 
 /// Whether calls of a function may complete requests.
-pub(super) fn completes(id: u16) -> bool {
+pub fn completes(id: u16) -> bool {
     matches!(
         id,
         ids::WAIT
