@@ -10,21 +10,21 @@ use analysis::correctness::{
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
+use trace_formats::dumpi::clock::{RecordAxis, RecordTicker};
 use trace_formats::dumpi::communicators::{
     CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
+use trace_formats::dumpi::completed::completed;
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FieldCode, FieldMoment, FieldShape, by_id};
 use trace_formats::dumpi::names;
 use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::DumpiRecord;
-use trace_formats::dumpi::value::FieldValue;
+use trace_formats::dumpi::value::{DumpiStatus, FieldValue};
 use trace_formats::dumpi::{DumpiError, DumpiRecords};
 use wrappers::{Class, Function, Table};
 
 /// Wildcard of sources and tags.
 const ANY: i32 = -1;
-/// Seconds after which those of a file begin anew.
-const TURN_SECONDS: i64 = 1 << 16;
 
 /// Checks a run.
 pub fn check(trace: &TraceInput, table: &Table) -> Result<CorrectnessReport, Failure> {
@@ -67,8 +67,7 @@ pub fn check(trace: &TraceInput, table: &Table) -> Result<CorrectnessReport, Fai
             names: HandleNames::default(),
             made: 0,
             zero: first.unwrap_or(0),
-            turns: 0,
-            last: i64::MIN,
+            ticker: RecordTicker::new(RecordAxis::Wall),
             state: ProcessState::new(*rank),
         })
         .collect();
@@ -270,8 +269,7 @@ struct RankWalk<'a> {
     made: u32,
     /// Start of the run, ns.
     zero: i64,
-    turns: i64,
-    last: i64,
+    ticker: RecordTicker,
     state: ProcessState,
 }
 
@@ -284,14 +282,8 @@ impl RankWalk<'_> {
         pass: &mut CorrectnessPass,
     ) -> Option<i64> {
         let record = self.records.next()?.ok()?;
-        let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
-        let turn = TURN_SECONDS * 1_000_000_000;
-        if self.last != i64::MIN && stop + self.turns * turn < self.last - turn / 2 {
-            self.turns += 1;
-        }
-        let time = stop + self.turns * turn;
-        self.last = time;
-        let begin = start + self.turns * turn - self.zero;
+        let (begin, time) = self.ticker.times(&record);
+        let begin = begin - self.zero;
         if let Some(function) = table.get(record.function.name) {
             let place = CallPlace {
                 rank: self.rank,
@@ -329,10 +321,7 @@ impl RankWalk<'_> {
         }
         match function.class {
             Class::Start => call.starts = fields.requests(),
-            Class::Complete => call.completes = fields.completed(),
-            Class::Test if !function.name.starts_with("MPI_Request_get_status") => {
-                call.completes = fields.completed();
-            }
+            Class::Complete | Class::Test => call.completes = fields.completed(),
             _ => {}
         }
         if function.name != "MPI_Comm_get_parent" && function.name != "MPI_File_get_view" {
@@ -421,7 +410,7 @@ impl RankWalk<'_> {
                 tag: tag(["recvtag", "tag"]),
                 bytes: amount("recv"),
             });
-            call.status = fields.statuses().into_iter().next().flatten();
+            call.status = fields.status();
         }
     }
 }
@@ -501,42 +490,30 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn statuses(&self) -> Vec<Option<ReceivedStatus>> {
-        let Some(FieldValue::Statuses(list)) = self.get("statuses").or_else(|| self.get("status"))
-        else {
-            return Vec::new();
-        };
-        let status = list.iter().map(|status| {
-            Some(ReceivedStatus {
-                source: status.source,
-                tag: status.tag,
-                cancelled: status.cancelled != 0,
-            })
-        });
-        status.collect()
+    /// The status of a blocking receive.
+    fn status(&self) -> Option<ReceivedStatus> {
+        match self.get("status")? {
+            FieldValue::Statuses(list) => list.iter().next().map(received),
+            _ => None,
+        }
     }
 
     /// The operations that a call of MPI_Wait, MPI_Test and their families completes.
     fn completed(&self) -> Vec<CompletedOperation> {
-        if self.int("flag") == Some(0) {
-            return Vec::new();
-        }
-        let requests = self.requests();
-        let statuses = self.statuses();
-        let at = |index: i32| usize::try_from(index).ok().and_then(|at| requests.get(at));
-        let chosen: Vec<u64> = match (self.get("index"), self.get("indices")) {
-            (Some(FieldValue::Int(index)), _) => at(index).copied().into_iter().collect(),
-            (_, Some(FieldValue::Ints(list))) => list.iter().filter_map(at).copied().collect(),
-            (None, None) => requests.clone(),
-            _ => Vec::new(),
-        };
-        let with_status = chosen.into_iter().enumerate();
-        with_status
-            .map(|(nth, request)| CompletedOperation {
-                request,
-                status: statuses.get(nth).copied().flatten(),
-                worked: true,
-            })
-            .collect()
+        let done = completed(self.0.function.id, &self.0.arg_array()).into_iter();
+        done.map(|(request, status)| CompletedOperation {
+            request,
+            status: status.map(received),
+            worked: true,
+        })
+        .collect()
+    }
+}
+
+fn received(status: DumpiStatus) -> ReceivedStatus {
+    ReceivedStatus {
+        source: status.source,
+        tag: status.tag,
+        cancelled: status.cancelled != 0,
     }
 }

@@ -5,7 +5,7 @@ use super::types::{ClockSpan, ClockTime, DumpiRecord, Mask};
 
 /// Which times a trace is drawn by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
+pub enum RecordAxis {
     /// The wall clock.
     Wall,
     /// The processor time of the process.
@@ -19,17 +19,17 @@ const TURN: i64 = 1 << 16;
 
 /// Start and stop of each record of a file, ns.
 #[derive(Clone, Debug)]
-pub struct Ticker {
-    axis: Axis,
+pub struct RecordTicker {
+    axis: RecordAxis,
     turns: i64,
     last: i64,
     count: i64,
 }
 
-impl Ticker {
+impl RecordTicker {
     /// Times of a file on this axis.
-    pub fn new(axis: Axis) -> Self {
-        Ticker {
+    pub fn new(axis: RecordAxis) -> Self {
+        RecordTicker {
             axis,
             turns: 0,
             last: i64::MIN,
@@ -41,9 +41,9 @@ impl Ticker {
     pub fn times(&mut self, record: &DumpiRecord<'_>) -> (i64, i64) {
         const SECOND: i64 = 1_000_000_000;
         let span = match self.axis {
-            Axis::Wall => record.wall,
-            Axis::Cpu => record.cpu,
-            Axis::Count => {
+            RecordAxis::Wall => record.wall,
+            RecordAxis::Cpu => record.cpu,
+            RecordAxis::Count => {
                 self.count += 1;
                 return ((self.count - 1) * SECOND, self.count * SECOND);
             }
@@ -70,9 +70,9 @@ impl Ticker {
 
     fn has_time(&self, mask: Mask) -> bool {
         match self.axis {
-            Axis::Wall => mask.has(Mask::WALL),
-            Axis::Cpu => mask.has(Mask::CPU),
-            Axis::Count => true,
+            RecordAxis::Wall => mask.has(Mask::WALL),
+            RecordAxis::Cpu => mask.has(Mask::CPU),
+            RecordAxis::Count => true,
         }
     }
 }

@@ -13,7 +13,7 @@ mod rank;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-use super::clock::{Axis, Ticker};
+use super::clock::{RecordAxis, RecordTicker};
 use super::communicators::{
     CommCreation, CommName, Communicators, HandleNames, ReorderedTopologies, is_creation,
 };
@@ -36,7 +36,7 @@ use trace_model::{
 pub struct DumpiSource<'a> {
     files: Vec<RankFile<'a>>,
     definitions: Definitions,
-    axis: Axis,
+    axis: RecordAxis,
     comms: Communicators,
     /// By number of the function what is shown of its calls.
     shown: Vec<Shown>,
@@ -118,16 +118,16 @@ impl<'a> DumpiSource<'a> {
     ) -> Self {
         let any = |bit: u8| surveys.iter().any(|survey| survey.masks & bit != 0);
         let axis = if any(Mask::WALL) {
-            Axis::Wall
+            RecordAxis::Wall
         } else if any(Mask::CPU) {
             losses.add(
                 "trace without wall times, drawn by the processes' cpu times",
                 1,
             );
-            Axis::Cpu
+            RecordAxis::Cpu
         } else {
             losses.add("trace without times, drawn with a second for each call", 1);
-            Axis::Count
+            RecordAxis::Count
         };
         let creations: Vec<(u32, Vec<CommCreation>)> = opened
             .iter()
@@ -452,7 +452,10 @@ impl FileSurvey {
     fn of(reader: &DumpiReader<'_>, collective: &CollectiveFunctions) -> Result<Self, DumpiError> {
         let mut survey = FileSurvey::default();
         let mut names = HandleNames::default();
-        let mut tickers = [Ticker::new(Axis::Wall), Ticker::new(Axis::Cpu)];
+        let mut tickers = [
+            RecordTicker::new(RecordAxis::Wall),
+            RecordTicker::new(RecordAxis::Cpu),
+        ];
         let mut last_thread = None;
         let mut last_function = None;
         for record in reader.records() {
@@ -524,15 +527,15 @@ fn is_corrected(file: &RankFile<'_>) -> bool {
 fn align(
     files: &mut [RankFile<'_>],
     surveys: &[FileSurvey],
-    axis: Axis,
+    axis: RecordAxis,
     losses: &mut Losses,
 ) -> i64 {
     let nth = match axis {
-        Axis::Wall => 0,
-        Axis::Cpu => 1,
-        Axis::Count => return 0,
+        RecordAxis::Wall => 0,
+        RecordAxis::Cpu => 1,
+        RecordAxis::Count => return 0,
     };
-    if axis == Axis::Wall {
+    if axis == RecordAxis::Wall {
         let mut inits: HashMap<Vec<u8>, i64> = HashMap::new();
         let host = |file: &RankFile<'_>| {
             let header = file.reader.header();

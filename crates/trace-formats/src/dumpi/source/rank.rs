@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::clock::{Axis, Ticker};
+use super::super::clock::{RecordAxis, RecordTicker};
 use super::super::communicators::{Communicators, HandleNames, is_creation};
 use super::super::completed::{CallArgs, completed};
 use super::super::functions::{FUNCTION_ENTER, FUNCTION_EXIT, MAX_FIELDS};
@@ -49,7 +49,7 @@ pub(super) struct RankWalk<'a> {
     pub(super) rank: u32,
     pub(super) place: usize,
     records: DumpiRecords<'a>,
-    ticker: Ticker,
+    ticker: RecordTicker,
     pub(super) next: Option<NextCall<'a>>,
     pub(super) failed: Option<super::super::DumpiError>,
     pub(super) names: HandleNames,
@@ -71,12 +71,12 @@ fn process(rank: i32) -> bool {
 const ANY: i32 = -1;
 
 impl<'a> RankWalk<'a> {
-    pub(super) fn new(rank: u32, place: usize, reader: &DumpiReader<'a>, axis: Axis) -> Self {
+    pub(super) fn new(rank: u32, place: usize, reader: &DumpiReader<'a>, axis: RecordAxis) -> Self {
         let mut walk = RankWalk {
             rank,
             place,
             records: reader.records(),
-            ticker: Ticker::new(axis),
+            ticker: RecordTicker::new(axis),
             next: None,
             failed: None,
             names: HandleNames::default(),
