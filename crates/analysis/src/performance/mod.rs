@@ -80,6 +80,12 @@ impl<'a> PerformanceCollector<'a> {
         }
     }
 
+    /// Keeps what the lowest rank does, to find iterations in it.
+    fn watch(&mut self) {
+        let pass = &mut self.pass;
+        pass.watched = WatchedRank::lowest(&pass.lanes, pass.comms.len());
+    }
+
     /// Takes the next drawable in order of beginnings.
     pub fn put(&mut self, drawable: &Drawable<'_>) {
         self.pass.put(drawable);
@@ -139,6 +145,28 @@ pub fn ranges_of_state(source: &dyn Source, name: &str) -> Result<Option<Vec<Tim
     Ok(Some(ranges))
 }
 
+/// The ranges of time of the phases, which [`ProgramPhases`] numbers from 1; none if the program has no main loop.
+///
+/// # Errors
+/// The errors of the source, and of temporary files where its drawables are not in order of their beginnings.
+#[cfg(feature = "spill")]
+pub fn ranges_of_phases(
+    source: &dyn Source,
+    options: &PerformanceOptions,
+) -> Result<Vec<TimeBBox>, Stop> {
+    let mut collector = PerformanceCollector::new(source.definitions(), options);
+    collector.watch();
+    for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
+        collector.put(drawable);
+        Ok(())
+    })?;
+    let mut pass = collector.pass;
+    pass.finish();
+    Ok(pass
+        .take_phases()
+        .map_or(Vec::new(), |phases| phases.ranges))
+}
+
 /// The names of the program's own states, each once, in order.
 pub fn regions(definitions: &Definitions) -> Vec<String> {
     let finder = role::RoleFinder::new();
@@ -160,8 +188,7 @@ pub fn analyse_in_order<E>(
     mut pass: impl FnMut(&mut dyn FnMut(&Drawable<'_>)) -> Result<(), E>,
 ) -> Result<PerformanceReport, E> {
     let mut collector = PerformanceCollector::new(definitions, options);
-    let first = &mut collector.pass;
-    first.watched = WatchedRank::lowest(&first.lanes, first.comms.len());
+    collector.watch();
     pass(&mut |drawable| collector.put(drawable))?;
     let mut first = collector.pass;
     first.finish();

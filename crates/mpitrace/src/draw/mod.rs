@@ -51,7 +51,7 @@ pub struct Arguments {
     timelines: Option<TimelineSelection>,
     /// Draw only this: the window and the timelines in which it happens. A --window that is given counts more
     #[arg(long, value_enum, value_name = "WHAT")]
-    focus: Option<Focus>,
+    focus: Option<PictureSubject>,
     /// Size in pixels [default: 1600 wide, as high as needed]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
@@ -70,7 +70,7 @@ pub struct Arguments {
 
 /// What a picture can be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Focus {
+enum PictureSubject {
     /// Calls of MPI-IO, file operations, servers and devices
     Io,
 }
@@ -165,7 +165,7 @@ fn draw(
         Some(lines) => NamedTimelines::new(lines.iter()),
         None => NamedTimelines::new(reader.lines().values()),
     };
-    if arguments.focus == Some(Focus::Io) {
+    if arguments.focus == Some(PictureSubject::Io) {
         let asked = arguments.window.is_some().then_some(window);
         let found = focus::io(bytes, name, asked)?;
         timelines = timelines.with_lines(&found.lines);

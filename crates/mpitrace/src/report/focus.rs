@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::trace_files::losses::failure;
-use analysis::performance::{self, PerformanceOptions, PerformanceReport};
+use analysis::performance::{self, PerformanceOptions};
 use std::str::FromStr;
 use trace_model::{Source, TimeBBox};
 
@@ -69,8 +69,8 @@ impl FocusChoice {
                     focus: window.clone(),
                     ..PerformanceOptions::default()
                 };
-                let report = performance::analyse(source, &options).map_err(failure)?;
-                phases(name, &report, *first, *last)?
+                let all = performance::ranges_of_phases(source, &options).map_err(failure)?;
+                phases(name, &all, *first, *last)?
             }
         };
         let cut = |range: TimeBBox| match self.window {
@@ -122,25 +122,17 @@ fn no_region(name: &str, region: &str, source: &dyn Source) -> Failure {
     Failure::Call(format!("{name}: no state '{region}'; {there}"))
 }
 
-/// The ranges of phases that a report has found.
+/// The ranges of some of these phases, those that touch as one.
 fn phases(
     name: &str,
-    report: &PerformanceReport,
+    all: &[TimeBBox],
     first: usize,
     last: usize,
 ) -> Result<Vec<TimeBBox>, Failure> {
-    let phases = report
-        .phases
-        .as_ref()
-        .map_or(&[][..], |found| &found.phases);
-    let range = |phase: &performance::SpanTimes| TimeBBox {
-        earliest: phase.from,
-        latest: phase.to,
-    };
-    match phases.get(first - 1..last) {
+    match all.get(first - 1..last) {
         Some(phases) => {
             let mut ranges: Vec<TimeBBox> = Vec::new();
-            for range in phases.iter().map(range) {
+            for &range in phases {
                 match ranges.last_mut() {
                     Some(before) if before.latest >= range.earliest => before.latest = range.latest,
                     _ => ranges.push(range),
@@ -148,12 +140,12 @@ fn phases(
             }
             Ok(ranges)
         }
-        None if phases.is_empty() => Err(Failure::Call(format!(
+        None if all.is_empty() => Err(Failure::Call(format!(
             "{name}: no phases: the program repeats nothing that takes most of the time"
         ))),
         None => Err(Failure::Call(format!(
             "{name}: no phase {last}; the phases are 1 to {}",
-            phases.len()
+            all.len()
         ))),
     }
 }

@@ -64,12 +64,7 @@ impl Page {
 fn time(page: &mut Page, report: &PerformanceReport) {
     let time = &report.time;
     page.head("Where the time goes                       all ranks     share");
-    for (what, seconds) in [
-        ("computing", time.computing),
-        ("waiting for other ranks", time.waiting),
-        ("MPI: transfer and overhead", time.transfer),
-        ("files", time.files),
-    ] {
+    for (what, _, seconds) in words::uses(time) {
         let share = time.share(seconds);
         if seconds > 0.0 {
             let bar = "█".repeat((share * 16.0).round() as usize);
@@ -83,37 +78,11 @@ fn time(page: &mut Page, report: &PerformanceReport) {
 }
 
 fn efficiencies(page: &mut Page, report: &PerformanceReport) {
-    let found = &report.efficiencies;
     page.head("Efficiency");
-    let mut line = |indent: usize, name: &str, value: f64, text: &str| {
-        let name = format!("{}{name}", "  ".repeat(indent));
+    for (depth, name, value, text) in words::efficiencies(report) {
+        let name = format!("{}{name}", "  ".repeat(depth));
         page.line(&format!("  {name:<36} {:>8}  {text}", percent(value)));
-    };
-    line(
-        0,
-        "parallel efficiency",
-        found.parallel,
-        "mean computing / time",
-    );
-    line(
-        1,
-        "load balance",
-        found.load_balance,
-        "mean / longest computing",
-    );
-    line(
-        1,
-        "communication efficiency",
-        found.communication,
-        "longest computing / time",
-    );
-    line(
-        2,
-        "serialisation",
-        found.serialisation,
-        "ranks wait for each other's work",
-    );
-    line(2, "transfer", found.transfer, "data on its way, MPI itself");
+    }
 }
 
 fn waits(page: &mut Page, report: &PerformanceReport) {

@@ -3,7 +3,7 @@
 use super::focus::FocusChoice;
 use crate::terminal::units::counted;
 use analysis::performance::words::{did, rank};
-use analysis::performance::{PerformanceReport, ProgramPhases, WhatIf};
+use analysis::performance::{PerformanceReport, ProgramPhases, TimeByUse, WhatIf};
 use trace_model::units::{digits, duration, percent};
 
 /// Efficiencies above this need no attention.
@@ -97,6 +97,50 @@ pub fn verdict(report: &PerformanceReport) -> String {
         ));
     }
     text
+}
+
+/// Efficiencies as a tree: depth, name, value, and what it is.
+pub fn efficiencies(report: &PerformanceReport) -> [(usize, &'static str, f64, &'static str); 5] {
+    let found = &report.efficiencies;
+    [
+        (
+            0,
+            "parallel efficiency",
+            found.parallel,
+            "mean computing / time",
+        ),
+        (
+            1,
+            "load balance",
+            found.load_balance,
+            "mean / longest computing",
+        ),
+        (
+            1,
+            "communication efficiency",
+            found.communication,
+            "longest computing / time",
+        ),
+        (
+            2,
+            "serialisation",
+            found.serialisation,
+            "ranks wait for each other's work",
+        ),
+        (2, "transfer", found.transfer, "data on its way, MPI itself"),
+    ]
+}
+
+/// Uses of time: what each is, its short name, seconds.
+pub fn uses(time: &TimeByUse) -> [(&'static str, &'static str, f64); 4] {
+    time.uses().map(|(name, seconds)| {
+        let words = match name {
+            "waiting" => "waiting for other ranks",
+            "transfer" => "MPI: transfer and overhead",
+            other => other,
+        };
+        (words, name, seconds)
+    })
 }
 
 /// What a replay under another assumption shows.

@@ -1,5 +1,6 @@
 //! Pictures of numbers for the page: bars, time by use over time, phases, matrices.
 
+use crate::report::words;
 use analysis::performance::{RankTimes, SpanTimes, TimeByUse};
 use maud::{Markup, html};
 use trace_model::units::{duration, percent};
@@ -19,21 +20,11 @@ const RANK_COLORS: [&str; 8] = [
     "#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c",
 ];
 
-/// The uses of time: name, class of the style sheet, seconds.
-pub fn uses(time: &TimeByUse) -> [(&'static str, &'static str, f64); 4] {
-    [
-        ("computing", "computing", time.computing),
-        ("waiting for other ranks", "waiting", time.waiting),
-        ("MPI: transfer and overhead", "transfer", time.transfer),
-        ("files", "files", time.files),
-    ]
-}
-
 /// What the colours stand for.
 pub fn legend() -> Markup {
     html! {
         p.legend.faint {
-            @for (name, class, _) in uses(&TimeByUse::default()) { span { span.key.(class) { } (name) } }
+            @for (name, class, _) in words::uses(&TimeByUse::default()) { span { span.key.(class) { } (name) } }
         }
     }
 }
@@ -57,7 +48,7 @@ fn pixels(value: f64) -> String {
 /// A bar that is divided by use.
 pub fn use_bar(time: &TimeByUse) -> Markup {
     let mut at = 0.0;
-    let parts = uses(time).map(|(name, class, seconds)| {
+    let parts = words::uses(time).map(|(name, class, seconds)| {
         let (from, width) = (at, WIDTH * time.share(seconds));
         at += width;
         (name, class, seconds, from, width)
@@ -87,7 +78,7 @@ pub fn share_bar(share: f64) -> Markup {
 /// A column of a picture over time that is divided by use, with the lowest part at `bottom`. `height` is that of all of it.
 fn use_column(time: &TimeByUse, left: f64, width: f64, bottom: f64, height: f64) -> Markup {
     let mut at = bottom;
-    let parts = uses(time).map(|(name, class, seconds)| {
+    let parts = words::uses(time).map(|(name, class, seconds)| {
         let part = height * time.share(seconds);
         at -= part;
         (name, class, seconds, at, part)
@@ -146,15 +137,10 @@ fn time_axis(from: f64, to: f64, y: f64) -> Markup {
     }
 }
 
-/// Lengths of phases, divided by use.
-pub fn phases(phases: &[SpanTimes]) -> Markup {
+/// Lengths of phases, divided by use, with their median.
+pub fn phases(phases: &[SpanTimes], median: f64) -> Markup {
     let each = phases.len().div_ceil(MAX_BARS).max(1);
     let longest = phases.iter().map(|phase| phase.seconds).fold(0.0, f64::max);
-    let mut lengths: Vec<f64> = phases.iter().map(|phase| phase.seconds).collect();
-    lengths.sort_by(f64::total_cmp);
-    let Some(&median) = lengths.get(lengths.len() / 2) else {
-        return html! {};
-    };
     // One phase that takes very long would make all others flat.
     let top = longest.min(4.0 * median).max(f64::MIN_POSITIVE);
     let width = (WIDTH - LEFT) / phases.len().div_ceil(each) as f64;

@@ -79,7 +79,7 @@ fn time(report: &PerformanceReport) -> Markup {
             table {
                 thead { tr { th { } th.number { "all ranks" } th.number { "share" } } }
                 tbody {
-                    @for (name, class, seconds) in charts::uses(time) {
+                    @for (name, class, seconds) in words::uses(time) {
                         @if seconds > 0.0 {
                             tr {
                                 td { span.key.(class) { } (name) }
@@ -95,40 +95,12 @@ fn time(report: &PerformanceReport) -> Markup {
 }
 
 fn efficiencies(report: &PerformanceReport) -> Markup {
-    let found = &report.efficiencies;
-    let rows = [
-        (
-            0,
-            "parallel efficiency",
-            found.parallel,
-            "mean computing / time",
-        ),
-        (
-            1,
-            "load balance",
-            found.load_balance,
-            "mean / longest computing",
-        ),
-        (
-            1,
-            "communication efficiency",
-            found.communication,
-            "longest computing / time",
-        ),
-        (
-            2,
-            "serialisation",
-            found.serialisation,
-            "ranks wait for each other's work",
-        ),
-        (2, "transfer", found.transfer, "data on its way, MPI itself"),
-    ];
     html! {
         div {
             h3 { "Efficiency" }
             table {
                 tbody {
-                    @for (depth, name, value, text) in rows {
+                    @for (depth, name, value, text) in words::efficiencies(report) {
                         tr {
                             td style={ "padding-left:" (depth) "em" } { (name) }
                             td.number { (percent(value)) }
@@ -161,10 +133,8 @@ fn over_time(report: &PerformanceReport) -> Markup {
 fn waits(report: &PerformanceReport, pictures: &TimelinePictures<'_>) -> Result<Markup, Failure> {
     let shown = report.waits.iter().filter(|group| group.share >= MIN_SHARE);
     let shown: Vec<_> = shown.take(MAX_ROWS).collect();
-    let mut figures = Vec::new();
-    for group in shown.iter().take(MAX_PICTURES) {
-        figures.push((group, pictures.of_wait(group)?));
-    }
+    let pictured = &shown[..shown.len().min(MAX_PICTURES)];
+    let figures = pictured.iter().zip(pictures.of_waits(pictured)?);
     Ok(html! {
         section {
             h2 { "Waits" }
@@ -193,7 +163,7 @@ fn waits(report: &PerformanceReport, pictures: &TimelinePictures<'_>) -> Result<
                         }
                     }
                 }
-                @for (group, picture) in &figures {
+                @for (group, picture) in figures {
                     figure {
                         (picture)
                         figcaption {
@@ -273,7 +243,7 @@ fn phases(found: &ProgramPhases) -> Markup {
         section {
             h2 { "Phases" }
             ul { @for sentence in words::phases(found) { li { (sentence) } } }
-            (charts::phases(&found.phases))
+            (charts::phases(&found.phases, found.median_seconds))
             (charts::legend())
             p.faint { "Length of each phase, divided by use as the time of its ranks is. The line is the median." }
         }

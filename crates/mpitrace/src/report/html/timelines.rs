@@ -8,7 +8,7 @@ use analysis::performance::WaitGroup;
 use maud::{Markup, html};
 use std::path::PathBuf;
 use trace_formats::slog2::{Slog2Error, Slog2Reader, TimeBBox};
-use trace_model::{Actor, lane_of};
+use trace_model::{Actor, Line, lane_of};
 use viewer_core::{
     ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, WindowContent,
 };
@@ -39,53 +39,61 @@ impl<'t> TimelinePictures<'t> {
         })
     }
 
-    /// The longest wait of a group: who waits, who is waited for, and whom that is due to.
-    pub fn of_wait(&self, group: &WaitGroup) -> Result<Markup, Failure> {
+    /// The longest wait of each group: who waits, who is waited for, and whom that is due to.
+    pub fn of_waits(&self, groups: &[&WaitGroup]) -> Result<Vec<Markup>, Failure> {
         let failed = |error: Slog2Error| Failure::in_file(error, &self.name);
         let bytes: &[u8] = match &self.converted {
             Some(converted) => &converted.input,
             None => self.trace.bytes(),
         };
         let reader = Slog2Reader::new(bytes).map_err(failed)?;
-        let mut ranks = vec![group.longest.rank, group.culprit, group.cause_rank];
-        ranks.sort_unstable();
-        ranks.dedup();
         let own_lines = reader.lines();
-        let lines: Vec<_> = match &self.converted {
+        let lines: Vec<&Line> = match &self.converted {
             Some(converted) => converted.lines.iter().collect(),
             None => own_lines.values().collect(),
         };
-        let timelines = ranks.into_iter().map(|rank| {
-            let own = lines.iter().filter(|line| {
-                matches!(lane_of(line).actor, Actor::Rank(_))
-                    && line.rank == rank
-                    && line.thread == 0
-            });
-            (format!("rank {rank}"), own.map(|line| line.id).collect())
-        });
-        let timelines = NamedTimelines::named(timelines);
-        let longest = &group.longest;
-        let margin = MARGIN * (longest.to - longest.from);
-        let window = TimeBBox {
-            earliest: longest.from - margin,
-            latest: longest.to + margin,
-        };
-        let wanted = ContentRequest {
-            width: WIDTH,
-            ..ContentRequest::default()
-        };
-        let content = WindowContent::read(&reader, timelines, window, &wanted).map_err(failed)?;
-        let look = PictureStyle {
-            width: WIDTH,
-            height: None,
-            theme: Theme::Light,
-            title: String::new(),
-        };
-        let svg = viewer_core::svg::write(&PictureLayout::new(&content, &look));
-        Ok(html! {
-            img alt={ "timelines of the ranks round the wait" } src=(data_uri(&svg));
-        })
+        let pictures = groups.iter().map(|group| picture(&reader, &lines, group));
+        pictures.collect::<Result<_, _>>().map_err(failed)
     }
+}
+
+/// The longest wait of a group in a trace with these lines.
+fn picture(
+    reader: &Slog2Reader<'_>,
+    lines: &[&Line],
+    group: &WaitGroup,
+) -> Result<Markup, Slog2Error> {
+    let mut ranks = vec![group.longest.rank, group.culprit, group.cause_rank];
+    ranks.sort_unstable();
+    ranks.dedup();
+    let timelines = ranks.into_iter().map(|rank| {
+        let own = lines.iter().filter(|line| {
+            matches!(lane_of(line).actor, Actor::Rank(_)) && line.rank == rank && line.thread == 0
+        });
+        (format!("rank {rank}"), own.map(|line| line.id).collect())
+    });
+    let timelines = NamedTimelines::named(timelines);
+    let longest = &group.longest;
+    let margin = MARGIN * (longest.to - longest.from);
+    let window = TimeBBox {
+        earliest: longest.from - margin,
+        latest: longest.to + margin,
+    };
+    let wanted = ContentRequest {
+        width: WIDTH,
+        ..ContentRequest::default()
+    };
+    let content = WindowContent::read(reader, timelines, window, &wanted)?;
+    let look = PictureStyle {
+        width: WIDTH,
+        height: None,
+        theme: Theme::Light,
+        title: String::new(),
+    };
+    let svg = viewer_core::svg::write(&PictureLayout::new(&content, &look));
+    Ok(html! {
+        img alt="timelines of the ranks round the wait" src=(data_uri(&svg));
+    })
 }
 
 /// A picture as part of a page: in a place of its own, so that nothing in it means anything outside.
