@@ -23,7 +23,7 @@ pub struct CallPlace {
     pub start: f64,
 }
 
-/// The other end of a message as a call names it.
+/// Partner in a message, as a call names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// MPI_PROC_NULL: there is no message.

@@ -50,11 +50,11 @@ pub enum WaitsFor {
 /// What a rank does at the end of the trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum RankEnd {
-    /// It computes, or its last call is over.
+    /// The rank computes, or its last call is over.
     Outside,
-    /// It is in a call that has not ended, and waits.
+    /// The rank is in a call that has not ended, and waits.
     In(CallPlace, WaitsFor),
-    /// It has come to MPI_Finalize, or has ended.
+    /// The rank has come to MPI_Finalize, or has ended.
     Finished,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct StuckRank {
 /// Ranks that are stuck.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deadlock {
-    /// Those that wait for each other in a circle; or a chain that ends at a rank that has come to MPI_Finalize.
+    /// Ranks that wait for each other in a circle; or a chain that ends at a rank that has come to MPI_Finalize.
     pub circle: Vec<StuckRank>,
     /// Whether it is a circle.
     pub is_circle: bool,

@@ -1,4 +1,4 @@
-//! Which functions ranks call together.
+//! Functions that ranks call together, and what they come together on.
 
 use crate::together::ON_OBJECTS;
 use wrappers::{Class, Function, Kind, Phase};

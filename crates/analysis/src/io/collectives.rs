@@ -36,7 +36,7 @@ pub struct Collectives {
     pub overwriting: u64,
     /// Bytes that blocking collective calls asked for.
     pub bytes: u64,
-    /// Those that each rank executed by itself although the data interleave.
+    /// Collective accesses that each rank executed by itself although the data interleave.
     pub independent: MadeIndependent,
     /// Waits of each rank.
     pub ranks: BTreeMap<u32, RankWaits>,

@@ -20,7 +20,7 @@ pub struct OwnFileCalls {
     pub others: Part,
     /// Files that the program opened.
     pub files: u64,
-    /// Those of them that no seen call has read or written.
+    /// Files that the program opened and that no seen call has read or written.
     pub unseen_files: u64,
 }
 

@@ -58,19 +58,19 @@ pub(super) struct IndependentAccess {
 pub struct AccessPattern {
     /// All of them.
     pub all: Part,
-    /// Those below [`SMALL`].
+    /// Accesses below [`SMALL`].
     pub small: Part,
-    /// Those that do not begin and end at multiples of [`BLOCK`].
+    /// Accesses that do not begin and end at multiples of [`BLOCK`].
     pub unaligned: Part,
-    /// Those of several pieces.
+    /// Accesses of several pieces.
     pub in_pieces: Part,
-    /// Those that begin where the one before ended.
+    /// Accesses that begin where the one before ended.
     pub consecutive: Part,
-    /// Those as far from the one before as that was from its predecessor.
+    /// Accesses as far from the one before as that was from its predecessor.
     pub strided: Part,
-    /// Those that lie before the one before, or at another distance behind it than that one had.
+    /// Accesses that lie before the one before, or at another distance behind it than that one had.
     pub random: Part,
-    /// Those of which every byte was accessed before by this rank, and not written since then.
+    /// Accesses of which every byte was accessed before by this rank, and not written since then.
     pub again: Part,
     /// Number of accesses by size, of the first 64 sizes.
     pub sizes: BTreeMap<u64, u64>,

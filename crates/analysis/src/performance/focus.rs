@@ -36,7 +36,7 @@ impl Focus {
         }
     }
 
-    /// Its ranges in order.
+    /// Ranges of the focus in order.
     pub(super) fn ranges(&self) -> Vec<TimeBBox> {
         let mut ranges = Vec::new();
         self.parts(self.from, self.to, |earliest, latest| {
@@ -78,7 +78,7 @@ impl Focus {
         }
     }
 
-    /// Its length, seconds.
+    /// Length of the focus, seconds.
     pub(super) fn seconds(&self) -> f64 {
         self.within(self.from, self.to)
     }

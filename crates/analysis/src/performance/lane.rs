@@ -25,7 +25,7 @@ pub(super) struct OpenState {
     pub serial: u64,
     pub category: u32,
     pub role: CategoryRole,
-    /// Its places in the rows of what the watched rank does.
+    /// Places of the state in the rows of what the watched rank does.
     pub happenings: [Option<u32>; 2],
 }
 

@@ -238,7 +238,7 @@ pub struct RegionTimes {
 pub struct CommunicatorTimes {
     /// Number in the trace; 0 is MPI_COMM_WORLD.
     pub communicator: i32,
-    /// Its ranks.
+    /// Number of the communicator's ranks.
     pub ranks: u32,
     /// Number of calls.
     pub calls: u64,

@@ -160,7 +160,7 @@ impl<'r> ReportPair<'r> {
         table
     }
 
-    /// Those that changed most, the largest change first.
+    /// Entries that changed most, the largest change first.
     fn largest<K: Ord>(self, times: BTreeMap<K, [f64; 2]>) -> Vec<(K, [f64; 2])> {
         let least = self.least();
         let mut times: Vec<(K, [f64; 2])> = times.into_iter().collect();

@@ -52,7 +52,7 @@ pub struct FocusChoice {
 }
 
 impl FocusChoice {
-    /// Its ranges of time in a trace of this name. None is the time between MPI_Init and MPI_Finalize.
+    /// Ranges of time of the choice in a trace of this name. None is the time between MPI_Init and MPI_Finalize.
     ///
     /// # Errors
     /// There is no such region or phase, or the source is bad.

@@ -1,4 +1,4 @@
-//! The same bytes read or written again, by one rank or by several.
+//! Bytes that are read or written again, by one rank or by several.
 
 use super::{Evidence, FEW, IoFinding, Sureness, counted};
 use crate::io::Sharing;

@@ -33,9 +33,9 @@ const LARGE: u64 = 1 << 20;
 pub enum Sureness {
     /// The trace shows that the work is not needed.
     Sure,
-    /// It costs less on most systems.
+    /// Another way costs less on most systems.
     Likely,
-    /// It depends on what the trace does not show.
+    /// Whether another way costs less depends on what the trace does not show.
     Possible,
 }
 
