@@ -17,6 +17,7 @@ mod pass;
 mod phases;
 mod repetition;
 mod report;
+mod report_builder;
 mod request_info;
 mod role;
 mod shared;
@@ -32,7 +33,7 @@ use clocks::{Assumption, BALANCED, FASTER, IDEAL, REPLAYS};
 use critical_path::{PathPiece, PathProfile};
 use lane::ThreadLane;
 use pass::WaitPass;
-use report::SecondOutcome;
+use report_builder::SecondOutcome;
 use spans::Spans;
 use std::collections::BTreeSet;
 #[cfg(feature = "spill")]
@@ -95,7 +96,7 @@ impl<'a> PerformanceCollector<'a> {
     pub fn finish(mut self) -> PerformanceReport {
         self.pass.finish();
         let path = self.pass.take_path();
-        report::build(self.definitions, &self.pass, None, &path)
+        report_builder::build(self.definitions, &self.pass, None, &path)
     }
 }
 
@@ -216,7 +217,12 @@ pub fn analyse_in_order<E>(
         phases,
         slowest,
     };
-    Ok(report::build(definitions, &first, Some(&outcome), &path))
+    Ok(report_builder::build(
+        definitions,
+        &first,
+        Some(&outcome),
+        &path,
+    ))
 }
 
 impl WaitPass<'_> {

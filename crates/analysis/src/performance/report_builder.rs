@@ -1,0 +1,464 @@
+//! Puts what the two passes found into the report.
+
+use super::clocks::{BALANCED, FASTER, IDEAL, MEASURED};
+use super::critical_path::PathPiece;
+use super::history::RootCause;
+use super::pass::WaitPass;
+use super::phases::{PhaseRanges, ProgramPhases};
+use super::report::{
+    ActivityOnPath, ActivityTime, CommunicatorTimes, FocusTimes, PerformanceReport, PlaceInTrace,
+    RankOnPath, RankTimes, RegionTimes, RootCauseSum, WaitGroup, WhatIf,
+};
+use super::span_times::{Efficiencies, SpanTimes};
+use super::spans::{Span, Spans};
+use super::use_times::{TimeByUse, UseSums};
+use super::wait::Wait;
+use std::collections::BTreeMap;
+use trace_model::Definitions;
+
+/// What the second pass found.
+pub(super) struct SecondOutcome<'a> {
+    pub pass: WaitPass<'a>,
+    pub phases: Option<PhaseRanges>,
+    pub phase_spans: Option<Spans>,
+    pub part_spans: Option<Spans>,
+    /// Category of the program's own state with the most time.
+    pub slowest: Option<u32>,
+}
+
+/// A part of a whole; 0 of nothing.
+fn part(of: f64, whole: f64) -> f64 {
+    if whole > 0.0 { of / whole } else { 0.0 }
+}
+
+/// The lane that a path is on for most of the time between two times.
+fn longest_on_path(path: &[PathPiece], from: f64, to: f64) -> Option<u32> {
+    let first = path.partition_point(|piece| piece.to <= from);
+    let mut seconds: BTreeMap<u32, f64> = BTreeMap::new();
+    for piece in path[first..].iter().take_while(|piece| piece.from < to) {
+        *seconds.entry(piece.lane).or_default() += piece.to.min(to) - piece.from.max(from);
+    }
+    let longest = seconds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    longest.map(|(lane, _)| lane)
+}
+
+/// Puts the results of the two passes into one report.
+pub(super) fn build(
+    definitions: &Definitions,
+    first: &WaitPass<'_>,
+    second: Option<&SecondOutcome<'_>>,
+    path: &[PathPiece],
+) -> PerformanceReport {
+    let builder = ReportBuilder {
+        pass: first,
+        seconds: first.focus.seconds(),
+    };
+    let phases = second.and_then(|second| {
+        let (ranges, spans) = (second.phases.as_ref()?, second.phase_spans.as_ref()?);
+        let (phases, name) = (builder.spans(spans, path), |nth| builder.name(nth));
+        Some(ProgramPhases::of(
+            ranges,
+            spans,
+            phases,
+            builder.seconds,
+            name,
+        ))
+    });
+    let parts = second.and_then(|second| second.part_spans.as_ref());
+    PerformanceReport {
+        program: definitions.program.clone(),
+        ranks: builder.mains().count(),
+        threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
+        hosts: definitions.hosts(),
+        drawables: first.counts.drawables,
+        calls: first.counts.calls,
+        messages: first.counts.messages,
+        message_bytes: first.counts.message_bytes,
+        focus: builder.focus(),
+        time: builder.time(),
+        activities: builder.activities(),
+        efficiencies: builder.efficiencies(),
+        waits: builder.waits(),
+        root_causes: builder.root_causes(),
+        path_ranks: builder.path_ranks(path),
+        path_activities: second.map_or(Vec::new(), |second| builder.path_activities(&second.pass)),
+        what_if: second.map_or(Vec::new(), |second| builder.what_if(second)),
+        phases,
+        over_time: parts.map_or(Vec::new(), |parts| builder.spans(parts, path)),
+        by_rank: builder.by_rank(),
+        by_region: builder.by_region(),
+        by_communicator: builder.by_communicator(),
+        pairs: first.pairs.matrix(),
+        notes: builder.notes(),
+    }
+}
+
+/// How ranks computed in a span of time; seconds.
+struct SpanComputing {
+    seconds: f64,
+    /// Of all ranks.
+    all: f64,
+    longest: f64,
+    longest_rank: i32,
+    /// Length of a replay in which data moves in no time.
+    ideal: f64,
+}
+
+struct ReportBuilder<'p, 'a> {
+    pass: &'p WaitPass<'a>,
+    /// Length of the focus.
+    seconds: f64,
+}
+
+impl ReportBuilder<'_, '_> {
+    fn mains(&self) -> impl Iterator<Item = &super::lane::ThreadLane> {
+        self.pass.lanes.iter().filter(|lane| lane.is_main())
+    }
+
+    /// Time of all ranks together.
+    fn all(&self) -> f64 {
+        self.seconds * self.mains().count() as f64
+    }
+
+    fn name(&self, category: u32) -> String {
+        let category = self.pass.categories.get(category as usize);
+        category.map_or_else(String::new, |category| category.name.to_str().into_owned())
+    }
+
+    fn rank(&self, lane: u32) -> (i32, i32) {
+        let lane = self.pass.lanes.get(lane as usize);
+        lane.map_or((0, 0), |lane| (lane.rank, lane.thread))
+    }
+
+    fn focus(&self) -> FocusTimes {
+        let focus = &self.pass.focus;
+        let bounds = self.pass.bounds;
+        FocusTimes {
+            from: focus.from,
+            to: focus.to,
+            seconds: self.seconds,
+            ranges: focus.ranges().len(),
+            before: (focus.from - bounds.earliest).max(0.0),
+            after: (bounds.latest - focus.to).max(0.0),
+            is_between_init_and_finalize: focus.is_automatic && focus.has_begin && focus.has_end,
+        }
+    }
+
+    fn time(&self) -> TimeByUse {
+        let mut sums = UseSums::default();
+        self.mains().for_each(|lane| sums.add(&lane.sums));
+        sums.of_all(self.all())
+    }
+
+    fn activities(&self) -> Vec<ActivityTime> {
+        let all = self.all();
+        let times = (0..).zip(&self.pass.times);
+        let mut activities: Vec<ActivityTime> = times
+            .filter(|(_, time)| time.exclusive > 0.0)
+            .map(|(category, time)| ActivityTime {
+                activity: Some(self.name(category)),
+                count: time.count,
+                seconds: time.exclusive,
+                share: part(time.exclusive, all),
+            })
+            .collect();
+        let used = self.pass.lanes.iter().filter(|lane| lane.is_used);
+        let in_states: f64 = activities.iter().map(|activity| activity.seconds).sum();
+        let computing = (self.seconds * used.count() as f64 - in_states).max(0.0);
+        activities.push(ActivityTime {
+            activity: None,
+            count: 0,
+            seconds: computing,
+            share: part(computing, all),
+        });
+        activities.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        activities
+    }
+
+    fn efficiencies(&self) -> Efficiencies {
+        let computing = |lane: &super::lane::ThreadLane| lane.sums.computing;
+        let longest = self
+            .mains()
+            .max_by(|a, b| computing(a).total_cmp(&computing(b)));
+        let (ideal, _) = self.pass.lengths()[IDEAL];
+        self.efficiencies_of(SpanComputing {
+            seconds: self.seconds,
+            all: self.mains().map(computing).sum(),
+            longest: longest.map_or(0.0, computing),
+            longest_rank: longest.map_or(0, |lane| lane.rank),
+            ideal,
+        })
+    }
+
+    fn efficiencies_of(&self, span: SpanComputing) -> Efficiencies {
+        let mean_computing = part(span.all, self.mains().count() as f64);
+        let longest_computing = span.longest;
+        let ideal_seconds = span.ideal.min(span.seconds).max(longest_computing);
+        Efficiencies {
+            parallel: part(mean_computing, span.seconds),
+            load_balance: part(mean_computing, longest_computing),
+            communication: part(longest_computing, span.seconds),
+            serialisation: part(longest_computing, ideal_seconds),
+            transfer: part(ideal_seconds, span.seconds),
+            ideal_seconds,
+            longest_computing,
+            longest_computing_rank: span.longest_rank,
+            mean_computing,
+        }
+    }
+
+    fn spans(&self, spans: &Spans, path: &[PathPiece]) -> Vec<SpanTimes> {
+        let span = |span: &Span| {
+            let seconds = span.to - span.from;
+            let longest = span.causes.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            SpanTimes {
+                from: span.from,
+                to: span.to,
+                seconds,
+                time: span.sums.of_all(seconds * self.mains().count() as f64),
+                efficiencies: self.efficiencies_of(SpanComputing {
+                    seconds,
+                    all: span.sums.computing,
+                    longest: span.longest_computing,
+                    longest_rank: self.rank(span.longest_lane).0,
+                    ideal: span.ideal_to - span.ideal_from,
+                }),
+                cause_rank: longest.map(|(cause, _)| self.rank(cause.lane).0),
+                cause_activity: longest.and_then(|(cause, _)| self.activity(cause.activity)),
+                path_rank: longest_on_path(path, span.from, span.to).map(|lane| self.rank(lane).0),
+            }
+        };
+        spans.spans.iter().map(span).collect()
+    }
+
+    fn place(&self, wait: &Wait) -> PlaceInTrace {
+        let (rank, thread) = self.rank(wait.lane);
+        PlaceInTrace {
+            rank,
+            thread,
+            from: wait.from,
+            to: wait.to,
+            line: wait.line,
+        }
+    }
+
+    fn activity(&self, activity: Option<u32>) -> Option<String> {
+        activity.map(|category| self.name(category))
+    }
+
+    fn waits(&self) -> Vec<WaitGroup> {
+        let all = self.all();
+        let mut groups: Vec<WaitGroup> = (self.pass.waits.by_key.iter())
+            .map(|(key, sum)| {
+                let (culprit, culprit_thread) = self.rank(key.culprit);
+                let cause = sum.cause();
+                WaitGroup {
+                    pattern: key.pattern,
+                    call: self.name(key.category),
+                    culprit,
+                    culprit_thread,
+                    seconds: sum.seconds,
+                    share: part(sum.seconds, all),
+                    count: sum.count,
+                    waiting: sum.lanes(),
+                    caused_elsewhere: sum.caused_elsewhere,
+                    wrong_order: sum.wrong_order,
+                    first: self.place(&sum.first),
+                    longest: self.place(&sum.longest),
+                    cause_rank: cause.map_or(culprit, |cause| self.rank(cause.lane).0),
+                    cause_activity: self.activity(cause.and_then(|cause| cause.activity)),
+                }
+            })
+            .collect();
+        groups.sort_by(|a, b| {
+            let key = |group: &WaitGroup| (group.culprit, group.call.clone());
+            b.seconds
+                .total_cmp(&a.seconds)
+                .then_with(|| key(a).cmp(&key(b)))
+        });
+        groups
+    }
+
+    fn root_causes(&self) -> Vec<RootCauseSum> {
+        let all = self.all();
+        let mut causes: Vec<(RootCause, (f64, u64))> = (self.pass.waits.by_cause.iter())
+            .map(|(cause, sum)| (*cause, *sum))
+            .collect();
+        causes.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
+        let sums = causes.into_iter().map(|(cause, (seconds, count))| {
+            let (rank, thread) = self.rank(cause.lane);
+            RootCauseSum {
+                rank,
+                thread,
+                activity: self.activity(cause.activity),
+                seconds,
+                share: part(seconds, all),
+                count,
+            }
+        });
+        sums.collect()
+    }
+
+    fn path_ranks(&self, path: &[PathPiece]) -> Vec<RankOnPath> {
+        let mut seconds = vec![0.0; self.pass.lanes.len()];
+        for piece in path {
+            seconds[piece.lane as usize] += piece.to - piece.from;
+        }
+        let mut ranks: Vec<RankOnPath> = (0..)
+            .zip(seconds)
+            .filter(|&(_, seconds)| seconds > 0.0)
+            .map(|(lane, seconds)| {
+                let (rank, thread) = self.rank(lane);
+                RankOnPath {
+                    rank,
+                    thread,
+                    seconds,
+                    share: part(seconds, self.seconds),
+                }
+            })
+            .collect();
+        ranks.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(a.rank.cmp(&b.rank)));
+        ranks
+    }
+
+    fn path_activities(&self, second: &WaitPass<'_>) -> Vec<ActivityOnPath> {
+        let Some(path) = &second.path else {
+            return Vec::new();
+        };
+        let ranks = self.mains().count().max(1) as f64;
+        let covered: f64 = self.pass.times.iter().map(|time| time.exclusive).sum();
+        let mut activities: Vec<ActivityOnPath> = (path.by_category.iter())
+            .map(|(&category, &seconds)| {
+                let all = match category {
+                    Some(category) => self.pass.times[category as usize].exclusive,
+                    None => (self.all() - covered).max(0.0),
+                };
+                let mean = all / ranks;
+                ActivityOnPath {
+                    activity: self.activity(category),
+                    seconds,
+                    share: part(seconds, self.seconds),
+                    mean,
+                    imbalance_cost: (seconds - mean).max(0.0),
+                }
+            })
+            .collect();
+        activities.sort_by(|a, b| {
+            let seconds = b.seconds.total_cmp(&a.seconds);
+            seconds.then_with(|| a.activity.cmp(&b.activity))
+        });
+        activities
+    }
+
+    fn what_if(&self, second: &SecondOutcome<'_>) -> Vec<WhatIf> {
+        let (measured, _) = self.pass.lengths()[MEASURED];
+        let lengths = second.pass.lengths();
+        let [(balanced, _), (faster, _)] = [BALANCED, FASTER].map(|nth| lengths[nth]);
+        let slowest = second.slowest;
+        let of = |assumption: String, length: f64| {
+            // Relative to a replay of what was measured, so that what replays leave out cancels out.
+            let seconds = self.seconds * part(length, measured);
+            WhatIf {
+                assumption,
+                seconds,
+                speedup: part(self.seconds, seconds),
+            }
+        };
+        let mut all = Vec::new();
+        if measured > 0.0 && self.mains().count() > 1 {
+            all.push(of("all ranks compute as long as the mean".into(), balanced));
+        }
+        if let Some(category) = slowest.filter(|_| measured > 0.0) {
+            let name = self.name(category);
+            all.push(of(format!("{name} takes half of its time"), faster));
+        }
+        all
+    }
+
+    fn by_rank(&self) -> Vec<RankTimes> {
+        let mut ranks: Vec<RankTimes> = self
+            .mains()
+            .map(|lane| RankTimes {
+                rank: lane.rank,
+                computing: lane.sums.computing,
+                mpi: lane.sums.in_calls,
+                waiting: lane.sums.waiting,
+                files: lane.sums.files(),
+                caused: lane.caused,
+            })
+            .collect();
+        ranks.sort_by_key(|rank| rank.rank);
+        ranks
+    }
+
+    fn by_region(&self) -> Vec<RegionTimes> {
+        let all = self.all();
+        let regions = (0u32..).zip(&self.pass.by_region).map(|(place, sums)| {
+            let category = place.checked_sub(1);
+            let count = category.map_or(0, |nth| self.pass.times[nth as usize].count);
+            let time = sums.times();
+            RegionTimes {
+                region: self.activity(category),
+                count,
+                share: part(time.all, all),
+                time,
+            }
+        });
+        let mut regions: Vec<RegionTimes> =
+            regions.filter(|region| region.time.all > 0.0).collect();
+        regions.sort_by(|a, b| b.time.all.total_cmp(&a.time.all));
+        regions
+    }
+
+    fn by_communicator(&self) -> Vec<CommunicatorTimes> {
+        let all = self.all();
+        let numbers = self.pass.comm_numbers.iter();
+        let comms = numbers.zip(&self.pass.comms).zip(&self.pass.by_comm);
+        let mut comms: Vec<CommunicatorTimes> = comms
+            .filter(|(_, (_, calls))| *calls > 0)
+            .map(|((&communicator, comm), &(sums, calls))| {
+                let time = sums.times();
+                CommunicatorTimes {
+                    communicator,
+                    ranks: comm.size,
+                    calls,
+                    share: part(time.all, all),
+                    time,
+                }
+            })
+            .collect();
+        comms.sort_by(|a, b| b.time.all.total_cmp(&a.time.all));
+        comms
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let counts = self.pass.counts;
+        let notes = [
+            (
+                counts.unknown_roots,
+                "collective calls with a root that the trace does not tell: waits there are estimated",
+            ),
+            (
+                self.pass.unmatched(),
+                "collective operations that not all ranks took part in",
+            ),
+            (
+                counts.backward_messages,
+                "messages that arrive before they were sent: the clocks differ",
+            ),
+            (counts.out_of_order, "drawables out of order"),
+            (
+                counts.without_time,
+                "drawables with a time that is no number",
+            ),
+            (
+                self.pass.waits.ungrouped,
+                "waits that are in no group: there are too many groups",
+            ),
+        ];
+        let notes = notes.into_iter().filter(|(number, _)| *number > 0);
+        notes
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect()
+    }
+}
