@@ -1,5 +1,6 @@
 //! Calls that begin and end: what each belongs to, whom it waited for, and what the replays make of it.
 
+use super::by_file::EndedFileCall;
 use super::clocks::later;
 use super::collective::{Arrival, OperationQueue, RankInOperation};
 use super::history::{CausedStretch, RootCause};
@@ -38,7 +39,10 @@ impl WaitPass<'_> {
     ) {
         self.counts.calls += 1;
         let infos = &self.infos[category as usize];
-        let found = infos.read(self.categories[category as usize], info);
+        let definition = self.categories[category as usize];
+        let found = infos.read(definition, info);
+        let by_file = &mut self.by_file;
+        by_file.begin(line.lane, (category, definition), start, found.handle, info);
         let clocks = self.lanes[line.lane as usize].clocks;
         let mut call = OpenCall {
             serial,
@@ -280,6 +284,14 @@ impl WaitPass<'_> {
                 });
             }
         }
+        let waiting = self.focus.within(call.enter, waited_until);
+        let file_call = (is_main && in_calls > 0.0 && call.role.is_file_call()).then_some({
+            EndedFileCall {
+                seconds: in_calls,
+                waiting,
+            }
+        });
+        self.by_file.end(call.line.lane, file_call);
         if is_main
             && in_calls > 0.0
             && let Some((by_comm, count)) = self.by_comm.get_mut(call.line.comm as usize)

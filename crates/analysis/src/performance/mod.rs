@@ -3,6 +3,7 @@
 //! The numbers are those of Scalasca's patterns and of the POP methodology; `docs/user/report.md` defines each. [`analyse`] goes over the drawables
 //! of a trace twice. It keeps what is open, what is on its way and sums, and never the trace.
 
+mod by_file;
 mod calls;
 mod clocks;
 mod collective;
@@ -29,6 +30,7 @@ mod wait;
 mod watched_rank;
 pub mod words;
 
+use by_file::SumsOfFiles;
 use clocks::{Assumption, BALANCED, FASTER, IDEAL, REPLAYS};
 use critical_path::{PathPiece, PathProfile};
 use lane::ThreadLane;
@@ -42,6 +44,7 @@ use trace_model::{Definitions, Drawable, TimeBBox};
 #[cfg(feature = "spill")]
 use trace_model::{DrawableOrder, Source, Stop, Topology, for_each_in_order};
 
+pub use by_file::TimesOfFile;
 pub use pairs::RankPairs;
 pub use phases::{ActivityInPhases, ProgramPhases};
 pub use report::{
@@ -202,6 +205,7 @@ pub fn analyse_in_order<E>(
     assumptions[FASTER] = Assumption::faster(slowest);
     let mut second = WaitPass::new(definitions, &first.focus.ranges(), assumptions);
     let lanes = second.lanes.len();
+    second.by_file = SumsOfFiles::default();
     second.path = Some(PathProfile::new(&path, lanes));
     let categories = second.categories.len();
     let phase_spans = (phases.iter()).map(|phases| Spans::new(&phases.ranges, lanes, categories));

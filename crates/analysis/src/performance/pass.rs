@@ -1,6 +1,7 @@
 //! One pass over the drawables of a trace: calls begin and end in order of time, messages leave and arrive, and what each call waited for is found
 //! where it ends.
 
+use super::by_file::SumsOfFiles;
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
@@ -95,6 +96,8 @@ pub(super) struct WaitPass<'a> {
     pub by_region: Vec<UseSums>,
     /// Sums of calls of main threads by communicator, and number of the calls.
     pub by_comm: Vec<(UseSums, u64)>,
+    /// Calls and operations by file.
+    pub by_file: SumsOfFiles,
     pub counts: PassCounts,
     pub bounds: TimeBBox,
 }
@@ -169,6 +172,7 @@ impl<'a> WaitPass<'a> {
             times: vec![CategoryTime::default(); categories.len()],
             by_region: vec![UseSums::default(); categories.len() + 1],
             by_comm: vec![(UseSums::default(), 0); members.len()],
+            by_file: SumsOfFiles::new(definitions, &categories, &lanes),
             categories,
             lines,
             lanes,
@@ -228,6 +232,7 @@ impl<'a> WaitPass<'a> {
             self.go_to(start);
         }
         let end = bounds.latest.max(start);
+        self.put_file(category, first.line, (start, end), drawable.info);
         match (drawable.topology, self.roles[category as usize]) {
             (Topology::Arrow, CategoryRole::Message) => {
                 let [from, to] = [first.line, last.line].map(|line| self.lines.get(&line));
@@ -253,6 +258,16 @@ impl<'a> WaitPass<'a> {
             }
             _ => {}
         }
+    }
+
+    /// A drawable may tell something of a file.
+    fn put_file(&mut self, category: u32, line: i32, times: (f64, f64), info: &[u8]) {
+        if self.by_file.is_operation(category) {
+            self.restart_if_due();
+        }
+        let definition = self.categories[category as usize];
+        self.by_file
+            .put((category, definition), line, times, info, &self.focus);
     }
 
     /// The trace begins. What ranks did before their first states is known from then on.
@@ -451,6 +466,7 @@ impl<'a> WaitPass<'a> {
         self.times.fill(CategoryTime::default());
         self.by_region.fill(UseSums::default());
         self.by_comm.fill(Default::default());
+        self.by_file.restart();
         if let Some(watched) = &mut self.watched {
             watched.restart();
         }

@@ -1,5 +1,6 @@
 //! What the analysis found: numbers with names, in the order of their weight.
 
+use super::by_file::TimesOfFile;
 use super::pairs::RankPairs;
 use super::phases::ProgramPhases;
 use super::span_times::{Efficiencies, SpanTimes};
@@ -54,6 +55,8 @@ pub struct PerformanceReport {
     pub by_region: Vec<RegionTimes>,
     /// By communicator, the longest first.
     pub by_communicator: Vec<CommunicatorTimes>,
+    /// By file, the longest first.
+    pub by_file: Vec<TimesOfFile>,
     /// Messages and waits by pair of ranks.
     pub pairs: RankPairs,
     /// What the trace does not tell, in words.

@@ -88,6 +88,7 @@ pub(super) fn build(
         by_rank: builder.by_rank(),
         by_region: builder.by_region(),
         by_communicator: builder.by_communicator(),
+        by_file: first.by_file.times(),
         pairs: first.pairs.matrix(),
         notes: builder.notes(),
     }

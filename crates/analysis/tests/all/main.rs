@@ -1,4 +1,5 @@
 //! Statistics of golden files and of random traces; analysis of runs that were made up.
 
+mod files;
 mod performance;
 mod stats;

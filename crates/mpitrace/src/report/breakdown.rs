@@ -1,4 +1,4 @@
-//! The time of a report by rank, region, phase, communicator or activity, as a table.
+//! The time of a report by rank, region, phase, communicator, file or activity, as a table.
 
 use crate::terminal::table::{TableCell, TextTable};
 use analysis::performance::{PerformanceReport, TimeByUse};
@@ -15,6 +15,8 @@ pub enum Breakdown {
     Phase,
     /// Communicators, calls only
     Communicator,
+    /// Files: calls of MPI-IO and file operations
+    File,
     /// States and calls, without what is nested in them
     Activity,
 }
@@ -35,6 +37,7 @@ pub fn table(report: &PerformanceReport, by: Breakdown) -> TextTable {
         Breakdown::Region => regions(report),
         Breakdown::Phase => phases(report),
         Breakdown::Communicator => communicators(report),
+        Breakdown::File => files(report),
         Breakdown::Activity => activities(report),
     }
 }
@@ -151,6 +154,34 @@ fn communicators(report: &PerformanceReport) -> TextTable {
             waiting,
             transfer,
             files,
+        ]);
+    }
+    table
+}
+
+fn files(report: &PerformanceReport) -> TextTable {
+    let columns = [
+        "file",
+        "calls",
+        "calls_s",
+        "waiting_s",
+        "bytes",
+        "operations",
+        "operations_s",
+        "moved_bytes",
+    ];
+    let mut table = TextTable::new("by_file", &columns);
+    for file in &report.by_file {
+        let unknown = "(not known)".to_owned();
+        table.rows.push(vec![
+            TableCell::Text(file.file.clone().unwrap_or(unknown)),
+            TableCell::Count(file.calls),
+            TableCell::Seconds(file.seconds),
+            TableCell::Seconds(file.waiting),
+            TableCell::Bytes(file.bytes),
+            TableCell::Count(file.operations),
+            TableCell::Seconds(file.operation_seconds),
+            TableCell::Bytes(file.moved_bytes),
         ]);
     }
     table
