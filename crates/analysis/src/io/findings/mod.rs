@@ -16,7 +16,7 @@ mod sharing;
 mod sieving;
 mod sync;
 
-use super::{IoReport, RunFacts};
+use super::{FileSystem, IoReport, RunFacts};
 use trace_model::units::counted;
 
 pub use paste::{Paste, PasteFor};
@@ -165,11 +165,37 @@ impl IoReport {
             .flat_map(|family| family(&evidence))
             .collect();
         drop_explained(&mut found);
+        if facts.file_system == FileSystem::Local && evidence.is_on_one_host() {
+            found.iter_mut().for_each(doubt_on_local_files);
+        }
         for finding in &mut found {
             finding.paste = paste::lines(finding.name, facts);
         }
         found.sort_by_key(|finding| std::cmp::Reverse(finding.ns));
         found
+    }
+}
+
+/// Findings of accesses that cost much where hosts share a file system. In the page cache of one host a small access takes microseconds, as does the
+/// exchange between ranks that would replace it.
+const CHEAP_ON_LOCAL_FILES: [&str; 10] = [
+    "small_requests",
+    "unaligned_requests",
+    "random_reads",
+    "random_writes",
+    "same_reads_of_ranks",
+    "sieving_holes_of_reads",
+    "sieving_holes_of_writes",
+    "read_modify_write",
+    "no_collectives",
+    "pieces_without_collectives",
+];
+
+/// Lowers the sureness of a finding on files of one host, where that makes a difference.
+fn doubt_on_local_files(finding: &mut IoFinding) {
+    if finding.sureness == Sureness::Likely && CHEAP_ON_LOCAL_FILES.contains(&finding.name) {
+        finding.sureness = Sureness::Possible;
+        finding.text += " The files are on this host's own file system: its page cache may be as fast as the other way.";
     }
 }
 

@@ -91,7 +91,7 @@ const LINES: &[LinesFor] = &[
         &[
             (
                 Program,
-                "pad records to a multiple of 4096 bytes, or use MPI_File_write_at_all / MPI_File_read_at_all",
+                "pad records to a multiple of 4096 bytes, or MPI_File_set_view with all records of a rank and one MPI_File_write_all / MPI_File_read_all",
             ),
             (Lustre, "lfs setstripe -S 1M directory"),
             (Hdf5, "H5Pset_alignment(fapl, 4096, 1048576);"),
@@ -105,14 +105,14 @@ const LINES: &[LinesFor] = &[
         &["tiny_transfers"],
         &[
             (
-                Romio,
-                "echo 'romio_cb_write enable' > hints; export ROMIO_HINTS=$PWD/hints",
-            ),
-            (Ompio, "--mca fcoll vulcan"),
-            (
                 Program,
                 "MPI_File_write_all / MPI_File_read_all in place of MPI_File_write / MPI_File_read",
             ),
+            (
+                Romio,
+                "echo 'romio_cb_write enable' > hints; export ROMIO_HINTS=$PWD/hints  # for calls with _all",
+            ),
+            (Ompio, "--mca fcoll vulcan  # for calls with _all"),
         ],
     ),
     (
@@ -142,7 +142,7 @@ const LINES: &[LinesFor] = &[
         &[
             (
                 Program,
-                "MPI_File_read_at_all in place of MPI_File_read_at; or read on rank 0 and MPI_Bcast",
+                "one large read on rank 0, then one MPI_Bcast; or one MPI_File_read_at_all for all of it",
             ),
             (Hdf5, "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);"),
         ],
@@ -263,7 +263,7 @@ const LINES: &[LinesFor] = &[
         &["no_mpi_io"],
         &[(
             Program,
-            "MPI_File_open(MPI_COMM_WORLD, name, mode, info, &file);  MPI_File_write_at_all(file, offset, data, count, type, &status);",
+            "MPI_File_open(MPI_COMM_WORLD, name, mode, info, &file);  MPI_File_set_view with all records of a rank;  one MPI_File_write_all",
         )],
     ),
     (
@@ -291,7 +291,7 @@ const LINES: &[LinesFor] = &[
         &["shared_pointers"],
         &[(
             Program,
-            "MPI_Exscan(&bytes, &offset, 1, MPI_OFFSET, MPI_SUM, comm);  MPI_File_write_at_all(file, offset, ...)",
+            "one MPI_Exscan(&bytes, &offset, 1, MPI_OFFSET, MPI_SUM, comm) for many records;  MPI_File_write_at(file, offset, ...)",
         )],
     ),
     (

@@ -3,8 +3,8 @@
 use crate::io::facts::{Story, file, id, served, two_phase};
 use analysis::io::chain::Search;
 use analysis::io::{
-    Doing, IoReport, IoReportCollector, IoReportOptions, KindKey, OperationOwner, RunFacts, Stage,
-    Waits,
+    Doing, FileSystem, IoReport, IoReportCollector, IoReportOptions, KindKey, OperationOwner,
+    RunFacts, Stage, Sureness, Waits,
 };
 use blockfile::operation::{self as op, Layer};
 use io_attribution::{Actor, AttributionRecord, FileRole, Precision, Relation};
@@ -158,6 +158,15 @@ fn where_the_time_of_a_collective_write_went() {
         ..RunFacts::default()
     };
     assert_eq!(found.findings(&one_host).len(), 2);
+    // Its own file system may be as fast with holes as without.
+    let local = RunFacts {
+        file_system: FileSystem::Local,
+        ..one_host.clone()
+    };
+    let sureness = |facts| found.findings(facts).iter().map(|f| f.sureness).max();
+    assert_eq!(sureness(&one_host), Some(Sureness::Likely));
+    let least = found.findings(&local).iter().map(|f| f.sureness).min();
+    assert_eq!(least, Some(Sureness::Possible));
 }
 
 #[test]
