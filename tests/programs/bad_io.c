@@ -1,7 +1,7 @@
 /* Programs with bad I/O, one a case, and well-behaved ones. `bad_io CASE...` runs the cases in the working directory.
  *
  * Each rank keeps its own clock readings of the calls that a case is about and prints them at the end: case, rank, calls, seconds. What `mpitrace
- * io` says a case cost must agree. Cases that end in `-better` do the same work as the advice says. */
+ * io` says a case cost must agree. Cases that end in `-better` do the same work as the advice says, and write the same file. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -56,6 +56,18 @@ static MPI_File opened(MPI_Comm comm, const char *name, MPI_Info info)
 static MPI_File common(const char *name)
 {
     return opened(MPI_COMM_WORLD, name, MPI_INFO_NULL);
+}
+
+/* The rank sees every so many bytes of a file, in turn with the other ranks. */
+static void view(MPI_File file, int bytes, MPI_Info info)
+{
+    MPI_Datatype piece, mine;
+    MPI_Type_contiguous(bytes, MPI_BYTE, &piece);
+    MPI_Type_create_resized(piece, 0, (MPI_Aint)size * bytes, &mine);
+    MPI_Type_commit(&mine);
+    MPI_File_set_view(file, (MPI_Offset)rank * bytes, MPI_BYTE, mine, "native", info);
+    MPI_Type_free(&mine);
+    MPI_Type_free(&piece);
 }
 
 /* A file of so many bytes for each rank, which every rank fills with one access. */
@@ -122,19 +134,18 @@ static void unaligned(void)
     MPI_File_close(&file);
 }
 
-static void unaligned_better(void)
+static void records_with_one_call(const char *name)
 {
-    MPI_Datatype record, mine;
-    MPI_File file = common("unaligned_better");
-    MPI_Type_contiguous(ODD, MPI_BYTE, &record);
-    MPI_Type_create_resized(record, 0, (MPI_Aint)size * ODD, &mine);
-    MPI_Type_commit(&mine);
-    MPI_File_set_view(file, (MPI_Offset)rank * ODD, MPI_BYTE, mine, "native", MPI_INFO_NULL);
+    MPI_File file = common(name);
+    view(file, ODD, MPI_INFO_NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_write_all(file, data, RECORDS * ODD, MPI_BYTE, &status);
     MPI_File_close(&file);
-    MPI_Type_free(&mine);
-    MPI_Type_free(&record);
+}
+
+static void unaligned_better(void)
+{
+    records_with_one_call("unaligned_better");
 }
 
 /* Small reads here and there. */
@@ -152,10 +163,40 @@ static void random_reads(void)
     MPI_File_close(&file);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    MPI_Aint first = *(const MPI_Aint *)a, second = *(const MPI_Aint *)b;
+    return first < second ? -1 : first > second;
+}
+
+/* A block that is drawn twice is read once. */
+static void random_reads_better(void)
+{
+    static MPI_Aint offsets[READS];
+    int blocks = 16 * LARGE / SMALL, different = 0;
+    unsigned at = 12345u + 77u * (unsigned)rank;
+    MPI_Datatype mine;
+    filled("random_better", 16 * LARGE);
+    MPI_File file = common("random_better");
+    for (int i = 0; i < READS; i++) {
+        at = at * 1103515245u + 12345u;
+        offsets[i] = (rank * (MPI_Aint)blocks + (at >> 8) % (unsigned)blocks) * SMALL;
+    }
+    qsort(offsets, READS, sizeof *offsets, by_value);
+    for (int i = 0; i < READS; i++)
+        if (i == 0 || offsets[i] != offsets[i - 1])
+            offsets[different++] = offsets[i];
+    MPI_Type_create_hindexed_block(different, SMALL, offsets, MPI_BYTE, &mine);
+    MPI_Type_commit(&mine);
+    MPI_File_set_view(file, 0, MPI_BYTE, mine, "native", MPI_INFO_NULL);
+    MPI_File_read_all(file, data, different * SMALL, MPI_BYTE, &status);
+    MPI_File_close(&file);
+    MPI_Type_free(&mine);
+}
+
 /* Data in pieces between those of other ranks: a collective write, which a hint or a setting makes independent. */
 static void pieces_with(const char *name, const char *hint)
 {
-    MPI_Datatype piece, mine;
     MPI_Info info;
     MPI_Info_create(&info);
     if (hint) {
@@ -163,17 +204,12 @@ static void pieces_with(const char *name, const char *hint)
         MPI_Info_set(info, "romio_ds_write", "disable");
     }
     MPI_File file = opened(MPI_COMM_WORLD, name, info);
-    MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
-    MPI_Type_create_resized(piece, 0, (MPI_Aint)size * PIECE, &mine);
-    MPI_Type_commit(&mine);
-    MPI_File_set_view(file, (MPI_Offset)rank * PIECE, MPI_BYTE, mine, "native", info);
+    view(file, PIECE, info);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 4; i++)
         CALL(MPI_File_write_all(file, data, PIECES * PIECE, MPI_BYTE, &status));
     MPI_File_close(&file);
     MPI_Info_free(&info);
-    MPI_Type_free(&mine);
-    MPI_Type_free(&piece);
 }
 
 static void hinted(void)
@@ -189,18 +225,21 @@ static void pieces(void)
 /* The same data by independent calls. */
 static void sieved(void)
 {
-    MPI_Datatype piece, mine;
     MPI_File file = common("sieved");
-    MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
-    MPI_Type_create_resized(piece, 0, (MPI_Aint)size * PIECE, &mine);
-    MPI_Type_commit(&mine);
-    MPI_File_set_view(file, (MPI_Offset)rank * PIECE, MPI_BYTE, mine, "native", MPI_INFO_NULL);
+    view(file, PIECE, MPI_INFO_NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < MANY; i++)
         CALL(MPI_File_write(file, data, 64 * PIECE, MPI_BYTE, &status));
     MPI_File_close(&file);
-    MPI_Type_free(&mine);
-    MPI_Type_free(&piece);
+}
+
+static void sieved_better(void)
+{
+    MPI_File file = common("sieved_better");
+    view(file, PIECE, MPI_INFO_NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_write_all(file, data, MANY * 64 * PIECE, MPI_BYTE, &status);
+    MPI_File_close(&file);
 }
 
 /* One range read a hundred times. */
@@ -214,6 +253,14 @@ static void reread(void)
     MPI_File_close(&file);
 }
 
+static void reread_better(void)
+{
+    filled("reread_better", LARGE);
+    MPI_File file = common("reread_better");
+    MPI_File_read_at(file, rank * (MPI_Offset)LARGE, data, LARGE, MPI_BYTE, &status);
+    MPI_File_close(&file);
+}
+
 /* One range written a hundred times. */
 static void rewrite(void)
 {
@@ -221,6 +268,13 @@ static void rewrite(void)
     MPI_File_write_at(file, rank * (MPI_Offset)LARGE, data, LARGE, MPI_BYTE, &status);
     for (int i = 1; i < MANY; i++)
         CALL(MPI_File_write_at(file, rank * (MPI_Offset)LARGE, data, LARGE, MPI_BYTE, &status));
+    MPI_File_close(&file);
+}
+
+static void rewrite_better(void)
+{
+    MPI_File file = common("rewrite_better");
+    MPI_File_write_at(file, rank * (MPI_Offset)LARGE, data, LARGE, MPI_BYTE, &status);
     MPI_File_close(&file);
 }
 
@@ -232,6 +286,35 @@ static void same_reads(void)
     for (int i = 0; i < size * 8 * 8; i++)
         CALL(MPI_File_read_at(file, i * (MPI_Offset)(LARGE / 8), data, LARGE / 8, MPI_BYTE, &status));
     MPI_File_close(&file);
+}
+
+static void same_reads_better(void)
+{
+    filled("same_better", 8 * LARGE);
+    MPI_File file = common("same_better");
+    for (int i = 0; i < size * 8 * 8; i++)
+        MPI_File_read_at_all(file, i * (MPI_Offset)(LARGE / 8), data, LARGE / 8, MPI_BYTE, &status);
+    MPI_File_close(&file);
+}
+
+static void same_reads_broadcast(void)
+{
+    filled("same_broadcast", 8 * LARGE);
+    MPI_File file = common("same_broadcast");
+    for (int i = 0; i < size * 8 * 8; i++) {
+        if (rank == 0)
+            MPI_File_read_at(file, i * (MPI_Offset)(LARGE / 8), data, LARGE / 8, MPI_BYTE, &status);
+        MPI_Bcast(data, LARGE / 8, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+    MPI_File_close(&file);
+}
+
+/* Computes for so long. */
+static void compute(double time)
+{
+    double until = now() + time;
+    while (now() < until)
+        ;
 }
 
 /* Nonblocking accesses that are waited for at once. Where the system took the processor away between the two calls, it was not at once. */
@@ -251,6 +334,20 @@ static void at_once(void)
             seconds += middle - begin + end - then;
             calls++;
         }
+        compute(1e-3);
+    }
+    MPI_File_close(&file);
+}
+
+static void at_once_better(void)
+{
+    MPI_File file = common("at_once_better");
+    MPI_Request request;
+    for (int i = 0; i < MANY; i++) {
+        MPI_Offset at = ((MPI_Offset)rank * MANY + i) * LARGE / 4;
+        MPI_File_iwrite_at(file, at, data, LARGE / 4, MPI_BYTE, &request);
+        compute(1e-3);
+        MPI_Wait(&request, &status);
     }
     MPI_File_close(&file);
 }
@@ -264,6 +361,17 @@ static void shared_pointer(void)
     MPI_File_close(&file);
 }
 
+/* Ranks one behind the other, which they know from the first. */
+static void shared_pointer_better(void)
+{
+    MPI_File file = common("shared_pointer_better");
+    MPI_Offset bytes = MANY * SMALL, at = 0;
+    MPI_Exscan(&bytes, &at, 1, MPI_OFFSET, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < MANY; i++)
+        MPI_File_write_at(file, at + i * (MPI_Offset)SMALL, data, SMALL, MPI_BYTE, &status);
+    MPI_File_close(&file);
+}
+
 /* A wait for the disk behind every write. */
 static void syncs(void)
 {
@@ -272,6 +380,15 @@ static void syncs(void)
         MPI_File_write_at(file, ((MPI_Offset)i * size + rank) * LARGE, data, LARGE, MPI_BYTE, &status);
         CALL(MPI_File_sync(file));
     }
+    MPI_File_close(&file);
+}
+
+static void syncs_better(void)
+{
+    MPI_File file = common("syncs_better");
+    for (int i = 0; i < 20; i++)
+        MPI_File_write_at(file, ((MPI_Offset)i * size + rank) * LARGE, data, LARGE, MPI_BYTE, &status);
+    MPI_File_sync(file);
     MPI_File_close(&file);
 }
 
@@ -306,6 +423,22 @@ static void no_mpi_io(void)
         CALL(if (pwrite(file, data, ODD, at) != ODD) MPI_Abort(MPI_COMM_WORLD, 1));
     }
     close(file);
+}
+
+/* A collective access for each record, and one for all. */
+static void no_mpi_io_collective(void)
+{
+    MPI_File file = common("no_mpi_io_collective");
+    for (int i = 0; i < RECORDS; i++) {
+        MPI_Offset at = ((MPI_Offset)i * size + rank) * ODD;
+        MPI_File_write_at_all(file, at, data, ODD, MPI_BYTE, &status);
+    }
+    MPI_File_close(&file);
+}
+
+static void no_mpi_io_better(void)
+{
+    records_with_one_call("no_mpi_io_better");
 }
 
 /* A file that is open for long before it is used. */
@@ -350,18 +483,29 @@ static const struct {
     {"unaligned", unaligned},
     {"unaligned-better", unaligned_better},
     {"random-reads", random_reads},
+    {"random-reads-better", random_reads_better},
     {"hinted", hinted},
     {"pieces", pieces},
     {"sieved", sieved},
+    {"sieved-better", sieved_better},
     {"reread", reread},
+    {"reread-better", reread_better},
     {"rewrite", rewrite},
+    {"rewrite-better", rewrite_better},
     {"same-reads", same_reads},
+    {"same-reads-better", same_reads_better},
+    {"same-reads-broadcast", same_reads_broadcast},
     {"at-once", at_once},
+    {"at-once-better", at_once_better},
     {"shared-pointer", shared_pointer},
+    {"shared-pointer-better", shared_pointer_better},
     {"syncs", syncs},
+    {"syncs-better", syncs_better},
     {"metadata", metadata},
     {"overlapping", overlapping},
     {"no-mpi-io", no_mpi_io},
+    {"no-mpi-io-collective", no_mpi_io_collective},
+    {"no-mpi-io-better", no_mpi_io_better},
     {"early", early},
     {"good-collective", good_collective},
     {"good-own", good_own},
