@@ -10,7 +10,7 @@ use blockfile::operation::{Effect, KINDS, Layer};
 use io_attribution::draw::{Shows, shows};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
-use trace_model::{Actor, Category, Definitions, InfoValue, info_values, lane_of};
+use trace_model::{Actor, Category, Definitions, InfoValue, Line, info_values, lane_of};
 
 /// Files and handles that are told apart, at most.
 const MAX_FILES: usize = 1 << 16;
@@ -188,15 +188,17 @@ impl SumsOfFiles {
             .zip(lanes)
             .map(|(number, lane)| ((lane.rank, lane.thread), number))
             .collect();
-        let of_ranks = definitions
-            .lines
-            .iter()
-            .filter(|line| matches!(lane_of(line).actor, Actor::Rank(_)));
+        let lane = |line: &Line| {
+            let place = lane_of(line);
+            let Actor::Rank(rank) = place.actor else {
+                return None;
+            };
+            let key = (i32::try_from(rank).ok()?, i32::try_from(place.thread).ok()?);
+            Some((line.id, *numbers.get(&key)?))
+        };
         SumsOfFiles {
             told,
-            lanes: of_ranks
-                .filter_map(|line| Some((line.id, *numbers.get(&(line.rank, line.thread))?)))
-                .collect(),
+            lanes: definitions.lines.iter().filter_map(lane).collect(),
             ranks: lanes.iter().map(|lane| lane.rank).collect(),
             calls: vec![CallOfThread::default(); lanes.len()],
             ..SumsOfFiles::default()

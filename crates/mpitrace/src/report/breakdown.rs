@@ -163,11 +163,11 @@ fn files(report: &PerformanceReport) -> TextTable {
     let columns = [
         "file",
         "calls",
-        "calls_s",
+        "time_s",
         "waiting_s",
         "bytes",
         "operations",
-        "operations_s",
+        "in_operations_s",
         "moved_bytes",
     ];
     let mut table = TextTable::new("by_file", &columns);
