@@ -263,13 +263,14 @@ impl WaitPass<'_> {
         pieces
     }
 
-    /// All ranks compute as long as the mean of them.
+    /// All ranks compute as long as the mean of them: those above it compute less, and those below it take over the rest where they wait now.
+    /// Their own stretches of computing stay as they are, since the work that they would get is not what these consist of.
     fn balanced(&self) -> Assumption {
         let mains = || self.lanes.iter().filter(|lane| lane.is_main());
         let mean =
             mains().map(|lane| lane.sums.computing).sum::<f64>() / mains().count().max(1) as f64;
         let factor = |lane: &ThreadLane| match lane.is_main() && lane.sums.computing > 0.0 {
-            true => mean / lane.sums.computing,
+            true => (mean / lane.sums.computing).min(1.0),
             false => 1.0,
         };
         Assumption {
