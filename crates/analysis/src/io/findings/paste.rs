@@ -150,23 +150,23 @@ const LINES: &[LinesFor] = &[
     (
         &["read_modify_write", "sieving_holes_of_writes"],
         &[
+            (Program, "MPI_File_write_all in place of MPI_File_write"),
             (
                 Romio,
                 "echo 'romio_ds_write disable' > hints; export ROMIO_HINTS=$PWD/hints",
             ),
             (Ompio, "--mca fbtl_posix_write_datasieving 0"),
-            (Program, "MPI_File_write_all in place of MPI_File_write"),
         ],
     ),
     (
         &["sieving_holes_of_reads"],
         &[
+            (Program, "MPI_File_read_all in place of MPI_File_read"),
             (
                 Romio,
                 "echo 'romio_ds_read disable' > hints; export ROMIO_HINTS=$PWD/hints",
             ),
             (Ompio, "--mca fbtl_posix_read_datasieving 0"),
-            (Program, "MPI_File_read_all in place of MPI_File_read"),
         ],
     ),
     (
