@@ -123,13 +123,22 @@ const BAD: [Expected; 15] = [
 
 /// Runs a case on two ranks.
 fn run(mpi: Mpi, case: &str) -> TracedRun {
+    // What the hint does in ROMIO, the component does in OMPIO.
+    let collective = match case {
+        "hinted" => "individual",
+        _ => "",
+    };
+    run_with(mpi, case, collective)
+}
+
+/// Runs a case on two ranks, with this component of OMPIO for collective accesses; with the one that it chooses if none is named.
+fn run_with(mpi: Mpi, case: &str, collective: &str) -> TracedRun {
     let program = Program::c("bad_io").compile(mpi);
     let mut setup = TraceSetup::new(mpi, 2);
-    // What the hint does in ROMIO, the component does in OMPIO.
-    let all = [("TRACE_POSIX", "all"), ("OMPI_MCA_fcoll", "individual")];
-    setup.variables = match case {
-        "hinted" => &all,
-        _ => &all[..1],
+    let all = [("TRACE_POSIX", "all"), ("OMPI_MCA_fcoll", collective)];
+    setup.variables = match collective {
+        "" => &all[..1],
+        _ => &all,
     };
     let run = setup.run(&program, &[case]);
     assert!(run.finished.status.success(), "{}", run.finished.story());
@@ -293,6 +302,74 @@ fn a_file_that_is_opened_early() {
         let idle = found["figures"]["idle_ns"].as_u64().expect("a number") as f64 / 1e9;
         assert!((1.3..1.4).contains(&idle), "{mpi:?} {idle}");
     }
+}
+
+/// Operations of a run.
+fn operations(report: &Value) -> u64 {
+    let rows = report["operations"].as_array().expect("a list");
+    let counts = rows
+        .iter()
+        .map(|row| row["count"].as_u64().expect("a number"));
+    counts.sum()
+}
+
+/// The program changed as the lines to paste say does with a fraction of the operations, and the finding is gone.
+#[test]
+fn what_the_advice_says_saves_operations() {
+    let changes = [
+        ("files", "many_files", "files-better", 100),
+        (
+            "shared-pointer",
+            "shared_pointers",
+            "shared-pointer-better",
+            0,
+        ),
+        ("sieved", "pieces_without_collectives", "sieved-better", 0),
+        ("reread", "redundant_reads", "reread-better", 3),
+        ("syncs", "syncs", "syncs-better", 0),
+    ];
+    let names = |report: &Value| -> Vec<String> {
+        let names = findings(report).iter().map(|one| one["finding"].as_str());
+        names.map(|name| name.expect("a name").to_owned()).collect()
+    };
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        for (case, finding, better, times) in changes {
+            let [before, after] = [case, better].map(|case| io_report(&run(mpi, case)));
+            assert!(
+                names(&before).iter().any(|name| name == finding),
+                "{mpi:?} {case}"
+            );
+            assert!(
+                !names(&after).iter().any(|name| name == finding),
+                "{mpi:?} {better}"
+            );
+            let (before, after) = (operations(&before), operations(&after));
+            assert!(
+                after * times <= before && after <= before,
+                "{mpi:?} {case}: {before}, {after}"
+            );
+        }
+    }
+}
+
+/// The setting that the report of an Open MPI run names, pasted behind the launcher, joins 32 000 transfers to a few.
+#[test]
+fn the_line_for_ompio_makes_collective_accesses_of_pieces() {
+    if !Mpi::OpenMpi.installed() {
+        return;
+    }
+    let before = io_report(&run(Mpi::OpenMpi, "pieces"));
+    let mut all = findings(&before).iter();
+    let found = all.find(|one| one["finding"] == "collectives_made_independent");
+    let found = found.unwrap_or_else(|| panic!("{:#}", before["findings"]));
+    let mut lines = found["paste"].as_array().expect("a list").iter();
+    let line = lines.find(|line| line["for"] == "OMPIO").expect("a line");
+    let line = line["line"].as_str().expect("text");
+    let component = line.strip_prefix("--mca fcoll ").expect("a component");
+    let after = io_report(&run_with(Mpi::OpenMpi, "pieces", component));
+    assert_eq!(findings(&after), [] as [Value; 0]);
+    let (before, after) = (operations(&before), operations(&after));
+    assert!(before > 32_000 && after < 100, "{before}, {after}");
 }
 
 /// The picture of the I/O leaves out timelines without any.
