@@ -49,7 +49,8 @@ pub fn at_root(comm: MPI_Comm, root: c_int) -> bool {
     rank == root && !is_inter(comm)
 }
 
-fn topology(comm: MPI_Comm) -> c_int {
+/// Kind of a communicator's topology: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, else MPI_UNDEFINED.
+pub fn topology(comm: MPI_Comm) -> c_int {
     let mut kind = UNDEFINED;
     // SAFETY: a communicator that the program has just used.
     unsafe { pmpi::MPI_Topo_test(comm, &mut kind) };

@@ -4,6 +4,7 @@
 pub(crate) mod modules;
 #[cfg(sessions)]
 pub(crate) mod process_set;
+mod topology;
 pub(crate) mod views;
 
 use crate::mpi::constants::{self, UNDEFINED, predefined};
@@ -19,7 +20,7 @@ use crate::settings::Settings;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{
-    CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Definition,
+    CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Definition, Neighbours,
     PredefinedHandle, ProcessDefinition,
 };
 use parking_lot::Mutex;
@@ -194,8 +195,16 @@ pub fn set_world_group(group: MPI_Group) {
 
 /// World ranks of a group's members, −1 for those that are none; frees the group.
 fn members(mut group: MPI_Group) -> Vec<i32> {
+    let ranks = world_ranks(group);
+    // SAFETY: the group is ours.
+    unsafe { pmpi::MPI_Group_free(&mut group) };
+    ranks
+}
+
+/// World ranks of a group's members, −1 for those that are none.
+fn world_ranks(group: MPI_Group) -> Vec<i32> {
     let mut n: c_int = 0;
-    // SAFETY: a group just obtained.
+    // SAFETY: a group that is valid here.
     unsafe { pmpi::MPI_Group_size(group, &mut n) };
     let ranks: Vec<c_int> = (0..n).collect();
     let mut world = vec![UNDEFINED; ranks.len()];
@@ -209,8 +218,6 @@ fn members(mut group: MPI_Group) -> Vec<i32> {
         Some(WorldGroup(all)) => translate(*all),
         None => drop(with_process_set(translate)),
     }
-    // SAFETY: the group is ours.
-    unsafe { pmpi::MPI_Group_free(&mut group) };
     world
         .into_iter()
         .map(|r| if r == UNDEFINED { -1 } else { r })
@@ -298,5 +305,15 @@ pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Comm
         _ => comm,
     };
     let definition = describe(ask, bits(comm), parent.map_or(0, bits), origin);
+    let is_intra = definition.kind == CommDefinitionKind::Intra;
     put_definition(t, &Definition::Comm(definition));
+    if let Some(sources) = is_intra.then(|| topology::sources(ask)).flatten() {
+        let comm = bits(comm);
+        put_definition(t, &Definition::Neighbours(Neighbours { comm, sources }));
+    }
+}
+
+/// The group that a call names.
+pub fn group(t: &mut Thread, group: MPI_Group) {
+    put_definition(t, &Definition::Group(world_ranks(group)));
 }

@@ -1,44 +1,5 @@
-/* Ranks wait for each other: one case for each wait state. `waits MS ROUNDS CASE...` with 4 ranks; sleeping stands for
- * computing. Every round begins with a barrier, which is not part of the case.
- *
- * Each rank keeps in mind, with clock readings of its own, when the call began and ended that waits or is waited for. Rank 0
- * prints all of them at the end, a line for each rank and round: case, rank, round, begin, end. How long ranks waited follows
- * from that without the trace. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-enum { BIG = 1 << 20, MAX_ROUNDS = 100 };
-
-static int rank, size, rounds, ms;
-static char *big;
-/* Begin and end of the call that waits, or that is waited for, in each round. */
-static double begins[MAX_ROUNDS], ends[MAX_ROUNDS];
-static int round_number;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-static void compute(int times)
-{
-    double until = now() + times * ms * 1e-3;
-    while (now() < until)
-        nanosleep(&(struct timespec){0, 200000}, NULL);
-}
-
-/* The call that the case is about, with its times. */
-#define CALL(call)                                                                              \
-    do {                                                                                        \
-        begins[round_number] = now();                                                           \
-        call;                                                                                   \
-        ends[round_number] = now();                                                             \
-    } while (0)
+/* Ranks wait for each other: one case for each wait state. */
+#include "waits.h"
 
 /* Rank 0 sends late; rank 1 waits in the call that completes the receive. */
 static void send_late(int bytes)
@@ -159,12 +120,6 @@ static void barrier(void)
     CALL(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-static void late_to(int who)
-{
-    if (rank == who)
-        compute(1);
-}
-
 static void allreduce(void)
 {
     int in = 1, out;
@@ -211,17 +166,6 @@ static void scan(void)
     int in = 1, out;
     late_to(1);
     CALL(MPI_Scan(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
-}
-
-/* A communicator of the even ranks on these, of the odd ones on the others. */
-static MPI_Comm own_half(void)
-{
-    static MPI_Comm half = MPI_COMM_NULL;
-    if (half == MPI_COMM_NULL) {
-        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    return half;
 }
 
 /* Two halves, of which one has a late rank. */
@@ -290,10 +234,7 @@ static void none(void)
     CALL(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} CASES[] = {
+static const struct wait_case CASES[] = {
     {"late-sender", late_sender},
     {"late-sender-big", late_sender_big},
     {"late-sender-irecv", late_sender_irecv},
@@ -319,53 +260,7 @@ static const struct {
     {"none", none},
 };
 
-static void run(int nth)
-{
-    double *all_begins = NULL, *all_ends = NULL;
-    memset(begins, 0, sizeof begins);
-    memset(ends, 0, sizeof ends);
-    for (round_number = 0; round_number < rounds; round_number++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        CASES[nth].run();
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
-        all_begins = malloc(sizeof begins * size);
-        all_ends = malloc(sizeof ends * size);
-    }
-    MPI_Gather(begins, MAX_ROUNDS, MPI_DOUBLE, all_begins, MAX_ROUNDS, MPI_DOUBLE, 0,
-               MPI_COMM_WORLD);
-    MPI_Gather(ends, MAX_ROUNDS, MPI_DOUBLE, all_ends, MAX_ROUNDS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    for (int at = 0; rank == 0 && at < size * MAX_ROUNDS; at++)
-        if (at % MAX_ROUNDS < rounds)
-            printf("%s %d %d %.9f %.9f\n", CASES[nth].name, at / MAX_ROUNDS, at % MAX_ROUNDS,
-                   all_begins[at], all_ends[at]);
-    free(all_begins);
-    free(all_ends);
-}
-
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc > 2) {
-        ms = atoi(argv[1]);
-        rounds = atoi(argv[2]);
-    }
-    if (rounds < 1 || rounds > MAX_ROUNDS || size != 4)
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    big = malloc(BIG);
-    memset(big, 1, BIG);
-    for (int at = 3; at < argc; at++) {
-        int nth = 0, number = sizeof CASES / sizeof *CASES;
-        while (nth < number && strcmp(argv[at], CASES[nth].name))
-            nth++;
-        if (nth == number)
-            MPI_Abort(MPI_COMM_WORLD, 2);
-        run(nth);
-    }
-    free(big);
-    MPI_Finalize();
-    return 0;
+    return run_cases(argc, argv, CASES, sizeof CASES / sizeof *CASES);
 }

@@ -64,7 +64,8 @@ impl Program {
         command.args(self.options).arg("-lpthread");
         let variant = if self.large_count { "-large" } else { "" };
         let executable = folder.join(format!("{}{variant}", self.name));
-        let inputs = [c, sources.join("check.h"), header(mpi).join("tally.h")];
+        let shared = ["check.h", "waits.h"].map(|name| sources.join(name));
+        let inputs = [&[c, header(mpi).join("tally.h")], &shared[..]].concat();
         build(command, &executable, &inputs, !self.options.is_empty());
         executable
     }

@@ -82,6 +82,10 @@ pub const CHOICE: u16 = 0x0FE2;
 pub const LEFT_OUT: u16 = 0x0FE1;
 /// A view of a file: see [`FileView`](crate::define::FileView).
 pub const VIEW: u16 = 0x0FE0;
+/// Neighbours in the topology of a communicator: see [`Neighbours`](crate::define::Neighbours). Stands behind the communicator's [`COMM`].
+pub const NEIGHBOURS: u16 = 0x0FDF;
+/// Members of the group that the next call of the same thread names: ranks in MPI_COMM_WORLD as in [`COMM`].
+pub const GROUP: u16 = 0x0FDE;
 
 /// Whether later records may need definitions of this kind, however old they are. Other definitions are about one moment of
 /// the run.
@@ -90,6 +94,7 @@ pub fn is_lasting(number: u16) -> bool {
         number,
         FUNCTION
             | COMM
+            | NEIGHBOURS
             | TYPE
             | PREDEFINED
             | CONSTANT

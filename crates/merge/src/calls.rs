@@ -270,7 +270,7 @@ impl<'a> ProcessWalk<'a> {
             .copied();
         if plan.sends && call.code == 0 {
             self.send_messages(lane.comm, lane.thread, plan, call);
-            lane.request = self.numbers.begun();
+            lane.request = self.numbers.begun(&mut lane.started);
         }
     }
 
@@ -290,7 +290,8 @@ impl<'a> ProcessWalk<'a> {
             }
         }
         if !state.details.is_empty() {
-            self.numbers.end_call(lane.request.take());
+            self.numbers
+                .end_call(lane.request.take(), &mut lane.started);
         }
         let mut access = None;
         if let Some(plan) = plan.filter(|plan| plan.ends_something) {
@@ -332,9 +333,10 @@ impl<'a> ProcessWalk<'a> {
                 let rest = cargo.as_ref().map_or(&[][..], |cargo| {
                     &cargo[size_of::<u64>()..state.cargo.bytes().max(size_of::<u64>())]
                 });
-                self.details(state.details, rest, plan, call)
+                self.details(state.details, rest, &lane.group, plan, call)
             }
         };
+        lane.group.clear();
         let mut counts = None;
         if !lane.counts.is_empty() {
             counts = self.counters.counted(&lane.counts);

@@ -1,28 +1,34 @@
 //! What the infos of calls say in SLOG2 beside the cargo: roots and bytes of collective calls, the numbers of requests, by which a call
-//! that completes them finds the ones that began them, and the numbers of files and windows.
+//! that completes them finds the ones that began them, the numbers of files and windows, and who takes part where the communicator does not tell.
 
 use super::calls::ProcessWalk;
+use super::number_text::push_numbers;
 use super::record::StateDetails;
 use blockfile::record::Record as Call;
-use trace_formats::clog2::states::{CallDetails, CompletedNumbers};
+use trace_formats::clog2::states::{CallDetails, CompletedNumbers, PreparedNumber};
+use unify::lanes::StartedKind;
 use unify::plan::FunctionPlan;
 
+/// Stands in place of a number that is not known.
+const UNKNOWN: i32 = -1;
+
 impl ProcessWalk<'_> {
-    /// Details of a call that has ended, behind what its cargo has after the CallID.
+    /// Details of a call that has ended, behind what its cargo has after the CallID. `group` has the members of the group that it names, in
+    /// MPI_COMM_WORLD.
     #[inline]
     pub(super) fn details(
         &mut self,
         wanted: CallDetails,
         rest_of_cargo: &[u8],
+        group: &[i32],
         plan: Option<&FunctionPlan<'_>>,
         call: &Call<'_>,
     ) -> StateDetails {
         let mut details = StateDetails::default();
         details.push(rest_of_cargo);
+        let int = |at| plan.and_then(|plan| plan.int(call.payload, at?));
         if wanted.root {
-            let root = plan.and_then(|plan| plan.int(call.payload, plan.root?));
-            let root = root.and_then(|root| i32::try_from(root).ok());
-            details.push(&root.unwrap_or(-1).to_be_bytes());
+            push_int(&mut details, int(plan.and_then(|plan| plan.root)));
         }
         if wanted.bytes {
             let bytes = plan.and_then(|plan| {
@@ -37,29 +43,103 @@ impl ProcessWalk<'_> {
             details.push(&bytes.unwrap_or(-1).to_be_bytes());
         }
         if wanted.request {
-            let number = self
-                .numbers
-                .made
-                .and_then(|number| i32::try_from(number).ok());
-            details.push(&number.unwrap_or(-1).to_be_bytes());
+            // A call on parts of a persistent operation makes none.
+            let request = || plan.and_then(|plan| plan.handle(call.payload, plan.request()?));
+            let known = || Some(self.requests.get(request()?)?.number).filter(|&number| number > 0);
+            push_int(&mut details, self.numbers.made.or_else(known));
         }
         match wanted.completes {
             None => {}
             Some(CompletedNumbers::One) => {
-                let number = self.numbers.completed.first().copied();
-                let number = number.and_then(|number| i32::try_from(number).ok());
-                details.push(&number.unwrap_or(-1).to_be_bytes());
+                push_int(&mut details, self.numbers.completed.first().copied());
             }
             Some(CompletedNumbers::List) => {
-                let text = self.numbers.completed_text();
-                details.push(&(text.len() as u16).to_be_bytes());
-                details.push(text);
+                push_text(&mut details, self.numbers.completed_text());
             }
         }
         if wanted.handle {
             let number = plan.and_then(|plan| self.shared_handles.of(plan, call));
-            details.push(&number.unwrap_or(-1).to_be_bytes());
+            push_int(&mut details, number);
+        }
+        if wanted.ranks {
+            push_ranks(&mut details, group);
+        }
+        if wanted.target {
+            push_int(&mut details, int(plan.and_then(FunctionPlan::target)));
+        }
+        if wanted.exclusive {
+            let lock = int(plan.and_then(FunctionPlan::lock_type));
+            let exclusive = self.library.constant("MPI_LOCK_EXCLUSIVE");
+            let is_exclusive = lock
+                .zip(exclusive)
+                .map(|(lock, exclusive)| i32::from(lock == exclusive));
+            push_int(&mut details, is_exclusive);
+        }
+        if let Some(which) = wanted.prepared {
+            let started = || match self.numbers.started[..] {
+                [started] => match started.kind {
+                    StartedKind::Collective(prepared) => Some(prepared),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let number = match which {
+                PreparedNumber::Made => self.numbers.prepared,
+                PreparedNumber::Started => started(),
+            };
+            push_int(&mut details, number);
+        }
+        if wanted.started {
+            for kind in [StartedKind::Send, StartedKind::Receive] {
+                push_text(&mut details, self.numbers.started_text(kind));
+            }
+            push_text(&mut details, self.numbers.started_collectives().as_bytes());
+        }
+        if wanted.makes {
+            self.push_communicator(&mut details, plan, call);
         }
         details
     }
+
+    /// Appends the communicator that a call has made.
+    fn push_communicator(
+        &self,
+        details: &mut StateDetails,
+        plan: Option<&FunctionPlan<'_>>,
+        call: &Call<'_>,
+    ) {
+        let made = plan.and_then(|plan| plan.handle(call.payload, plan.new_comm?));
+        let id = made.and_then(|handle| self.handles.lookup(handle));
+        let comm = id.and_then(|id| Some((self.scan.comms.get(id)?, self.places.get(id))));
+        let shown = comm.filter(|(_, place)| !place.folded);
+        push_int(details, shown.map(|(_, place)| place.line));
+        let remote = shown.filter(|(comm, _)| comm.is_inter());
+        push_int(details, remote.map(|(_, place)| place.partner));
+        let sources = shown.and_then(|(comm, _)| comm.sources.as_deref());
+        push_ranks(details, sources.unwrap_or_default());
+    }
+}
+
+/// Appends a number, or −1.
+fn push_int(details: &mut StateDetails, number: Option<impl TryInto<i32>>) {
+    let number = number.and_then(|number| number.try_into().ok());
+    details.push(&number.unwrap_or(UNKNOWN).to_be_bytes());
+}
+
+/// Appends a text.
+fn push_text(details: &mut StateDetails, text: &[u8]) {
+    details.push(&(text.len() as u16).to_be_bytes());
+    details.push(text);
+}
+
+/// Appends the ranks of a list as a text.
+fn push_ranks(details: &mut StateDetails, ranks: &[i32]) {
+    let mut ranks: Vec<u32> = ranks
+        .iter()
+        .filter_map(|&rank| rank.try_into().ok())
+        .collect();
+    ranks.sort_unstable();
+    let mut text = Vec::new();
+    push_numbers(&mut text, ranks.into_iter());
+    push_text(details, &text);
 }

@@ -20,6 +20,7 @@ pub mod local;
 mod messages;
 mod mpe_constants;
 mod notes;
+mod number_text;
 mod on_threads;
 pub mod operations;
 mod output_plan;

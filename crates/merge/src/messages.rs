@@ -13,6 +13,7 @@ use trace_model::requests::RequestUse;
 use unify::comms::CommId;
 use unify::completion::Completed;
 use unify::endpoints::channel;
+use unify::lanes::StartedKind;
 use unify::plan::{CallRole, FunctionPlan, ParameterIndex, RecvPart, SendPart};
 
 impl ProcessWalk<'_> {
@@ -81,6 +82,7 @@ impl ProcessWalk<'_> {
                         let operation = RequestMessages {
                             comm,
                             number,
+                            prepared: 0,
                             send: None,
                             recv: Some(recv),
                         };
@@ -92,6 +94,7 @@ impl ProcessWalk<'_> {
                         let nothing = RequestMessages {
                             comm,
                             number,
+                            prepared: 0,
                             send: None,
                             recv: None,
                         };
@@ -103,9 +106,14 @@ impl ProcessWalk<'_> {
             }
             CallRole::Init { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
+                    let prepared = match plan.is_collective {
+                        true => self.numbers.prepare(),
+                        false => 0,
+                    };
                     let operation = RequestMessages {
                         comm,
                         number: 0,
+                        prepared,
                         send: plan.send.and_then(|s| self.outgoing(plan, s, call)),
                         recv: plan.recv.map(|r| self.incoming(plan, r, call)),
                     };
@@ -126,6 +134,7 @@ impl ProcessWalk<'_> {
                     let operation = RequestMessages {
                         comm,
                         number: self.numbers.make(),
+                        prepared: 0,
                         send: None,
                         recv: None,
                     };
@@ -229,6 +238,16 @@ impl ProcessWalk<'_> {
             }
             return;
         };
+        if self.schema.states.has_details() {
+            let kind = match operation {
+                RequestMessages { prepared: 1.., .. } => {
+                    StartedKind::Collective(operation.prepared)
+                }
+                RequestMessages { send: Some(_), .. } => StartedKind::Send,
+                _ => StartedKind::Receive,
+            };
+            self.numbers.start(operation.number, kind);
+        }
         if let Some(outgoing) = operation.send {
             self.send(operation.comm, thread, outgoing);
         }

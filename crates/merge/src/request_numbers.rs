@@ -1,7 +1,7 @@
-//! Numbers of the requests of a process, by which infos say what a call completes.
+//! Numbers of the requests of a process, by which infos say what a call starts and completes.
 
-/// The longest text of an info, bytes.
-const MAX_TEXT: usize = i16::MAX as usize;
+use super::number_text::push_numbers;
+use unify::lanes::{StartedKind, StartedOperation};
 
 /// Numbers of the requests that a process makes, and those that the call has to do with that is looked at.
 #[derive(Debug, Default)]
@@ -11,22 +11,48 @@ pub(super) struct RequestNumbers {
     /// The request that the call has made.
     pub made: Option<u32>,
     pub completed: Vec<u32>,
+    /// The persistent operations that the call has started.
+    pub started: Vec<StartedOperation>,
+    /// Number of the last persistent collective operation; the first has 1.
+    last_prepared: u32,
+    /// The persistent collective operation that the call has made.
+    pub prepared: Option<u32>,
     /// The list of numbers as text.
     text: Vec<u8>,
 }
 
 impl RequestNumbers {
-    /// The request that a call has started when it began.
+    /// The request that a call has started when it began. Puts the persistent operations that it has started into `started`.
     #[inline]
-    pub fn begun(&mut self) -> Option<u32> {
+    pub fn begun(&mut self, started: &mut Vec<StartedOperation>) -> Option<u32> {
+        if !self.started.is_empty() {
+            started.append(&mut self.started);
+        }
         self.made.take()
     }
 
-    /// A call ends that has started this request when it began.
+    /// A call ends that has started these when it began.
     #[inline]
-    pub fn end_call(&mut self, begun: Option<u32>) {
+    pub fn end_call(&mut self, begun: Option<u32>, started: &mut Vec<StartedOperation>) {
         self.made = begun;
         self.completed.clear();
+        self.prepared = None;
+        self.started.clear();
+        if !started.is_empty() {
+            self.started.append(started);
+        }
+    }
+
+    /// The call makes a persistent collective operation. Gives its number.
+    pub fn prepare(&mut self) -> u32 {
+        self.last_prepared = self.last_prepared.wrapping_add(1);
+        self.prepared = Some(self.last_prepared);
+        self.last_prepared
+    }
+
+    /// The call has started a persistent operation.
+    pub fn start(&mut self, request: u32, kind: StartedKind) {
+        self.started.push(StartedOperation { request, kind });
     }
 
     /// The call makes a request. Gives its number.
@@ -45,46 +71,35 @@ impl RequestNumbers {
         }
     }
 
-    /// The numbers of completed requests as a text such as `3,7-9`, cut behind a number if it is too long.
+    /// The numbers of completed requests as a text such as `3,7-9`.
     pub fn completed_text(&mut self) -> &[u8] {
-        self.text.clear();
         self.completed.sort_unstable();
-        for run in self.completed.chunk_by(|a, b| a.wrapping_add(1) == *b) {
-            let (Some(first), Some(last)) = (run.first(), run.last()) else {
-                continue;
-            };
-            let begin = self.text.len();
-            if begin > 0 {
-                self.text.push(b',');
-            }
-            push_decimal(&mut self.text, *first);
-            if last != first {
-                self.text.push(b'-');
-                push_decimal(&mut self.text, *last);
-            }
-            if self.text.len() > MAX_TEXT {
-                self.text.truncate(begin);
-                break;
-            }
-        }
+        self.text.clear();
+        push_numbers(&mut self.text, self.completed.iter().copied());
         &self.text
     }
-}
 
-/// Appends the digits of a number.
-fn push_decimal(text: &mut Vec<u8>, number: u32) {
-    let mut digits = [0; 10];
-    let mut first = digits.len();
-    let mut rest = number;
-    loop {
-        first -= 1;
-        digits[first] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
+    /// The numbers of the requests that the call has started of a kind, as such a text.
+    pub fn started_text(&mut self, kind: StartedKind) -> &[u8] {
+        let started = self.started.iter().filter(|started| started.kind == kind);
+        self.text.clear();
+        push_numbers(&mut self.text, started.map(|started| started.request));
+        &self.text
     }
-    text.extend_from_slice(&digits[first..]);
+
+    /// Requests and persistent collective operations that the call has started: a text such as `7:2,8:3`.
+    pub fn started_collectives(&self) -> String {
+        let pairs = self
+            .started
+            .iter()
+            .filter_map(|started| match started.kind {
+                StartedKind::Collective(prepared) => {
+                    Some(format!("{}:{prepared}", started.request))
+                }
+                _ => None,
+            });
+        pairs.collect::<Vec<_>>().join(",")
+    }
 }
 
 #[cfg(test)]
@@ -98,11 +113,29 @@ mod tests {
             numbers.complete(number);
         }
         assert_eq!(numbers.completed_text(), b"3,7-9,4294967295");
-        numbers.end_call(None);
+        numbers.end_call(None, &mut Vec::new());
         assert_eq!(numbers.completed_text(), b"");
-        (0..20_000).for_each(|number| numbers.complete(3 * number + 1));
-        let text = numbers.completed_text();
-        assert!(text.len() <= MAX_TEXT && text.len() > MAX_TEXT - 10);
-        assert!(text.last().is_some_and(u8::is_ascii_digit));
+    }
+
+    #[test]
+    fn started_operations_are_told_by_kind() {
+        let mut numbers = RequestNumbers::default();
+        let prepared = numbers.prepare();
+        for kind in [
+            StartedKind::Send,
+            StartedKind::Send,
+            StartedKind::Receive,
+            StartedKind::Collective(prepared),
+        ] {
+            let request = numbers.make();
+            numbers.start(request, kind);
+        }
+        let mut started = Vec::new();
+        assert_eq!(numbers.begun(&mut started), Some(4));
+        assert!(numbers.started.is_empty());
+        numbers.end_call(Some(4), &mut started);
+        assert_eq!(numbers.started_text(StartedKind::Send), b"1-2");
+        assert_eq!(numbers.started_text(StartedKind::Receive), b"3");
+        assert_eq!(numbers.started_collectives(), "4:1");
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct RequestMessages {
     pub comm: Option<CommId>,
     /// Number of the request in infos; 0 is none.
     pub number: u32,
+    /// Number of the persistent collective operation that it stands for; 0 is none.
+    pub prepared: u32,
     pub send: Option<SendOperation>,
     pub recv: Option<ReceiveOperation>,
 }

@@ -5,7 +5,7 @@
 //! same order on all its members (MPI demands it of collective calls), so all of them count alike, and nothing needs to be
 //! sent.
 
-use blockfile::define::{CommCreation, CommDefinition, CommDefinitionKind};
+use blockfile::define::{CommCreation, CommDefinition, CommDefinitionKind, Neighbours};
 use blockfile::file::BlockFileInfo;
 use std::sync::Arc;
 use trace_formats::clog2::{Gid, crossing_gid, remote_of};
@@ -44,6 +44,8 @@ pub struct Communicator {
     /// remote one, which is the other side's local one. All intercommunicators between two groups have the same. The group
     /// of all processes is MPI_COMM_WORLD, that of one process its MPI_COMM_SELF.
     pub sides: Option<(Gid, Gid)>,
+    /// Ranks in it whose data neighbourhood calls of this process get; `None` if it has no topology.
+    pub sources: Option<Vec<i32>>,
     /// Identity by which later communicators made from this one are told; both sides of an intercommunicator have the same.
     identity: Wide,
 }
@@ -143,6 +145,7 @@ impl Comms {
                 remote: Arc::new([]),
                 gid: gid(identity),
                 sides: None,
+                sources: None,
                 identity,
             });
         }
@@ -166,6 +169,14 @@ impl Comms {
         }
         self.handles.insert(handle, id);
         id
+    }
+
+    /// Takes in the neighbours in the topology of a communicator that has been defined.
+    pub fn define_neighbours(&mut self, neighbours: Neighbours) {
+        let id = self.lookup(neighbours.comm);
+        if let Some(comm) = id.and_then(|id| self.list.get_mut(id.0 as usize)) {
+            comm.sources = Some(neighbours.sources);
+        }
     }
 
     /// Communicator that the handle refers to at the current position; `None` if not known.
@@ -251,6 +262,7 @@ impl Comms {
             remote: self.group(comm.remote),
             gid,
             sides,
+            sources: None,
             identity,
         }
     }

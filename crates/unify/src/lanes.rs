@@ -74,6 +74,26 @@ fn is_outside(record: &Record<'_>) -> bool {
         && UserEvent::decode(record.payload).is_none_or(|event| !event.inside)
 }
 
+/// A persistent operation that a call has started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartedOperation {
+    /// Number of the request among those that the process has made and started.
+    pub request: u32,
+    /// What it does.
+    pub kind: StartedKind,
+}
+
+/// What a persistent operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartedKind {
+    /// It sends.
+    Send,
+    /// It receives.
+    Receive,
+    /// It is the collective one with this number among those of the process.
+    Collective(u32),
+}
+
 /// A thread's call between its beginning and its end, as far as it is known.
 #[derive(Debug)]
 pub struct LaneCall {
@@ -95,6 +115,10 @@ pub struct LaneCall {
     pub is_matching_only: bool,
     /// Number of the request that the call has started when it began.
     pub request: Option<u32>,
+    /// Persistent operations that the call has started.
+    pub started: Vec<StartedOperation>,
+    /// Members of the group that the call names: ranks in MPI_COMM_WORLD.
+    pub group: Vec<i32>,
 }
 
 /// One thread.
@@ -145,6 +169,8 @@ impl<'a> Lane<'a> {
                 message: None,
                 is_matching_only: false,
                 request: None,
+                started: Vec::new(),
+                group: Vec::new(),
             },
             defined: defined.iter(),
             open,
@@ -204,6 +230,13 @@ impl<'a> Lane<'a> {
                             handle: t.handle,
                             size: u64::try_from(t.size).ok(),
                         });
+                    }
+                }
+                define::GROUP => {
+                    if let Some(Definition::Group(members)) =
+                        Definition::decode(define::GROUP, record.payload)
+                    {
+                        self.call.group = members;
                     }
                 }
                 define::COUNTS => {

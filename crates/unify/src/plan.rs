@@ -177,6 +177,8 @@ pub struct FunctionPlan<'t> {
     pub shared_handle: Option<ParameterIndex>,
     /// Whether the call makes that file or window.
     pub makes_handle: bool,
+    /// Whether the persistent operation that the call makes is collective.
+    pub is_collective: bool,
     /// Whether the call may send something at its start.
     pub sends: bool,
     /// Whether its end is about messages, requests, files or communicators.
@@ -251,6 +253,7 @@ impl<'t> FunctionPlan<'t> {
             own_amount: function.own_amount(),
             shared_handle: function.shared_handle(),
             makes_handle: matches!(function.class, Class::FileOpen | Class::WinCreate),
+            is_collective: matches!(function.class, Class::CollectiveInit | Class::NeighborInit),
         }
     }
 
@@ -276,6 +279,16 @@ impl<'t> FunctionPlan<'t> {
     pub fn amount(&self) -> Option<(ParameterIndex, ParameterIndex)> {
         let first = |kind| self.function.first(kind);
         first(Kind::Count).zip(first(Kind::Datatype))
+    }
+
+    /// The rank that the call is directed to.
+    pub fn target(&self) -> Option<ParameterIndex> {
+        self.function.first(Kind::Target)
+    }
+
+    /// Exclusive or shared.
+    pub fn lock_type(&self) -> Option<ParameterIndex> {
+        self.function.first(Kind::LockType)
     }
 
     /// The file offset.
@@ -338,9 +351,12 @@ fn role(function: &Function, request: Option<ParameterIndex>) -> Option<CallRole
         Class::Isend | Class::Irecv | Class::Isendrecv => {
             CallRole::Nonblocking { request: request? }
         }
-        Class::SendInit | Class::RecvInit | Class::PsendInit | Class::PrecvInit => {
-            CallRole::Init { request: request? }
-        }
+        Class::SendInit
+        | Class::RecvInit
+        | Class::PsendInit
+        | Class::PrecvInit
+        | Class::CollectiveInit
+        | Class::NeighborInit => CallRole::Init { request: request? },
         Class::Start => CallRole::Start { requests: request? },
         // These only look.
         Class::Test if function.name.starts_with("MPI_Request_get_status") => CallRole::Plain,
@@ -433,6 +449,11 @@ mod tests {
             plan("MPI_Ibcast").role,
             CallRole::OtherRequest { .. }
         ));
+        assert!(matches!(
+            plan("MPI_Barrier_init").role,
+            CallRole::Init { .. }
+        ));
+        assert!(plan("MPI_Bcast_init").send.is_none() && plan("MPI_Bcast_init").recv.is_none());
         assert!(matches!(
             plan("MPI_Comm_idup").role,
             CallRole::OtherRequest { .. }

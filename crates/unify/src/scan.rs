@@ -206,6 +206,9 @@ impl Scan {
                         defined.push(id);
                     }
                 }
+                Some(Definition::Neighbours(neighbours)) => {
+                    scan.comms.define_neighbours(neighbours);
+                }
                 Some(Definition::Clock(reading)) => scan.readings.push(reading),
                 Some(Definition::Sync(sync)) => syncs.push(sync),
                 Some(Definition::Lost { count, reason }) => {

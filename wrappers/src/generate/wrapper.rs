@@ -470,6 +470,9 @@ impl FunctionWrapper<'_> {
         if f.name == "MPI_File_set_view" {
             lines.push("views::set(t, a0, a1, a2, a3, a4);".to_owned());
         }
+        if let (Class::RmaSync, Some(group), false) = (f.class, f.first(Kind::Group), ignored) {
+            lines.push(format!("define::group(t, a{group});"));
+        }
         for (i, p) in f.params.iter().enumerate() {
             // The tool interface gives predefined datatypes, also before MPI_Init, when MPI may not be asked about them.
             let makes_datatype = p.kind == Kind::Datatype && p.direction == Direction::Out;

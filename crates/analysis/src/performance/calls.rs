@@ -1,20 +1,21 @@
 //! Calls that begin and end: what each belongs to, whom it waited for, and what the replays make of it.
 
 use super::by_file::EndedFileCall;
+use super::call_info::CallInfo;
 use super::clocks::later;
-use super::collective::{Arrival, OperationQueue, RankInOperation};
+use super::collective::{Arrival, RankInOperation};
+use super::coming::MAX_REQUESTS;
 use super::history::{CausedStretch, RootCause};
 use super::lane::{
-    EndedProbe, LineUse, OpenCall, PostedReceive, RankRequests, SharedObject, WaitEnd,
+    EndedProbe, LineUse, OneSidedUse, OpenCall, PostedReceive, PreparedOperation, RankRequests,
+    WaitEnd,
 };
 use super::message::{EndedCall, SenderCall};
+use super::one_sided::OneSidedCall;
 use super::pass::{WaitPass, region_place};
-use super::role::{CategoryRole, CollectiveRole, Needs, SharedUse};
+use super::role::{CategoryRole, Needs, OneSidedStep};
 use super::use_times::UseSums;
 use super::wait::{CallPlace, Wait, WaitPattern};
-
-/// Requests of a thread that are kept until a call completes them.
-pub(super) const MAX_REQUESTS: usize = 1 << 16;
 
 /// When a wait was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +58,14 @@ impl WaitPass<'_> {
             late_receive: None,
             operation: None,
             sends: Vec::new(),
-            completes: found.completes,
+            completes: Vec::new(),
+            starts: Vec::new(),
+            one_sided: None,
             posted: Vec::new(),
         };
-        let is_root = found.root.map(|root| root == line.rank);
+        if let Some(made) = &found.made {
+            self.make_comm(line.lane, made);
+        }
         let arrival = Arrival {
             time: start,
             lane: line.lane,
@@ -68,37 +73,112 @@ impl WaitPass<'_> {
         };
         match role {
             CategoryRole::Collective(collective) => {
-                if matches!(collective.needs, Needs::Root | Needs::AtRoot) && is_root.is_none() {
-                    self.counts.unknown_roots += 1;
-                }
-                call.operation = Some(self.come(&call, collective, is_root, found.handle, arrival));
+                call.operation = Some(self.come(line, category, collective, &found, arrival));
             }
             CategoryRole::StartsCollective(collective) => {
-                let part = self.come(&call, collective, is_root, found.handle, arrival);
+                let part = self.come(line, category, collective, &found, arrival);
+                self.start_operation(line.lane, found.request, part);
+            }
+            CategoryRole::PreparesCollective(role) => {
                 let requests = self.requests_of(line.lane);
-                match found.request {
-                    Some(request) if requests.operations.len() < MAX_REQUESTS => {
-                        requests.operations.insert(request, part);
-                    }
-                    _ => self.comms[part.queue as usize].leave(part.number),
+                if let Some(number) = found.prepared
+                    && requests.prepared.len() < MAX_REQUESTS
+                {
+                    let root = found.root;
+                    let prepared = PreparedOperation { line, root, role };
+                    requests.prepared.insert(number, prepared);
                 }
             }
-            CategoryRole::StartsTransfer => {
-                if let Some(request) = found.request {
-                    let requests = self.requests_of(line.lane);
-                    if requests.posted.len() < MAX_REQUESTS {
-                        let time = start;
-                        requests
-                            .posted
-                            .insert(request, PostedReceive { time, clocks });
-                    }
-                    call.completes.push(request);
-                }
+            CategoryRole::StartsTransfer => self.start_transfers(&mut call, &found, arrival),
+            CategoryRole::MarksParts => self.mark_parts(&found, arrival),
+            CategoryRole::OneSided(step) => self.begin_one_sided(&mut call, step, &found, arrival),
+            CategoryRole::Completes => {
+                call.completes = found.completes;
+                self.complete(&mut call);
             }
-            CategoryRole::Completes => self.complete(&mut call),
             _ => {}
         }
         self.lanes[line.lane as usize].call = Some(call);
+    }
+
+    /// A call starts what its info tells: a send or a receive, or persistent operations of any kind.
+    fn start_transfers(&mut self, call: &mut OpenCall, info: &CallInfo, arrival: Arrival) {
+        let (lane, category) = (call.line.lane, call.category);
+        if let (Some(number), Some(request)) = (info.prepared, info.request)
+            && self.start_prepared(lane, category, number, Some(request), arrival)
+        {
+            return;
+        }
+        let started = info.started.as_deref();
+        for &(request, number) in started.map_or(&[][..], |started| &started.collectives) {
+            self.start_prepared(lane, category, number, Some(request), arrival);
+        }
+        let receives = started.map_or(&[][..], |started| &started.receives);
+        let posted = PostedReceive {
+            time: arrival.time,
+            clocks: arrival.clocks,
+        };
+        let requests = self.requests_of(lane);
+        for &request in receives.iter().chain(&info.request) {
+            if requests.posted.len() < MAX_REQUESTS {
+                requests.posted.insert(request, posted);
+            }
+        }
+        let sends = started.map_or(&[][..], |started| &started.sends);
+        call.starts.extend(sends.iter().rev().chain(&info.request));
+    }
+
+    /// Parts of a partitioned send are ready: its message has not been sent before.
+    fn mark_parts(&mut self, info: &CallInfo, arrival: Arrival) {
+        let requests = self.requests_of(arrival.lane);
+        let message = info
+            .request
+            .and_then(|request| requests.sends.get(&request));
+        if let Some(&message) = message {
+            let message = self.messages.get_mut(message);
+            message.sent = message.sent.max(arrival.time);
+            message.clocks = later(&message.clocks, &arrival.clocks);
+        }
+    }
+
+    fn begin_one_sided(
+        &mut self,
+        call: &mut OpenCall,
+        step: OneSidedStep,
+        info: &CallInfo,
+        arrival: Arrival,
+    ) {
+        let requests = self.requests_of(call.line.lane);
+        let window = info.handle.and_then(|handle| requests.shared.get(&handle));
+        let own = OneSidedUse {
+            step,
+            window: window.map(|window| window.queue),
+            target: info.target,
+        };
+        let ranks = info
+            .ranks
+            .iter()
+            .filter_map(|&rank| i32::try_from(rank).ok());
+        let places = ranks.filter_map(|rank| self.rank_places.get(&rank).copied());
+        let group: Vec<u32> = places.collect();
+        let begun = OneSidedCall {
+            group: &group,
+            is_exclusive: info.is_exclusive,
+            ..self.one_sided_call(&own, call.line.lane)
+        };
+        self.one_sided.begin(&begun, arrival);
+        call.one_sided = Some(own);
+    }
+
+    fn one_sided_call(&self, own: &OneSidedUse, lane: u32) -> OneSidedCall<'static> {
+        OneSidedCall {
+            step: own.step,
+            window: own.window,
+            rank: self.lanes[lane as usize].rank_place,
+            group: &[],
+            target: own.target,
+            is_exclusive: false,
+        }
     }
 
     pub(super) fn requests_of(&mut self, lane: u32) -> &mut RankRequests {
@@ -118,61 +198,6 @@ impl WaitPass<'_> {
             }
         }
         call.posted.sort_by(|a, b| b.time.total_cmp(&a.time));
-    }
-
-    /// A rank comes to its next collective operation with a call, which is on the file or window that it has this number for.
-    fn come(
-        &mut self,
-        call: &OpenCall,
-        role: CollectiveRole,
-        is_root: Option<bool>,
-        handle: Option<u32>,
-        arrival: Arrival,
-    ) -> RankInOperation {
-        let own = (call.line.comm, call.line.rank);
-        let mut shared = None;
-        if let (Some(handle), SharedUse::Uses | SharedUse::Frees) = (handle, role.shared) {
-            let open = &mut self.requests_of(call.line.lane).shared;
-            shared = match role.shared {
-                SharedUse::Frees => open.remove(&handle),
-                _ => open.get(&handle).copied(),
-            };
-        }
-        let (queue, rank) = match (role.shared, handle, shared) {
-            (_, _, Some(shared)) => (shared.queue, shared.rank),
-            (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), _) => own,
-            // What it is about, the trace does not tell.
-            _ => (self.queue_of_category(call), call.line.rank),
-        };
-        let number = self.comms[queue as usize].come(rank, is_root, role, arrival);
-        if let (SharedUse::Makes, Some(handle)) = (role.shared, handle)
-            && let Some(made) = self.shared.make(&mut self.comms, queue, number)
-        {
-            let open = &mut self.requests_of(call.line.lane).shared;
-            if open.len() < MAX_REQUESTS {
-                open.insert(handle, SharedObject { queue: made, rank });
-            }
-        }
-        RankInOperation {
-            queue,
-            number,
-            rank,
-            is_root,
-            role,
-            frees_queue: role.shared == SharedUse::Frees && shared.is_some(),
-        }
-    }
-
-    /// The queue of calls of a category on files or windows that the trace does not tell.
-    fn queue_of_category(&mut self, call: &OpenCall) -> u32 {
-        let comms = &mut self.comms;
-        let size = comms
-            .get(call.line.comm as usize)
-            .map_or(0, |comm| comm.size);
-        *self.others.entry(call.category).or_insert_with(|| {
-            comms.push(OperationQueue::new(size));
-            comms.len() as u32 - 1
-        })
     }
 
     pub(super) fn end_call(&mut self, mut call: OpenCall, time: f64) {
@@ -198,6 +223,14 @@ impl WaitPass<'_> {
         let parts: Vec<RankInOperation> = call.operation.into_iter().chain(completed).collect();
         for part in &parts {
             keep(self.end_operation(&mut call, part), part.role.pattern);
+        }
+        if let Some(own) = &call.one_sided {
+            let ending = self.one_sided_call(own, lane_number);
+            let wait = self.one_sided.waited_for(&ending, lane_number, call.enter);
+            call.needs = later(&call.needs, &wait.clocks);
+            if let Some((end, pattern)) = wait.end {
+                keep(Some(end), pattern);
+            }
         }
         let mut waited_until = call.enter;
         if let Some((end, pattern)) = latest.filter(|(end, _)| end.time > call.enter) {
@@ -249,6 +282,7 @@ impl WaitPass<'_> {
             after[nth] + transfer * factor
         });
         lane.since = time;
+        let clocks = lane.clocks;
         if call.role == CategoryRole::Probe {
             lane.probe = Some(EndedProbe {
                 place: call.place(),
@@ -259,6 +293,31 @@ impl WaitPass<'_> {
         }
         if lane.end_clocks.is_none() && time >= self.focus.to {
             lane.end_clocks = Some(after);
+        }
+        if let Some(own) = &call.one_sided {
+            let arrival = Arrival {
+                time,
+                lane: lane_number,
+                clocks,
+            };
+            self.end_one_sided(own, ended, arrival);
+        }
+    }
+
+    fn end_one_sided(&mut self, own: &OneSidedUse, ended: EndedCall, arrival: Arrival) {
+        let call = self.one_sided_call(own, arrival.lane);
+        for waited in self.one_sided.end(&call, ended, arrival) {
+            let end = WaitEnd {
+                lane: arrival.lane,
+                time: waited.leave,
+            };
+            self.add_wait(
+                waited.place,
+                WaitPattern::LockContention,
+                waited.enter,
+                end,
+                Finding::AfterTheCall,
+            );
         }
     }
 
@@ -303,8 +362,14 @@ impl WaitPass<'_> {
 
     /// A call ends its part in a collective operation. Gives the rank that came last.
     fn end_operation(&mut self, call: &mut OpenCall, part: &RankInOperation) -> Option<WaitEnd> {
+        let mut neighbours = None;
+        if part.role.needs == Needs::Neighbours {
+            let rank = self.lanes[call.line.lane as usize].rank_place;
+            neighbours = self.neighbours.get(&(part.queue, rank)).map(Vec::as_slice);
+            self.counts.unknown_neighbours += u64::from(neighbours.is_none());
+        }
         let queue = &mut self.comms[part.queue as usize];
-        let needed = queue.needed(part, call.line.lane);
+        let needed = queue.needed(part, call.line.lane, neighbours);
         queue.leave(part.number);
         if part.frees_queue {
             self.shared.free(&self.comms, part.queue);

@@ -1,8 +1,9 @@
 //! Collective operations: the calls of the ranks of a communicator that belong together, found by their order.
 
-use super::clocks::{ReplayClocks, later};
+use super::arrivals::{LastOfSome, LatestArrivals, LowerArrivals, RankArrivals};
+use super::clocks::ReplayClocks;
 use super::role::{CollectiveRole, Needs};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Operations of a communicator that are kept until all of its ranks have left them.
 const MAX_PENDING: usize = 1 << 14;
@@ -18,25 +19,26 @@ pub(super) struct Arrival {
 /// A collective operation as far as ranks have come to it.
 #[derive(Clone, Debug, Default)]
 struct Operation {
-    /// Number of the ranks that came, and of those that went.
-    came: u32,
+    /// Number of the ranks that went.
     went: u32,
-    /// The two that came last.
-    latest: Option<Arrival>,
-    before_latest: Option<Arrival>,
-    /// The latest clocks of all that came.
-    clocks: ReplayClocks,
+    /// Those that came: of an intercommunicator by side, else all at 0.
+    sides: [LatestArrivals; 2],
     /// The root, once it is known and has come.
     root: Option<Arrival>,
-    /// All that came with their ranks, where ranks wait for lower ones.
-    all: Vec<(i32, Arrival)>,
+    /// Those that came by rank, where ranks need some of the others.
+    by_rank: RankArrivals,
 }
 
-/// The rank that a call waited for, when it came, and the clocks that the call has to wait for in replays.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Needed {
-    pub last: Option<Arrival>,
-    pub clocks: ReplayClocks,
+/// What a rank is in an operation with a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The trace does not tell, or there is no root.
+    Unknown,
+    Root,
+    /// Gets data of the root, or gives data to it.
+    Other,
+    /// Gets and gives nothing: on the side of an intercommunicator where the root is.
+    Bystander,
 }
 
 /// A rank's part in a collective operation.
@@ -47,8 +49,9 @@ pub(super) struct RankInOperation {
     pub number: u64,
     /// Rank in the communicator.
     pub rank: i32,
-    /// Whether the rank is the root, if that is known.
-    pub is_root: Option<bool>,
+    /// The side of an intercommunicator that it is on.
+    pub side: Option<u8>,
+    pub part: Part,
     pub role: CollectiveRole,
     /// Whether the queue is that of a file or window which the operation frees.
     pub frees_queue: bool,
@@ -76,20 +79,15 @@ impl OperationQueue {
         }
     }
 
-    /// A rank comes to its next operation. Gives the number of the operation.
-    pub(super) fn come(
-        &mut self,
-        rank: i32,
-        is_root: Option<bool>,
-        role: CollectiveRole,
-        arrival: Arrival,
-    ) -> u64 {
-        let at = usize::try_from(rank).unwrap_or(0).min(self.size as usize);
+    /// A rank, which is the one at `place` of all that take part, comes to its next operation. Fills in the number of the operation.
+    pub(super) fn come(&mut self, place: i32, rank: &mut RankInOperation, arrival: Arrival) {
+        let at = usize::try_from(place).unwrap_or(0).min(self.size as usize);
         if self.come.len() <= at {
             self.come.resize(at + 1, 0);
         }
         let number = self.come[at].max(self.first);
         self.come[at] = number + 1;
+        rank.number = number;
         while self.first + self.kept.len() as u64 <= number {
             if self.kept.len() == MAX_PENDING {
                 self.kept.pop_front();
@@ -99,74 +97,75 @@ impl OperationQueue {
             self.kept.push_back(Operation::default());
         }
         let Some(operation) = self.kept.get_mut((number - self.first) as usize) else {
-            return number;
+            return;
         };
-        operation.came += 1;
-        if operation
-            .latest
-            .is_none_or(|latest| latest.time <= arrival.time)
-        {
-            operation.before_latest = operation.latest.replace(arrival);
-        } else if operation
-            .before_latest
-            .is_none_or(|other| other.time <= arrival.time)
-        {
-            operation.before_latest = Some(arrival);
-        }
-        operation.clocks = later(&operation.clocks, &arrival.clocks);
-        if is_root == Some(true) {
+        operation.sides[usize::from(rank.side.unwrap_or(0)) & 1].add(arrival);
+        if rank.part == Part::Root {
             operation.root = Some(arrival);
         }
-        if role.needs == Needs::Lower {
-            operation.all.push((rank, arrival));
+        let by_rank = &mut operation.by_rank;
+        match (rank.role.needs, &mut *by_rank) {
+            (Needs::Lower, RankArrivals::Lower(lower)) => lower.add(rank.rank, arrival),
+            (Needs::Lower, _) => {
+                let mut lower = LowerArrivals::new(self.size);
+                lower.add(rank.rank, arrival);
+                *by_rank = RankArrivals::Lower(lower);
+            }
+            (Needs::Neighbours, RankArrivals::Each(each)) => {
+                each.insert(rank.rank, arrival);
+            }
+            (Needs::Neighbours, _) => {
+                *by_rank = RankArrivals::Each(HashMap::from([(rank.rank, arrival)]));
+            }
+            _ => {}
         }
-        number
     }
 
-    /// Whom a rank waited for in an operation, of those that have come to it.
-    pub(super) fn needed(&self, part: &RankInOperation, lane: u32) -> Option<Needed> {
-        let RankInOperation {
-            number,
-            rank,
-            is_root,
-            role,
-            ..
-        } = *part;
-        let operation = self
-            .kept
-            .get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
-        let others = || {
-            let latest = operation.latest.filter(|latest| latest.lane != lane);
-            latest.or(operation.before_latest.filter(|other| other.lane != lane))
+    /// Whom a rank waited for in an operation, of those that have come to it. `neighbours` are the ranks whose data it gets in calls that are
+    /// about neighbours; `None` if they are not known.
+    pub(super) fn needed(
+        &self,
+        rank: &RankInOperation,
+        lane: u32,
+        neighbours: Option<&[i32]>,
+    ) -> Option<LastOfSome> {
+        let at = usize::try_from(rank.number.checked_sub(self.first)?).ok()?;
+        let operation = self.kept.get(at)?;
+        // Of an intercommunicator, all of both sides come together, but a root needs the other side only.
+        let everyone = || {
+            let mut needed = operation.sides[0].others(lane);
+            needed.join(&operation.sides[1].others(lane));
+            needed
         };
-        let everyone = || Needed {
-            last: others(),
-            clocks: operation.clocks,
+        let other_side = || match rank.side {
+            Some(own) => operation.sides[1 - usize::from(own).min(1)].others(lane),
+            None => everyone(),
         };
-        match role.needs {
-            Needs::All => Some(everyone()),
+        match (rank.role.needs, rank.part) {
+            (_, Part::Bystander) => None,
+            (Needs::All, _) => Some(everyone()),
             // Whoever came before the call ended may have been needed.
-            Needs::Root | Needs::AtRoot if is_root.is_none() => Some(everyone()),
-            Needs::AtRoot => (is_root == Some(true)).then(everyone),
-            Needs::Root => {
+            (Needs::Root | Needs::AtRoot, Part::Unknown) => Some(everyone()),
+            (Needs::AtRoot, part) => (part == Part::Root).then(other_side),
+            (Needs::Root, _) => {
                 let root = operation.root.filter(|root| root.lane != lane)?;
-                Some(Needed {
+                Some(LastOfSome {
                     last: Some(root),
                     clocks: root.clocks,
                 })
             }
-            Needs::Lower => {
-                let lower = operation.all.iter().filter(|(other, _)| *other < rank);
-                let mut needed = Needed {
-                    last: None,
-                    clocks: ReplayClocks::default(),
+            (Needs::Lower, _) => match &operation.by_rank {
+                RankArrivals::Lower(lower) => Some(lower.below(rank.rank)),
+                _ => None,
+            },
+            (Needs::Neighbours, _) => {
+                let RankArrivals::Each(each) = &operation.by_rank else {
+                    return None;
                 };
-                for (_, arrival) in lower {
-                    needed.clocks = later(&needed.clocks, &arrival.clocks);
-                    if needed.last.is_none_or(|last| last.time < arrival.time) {
-                        needed.last = Some(*arrival);
-                    }
-                }
+                let mut needed = LastOfSome::default();
+                let come = neighbours?.iter().filter_map(|rank| each.get(rank));
+                come.filter(|other| other.lane != lane)
+                    .for_each(|&other| needed.add(other));
                 Some(needed)
             }
         }
@@ -194,18 +193,11 @@ impl OperationQueue {
     /// The focus begins anew: clocks start at zero.
     pub(super) fn restart(&mut self) {
         for operation in &mut self.kept {
-            operation.clocks = ReplayClocks::default();
-            let arrivals = [
-                &mut operation.latest,
-                &mut operation.before_latest,
-                &mut operation.root,
-            ];
-            for arrival in arrivals.into_iter().flatten() {
-                arrival.clocks = ReplayClocks::default();
+            operation.sides.iter_mut().for_each(LatestArrivals::restart);
+            if let Some(root) = &mut operation.root {
+                root.clocks = ReplayClocks::default();
             }
-            for (_, arrival) in &mut operation.all {
-                arrival.clocks = ReplayClocks::default();
-            }
+            operation.by_rank.restart();
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::clocks::ReplayClocks;
 use super::collective::RankInOperation;
 use super::history::{RecentHistory, RootCause};
-use super::role::CategoryRole;
+use super::role::{CategoryRole, CollectiveRole, OneSidedStep};
 use super::use_times::UseSums;
 use super::wait::CallPlace;
 use std::collections::HashMap;
@@ -86,6 +86,10 @@ pub(super) struct OpenCall {
     pub sends: Vec<u32>,
     /// Requests that the call completes.
     pub completes: Vec<u32>,
+    /// Requests that the call starts and that may send, the first one at the end.
+    pub starts: Vec<u32>,
+    /// What the call does in one-sided communication.
+    pub one_sided: Option<OneSidedUse>,
     /// The posted receives that the call completes, the one that was posted first at the end.
     pub posted: Vec<PostedReceive>,
 }
@@ -100,6 +104,25 @@ impl OpenCall {
             category: self.category,
         }
     }
+}
+
+/// What a call of one-sided communication is about.
+#[derive(Clone, Debug)]
+pub(super) struct OneSidedUse {
+    pub step: OneSidedStep,
+    /// Queue of the collective calls on the window, if that is known.
+    pub window: Option<u32>,
+    /// Rank in the window that the call is directed to.
+    pub target: Option<i32>,
+}
+
+/// A persistent collective operation of a rank.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PreparedOperation {
+    /// Timeline of the call that made it.
+    pub line: LineUse,
+    pub root: Option<i32>,
+    pub role: CollectiveRole,
 }
 
 /// A file or window as one of its ranks sees it.
@@ -122,6 +145,8 @@ pub(super) struct RankRequests {
     pub operations: HashMap<u32, RankInOperation>,
     /// Files and windows that are open, by the number that the rank has for them.
     pub shared: HashMap<u32, SharedObject>,
+    /// Persistent collective operations, by the number that the rank has for them.
+    pub prepared: HashMap<u32, PreparedOperation>,
 }
 
 /// A thread of a rank.

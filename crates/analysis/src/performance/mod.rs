@@ -3,23 +3,27 @@
 //! The numbers are those of Scalasca's patterns and of the POP methodology; `docs/user/report.md` defines each. [`analyse`] goes over the drawables
 //! of a trace twice. It keeps what is open, what is on its way and sums, and never the trace.
 
+mod arrivals;
 mod by_file;
+mod call_info;
 mod calls;
 mod clocks;
 mod collective;
+mod coming;
 mod critical_path;
 mod ending;
 mod focus;
 mod history;
+mod intercomms;
 mod lane;
 mod message;
+mod one_sided;
 mod pairs;
 mod pass;
 mod phases;
 mod repetition;
 mod report;
 mod report_builder;
-mod request_info;
 mod role;
 mod shared;
 mod span_times;

@@ -2,15 +2,17 @@
 //! where it ends.
 
 use super::by_file::SumsOfFiles;
+use super::call_info::InfoReader;
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
 use super::ending::Ending;
 use super::focus::Focus;
+use super::intercomms::Intercomms;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
+use super::one_sided::OneSided;
 use super::pairs::PairSums;
-use super::request_info::RequestInfo;
 use super::role::{CategoryRole, RoleFinder};
 use super::shared::SharedQueues;
 use super::spans::{Doing, LaneStretch, Spans};
@@ -41,6 +43,10 @@ pub(super) struct PassCounts {
     pub without_time: u64,
     /// Collective calls with a root that the trace does not tell.
     pub unknown_roots: u64,
+    /// Collective calls of which the trace does not tell on which intercommunicator they are.
+    pub unknown_intercomms: u64,
+    /// Neighbourhood calls with neighbours that the trace does not tell.
+    pub unknown_neighbours: u64,
 }
 
 /// Place of a region in sums by region.
@@ -60,7 +66,7 @@ pub(super) struct CategoryTime {
 pub(super) struct WaitPass<'a> {
     pub categories: Vec<&'a Category>,
     pub(super) roles: Vec<CategoryRole>,
-    pub(super) infos: Vec<RequestInfo>,
+    pub(super) infos: Vec<InfoReader>,
     pub(super) category_of: HashMap<i32, u32>,
     pub(super) lines: HashMap<i32, LineUse>,
     pub lanes: Vec<ThreadLane>,
@@ -68,6 +74,13 @@ pub(super) struct WaitPass<'a> {
     pub(super) comms: Vec<OperationQueue>,
     /// Numbers of the communicators in the trace.
     pub comm_numbers: Vec<i32>,
+    /// Places of the communicators by number, and of the ranks.
+    pub(super) comm_places: HashMap<i32, u32>,
+    pub(super) rank_places: HashMap<i32, u32>,
+    pub(super) intercomms: Intercomms,
+    /// By communicator and rank: ranks in it whose data neighbourhood calls of that one get.
+    pub(super) neighbours: HashMap<(u32, u32), Vec<i32>>,
+    pub(super) one_sided: OneSided,
     /// Which of the queues are those of files and windows.
     pub(super) shared: SharedQueues,
     /// Queues of operations on files and windows that the trace does not tell, by category.
@@ -115,7 +128,7 @@ impl<'a> WaitPass<'a> {
         let mut lanes = Vec::new();
         let mut lane_numbers: HashMap<(i32, i32), u32> = HashMap::new();
         let mut rank_places: HashMap<i32, u32> = HashMap::new();
-        let mut comm_numbers: HashMap<i32, u32> = HashMap::new();
+        let mut comm_places: HashMap<i32, u32> = HashMap::new();
         let mut members: Vec<std::collections::HashSet<i32>> = Vec::new();
         let mut numbers = Vec::new();
         let mut ranks = Vec::new();
@@ -138,7 +151,7 @@ impl<'a> WaitPass<'a> {
                     lanes.push(ThreadLane::new(line.rank, line.thread, place));
                     lanes.len() as u32 - 1
                 });
-            let comm = *comm_numbers.entry(line.comm).or_insert_with(|| {
+            let comm = *comm_places.entry(line.comm).or_insert_with(|| {
                 members.push(std::collections::HashSet::new());
                 numbers.push(line.comm);
                 members.len() as u32 - 1
@@ -163,7 +176,7 @@ impl<'a> WaitPass<'a> {
                 .collect(),
             infos: categories
                 .iter()
-                .map(|category| RequestInfo::of(category))
+                .map(|category| InfoReader::of(category))
                 .collect(),
             category_of: (0..)
                 .zip(&categories)
@@ -176,11 +189,16 @@ impl<'a> WaitPass<'a> {
             categories,
             lines,
             lanes,
-            requests: vec![RankRequests::default(); rank_places.len()],
+            requests: vec![RankRequests::default(); ranks.len()],
             comms: (members.iter())
                 .map(|ranks| OperationQueue::new(ranks.len() as u32))
                 .collect(),
             comm_numbers: numbers,
+            comm_places,
+            rank_places,
+            intercomms: Intercomms::default(),
+            neighbours: HashMap::new(),
+            one_sided: OneSided::default(),
             shared: SharedQueues::default(),
             others: HashMap::new(),
             endings: BinaryHeap::new(),
@@ -460,6 +478,7 @@ impl<'a> WaitPass<'a> {
             comm.restart();
         }
         self.messages.restart();
+        self.one_sided.restart();
         self.waits = WaitSums::default();
         self.pairs.restart();
         self.edges.clear();

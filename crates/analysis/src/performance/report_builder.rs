@@ -440,6 +440,14 @@ impl ReportBuilder<'_, '_> {
                 "collective calls with a root that the trace does not tell: waits there are estimated",
             ),
             (
+                counts.unknown_intercomms,
+                "collective calls of intercommunicators that the trace does not tell apart: waits there are not counted",
+            ),
+            (
+                counts.unknown_neighbours,
+                "neighbourhood calls with neighbours that the trace does not tell: waits there are not counted",
+            ),
+            (
                 self.pass.unmatched(),
                 "collective operations that not all ranks took part in",
             ),

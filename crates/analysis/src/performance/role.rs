@@ -17,6 +17,8 @@ pub(super) enum Needs {
     AtRoot,
     /// Everyone needs the ranks below.
     Lower,
+    /// Everyone needs its neighbours in the topology of the communicator.
+    Neighbours,
 }
 
 /// A collective operation, blocking or begun.
@@ -36,6 +38,24 @@ pub(super) enum SharedUse {
     Makes,
     Uses,
     Frees,
+}
+
+/// What a call of one-sided communication does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OneSidedStep {
+    /// Lets a group of origins access the window.
+    Post,
+    /// Begins to access a group of targets.
+    Start,
+    /// Ends that.
+    Complete,
+    /// Waits until a group of origins has ended its accesses.
+    Wait,
+    Lock,
+    Unlock,
+    /// Waits until its own accesses are done.
+    Flush,
+    Access,
 }
 
 /// What a category of states or arrows stands for.
@@ -61,6 +81,12 @@ pub(super) enum CategoryRole {
     Collective(CollectiveRole),
     /// Begins a collective operation that another call completes.
     StartsCollective(CollectiveRole),
+    /// Makes a persistent collective operation that another call begins.
+    PreparesCollective(CollectiveRole),
+    /// Says that parts of a partitioned send are ready.
+    MarksParts,
+    /// One-sided communication that ranks do not come together for.
+    OneSided(OneSidedStep),
     /// MPI-IO that ranks do not come together for.
     FileCall,
     /// Any other MPI function.
@@ -167,16 +193,38 @@ fn role_of(function: &Function) -> CategoryRole {
         Class::Test if name.starts_with("MPI_Request_get_status") => CategoryRole::OtherCall,
         Class::Complete | Class::Test => CategoryRole::Completes,
         Class::Probe => CategoryRole::Probe,
-        Class::Collective => CategoryRole::Collective(operation(name, "MPI_")),
-        Class::Icollective => CategoryRole::StartsCollective(operation(name, "MPI_I")),
+        Class::Collective | Class::Neighbor => CategoryRole::Collective(operation(name, "MPI_")),
+        Class::Icollective | Class::Ineighbor => {
+            CategoryRole::StartsCollective(operation(name, "MPI_I"))
+        }
+        Class::CollectiveInit | Class::NeighborInit => {
+            CategoryRole::PreparesCollective(operation(name, "MPI_"))
+        }
+        Class::Partition if name.starts_with("MPI_Pready") => CategoryRole::MarksParts,
         Class::CommCreate if comes_together => all(Pattern::Communicator),
         Class::FileOpen | Class::FileClose => all(Pattern::FileCollective),
         Class::FileAccess | Class::FileMeta if comes_together => all(Pattern::FileCollective),
         Class::FileAccess | Class::FileMeta => CategoryRole::FileCall,
         Class::WinCreate | Class::WinFree => all(Pattern::Window),
         Class::RmaSync if comes_together => all(Pattern::Window),
+        Class::RmaSync => one_sided(name).map_or(CategoryRole::OtherCall, CategoryRole::OneSided),
+        Class::Rma | Class::RmaRequest => CategoryRole::OneSided(OneSidedStep::Access),
         _ => CategoryRole::OtherCall,
     }
+}
+
+/// What a function that synchronises one-sided communication does; `None` for MPI_Win_test, which does not wait, and where nobody is named.
+fn one_sided(name: &str) -> Option<OneSidedStep> {
+    Some(match name {
+        "MPI_Win_post" => OneSidedStep::Post,
+        "MPI_Win_start" => OneSidedStep::Start,
+        "MPI_Win_complete" => OneSidedStep::Complete,
+        "MPI_Win_wait" => OneSidedStep::Wait,
+        "MPI_Win_lock" => OneSidedStep::Lock,
+        "MPI_Win_unlock" => OneSidedStep::Unlock,
+        _ if name.starts_with("MPI_Win_flush") => OneSidedStep::Flush,
+        _ => return None,
+    })
 }
 
 /// The operation of a collective function, whose name begins with `prefix`.
@@ -184,7 +232,10 @@ fn operation(name: &str, prefix: &str) -> CollectiveRole {
     use super::WaitPattern as Pattern;
     let bare = name.strip_prefix(prefix).unwrap_or(name);
     let bare = bare.strip_suffix("_c").unwrap_or(bare);
-    let (needs, pattern) = match bare.to_ascii_lowercase().as_str() {
+    let bare = bare.strip_suffix("_init").unwrap_or(bare);
+    let bare = bare.to_ascii_lowercase();
+    let (needs, pattern) = match bare.as_str() {
+        _ if bare.starts_with("neighbor") => (Needs::Neighbours, Pattern::NxN),
         "barrier" => (Needs::All, Pattern::Barrier),
         "bcast" | "scatter" | "scatterv" => (Needs::Root, Pattern::LateBroadcast),
         "reduce" | "gather" | "gatherv" => (Needs::AtRoot, Pattern::EarlyReduce),
@@ -235,9 +286,9 @@ mod tests {
             ))
         };
         let needs = |name: &str| match of(name) {
-            CategoryRole::Collective(role) | CategoryRole::StartsCollective(role) => {
-                (role.needs, role.pattern)
-            }
+            CategoryRole::Collective(role)
+            | CategoryRole::StartsCollective(role)
+            | CategoryRole::PreparesCollective(role) => (role.needs, role.pattern),
             other => panic!("{name}: {other:?}"),
         };
         assert_eq!(of("MPI_Recv"), CategoryRole::BlockingTransfer);
@@ -269,5 +320,23 @@ mod tests {
             (Needs::All, Pattern::FileCollective)
         );
         assert_eq!(needs("MPI_Win_fence"), (Needs::All, Pattern::Window));
+        for name in ["MPI_Neighbor_alltoallw", "MPI_Ineighbor_allgather"] {
+            assert_eq!(needs(name), (Needs::Neighbours, Pattern::NxN));
+        }
+        assert_eq!(needs("MPI_Neighbor_alltoall_init").0, Needs::Neighbours);
+        assert_eq!(needs("MPI_Barrier_init"), (Needs::All, Pattern::Barrier));
+        assert_eq!(
+            needs("MPI_Reduce_init_c"),
+            (Needs::AtRoot, Pattern::EarlyReduce)
+        );
+        let one_sided = |name| match of(name) {
+            CategoryRole::OneSided(step) => step,
+            other => panic!("{name}: {other:?}"),
+        };
+        assert_eq!(one_sided("MPI_Win_start"), OneSidedStep::Start);
+        assert_eq!(one_sided("MPI_Win_flush_local_all"), OneSidedStep::Flush);
+        assert_eq!(one_sided("MPI_Rput"), OneSidedStep::Access);
+        assert_eq!(of("MPI_Win_lock_all"), CategoryRole::OtherCall);
+        assert_eq!(of("MPI_Pready_range"), CategoryRole::MarksParts);
     }
 }

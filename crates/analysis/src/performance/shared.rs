@@ -63,7 +63,7 @@ impl SharedQueues {
 mod tests {
     use super::*;
     use crate::performance::clocks::ReplayClocks;
-    use crate::performance::collective::Arrival;
+    use crate::performance::collective::{Arrival, Part, RankInOperation};
     use crate::performance::role::{CollectiveRole, Needs, SharedUse};
     use crate::performance::wait::WaitPattern;
 
@@ -86,8 +86,17 @@ mod tests {
                     clocks: ReplayClocks::default(),
                 };
                 let queue = &mut queues[own[0] as usize];
-                let freed = queue.come(rank, None, role, arrival);
-                queue.leave(freed);
+                let mut freed = RankInOperation {
+                    queue: own[0],
+                    number: 0,
+                    rank,
+                    side: None,
+                    part: Part::Unknown,
+                    role,
+                    frees_queue: true,
+                };
+                queue.come(rank, &mut freed, arrival);
+                queue.leave(freed.number);
                 shared.free(&queues, own[0]);
             }
         }

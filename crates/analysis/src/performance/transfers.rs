@@ -1,7 +1,8 @@
 //! Messages that leave and arrive: late senders, late receivers, and probes that waited for a message.
 
-use super::calls::{Finding, MAX_REQUESTS};
+use super::calls::Finding;
 use super::clocks::later;
+use super::coming::MAX_REQUESTS;
 use super::ending::Ending;
 use super::lane::{PostedReceive, WaitEnd};
 use super::message::{SenderCall, TravellingMessage};
@@ -47,7 +48,7 @@ impl WaitPass<'_> {
                 CategoryRole::BlockingTransfer => call.sends.push(at),
                 CategoryRole::StartsTransfer => {
                     let requests = &mut self.requests[lane.rank_place as usize];
-                    if let [request] = call.completes[..] {
+                    if let Some(request) = call.starts.pop() {
                         // It stands for a send, and not for a receive.
                         requests.posted.remove(&request);
                         if requests.sends.len() < MAX_REQUESTS {

@@ -28,6 +28,12 @@ pub enum WaitPattern {
     FileCollective,
     /// Ranks came late to a collective call of one-sided communication.
     Window,
+    /// A target came late to let others access its window.
+    LatePost,
+    /// An origin came late to the end of its accesses to a window.
+    LateComplete,
+    /// Another rank had the lock of a window.
+    LockContention,
 }
 
 impl WaitPattern {
@@ -44,6 +50,9 @@ impl WaitPattern {
             WaitPattern::Communicator => "wait for a communicator",
             WaitPattern::FileCollective => "wait at collective I/O",
             WaitPattern::Window => "wait at a window",
+            WaitPattern::LatePost => "late post",
+            WaitPattern::LateComplete => "late complete",
+            WaitPattern::LockContention => "lock contention",
         }
     }
 }

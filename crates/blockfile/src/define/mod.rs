@@ -13,13 +13,14 @@ mod tests;
 
 pub use crate::numbers::{
     ANNOTATION, CHOICE, CLOCK, COMM, CONSTANT, COUNTERS, COUNTS, ENTER, EXIT, EXTENTS, FILE,
-    FRAGMENT, FUNCTION, GAP, IGNORED, LEFT_OUT, LOST, MATCHING_ONLY, MESSAGES, MODULE, POSITION,
-    PREDEFINED, PROCESS, SERVER, SKIPPED, SYNC, TIME_BASE, TYPE, USER_CATEGORY, USER_EVENT, VIEW,
-    is_lasting,
+    FRAGMENT, FUNCTION, GAP, GROUP, IGNORED, LEFT_OUT, LOST, MATCHING_ONLY, MESSAGES, MODULE,
+    NEIGHBOURS, POSITION, PREDEFINED, PROCESS, SERVER, SKIPPED, SYNC, TIME_BASE, TYPE,
+    USER_CATEGORY, USER_EVENT, VIEW, is_lasting,
 };
 pub use files::{Extents, FileView, OpenFileDefinition};
 pub use mpi::{
-    CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, PredefinedHandle,
+    CommCreation, CommDefinition, CommDefinitionKind, DatatypeDefinition, Neighbours,
+    PredefinedHandle,
 };
 pub use process::{ClockReading, Module, ProcessDefinition, ServerDefinition, ServerKind, Sync};
 pub use unrecorded::{MATCHING_ONLY_HEAD_BYTES, SkippedPolls, matching_only_call};
@@ -40,6 +41,10 @@ pub enum Definition {
     },
     /// A communicator ([`COMM`]).
     Comm(CommDefinition),
+    /// Neighbours in a topology ([`NEIGHBOURS`]).
+    Neighbours(Neighbours),
+    /// Members of the group that the next call names ([`GROUP`]): ranks in MPI_COMM_WORLD, −1 for processes outside of it.
+    Group(Vec<i32>),
     /// A datatype ([`TYPE`]).
     Type(DatatypeDefinition),
     /// A predefined handle ([`PREDEFINED`]).
@@ -135,6 +140,8 @@ impl Definition {
         match self {
             Definition::Function { .. } => FUNCTION,
             Definition::Comm(_) => COMM,
+            Definition::Neighbours(_) => NEIGHBOURS,
+            Definition::Group(_) => GROUP,
             Definition::Type(_) => TYPE,
             Definition::Predefined(_) => PREDEFINED,
             Definition::Constant { .. } => CONSTANT,
@@ -169,6 +176,8 @@ impl Definition {
                 put_text(&mut out, name);
             }
             Definition::Comm(comm) => comm.encode(&mut out),
+            Definition::Neighbours(neighbours) => neighbours.encode(&mut out),
+            Definition::Group(members) => mpi::put_ranks(&mut out, members),
             Definition::Type(datatype) => datatype.encode(&mut out),
             Definition::Predefined(handle) => handle.encode(&mut out),
             Definition::Constant { name, value } => {
@@ -232,6 +241,8 @@ impl Definition {
                 name: text(b)?,
             },
             COMM => Definition::Comm(CommDefinition::decode(b)?),
+            NEIGHBOURS => Definition::Neighbours(Neighbours::decode(b)?),
+            GROUP => Definition::Group(mpi::ranks(b)?),
             TYPE => Definition::Type(DatatypeDefinition::decode(b)?),
             PREDEFINED => Definition::Predefined(PredefinedHandle::decode(b)?),
             CONSTANT => Definition::Constant {

@@ -89,10 +89,33 @@ impl CommDefinition {
     }
 }
 
+/// Neighbours of this process in the topology of a communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbours {
+    /// Raw handle of the communicator.
+    pub comm: u64,
+    /// Ranks in it whose data neighbourhood calls of this process get, each once, in order.
+    pub sources: Vec<i32>,
+}
+
+impl Neighbours {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        put_u64(out, self.comm);
+        put_ranks(out, &self.sources);
+    }
+
+    pub(super) fn decode(b: &mut ByteCursor<'_>) -> Option<Neighbours> {
+        Some(Neighbours {
+            comm: b.u64()?,
+            sources: ranks(b)?,
+        })
+    }
+}
+
 /// Maximum number of members of a communicator. A definition with more is damage.
 const MAX_COMM_RANKS: usize = 1 << 24;
 
-fn ranks(b: &mut ByteCursor<'_>) -> Option<Vec<i32>> {
+pub(super) fn ranks(b: &mut ByteCursor<'_>) -> Option<Vec<i32>> {
     // Runs of (first, count, stride), because most communicators are regular.
     let runs = b.u32()?;
     let mut all = Vec::new();
@@ -106,7 +129,7 @@ fn ranks(b: &mut ByteCursor<'_>) -> Option<Vec<i32>> {
     Some(all)
 }
 
-fn put_ranks(out: &mut Vec<u8>, ranks: &[i32]) {
+pub(super) fn put_ranks(out: &mut Vec<u8>, ranks: &[i32]) {
     let mut runs: Vec<(i32, u32, i32)> = Vec::new();
     for &r in ranks {
         match runs.last_mut() {

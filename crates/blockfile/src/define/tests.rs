@@ -22,6 +22,21 @@ fn communicators_round_trip() {
 }
 
 #[test]
+fn neighbours_and_groups_round_trip() {
+    let neighbours = Definition::Neighbours(Neighbours {
+        comm: 0x8400_0001,
+        sources: vec![1, 3, 4, 12],
+    });
+    for definition in [neighbours, Definition::Group(vec![7, 8, 9, -1])] {
+        let (number, bytes) = (definition.number(), definition.encode());
+        assert_eq!(Definition::decode(number, &bytes), Some(definition));
+        for cut in 0..bytes.len() {
+            assert_eq!(Definition::decode(number, &bytes[..cut]), None);
+        }
+    }
+}
+
+#[test]
 fn files_round_trip() {
     for definition in [
         Definition::File(OpenFileDefinition {

@@ -174,6 +174,8 @@ impl<'t> Converter<'t> {
             | Definition::Counters { .. }
             | Definition::Choice { .. }
             // Where it stands, it is shown.
+            | Definition::Neighbours(_)
+            | Definition::Group(_)
             | Definition::Annotation { .. } => {}
         }
     }

@@ -101,6 +101,13 @@ fn about_calls(line: &mut String, definition: &Definition) -> fmt::Result {
     match definition {
         Definition::Function { number, name } => write!(line, "function {number} is {name}"),
         Definition::Comm(comm) => write_comm(line, comm),
+        Definition::Neighbours(neighbours) => write!(
+            line,
+            "communicator {:#x}: neighbours {}",
+            neighbours.comm,
+            ranks(&neighbours.sources)
+        ),
+        Definition::Group(members) => write!(line, "group of {}", ranks(members)),
         Definition::Type(t) => write!(
             line,
             "datatype {:#x} {}: {} bytes, extent {}",

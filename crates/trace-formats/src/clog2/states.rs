@@ -119,6 +119,20 @@ pub struct CallDetails {
     pub completes: Option<CompletedNumbers>,
     /// `handle=`: i32 number of the file or window that ranks share, in the order in which the process opens or makes them.
     pub handle: bool,
+    /// `ranks=`: ranks in MPI_COMM_WORLD of the group that the call names, a text such as `0,2-5`.
+    pub ranks: bool,
+    /// `target=`: i32 rank that the call is directed to.
+    pub target: bool,
+    /// `exclusive=`: i32 1 for an exclusive lock, 0 for a shared one.
+    pub exclusive: bool,
+    /// `prepared=`: number of the persistent collective operation that the call makes or starts.
+    pub prepared: Option<PreparedNumber>,
+    /// `sends=`, `receives=`, `prepared=`: numbers of the requests by which the call starts persistent sends and receives; of collective
+    /// operations both numbers, a text such as `7:2`.
+    pub started: bool,
+    /// `makes=`, `remote=`, `sources=`: i32 number of the communicator that the call makes, as lines have it; of an intercommunicator, that
+    /// of its local side, and that of its remote side, which is else −1; ranks whose data neighbourhood calls on it get, a text such as `1,3-4`.
+    pub makes: bool,
 }
 
 /// How the numbers of completed requests are written.
@@ -128,6 +142,15 @@ pub enum CompletedNumbers {
     One,
     /// A text such as `3,7-9`.
     List,
+}
+
+/// Which calls tell the number of a persistent collective operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreparedNumber {
+    /// Those that make it: i32.
+    Made,
+    /// Those that start it: i32, −1 where it is no collective operation.
+    Started,
 }
 
 impl CallDetails {
@@ -157,12 +180,34 @@ impl CallDetails {
                 request: makes_request,
                 ..CallDetails::default()
             },
+            Class::CollectiveInit | Class::NeighborInit => CallDetails {
+                root: has(Kind::Root),
+                prepared: Some(PreparedNumber::Made),
+                ..CallDetails::default()
+            },
+            Class::Ineighbor => CallDetails {
+                request: makes_request,
+                ..CallDetails::default()
+            },
+            Class::CommCreate => CallDetails {
+                makes: true,
+                ..CallDetails::default()
+            },
             Class::Isend | Class::Irecv | Class::Isendrecv => CallDetails {
                 request: makes_request,
                 ..CallDetails::default()
             },
-            // MPI_Startall starts several.
             Class::Start if function.params.iter().all(|p| p.len.is_none()) => CallDetails {
+                request: true,
+                prepared: Some(PreparedNumber::Started),
+                ..CallDetails::default()
+            },
+            Class::Start => CallDetails {
+                started: true,
+                ..CallDetails::default()
+            },
+            // Of a partitioned send these tell when its data is there.
+            Class::Partition => CallDetails {
                 request: true,
                 ..CallDetails::default()
             },
@@ -172,6 +217,13 @@ impl CallDetails {
             }
             Class::Complete | Class::Test => CallDetails {
                 completes: Some(list(&function.params)),
+                ..CallDetails::default()
+            },
+            Class::RmaSync => CallDetails {
+                handle: true,
+                ranks: has(Kind::Group),
+                target: has(Kind::Target),
+                exclusive: has(Kind::LockType),
                 ..CallDetails::default()
             },
             _ => CallDetails {
@@ -201,6 +253,12 @@ impl CallDetails {
                 "completes=%s",
             ),
             (self.handle, "handle=%d"),
+            (self.ranks, "ranks=%s"),
+            (self.target, "target=%d"),
+            (self.exclusive, "exclusive=%d"),
+            (self.prepared.is_some(), "prepared=%d"),
+            (self.started, "sends=%s, receives=%s, prepared=%s"),
+            (self.makes, "makes=%d, remote=%d, sources=%s"),
         ];
         let values = values.iter().filter(|(is_there, _)| *is_there);
         values
@@ -509,8 +567,18 @@ mod tests {
             ("MPI_Alltoallw", ""),
             ("MPI_Barrier", ""),
             ("MPI_Isend", "request=%d"),
-            ("MPI_Start", "request=%d"),
-            ("MPI_Startall", ""),
+            ("MPI_Start", "request=%d, prepared=%d"),
+            ("MPI_Startall", "sends=%s, receives=%s, prepared=%s"),
+            ("MPI_Bcast_init", "root=%d, prepared=%d"),
+            ("MPI_Ineighbor_alltoall", "request=%d"),
+            ("MPI_Neighbor_alltoall", ""),
+            ("MPI_Pready", "request=%d"),
+            ("MPI_Win_start", "handle=%d, ranks=%s"),
+            ("MPI_Win_lock", "handle=%d, target=%d, exclusive=%d"),
+            ("MPI_Win_unlock", "handle=%d, target=%d"),
+            ("MPI_Win_fence", "handle=%d"),
+            ("MPI_Put", ""),
+            ("MPI_Cart_create", "makes=%d, remote=%d, sources=%s"),
             ("MPI_Wait", "completes=%d"),
             ("MPI_Waitany", "completes=%d"),
             ("MPI_Testsome", "completes=%s"),

@@ -1,0 +1,192 @@
+//! What the infos of calls tell about roots, requests, files, windows, groups and communicators. [`CallDetails`] of SLOG2 files says what each is.
+//!
+//! [`CallDetails`]: trace_formats::clog2::states::CallDetails
+
+use trace_model::{Category, InfoValue, info_values};
+
+/// Numbers that one text names at most.
+const MAX_NAMED: usize = 1 << 16;
+
+/// The names of values that matter, as keys end.
+const NAMES: [&[u8]; 15] = [
+    b"root=",
+    b"request=",
+    b"completes=",
+    b"handle=",
+    b"file=",
+    b"win=",
+    b"ranks=",
+    b"target=",
+    b"exclusive=",
+    b"prepared=",
+    b"sends=",
+    b"receives=",
+    b"makes=",
+    b"remote=",
+    b"sources=",
+];
+
+/// Reads the infos of a category.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InfoReader {
+    has_any: bool,
+}
+
+/// A communicator that a call makes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MadeComm {
+    /// Number that lines have for it; of an intercommunicator, for the local side.
+    pub number: i32,
+    /// Number for the remote side of an intercommunicator.
+    pub remote: Option<i32>,
+    /// Ranks whose data neighbourhood calls get.
+    pub sources: Vec<i32>,
+}
+
+/// Persistent operations that a call starts, by request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct StartedRequests {
+    pub sends: Vec<u32>,
+    pub receives: Vec<u32>,
+    /// Each with the number of the operation.
+    pub collectives: Vec<(u32, u32)>,
+}
+
+/// What the info of a call says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct CallInfo {
+    /// Rank of the root in the communicator of the call.
+    pub root: Option<i32>,
+    /// Number of the request that the call makes, or is about.
+    pub request: Option<u32>,
+    /// Numbers of the requests that the call completes.
+    pub completes: Vec<u32>,
+    /// Number of the file or window of the call among those of its process.
+    pub handle: Option<u32>,
+    /// Ranks in MPI_COMM_WORLD of the group that the call names.
+    pub ranks: Vec<u32>,
+    /// Rank that the call is directed to.
+    pub target: Option<i32>,
+    pub is_exclusive: bool,
+    /// Number of the persistent collective operation that the call makes or starts.
+    pub prepared: Option<u32>,
+    pub started: Option<Box<StartedRequests>>,
+    pub made: Option<Box<MadeComm>>,
+}
+
+impl InfoReader {
+    pub(super) fn of(category: &Category) -> InfoReader {
+        let named = |key: &[u8]| NAMES.iter().any(|name| key.ends_with(name));
+        InfoReader {
+            has_any: category.info_keys.iter().any(|key| named(&key.0)),
+        }
+    }
+
+    pub(super) fn read(self, category: &Category, info: &[u8]) -> CallInfo {
+        let mut found = CallInfo::default();
+        if !self.has_any {
+            return found;
+        }
+        for (key, value) in info_values(category, info) {
+            match value {
+                InfoValue::Integer(number) => found.put_number(&key.0, number),
+                InfoValue::Text(text) => found.put_text(&key.0, text),
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+impl CallInfo {
+    fn put_number(&mut self, key: &[u8], number: i64) {
+        let signed = i32::try_from(number).ok();
+        let unsigned = u32::try_from(number).ok();
+        let is = |name: &[u8]| key.ends_with(name);
+        if is(b"request=") {
+            self.request = unsigned;
+        } else if is(b"completes=") {
+            self.completes.extend(unsigned);
+        } else if is(b"root=") {
+            self.root = signed;
+        // Arguments of DUMPI's calls have the other two names.
+        } else if is(b"handle=") || is(b"file=") || is(b"win=") {
+            self.handle = unsigned;
+        } else if is(b"target=") {
+            self.target = signed.filter(|&rank| rank >= 0);
+        } else if is(b"exclusive=") {
+            self.is_exclusive = number == 1;
+        } else if is(b"prepared=") {
+            self.prepared = unsigned;
+        } else if let (true, Some(number @ 0..)) = (is(b"makes="), signed) {
+            self.made = Some(Box::new(MadeComm {
+                number,
+                remote: None,
+                sources: Vec::new(),
+            }));
+        } else if let (true, Some(made)) = (is(b"remote="), &mut self.made) {
+            made.remote = signed.filter(|&number| number >= 0);
+        }
+    }
+
+    fn put_text(&mut self, key: &[u8], text: &[u8]) {
+        let is = |name: &[u8]| key.ends_with(name);
+        if is(b"completes=") {
+            self.completes = numbers(text);
+        } else if is(b"ranks=") {
+            self.ranks = numbers(text);
+        } else if is(b"sends=") {
+            self.started_mut().sends = numbers(text);
+        } else if is(b"receives=") {
+            self.started_mut().receives = numbers(text);
+        } else if is(b"prepared=") {
+            self.started_mut().collectives = pairs(text);
+        } else if let (true, Some(made)) = (is(b"sources="), &mut self.made) {
+            let ranks = numbers(text).into_iter();
+            made.sources = ranks.filter_map(|rank| rank.try_into().ok()).collect();
+        }
+    }
+
+    fn started_mut(&mut self) -> &mut StartedRequests {
+        self.started.get_or_insert_default()
+    }
+}
+
+/// The numbers that `3,7-9` stands for: 3, 7, 8, 9. What is no such text stands for none.
+fn numbers(text: &[u8]) -> Vec<u32> {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+            let room = MAX_NAMED - numbers.len();
+            numbers.extend((first..=last).take(room));
+        }
+    }
+    numbers
+}
+
+/// The pairs that `7:2,8:3` stands for. What is no such text stands for none.
+fn pairs(text: &[u8]) -> Vec<(u32, u32)> {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let pair = |part: &str| {
+        let (first, second) = part.split_once(':')?;
+        Some((first.parse().ok()?, second.parse().ok()?))
+    };
+    text.split(',').filter_map(pair).take(MAX_NAMED).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_numbers_are_read() {
+        assert_eq!(numbers(b"3,7-9"), [3, 7, 8, 9]);
+        assert_eq!(numbers(b""), []);
+        assert_eq!(numbers(b"x,4,9-"), [4]);
+        assert_eq!(numbers(b"0-4294967295").len(), MAX_NAMED);
+        assert_eq!(pairs(b"7:2,8:3"), [(7, 2), (8, 3)]);
+        assert_eq!(pairs(b"7,:,8:-1,9:4"), [(9, 4)]);
+    }
+}

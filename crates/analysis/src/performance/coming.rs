@@ -1,0 +1,155 @@
+//! A call comes to its next collective operation: on a communicator or an intercommunicator, on a file or window, or on what it makes.
+
+use super::call_info::{CallInfo, MadeComm};
+use super::collective::{Arrival, OperationQueue, Part, RankInOperation};
+use super::lane::{LineUse, PreparedOperation, SharedObject};
+use super::pass::WaitPass;
+use super::role::{CollectiveRole, Needs, SharedUse};
+
+/// Requests, files, windows and persistent operations of a rank that are kept.
+pub(super) const MAX_REQUESTS: usize = 1 << 16;
+
+/// The largest number that MPI_ROOT has in any MPI library. MPI_PROC_NULL lies between it and 0.
+const MAX_MPI_ROOT: i32 = -3;
+
+/// What a rank is in an operation on an intercommunicator or not, with this root.
+fn part(root: Option<i32>, rank: i32, is_inter: bool) -> Part {
+    match (root, is_inter) {
+        (None, _) => Part::Unknown,
+        (Some(root), false) if root == rank => Part::Root,
+        (Some(0..), _) => Part::Other,
+        (Some(_), false) => Part::Unknown,
+        (Some(root), true) if root <= MAX_MPI_ROOT => Part::Root,
+        (Some(_), true) => Part::Bystander,
+    }
+}
+
+impl WaitPass<'_> {
+    /// A call of a category on a line comes to its operation.
+    pub(super) fn come(
+        &mut self,
+        line: LineUse,
+        category: u32,
+        role: CollectiveRole,
+        info: &CallInfo,
+        arrival: Arrival,
+    ) -> RankInOperation {
+        let mut shared = None;
+        if let (Some(handle), SharedUse::Uses | SharedUse::Frees) = (info.handle, role.shared) {
+            let open = &mut self.requests_of(line.lane).shared;
+            shared = match role.shared {
+                SharedUse::Frees => open.remove(&handle),
+                _ => open.get(&handle).copied(),
+            };
+        }
+        let size = self.comms[line.comm as usize].size;
+        let inter = match role.shared {
+            SharedUse::Nothing => self.intercomms.of(line.comm, size, role),
+            _ => None,
+        };
+        let side = inter.flatten();
+        let mut part = part(info.root, line.rank, side.is_some());
+        if inter == Some(None) {
+            self.counts.unknown_intercomms += 1;
+            part = Part::Bystander;
+        }
+        if matches!(role.needs, Needs::Root | Needs::AtRoot) && part == Part::Unknown {
+            self.counts.unknown_roots += 1;
+        }
+        let (queue, rank, place) = match (role.shared, info.handle, shared, side) {
+            (.., Some(side)) => (side.queue, line.rank, side.first + line.rank),
+            (_, _, Some(shared), _) => (shared.queue, shared.rank, shared.rank),
+            (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), ..) => {
+                (line.comm, line.rank, line.rank)
+            }
+            // What it is about, the trace does not tell.
+            _ => (self.queue_of_category(line, category), line.rank, line.rank),
+        };
+        let mut come = RankInOperation {
+            queue,
+            number: 0,
+            rank,
+            side: side.map(|side| side.side),
+            part,
+            role,
+            frees_queue: role.shared == SharedUse::Frees && shared.is_some(),
+        };
+        self.comms[queue as usize].come(place, &mut come, arrival);
+        if let (SharedUse::Makes, Some(handle)) = (role.shared, info.handle)
+            && let Some(made) = self.shared.make(&mut self.comms, queue, come.number)
+        {
+            let open = &mut self.requests_of(line.lane).shared;
+            if open.len() < MAX_REQUESTS {
+                open.insert(handle, SharedObject { queue: made, rank });
+            }
+        }
+        come
+    }
+
+    /// The queue of calls of a category on files or windows that the trace does not tell.
+    fn queue_of_category(&mut self, line: LineUse, category: u32) -> u32 {
+        let comms = &mut self.comms;
+        let size = comms.get(line.comm as usize).map_or(0, |comm| comm.size);
+        *self.others.entry(category).or_insert_with(|| {
+            comms.push(OperationQueue::new(size));
+            comms.len() as u32 - 1
+        })
+    }
+
+    /// A rank begins a collective operation that the completion of a request ends.
+    pub(super) fn start_operation(
+        &mut self,
+        lane: u32,
+        request: Option<u32>,
+        part: RankInOperation,
+    ) {
+        let requests = self.requests_of(lane);
+        match request {
+            Some(request) if requests.operations.len() < MAX_REQUESTS => {
+                requests.operations.insert(request, part);
+            }
+            _ => self.comms[part.queue as usize].leave(part.number),
+        }
+    }
+
+    /// A rank begins a persistent collective operation, by the number that it has for it. Gives whether there is one.
+    pub(super) fn start_prepared(
+        &mut self,
+        lane: u32,
+        category: u32,
+        number: u32,
+        request: Option<u32>,
+        arrival: Arrival,
+    ) -> bool {
+        let Some(prepared) = self.requests_of(lane).prepared.get(&number).copied() else {
+            return false;
+        };
+        let info = CallInfo {
+            root: prepared.root,
+            ..CallInfo::default()
+        };
+        let PreparedOperation { line, role, .. } = prepared;
+        let part = self.come(line, category, role, &info, arrival);
+        self.start_operation(lane, request, part);
+        true
+    }
+
+    /// A rank makes a communicator.
+    pub(super) fn make_comm(&mut self, lane: u32, made: &MadeComm) {
+        let place = |number: i32| self.comm_places.get(&number).copied();
+        let Some(comm) = place(made.number) else {
+            return;
+        };
+        match made.remote {
+            Some(remote) => {
+                if let Some(remote) = place(remote).filter(|&remote| remote != comm) {
+                    self.intercomms.add(&mut self.comms, comm, remote);
+                }
+            }
+            None => {
+                let rank = self.lanes[lane as usize].rank_place;
+                self.neighbours.insert((comm, rank), made.sources.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! One-sided communication: ranks that wait for the post or the completion of others, or for a lock that another one holds.
+//!
+//! The post of a target belongs to the start of an origin if both are the n-th of this pair of ranks on the window, and so does the completion of
+//! an origin to the wait of a target.
+
+use super::clocks::{ReplayClocks, later};
+use super::collective::Arrival;
+use super::lane::WaitEnd;
+use super::message::EndedCall;
+use super::role::OneSidedStep;
+use super::wait::WaitPattern;
+use std::collections::{HashMap, VecDeque};
+
+/// Posts and completions of a pair of ranks, and ends of locks, that are kept.
+const MAX_KEPT: usize = 64;
+/// Calls of a rank that are kept since it has asked for a lock.
+const MAX_CALLS: usize = 8;
+
+/// A window, as the queue of the collective calls on it, and two ranks, as places among the ranks of the trace.
+type Pair = (u32, u32, u32);
+
+/// What a rank did again and again, by number.
+#[derive(Clone, Debug, Default)]
+struct Numbered {
+    /// Number of the first that is kept.
+    first: u64,
+    kept: VecDeque<Arrival>,
+}
+
+impl Numbered {
+    fn push(&mut self, arrival: Arrival) {
+        if self.kept.len() == MAX_KEPT {
+            self.kept.pop_front();
+            self.first += 1;
+        }
+        self.kept.push_back(arrival);
+    }
+
+    fn get(&self, number: u64) -> Option<Arrival> {
+        let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.kept.get(at).copied()
+    }
+
+    /// Number of the next one.
+    fn next(&self) -> u64 {
+        self.first + self.kept.len() as u64
+    }
+}
+
+/// What an origin and a target do for each other.
+#[derive(Clone, Debug, Default)]
+struct PairSteps {
+    posts: Numbered,
+    completions: Numbered,
+    /// Starts of the origin so far.
+    starts: u64,
+}
+
+/// The other ranks of an epoch, each with the number of the post or start that belongs to it.
+type Epoch = Vec<(u32, u64)>;
+
+/// A lock that a rank has asked for.
+#[derive(Clone, Debug)]
+struct AskedLock {
+    /// Place of the rank among the ranks of the trace.
+    rank: u32,
+    is_exclusive: bool,
+    /// The latest calls of the rank since then that have ended, without the one that gives the lock back.
+    calls: VecDeque<EndedCall>,
+    /// Whether it is known that the rank has the lock.
+    has_it: bool,
+}
+
+impl AskedLock {
+    /// Takes the call by which the rank got the lock, if another rank began to give it back at this time: it had begun before that, and has
+    /// ended.
+    fn take_getting(&mut self, time: f64) -> Option<EndedCall> {
+        let mut calls = self.calls.iter();
+        let call = calls.find(|call| call.enter < time && call.leave > time);
+        let call = call.copied().filter(|_| !self.has_it);
+        self.has_it |= call.is_some();
+        call
+    }
+}
+
+/// The end of a lock.
+#[derive(Clone, Debug)]
+struct LockEnd {
+    arrival: Arrival,
+    lock: AskedLock,
+}
+
+impl LockEnd {
+    /// Whether the rank got the lock while another one was giving it back in a call that began at this time.
+    fn is_after(&self, time: f64) -> bool {
+        let mut calls = self.lock.calls.iter();
+        calls.any(|call| call.enter < time && call.leave > time)
+    }
+}
+
+/// A window and a rank in it, which locks are about.
+type LockTarget = (u32, i32);
+
+/// The locks at a target.
+#[derive(Clone, Debug, Default)]
+struct TargetLocks {
+    asked: Vec<AskedLock>,
+    /// The latest last.
+    ended: VecDeque<LockEnd>,
+}
+
+/// What a rank has begun and not ended.
+#[derive(Clone, Debug, Default)]
+struct RankEpochs {
+    /// By window: targets that it accesses, with the numbers of their posts.
+    accesses: Vec<(u32, Epoch)>,
+    /// By window: origins that access it, with the numbers of their completions.
+    exposures: Vec<(u32, Epoch)>,
+    /// What it has asked for locks at.
+    locks: Vec<LockTarget>,
+}
+
+/// The epoch of a window, in place of the former one.
+fn begin_epoch(epochs: &mut Vec<(u32, Epoch)>, window: u32, epoch: Epoch) {
+    end_epoch(epochs, window);
+    if epochs.len() < MAX_KEPT {
+        epochs.push((window, epoch));
+    }
+}
+
+fn end_epoch(epochs: &mut Vec<(u32, Epoch)>, window: u32) {
+    epochs.retain(|(other, _)| *other != window);
+}
+
+/// A call of one-sided communication.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneSidedCall<'a> {
+    pub step: OneSidedStep,
+    /// Queue of the collective calls on the window, if that is known.
+    pub window: Option<u32>,
+    /// Place of the rank among the ranks of the trace.
+    pub rank: u32,
+    /// Places of the ranks of the group that it names.
+    pub group: &'a [u32],
+    /// Rank in the window that it is directed to.
+    pub target: Option<i32>,
+    pub is_exclusive: bool,
+}
+
+/// What a call may have waited for: the latest, and all clocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OneSidedWait {
+    pub end: Option<(WaitEnd, WaitPattern)>,
+    pub clocks: ReplayClocks,
+}
+
+impl OneSidedWait {
+    fn add(&mut self, arrival: Arrival, pattern: WaitPattern) {
+        self.clocks = later(&self.clocks, &arrival.clocks);
+        if self.end.is_none_or(|(end, _)| end.time < arrival.time) {
+            let end = WaitEnd {
+                lane: arrival.lane,
+                time: arrival.time,
+            };
+            self.end = Some((end, pattern));
+        }
+    }
+}
+
+/// One-sided communication of all ranks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OneSided {
+    pairs: HashMap<Pair, PairSteps>,
+    epochs: HashMap<u32, RankEpochs>,
+    locks: HashMap<LockTarget, TargetLocks>,
+}
+
+impl OneSided {
+    /// A call begins.
+    pub(super) fn begin(&mut self, call: &OneSidedCall<'_>, arrival: Arrival) {
+        let Some(window) = call.window else {
+            return;
+        };
+        let own = self.epochs.entry(call.rank).or_default();
+        match call.step {
+            OneSidedStep::Post => {
+                let mut epoch = Epoch::new();
+                for &origin in call.group {
+                    let pair = self.pairs.entry((window, origin, call.rank)).or_default();
+                    epoch.push((origin, pair.posts.next()));
+                    pair.posts.push(arrival);
+                }
+                begin_epoch(&mut own.exposures, window, epoch);
+            }
+            OneSidedStep::Start => {
+                let mut epoch = Epoch::new();
+                for &target in call.group {
+                    let pair = self.pairs.entry((window, call.rank, target)).or_default();
+                    epoch.push((target, pair.starts));
+                    pair.starts += 1;
+                }
+                begin_epoch(&mut own.accesses, window, epoch);
+            }
+            OneSidedStep::Complete => {
+                let of_window = own.accesses.iter().filter(|(other, _)| *other == window);
+                for &(target, _) in of_window.flat_map(|(_, epoch)| epoch) {
+                    let pair = self.pairs.entry((window, call.rank, target)).or_default();
+                    pair.completions.push(arrival);
+                }
+            }
+            OneSidedStep::Lock => {
+                if let Some(target) = call.target.filter(|_| own.locks.len() < MAX_KEPT) {
+                    own.locks.push((window, target));
+                    let locks = self.locks.entry((window, target)).or_default();
+                    locks.asked.push(AskedLock {
+                        rank: call.rank,
+                        is_exclusive: call.is_exclusive,
+                        calls: VecDeque::new(),
+                        has_it: false,
+                    });
+                }
+            }
+            OneSidedStep::Wait
+            | OneSidedStep::Unlock
+            | OneSidedStep::Flush
+            | OneSidedStep::Access => {}
+        }
+    }
+
+    /// What a call of a lane that ends now, and has begun at `enter`, may have waited for.
+    pub(super) fn waited_for(
+        &self,
+        call: &OneSidedCall<'_>,
+        lane: u32,
+        enter: f64,
+    ) -> OneSidedWait {
+        let mut wait = OneSidedWait::default();
+        let Some(own) = self.epochs.get(&call.rank) else {
+            return wait;
+        };
+        let pair = |window, origin, target| self.pairs.get(&(window, origin, target));
+        // An access names no window in the trace: any may be meant that the rank has an epoch of.
+        let is_meant = |window: u32| call.window.is_none_or(|named| named == window);
+        match call.step {
+            OneSidedStep::Start
+            | OneSidedStep::Complete
+            | OneSidedStep::Flush
+            | OneSidedStep::Access => {
+                for (window, epoch) in own.accesses.iter().filter(|(window, _)| is_meant(*window)) {
+                    for &(target, number) in epoch {
+                        let pair = pair(*window, call.rank, target);
+                        if let Some(post) = pair.and_then(|pair| pair.posts.get(number)) {
+                            wait.add(post, WaitPattern::LatePost);
+                        }
+                    }
+                }
+            }
+            OneSidedStep::Wait => {
+                for (window, epoch) in own.exposures.iter().filter(|(window, _)| is_meant(*window))
+                {
+                    for &(origin, number) in epoch {
+                        let pair = pair(*window, origin, call.rank);
+                        if let Some(end) = pair.and_then(|pair| pair.completions.get(number)) {
+                            wait.add(end, WaitPattern::LateComplete);
+                        }
+                    }
+                }
+            }
+            OneSidedStep::Post | OneSidedStep::Lock | OneSidedStep::Unlock => {}
+        }
+        for locks in own.locks.iter().filter_map(|target| self.locks.get(target)) {
+            let mut asked = locks.asked.iter();
+            let Some(asked) = asked.find(|asked| asked.rank == call.rank && !asked.has_it) else {
+                continue;
+            };
+            // Nobody else's lock can end while the rank has it: the rank has got it after that.
+            let before = locks.ended.iter().rev().find(|end| {
+                end.arrival.lane != lane
+                    && (end.lock.is_exclusive || asked.is_exclusive)
+                    && !(call.step == OneSidedStep::Unlock && end.is_after(enter))
+            });
+            if let Some(before) = before.filter(|before| before.arrival.time > enter) {
+                wait.add(before.arrival, WaitPattern::LockContention);
+            }
+        }
+        wait
+    }
+
+    /// A call has ended, and the clocks of its lane are those of `arrival`. Gives the calls of other ranks that are known now to have waited
+    /// until their end for the lock that it has given back.
+    pub(super) fn end(
+        &mut self,
+        call: &OneSidedCall<'_>,
+        ended: EndedCall,
+        arrival: Arrival,
+    ) -> Vec<EndedCall> {
+        let Some(own) = self.epochs.get_mut(&call.rank) else {
+            return Vec::new();
+        };
+        for target in &own.locks {
+            let locks = self.locks.entry(*target).or_default();
+            for asked in &mut locks.asked {
+                if asked.rank != call.rank {
+                    continue;
+                }
+                // It waited for another rank: for the lock, unless it has an epoch of another kind, too. What is flushed has been done.
+                asked.has_it |=
+                    ended.waited_until > ended.enter || call.step == OneSidedStep::Flush;
+                if asked.calls.len() == MAX_CALLS {
+                    asked.calls.pop_front();
+                }
+                asked.calls.push_back(ended);
+            }
+        }
+        let Some(window) = call.window else {
+            return Vec::new();
+        };
+        match (call.step, call.target) {
+            (OneSidedStep::Complete, _) => end_epoch(&mut own.accesses, window),
+            (OneSidedStep::Wait, _) => end_epoch(&mut own.exposures, window),
+            (OneSidedStep::Unlock, Some(target)) => {
+                own.locks.retain(|other| *other != (window, target));
+                let locks = self.locks.entry((window, target)).or_default();
+                return locks.give_back(call.rank, ended, arrival);
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// The focus begins anew: clocks start at zero.
+    pub(super) fn restart(&mut self) {
+        let steps = self.pairs.values_mut();
+        let numbered = steps.flat_map(|pair| [&mut pair.posts, &mut pair.completions]);
+        let arrivals = numbered.flat_map(|numbered| &mut numbered.kept);
+        let ends = self.locks.values_mut().flat_map(|locks| &mut locks.ended);
+        for arrival in arrivals.chain(ends.map(|end| &mut end.arrival)) {
+            arrival.clocks = ReplayClocks::default();
+        }
+    }
+}
+
+impl TargetLocks {
+    /// A rank gives its lock back with a call that has ended. Gives the calls of others that have got the lock from it.
+    fn give_back(&mut self, rank: u32, ended: EndedCall, arrival: Arrival) -> Vec<EndedCall> {
+        let Some(at) = self.asked.iter().position(|asked| asked.rank == rank) else {
+            return Vec::new();
+        };
+        let lock = self.asked.remove(at);
+        let is_exclusive = lock.is_exclusive;
+        // Whoever has got it from this rank may have given it back already.
+        let given_back = self.ended.iter_mut().map(|end| &mut end.lock);
+        let others = self.asked.iter_mut().chain(given_back);
+        let others = others.filter(|other| other.is_exclusive || is_exclusive);
+        let calls = others
+            .filter_map(|other| other.take_getting(ended.enter))
+            .collect();
+        if self.ended.len() == MAX_KEPT {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(LockEnd { arrival, lock });
+        calls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::performance::wait::CallPlace;
+
+    fn arrival(lane: u32, time: f64) -> Arrival {
+        let clocks = ReplayClocks::default();
+        Arrival { time, lane, clocks }
+    }
+
+    fn call<'a>(step: OneSidedStep, rank: u32, group: &'a [u32]) -> OneSidedCall<'a> {
+        OneSidedCall {
+            step,
+            window: Some(7),
+            rank,
+            group,
+            target: Some(0),
+            is_exclusive: true,
+        }
+    }
+
+    fn ended(lane: u32, enter: f64, leave: f64) -> EndedCall {
+        let place = CallPlace {
+            lane,
+            line: 0,
+            comm: 0,
+            region: None,
+            category: 0,
+        };
+        EndedCall {
+            place,
+            enter,
+            leave,
+            waited_until: enter,
+        }
+    }
+
+    fn found(wait: OneSidedWait) -> Option<(u32, f64, WaitPattern)> {
+        wait.end.map(|(end, pattern)| (end.lane, end.time, pattern))
+    }
+
+    #[test]
+    fn an_origin_waits_for_the_last_post_and_a_target_for_the_last_completion() {
+        let mut rma = OneSided::default();
+        let begin = |rma: &mut OneSided, step, rank: u32, group: &[u32], time| {
+            rma.begin(&call(step, rank, group), arrival(rank, time));
+        };
+        // Rank 2 accesses ranks 0 and 1; rank 0 has posted for an epoch before, too.
+        begin(&mut rma, OneSidedStep::Start, 2, &[0, 1], 1.0);
+        begin(&mut rma, OneSidedStep::Post, 0, &[2], 2.0);
+        begin(&mut rma, OneSidedStep::Post, 1, &[2], 3.0);
+        let start = call(OneSidedStep::Start, 2, &[]);
+        let wait = found(rma.waited_for(&start, 2, 1.0));
+        assert_eq!(wait, Some((1, 3.0, WaitPattern::LatePost)));
+        let waiting = call(OneSidedStep::Wait, 0, &[]);
+        assert_eq!(found(rma.waited_for(&waiting, 0, 3.0)), None);
+        begin(&mut rma, OneSidedStep::Complete, 2, &[], 4.0);
+        let wait = found(rma.waited_for(&waiting, 0, 3.0));
+        assert_eq!(wait, Some((2, 4.0, WaitPattern::LateComplete)));
+        // The next epoch knows nothing of the posts of this one.
+        rma.end(
+            &call(OneSidedStep::Complete, 2, &[]),
+            ended(2, 4.0, 5.0),
+            arrival(2, 5.0),
+        );
+        begin(&mut rma, OneSidedStep::Start, 2, &[0], 6.0);
+        assert_eq!(found(rma.waited_for(&start, 2, 6.0)), None);
+    }
+
+    #[test]
+    fn a_lock_is_waited_for_until_another_one_gives_it_back() {
+        let mut rma = OneSided::default();
+        let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
+        rma.begin(&call(lock, 1, &[]), arrival(1, 0.0));
+        rma.end(&call(lock, 1, &[]), ended(1, 0.0, 0.5), arrival(1, 0.5));
+        rma.begin(&call(lock, 2, &[]), arrival(2, 1.0));
+        assert_eq!(found(rma.waited_for(&call(lock, 2, &[]), 2, 1.0)), None);
+        rma.end(&call(unlock, 1, &[]), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        let wait = found(rma.waited_for(&call(lock, 2, &[]), 2, 1.0));
+        assert_eq!(wait, Some((1, 4.0, WaitPattern::LockContention)));
+        // It has the lock now.
+        assert_eq!(found(rma.waited_for(&call(unlock, 2, &[]), 2, 5.0)), None);
+    }
+
+    #[test]
+    fn the_next_one_may_give_a_lock_back_first() {
+        let mut rma = OneSided::default();
+        let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
+        rma.begin(&call(lock, 1, &[]), arrival(1, 0.0));
+        rma.end(&call(lock, 1, &[]), ended(1, 0.0, 0.5), arrival(1, 0.5));
+        rma.begin(&call(lock, 2, &[]), arrival(2, 1.0));
+        let waiting = ended(2, 1.0, 3.5);
+        rma.end(&call(lock, 2, &[]), waiting, arrival(2, 3.5));
+        let given = rma.end(&call(unlock, 2, &[]), ended(2, 3.6, 3.7), arrival(2, 3.7));
+        assert_eq!(given, []);
+        // Rank 1 did not wait for rank 2.
+        assert_eq!(found(rma.waited_for(&call(unlock, 1, &[]), 1, 3.0)), None);
+        let known = rma.end(&call(unlock, 1, &[]), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        assert_eq!(known, [waiting]);
+    }
+
+    #[test]
+    fn whoever_gives_a_lock_back_may_return_after_the_next_one_has_it() {
+        let mut rma = OneSided::default();
+        let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
+        rma.begin(&call(lock, 1, &[]), arrival(1, 0.0));
+        rma.end(&call(lock, 1, &[]), ended(1, 0.0, 0.5), arrival(1, 0.5));
+        rma.begin(&call(lock, 2, &[]), arrival(2, 1.0));
+        let waiting = ended(2, 1.0, 3.5);
+        rma.end(&call(lock, 2, &[]), waiting, arrival(2, 3.5));
+        let access = call(OneSidedStep::Access, 2, &[]);
+        rma.end(&access, ended(2, 3.6, 3.7), arrival(2, 3.7));
+        let known = rma.end(&call(unlock, 1, &[]), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        assert_eq!(known, [waiting]);
+        // A call that is running meanwhile has had it from its begin.
+        assert_eq!(found(rma.waited_for(&access, 2, 3.8)), None);
+    }
+}

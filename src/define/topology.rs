@@ -1,0 +1,65 @@
+//! Topologies of communicators: whose data neighbourhood calls of this process get.
+
+use crate::call::lengths;
+use crate::mpi::constants;
+use crate::mpi::header::MPI_Comm;
+use crate::mpi::pmpi;
+use std::ffi::c_int;
+
+/// Ranks in a communicator whose data neighbourhood calls of this process get, each once, in order; `None` if it has no topology.
+pub(super) fn sources(comm: MPI_Comm) -> Option<Vec<i32>> {
+    let mut sources = match lengths::topology(comm) {
+        constants::CART => of_grid(comm),
+        constants::GRAPH => of_graph(comm),
+        constants::DIST_GRAPH => of_distributed_graph(comm),
+        _ => return None,
+    };
+    // At the edge of a grid stands MPI_PROC_NULL.
+    sources.retain(|&rank| rank >= 0);
+    sources.sort_unstable();
+    sources.dedup();
+    Some(sources)
+}
+
+fn of_grid(comm: MPI_Comm) -> Vec<c_int> {
+    let mut sources = Vec::new();
+    for dimension in 0..lengths::ndims(comm) as c_int {
+        let (mut below, mut above) = (-1, -1);
+        // SAFETY: a communicator with a grid of that many dimensions; places for two ranks.
+        unsafe { pmpi::MPI_Cart_shift(comm, dimension, 1, &mut below, &mut above) };
+        sources.extend([below, above]);
+    }
+    sources
+}
+
+fn of_graph(comm: MPI_Comm) -> Vec<c_int> {
+    let mut rank = 0;
+    // SAFETY: a valid communicator; a place for a rank.
+    unsafe { pmpi::MPI_Comm_rank(comm, &mut rank) };
+    let mut sources = vec![-1; lengths::degree(comm, rank)];
+    // SAFETY: a communicator with a graph; the array has room for all neighbours.
+    unsafe {
+        pmpi::MPI_Graph_neighbors(comm, rank, sources.len() as c_int, sources.as_mut_ptr());
+    }
+    sources
+}
+
+fn of_distributed_graph(comm: MPI_Comm) -> Vec<c_int> {
+    let mut sources = vec![-1; lengths::indegree(comm)];
+    let mut destinations = vec![-1; lengths::outdegree(comm)];
+    let mut weights = [vec![0; sources.len()], vec![0; destinations.len()]];
+    let [source_weights, destination_weights] = &mut weights;
+    // SAFETY: a communicator with a distributed graph; the arrays have room for all neighbours.
+    unsafe {
+        pmpi::MPI_Dist_graph_neighbors(
+            comm,
+            sources.len() as c_int,
+            sources.as_mut_ptr(),
+            source_weights.as_mut_ptr(),
+            destinations.len() as c_int,
+            destinations.as_mut_ptr(),
+            destination_weights.as_mut_ptr(),
+        );
+    }
+    sources
+}
