@@ -2,7 +2,7 @@
 
 use super::clocks::{ReplayClocks, later};
 use super::collective::Arrival;
-use std::collections::HashMap;
+use trace_model::hash::Map;
 
 /// The two that came last, and the latest clocks of all that came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,7 +119,7 @@ pub(super) enum RankArrivals {
     #[default]
     None,
     Lower(LowerArrivals),
-    Each(HashMap<i32, Arrival>),
+    Each(Map<i32, Arrival>),
 }
 
 impl RankArrivals {

@@ -82,10 +82,11 @@ impl InfoReader {
         }
     }
 
-    pub(super) fn read(self, category: &Category, info: &[u8]) -> CallInfo {
-        let mut found = CallInfo::default();
+    /// Reads what the info of a call of this category says, in place of what `found` has.
+    pub(super) fn read(self, category: &Category, info: &[u8], found: &mut CallInfo) {
+        found.clear();
         if !self.has_any {
-            return found;
+            return;
         }
         for (key, value) in info_values(category, info) {
             match value {
@@ -94,11 +95,22 @@ impl InfoReader {
                 _ => {}
             }
         }
-        found
     }
 }
 
 impl CallInfo {
+    /// Forgets everything but the room for lists.
+    fn clear(&mut self) {
+        let [mut completes, mut ranks] = [&mut self.completes, &mut self.ranks].map(std::mem::take);
+        completes.clear();
+        ranks.clear();
+        *self = CallInfo {
+            completes,
+            ranks,
+            ..CallInfo::default()
+        };
+    }
+
     fn put_number(&mut self, key: &[u8], number: i64) {
         let signed = i32::try_from(number).ok();
         let unsigned = u32::try_from(number).ok();
@@ -132,9 +144,9 @@ impl CallInfo {
     fn put_text(&mut self, key: &[u8], text: &[u8]) {
         let is = |name: &[u8]| key.ends_with(name);
         if is(b"completes=") {
-            self.completes = numbers(text);
+            push_numbers(text, &mut self.completes);
         } else if is(b"ranks=") {
-            self.ranks = numbers(text);
+            push_numbers(text, &mut self.ranks);
         } else if is(b"sends=") {
             self.started_mut().sends = numbers(text);
         } else if is(b"receives=") {
@@ -152,18 +164,23 @@ impl CallInfo {
     }
 }
 
-/// The numbers that `3,7-9` stands for: 3, 7, 8, 9. What is no such text stands for none.
+/// The numbers that a text such as `3,7-9` stands for.
 fn numbers(text: &[u8]) -> Vec<u32> {
-    let text = std::str::from_utf8(text).unwrap_or_default();
     let mut numbers = Vec::new();
+    push_numbers(text, &mut numbers);
+    numbers
+}
+
+/// Appends the numbers that `3,7-9` stands for: 3, 7, 8, 9. What is no such text stands for none.
+fn push_numbers(text: &[u8], numbers: &mut Vec<u32>) {
+    let text = std::str::from_utf8(text).unwrap_or_default();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
-            let room = MAX_NAMED - numbers.len();
+            let room = MAX_NAMED.saturating_sub(numbers.len());
             numbers.extend((first..=last).take(room));
         }
     }
-    numbers
 }
 
 /// The pairs that `7:2,8:3` stands for. What is no such text stands for none.

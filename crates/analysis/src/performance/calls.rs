@@ -39,18 +39,21 @@ impl WaitPass<'_> {
         info: &[u8],
     ) {
         self.counts.calls += 1;
-        let infos = &self.infos[category as usize];
+        let mut found = std::mem::take(&mut self.info);
+        let reader = self.infos[category as usize];
         let definition = self.categories[category as usize];
-        let found = infos.read(definition, info);
+        reader.read(definition, info, &mut found);
         let by_file = &mut self.by_file;
         by_file.begin(line.lane, (category, definition), start, found.handle, info);
-        let clocks = self.lanes[line.lane as usize].clocks;
-        let mut call = OpenCall {
+        let lane = &mut self.lanes[line.lane as usize];
+        let clocks = lane.clocks;
+        let former = lane.former_call.take();
+        let call = OpenCall {
             serial,
             category,
             role,
             line,
-            region: self.lanes[line.lane as usize].region,
+            region: lane.region,
             enter: start.max(self.focus.from.min(self.focus.to)),
             clocks,
             needs: clocks,
@@ -63,6 +66,7 @@ impl WaitPass<'_> {
             one_sided: None,
             posted: Vec::new(),
         };
+        let mut call = call.in_place_of(former);
         if let Some(made) = &found.made {
             self.make_comm(line.lane, made);
         }
@@ -93,12 +97,13 @@ impl WaitPass<'_> {
             CategoryRole::MarksParts => self.mark_parts(&found, arrival),
             CategoryRole::OneSided(step) => self.begin_one_sided(&mut call, step, &found, arrival),
             CategoryRole::Completes => {
-                call.completes = found.completes;
+                call.completes.extend_from_slice(&found.completes);
                 self.complete(&mut call);
             }
             _ => {}
         }
         self.lanes[line.lane as usize].call = Some(call);
+        self.info = found;
     }
 
     /// A call starts what its info tells: a send or a receive, or persistent operations of any kind.
@@ -200,7 +205,7 @@ impl WaitPass<'_> {
         call.posted.sort_by(|a, b| b.time.total_cmp(&a.time));
     }
 
-    pub(super) fn end_call(&mut self, mut call: OpenCall, time: f64) {
+    pub(super) fn end_call(&mut self, mut call: Box<OpenCall>, time: f64) {
         let lane_number = call.line.lane;
         let mut latest: Option<(WaitEnd, WaitPattern)> = None;
         let mut keep = |end: Option<WaitEnd>, pattern| {
@@ -215,14 +220,14 @@ impl WaitPass<'_> {
             call.late_receive.filter(|end| end.time < time),
             WaitPattern::LateReceiver,
         );
-        let operations = &mut self.requests_of(lane_number).operations;
-        let completed = call
-            .completes
-            .iter()
-            .filter_map(|request| operations.remove(request));
-        let parts: Vec<RankInOperation> = call.operation.into_iter().chain(completed).collect();
-        for part in &parts {
-            keep(self.end_operation(&mut call, part), part.role.pattern);
+        if let Some(part) = call.operation {
+            keep(self.end_operation(&mut call, &part), part.role.pattern);
+        }
+        for nth in 0..call.completes.len() {
+            let operations = &mut self.requests_of(lane_number).operations;
+            if let Some(part) = operations.remove(&call.completes[nth]) {
+                keep(self.end_operation(&mut call, &part), part.role.pattern);
+            }
         }
         if let Some(own) = &call.one_sided {
             let ending = self.one_sided_call(own, lane_number);
@@ -302,6 +307,7 @@ impl WaitPass<'_> {
             };
             self.end_one_sided(own, ended, arrival);
         }
+        self.lanes[lane_number as usize].former_call = Some(call);
     }
 
     fn end_one_sided(&mut self, own: &OneSidedUse, ended: EndedCall, arrival: Arrival) {
@@ -391,15 +397,8 @@ impl WaitPass<'_> {
         end: WaitEnd,
         finding: Finding,
     ) {
-        let CallPlace {
-            lane,
-            line,
-            comm,
-            region,
-            category,
-        } = call;
+        let lane = call.lane;
         let is_late_news = finding == Finding::AfterTheCall;
-        let is_wrong_order = finding == Finding::InWrongOrder;
         let culprit = &mut self.lanes[end.lane as usize];
         if culprit.call.is_none() {
             culprit.note_activity(end.lane, culprit.now.max(end.time));
@@ -408,7 +407,11 @@ impl WaitPass<'_> {
             lane: end.lane,
             activity: culprit.call.as_ref().map(|call| call.category),
         };
-        let causes = culprit.history.causes(from, end.time, otherwise);
+        let mut causes = std::mem::take(&mut self.causes);
+        causes.clear();
+        culprit
+            .history
+            .causes(from, end.time, otherwise, &mut causes);
         let waiting = &mut self.lanes[lane as usize];
         for stretch in &causes {
             match is_late_news {
@@ -416,13 +419,34 @@ impl WaitPass<'_> {
                 false => waiting.history.add(stretch.from, stretch.to, stretch.cause),
             }
         }
+        self.count_wait(call, pattern, from, end, finding, &mut causes);
+        self.causes = causes;
+    }
+
+    /// Adds a wait with its causes to the sums, as far as it lies in the focus.
+    fn count_wait(
+        &mut self,
+        call: CallPlace,
+        pattern: WaitPattern,
+        from: f64,
+        end: WaitEnd,
+        finding: Finding,
+        causes: &mut Vec<CausedStretch>,
+    ) {
+        let CallPlace {
+            lane,
+            line,
+            comm,
+            region,
+            category,
+        } = call;
         let from = from.max(self.focus.from);
         let to = end.time.min(self.focus.to);
         let seconds = self.focus.within(from, to);
         if seconds <= 0.0 {
             return;
         }
-        let causes = self.in_focus(&causes);
+        self.cut_to_focus(causes);
         let waiting = &mut self.lanes[lane as usize];
         waiting.sums.waiting += seconds;
         if waiting.thread == 0 {
@@ -431,10 +455,13 @@ impl WaitPass<'_> {
                 by_comm.waiting += seconds;
             }
             for spans in &mut self.spans {
-                spans.add_wait(&causes);
+                spans.add_wait(causes);
             }
         }
-        for stretch in &causes {
+        if self.is_second {
+            return;
+        }
+        for stretch in &*causes {
             self.lanes[stretch.cause.lane as usize].caused += stretch.seconds();
         }
         let [rank, culprit] = [lane, end.lane].map(|lane| self.lanes[lane as usize].rank_place);
@@ -449,15 +476,24 @@ impl WaitPass<'_> {
             to,
             seconds,
             culprit: end.lane,
-            is_wrong_order,
+            is_wrong_order: finding == Finding::InWrongOrder,
         };
-        self.waits.add(&wait, &causes);
+        self.waits.add(&wait, causes);
     }
 
-    /// The parts of stretches that lie in the focus.
-    fn in_focus(&self, stretches: &[CausedStretch]) -> Vec<CausedStretch> {
+    /// Leaves of stretches, which are in order, the parts that lie in the focus.
+    fn cut_to_focus(&self, stretches: &mut Vec<CausedStretch>) {
+        let is_inside = |stretch: &CausedStretch| {
+            stretch.from >= self.focus.from && stretch.to <= self.focus.to
+        };
+        if !self.focus.has_gaps()
+            && stretches.first().is_none_or(is_inside)
+            && stretches.last().is_none_or(is_inside)
+        {
+            return;
+        }
         let mut parts = Vec::with_capacity(stretches.len());
-        for &stretch in stretches {
+        for &stretch in &*stretches {
             self.focus.parts(stretch.from, stretch.to, |from, to| {
                 parts.push(CausedStretch {
                     from,
@@ -466,6 +502,6 @@ impl WaitPass<'_> {
                 });
             });
         }
-        parts
+        *stretches = parts;
     }
 }

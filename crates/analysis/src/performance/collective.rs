@@ -3,7 +3,8 @@
 use super::arrivals::{LastOfSome, LatestArrivals, LowerArrivals, RankArrivals};
 use super::clocks::ReplayClocks;
 use super::role::{CollectiveRole, Needs};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use trace_model::hash::Map;
 
 /// Operations of a communicator that are kept until all of its ranks have left them.
 const MAX_PENDING: usize = 1 << 14;
@@ -115,7 +116,7 @@ impl OperationQueue {
                 each.insert(rank.rank, arrival);
             }
             (Needs::Neighbours, _) => {
-                *by_rank = RankArrivals::Each(HashMap::from([(rank.rank, arrival)]));
+                *by_rank = RankArrivals::Each(Map::from_iter([(rank.rank, arrival)]));
             }
             _ => {}
         }

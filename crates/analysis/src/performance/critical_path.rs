@@ -1,6 +1,6 @@
 //! The critical path: backwards from the end of the focus, along a rank, and at a wait over to the rank that was waited for.
 
-use std::collections::HashMap;
+use trace_model::hash::Map;
 
 /// Waits that are kept; when there are more, the shortest are forgotten.
 const MAX_EDGES: usize = 4 << 20;
@@ -100,7 +100,7 @@ pub(super) struct PathProfile {
     /// Next piece of each lane.
     next: Vec<usize>,
     /// Seconds by category.
-    pub by_category: HashMap<Option<u32>, f64>,
+    pub by_category: Map<Option<u32>, f64>,
 }
 
 impl PathProfile {
@@ -114,7 +114,7 @@ impl PathProfile {
         PathProfile {
             next: vec![0; lanes],
             by_lane,
-            by_category: HashMap::new(),
+            by_category: Map::default(),
         }
     }
 

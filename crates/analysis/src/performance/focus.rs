@@ -45,6 +45,11 @@ impl Focus {
         ranges
     }
 
+    /// Whether there are gaps in it.
+    pub(super) fn has_gaps(&self) -> bool {
+        !self.gaps.is_empty()
+    }
+
     /// Seconds of it between two times.
     #[inline]
     pub(super) fn within(&self, from: f64, to: f64) -> f64 {

@@ -1,7 +1,5 @@
 //! What a rank did lately and whom it waited for, so that a wait for it is followed to its root causes.
 
-use std::collections::VecDeque;
-
 /// Stretches that are kept of a rank. When there are more, neighbours of the older half become one.
 const MAX_KEPT: usize = 64;
 
@@ -32,7 +30,7 @@ impl CausedStretch {
 /// The latest stretches of a lane, in order of time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecentHistory {
-    stretches: VecDeque<CausedStretch>,
+    stretches: Vec<CausedStretch>,
 }
 
 impl RecentHistory {
@@ -41,7 +39,7 @@ impl RecentHistory {
         if to <= from || !from.is_finite() {
             return;
         }
-        if let Some(last) = self.stretches.back_mut()
+        if let Some(last) = self.stretches.last_mut()
             && last.cause == cause
             && last.to >= from
         {
@@ -50,62 +48,72 @@ impl RecentHistory {
         }
         if self.stretches.len() == MAX_KEPT {
             self.join_neighbours();
+        } else if self.stretches.is_empty() {
+            self.stretches.reserve_exact(MAX_KEPT);
         }
-        self.stretches.push_back(CausedStretch { from, to, cause });
+        self.stretches.push(CausedStretch { from, to, cause });
     }
 
     /// A wait that was found after what came behind it.
     pub(super) fn replace(&mut self, stretch: CausedStretch) {
-        let cut = |old: CausedStretch| {
+        let cut = |old: &CausedStretch| {
             let before = CausedStretch {
                 to: old.to.min(stretch.from),
-                ..old
+                ..*old
             };
             let behind = CausedStretch {
                 from: old.from.max(stretch.to),
-                ..old
+                ..*old
             };
             [before, behind]
         };
-        let kept = self.stretches.drain(..).flat_map(cut);
-        let mut kept: Vec<CausedStretch> = kept.filter(|kept| kept.to > kept.from).collect();
+        let mut kept: Vec<CausedStretch> = Vec::with_capacity(MAX_KEPT + 2);
+        kept.extend(self.stretches.iter().flat_map(cut));
+        kept.retain(|kept| kept.to > kept.from);
         let at = kept.partition_point(|kept| kept.from < stretch.from);
         kept.insert(at, stretch);
-        self.stretches = kept.into();
+        self.stretches = kept;
         while self.stretches.len() > MAX_KEPT {
             self.join_neighbours();
         }
     }
 
+    /// Makes one of each two neighbours in the older half, with the cause of the longer one.
     fn join_neighbours(&mut self) {
-        let newest = self.stretches.split_off(MAX_KEPT / 2);
-        let older = std::mem::take(&mut self.stretches);
-        for pair in Vec::from(older).chunks(2) {
-            let longer = pair
-                .iter()
-                .max_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-            if let (Some(first), Some(last), Some(longer)) = (pair.first(), pair.last(), longer) {
-                self.stretches.push_back(CausedStretch {
-                    from: first.from,
-                    to: last.to,
-                    cause: longer.cause,
-                });
-            }
+        const HALF: usize = MAX_KEPT / 2;
+        for nth in 0..HALF / 2 {
+            let [first, last] = [self.stretches[2 * nth], self.stretches[2 * nth + 1]];
+            let longer = if last.seconds() >= first.seconds() {
+                last
+            } else {
+                first
+            };
+            self.stretches[nth] = CausedStretch {
+                from: first.from,
+                to: last.to,
+                cause: longer.cause,
+            };
         }
-        self.stretches.extend(newest);
+        self.stretches.copy_within(HALF.., HALF / 2);
+        self.stretches.truncate(self.stretches.len() - HALF / 2);
     }
 
-    /// The causes of what happened between two times. What is not known is put down to `otherwise`.
-    pub(super) fn causes(&self, from: f64, to: f64, otherwise: RootCause) -> Vec<CausedStretch> {
+    /// Puts the causes of what happened between two times into `causes`, which is empty. What is not known is put down to `otherwise`.
+    pub(super) fn causes(
+        &self,
+        from: f64,
+        to: f64,
+        otherwise: RootCause,
+        causes: &mut Vec<CausedStretch>,
+    ) {
         let first = self.stretches.partition_point(|stretch| stretch.to <= from);
-        let mut causes: Vec<CausedStretch> = Vec::new();
         let mut at = from;
         let mut add = |from: f64, to: f64, cause| match causes.last_mut() {
             _ if to <= from => {}
             Some(last) if last.cause == cause => last.to = to,
             _ => causes.push(CausedStretch { from, to, cause }),
         };
-        for stretch in self.stretches.iter().skip(first) {
+        for stretch in &self.stretches[first..] {
             if stretch.from >= to {
                 break;
             }
@@ -115,7 +123,6 @@ impl RecentHistory {
             at = stretch.to.max(at);
         }
         add(at.min(to), to, otherwise);
-        causes
     }
 }
 
@@ -135,6 +142,12 @@ mod tests {
         CausedStretch { from, to, cause }
     }
 
+    fn causes(history: &RecentHistory, from: f64, to: f64) -> Vec<CausedStretch> {
+        let mut causes = Vec::new();
+        history.causes(from, to, cause(9), &mut causes);
+        causes
+    }
+
     #[test]
     fn a_wait_has_the_causes_of_whom_it_was_for() {
         let mut history = RecentHistory::default();
@@ -142,7 +155,7 @@ mod tests {
         history.add(1.0, 2.0, cause(1));
         history.add(2.5, 3.0, cause(2));
         assert_eq!(
-            history.causes(1.5, 4.0, cause(9)),
+            causes(&history, 1.5, 4.0),
             [
                 stretch(1.5, 2.0, 1),
                 stretch(2.0, 2.5, 9),
@@ -152,7 +165,7 @@ mod tests {
         );
         history.replace(stretch(0.5, 1.5, 7));
         assert_eq!(
-            history.causes(0.0, 2.0, cause(9)),
+            causes(&history, 0.0, 2.0),
             [
                 stretch(0.0, 0.5, 1),
                 stretch(0.5, 1.5, 7),
@@ -160,7 +173,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            RecentHistory::default().causes(0.0, 1.0, cause(9)),
+            causes(&RecentHistory::default(), 0.0, 1.0),
             [stretch(0.0, 1.0, 9)]
         );
     }
@@ -173,7 +186,7 @@ mod tests {
             history.add(at, at + 1.0, cause(nth as u32 % 2));
         }
         assert!(history.stretches.len() <= MAX_KEPT);
-        let causes = history.causes(0.0, 1000.0, cause(9));
+        let causes = causes(&history, 0.0, 1000.0);
         assert!(causes.iter().all(|stretch| stretch.cause.lane < 2));
         let sum: f64 = causes.iter().map(CausedStretch::seconds).sum();
         assert_eq!(sum, 1000.0);

@@ -3,7 +3,7 @@
 use super::collective::OperationQueue;
 use super::role::{CollectiveRole, Needs};
 use super::wait::WaitPattern;
-use std::collections::HashMap;
+use trace_model::hash::Map;
 
 /// Where the ranks of one side come to the operations of an intercommunicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub(super) struct Side {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Intercomms {
     /// `None` where a communicator is a side of several.
-    sides: HashMap<u32, Option<Side>>,
-    queues: HashMap<(u32, u32), u32>,
+    sides: Map<u32, Option<Side>>,
+    queues: Map<(u32, u32), u32>,
 }
 
 impl Intercomms {

@@ -6,7 +6,7 @@ use super::history::{RecentHistory, RootCause};
 use super::role::{CategoryRole, CollectiveRole, OneSidedStep};
 use super::use_times::UseSums;
 use super::wait::CallPlace;
-use std::collections::HashMap;
+use trace_model::hash::Map;
 
 /// A timeline of the file: thread, communicator and rank in it.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +95,28 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
+    /// The call in place of a former one, whose room for lists it takes over.
+    pub(super) fn in_place_of(self, former: Option<Box<OpenCall>>) -> Box<OpenCall> {
+        let Some(mut place) = former else {
+            return Box::new(self);
+        };
+        let [sends, completes, starts] =
+            [&mut place.sends, &mut place.completes, &mut place.starts].map(|list| {
+                list.clear();
+                std::mem::take(list)
+            });
+        let mut posted = std::mem::take(&mut place.posted);
+        posted.clear();
+        *place = OpenCall {
+            sends,
+            completes,
+            starts,
+            posted,
+            ..self
+        };
+        place
+    }
+
     pub(super) fn place(&self) -> CallPlace {
         CallPlace {
             lane: self.line.lane,
@@ -138,15 +160,15 @@ pub(super) struct SharedObject {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RankRequests {
     /// Receives that were begun, by request.
-    pub posted: HashMap<u32, PostedReceive>,
+    pub posted: Map<u32, PostedReceive>,
     /// Messages that are being sent, by request.
-    pub sends: HashMap<u32, u32>,
+    pub sends: Map<u32, u32>,
     /// Collective operations that were begun, by request.
-    pub operations: HashMap<u32, RankInOperation>,
+    pub operations: Map<u32, RankInOperation>,
     /// Files and windows that are open, by the number that the rank has for them.
-    pub shared: HashMap<u32, SharedObject>,
+    pub shared: Map<u32, SharedObject>,
     /// Persistent collective operations, by the number that the rank has for them.
-    pub prepared: HashMap<u32, PreparedOperation>,
+    pub prepared: Map<u32, PreparedOperation>,
 }
 
 /// A thread of a rank.
@@ -157,7 +179,9 @@ pub(super) struct ThreadLane {
     pub rank_place: u32,
     pub thread: i32,
     pub stack: Vec<OpenState>,
-    pub call: Option<OpenCall>,
+    pub call: Option<Box<OpenCall>>,
+    /// The place of a former call, which the next one takes.
+    pub former_call: Option<Box<OpenCall>>,
     /// Time of its latest event.
     pub now: f64,
     /// Since when it has been doing what it does outside of calls.
@@ -188,6 +212,7 @@ impl ThreadLane {
             thread,
             stack: Vec::new(),
             call: None,
+            former_call: None,
             now: f64::NEG_INFINITY,
             since: f64::NEG_INFINITY,
             clocks: ReplayClocks::default(),

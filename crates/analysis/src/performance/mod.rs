@@ -210,6 +210,7 @@ pub fn analyse_in_order<E>(
     let mut second = WaitPass::new(definitions, &first.focus.ranges(), assumptions);
     let lanes = second.lanes.len();
     second.by_file = SumsOfFiles::default();
+    second.is_second = true;
     second.path = Some(PathProfile::new(&path, lanes));
     let categories = second.categories.len();
     let phase_spans = (phases.iter()).map(|phases| Spans::new(&phases.ranges, lanes, categories));

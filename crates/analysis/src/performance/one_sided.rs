@@ -9,7 +9,8 @@ use super::lane::WaitEnd;
 use super::message::EndedCall;
 use super::role::OneSidedStep;
 use super::wait::WaitPattern;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use trace_model::hash::Map;
 
 /// Posts and completions of a pair of ranks, and ends of locks, that are kept.
 const MAX_KEPT: usize = 64;
@@ -170,9 +171,9 @@ impl OneSidedWait {
 /// One-sided communication of all ranks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OneSided {
-    pairs: HashMap<Pair, PairSteps>,
-    epochs: HashMap<u32, RankEpochs>,
-    locks: HashMap<LockTarget, TargetLocks>,
+    pairs: Map<Pair, PairSteps>,
+    epochs: Map<u32, RankEpochs>,
+    locks: Map<LockTarget, TargetLocks>,
 }
 
 impl OneSided {

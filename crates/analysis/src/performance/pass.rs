@@ -2,12 +2,13 @@
 //! where it ends.
 
 use super::by_file::SumsOfFiles;
-use super::call_info::InfoReader;
+use super::call_info::{CallInfo, InfoReader};
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
 use super::ending::Ending;
 use super::focus::Focus;
+use super::history::CausedStretch;
 use super::intercomms::Intercomms;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
@@ -20,7 +21,8 @@ use super::use_times::UseSums;
 use super::wait::WaitSums;
 use super::watched_rank::WatchedRank;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
+use trace_model::hash::Map;
 use trace_model::{Actor, Category, Definitions, Drawable, TimeBBox, Topology, lane_of};
 
 /// A message that begins at the time that is looked at, but after the states that begin then.
@@ -67,24 +69,24 @@ pub(super) struct WaitPass<'a> {
     pub categories: Vec<&'a Category>,
     pub(super) roles: Vec<CategoryRole>,
     pub(super) infos: Vec<InfoReader>,
-    pub(super) category_of: HashMap<i32, u32>,
-    pub(super) lines: HashMap<i32, LineUse>,
+    pub(super) category_of: Map<i32, u32>,
+    pub(super) lines: Map<i32, LineUse>,
     pub lanes: Vec<ThreadLane>,
     pub(super) requests: Vec<RankRequests>,
     pub(super) comms: Vec<OperationQueue>,
     /// Numbers of the communicators in the trace.
     pub comm_numbers: Vec<i32>,
     /// Places of the communicators by number, and of the ranks.
-    pub(super) comm_places: HashMap<i32, u32>,
-    pub(super) rank_places: HashMap<i32, u32>,
+    pub(super) comm_places: Map<i32, u32>,
+    pub(super) rank_places: Map<i32, u32>,
     pub(super) intercomms: Intercomms,
     /// By communicator and rank: ranks in it whose data neighbourhood calls of that one get.
-    pub(super) neighbours: HashMap<(u32, u32), Vec<i32>>,
+    pub(super) neighbours: Map<(u32, u32), Vec<i32>>,
     pub(super) one_sided: OneSided,
     /// Which of the queues are those of files and windows.
     pub(super) shared: SharedQueues,
     /// Queues of operations on files and windows that the trace does not tell, by category.
-    pub(super) others: HashMap<u32, u32>,
+    pub(super) others: Map<u32, u32>,
     pub(super) endings: BinaryHeap<Reverse<Ending>>,
     pub(super) held: Vec<HeldMessage>,
     pub(super) now: f64,
@@ -95,6 +97,11 @@ pub(super) struct WaitPass<'a> {
     pub focus: Focus,
     pub(super) restart: Option<f64>,
     pub(super) assumptions: [Assumption; REPLAYS],
+    /// Whether this is the second pass, which adds up only what the first one could not.
+    pub is_second: bool,
+    /// Room for the info of a call, and for the causes of a wait.
+    pub(super) info: CallInfo,
+    pub(super) causes: Vec<CausedStretch>,
     pub waits: WaitSums,
     /// Messages and waits by pair of ranks.
     pub pairs: PairSums,
@@ -126,13 +133,13 @@ impl<'a> WaitPass<'a> {
         let finder = RoleFinder::new();
         let categories: Vec<&Category> = definitions.categories.iter().collect();
         let mut lanes = Vec::new();
-        let mut lane_numbers: HashMap<(i32, i32), u32> = HashMap::new();
-        let mut rank_places: HashMap<i32, u32> = HashMap::new();
-        let mut comm_places: HashMap<i32, u32> = HashMap::new();
+        let mut lane_numbers: Map<(i32, i32), u32> = Map::default();
+        let mut rank_places: Map<i32, u32> = Map::default();
+        let mut comm_places: Map<i32, u32> = Map::default();
         let mut members: Vec<std::collections::HashSet<i32>> = Vec::new();
         let mut numbers = Vec::new();
         let mut ranks = Vec::new();
-        let mut lines = HashMap::new();
+        let mut lines = Map::default();
         for line in &definitions.lines {
             let place = lane_of(line);
             let Actor::Rank(_) = place.actor else {
@@ -197,10 +204,10 @@ impl<'a> WaitPass<'a> {
             comm_places,
             rank_places,
             intercomms: Intercomms::default(),
-            neighbours: HashMap::new(),
+            neighbours: Map::default(),
             one_sided: OneSided::default(),
             shared: SharedQueues::default(),
-            others: HashMap::new(),
+            others: Map::default(),
             endings: BinaryHeap::new(),
             held: Vec::new(),
             now: f64::NEG_INFINITY,
@@ -210,6 +217,9 @@ impl<'a> WaitPass<'a> {
             focus: Focus::new(focus),
             restart: None,
             assumptions,
+            is_second: false,
+            info: CallInfo::default(),
+            causes: Vec::new(),
             waits: WaitSums::default(),
             pairs: PairSums::new(&ranks),
             edges: WaitEdges::default(),

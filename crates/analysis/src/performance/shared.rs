@@ -1,7 +1,7 @@
 //! Files and windows that ranks share: each has a queue of the collective calls on it, from the call that makes it to the one that frees it.
 
 use super::collective::OperationQueue;
-use std::collections::HashMap;
+use trace_model::hash::Map;
 
 /// Files and windows that not all of their ranks have made yet, at most. Those beyond have no queue of their own.
 const MAX_HALF_MADE: usize = 1 << 16;
@@ -10,7 +10,7 @@ const MAX_HALF_MADE: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedQueues {
     /// By queue and number of the operation that makes it, the queue of what is half made, and how many ranks have made it.
-    half_made: HashMap<(u32, u64), (u32, u32)>,
+    half_made: Map<(u32, u64), (u32, u32)>,
     /// Queues of what is gone.
     free: Vec<u32>,
 }

@@ -2,7 +2,7 @@
 
 use super::history::{CausedStretch, RootCause};
 use serde::Serialize;
-use std::collections::HashMap;
+use trace_model::hash::Map;
 
 /// Why a rank waited: the wait states of `docs/user/report.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -135,8 +135,8 @@ const MAX_GROUPS: usize = 1 << 16;
 /// Sums of waits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitSums {
-    pub by_key: HashMap<WaitKey, WaitSum>,
-    pub by_cause: HashMap<RootCause, (f64, u64)>,
+    pub by_key: Map<WaitKey, WaitSum>,
+    pub by_cause: Map<RootCause, (f64, u64)>,
     /// Number of waits that are in no group.
     pub ungrouped: u64,
 }
