@@ -70,6 +70,8 @@ struct AskedLock {
     calls: VecDeque<EndedCall>,
     /// Whether it is known that the rank has the lock.
     has_it: bool,
+    /// Whether it is known for whom the rank waited.
+    has_waited: bool,
 }
 
 impl AskedLock {
@@ -78,8 +80,9 @@ impl AskedLock {
     fn take_getting(&mut self, time: f64) -> Option<EndedCall> {
         let mut calls = self.calls.iter();
         let call = calls.find(|call| call.enter < time && call.leave > time);
-        let call = call.copied().filter(|_| !self.has_it);
+        let call = call.copied().filter(|_| !self.has_waited);
         self.has_it |= call.is_some();
+        self.has_waited |= call.is_some();
         call
     }
 }
@@ -218,6 +221,7 @@ impl OneSided {
                         is_exclusive: call.is_exclusive,
                         calls: VecDeque::new(),
                         has_it: false,
+                        has_waited: false,
                     });
                 }
             }
@@ -305,8 +309,8 @@ impl OneSided {
                     continue;
                 }
                 // It waited for another rank: for the lock, unless it has an epoch of another kind, too. What is flushed has been done.
-                asked.has_it |=
-                    ended.waited_until > ended.enter || call.step == OneSidedStep::Flush;
+                asked.has_waited |= ended.waited_until > ended.enter;
+                asked.has_it |= asked.has_waited || call.step == OneSidedStep::Flush;
                 if asked.calls.len() == MAX_CALLS {
                     asked.calls.pop_front();
                 }
@@ -457,6 +461,8 @@ mod tests {
         rma.begin(&call(lock, 2, &[]), arrival(2, 1.0));
         let waiting = ended(2, 1.0, 3.5);
         rma.end(&call(lock, 2, &[]), waiting, arrival(2, 3.5));
+        let flush = call(OneSidedStep::Flush, 2, &[]);
+        rma.end(&flush, ended(2, 3.51, 3.52), arrival(2, 3.52));
         let given = rma.end(&call(unlock, 2, &[]), ended(2, 3.6, 3.7), arrival(2, 3.7));
         assert_eq!(given, []);
         // Rank 1 did not wait for rank 2.
