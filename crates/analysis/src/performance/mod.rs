@@ -50,7 +50,7 @@ use trace_model::{DrawableOrder, Source, Stop, Topology, for_each_in_order};
 
 pub use by_file::TimesOfFile;
 pub use pairs::RankPairs;
-pub use phases::{ActivityInPhases, ProgramPhases};
+pub use phases::{ActivityInPhases, PhaseLengths, ProgramPhases};
 pub use report::{
     ActivityOnPath, ActivityTime, CommunicatorTimes, FocusTimes, PerformanceReport, PlaceInTrace,
     RankOnPath, RankTimes, RegionTimes, RootCauseSum, WaitGroup, WhatIf,
@@ -88,8 +88,8 @@ impl<'a> PerformanceCollector<'a> {
         }
     }
 
-    /// Keeps what the lowest rank does, to find iterations in it.
-    fn watch(&mut self) {
+    /// Keeps what the lowest rank does, to find iterations of the main loop in it.
+    pub fn watch(&mut self) {
         let pass = &mut self.pass;
         pass.watched = WatchedRank::lowest(&pass.lanes, pass.comms.len());
     }
@@ -100,10 +100,18 @@ impl<'a> PerformanceCollector<'a> {
     }
 
     /// Ends the input.
-    pub fn finish(mut self) -> PerformanceReport {
-        self.pass.finish();
-        let path = self.pass.take_path();
-        report_builder::build(self.definitions, &self.pass, None, &path)
+    pub fn finish(self) -> PerformanceReport {
+        self.finish_with_phases().0
+    }
+
+    /// Ends the input, and says how long the iterations of the main loop are; `None` if there is none, or nothing was watched.
+    pub fn finish_with_phases(mut self) -> (PerformanceReport, Option<PhaseLengths>) {
+        let pass = &mut self.pass;
+        pass.finish();
+        let (path, phases) = (pass.take_path(), pass.take_phases());
+        let lengths = phases.map(|phases| report_builder::phase_lengths(pass, phases));
+        let report = report_builder::build(self.definitions, pass, None, &path);
+        (report, lengths)
     }
 }
 

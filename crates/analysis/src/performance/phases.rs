@@ -53,9 +53,9 @@ impl WaitPass<'_> {
     }
 }
 
-/// Iterations of the main loop of a program.
+/// How long the iterations of the main loop of a program are.
 #[derive(Clone, Debug, Serialize)]
-pub struct ProgramPhases {
+pub struct PhaseLengths {
     /// What an iteration consists of: regions and calls of the lowest rank in their order, each once.
     pub consist_of: Vec<String>,
     /// Number of the iterations.
@@ -68,12 +68,23 @@ pub struct ProgramPhases {
     pub median_seconds: f64,
     /// Spread of the length: 1.48 times the median distance from the median, seconds.
     pub spread_seconds: f64,
-    /// Median of the parallel efficiencies of phases.
-    pub median_parallel: f64,
     /// Median length of the last quarter of the phases divided by that of the first, less 1.
     pub trend: f64,
     /// Phases that take much longer than the median, the longest first. Numbers begin with 1.
     pub outliers: Vec<usize>,
+    /// When the phases were, in order.
+    #[serde(skip)]
+    pub ranges: Vec<TimeBBox>,
+}
+
+/// Iterations of the main loop of a program.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramPhases {
+    /// What they are, and how long.
+    #[serde(flatten)]
+    pub lengths: PhaseLengths,
+    /// Median of the parallel efficiencies of phases.
+    pub median_parallel: f64,
     /// Time of all threads in a phase by what they did, the longest first.
     pub activities: Vec<ActivityInPhases>,
     /// The phases in order.
@@ -101,20 +112,12 @@ fn middle(values: &mut [f64]) -> (f64, f64) {
     (of_values, DEVIATIONS * median(&mut distances))
 }
 
-impl ProgramPhases {
-    /// Of phases with these figures, in a focus of so many seconds. `name` gives the name of a category.
-    pub(super) fn of(
-        ranges: &PhaseRanges,
-        spans: &Spans,
-        phases: Vec<SpanTimes>,
-        seconds: f64,
-        name: impl Fn(u32) -> String,
-    ) -> ProgramPhases {
-        let lengths: Vec<f64> = phases.iter().map(|phase| phase.seconds).collect();
+impl PhaseLengths {
+    /// Of these phases, in a focus of so many seconds. `name` gives the name of a category.
+    pub(super) fn of(ranges: PhaseRanges, seconds: f64, name: impl Fn(u32) -> String) -> Self {
+        let phases = ranges.ranges.iter();
+        let lengths: Vec<f64> = phases.map(|range| range.latest - range.earliest).collect();
         let (median_seconds, spread_seconds) = middle(&mut lengths.clone());
-        let mut parallel: Vec<f64> = (phases.iter())
-            .map(|phase| phase.efficiencies.parallel)
-            .collect();
         let quarter = lengths.len().div_ceil(4);
         let begin = median(&mut lengths[..quarter].to_vec());
         let end = median(&mut lengths[lengths.len() - quarter..].to_vec());
@@ -124,16 +127,34 @@ impl ProgramPhases {
             .filter(|&number| lengths[number - 1] > limit)
             .collect();
         outliers.sort_by(|&a, &b| lengths[b - 1].total_cmp(&lengths[a - 1]));
-        ProgramPhases {
+        PhaseLengths {
             consist_of: ranges.categories.iter().map(|&nth| name(nth)).collect(),
             iterations: ranges.iterations,
             iterations_each: ranges.each,
             covered: lengths.iter().sum::<f64>() / seconds.max(f64::MIN_POSITIVE),
             median_seconds,
             spread_seconds,
-            median_parallel: median(&mut parallel),
             trend: if begin > 0.0 { end / begin - 1.0 } else { 0.0 },
             outliers,
+            ranges: ranges.ranges,
+        }
+    }
+}
+
+impl ProgramPhases {
+    /// Of phases with these figures. `name` gives the name of a category.
+    pub(super) fn of(
+        lengths: PhaseLengths,
+        spans: &Spans,
+        phases: Vec<SpanTimes>,
+        name: impl Fn(u32) -> String,
+    ) -> ProgramPhases {
+        let mut parallel: Vec<f64> = (phases.iter())
+            .map(|phase| phase.efficiencies.parallel)
+            .collect();
+        ProgramPhases {
+            lengths,
+            median_parallel: median(&mut parallel),
             activities: activities(spans, name),
             phases,
         }

@@ -4,7 +4,7 @@ use super::clocks::{BALANCED, FASTER, IDEAL, MEASURED};
 use super::critical_path::PathPiece;
 use super::history::RootCause;
 use super::pass::WaitPass;
-use super::phases::{PhaseRanges, ProgramPhases};
+use super::phases::{PhaseLengths, PhaseRanges, ProgramPhases};
 use super::report::{
     ActivityOnPath, ActivityTime, CommunicatorTimes, FocusTimes, PerformanceReport, PlaceInTrace,
     RankOnPath, RankTimes, RegionTimes, RootCauseSum, WaitGroup, WhatIf,
@@ -24,6 +24,13 @@ pub(super) struct SecondOutcome<'a> {
     pub part_spans: Option<Spans>,
     /// Category of the program's own state with the most time.
     pub slowest: Option<u32>,
+}
+
+/// How long these phases are, which the pass has found.
+pub(super) fn phase_lengths(pass: &WaitPass<'_>, phases: PhaseRanges) -> PhaseLengths {
+    let seconds = pass.focus.seconds();
+    let builder = ReportBuilder { pass, seconds };
+    PhaseLengths::of(phases, seconds, |nth| builder.name(nth))
 }
 
 /// A part of a whole; 0 of nothing.
@@ -55,14 +62,10 @@ pub(super) fn build(
     };
     let phases = second.and_then(|second| {
         let (ranges, spans) = (second.phases.as_ref()?, second.phase_spans.as_ref()?);
-        let (phases, name) = (builder.spans(spans, path), |nth| builder.name(nth));
-        Some(ProgramPhases::of(
-            ranges,
-            spans,
-            phases,
-            builder.seconds,
-            name,
-        ))
+        let name = |nth| builder.name(nth);
+        let lengths = PhaseLengths::of(ranges.clone(), builder.seconds, name);
+        let phases = builder.spans(spans, path);
+        Some(ProgramPhases::of(lengths, spans, phases, name))
     });
     let parts = second.and_then(|second| second.part_spans.as_ref());
     PerformanceReport {

@@ -389,7 +389,7 @@ proptest! {
             prop_assert!(slow < iterations || end < 4 * iterations as u64 + 60, "{body:?}");
             return Ok(());
         };
-        prop_assert!(phases.iterations >= iterations - 1, "{phases:?}");
+        prop_assert!(phases.lengths.iterations >= iterations - 1, "{phases:?}");
         let time: f64 = phases.phases.iter().map(|phase| phase.time.all).sum();
         let uses = |time: &TimeByUse| time.computing + time.waiting + time.transfer;
         let sum: f64 = phases.phases.iter().map(|phase| uses(&phase.time)).sum();

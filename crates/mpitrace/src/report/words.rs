@@ -156,7 +156,7 @@ pub fn what_if(report: &PerformanceReport, what_if: &WhatIf) -> String {
 
 /// Iterations of the main loop: how many, how long, and which are out of the ordinary; a sentence each.
 pub fn phases(found: &ProgramPhases) -> Vec<String> {
-    let of = match &found.consist_of[..] {
+    let of = match &found.lengths.consist_of[..] {
         [only] => only.clone(),
         [first, second] => format!("{first} and {second}"),
         [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
@@ -164,23 +164,31 @@ pub fn phases(found: &ProgramPhases) -> Vec<String> {
     };
     let mut sentences = vec![format!(
         "{} of {of}: {} each (median), {} of the time, parallel efficiency {}",
-        counted(found.iterations as u64, "iteration"),
-        duration(found.median_seconds / found.iterations_each as f64),
-        percent(found.covered),
+        counted(found.lengths.iterations as u64, "iteration"),
+        duration(found.lengths.median_seconds / found.lengths.iterations_each as f64),
+        percent(found.lengths.covered),
         percent(found.median_parallel)
     )];
-    let is_clear = (found.trend * found.median_seconds).abs() > found.spread_seconds;
-    if found.phases.len() >= MIN_PHASES_OF_TREND && is_clear && found.trend.abs() >= MIN_TREND {
+    let is_clear =
+        (found.lengths.trend * found.lengths.median_seconds).abs() > found.lengths.spread_seconds;
+    if found.phases.len() >= MIN_PHASES_OF_TREND
+        && is_clear
+        && found.lengths.trend.abs() >= MIN_TREND
+    {
         sentences.push(format!(
             "the last quarter of them takes {} {} than the first",
-            percent(found.trend.abs()),
-            if found.trend > 0.0 { "longer" } else { "less" }
+            percent(found.lengths.trend.abs()),
+            if found.lengths.trend > 0.0 {
+                "longer"
+            } else {
+                "less"
+            }
         ));
     }
-    let outliers = found.outliers.iter().take(MAX_OUTLIERS);
+    let outliers = found.lengths.outliers.iter().take(MAX_OUTLIERS);
     sentences.extend(outliers.map(|&number| outlier(found, number)));
-    if found.outliers.len() > MAX_OUTLIERS {
-        let number = found.outliers.len() - MAX_OUTLIERS;
+    if found.lengths.outliers.len() > MAX_OUTLIERS {
+        let number = found.lengths.outliers.len() - MAX_OUTLIERS;
         sentences.push(format!("{number} more take much longer than the median"));
     }
     sentences

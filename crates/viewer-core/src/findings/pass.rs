@@ -29,34 +29,6 @@ pub struct ThreadActivity {
     covered_until: f64,
 }
 
-/// Regular beginnings of a kind on one line.
-#[derive(Clone, Copy, Debug)]
-pub struct RegularStarts {
-    /// Number of starts.
-    pub count: u64,
-    /// The first start.
-    pub first: f64,
-    /// The last start.
-    pub last: f64,
-    /// Start and end of the longest interval.
-    pub longest: (f64, f64),
-    squares: f64,
-}
-
-impl RegularStarts {
-    /// Mean interval in seconds.
-    pub fn mean(&self) -> f64 {
-        (self.last - self.first) / (self.count.max(2) - 1) as f64
-    }
-
-    /// Standard deviation of the intervals as a part of their mean.
-    pub fn deviation(&self) -> f64 {
-        let mean = self.mean();
-        let variance = self.squares / (self.count.max(2) - 1) as f64 - mean * mean;
-        variance.max(0.0).sqrt() / mean
-    }
-}
-
 /// Accesses to files.
 #[derive(Clone, Debug, Default)]
 pub struct FileAccesses {
@@ -81,8 +53,6 @@ pub struct DrawablePass {
     pub io: Vec<TraceState>,
     /// Accesses to files.
     pub accesses: FileAccesses,
-    /// Regular starts by kind, on the first line.
-    pub rhythms: BTreeMap<u32, RegularStarts>,
     /// Arrows that end before they start, the worst first, and how many.
     pub backward: Vec<(u32, DrawableReference, f64)>,
     /// Number of all arrows that end before they start.
@@ -155,22 +125,6 @@ impl DrawablePass {
                 let is_unaligned = offset.is_some_and(|offset| offset % ALIGNMENT_BYTES != 0);
                 self.accesses.unaligned += u64::from(is_unaligned);
             }
-        }
-        if state.line == 0 && class != ActivityClass::Disk {
-            let rhythm = self.rhythms.entry(state.kind).or_insert(RegularStarts {
-                count: 0,
-                first: state.start,
-                last: state.start,
-                longest: (state.start, state.start),
-                squares: 0.0,
-            });
-            let interval = state.start - rhythm.last;
-            if interval > rhythm.longest.1 - rhythm.longest.0 {
-                rhythm.longest = (rhythm.last, state.start);
-            }
-            rhythm.count += 1;
-            rhythm.squares += interval * interval;
-            rhythm.last = state.start;
         }
     }
 

@@ -1,37 +1,70 @@
-//! The finding about iterations: the call that begins them, and how long they are.
+//! The finding about iterations of the main loop: how long they are, and which take much longer.
 
 use super::builder::FindingBuilder;
-use super::pass::DrawablePass;
 use super::summary::{FindingItem, TraceFinding};
 use crate::base::units::duration;
+use analysis::performance::PhaseLengths;
+
+/// Phases that are named at most.
+const MAX_NAMED: usize = 3;
+/// Activities of an iteration that are named at most.
+const MAX_ACTIVITIES: usize = 3;
 
 impl FindingBuilder<'_, '_> {
-    pub(super) fn phases(&self, pass: &DrawablePass) -> Option<TraceFinding> {
-        // The rarest call that comes regularly and all through the run marks the iterations.
-        let regular = pass.rhythms.iter().filter(|(_, rhythm)| {
-            rhythm.count >= 5
-                && rhythm.deviation() < 0.5
-                && rhythm.last - rhythm.first > 0.4 * self.all.duration()
-        });
-        let (&kind, rhythm) = regular.min_by_key(|(kind, rhythm)| (rhythm.count, **kind))?;
-        let (from, to) = rhythm.longest;
-        Some(TraceFinding {
+    pub(super) fn phases(&self, found: &PhaseLengths) -> TraceFinding {
+        let each = found.iterations_each as f64;
+        let median = duration(found.median_seconds / each);
+        let mut named: Vec<usize> = found.outliers.clone();
+        if named.is_empty() {
+            let length = |number: &usize| {
+                let range = &found.ranges[number - 1];
+                range.latest - range.earliest
+            };
+            let longest = (1..=found.ranges.len()).max_by(|a, b| length(a).total_cmp(&length(b)));
+            named.extend(longest);
+        }
+        let outliers = match found.outliers.len() {
+            0 => "none takes much longer".to_owned(),
+            1 => "one takes much longer".to_owned(),
+            number => format!("{number} take much longer"),
+        };
+        let activities = found.consist_of.iter().take(MAX_ACTIVITIES);
+        let activities: Vec<&str> = activities.map(String::as_str).collect();
+        TraceFinding {
             id: "phases".into(),
             title: "Phases".into(),
-            value: format!("{} × {}", rhythm.count - 1, duration(rhythm.mean())),
+            value: format!("{} × {median}", found.iterations),
             sentence: format!(
-                "{} starts every {} on {}, {} times: the length of an iteration.",
-                self.name(kind),
-                duration(rhythm.mean()),
-                self.label(0),
-                rhythm.count
+                "The main loop has {} iterations, of {median} each (median); {outliers}.",
+                found.iterations
             ),
-            from: format!("starts of {} on {}", self.name(kind), self.label(0)),
-            items: vec![FindingItem {
-                text: "longest iteration".into(),
-                value: duration(to - from),
-                target: self.around(from, to),
-            }],
-        })
+            from: format!(
+                "what the lowest rank does again and again: {}{}",
+                activities.join(", "),
+                if found.consist_of.len() > MAX_ACTIVITIES {
+                    " …"
+                } else {
+                    ""
+                }
+            ),
+            items: named
+                .into_iter()
+                .take(MAX_NAMED)
+                .map(|number| self.phase(found, number))
+                .collect(),
+        }
+    }
+
+    /// A phase by its number.
+    fn phase(&self, found: &PhaseLengths, number: usize) -> FindingItem {
+        let range = &found.ranges[number - 1];
+        FindingItem {
+            text: match found.outliers.is_empty() {
+                true => format!("longest iteration: phase {number}"),
+                false => format!("phase {number}"),
+            },
+            value: duration(range.latest - range.earliest),
+            target: self.around(range.earliest, range.latest),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Makes the summary of a trace, in one pass over all drawables or from previews.
 
-use analysis::performance::{PerformanceCollector, PerformanceOptions, PerformanceReport};
+use analysis::performance::{
+    PerformanceCollector, PerformanceOptions, PerformanceReport, PhaseLengths,
+};
 use analysis::stats::Nesting;
 use io_attribution::Actor;
 use std::collections::BTreeMap;
@@ -44,11 +46,17 @@ pub(crate) fn summarize(
         pair: None,
     };
     let definitions = definitions(trace);
-    let (gathered, pass) = match exact {
+    let (gathered, found) = match exact {
         true => {
             let mut looking = PassObserver::new(trace, &definitions);
             let gathered = gather_all(trace, &scope, count, budget, &mut looking)?;
-            (gathered, Some((looking.pass, looking.waits.finish())))
+            let (report, phases) = looking.waits.finish_with_phases();
+            let found = ExactFindings {
+                pass: looking.pass,
+                report,
+                phases,
+            };
+            (gathered, Some(found))
         }
         false => {
             let bytes = budget.bytes / PREVIEW_BUDGET_DIVISOR;
@@ -88,8 +96,8 @@ pub(crate) fn summarize(
         );
     }
     let not_counted = gathered.found.untold;
-    if let Some((_, report)) = &pass {
-        lost.extend(report.notes.iter().cloned());
+    if let Some(found) = &found {
+        lost.extend(found.report.notes.iter().cloned());
     }
     for (number, what) in [
         (
@@ -120,19 +128,27 @@ pub(crate) fn summarize(
         exact: gathered.exact,
         pending: false,
         lost,
-        findings: builder.build(pass.as_ref()),
+        findings: builder.build(found.as_ref()),
         bar,
     })
 }
 
+/// What is found only by looking at every drawable.
+struct ExactFindings {
+    pass: DrawablePass,
+    report: PerformanceReport,
+    phases: Option<PhaseLengths>,
+}
+
 impl FindingBuilder<'_, '_> {
     /// All findings that have something to say.
-    fn build(&self, found: Option<&(DrawablePass, PerformanceReport)>) -> Vec<TraceFinding> {
-        let pass = found.map(|(pass, _)| pass);
-        let mut findings = vec![self.top(), self.imbalance(found)];
-        if let Some((pass, report)) = found {
-            findings.push(self.waits(report));
-            findings.push(self.phases(pass));
+    fn build(&self, found: Option<&ExactFindings>) -> Vec<TraceFinding> {
+        let pass = found.map(|found| &found.pass);
+        let exact = found.map(|found| (&found.pass, &found.report));
+        let mut findings = vec![self.top(), self.imbalance(exact)];
+        if let Some(found) = found {
+            findings.push(self.waits(&found.report));
+            findings.push(found.phases.as_ref().map(|phases| self.phases(phases)));
         }
         findings.push(self.io(pass));
         findings.push(self.communication());
@@ -166,11 +182,13 @@ struct PassObserver<'l, 'a> {
 
 impl<'l, 'a> PassObserver<'l, 'a> {
     fn new(trace: &'l OpenTrace<'a>, definitions: &'l Definitions) -> Self {
+        let mut waits = PerformanceCollector::new(definitions, &PerformanceOptions::default());
+        waits.watch();
         PassObserver {
             trace,
             definitions,
             pass: DrawablePass::new(trace),
-            waits: PerformanceCollector::new(definitions, &PerformanceOptions::default()),
+            waits,
         }
     }
 }

@@ -126,7 +126,7 @@ impl FindingBuilder<'_, '_> {
 
     pub(super) fn imbalance(
         &self,
-        found: Option<&(DrawablePass, PerformanceReport)>,
+        found: Option<(&DrawablePass, &PerformanceReport)>,
     ) -> Option<TraceFinding> {
         let pass = found.map(|(pass, _)| pass);
         let threads = self.computed(pass);

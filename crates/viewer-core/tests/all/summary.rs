@@ -135,7 +135,7 @@ fn the_late_rank_is_named() {
     assert!(text(&top["value"]).starts_with("240 s ("), "{waits}");
     let phases = finding(&found, "phases");
     assert!(
-        text(&phases["sentence"]).contains("every 10.0 s"),
+        text(&phases["sentence"]).contains("20 iterations, of 10.0 s each"),
         "{phases}"
     );
     let io = finding(&found, "io");

@@ -243,7 +243,7 @@ fn phases(found: &ProgramPhases) -> Markup {
         section {
             h2 { "Phases" }
             ul { @for sentence in words::phases(found) { li { (sentence) } } }
-            (charts::phases(&found.phases, found.median_seconds))
+            (charts::phases(&found.phases, found.lengths.median_seconds))
             (charts::legend())
             p.faint { "Length of each phase, divided by use as the time of its ranks is. The line is the median." }
         }
