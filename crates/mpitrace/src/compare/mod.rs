@@ -1,11 +1,14 @@
 //! `mpitrace compare`: what became slower or faster from one trace to another.
 
 mod changes;
+mod html;
 
 use crate::failure::Failure;
 use crate::report;
 use crate::terminal;
 use crate::terminal::table::{TableCell, TextTable, Width};
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::target::write_bytes;
 use crate::trace_files::trace::TraceInput;
 use analysis::performance::PerformanceReport;
 use changes::{ReportPair, part};
@@ -14,6 +17,12 @@ use std::path::PathBuf;
 
 /// Columns of text.
 const COLUMNS: usize = 80;
+/// Titles of the tables of changes.
+const TITLES: [&str; 3] = [
+    "What changed, time of all threads",
+    "Regions, time of all ranks without what is nested",
+    "Computing by rank",
+];
 
 /// Compare traces: efficiencies side by side, and what became slower or faster
 ///
@@ -24,6 +33,7 @@ const COLUMNS: usize = 80;
 #[command(after_help = "Examples:
   mpitrace compare before.slog2 after.slog2
   mpitrace compare n2.slog2 n4.slog2 n8.slog2       a scaling series
+  mpitrace compare --html change.html before.slog2 after.slog2
   mpitrace compare --json before.slog2 after.slog2")]
 pub struct Arguments {
     /// The traces, in any format
@@ -32,6 +42,11 @@ pub struct Arguments {
     /// Print every number, as JSON
     #[arg(long)]
     json: bool,
+    /// Write a page with the comparison, which needs no other file; - is stdout
+    #[arg(long, value_name = "PAGE", conflicts_with = "json")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Print all columns, even if the terminal is too narrow
     #[arg(long)]
     wide: bool,
@@ -42,6 +57,9 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(page) = &arguments.html {
+        arguments.overwrite.allow(page, &arguments.files)?;
+    }
     let mut reports = Vec::new();
     for file in &arguments.files {
         let whole = report::FocusChoice::default();
@@ -55,6 +73,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let pair = ReportPair { before, after };
     let changes = [pair.activities(), pair.regions(), pair.ranks()];
+    let words = format!("From {first} to {last}: {}", pair.words());
+    if let Some(path) = &arguments.html {
+        let titled: Vec<(&str, &TextTable)> = TITLES.into_iter().zip(&changes).collect();
+        let page = html::page(&reports, &words, &traces, &titled);
+        return write_bytes(path, page.as_bytes());
+    }
     let mut out = crate::terminal::stdout();
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     if arguments.json {
@@ -68,17 +92,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let width = Width::of_stdout(arguments.wide);
         let mut text = traces.fitted(width);
         text.push('\n');
-        let words = format!("From {first} to {last}: {}", pair.words());
         for line in terminal::wrapped("", &words, COLUMNS) {
             text.push_str(&line);
             text.push('\n');
         }
-        let titles = [
-            "What changed, time of all threads",
-            "Regions, time of all ranks without what is nested",
-            "Computing by rank",
-        ];
-        for (title, table) in titles.into_iter().zip(&changes) {
+        for (title, table) in TITLES.into_iter().zip(&changes) {
             if !table.rows.is_empty() {
                 text.push_str(&format!("\n{title}\n\n{}", table.fitted(width)));
             }

@@ -2,7 +2,7 @@
 
 mod breakdown;
 mod focus;
-mod html;
+pub mod html;
 mod limits;
 mod text;
 mod words;

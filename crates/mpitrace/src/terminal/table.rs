@@ -1,7 +1,8 @@
-//! Tables as aligned text, CSV and JSON.
+//! Tables as aligned text, CSV, JSON and part of a page.
 
 use crate::failure::Failure;
 use crate::terminal::{self, units};
+use maud::{Markup, html};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -247,11 +248,8 @@ impl TextTable {
             widest.max(titles[nth].chars().count())
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let is_text = |nth: usize| {
-            let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
-            cells.any(|cell| matches!(cell, TableCell::Text(_)))
-        };
-        let left: Vec<bool> = (0..self.columns.len()).map(is_text).collect();
+        let columns = 0..self.columns.len();
+        let left: Vec<bool> = columns.map(|nth| self.is_text(nth)).collect();
         let mut out = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = &str>| {
             let mut text = String::new();
@@ -289,6 +287,27 @@ impl TextTable {
         writer
             .flush()
             .map_err(|error| Failure::output("stdout", &error))
+    }
+
+    /// The table as part of a page, with all columns.
+    pub fn html(&self) -> Markup {
+        let titles = self.titles();
+        html! {
+            table {
+                thead { tr { @for (nth, title) in titles.iter().enumerate() { th.number[!self.is_text(nth)] { (title) } } } }
+                tbody {
+                    @for row in &self.rows {
+                        tr { @for (nth, cell) in row.iter().enumerate() { td.number[!self.is_text(nth)] { (cell.shown()) } } }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a column has texts.
+    fn is_text(&self, nth: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
+        cells.any(|cell| matches!(cell, TableCell::Text(_)))
     }
 
     /// An array with an object for each row.

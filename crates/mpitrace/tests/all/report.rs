@@ -62,17 +62,7 @@ fn a_page_needs_nothing_else() {
         text.contains("&lt;b&gt;&amp;coll.slog2</h1>"),
         "{text:.2000}"
     );
-    assert!(!text.contains("<b>"));
-    for outside in [
-        "src=\"http",
-        "href",
-        "<script",
-        "<link",
-        "@import",
-        "url(http",
-    ] {
-        assert!(!text.contains(outside), "{outside}");
-    }
+    stands_alone(&text);
     let json: Value = serde_json::from_str(&ok(&["report", "--json", arguments[0]])).unwrap();
     let waits = json["waits"].as_array().unwrap().iter();
     let large = waits.filter(|group| group["share"].as_f64() >= Some(0.001));
@@ -92,6 +82,43 @@ fn a_page_needs_nothing_else() {
         mpitrace(&[&["report"][..], &over].concat()).status.code(),
         Some(2)
     );
+}
+
+/// A page refers to nothing outside, and what a trace says is but text in it.
+fn stands_alone(page: &str) {
+    for foreign in [
+        "<b>",
+        "src=\"http",
+        "href",
+        "<script",
+        "<link",
+        "@import",
+        "url(http",
+    ] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+}
+
+#[test]
+fn a_comparison_may_be_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let [input, page] = ["<b>&coll.slog2", "page.html"].map(|name| folder.path().join(name));
+    std::fs::copy(golden::path("mpe/coll_n4.slog2"), &input).unwrap();
+    let other = golden::path("mpe/commuser_n4.slog2");
+    let [input, other, page] = [&input, &other, &page].map(|path| path.to_str().unwrap());
+    ok(&["compare", input, other, "--html", page]);
+    let text = std::fs::read_to_string(page).unwrap();
+    stands_alone(&text);
+    // The tables of the text are in it, row for row.
+    let printed: Value = serde_json::from_str(&ok(&["compare", "--json", input, other])).unwrap();
+    let tables = printed.as_object().unwrap().values();
+    let rows: usize = tables.map(|table| table.as_array().unwrap().len()).sum();
+    let bars = 2;
+    let heads = printed.as_object().unwrap().values();
+    let heads = heads.filter(|table| !table.as_array().unwrap().is_empty());
+    assert_eq!(text.matches("<tr>").count(), rows + heads.count() + bars);
+    let again = ["compare", input, other, "--html", page];
+    assert_eq!(mpitrace(&again).status.code(), Some(2));
 }
 
 /// A table by rank, communicator or activity has the sums of the report.

@@ -1,8 +1,9 @@
 //! The report as one page: the text with pictures, which needs nothing else and can be printed.
 
-mod charts;
+pub mod charts;
 mod timelines;
 
+use super::breakdown::{self, Breakdown};
 use super::focus::FocusChoice;
 use super::words;
 use crate::failure::Failure;
@@ -31,43 +32,68 @@ pub fn page(
     quiet: bool,
 ) -> Result<String, Failure> {
     let pictures = TimelinePictures::of(trace, quiet)?;
+    let head = html! {
+        h1 { (name) }
+        p { (words::contents(report)) ". " (words::focus(focus, report)) }
+    };
+    let main = html! {
+        section {
+            h2 { "Verdict" }
+            p.verdict { (words::verdict(report)) }
+            div.columns { (time(report)) (efficiencies(report)) }
+        }
+        (over_time(report))
+        (waits(report, &pictures)?)
+        (path(report))
+        (what_if(report))
+        @if let Some(found) = &report.phases { (phases(found)) }
+        (pairs(report))
+        (ranks(report))
+        (breakdown(report, Breakdown::Communicator, "Communicators"))
+        (breakdown(report, Breakdown::File, "Files"))
+        (notes(report))
+    };
+    Ok(framed(&format!("Report on {name}"), &head, &main, "report"))
+}
+
+/// A page with this head and contents, which a subcommand has made.
+pub fn framed(title: &str, head: &Markup, main: &Markup, subcommand: &str) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Report on " (name) }
+                title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                header {
-                    h1 { (name) }
-                    p { (words::contents(report)) ". " (words::focus(focus, report)) }
-                }
-                main {
-                    section {
-                        h2 { "Verdict" }
-                        p.verdict { (words::verdict(report)) }
-                        div.columns { (time(report)) (efficiencies(report)) }
-                    }
-                    (over_time(report))
-                    (waits(report, &pictures)?)
-                    (path(report))
-                    (what_if(report))
-                    @if let Some(found) = &report.phases { (phases(found)) }
-                    (pairs(report))
-                    (ranks(report))
-                    (notes(report))
-                }
+                header { (head) }
+                main { (main) }
                 footer {
-                    "Made by mpitrace report " (env!("CARGO_PKG_VERSION"))
+                    "Made by mpitrace " (subcommand) " " (env!("CARGO_PKG_VERSION"))
                     ". All times are on rank 0's clock. Each number is defined in docs/user/report.md of libtrace."
                 }
             }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
+}
+
+/// The time by something as a table, if there is more than one row.
+fn breakdown(report: &PerformanceReport, by: Breakdown, title: &str) -> Markup {
+    let mut table = breakdown::table(report, by);
+    let all = table.rows.len();
+    table.rows.truncate(MAX_ROWS);
+    html! {
+        @if all > 1 {
+            section {
+                h2 { (title) }
+                (table.html())
+                @if table.rows.len() < all { p.faint { "The first " (MAX_ROWS) " of " (all) "." } }
+            }
+        }
+    }
 }
 
 fn time(report: &PerformanceReport) -> Markup {

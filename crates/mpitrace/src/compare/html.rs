@@ -1,0 +1,62 @@
+//! The comparison as one page, which needs nothing else and can be printed.
+
+use crate::report::html::{charts, framed};
+use crate::terminal::table::TextTable;
+use analysis::performance::PerformanceReport;
+use maud::{Markup, html};
+
+/// The page on these traces, what `words` say of the first and the last one, and these tables under their titles.
+pub fn page(
+    reports: &[(String, PerformanceReport)],
+    words: &str,
+    traces: &TextTable,
+    changes: &[(&str, &TextTable)],
+) -> String {
+    let names: Vec<&str> = reports.iter().map(|(name, _)| name.as_str()).collect();
+    let title = format!("Comparison of {}", names.join(", "));
+    let head = html! {
+        h1 { (names.join(" → ")) }
+        p.verdict { (words) }
+    };
+    let main = html! {
+        section {
+            h2 { "Traces" }
+            (traces.html())
+            h3 { "Where the time goes" }
+            table.ranks {
+                tbody {
+                    @for (name, report) in reports {
+                        tr { td { (name) } td { (charts::use_bar(&report.time)) } }
+                    }
+                }
+            }
+            (charts::legend())
+        }
+        @for (title, table) in changes {
+            @if !table.rows.is_empty() {
+                section { h2 { (title) } (table.html()) }
+            }
+        }
+        (phases(reports))
+    };
+    framed(&title, &head, &main, "compare")
+}
+
+/// The phases of each trace, if all have a main loop.
+fn phases(reports: &[(String, PerformanceReport)]) -> Markup {
+    let all_have = reports.iter().all(|(_, report)| report.phases.is_some());
+    html! {
+        @if all_have {
+            section {
+                h2 { "Phases" }
+                @for (name, report) in reports {
+                    @if let Some(found) = &report.phases {
+                        h3 { (name) }
+                        (charts::phases(&found.phases, found.lengths.median_seconds))
+                    }
+                }
+                (charts::legend())
+            }
+        }
+    }
+}
