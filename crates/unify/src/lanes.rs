@@ -86,11 +86,11 @@ pub struct StartedOperation {
 /// What a persistent operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartedKind {
-    /// It sends.
+    /// Sends a message.
     Send,
-    /// It receives.
+    /// Receives a message.
     Receive,
-    /// It is the collective one with this number among those of the process.
+    /// Collective; the number of the operation among those of the process.
     Collective(u32),
 }
 

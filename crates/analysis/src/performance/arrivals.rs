@@ -1,10 +1,17 @@
 //! Ranks that have come to a collective operation, for those who need some of them.
 
 use super::clocks::{ReplayClocks, later};
-use super::collective::Arrival;
 use trace_model::hash::Map;
 
-/// The two that came last, and the latest clocks of all that came.
+/// A rank that has come to an operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub time: f64,
+    pub lane: u32,
+    pub clocks: ReplayClocks,
+}
+
+/// The two ranks that came last, and the latest clocks of all that came.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LatestArrivals {
     latest: Option<Arrival>,

@@ -1,9 +1,10 @@
 //! Calls that begin and end: what each belongs to, whom it waited for, and what the replays make of it.
 
+use super::arrivals::Arrival;
 use super::by_file::EndedFileCall;
 use super::call_info::CallInfo;
 use super::clocks::later;
-use super::collective::{Arrival, RankInOperation};
+use super::collective::RankInOperation;
 use super::coming::MAX_REQUESTS;
 use super::history::{CausedStretch, RootCause};
 use super::lane::{

@@ -1,6 +1,6 @@
 //! Collective operations: the calls of the ranks of a communicator that belong together, found by their order.
 
-use super::arrivals::{LastOfSome, LatestArrivals, LowerArrivals, RankArrivals};
+use super::arrivals::{Arrival, LastOfSome, LatestArrivals, LowerArrivals, RankArrivals};
 use super::clocks::ReplayClocks;
 use super::role::{CollectiveRole, Needs};
 use std::collections::VecDeque;
@@ -9,24 +9,16 @@ use trace_model::hash::Map;
 /// Operations of a communicator that are kept until all of its ranks have left them.
 const MAX_PENDING: usize = 1 << 14;
 
-/// A rank that has come to a collective operation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub time: f64,
-    pub lane: u32,
-    pub clocks: ReplayClocks,
-}
-
 /// A collective operation as far as ranks have come to it.
 #[derive(Clone, Debug, Default)]
 struct Operation {
     /// Number of the ranks that went.
     went: u32,
-    /// Those that came: of an intercommunicator by side, else all at 0.
+    /// Ranks that came: of an intercommunicator by side, else all at 0.
     sides: [LatestArrivals; 2],
     /// The root, once it is known and has come.
     root: Option<Arrival>,
-    /// Those that came by rank, where ranks need some of the others.
+    /// Ranks that came one by one, where ranks need some of the others.
     by_rank: RankArrivals,
 }
 

@@ -1,7 +1,8 @@
 //! A call comes to its next collective operation: on a communicator or an intercommunicator, on a file or window, or on what it makes.
 
+use super::arrivals::Arrival;
 use super::call_info::{CallInfo, MadeComm};
-use super::collective::{Arrival, OperationQueue, Part, RankInOperation};
+use super::collective::{OperationQueue, Part, RankInOperation};
 use super::lane::{LineUse, PreparedOperation, SharedObject};
 use super::pass::WaitPass;
 use super::role::{CollectiveRole, Needs, SharedUse};

@@ -3,8 +3,8 @@
 //! The post of a target belongs to the start of an origin if both are the n-th of this pair of ranks on the window, and so does the completion of
 //! an origin to the wait of a target.
 
+use super::arrivals::Arrival;
 use super::clocks::{ReplayClocks, later};
-use super::collective::Arrival;
 use super::lane::WaitEnd;
 use super::message::EndedCall;
 use super::role::OneSidedStep;

@@ -62,8 +62,9 @@ impl SharedQueues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::performance::arrivals::Arrival;
     use crate::performance::clocks::ReplayClocks;
-    use crate::performance::collective::{Arrival, Part, RankInOperation};
+    use crate::performance::collective::{Part, RankInOperation};
     use crate::performance::role::{CollectiveRole, Needs, SharedUse};
     use crate::performance::wait::WaitPattern;
 

@@ -271,6 +271,23 @@ fn late_senders_in_the_wrong_order_are_told() {
     }
 }
 
+/// Of ranks that compute 20, 40, 60 and 80 ticks before each barrier, the last one computes 50 if all compute as long as the mean.
+#[test]
+fn balanced_ranks_would_take_the_mean() {
+    let computing = (0..RANKS).map(|rank| Step::Compute(rank, 20 * (rank as u32 + 1), false));
+    let round: Vec<Step> = computing.chain([Step::Barrier]).collect();
+    let (run, end) = simulate(&round.repeat(10));
+    let report = analysed(&run, &[]);
+    let mut all = report.what_if.iter();
+    let balanced = all.find(|what_if| what_if.assumption.contains("mean"));
+    let seconds = balanced.expect("a replay").seconds;
+    let expected = (end - 10 * 30) as f64 * TICK;
+    assert!(
+        (seconds / expected - 1.0).abs() < 0.01,
+        "{seconds} in place of {expected}"
+    );
+}
+
 proptest! {
     /// What the report says is what the simulator did.
     #[test]
@@ -298,6 +315,10 @@ proptest! {
         let caused: f64 = report.root_causes.iter().map(|cause| cause.seconds).sum();
         prop_assert_eq!(caused, report.time.waiting);
         prop_assert!(report.notes.is_empty(), "{:?}", report.notes);
+        // Whoever computes less, nobody computes more.
+        for what_if in &report.what_if {
+            prop_assert!(what_if.seconds <= report.focus.seconds * (1.0 + 1e-9), "{:?}", what_if);
+        }
     }
 
     /// Two windows together have what the whole has, and a focus of both.

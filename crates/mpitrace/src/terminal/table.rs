@@ -294,7 +294,7 @@ impl TextTable {
         let titles = self.titles();
         html! {
             table {
-                thead { tr { @for (nth, title) in titles.iter().enumerate() { th.number[!self.is_text(nth)] { (title) } } } }
+                thead { tr { @for (nth, title) in titles.iter().enumerate() { th.number[!self.is_text(nth)] { (title.replace('_', " ")) } } } }
                 tbody {
                     @for row in &self.rows {
                         tr { @for (nth, cell) in row.iter().enumerate() { td.number[!self.is_text(nth)] { (cell.shown()) } } }

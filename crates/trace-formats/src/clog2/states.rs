@@ -147,9 +147,9 @@ pub enum CompletedNumbers {
 /// Which calls tell the number of a persistent collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreparedNumber {
-    /// Those that make it: i32.
+    /// Calls that make the operation: i32.
     Made,
-    /// Those that start it: i32, −1 where it is no collective operation.
+    /// Calls that start an operation: i32, −1 where that is not collective.
     Started,
 }
 
