@@ -1,6 +1,6 @@
 //! Why a program is slow: wait states with their causes, efficiencies, critical path, and what would change if computing were balanced.
 //!
-//! The numbers are those of Scalasca's patterns and of the POP methodology; `docs/user/report.md` defines each. [`analyse_in_order`] goes over the drawables
+//! The numbers are those of Scalasca's patterns and of the POP methodology; `docs/user/report.md` defines each. [`analyse`] goes over the drawables
 //! of a trace twice. It keeps what is open, what is on its way and sums, and never the trace.
 
 mod arrivals;
@@ -115,6 +115,24 @@ impl<'a> PerformanceCollector<'a> {
     }
 }
 
+/// Analyses the drawables of a trace.
+///
+/// # Errors
+/// The errors of the source, and of temporary files where its drawables are not in order of their beginnings.
+#[cfg(feature = "spill")]
+pub fn analyse(
+    source: &dyn Source,
+    options: &PerformanceOptions,
+) -> Result<PerformanceReport, Stop> {
+    analyse_in_order(source.definitions(), options, |put| {
+        for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
+            put(drawable);
+            Ok(())
+        })
+        .map(drop)
+    })
+}
+
 /// The ranges of time in which at least one rank is in a state of this name, in order; `None` if no state has it.
 ///
 /// # Errors
@@ -183,7 +201,7 @@ pub fn regions(definitions: &Definitions) -> Vec<String> {
 pub fn analyse_in_order<E>(
     definitions: &Definitions,
     options: &PerformanceOptions,
-    mut pass: impl FnMut(&mut (dyn FnMut(&Drawable<'_>) + Send)) -> Result<(), E>,
+    mut pass: impl FnMut(&mut dyn FnMut(&Drawable<'_>)) -> Result<(), E>,
 ) -> Result<PerformanceReport, E> {
     let mut collector = PerformanceCollector::new(definitions, options);
     collector.watch();

@@ -12,7 +12,6 @@ use crate::terminal::progress::TaskProgress;
 use crate::terminal::table::Width;
 use crate::trace_files::losses::failure;
 use crate::trace_files::overwrite::Overwrite;
-use crate::trace_files::pipeline;
 use crate::trace_files::target::write_bytes;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::write::CountingSource;
@@ -23,7 +22,7 @@ use focus::NamedFocus;
 use limits::Limit;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use trace_model::{DrawableOrder, TimeBBox};
+use trace_model::TimeBBox;
 
 /// Parts of the time that the JSON and the page have figures for.
 const PARTS: usize = 100;
@@ -155,9 +154,7 @@ pub fn analyse(
         focus: focus.ranges(&name, source.as_ref())?,
         parts,
     };
-    let report = performance::analyse_in_order(source.definitions(), &options, |put| {
-        pipeline::for_each_in_order(&counting, DrawableOrder::Start, put).map(drop)
-    });
+    let report = performance::analyse(&counting, &options);
     let report = report.map_err(failure)?;
     if report.ranks == 0 {
         return Err(Failure::Data(format!(

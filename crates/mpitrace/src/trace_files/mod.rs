@@ -16,7 +16,7 @@ pub mod losses;
 pub mod mpe1;
 pub mod overwrite;
 pub mod paje;
-pub mod pipeline;
+mod pipeline;
 pub mod shape;
 pub mod slog1;
 pub mod source;

@@ -1,5 +1,5 @@
-//! Work on a trace by several threads: one reads, one sorts if need be, one writes or analyses. The results are those of one thread, since the
-//! drawables keep their order.
+//! A conversion by several threads: one reads, one sorts if need be, one writes. The bytes are those of one thread, since the drawables
+//! keep their order.
 
 use crate::failure::Failure;
 use crate::trace_files::losses::failure;
@@ -25,7 +25,7 @@ struct NobodyTakes;
 
 impl std::fmt::Display for NobodyTakes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "nothing more is taken")
+        write!(f, "the conversion has failed")
     }
 }
 
@@ -107,36 +107,7 @@ pub fn convert(
     })
 }
 
-/// Gives everything of `source` to `put` in this order, as [`trace_model::for_each_in_order`] does. `put` runs in a thread of its own.
-///
-/// # Errors
-/// The errors of the source, and of temporary files.
-pub fn for_each_in_order(
-    source: &dyn Source,
-    order: DrawableOrder,
-    put: &mut (dyn FnMut(&Drawable<'_>) + Send),
-) -> Result<Losses, Stop> {
-    if crate::system::cores() == 1 {
-        return trace_model::for_each_in_order(source, order, &mut |drawable| {
-            put(drawable);
-            Ok(())
-        });
-    }
-    std::thread::scope(|scope| {
-        let (to_taker, batches) = sync_channel(BATCHES);
-        let taker = scope.spawn(move || {
-            receive(&batches, |drawable| {
-                put(drawable);
-                Ok(())
-            })
-        });
-        let read = read(source, order, to_taker, scope);
-        joined(taker)?;
-        read
-    })
-}
-
-/// Reads, and has what is read sorted where the last thread wants another order.
+/// Reads, and has what is read sorted where the writer wants another order.
 fn read<'s>(
     source: &dyn Source,
     wanted: DrawableOrder,
