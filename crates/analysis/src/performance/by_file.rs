@@ -9,7 +9,8 @@ use super::lane::ThreadLane;
 use blockfile::operation::{Effect, KINDS, Layer};
 use io_attribution::draw::{Shows, shows};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use trace_model::hash::Map;
 use trace_model::{Actor, Category, Definitions, InfoValue, Line, info_values, lane_of};
 
 /// Files and handles that are told apart, at most.
@@ -159,16 +160,16 @@ pub(super) struct SumsOfFiles {
     /// By category.
     told: Vec<Told>,
     /// Lanes of the lines of ranks, with those of operations that overlap.
-    lanes: HashMap<i32, u32>,
+    lanes: Map<i32, u32>,
     /// By lane.
     ranks: Vec<i32>,
     calls: Vec<CallOfThread>,
     /// Accesses that came before their call: time, file, bytes; by lane.
-    early: HashMap<u32, (f64, u32, u64)>,
-    known: HashMap<u32, KnownFile>,
-    files_of_handles: HashMap<Handle, Vec<FileKey>>,
+    early: Map<u32, (f64, u32, u64)>,
+    known: Map<u32, KnownFile>,
+    files_of_handles: Map<Handle, Vec<FileKey>>,
     by_file: BTreeMap<FileKey, Sums>,
-    by_handle: HashMap<Handle, Sums>,
+    by_handle: Map<Handle, Sums>,
     unknown: Sums,
 }
 
@@ -184,7 +185,7 @@ impl SumsOfFiles {
         if !told.iter().any(tells) {
             return SumsOfFiles::default();
         }
-        let numbers: HashMap<(i32, i32), u32> = (0..)
+        let numbers: Map<(i32, i32), u32> = (0..)
             .zip(lanes)
             .map(|(number, lane)| ((lane.rank, lane.thread), number))
             .collect();

@@ -8,11 +8,10 @@ use super::collective::RankInOperation;
 use super::coming::MAX_REQUESTS;
 use super::history::{CausedStretch, RootCause};
 use super::lane::{
-    EndedProbe, LineUse, OneSidedUse, OpenCall, PostedReceive, PreparedOperation, RankRequests,
+    EndedProbe, LineUse, OneSidedCall, OpenCall, PostedReceive, PreparedOperation, RankRequests,
     WaitEnd,
 };
 use super::message::{EndedCall, SenderCall};
-use super::one_sided::OneSidedCall;
 use super::pass::{WaitPass, region_place};
 use super::role::{CategoryRole, Needs, OneSidedStep};
 use super::use_times::UseSums;
@@ -156,9 +155,10 @@ impl WaitPass<'_> {
     ) {
         let requests = self.requests_of(call.line.lane);
         let window = info.handle.and_then(|handle| requests.shared.get(&handle));
-        let own = OneSidedUse {
+        let own = OneSidedCall {
             step,
             window: window.map(|window| window.queue),
+            rank: self.lanes[call.line.lane as usize].rank_place,
             target: info.target,
         };
         let ranks = info
@@ -167,24 +167,9 @@ impl WaitPass<'_> {
             .filter_map(|&rank| i32::try_from(rank).ok());
         let places = ranks.filter_map(|rank| self.rank_places.get(&rank).copied());
         let group: Vec<u32> = places.collect();
-        let begun = OneSidedCall {
-            group: &group,
-            is_exclusive: info.is_exclusive,
-            ..self.one_sided_call(&own, call.line.lane)
-        };
-        self.one_sided.begin(&begun, arrival);
+        self.one_sided
+            .begin(&own, &group, info.is_exclusive, arrival);
         call.one_sided = Some(own);
-    }
-
-    fn one_sided_call(&self, own: &OneSidedUse, lane: u32) -> OneSidedCall<'static> {
-        OneSidedCall {
-            step: own.step,
-            window: own.window,
-            rank: self.lanes[lane as usize].rank_place,
-            group: &[],
-            target: own.target,
-            is_exclusive: false,
-        }
     }
 
     pub(super) fn requests_of(&mut self, lane: u32) -> &mut RankRequests {
@@ -231,8 +216,7 @@ impl WaitPass<'_> {
             }
         }
         if let Some(own) = &call.one_sided {
-            let ending = self.one_sided_call(own, lane_number);
-            let wait = self.one_sided.waited_for(&ending, lane_number, call.enter);
+            let wait = self.one_sided.waited_for(own, lane_number, call.enter);
             call.needs = later(&call.needs, &wait.clocks);
             if let Some((end, pattern)) = wait.end {
                 keep(Some(end), pattern);
@@ -311,9 +295,8 @@ impl WaitPass<'_> {
         self.lanes[lane_number as usize].former_call = Some(call);
     }
 
-    fn end_one_sided(&mut self, own: &OneSidedUse, ended: EndedCall, arrival: Arrival) {
-        let call = self.one_sided_call(own, arrival.lane);
-        for waited in self.one_sided.end(&call, ended, arrival) {
+    fn end_one_sided(&mut self, own: &OneSidedCall, ended: EndedCall, arrival: Arrival) {
+        for waited in self.one_sided.end(own, ended, arrival) {
             let end = WaitEnd {
                 lane: arrival.lane,
                 time: waited.leave,

@@ -89,7 +89,7 @@ pub(super) struct OpenCall {
     /// Requests that the call starts and that may send, the first one at the end.
     pub starts: Vec<u32>,
     /// What the call does in one-sided communication.
-    pub one_sided: Option<OneSidedUse>,
+    pub one_sided: Option<OneSidedCall>,
     /// The posted receives that the call completes, the one that was posted first at the end.
     pub posted: Vec<PostedReceive>,
 }
@@ -129,11 +129,13 @@ impl OpenCall {
 }
 
 /// What a call of one-sided communication is about.
-#[derive(Clone, Debug)]
-pub(super) struct OneSidedUse {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneSidedCall {
     pub step: OneSidedStep,
     /// Queue of the collective calls on the window, if that is known.
     pub window: Option<u32>,
+    /// Place of the rank among the ranks of the trace.
+    pub rank: u32,
     /// Rank in the window that the call is directed to.
     pub target: Option<i32>,
 }

@@ -5,7 +5,7 @@
 
 use super::arrivals::Arrival;
 use super::clocks::{ReplayClocks, later};
-use super::lane::WaitEnd;
+use super::lane::{OneSidedCall, WaitEnd};
 use super::message::EndedCall;
 use super::role::OneSidedStep;
 use super::wait::WaitPattern;
@@ -57,7 +57,7 @@ struct PairSteps {
     starts: u64,
 }
 
-/// The other ranks of an epoch, each with the number of the post or start that belongs to it.
+/// Ranks that a rank accesses, or that access it, each with the number of the post or completion that belongs to it.
 type Epoch = Vec<(u32, u64)>;
 
 /// A lock that a rank has asked for.
@@ -75,12 +75,16 @@ struct AskedLock {
 }
 
 impl AskedLock {
-    /// Takes the call by which the rank got the lock, if another rank began to give it back at this time: it had begun before that, and has
-    /// ended.
-    fn take_getting(&mut self, time: f64) -> Option<EndedCall> {
+    /// The call by which the rank got the lock, if another rank began to give it back at this time: it had begun before that, and has ended.
+    fn getting(&self, time: f64) -> Option<EndedCall> {
         let mut calls = self.calls.iter();
         let call = calls.find(|call| call.enter < time && call.leave > time);
-        let call = call.copied().filter(|_| !self.has_waited);
+        call.copied()
+    }
+
+    /// Gives the call by which the rank got the lock, unless it is known already for whom the rank waited.
+    fn take_getting(&mut self, time: f64) -> Option<EndedCall> {
+        let call = self.getting(time).filter(|_| !self.has_waited);
         self.has_it |= call.is_some();
         self.has_waited |= call.is_some();
         call
@@ -92,14 +96,6 @@ impl AskedLock {
 struct LockEnd {
     arrival: Arrival,
     lock: AskedLock,
-}
-
-impl LockEnd {
-    /// Whether the rank got the lock while another one was giving it back in a call that began at this time.
-    fn is_after(&self, time: f64) -> bool {
-        let mut calls = self.lock.calls.iter();
-        calls.any(|call| call.enter < time && call.leave > time)
-    }
 }
 
 /// A window and a rank in it, which locks are about.
@@ -136,21 +132,6 @@ fn end_epoch(epochs: &mut Vec<(u32, Epoch)>, window: u32) {
     epochs.retain(|(other, _)| *other != window);
 }
 
-/// A call of one-sided communication.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OneSidedCall<'a> {
-    pub step: OneSidedStep,
-    /// Queue of the collective calls on the window, if that is known.
-    pub window: Option<u32>,
-    /// Place of the rank among the ranks of the trace.
-    pub rank: u32,
-    /// Places of the ranks of the group that it names.
-    pub group: &'a [u32],
-    /// Rank in the window that it is directed to.
-    pub target: Option<i32>,
-    pub is_exclusive: bool,
-}
-
 /// What a call may have waited for: the latest, and all clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OneSidedWait {
@@ -180,8 +161,14 @@ pub(super) struct OneSided {
 }
 
 impl OneSided {
-    /// A call begins.
-    pub(super) fn begin(&mut self, call: &OneSidedCall<'_>, arrival: Arrival) {
+    /// A call begins, which names a group of these ranks, by their places among the ranks of the trace, or an exclusive lock.
+    pub(super) fn begin(
+        &mut self,
+        call: &OneSidedCall,
+        group: &[u32],
+        is_exclusive: bool,
+        arrival: Arrival,
+    ) {
         let Some(window) = call.window else {
             return;
         };
@@ -189,7 +176,7 @@ impl OneSided {
         match call.step {
             OneSidedStep::Post => {
                 let mut epoch = Epoch::new();
-                for &origin in call.group {
+                for &origin in group {
                     let pair = self.pairs.entry((window, origin, call.rank)).or_default();
                     epoch.push((origin, pair.posts.next()));
                     pair.posts.push(arrival);
@@ -198,7 +185,7 @@ impl OneSided {
             }
             OneSidedStep::Start => {
                 let mut epoch = Epoch::new();
-                for &target in call.group {
+                for &target in group {
                     let pair = self.pairs.entry((window, call.rank, target)).or_default();
                     epoch.push((target, pair.starts));
                     pair.starts += 1;
@@ -218,7 +205,7 @@ impl OneSided {
                     let locks = self.locks.entry((window, target)).or_default();
                     locks.asked.push(AskedLock {
                         rank: call.rank,
-                        is_exclusive: call.is_exclusive,
+                        is_exclusive,
                         calls: VecDeque::new(),
                         has_it: false,
                         has_waited: false,
@@ -233,12 +220,7 @@ impl OneSided {
     }
 
     /// What a call of a lane that ends now, and has begun at `enter`, may have waited for.
-    pub(super) fn waited_for(
-        &self,
-        call: &OneSidedCall<'_>,
-        lane: u32,
-        enter: f64,
-    ) -> OneSidedWait {
+    pub(super) fn waited_for(&self, call: &OneSidedCall, lane: u32, enter: f64) -> OneSidedWait {
         let mut wait = OneSidedWait::default();
         let Some(own) = self.epochs.get(&call.rank) else {
             return wait;
@@ -282,7 +264,7 @@ impl OneSided {
             let before = locks.ended.iter().rev().find(|end| {
                 end.arrival.lane != lane
                     && (end.lock.is_exclusive || asked.is_exclusive)
-                    && !(call.step == OneSidedStep::Unlock && end.is_after(enter))
+                    && !(call.step == OneSidedStep::Unlock && end.lock.getting(enter).is_some())
             });
             if let Some(before) = before.filter(|before| before.arrival.time > enter) {
                 wait.add(before.arrival, WaitPattern::LockContention);
@@ -295,7 +277,7 @@ impl OneSided {
     /// until their end for the lock that it has given back.
     pub(super) fn end(
         &mut self,
-        call: &OneSidedCall<'_>,
+        call: &OneSidedCall,
         ended: EndedCall,
         arrival: Arrival,
     ) -> Vec<EndedCall> {
@@ -378,15 +360,23 @@ mod tests {
         Arrival { time, lane, clocks }
     }
 
-    fn call<'a>(step: OneSidedStep, rank: u32, group: &'a [u32]) -> OneSidedCall<'a> {
+    fn call(step: OneSidedStep, rank: u32) -> OneSidedCall {
         OneSidedCall {
             step,
             window: Some(7),
             rank,
-            group,
             target: Some(0),
-            is_exclusive: true,
         }
+    }
+
+    /// Rank 1 has a lock, and rank 2 asks for it at second 1.
+    fn locked() -> OneSided {
+        let mut rma = OneSided::default();
+        let lock = |rank| call(OneSidedStep::Lock, rank);
+        rma.begin(&lock(1), &[], true, arrival(1, 0.0));
+        rma.end(&lock(1), ended(1, 0.0, 0.5), arrival(1, 0.5));
+        rma.begin(&lock(2), &[], true, arrival(2, 1.0));
+        rma
     }
 
     fn ended(lane: u32, enter: f64, leave: f64) -> EndedCall {
@@ -413,23 +403,23 @@ mod tests {
     fn an_origin_waits_for_the_last_post_and_a_target_for_the_last_completion() {
         let mut rma = OneSided::default();
         let begin = |rma: &mut OneSided, step, rank: u32, group: &[u32], time| {
-            rma.begin(&call(step, rank, group), arrival(rank, time));
+            rma.begin(&call(step, rank), group, true, arrival(rank, time));
         };
         // Rank 2 accesses ranks 0 and 1; rank 0 has posted for an epoch before, too.
         begin(&mut rma, OneSidedStep::Start, 2, &[0, 1], 1.0);
         begin(&mut rma, OneSidedStep::Post, 0, &[2], 2.0);
         begin(&mut rma, OneSidedStep::Post, 1, &[2], 3.0);
-        let start = call(OneSidedStep::Start, 2, &[]);
+        let start = call(OneSidedStep::Start, 2);
         let wait = found(rma.waited_for(&start, 2, 1.0));
         assert_eq!(wait, Some((1, 3.0, WaitPattern::LatePost)));
-        let waiting = call(OneSidedStep::Wait, 0, &[]);
+        let waiting = call(OneSidedStep::Wait, 0);
         assert_eq!(found(rma.waited_for(&waiting, 0, 3.0)), None);
         begin(&mut rma, OneSidedStep::Complete, 2, &[], 4.0);
         let wait = found(rma.waited_for(&waiting, 0, 3.0));
         assert_eq!(wait, Some((2, 4.0, WaitPattern::LateComplete)));
         // The next epoch knows nothing of the posts of this one.
         rma.end(
-            &call(OneSidedStep::Complete, 2, &[]),
+            &call(OneSidedStep::Complete, 2),
             ended(2, 4.0, 5.0),
             arrival(2, 5.0),
         );
@@ -439,50 +429,41 @@ mod tests {
 
     #[test]
     fn a_lock_is_waited_for_until_another_one_gives_it_back() {
-        let mut rma = OneSided::default();
+        let mut rma = locked();
         let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
-        rma.begin(&call(lock, 1, &[]), arrival(1, 0.0));
-        rma.end(&call(lock, 1, &[]), ended(1, 0.0, 0.5), arrival(1, 0.5));
-        rma.begin(&call(lock, 2, &[]), arrival(2, 1.0));
-        assert_eq!(found(rma.waited_for(&call(lock, 2, &[]), 2, 1.0)), None);
-        rma.end(&call(unlock, 1, &[]), ended(1, 3.0, 4.0), arrival(1, 4.0));
-        let wait = found(rma.waited_for(&call(lock, 2, &[]), 2, 1.0));
+        assert_eq!(found(rma.waited_for(&call(lock, 2), 2, 1.0)), None);
+        rma.end(&call(unlock, 1), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        let wait = found(rma.waited_for(&call(lock, 2), 2, 1.0));
         assert_eq!(wait, Some((1, 4.0, WaitPattern::LockContention)));
         // It has the lock now.
-        assert_eq!(found(rma.waited_for(&call(unlock, 2, &[]), 2, 5.0)), None);
+        assert_eq!(found(rma.waited_for(&call(unlock, 2), 2, 5.0)), None);
     }
 
     #[test]
     fn the_next_one_may_give_a_lock_back_first() {
-        let mut rma = OneSided::default();
+        let mut rma = locked();
         let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
-        rma.begin(&call(lock, 1, &[]), arrival(1, 0.0));
-        rma.end(&call(lock, 1, &[]), ended(1, 0.0, 0.5), arrival(1, 0.5));
-        rma.begin(&call(lock, 2, &[]), arrival(2, 1.0));
         let waiting = ended(2, 1.0, 3.5);
-        rma.end(&call(lock, 2, &[]), waiting, arrival(2, 3.5));
-        let flush = call(OneSidedStep::Flush, 2, &[]);
+        rma.end(&call(lock, 2), waiting, arrival(2, 3.5));
+        let flush = call(OneSidedStep::Flush, 2);
         rma.end(&flush, ended(2, 3.51, 3.52), arrival(2, 3.52));
-        let given = rma.end(&call(unlock, 2, &[]), ended(2, 3.6, 3.7), arrival(2, 3.7));
+        let given = rma.end(&call(unlock, 2), ended(2, 3.6, 3.7), arrival(2, 3.7));
         assert_eq!(given, []);
         // Rank 1 did not wait for rank 2.
-        assert_eq!(found(rma.waited_for(&call(unlock, 1, &[]), 1, 3.0)), None);
-        let known = rma.end(&call(unlock, 1, &[]), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        assert_eq!(found(rma.waited_for(&call(unlock, 1), 1, 3.0)), None);
+        let known = rma.end(&call(unlock, 1), ended(1, 3.0, 4.0), arrival(1, 4.0));
         assert_eq!(known, [waiting]);
     }
 
     #[test]
     fn whoever_gives_a_lock_back_may_return_after_the_next_one_has_it() {
-        let mut rma = OneSided::default();
+        let mut rma = locked();
         let [lock, unlock] = [OneSidedStep::Lock, OneSidedStep::Unlock];
-        rma.begin(&call(lock, 1, &[]), arrival(1, 0.0));
-        rma.end(&call(lock, 1, &[]), ended(1, 0.0, 0.5), arrival(1, 0.5));
-        rma.begin(&call(lock, 2, &[]), arrival(2, 1.0));
         let waiting = ended(2, 1.0, 3.5);
-        rma.end(&call(lock, 2, &[]), waiting, arrival(2, 3.5));
-        let access = call(OneSidedStep::Access, 2, &[]);
+        rma.end(&call(lock, 2), waiting, arrival(2, 3.5));
+        let access = call(OneSidedStep::Access, 2);
         rma.end(&access, ended(2, 3.6, 3.7), arrival(2, 3.7));
-        let known = rma.end(&call(unlock, 1, &[]), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        let known = rma.end(&call(unlock, 1), ended(1, 3.0, 4.0), arrival(1, 4.0));
         assert_eq!(known, [waiting]);
         // A call that is running meanwhile has had it from its begin.
         assert_eq!(found(rma.waited_for(&access, 2, 3.8)), None);

@@ -144,7 +144,7 @@ pub enum CompletedNumbers {
     List,
 }
 
-/// Which calls tell the number of a persistent collective operation.
+/// What a call does with the persistent collective operation whose number it tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreparedNumber {
     /// Calls that make the operation: i32.
