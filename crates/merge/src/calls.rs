@@ -390,6 +390,8 @@ impl<'a> ProcessWalk<'a> {
     /// From here on calls may be missing that messages hang on: what requests stand for is not known any more.
     pub fn cut(&mut self) {
         self.has_gap = true;
+        // Otherwise the completion of a send would be taken for that of an unknown receive.
+        self.follows_sends = true;
         self.requests = OutstandingRequests::default();
         self.matched.clear();
         if let Some(counts) = &mut self.counts {
