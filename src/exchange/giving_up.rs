@@ -21,6 +21,8 @@ use std::time::Duration;
 const ALL_SENT_TAG: i32 = 791;
 /// Tag of the message that says that a rank takes messages no more.
 const PARTED_TAG: i32 = 792;
+/// Longest wait for what a rank that has left had taken before.
+const MAX_WAIT_AFTER_PARTING: Duration = Duration::from_secs(2);
 /// Messages that are taken before time is looked at.
 const MAX_TAKEN_AT_ONCE: usize = 256;
 
@@ -44,7 +46,8 @@ unsafe impl Sync for DiscardedBytes {}
 
 static DISCARDED: DiscardedBytes = DiscardedBytes(UnsafeCell::new([0; MESSAGE_BYTES]));
 
-/// Takes what others have sent before they gave up, and waits until nothing is under way between any two ranks, no longer than `deadline`.
+/// Takes what others have sent before they gave up, and waits until nothing is under way between any two ranks. Ends when nothing has come for
+/// as long as `deadline`.
 /// No memory is allocated. Collective: each rank tells its parent in the tree when all that it and the ranks below it have sent is gone. Rank 0
 /// tells all when that holds for every rank. A rank that waits no longer tells its neighbours, who then need not wait for it either.
 pub fn part(line: &Exchange, deadline: Option<Duration>) {
@@ -53,6 +56,7 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
     let mut sending_children = children(line.rank, line.size).count();
     let mut has_told_parent = false;
     let mut parted = None;
+    let mut after_parting = Patience::new(None);
     let mut patience = Patience::new(deadline);
     let mut turn = 0;
     // Whether all ranks have come so far that nothing is under way.
@@ -62,17 +66,25 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
             let Some((from, tag)) = discard_next(line) else {
                 break;
             };
+            // Who still sends is there, and hears soon that it need not.
+            patience.renew();
             match tag {
                 ALL_SENT_TAG => sending_children = sending_children.saturating_sub(1),
-                PARTED_TAG => parted = Some(Some(from) == up),
+                PARTED_TAG => {
+                    parted = Some(Some(from) == up);
+                    after_parting = Patience::new(Some(MAX_WAIT_AFTER_PARTING));
+                }
                 _ => {}
             }
         }
-        if let Some(is_nothing_left) = parted {
-            break is_nothing_left;
-        }
         // Asked each time, as MPI goes on with messages when it is asked.
         let are_own_gone = under_way::are_complete();
+        // Of one that has left before this one was ready, what says that it had taken a message may come after its parting.
+        if let Some(is_nothing_left) = parted
+            && (is_nothing_left || are_own_gone || after_parting.is_over())
+        {
+            break is_nothing_left;
+        }
         if are_own_gone && sending_children == 0 && !has_told_parent {
             has_told_parent = true;
             match up {

@@ -4,9 +4,10 @@
 //! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
 
 use super::failure::ExchangeFailure;
-use super::line::{Exchange, MESSAGE_BYTES};
+use super::line::{Exchange, MESSAGE_BYTES, pause};
 use super::patience::Patience;
-use super::reasons;
+use super::reasons::{self, MAX_REASON_BYTES};
+use super::running;
 use super::under_way;
 use crate::mpi::constants::{self, predefined};
 use crate::mpi::handles::bits;
@@ -16,6 +17,11 @@ use crate::mpi::status;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::time::Duration;
+
+/// Looks of a rank that was stopped, which take some 0.1 s.
+const LOOKS_AFTER_A_STOP: u32 = 500;
+/// Most bytes of a message that MPI sends whether or not the other rank takes it. A reason for giving up is as short.
+const MAX_SHORT_BYTES: usize = MAX_REASON_BYTES;
 
 /// A message under way. Its buffer stays where it is until the message is complete; if that never happens, for good.
 pub struct PendingMessage {
@@ -89,23 +95,55 @@ fn check(code: c_int) -> Result<(), ExchangeFailure> {
 
 impl Exchange {
     /// Starts to send `buffer`.
+    ///
+    /// # Errors
+    /// MPI's. For a message that is not short also that a neighbour has given up ([`Exchange::listen`]).
     pub fn start_send(
         &self,
         to: i32,
         tag: i32,
         buffer: Vec<u8>,
     ) -> Result<PendingMessage, ExchangeFailure> {
+        if buffer.len() > MAX_SHORT_BYTES {
+            self.listen()?;
+        }
         self.start_send_with(pmpi::MPI_Isend, to, tag, buffer)
     }
 
     /// Starts to send `buffer`. The message is complete when the other rank has begun to take it.
+    ///
+    /// # Errors
+    /// MPI's, and that a neighbour has given up ([`Exchange::listen`]).
     pub fn start_synchronous_send(
         &self,
         to: i32,
         tag: i32,
         buffer: Vec<u8>,
     ) -> Result<PendingMessage, ExchangeFailure> {
+        self.listen()?;
         self.start_send_with(pmpi::MPI_Issend, to, tag, buffer)
+    }
+
+    /// Looks whether a neighbour has given up. A rank that finds no reason to wait does not look by itself: those that have given up take
+    /// what it sends. Once they have left, its MPI_Finalize would wait for ever for a message that they have not seen, that of MPICH with UCX.
+    fn listen(&self) -> Result<(), ExchangeFailure> {
+        self.listen_after_a_stop()?;
+        reasons::heard(self).map_or(Ok(()), Err)
+    }
+
+    /// Looks often whether a neighbour has given up, if this rank was stopped for so long that it may have: MPI shows what has come meanwhile
+    /// bit by bit, and the reason lies behind the rest.
+    fn listen_after_a_stop(&self) -> Result<(), ExchangeFailure> {
+        if !running::has_stopped(self.deadline) {
+            return Ok(());
+        }
+        for turn in 0..LOOKS_AFTER_A_STOP {
+            if let Some(failure) = reasons::heard(self) {
+                return Err(failure);
+            }
+            pause(turn);
+        }
+        Ok(())
     }
 
     fn start_send_with(
@@ -145,6 +183,7 @@ impl Exchange {
         from: Option<i32>,
         tag: i32,
     ) -> Result<Option<(i32, Vec<u8>)>, ExchangeFailure> {
+        self.listen_after_a_stop()?;
         let from = from.unwrap_or(constants::ANY_SOURCE);
         let Some(found) = self.probe(from, tag).map_err(ExchangeFailure::Mpi)? else {
             return Ok(None);

@@ -11,6 +11,7 @@ pub(crate) mod neighbours;
 pub(crate) mod patience;
 pub(crate) mod peers;
 pub(crate) mod reasons;
+pub(crate) mod running;
 pub(crate) mod spread;
 pub(crate) mod tree;
 pub(crate) mod under_way;

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 
 /// Tag of the messages of [`MessageTag`] number 0; the others follow.
 const FIRST_TAG: i32 = 1000;
-/// Least number of bytes that a message counts as, so that there are not too many short ones.
-const MIN_MESSAGE_BYTES: usize = 16 << 10;
+/// Least number of bytes that a message counts as, so that few are under way, however short they are ([`merge::slices::MAX_UNDER_WAY`]).
+const MIN_MESSAGE_BYTES: usize = 64 << 10;
 /// Messages that are asked for, of those that others have not begun to take.
 const ASKED_AT_ONCE: usize = 4;
 

@@ -1,5 +1,5 @@
 /* A library to be preloaded behind the recorder. Rank 1 stops itself (SIGSTOP) before the STOP_AT-th time (0: the first) that the recorder
- * tests a request, and goes on three seconds later. */
+ * tests a request, or after it has begun the STOP_AT_SEND-th synchronous send, and goes on three seconds later. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -20,6 +20,13 @@ static int is_rank_1(void)
     return 0;
 }
 
+/* The number in a variable, for rank 1; -1 if there is none. */
+static long number(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text && is_rank_1() ? atol(text) : -1;
+}
+
 static void stop(void)
 {
     char command[64];
@@ -32,14 +39,26 @@ static void stop(void)
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     static int (*real)(MPI_Request *, int *, MPI_Status *);
-    static long tests, at = -1;
+    static long tests, at;
     if (!real) {
-        const char *text = getenv("STOP_AT");
         real = (int (*)(MPI_Request *, int *, MPI_Status *))dlsym(RTLD_NEXT, "PMPI_Test");
-        if (text && is_rank_1())
-            at = atol(text);
+        at = number("STOP_AT");
     }
     if (tests++ == at)
         stop();
     return real(request, flag, status);
+}
+
+int PMPI_Issend(const void *bytes, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    static int (*real)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    static long sends, at;
+    if (!real) {
+        real = (int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, "PMPI_Issend");
+        at = number("STOP_AT_SEND");
+    }
+    int code = real(bytes, count, type, to, tag, comm, request);
+    if (sends++ == at)
+        stop();
+    return code;
 }

@@ -231,7 +231,7 @@ fn windows() {
         for (settings, arguments) in [
             ("time 0.8-", &["30", "pause=50"][..]),
             ("calls 320-900", &["30"]),
-            ("calls 320-2000000; hidden-limit 0", &["30"]),
+            ("calls 320-2000000; matching-only-limit 0", &["30"]),
             ("calls 2000-; matching-only-limit 64K", &["100"]),
         ] {
             let (run, arrows) = run(mpi, 3, settings, arguments);
@@ -249,26 +249,25 @@ fn windows() {
 #[test]
 fn behind_a_gap() {
     for mpi in installed() {
-        for settings in [
-            "calls 2000-; matching-only-limit 64K; outputs clog2",
-            "calls 2000-; matching-only-limit 16K; outputs clog2 slog2",
-        ] {
+        for (limit, outputs) in [("64K", "clog2"), ("16K", "clog2,slog2")] {
             let mut tracing = TraceSetup::new(mpi, 3);
-            let variables = [("TRACE_SETTINGS", settings)];
+            let variables = [
+                ("TRACE_SETTINGS", "calls 2000-"),
+                ("TRACE_MATCHING_ONLY_LIMIT", limit),
+                ("TRACE_OUTPUTS", outputs),
+            ];
             tracing.variables = &variables;
             let run = tracing.run(&Program::c("arrows").compile(mpi), &["100"]);
             assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
             let arrows = drawn(&fs::read(run.file("clog2")).expect("a file"));
-            assert!(arrows.is_subset(&expected(&run, |_| true)), "{settings}");
+            assert!(arrows.is_subset(&expected(&run, |_| true)), "{outputs}");
             let missing = printed(&run);
             assert!(
                 arrows.len() > 1000 && missing < 300,
-                "{settings}: {} arrows, {missing} endpoints without one",
+                "{outputs}: {} arrows, {missing} endpoints without one",
                 arrows.len()
             );
         }
-    }
-}
     }
 }
 

@@ -187,16 +187,18 @@ fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
     }
 }
 
+/// A library that stops a rank in the merge.
+const STOPS: Program = Program {
+    options: &["-shared", "-fPIC", "-ldl"],
+    ..Program::c("stops_in_merge")
+};
+
 /// A rank that stops when all have come, until the others have given up: their MPI_Finalize and its own go on with the communicator that
 /// was begun.
 #[test]
 fn a_rank_that_stops_while_the_ranks_meet_ends_well() {
-    let stops = Program {
-        options: &["-shared", "-fPIC", "-ldl"],
-        ..Program::c("stops_in_merge")
-    };
     for mpi in installed() {
-        let behind = [stops.compile(mpi)];
+        let behind = [STOPS.compile(mpi)];
         for at in ["0", "1", "2", "5"] {
             let variables = [("TRACE_DEADLINE", "1"), ("STOP_AT", at)];
             let mut tracing = TraceSetup::new(mpi, 2);
@@ -213,6 +215,32 @@ fn a_rank_that_stops_while_the_ranks_meet_ends_well() {
             assert!(given_up, "{at}: {story}");
             assert_eq!(run.files("blocks").len(), 2, "{at}: {story}");
         }
+    }
+}
+
+/// A rank that stops in the midst of a parallel merge, until the others have given up and are in MPI_Finalize: it hears of it before it sends
+/// what they do not take any more, and for which MPI_Finalize would wait.
+#[test]
+fn a_rank_that_stops_while_it_sends_ends_well() {
+    // A million calls of each rank, most of them messages to itself.
+    let arguments = ["nothing", "2", "0", "1", "0", "50", "10000"];
+    for mpi in installed() {
+        let behind = [STOPS.compile(mpi)];
+        let variables = [
+            ("TRACE_MERGE", "parallel"),
+            ("TRACE_DEADLINE", "1"),
+            ("STOP_AT_SEND", "40"),
+        ];
+        let mut tracing = TraceSetup::new(mpi, 2);
+        tracing.variables = &variables;
+        tracing.behind = &behind;
+        tracing.limit = Duration::from_secs(100);
+        let run = tracing.run(&Program::c("ends").compile(mpi), &arguments);
+        let story = run.finished.story();
+        assert!(run.finished.status.success(), "{story}");
+        let given_up = run.finished.stderr.contains("within the deadline");
+        assert!(given_up, "{story}");
+        assert_eq!(run.files("blocks").len(), 2, "{story}");
     }
 }
 

@@ -68,8 +68,9 @@ pub fn is_worth_while(calls: u64, processes: usize) -> bool {
     calls >= MANY_CALLS && processes > 1
 }
 
-/// Bytes that a rank may have sent and others not yet taken, beyond one message.
-pub const MAX_UNDER_WAY: usize = 4 << 20;
+/// Bytes that a rank may have sent and others not yet taken, beyond one message. Those are few messages on purpose: a rank that takes them late answers
+/// each, and MPI has not room for many answers to a rank that has left.
+pub const MAX_UNDER_WAY: usize = 1 << 20;
 /// Bytes after which what a rank has of a window is sent.
 pub const SEGMENT_BYTES: usize = 64 << 10;
 
