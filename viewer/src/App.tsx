@@ -17,8 +17,9 @@ import { Pins } from "./panels/Pins";
 import { Statistics } from "./panels/Statistics";
 import { Summary } from "./panels/Summary";
 import {
-  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, shownTimelines, trouble, type PanelName,
+  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, trouble, type PanelName,
 } from "./state";
+import { shownTimelines } from "./timeline/now";
 import { Timeline } from "./timeline/Timeline";
 import { short } from "./timeline/Tooltip";
 import { Toolbar } from "./Toolbar";

@@ -8,10 +8,10 @@ import { openDialog } from "./modal";
 import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
 import { item } from "./spec";
 import {
-  ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, undo, view, type Arrows,
+  ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, type Arrows,
 } from "./state";
 import { names } from "./load";
-import { parseWindow } from "./window";
+import { parseWindow, WINDOW_HELP } from "./window";
 import { short } from "./timeline/Tooltip";
 
 const ARROW_NAMES: Record<Arrows, string> = { none: "arrows: none", sel: "arrows: selection", worst: "arrows: worst", all: "arrows: all" };
@@ -97,8 +97,9 @@ function WindowField() {
   const { t0, t1 } = useSpan();
   const plain = `${instant(t0, t1 - t0)} – ${instant(t1, t1 - t0)}`;
   const apply = (written: string) => {
-    const parsed = parseWindow(written, span.peek());
+    const parsed = parseWindow(written, span.peek(), meta.peek() ?? span.peek());
     isWrong.value = parsed === null;
+    if (!parsed) trouble.value = `“${written}” is no window. Write ${WINDOW_HELP}.`;
     if (parsed) {
       change(parsed);
       text.value = null;
@@ -107,7 +108,7 @@ function WindowField() {
   return (
     <span class="window">
       <input
-        id="window" aria-label="Window: begin – end, or a middle and a length" title="Begin – end, such as 12.03 – 12.05, 12.03 + 5 ms" spellcheck={false}
+        id="window" aria-label="Window: begin – end, or a middle and a length" title={`The window: ${WINDOW_HELP}`} spellcheck={false}
         class={isWrong.value ? "wrong" : ""} aria-invalid={isWrong.value} value={text.value ?? plain}
         onFocus={(event) => event.currentTarget.select()}
         onInput={(event) => (text.value = event.currentTarget.value)}

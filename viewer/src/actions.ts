@@ -4,12 +4,12 @@
 import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
-  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedTimelines, renaming, timelineCount, timelineHeight, say, selected, shownTimelines,
+  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedTimelines, renaming, timelineCount, say, selected,
   span, trouble, view, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
 import { item, withItem, withKey, withNode } from "./spec";
-import { extent, now } from "./timeline/now";
+import { extent, now, shownTimelines } from "./timeline/now";
 import { describe } from "./words";
 
 /** The time that zooming keeps in place: the cursor's if it can be seen, else the middle. */
@@ -56,7 +56,7 @@ export function scrollTimelines(by: number): void {
 }
 
 export function pageTimelines(pages: number): void {
-  scrollTimelines(pages * Math.max(1, Math.floor(area.peek().height / timelineHeight.peek()) - 1));
+  scrollTimelines(pages * Math.max(1, Math.floor(area.peek().height / now.peek().timelineHeight) - 1));
 }
 
 /** Makes timelines `factor` times as high; the one of the cursor stays where it is, else the one in the middle. */
@@ -92,11 +92,8 @@ export function putCursor(timeline: number, t: number): void {
 /** Scrolls until a timeline and a stretch of time can be seen, without changing the scale unless the stretch needs it. */
 export function reveal(timeline: number, from: number, to: number): void {
   const patch: Partial<View> = {};
-  const onScreen = area.peek().height / timelineHeight.peek();
-  const { top } = view.peek();
-  const below = timeline - pinnedTimelines.peek();
-  if (below >= 0 && below < top) patch.top = below;
-  else if (below >= 0 && timeline + 1 > top + onScreen) patch.top = Math.max(0, timeline + 1 - onScreen);
+  const { top } = geometry.reveal(now.peek(), extent.peek(), timeline);
+  if (top !== now.peek().top) patch.top = top;
   const { t0, t1 } = span.peek();
   const length = t1 - t0;
   if (from < t0 || to > t1) {
@@ -191,9 +188,9 @@ export function showSelection(): void {
   const { t0, t1 } = span.peek();
   const length = Math.max(t1 - t0, (found.t1 - found.t0) * 1.25);
   const middle = (found.t0 + found.t1) / 2;
-  const onScreen = area.peek().height / timelineHeight.peek();
-  const most = Math.max(0, timelineCount.peek() - onScreen);
-  const top = found.y0 === null ? view.peek().top : Math.min(most, Math.max(0, (found.y0 + found.y1! - pinnedTimelines.peek()) / 2 - onScreen / 2));
+  const onScreen = area.peek().height / now.peek().timelineHeight - pinnedTimelines.peek();
+  const most = Math.max(0, timelineCount.peek() - pinnedTimelines.peek() - onScreen);
+  const top = found.y0 === null ? view.peek().top : Math.min(most, Math.max(0, (found.y0 + found.y1!) / 2 - pinnedTimelines.peek() - onScreen / 2));
   change({ t0: middle - length / 2, t1: middle + length / 2, top });
 }
 
@@ -205,7 +202,7 @@ export function zoomToSelection(): void {
   const margin = range ? 0 : (found.t1 - found.t0) * 0.1;
   const patch: Partial<View> = { t0: found.t0 - margin, t1: found.t1 + margin };
   if (range && (range.y0 > 0 || range.y1 < timelineCount.peek()) && range.y1 > range.y0) {
-    patch.height = Math.min(geometry.mostTimelineHeight(area.peek().height), area.peek().height / (range.y1 - range.y0));
+    patch.height = Math.min(geometry.mostTimelineHeight(extent.peek()), area.peek().height / (range.y1 - range.y0));
     patch.top = Math.max(0, range.y0 - pinnedTimelines.peek());
   }
   change({ ...patch, range: null });

@@ -25,9 +25,10 @@ export interface Extent {
 /** Timelines are no higher than this unless that is asked for, however few they are. */
 export const HOME_TIMELINE_HEIGHT = 160;
 
-/** Timelines may be made so high that one fills the page. */
-export function mostTimelineHeight(height: number): number {
-  return Math.max(64, height);
+/** Timelines may be made so high that one fills the page; where some are pinned, that all of these are seen and one below them. */
+export function mostTimelineHeight(extent: Extent): number {
+  if (extent.pinned === 0) return Math.max(64, extent.height);
+  return Math.max(1, extent.height) / Math.min(extent.pinned + 1, Math.max(1, extent.timelines));
 }
 
 /** Timelines are at least so high when a trace is opened, if all fit. */
@@ -41,9 +42,9 @@ export function leastSpan(extent: Extent): number {
 /** Zooming in time is done in such steps, so that windows come again. */
 export const STEP = 2 ** 0.25;
 
-/** Pixels of the pinned timelines, at most half of the height. */
+/** Pixels of the pinned timelines. */
 export function pinnedHeight(view: View, extent: Extent): number {
-  return Math.min(extent.pinned * view.timelineHeight, Math.floor(extent.height / 2));
+  return Math.min(extent.pinned * view.timelineHeight, extent.height);
 }
 
 /** All of the trace. */
@@ -67,7 +68,7 @@ export function clamp(view: View, extent: Extent, slack = 0): View {
   const middle = Number.isFinite(view.t0 + view.t1) ? (view.t0 + view.t1) / 2 : extent.t0;
   let t0 = asked === span ? view.t0 : middle - span / 2;
   t0 = Math.max(extent.t0 - free, Math.min(t0, extent.t0 + whole + free - span));
-  const timelineHeight = Math.min(mostTimelineHeight(extent.height), Math.max(leastTimelineHeight(extent), view.timelineHeight || GOOD_TIMELINE_HEIGHT));
+  const timelineHeight = Math.min(mostTimelineHeight(extent), Math.max(leastTimelineHeight(extent), view.timelineHeight || GOOD_TIMELINE_HEIGHT));
   const room = (extent.height - pinnedHeight({ ...view, timelineHeight }, extent)) / timelineHeight;
   const top = Math.max(0, Math.min(view.top || 0, extent.timelines - extent.pinned - room));
   return { t0, t1: t0 + span, top, timelineHeight };
@@ -118,7 +119,7 @@ export function panTime(view: View, extent: Extent, pixels: number): View {
 export function zoomTimelines(view: View, extent: Extent, factor: number, y: number): View {
   const before = pinnedHeight(view, extent);
   const below = view.top + Math.max(0, y - before) / view.timelineHeight;
-  const timelineHeight = Math.min(mostTimelineHeight(extent.height), Math.max(leastTimelineHeight(extent), view.timelineHeight * factor));
+  const timelineHeight = Math.min(mostTimelineHeight(extent), Math.max(leastTimelineHeight(extent), view.timelineHeight * factor));
   const after = pinnedHeight({ ...view, timelineHeight }, extent);
   return clamp({ ...view, timelineHeight, top: below - Math.max(0, y - after) / timelineHeight }, extent);
 }

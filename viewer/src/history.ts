@@ -11,15 +11,16 @@ export class History<T> {
   private lastName = "";
   private lastTime = Number.NEGATIVE_INFINITY;
 
-  /** `before` was left for something else at `now` ms by something of this name; an empty name stands alone. */
-  push(before: T, name: string, now: number): void {
+  /** `before` was left for something else at `now` ms by something of this name; an empty name stands alone. Whether it is a step of its own. */
+  push(before: T, name: string, now: number): boolean {
     const continues = name !== "" && name === this.lastName && now - this.lastTime < TOGETHER;
     this.lastName = name;
     this.lastTime = now;
     this.undone = [];
-    if (continues && this.done.length > 0) return;
+    if (continues && this.done.length > 0) return false;
     this.done.push(before);
     if (this.done.length > MOST) this.done.shift();
+    return true;
   }
 
   /** What was there before `current`. */

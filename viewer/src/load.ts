@@ -1,7 +1,7 @@
 // Keeps what the server knows in step with what is looked at: the trace, its timelines, what is selected, how many hits there are.
 
 import { effect, signal, untracked } from "@preact/signals";
-import { Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
+import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
 import type { MetaAnswer, TimelinesAnswer, TraceName } from "./answers";
 import { count } from "./finding";
 import { counted, hitBins, selected, slide, serverMeta, serverTimelines, view } from "./state";
@@ -50,7 +50,13 @@ export function load(): void {
     const asked = `${of}/${spec}`;
     if (asked === askedTimelines) return;
     askedTimelines = asked;
-    untracked(() => void timelines.ask(of, question("timelines", { timelines: spec })).then((found) => {
+    const refused = (error: unknown) => {
+      report(error);
+      // A link may name timelines that this trace has not: those before are shown, at first all.
+      const isWrong = error instanceof ApiError && error.status < 500;
+      if (isWrong && spec !== "" && askedTimelines === asked) slide({ timelines: serverTimelines.peek()?.spec ?? "" });
+    };
+    untracked(() => void timelines.ask(of, question("timelines", { timelines: spec }), refused).then((found) => {
       if (!found || askedTimelines !== asked) return;
       serverTimelines.value = found;
       // The text that the server would write, so that links of the same timelines are the same.

@@ -3,7 +3,6 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { DrawableDetail, MetaAnswer, TimelinesAnswer } from "./answers";
-import { HOME_TIMELINE_HEIGHT } from "./geometry";
 import { History } from "./history";
 import { item } from "./spec";
 import { decode, encode, MOST_NAME, START, type View } from "./url";
@@ -94,24 +93,8 @@ export const restedSpan = computed(() => spanOf(rested.value));
 /** Number of timelines in the layout. */
 export const timelineCount = computed(() => layout.value?.count ?? 0);
 
-/** Pixels of a timeline: as it was chosen, else so that all fit, be they lower than a pixel. */
-export const timelineHeight = computed(() => {
-  const { height } = view.value;
-  if (height > 0) return height;
-  const fits = Math.max(1, area.value.height) / Math.max(1, timelineCount.value);
-  return Math.min(HOME_TIMELINE_HEIGHT, fits);
-});
-
 /** How many timelines stand pinned above the others; `view.top` counts from the first that is not. */
 export const pinnedTimelines = computed(() => layout.value?.pinned ?? 0);
-
-/** TimelinesAnswer [y0, y1) below the pinned ones that are at least partly on the screen. */
-export const shownTimelines = computed(() => {
-  const pinned = pinnedTimelines.value;
-  const y0 = Math.max(0, pinned + Math.floor(view.value.top));
-  const y1 = Math.min(timelineCount.value, Math.ceil(view.value.top + area.value.height / timelineHeight.value));
-  return { y0, y1: Math.max(y0, y1) };
-});
 
 /** What statistics, matrix and tables are about: the selected range, else window and all timelines. */
 export const subject = computed(() => {
@@ -125,6 +108,9 @@ const history = new History<View>();
 const historyChanges = signal(0);
 export const canUndo = computed(() => historyChanges.value >= 0 && history.canUndo);
 export const canRedo = computed(() => historyChanges.value >= 0 && history.canRedo);
+
+/** The view that the latest step left, until the address of what came after it is written. */
+let leftByStep: View | null = null;
 
 /** What undo does not undo: how something looks, not where one is. */
 const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "own", "names", "theme", "query", "pins"]);
@@ -153,10 +139,7 @@ export function change(patch: Partial<View>, name = ""): void {
   const after = bounded({ ...before, ...patch });
   const differs = Object.keys(after).filter((key) => after[key as keyof View] !== before[key as keyof View]);
   if (differs.length === 0) return;
-  if (differs.some((key) => !QUIET.has(key))) {
-    history.push(before, name, performance.now());
-    historyChanges.value++;
-  }
+  if (differs.some((key) => !QUIET.has(key))) step(before, name);
   // A key that is held down moves, too.
   const isMove = differs.every((key) => MOVES.has(key));
   const last = lastMove;
@@ -176,8 +159,12 @@ export function slide(patch: Partial<View>): void {
 /** Ends a movement that began at `from` and was shown by `slide`: one step of undo. */
 export function settle(from: View): void {
   show(view.peek());
-  if (view.peek() === from) return;
-  history.push(from, "", performance.now());
+  if (view.peek() !== from) step(from, "");
+}
+
+/** Leaves `before` for something else: a step of undo, and one that the browser's Back goes back by. */
+function step(before: View, name: string): void {
+  if (history.push(before, name, performance.now())) leftByStep = before;
   historyChanges.value++;
 }
 
@@ -223,6 +210,10 @@ export function say(text: string): void {
   said.value = said.peek() === text ? `${text}\u00a0` : text;
 }
 
+function addressOf(fragment: string): string {
+  return fragment === "#" ? location.pathname + location.search : fragment;
+}
+
 /** Ties the view to the address of the page, and the theme to what the system prefers. */
 export function connect(): void {
   show(decode(location.hash));
@@ -233,10 +224,12 @@ export function connect(): void {
     window.clearTimeout(timer);
     // Browsers refuse more than a hundred changes in half a minute.
     timer = window.setTimeout(() => {
-      const text = `#${encode(view.peek())}`;
-      if (text === location.hash) return;
+      const [text, left] = [`#${encode(view.peek())}`, leftByStep];
+      leftByStep = null;
+      if (text === location.hash || (text === "#" && location.hash === "")) return;
+      if (left) window.history.replaceState(null, "", addressOf(`#${encode(left)}`));
       written = text;
-      window.history.replaceState(null, "", text === "#" ? location.pathname + location.search : text);
+      window.history[left ? "pushState" : "replaceState"](null, "", addressOf(text));
     }, 350);
   });
   window.addEventListener("hashchange", () => {

@@ -9,17 +9,36 @@ export function parseTime(text: string): number {
   return match && unit !== undefined ? Number(match[1]!.replace(/[\s\u2009\u202f]/g, "")) * unit : Number.NaN;
 }
 
-/** `12.03 – 12.05`, `12.03 .. 12.05`, `12.03 + 5 ms` (from there so long), or a time, which goes into the middle. */
-export function parseWindow(text: string, now: { t0: number; t1: number }): { t0: number; t1: number } | null {
-  const parts = text.trim().split(/\s*(–|\.\.|\s-\s|\sto\s|\+)\s*/);
-  const first = parseTime(parts[0] ?? "");
-  if (Number.isNaN(first)) return null;
-  if (parts.length === 1) {
+/** A time of a trace: in seconds, or as part of it, `50%`. */
+function parsePlace(text: string, whole: { t0: number; t1: number }): number {
+  const part = /^(\d*\.?\d+)\s*%$/.exec(text.trim());
+  return part ? whole.t0 + (Number(part[1]) / 100) * (whole.t1 - whole.t0) : parseTime(text);
+}
+
+/** The words of a window that people write: begin, what joins them, end or length. */
+function words(text: string): [string, string, string] | null {
+  const split = /^(.+?)\s*(–|\.\.|\s-\s|\sto\s|\+)\s*(.+)$/.exec(text);
+  if (split) return [split[1]!, split[2]!, split[3]!];
+  // `3.2-3.4`: the minus sign of neither an exponent nor of the first time.
+  const close = /^(.*[^\se])\s*-\s*(.+)$/i.exec(text);
+  return close ? [close[1]!, "-", close[2]!] : null;
+}
+
+/** How a window may be written. */
+export const WINDOW_HELP = "begin – end, such as 12.03 – 12.05, 3200ms-3400ms or 50%-60%; begin + length, such as 12.03 + 5 ms; or the middle";
+
+/**
+ * `12.03 – 12.05`, `12.03 .. 12.05`, `12.03-12.05`, `50%-60%` of the trace, `12.03 + 5 ms` (from there so long), or a time, which goes into
+ * the middle.
+ */
+export function parseWindow(text: string, now: { t0: number; t1: number }, whole: { t0: number; t1: number }): { t0: number; t1: number } | null {
+  const middle = parsePlace(text, whole);
+  if (!Number.isNaN(middle)) {
     const half = (now.t1 - now.t0) / 2;
-    return { t0: first - half, t1: first + half };
+    return { t0: middle - half, t1: middle + half };
   }
-  const second = parseTime(parts[2] ?? "");
-  if (parts.length !== 3 || Number.isNaN(second)) return null;
-  const end = parts[1] === "+" ? first + second : second;
+  const [from, joint, to] = words(text.trim()) ?? ["", "", ""];
+  const first = parsePlace(from, whole);
+  const end = joint === "+" ? first + parseTime(to) : parsePlace(to, whole);
   return end > first ? { t0: first, t1: end } : null;
 }

@@ -1,7 +1,7 @@
 // The window as geometry has it, out of what the page remembers.
 
 import { computed } from "@preact/signals";
-import { clamp, home, type Extent, type View } from "../geometry";
+import { clamp, home, seen, type Extent, type View } from "../geometry";
 import { area, layout, meta, timelineCount, span, view } from "../state";
 
 /** What there is, and the room for it. */
@@ -22,4 +22,10 @@ export const now = computed<View>(() => {
   const timelineHeight = height > 0 ? height : home(all).timelineHeight;
   const { top: bounded, timelineHeight: possible } = clamp({ t0, t1, top, timelineHeight }, all, 0.05);
   return { t0, t1, top: bounded, timelineHeight: possible };
+});
+
+/** Timelines [y0, y1) below the pinned ones that are at least partly on the screen. */
+export const shownTimelines = computed(() => {
+  const [y0, y1] = seen(now.value, extent.value);
+  return { y0, y1: Math.max(y0, y1) };
 });

@@ -29,6 +29,70 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await again.close();
   });
 
+  test("the browser's Back goes back from a jump, Forward to it again, and no further than the page", async () => {
+    const page = await Page.open(chrome, address, "t=0.01~0.05");
+    await page.rest();
+    const begun = page.view();
+    await page.own.locator('section.finding button').first().click();
+    await page.rest();
+    const jumped = page.view();
+    assert.notDeepEqual([jumped.t0, jumped.t1, jumped.sel, jumped.timelines], [begun.t0, begun.t1, begun.sel, begun.timelines]);
+    await page.own.locator("#timeline").focus();
+    await page.press("+");
+    await page.until((view) => view.t1 - view.t0 < jumped.t1 - jumped.t0, "a zoom");
+    await page.own.goBack();
+    await page.until((view) => view.t0 === jumped.t0 && view.t1 === jumped.t1, "the finding");
+    await page.own.goBack();
+    await page.until((view) => view.t0 === begun.t0 && view.t1 === begun.t1 && view.sel.length === 0, "the beginning");
+    await page.own.goForward();
+    await page.until((view) => view.t0 === jumped.t0 && view.t1 === jumped.t1, "the finding again");
+    await page.settled();
+    await page.close();
+  });
+
+  test("windows are written as people write them, and what is none is told", async () => {
+    const page = await Page.open(chrome, address, "t=0.01~0.05");
+    const field = page.own.locator("#window");
+    for (const [text, t0, t1] of [["0.02-0.03", 0.02, 0.03], ["20ms-31ms", 0.02, 0.031], ["0.02 + 2 ms", 0.02, 0.022]]) {
+      await field.fill(text);
+      await page.own.keyboard.press("Enter");
+      await page.until((view) => Math.abs(view.t0 - t0) < 1e-9 && Math.abs(view.t1 - t1) < 1e-9, text);
+    }
+    const before = page.view();
+    await field.fill("soon");
+    await page.own.keyboard.press("Enter");
+    await page.true("what is wrong", () => document.body.textContent.includes("“soon” is no window"));
+    assert.equal(await field.getAttribute("aria-invalid"), "true");
+    assert.deepEqual(page.view(), before);
+    await page.close();
+  });
+
+  test("a link to timelines that the trace has not says so and shows those that it has", async () => {
+    for (const timelines of ["only:999", "sort:zzz"]) {
+      const page = await Page.open(chrome, address, `t=0.01~0.05&timelines=${timelines}`);
+      page.allowed.push(/400/);
+      await page.true("what is wrong", () => document.body.textContent.includes("expected"));
+      await page.until((view) => view.timelines === "", "all timelines");
+      await page.own.locator(".label-name").first().waitFor();
+      await page.close();
+    }
+  });
+
+  test("all pinned timelines are seen, with others below them", async () => {
+    for (const [width, height] of [[1024, 700], [1440, 900], [1920, 1080]]) {
+      const page = await Page.open(chrome, address, "timelines=pin:3,2,0", { viewport: { width, height } });
+      await page.own.locator(".label-pinned").first().waitFor();
+      const rows = await page.own.locator(".label-pinned").evaluateAll((all) => all.map((label) => label.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]));
+      assert.equal(rows.length, 3);
+      const area = await page.own.locator("#timeline").boundingBox();
+      const first = await page.own.locator(".label:not(.label-pinned)").first().boundingBox();
+      for (const [nth, [top, bottom]] of rows.entries()) {
+        assert.ok(top >= area.y - 1 && bottom <= (rows[nth + 1]?.[0] ?? first.y) + 1, `${width}: ${JSON.stringify(rows)}, then ${first.y}`);
+      }
+      await page.close();
+    }
+  });
+
   test("the token is exchanged for a cookie and leaves the address", async () => {
     const page = await Page.open(chrome, address, "t=0.02~0.03");
     await page.rest();

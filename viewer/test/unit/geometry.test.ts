@@ -55,3 +55,17 @@ test("a timeline that is revealed is seen", () => {
     assert.ok(y >= 0 && y + 20 <= 400 + 1e-6, `${timeline} at ${y}`);
   }
 });
+
+test("all pinned timelines are seen, and others below them, however high timelines are made", () => {
+  for (const pinned of [1, 3, 12, 50]) for (const timelines of [pinned, pinned + 1, 64]) for (const height of [200, 700, 1080]) {
+    const all = { ...extent, timelines, pinned, height };
+    for (const timelineHeight of [1, 20, 160, 1e9, geometry.home(all).timelineHeight]) {
+      const view = geometry.clamp({ t0: 10, t1: 20, top: 0, timelineHeight }, all);
+      for (let timeline = 0; timeline < Math.min(pinned + 1, timelines); timeline++) {
+        const y = geometry.yOf(timeline, view, all);
+        near(y, timeline * view.timelineHeight);
+        assert.ok(y + view.timelineHeight <= height + 1e-6, `${pinned} of ${timelines} in ${height}: ${timeline} at ${y}`);
+      }
+    }
+  }
+});

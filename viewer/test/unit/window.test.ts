@@ -13,10 +13,19 @@ test("times with units", () => {
 
 test("windows", () => {
   const now = { t0: 0, t1: 2 };
-  assert.deepEqual(parseWindow("1 – 2", now), { t0: 1, t1: 2 });
-  assert.deepEqual(parseWindow("1 s - 2 s", now), { t0: 1, t1: 2 });
-  assert.deepEqual(parseWindow("1..2", now), { t0: 1, t1: 2 });
-  assert.deepEqual(parseWindow("1 + 500 ms", now), { t0: 1, t1: 1.5 });
-  assert.deepEqual(parseWindow("5", now), { t0: 4, t1: 6 });
-  for (const text of ["2 – 1", "1 – 1", "a – b", "1 – 2 – 3", ""]) assert.equal(parseWindow(text, now), null, text);
+  const whole = { t0: 10, t1: 20 };
+  const window = (text: string) => parseWindow(text, now, whole);
+  assert.deepEqual(window("1 – 2"), { t0: 1, t1: 2 });
+  assert.deepEqual(window("1 s - 2 s"), { t0: 1, t1: 2 });
+  assert.deepEqual(window("1..2"), { t0: 1, t1: 2 });
+  assert.deepEqual(window("1 + 500 ms"), { t0: 1, t1: 1.5 });
+  assert.deepEqual(window("5"), { t0: 4, t1: 6 });
+  assert.deepEqual(window("3.25-3.5"), { t0: 3.25, t1: 3.5 });
+  assert.deepEqual(window("1e-3-2e-3"), { t0: 1e-3, t1: 2e-3 });
+  assert.deepEqual(window("-2 - -1"), { t0: -2, t1: -1 });
+  assert.deepEqual(window("3200ms-3400ms"), { t0: 3.2, t1: 3.4 });
+  assert.deepEqual(window("50%-60%"), { t0: 15, t1: 16 });
+  assert.deepEqual(window("50% + 250 ms"), { t0: 15, t1: 15.25 });
+  assert.deepEqual(window("50%"), { t0: 14, t1: 16 });
+  for (const text of ["2 – 1", "1 – 1", "a – b", "1 – 2 – 3", "", "3.4-3.2", "60%-50%", "-", "1 + 2%", "5%%"]) assert.equal(window(text), null, text);
 });

@@ -65,7 +65,7 @@ impl TimelineLayout {
     /// Lays out timelines.
     ///
     /// # Errors
-    /// There is no such map.
+    /// There is no such map, or there are no such timelines.
     pub fn new(
         trace: &OpenTrace<'_>,
         trees: &[LabelTree],
@@ -272,6 +272,13 @@ impl<'t> LayoutPlan<'t> {
             let selection = TimelineSelection::parse(&spec.only).map_err(ApiError::bad_request)?;
             for (leaf, wanted) in wanted.iter_mut().enumerate() {
                 *wanted = selection.takes(leaf, &tree.full_label(tree.leaves[leaf]));
+            }
+            if !wanted.contains(&true) {
+                let only: String = spec.only.chars().take(60).collect();
+                return Err(ApiError::bad_request(format!(
+                    "timelines=only:{only}: expected some of the {} timelines, which are numbered from 0",
+                    wanted.len()
+                )));
             }
         }
         let mut plan = LayoutPlan {
