@@ -190,7 +190,22 @@ ends: Array<number | null>, };
 
 export type CategoryByTimeline = { kind: number, excl: Array<number>, };
 
-export type MatrixAnswer = { cells: Array<[number, number, number, number]>, exact: boolean, };
+/**
+ * Messages by pair of timelines.
+ */
+export type MatrixAnswer = { cells: Array<[number, number, number, number]>, 
+/**
+ * Timelines that are counted together; a cell names the first of them.
+ */
+group: number, 
+/**
+ * Whether these are all messages.
+ */
+exact: boolean, 
+/**
+ * All messages: those of the cells, and about how many others there are.
+ */
+messages: number, };
 
 export type SizesAnswer = { 
 /**
@@ -200,7 +215,11 @@ messages: Array<[number, number, number]>,
 /**
  * Least duration in seconds, drawables.
  */
-durations: Array<[number, number]>, exact: boolean, };
+durations: Array<[number, number]>, exact: boolean, 
+/**
+ * All messages: those counted here, and about how many others there are.
+ */
+all: number, };
 
 export type EventsAnswer = { total: number, exact: boolean, ref: Array<string>, topology: Array<TopologyName>, kind: Array<number>, name: Array<string>, t0: Array<number>, t1: Array<number>, dur: Array<number>, timeline: Array<number>, 
 /**

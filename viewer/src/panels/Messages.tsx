@@ -8,7 +8,7 @@ import type { MatrixAnswer, SizesAnswer } from "../answers";
 import { bytes, duration } from "../axis";
 import { css, mix } from "../color";
 import { listOf, withItem } from "../spec";
-import { layout, meta, timelineCount, view } from "../state";
+import { layout, meta, say, timelineCount, view } from "../state";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
@@ -32,6 +32,23 @@ function label(timeline: number): string {
   return short(layout.value?.label[timeline] ?? `timeline ${timeline}`, 40);
 }
 
+/** The name of a timeline, or of so many from it on that are counted together. */
+function groupLabel(first: number, group: number): string {
+  const last = Math.min(first + group, timelineCount.value) - 1;
+  return last > first ? `${label(first)} – ${label(last)}` : label(first);
+}
+
+/** That not all messages are counted, in words: never a number that looks like all of them. */
+function Part({ counted, all, isExact }: { counted: number; all: number; isExact: boolean }) {
+  if (isExact) return null;
+  const more = all > counted ? `of about ${count(all)} messages` : "of more messages";
+  return (
+    <p class="part" role="note">
+      {counted > 0 ? `These are ${count(counted)} ${more}` : `None ${more} is counted here`}: the window holds more than is read at once. A shorter window or fewer timelines are counted in full.
+    </p>
+  );
+}
+
 /** Both timelines on top of the others, with all their arrows. */
 function show(from: number, to: number): void {
   const [sender, receiver] = [layout.peek()?.key[from], layout.peek()?.key[to]];
@@ -42,9 +59,10 @@ function show(from: number, to: number): void {
 
 export function Messages() {
   const shown = useAnswer<MatrixAnswer>(meta.value ? question("matrix", subjectValues()) : null);
+  const group = shown.value?.group ?? 1;
   const columns: Column<Cell>[] = [
-    { id: "from", title: "From", cell: ([from]) => label(from), by: ([from]) => from },
-    { id: "to", title: "To", cell: ([, to]) => label(to), by: ([, to]) => to },
+    { id: "from", title: "From", cell: ([from]) => groupLabel(from, group), by: ([from]) => from },
+    { id: "to", title: "To", cell: ([, to]) => groupLabel(to, group), by: ([, to]) => to },
     { id: "count", title: "Messages", isNumber: true, cell: ([, , number]) => count(number), by: ([, , number]) => number },
     { id: "bytes", title: "Bytes", isNumber: true, cell: ([, , , size]) => bytes(size), by: ([, , , size]) => size },
     { id: "mean", title: "Mean", isNumber: true, cell: ([, , number, size]) => bytes(size / Math.max(1, number)), by: ([, , number, size]) => size / Math.max(1, number) },
@@ -52,27 +70,36 @@ export function Messages() {
   // Positions in an answer about another layout mean other timelines.
   const pair = shown.isOld ? null : chosenTimelines();
   const head = <><Subject /> {shown.value ? <Exact isExact={shown.value.exact} /> : null}<Csv what="matrix" values={subjectValues()} /></>;
+  const choose = ([from, to]: Cell) => (group > 1 ? say(`${group} timelines are counted together: a shorter window has each pair`) : show(from, to));
   return (
     <Panel head={head} shown={shown}>
-      {({ cells }) => cells.length === 0 ? <p class="faint">No messages here.</p> : (
-        <div class="halves">
-          <Picture cells={cells} pair={pair} />
-          <Table
-            name="Messages between timelines" columns={columns} rows={cells} first="-bytes" keyOf={([from, to]) => `${from}-${to}`} isOld={shown.isOld}
-            chosen={pair ? `${pair.from}-${pair.to}` : null} keepsChosen onChoose={([from, to]) => show(from, to)}
-          />
-          <Histogram />
-        </div>
+      {({ cells, exact, messages }) => (
+        <>
+          <Part counted={cells.reduce((sum, [, , number]) => sum + number, 0)} all={messages} isExact={exact} />
+          {cells.length === 0 ? (exact ? <p class="faint">No messages here.</p> : null) : (
+            <div class="halves">
+              <Picture cells={cells} pair={pair} group={group} onChoose={choose} />
+              <Table
+                name="Messages between timelines" columns={columns} rows={cells} first="-bytes" keyOf={([from, to]) => `${from}-${to}`} isOld={shown.isOld}
+                chosen={pair ? `${pair.from}-${pair.to}` : null} keepsChosen onChoose={choose}
+              />
+              <Histogram />
+            </div>
+          )}
+        </>
       )}
     </Panel>
   );
 }
 
 /** The matrix as a picture; the table beside it says the same. */
-function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number; to: number } | null }) {
+function Picture({ cells, pair, group, onChoose }: {
+  cells: readonly Cell[]; pair: { from: number; to: number } | null; group: number; onChoose: (cell: Cell) => void;
+}) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const timelines = Math.max(1, timelineCount.value);
-  const block = Math.max(1, Math.ceil(timelines / SIDE));
+  // Whole groups, so that each point stands for as many.
+  const block = Math.max(1, Math.ceil(timelines / SIDE / group)) * group;
   const side = Math.ceil(timelines / block);
   const look = colors.value;
   useEffect(() => {
@@ -103,7 +130,7 @@ function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number
             const from = Math.floor(((event.clientY - frame.top) / frame.height) * side) * block;
             const within = cells.filter((cell) => cell[0] >= from && cell[0] < from + block && cell[1] >= to && cell[1] < to + block);
             const most = within.reduce<Cell | null>((best, cell) => (best && best[3] >= cell[3] ? best : cell), null);
-            if (most) show(most[0], most[1]);
+            if (most) onChoose(most);
           }}
         />
       </div>
@@ -122,6 +149,7 @@ function Histogram() {
   const longest = Math.max(1, ...value.durations.map(([, number]) => number));
   return (
     <div class="histograms">
+      <Part counted={value.messages.reduce((sum, [, number]) => sum + number, 0)} all={value.all} isExact={value.exact} />
       <p>{pair ? <>{label(pair.from)} → {label(pair.to)} <button type="button" onClick={() => (chosen.value = null)}>all pairs</button></> : "all pairs"}</p>
       <table aria-label="Sizes of messages">
         <thead><tr><th scope="col">from size</th><th scope="col" class="number" colSpan={2}>messages</th><th scope="col" class="number">bytes</th></tr></thead>

@@ -153,12 +153,24 @@ impl Viewer<'_> {
     ) -> Result<Answer, ApiError> {
         let mut table = CsvTable::default();
         let label = |timeline: usize| label_of(layout, timeline);
-        let (pairs, exact) = self.pairs(query, cancel)?;
+        let pairs = self.pairs(query, cancel)?;
+        // Of timelines that are counted together: the first and the last.
+        let group = |first: i32| {
+            let last = (first as usize + pairs.group as usize).min(layout.timelines.len());
+            match pairs.group {
+                0 | 1 => label(first as usize).to_owned(),
+                _ => format!(
+                    "{} – {}",
+                    label(first as usize),
+                    label(last.saturating_sub(1))
+                ),
+            }
+        };
         table.line(&[&"from", &"to", &"messages", &"bytes"]);
-        for (from, to, count, bytes) in pairs {
-            table.line(&[&label(from as usize), &label(to as usize), &count, &bytes]);
+        for &(from, to, count, bytes) in &pairs.cells {
+            table.line(&[&group(from), &group(to), &count, &bytes]);
         }
-        Ok(table.answer(exact))
+        Ok(table.answer(pairs.exact))
     }
 
     fn events_csv(

@@ -3,17 +3,19 @@
 use analysis::stats::{DrawableTally, Nesting};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use trace_formats::slog2::TimeBBox;
+use std::ops::Range;
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::answer::Answer;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
-use crate::index::TraceTotals;
+use crate::index::{DURATION_CLASSES, MessageTotals, TraceTotals, duration_from, size_from};
 use crate::statistics::counting::{StatisticsScope, WindowStatistics};
 use crate::statistics::from_totals::of_totals;
 use crate::statistics::gather::gather;
+use crate::timelines::layout::TimelineLayout;
 use crate::trace::TopologyName;
 use crate::trace::class::ActivityClass;
 
@@ -72,11 +74,17 @@ pub(crate) struct CategoryByTimeline {
 /// Timeline of the sender, timeline of the receiver, messages, bytes.
 type TimelinePair = (i32, i32, u64, u64);
 
-#[derive(Serialize)]
+/// Messages by pair of timelines.
+#[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(super) struct MatrixAnswer {
-    cells: Vec<TimelinePair>,
-    exact: bool,
+pub(crate) struct MatrixAnswer {
+    pub cells: Vec<TimelinePair>,
+    /// Timelines that are counted together; a cell names the first of them.
+    pub group: u32,
+    /// Whether these are all messages.
+    pub exact: bool,
+    /// All messages: those of the cells, and about how many others there are.
+    pub messages: u64,
 }
 
 #[derive(Serialize)]
@@ -87,6 +95,8 @@ pub(super) struct SizesAnswer {
     /// Least duration in seconds, drawables.
     durations: Vec<(f64, u64)>,
     exact: bool,
+    /// All messages: those counted here, and about how many others there are.
+    all: u64,
 }
 
 impl StatisticsAnswer {
@@ -266,25 +276,69 @@ impl Viewer<'_> {
         Ok(hidden)
     }
 
-    /// The pairs of timelines that have messages, and whether that is exact.
+    /// The pairs of timelines that have messages.
     pub(crate) fn pairs(
         &self,
         query: &ApiQuery,
         cancel: Cancel<'_>,
-    ) -> Result<(Vec<TimelinePair>, bool), ApiError> {
+    ) -> Result<MatrixAnswer, ApiError> {
         let hidden = self.hides_all_but_messages(query)?;
+        if let Some(totals) = self.totals_of_messages(query, &hidden)? {
+            let layout = self.layout(query, cancel)?;
+            let rows = query.number("y0", 0u32)?..query.number("y1", u32::MAX)?;
+            if let Some(pairs) = pairs_of_totals(
+                &totals.messages,
+                &layout,
+                self.trace().lines().len() as u32,
+                &rows,
+            ) {
+                return Ok(pairs);
+            }
+        }
         let (gathered, _) = self.gathered(query, &hidden, None, cancel)?;
         let pairs = gathered.found.messages.by_pair.iter();
         let pairs = pairs
             .filter(|pair| pair.from >= 0 && pair.to >= 0)
             .map(|pair| (pair.from, pair.to, pair.volume.count, pair.volume.bytes));
-        Ok((pairs.collect(), gathered.exact))
+        let cells: Vec<TimelinePair> = pairs.collect();
+        let counted = cells.iter().map(|(_, _, count, _)| count).sum();
+        Ok(MatrixAnswer {
+            cells,
+            group: 1,
+            exact: gathered.exact,
+            messages: match gathered.exact {
+                true => counted,
+                false => arrows_of(&gathered).max(counted),
+            },
+        })
+    }
+
+    /// The totals, if they tell what a question about messages asks: of all of the trace, whose arrows are messages that are shown.
+    fn totals_of_messages(
+        &self,
+        query: &ApiQuery,
+        hidden: &[bool],
+    ) -> Result<Option<&TraceTotals>, ApiError> {
+        let window = self.point_or_window(query)?;
+        let Some(all) = self.trace().reader().root().map(|root| root.bounds) else {
+            return Ok(None);
+        };
+        let is_all = window.earliest <= all.earliest && all.latest <= window.latest;
+        let index = self.index().filter(|_| is_all && !self.is_small());
+        let totals = index.and_then(|index| index.totals());
+        Ok(totals.filter(|totals| {
+            let mut kinds = self.trace().kinds().iter().zip(&totals.kinds).zip(hidden);
+            let are_messages = kinds.all(|((kind, totals), is_hidden)| {
+                kind.category.topology != Topology::Arrow || totals.sum.count == 0 || !is_hidden
+            });
+            are_messages && totals.placeless == 0
+        }))
     }
 
     /// `matrix`.
     pub(crate) fn matrix(&self, query: &ApiQuery, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
-        let (cells, exact) = self.pairs(query, cancel)?;
-        Answer::json(&MatrixAnswer { cells, exact }, exact)
+        let pairs = self.pairs(query, cancel)?;
+        Answer::json(&pairs, pairs.exact)
     }
 
     /// `sizes`.
@@ -301,6 +355,16 @@ impl Viewer<'_> {
                 kinds.map(|other| other != kind).collect()
             }
         };
+        let is_plain = ["from", "to", "y0", "y1", "kind"]
+            .iter()
+            .all(|name| query.text(name).is_empty());
+        if let Some(totals) = self.totals_of_messages(query, &hidden)?
+            && is_plain
+        {
+            let kinds = self.trace().kinds();
+            let is_arrow = |kind: usize| kinds[kind].category.topology == Topology::Arrow;
+            return Answer::json(&sizes_of_totals(totals, is_arrow), true);
+        }
         let (gathered, _) = self.gathered(query, &hidden, None, cancel)?;
         let mut lengths = [0_u64; 64];
         for of_kind in &gathered.lengths {
@@ -317,7 +381,82 @@ impl Viewer<'_> {
                 .map(|(power, count)| ((1_u64 << power) as f64 / 1e9, count))
                 .collect(),
             exact: gathered.exact,
+            all: arrows_of(&gathered),
         };
         Answer::json(&sizes, gathered.exact)
+    }
+}
+
+/// Number of arrows, those in previews among them.
+fn arrows_of(gathered: &WindowStatistics) -> u64 {
+    let categories = gathered.found.categories.iter();
+    let arrows = categories.filter(|category| category.topology == Topology::Arrow);
+    arrows.map(|category| category.tally.count).sum()
+}
+
+/// The pairs of a whole trace: between single timelines `rows`, or where the totals count lines in groups, between groups of timelines; `None` if
+/// the groups are none of these timelines.
+fn pairs_of_totals(
+    messages: &MessageTotals,
+    layout: &TimelineLayout,
+    lines: u32,
+    rows: &Range<u32>,
+) -> Option<MatrixAnswer> {
+    let timelines = layout.timelines.len() as u32;
+    let in_order = || (0..lines).all(|line| layout.timeline(line) == Some(line));
+    let are_all = rows.start == 0 && rows.end >= timelines;
+    if messages.group > 1 && !(are_all && in_order()) {
+        return None;
+    }
+    let mut cells: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+    for flow in &messages.flows {
+        let timeline = |group: u32| layout.timeline(group * messages.group);
+        let (Some(from), Some(to)) = (timeline(flow.from), timeline(flow.to)) else {
+            continue;
+        };
+        if rows.contains(&from) && rows.contains(&to) {
+            let (count, bytes) = cells.entry((from, to)).or_default();
+            *count += flow.volume.count;
+            *bytes = bytes.saturating_add(flow.volume.bytes);
+        }
+    }
+    Some(MatrixAnswer {
+        messages: cells.values().map(|(count, _)| count).sum(),
+        cells: cells
+            .into_iter()
+            .map(|((from, to), (count, bytes))| (from as i32, to as i32, count, bytes))
+            .collect(),
+        group: messages.group,
+        exact: true,
+    })
+}
+
+/// Sizes and durations of all messages; `is_arrow` by kind.
+fn sizes_of_totals(totals: &TraceTotals, is_arrow: impl Fn(usize) -> bool) -> SizesAnswer {
+    let mut durations = [0_u64; DURATION_CLASSES];
+    let mut all = 0;
+    for (_, arrows) in totals
+        .kinds
+        .iter()
+        .enumerate()
+        .filter(|(kind, _)| is_arrow(*kind))
+    {
+        all += arrows.sum.count;
+        let pairs = durations.iter_mut().zip(arrows.durations);
+        pairs.for_each(|(sum, count)| *sum += count);
+    }
+    let sizes = totals.messages.sizes.iter().enumerate();
+    let durations = durations.into_iter().enumerate();
+    SizesAnswer {
+        messages: sizes
+            .filter(|(_, volume)| volume.count > 0)
+            .map(|(class, volume)| (size_from(class), volume.count, volume.bytes))
+            .collect(),
+        durations: durations
+            .filter(|(_, count)| *count > 0)
+            .map(|(class, count)| (duration_from(class), count))
+            .collect(),
+        exact: true,
+        all,
     }
 }

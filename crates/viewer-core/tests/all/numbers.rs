@@ -291,6 +291,124 @@ fn what_is_too_much_is_estimated_and_says_so() {
     }
 }
 
+/// Messages that are too many to read: all of them from the index, of a part of the trace those that are read and how many there are.
+#[test]
+fn messages_are_all_there_or_said_to_be_a_part() {
+    let file = trace();
+    let limits = AnswerLimits {
+        tree_bytes: 6000,
+        ..AnswerLimits::default()
+    };
+    let viewer = Viewer::new("own", &file, limits).unwrap();
+    let exact = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    let count = |cells: &Value| {
+        let cells = cells.as_array().unwrap().iter();
+        cells.map(|cell| cell[2].as_u64().unwrap()).sum::<u64>()
+    };
+    for question in ["matrix", "matrix?t0=20&t1=180"] {
+        let [part, all] = [&viewer, &exact].map(|viewer| ask(viewer, question));
+        assert_eq!(
+            (&part["exact"], &all["exact"]),
+            (&false.into(), &true.into())
+        );
+        assert_eq!(all["messages"], count(&all["cells"]), "{question}");
+        assert!(count(&part["cells"]) < count(&all["cells"]), "{part}");
+        let [about, are] = [&part, &all].map(|answer| answer["messages"].as_f64().unwrap());
+        assert!(
+            (about - are).abs() <= 0.1 * are,
+            "{question}: {about} of {are}"
+        );
+    }
+    let part = ask(&viewer, "sizes");
+    assert_eq!((&part["exact"], &part["all"]), (&false.into(), &200.into()));
+    let mut builder = IndexBuilder::new(viewer.trace(), IndexShape::of(viewer.trace())).unwrap();
+    while builder.step(1 << 20).unwrap() {}
+    viewer.set_index(builder.finish());
+    for question in [
+        "matrix",
+        "matrix?t0=-5&t1=1000",
+        "matrix?timelines=block:2",
+        "matrix?timelines=only:!1",
+        "matrix?y0=1&y1=3",
+        "matrix?hide=0,7",
+        "csv?what=matrix",
+    ] {
+        let [found, exact] = [&viewer, &exact].map(|viewer| {
+            let answer = viewer.answer(question, &|| false).unwrap();
+            String::from_utf8(answer.body).unwrap()
+        });
+        assert_eq!(found, exact, "{question}");
+    }
+    let [found, exact] = [&viewer, &exact].map(|viewer| ask(viewer, "sizes"));
+    assert_eq!(found["exact"], true);
+    for key in ["messages", "all"] {
+        assert_eq!(found[key], exact[key], "{key}");
+    }
+    assert_eq!(found["durations"][0][1], 200);
+    // Without messages there are none, and that is exact.
+    let stats = ask(&viewer, "stats");
+    let mut kinds = stats["categories"].as_array().unwrap().iter();
+    let messages = kinds.find(|kind| kind["name"] == "message");
+    let kind = &messages.unwrap()["kind"];
+    let none = ask(&viewer, &format!("matrix?hide={kind}"));
+    assert_eq!(
+        (&none["messages"], none["cells"].as_array().unwrap().len()),
+        (&0.into(), 0)
+    );
+}
+
+/// Of more lines than the index tells apart, neighbours are counted together.
+#[test]
+fn messages_of_many_lines_are_counted_in_groups() {
+    let mut categories = categories();
+    categories[6] = Category {
+        index: 6,
+        ..Category::message()
+    };
+    let lines = 600;
+    let mut all = Vec::new();
+    for line in 0..lines {
+        let at = |time: f64, line: i32| Vertex { time, line };
+        let mut info = InfoWriter::default();
+        info.int(1).int(100);
+        let start = f64::from(line);
+        let ends = vec![at(start, line), at(start + 0.5, (line + 1) % lines)];
+        all.push((6, ends, info.bytes().to_vec()));
+    }
+    let file = file(&categories, lines, &mut all);
+    let limits = AnswerLimits {
+        tree_bytes: 2000,
+        ..AnswerLimits::default()
+    };
+    let viewer = Viewer::new("own", &file, limits).unwrap();
+    let mut builder = IndexBuilder::new(viewer.trace(), IndexShape::of(viewer.trace())).unwrap();
+    while builder.step(1 << 20).unwrap() {}
+    viewer.set_index(builder.finish());
+    let found = ask(&viewer, "matrix");
+    assert_eq!(
+        (&found["exact"], &found["group"], &found["messages"]),
+        (&true.into(), &3.into(), &600.into())
+    );
+    let cells = found["cells"].as_array().unwrap();
+    // Two of three messages stay in their group, one goes to the next.
+    assert_eq!(cells.len(), 400);
+    assert_eq!(cells[0], Value::from(vec![0, 0, 2, 200]));
+    assert_eq!(cells[1], Value::from(vec![0, 3, 1, 100]));
+    let csv = viewer.answer("csv?what=matrix", &|| false).unwrap();
+    let csv = String::from_utf8(csv.body).unwrap();
+    assert_eq!(
+        csv.lines().nth(2),
+        Some("rank 0 – rank 2,rank 3 – rank 5,1,100"),
+        "{csv}"
+    );
+    // In another order the groups are none of the timelines: a part is counted.
+    let other = ask(&viewer, "matrix?timelines=sort:-label");
+    assert_eq!(
+        (&other["exact"], &other["group"]),
+        (&false.into(), &1.into())
+    );
+}
+
 /// Questions about everything that are too much to read have the numbers that reading gives, but for bytes of calls.
 #[test]
 fn everything_is_known_to_the_index() {
