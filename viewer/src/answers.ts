@@ -28,7 +28,11 @@ name: string, };
  */
 export type TopologyName = "event" | "state" | "arrow";
 
-export type MetaAnswer = { name: string, format: string, t0: number, t1: number, drawables: number | null, bytes: number, lines: number, threads: number, maps: Array<LineMapInfo>, categories: Array<CategoryInfo>, lost: Array<string>, index: IndexProgress, view_version: number, };
+export type MetaAnswer = { name: string, format: string, t0: number, t1: number, drawables: number | null, bytes: number, lines: number, 
+/**
+ * Threads whose time shares are of ([`shared_threads`]).
+ */
+threads: number, maps: Array<LineMapInfo>, categories: Array<CategoryInfo>, lost: Array<string>, index: IndexProgress, view_version: number, };
 
 export type LineMapInfo = { name: string, columns: Array<string>, leaves: number, };
 
@@ -170,7 +174,11 @@ export type CallAnswer = { call: DrawableDetail | null, operations: Array<Drawab
 /**
  * Answer to `stats`.
  */
-export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, timelines: TimelineNumbers, span: number, threads: number, drawables: number, };
+export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, timelines: TimelineNumbers, span: number, 
+/**
+ * Threads whose time shares are of ([`shared_threads`]).
+ */
+threads: number, drawables: number, };
 
 export type CategoryNumbers = { kind: number, name: string, topology: TopologyName, count: number, incl: number, excl: number, min: number | null, mean: number | null, max: number | null, timeline_of_max: number | null, bytes: number, };
 

@@ -4,7 +4,7 @@ import { effect, signal, untracked } from "@preact/signals";
 import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
 import type { MetaAnswer, TimelinesAnswer, TraceName } from "./answers";
 import { count } from "./finding";
-import { counted, hitBins, selected, slide, serverMeta, serverTimelines, view } from "./state";
+import { counted, hitBins, selected, slide, serverMeta, serverTimelines, unavailable, view } from "./state";
 
 /** Milliseconds between two looks at how far the index is. */
 const AGAIN = 700;
@@ -24,6 +24,7 @@ async function loadMeta(trace: number): Promise<void> {
     if (found.index.state === "building") window.setTimeout(() => void loadMeta(trace), AGAIN);
   } catch (error) {
     report(error);
+    unavailable.value = error instanceof Error ? error.message : String(error);
   }
 }
 
@@ -35,6 +36,7 @@ export function load(): void {
     trace = view.value.trace;
     untracked(() => {
       serverMeta.value = null;
+      unavailable.value = "";
       serverTimelines.value = null;
       selected.value = [];
       hitBins.value = [];

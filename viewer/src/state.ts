@@ -17,6 +17,8 @@ export const isMoving = signal(false);
 
 /** What the server says about the trace; null until it has answered. */
 export const serverMeta = signal<MetaAnswer | null>(null);
+/** Why the trace cannot be shown; empty if it can, or its answer is still to come. */
+export const unavailable = signal("");
 /** The timelines of the layout that `view.timelines` names; those of the last one until the next has come. */
 export const serverTimelines = signal<TimelinesAnswer | null>(null);
 const ownNames = computed(() => view.value.names);

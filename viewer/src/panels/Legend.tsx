@@ -18,12 +18,12 @@ import { lookFor } from "./Hits";
 const COLUMNS = [
   { id: "name", title: "Category", hint: "By name: up, down, as in the file" },
   { id: "count", title: "Count", hint: "How many" },
-  { id: "incl", title: "Incl.", hint: "Time in it and all within it, in shares of the time of all timelines" },
-  { id: "excl", title: "Excl.", hint: "Time in it and nothing within it, in shares of the time of all timelines" },
+  { id: "incl", title: "Incl.", hint: "Time in it and all within it, in shares of the time of the ranks' threads" },
+  { id: "excl", title: "Excl.", hint: "Time in it and nothing within it, in shares of the time of the ranks' threads" },
 ] as const;
 type By = (typeof COLUMNS)[number]["id"] | "file";
 
-/** Numbers of a kind; times in shares of the time of all timelines, and in seconds. */
+/** Numbers of a kind; times in shares of the time of the ranks' threads, and in seconds. */
 interface Numbers {
   count: number;
   incl: number;

@@ -29,7 +29,7 @@ export function Statistics() {
     { id: "count", title: "Count", isNumber: true, cell: (category) => count(category.count), by: (category) => category.count },
     { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (category) => category.topology === "state" ? time(category, category.excl) : "", by: (category) => category.topology === "state" ? category.excl : -1 },
     {
-      id: "share", title: "Share", hint: "Exclusive time in shares of the time of all timelines", isNumber: true,
+      id: "share", title: "Share", hint: "Exclusive time in shares of the time of the ranks' threads", isNumber: true,
       cell: (category) => category.topology === "state" ? <><Bar share={category.excl / whole} />{percent(category.excl / whole)}</> : "", by: (category) => category.topology === "state" ? category.excl : -1,
     },
     { id: "incl", title: "Inclusive", hint: "Time in it and all within it", isNumber: true, cell: (category) => time(category, category.incl), by: (category) => category.incl },

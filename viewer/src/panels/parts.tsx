@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { address, question, type Value } from "../api";
 import { duration, instant, thin } from "../axis";
 import { css } from "../color";
-import { meta, MOST_NAME, rested, restedSpan, timelineCount, subject } from "../state";
+import { meta, MOST_NAME, rested, restedSpan, timelineCount, subject, unavailable } from "../state";
 import { colors } from "../timeline/stage";
 import { short } from "../timeline/Tooltip";
 import type { Shown } from "./answer";
@@ -127,7 +127,7 @@ export function Panel<T>({ head, shown, children }: PanelProps<T>) {
     <div class="panel">
       <div class="panel-head">{head}</div>
       {shown.error !== "" ? <p class="wrong" role="alert">{short(shown.error, 600)}</p>
-        : shown.value === null ? <p class="faint">{shown.isOld ? "Reading…" : "Nothing here."}</p>
+        : shown.value === null ? <p class="faint">{unavailable.value !== "" ? `The trace cannot be shown: ${unavailable.value}.` : shown.isOld ? "Reading…" : "Nothing here."}</p>
         : children(shown.value)}
     </div>
   );

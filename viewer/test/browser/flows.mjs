@@ -1,9 +1,9 @@
 // What readers do: follow links, search, select and compare with the command's own numbers, hide, pin, take away.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { answers, folder, Page, run, test } from "./harness.mjs";
+import { answers, folder, Page, run, serve, test } from "./harness.mjs";
 
 /** "1 234" to 1234. */
 const number = (text) => Number(text.replace(/[^\d.-]/g, ""));
@@ -76,6 +76,21 @@ export function flows(chrome, { address, trace, hostileAddress }) {
       await page.own.locator(".label-name").first().waitFor();
       await page.close();
     }
+  });
+
+  test("a trace that was replaced says so wherever it would be shown", async () => {
+    const file = join(folder, "replaced.slog2");
+    copyFileSync(trace, file);
+    const server = await serve(file);
+    const page = await Page.open(chrome, server.address, "panel=stats");
+    page.allowed.push(/410/);
+    copyFileSync(trace, `${file}.new`);
+    renameSync(`${file}.new`, file);
+    await page.own.reload();
+    await page.true("what happened", () => document.querySelector("#panel")?.textContent?.includes("was replaced by another file"));
+    assert.ok(!(await page.own.locator("#panel").textContent()).includes("Nothing here"));
+    await page.close();
+    server.stop();
   });
 
   test("all pinned timelines are seen, with others below them", async () => {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::answer::{Answer, VIEW_VERSION};
+use super::statistics::shared_threads;
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::trace::TopologyName;
@@ -40,7 +41,7 @@ impl Viewer<'_> {
             drawables: self.trace().drawables(),
             bytes: self.file_bytes(),
             lines: self.trace().lines().len(),
-            threads: self.trace().lanes(),
+            threads: shared_threads(&self.trace().rank_threads(), 0..self.trace().lanes()),
             maps: maps.collect(),
             categories: kinds.collect(),
             lost: self.lost(),
@@ -84,6 +85,7 @@ pub(super) struct MetaAnswer<'m> {
     drawables: Option<u64>,
     bytes: u64,
     lines: usize,
+    /// Threads whose time shares are of ([`shared_threads`]).
     threads: usize,
     maps: Vec<LineMapInfo<'m>>,
     categories: Vec<CategoryInfo<'m>>,

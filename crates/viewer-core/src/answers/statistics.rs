@@ -32,6 +32,7 @@ pub(crate) struct StatisticsAnswer {
     pub(crate) categories: Vec<CategoryNumbers>,
     pub(crate) timelines: TimelineNumbers,
     span: f64,
+    /// Threads whose time shares are of ([`shared_threads`]).
     threads: usize,
     drawables: u64,
 }
@@ -252,11 +253,14 @@ impl Viewer<'_> {
                 threads,
             },
             span: found.span(),
-            threads: found
-                .rows
-                .iter()
-                .filter(|timeline| is_shown(timeline.rank))
-                .count(),
+            threads: shared_threads(
+                &trace.rank_threads(),
+                found
+                    .rows
+                    .iter()
+                    .filter(|timeline| is_shown(timeline.rank))
+                    .map(|timeline| usize::try_from(timeline.thread).unwrap_or(usize::MAX)),
+            ),
             drawables: found.drawables,
         })
     }
@@ -385,6 +389,17 @@ impl Viewer<'_> {
         };
         Answer::json(&sizes, gathered.exact)
     }
+}
+
+/// Of these lanes the number that shares are shares of: threads of ranks. Time that servers and devices spend is no time of the program, and lanes of
+/// theirs would make all shares small. Where there are no others, it is theirs.
+pub(super) fn shared_threads(is_rank: &[bool], lanes: impl Iterator<Item = usize>) -> usize {
+    let (mut ranks, mut all) = (0, 0);
+    for lane in lanes {
+        all += 1;
+        ranks += usize::from(is_rank.get(lane) == Some(&true));
+    }
+    if ranks > 0 { ranks } else { all }
 }
 
 /// Number of arrows, those in previews among them.

@@ -14,6 +14,7 @@ use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::covers_time;
 use crate::timelines::layout::TimelineLayout;
+use crate::trace::class::ActivityClass;
 use crate::trace::scan::{DrawableSink, ReadBudget, StatePreview, scan_parallel};
 use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
 use crate::trace::{OpenTrace, TraceItem};
@@ -132,7 +133,10 @@ impl WindowCollector<'_, '_, '_, '_> {
         };
         let is_wanted = match self.request.arrows {
             ArrowSelection::None => false,
-            ArrowSelection::Worst | ArrowSelection::All => true,
+            ArrowSelection::Worst => {
+                self.trace.kinds()[item.kind as usize].class != ActivityClass::Disk
+            }
+            ArrowSelection::All => true,
             ArrowSelection::One(reference) => reference.names(self.trace, item),
             ArrowSelection::Of { lane, from, to } => {
                 is_at(item.line, item.start, lane, from, to)

@@ -43,7 +43,7 @@ pub enum ArrowSelection {
     /// None.
     #[default]
     None,
-    /// The arrows that take longest.
+    /// The messages that take longest. Arrows from calls to operations below MPI are too many: those of a selected call are shown.
     Worst,
     /// All, or bundles of those that go the same way.
     All,

@@ -372,7 +372,11 @@ impl<'t> LayoutPlan<'t> {
             let left = (from..to).filter(|&leaf| self.wanted[leaf as usize]);
             let leaves: Vec<u32> = left.collect();
             let open = node.inner.is_some_and(|inner| {
-                let is_shut = self.spec.fold == Some(node.depth) || names(&self.spec.shut, inner);
+                let is_folded = match self.spec.fold {
+                    Some(depth) => depth == node.depth,
+                    None => node.is_server && self.spec.only.is_empty(),
+                };
+                let is_shut = is_folded || names(&self.spec.shut, inner);
                 !is_shut || names(&self.spec.open, inner)
             });
             let behind = if open { at + 1 } else { node.end as usize };

@@ -8,7 +8,7 @@
 //! | `only:FILTER` | these leaves, as [`TimelineSelection`] has it: `0-63,!5,server*` |
 //! | `hide:KEYS` | not these |
 //! | `pin:KEYS` | these on top, in this order |
-//! | `fold:LEVEL` | inner nodes of this level are one timeline each; 0 is the top |
+//! | `fold:LEVEL` | inner nodes of this level are one timeline each; 0 is the top. Without it (and without `only`), the lanes of each server or device are one |
 //! | `shut:KEYS`, `open:KEYS` | these inner nodes, whatever the level says |
 //! | `sort:WHAT` | by `label`, `busy`, `end`, `first` or `kind:N`, with `-` before it the largest first |
 //! | `order:KEYS` | these first, in this order |

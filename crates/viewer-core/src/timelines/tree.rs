@@ -29,6 +29,8 @@ pub struct LabelNode {
     pub leaves: [u32; 2],
     /// Number among the inner nodes; `None` for leaves.
     pub inner: Option<u32>,
+    /// Whether all in it are lanes of one server or device, which say little one by one.
+    pub is_server: bool,
 }
 
 /// The tree of a line map.
@@ -101,6 +103,7 @@ impl LabelTree {
             ..LabelTree::default()
         };
         tree.add(&paths, 0, None, String::new());
+        tree.mark_servers(trace);
         tree.leaf_of = vec![0; trace.lines().len()];
         for (leaf, lines) in (0u32..).zip(&tree.lines) {
             lines
@@ -108,6 +111,19 @@ impl LabelTree {
                 .for_each(|&line| tree.leaf_of[line as usize] = leaf);
         }
         tree
+    }
+
+    fn mark_servers(&mut self, trace: &OpenTrace<'_>) {
+        for node in &mut self.nodes {
+            let leaves = node.leaves[0] as usize..node.leaves[1] as usize;
+            let mut actors = self.lines[leaves]
+                .iter()
+                .flatten()
+                .map(|&line| lane_of(&trace.lines()[line as usize].line).actor);
+            let first = actors.next();
+            let is_below = first.is_some_and(|actor| !matches!(actor, Actor::Rank(_)));
+            node.is_server = is_below && actors.all(|actor| Some(actor) == first);
+        }
     }
 
     /// Adds the nodes for these paths, of which the first `level` parts are the same.
@@ -147,6 +163,7 @@ impl LabelTree {
                 end: at + 1,
                 leaves: [leaf, leaf + 1],
                 inner: None,
+                is_server: false,
             });
             if is_leaf {
                 self.leaves.push(at);

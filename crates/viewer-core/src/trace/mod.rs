@@ -9,7 +9,7 @@ use trace_formats::slog2::{
     Category, Color, Depth, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
     PlainDrawable, Primitive, Slog2Error, Slog2Layout, Slog2Reader, TimeBBox, Topology, Visit,
 };
-use trace_model::{InfoValue, Line, info_values, message};
+use trace_model::{Actor, InfoValue, Line, info_values, lane_of, message};
 
 use crate::base::color::Rgb;
 use crate::base::text::visible;
@@ -226,6 +226,17 @@ impl<'a> OpenTrace<'a> {
     pub fn lanes(&self) -> usize {
         let last = self.lines.iter().map(|line| line.lane).max();
         last.map_or(0, |lane| lane as usize + 1)
+    }
+
+    /// By lane whether it is a thread of a rank, and none of a server, of a device, or of transfers beside a thread.
+    pub fn rank_threads(&self) -> Vec<bool> {
+        let mut are_threads = vec![false; self.lanes()];
+        for line in &self.lines {
+            let lane = lane_of(&line.line);
+            are_threads[line.lane as usize] |=
+                matches!(lane.actor, Actor::Rank(_)) && lane.lane == 0;
+        }
+        are_threads
     }
 
     /// The number of the line of this id.

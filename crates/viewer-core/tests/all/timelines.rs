@@ -4,6 +4,7 @@ use crate::common::categories;
 use serde_json::{Value, json};
 use std::io::Cursor;
 use trace_formats::slog2::{LineIdMap, NewDrawable, Topology, TreeBuilder, TreeOptions, Vertex};
+use trace_model::{Category, Color, InfoWriter};
 use viewer_core::{AnswerLimits, Viewer};
 
 /// Ranks 0 to 3, rank 1 with two threads, on two nodes. Lines 10 and 11 are those of ranks 0 and 1 in another communicator. Rank
@@ -190,4 +191,104 @@ fn groups() {
     assert_eq!(depths, [0, 1]);
     // In the view by communicator they are on different timelines.
     assert!(picture("map:1").numbers(24).iter().all(|&depth| depth == 0));
+}
+
+/// Two ranks, a server with two lanes and a data server; a message, and an arrow from a call to an operation.
+fn with_servers() -> Vec<u8> {
+    let lines = [
+        // Line, layer, number, thread, lane.
+        (0, 0, 0, 0, 0),
+        (1, 0, 1, 0, 0),
+        (2, 1, 0, 1, 0),
+        (3, 1, 0, 1, 1),
+        (4, 2, 0, 1, 0),
+    ];
+    let mut processes = LineIdMap::new("Process-Thread View", &["world_rank", "thread"]);
+    let mut layers = LineIdMap::new(
+        "I/O View (layers: 0 ranks, 1 servers, 2 data servers, 3 devices)",
+        &["layer", "number", "layer_thread", "lane"],
+    );
+    for (line, layer, number, thread, lane) in lines {
+        processes.push(line, &[line, 0]);
+        layers.push(line, &[layer, number, thread, lane]);
+    }
+    let mut categories = categories();
+    categories[6] = Category {
+        index: 6,
+        ..Category::message()
+    };
+    let name = "triggers pwrite".into();
+    categories.push(Category::new(8, name, Topology::Arrow, Color::PINK));
+    let at = |time: f64, line: i32| Vertex { time, line };
+    let mut info = InfoWriter::default();
+    info.int(1).int(100);
+    let drawables = [
+        (Topology::State, 0, [at(0.0, 0), at(4.0, 0)], &[][..]),
+        (Topology::State, 0, [at(0.0, 1), at(2.0, 1)], &[]),
+        (Topology::State, 1, [at(1.0, 2), at(3.0, 2)], &[]),
+        (Topology::Arrow, 6, [at(0.5, 0), at(1.0, 1)], info.bytes()),
+        (Topology::Arrow, 8, [at(0.5, 0), at(1.0, 2)], &[]),
+        (Topology::Arrow, 8, [at(0.5, 0), at(1.5, 3)], &[]),
+        (Topology::Arrow, 8, [at(0.5, 0), at(1.5, 4)], &[]),
+    ];
+    let mut drawables = Vec::from(drawables);
+    drawables.sort_by(|a, b| a.2[1].time.total_cmp(&b.2[1].time));
+    let mut builder = TreeBuilder::new(Cursor::new(Vec::new()), TreeOptions::default()).unwrap();
+    for (topology, category, vertices, info) in &drawables {
+        let drawable = NewDrawable {
+            topology: *topology,
+            category: *category,
+            info,
+            vertices,
+        };
+        builder.add(&drawable).unwrap();
+    }
+    let tree = builder.close().unwrap();
+    let (out, _) = tree.finish(&categories, &[processes, layers]).unwrap();
+    out.into_inner()
+}
+
+#[test]
+fn lanes_of_a_server_are_one_timeline_until_it_is_opened() {
+    let file = with_servers();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
+    let labels = |spec: &str| rows(&viewer, spec)["label"].clone();
+    let opened = json!([
+        "rank 0",
+        "rank 1",
+        "server 0",
+        "thread 1",
+        "thread 1 lane 1",
+        "data server 0"
+    ]);
+    let shut = json!(["rank 0", "rank 1", "server 0", "data server 0"]);
+    assert_eq!(labels(""), shut);
+    assert_eq!(labels("open:n0"), opened);
+    assert_eq!(labels("fold:9"), opened);
+    // Who names lanes gets them.
+    assert_eq!(
+        labels("only:*lane*"),
+        json!(["server 0", "thread 1 lane 1"])
+    );
+    assert_eq!(
+        labels("sort:-label"),
+        json!(["data server 0", "server 0", "rank 1", "rank 0"])
+    );
+    let refused = viewer.answer("timelines?timelines=only:rank 9", &|| false);
+    assert_eq!(refused.unwrap_err().status, 400);
+}
+
+/// The server is busy for 2 of 4 s: shares are of the time of the two ranks, not of five lanes.
+#[test]
+fn shares_are_of_the_ranks_time() {
+    let file = with_servers();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
+    let ask = |question: &str| -> Value {
+        serde_json::from_slice(&viewer.answer(question, &|| false).unwrap().body).unwrap()
+    };
+    assert_eq!(ask("meta")["threads"], 2);
+    assert_eq!(ask("stats")["threads"], 2);
+    assert_eq!(ask("stats?y0=0&y1=1")["threads"], 1);
+    // Of servers alone it is their own.
+    assert_eq!(ask("stats?timelines=only:server*")["threads"], 1);
 }
