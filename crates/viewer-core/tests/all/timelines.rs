@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::io::Cursor;
 use trace_formats::slog2::{LineIdMap, NewDrawable, Topology, TreeBuilder, TreeOptions, Vertex};
 use trace_model::{Category, Color, InfoWriter};
+use viewer_core::picture::frame::DecodedFrame;
 use viewer_core::{AnswerLimits, Viewer};
 
 /// Ranks 0 to 3, rank 1 with two threads, on two nodes. Lines 10 and 11 are those of ranks 0 and 1 in another communicator. Rank
@@ -209,7 +210,7 @@ fn with_servers() -> Vec<u8> {
         &["layer", "number", "layer_thread", "lane"],
     );
     for (line, layer, number, thread, lane) in lines {
-        processes.push(line, &[line, 0]);
+        processes.push(line, &[line, thread]);
         layers.push(line, &[layer, number, thread, lane]);
     }
     let mut categories = categories();
@@ -218,7 +219,9 @@ fn with_servers() -> Vec<u8> {
         ..Category::message()
     };
     let name = "triggers pwrite".into();
-    categories.push(Category::new(8, name, Topology::Arrow, Color::PINK));
+    let mut triggers = Category::new(8, name, Topology::Arrow, Color::PINK);
+    triggers.set_info_format(b"CallID=%d");
+    categories.push(triggers);
     let at = |time: f64, line: i32| Vertex { time, line };
     let mut info = InfoWriter::default();
     info.int(1).int(100);
@@ -227,9 +230,9 @@ fn with_servers() -> Vec<u8> {
         (Topology::State, 0, [at(0.0, 1), at(2.0, 1)], &[]),
         (Topology::State, 1, [at(1.0, 2), at(3.0, 2)], &[]),
         (Topology::Arrow, 6, [at(0.5, 0), at(1.0, 1)], info.bytes()),
-        (Topology::Arrow, 8, [at(0.5, 0), at(1.0, 2)], &[]),
-        (Topology::Arrow, 8, [at(0.5, 0), at(1.5, 3)], &[]),
-        (Topology::Arrow, 8, [at(0.5, 0), at(1.5, 4)], &[]),
+        (Topology::Arrow, 8, [at(0.5, 0), at(1.0, 2)], &[0, 0, 0, 1]),
+        (Topology::Arrow, 8, [at(0.5, 0), at(1.5, 3)], &[0, 0, 0, 1]),
+        (Topology::Arrow, 8, [at(0.5, 0), at(1.5, 4)], &[0, 0, 0, 1]),
     ];
     let mut drawables = Vec::from(drawables);
     drawables.sort_by(|a, b| a.2[1].time.total_cmp(&b.2[1].time));
@@ -259,9 +262,9 @@ fn lanes_of_a_server_are_one_timeline_until_it_is_opened() {
         "server 0",
         "thread 1",
         "thread 1 lane 1",
-        "data server 0"
+        "data server 0 thread 1"
     ]);
-    let shut = json!(["rank 0", "rank 1", "server 0", "data server 0"]);
+    let shut = json!(["rank 0", "rank 1", "server 0", "data server 0 thread 1"]);
     assert_eq!(labels(""), shut);
     assert_eq!(labels("open:n0"), opened);
     assert_eq!(labels("fold:9"), opened);
@@ -272,7 +275,7 @@ fn lanes_of_a_server_are_one_timeline_until_it_is_opened() {
     );
     assert_eq!(
         labels("sort:-label"),
-        json!(["data server 0", "server 0", "rank 1", "rank 0"])
+        json!(["data server 0 thread 1", "server 0", "rank 1", "rank 0"])
     );
     let refused = viewer.answer("timelines?timelines=only:rank 9", &|| false);
     assert_eq!(refused.unwrap_err().status, 400);
@@ -291,4 +294,22 @@ fn shares_are_of_the_ranks_time() {
     assert_eq!(ask("stats?y0=0&y1=1")["threads"], 1);
     // Of servers alone it is their own.
     assert_eq!(ask("stats?timelines=only:server*")["threads"], 1);
+}
+
+/// Arrows to operations are drawn for a selected call, and with all.
+#[test]
+fn arrows_to_operations_come_on_demand() {
+    let file = with_servers();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
+    let arrows = |which: &str| {
+        let question = format!("picture?w=80&arrows={which}");
+        let answer = viewer.answer(&question, &|| false).unwrap();
+        DecodedFrame::read(&answer.body).unwrap().reals(40).len()
+    };
+    let at = viewer
+        .answer("at?timeline=0&t=2&dt=0.1", &|| false)
+        .unwrap();
+    let call: Value = serde_json::from_slice(&at.body).unwrap();
+    let call = format!("sel:{}", call["ref"].as_str().unwrap());
+    assert_eq!(["none", "worst", &call, "all"].map(arrows), [0, 1, 4, 4]);
 }
