@@ -166,6 +166,14 @@ export async function selectRef(ref: string, adds = false): Promise<void> {
   select(await getDetail("ref", { ref }), adds);
 }
 
+/** Back along a wait: to what the rank that the selected call waited for was doing meanwhile, which may be a wait itself; else to its call. */
+export async function toCause(): Promise<void> {
+  const from = current();
+  if (!from) return say("nothing is selected");
+  if (!from.wait) return say("this waited for nobody, as far as the trace tells");
+  await selectRef(from.wait.doing?.ref ?? from.wait.call);
+}
+
 /** The extent of the selected range, else of the selected drawables: in time, and in timelines where it has some. */
 function selection(): { t0: number; t1: number; y0: number | null; y1: number | null } | null {
   const { range } = view.peek();

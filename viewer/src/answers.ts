@@ -131,7 +131,11 @@ to: ArrowEnd | null,
 /**
  * Whether an arrow ends before it begins.
  */
-backward: boolean, };
+backward: boolean, 
+/**
+ * How long the call waited for another rank. In lists it is not looked for.
+ */
+wait: CallWait | null, };
 
 /**
  * A state around another one.
@@ -166,6 +170,48 @@ t: number,
  * Label of the line.
  */
 label: string, };
+
+/**
+ * The wait of a call.
+ */
+export type CallWait = { 
+/**
+ * Seconds from the beginning of the call.
+ */
+seconds: number, 
+/**
+ * Timeline of the rank that was waited for, or -1 if it is on none.
+ */
+timeline: number, 
+/**
+ * Label of its line.
+ */
+label: string, 
+/**
+ * Reference of its call that ended the wait.
+ */
+call: string, 
+/**
+ * What it did in the middle of the wait.
+ */
+doing: WaitCause | null, };
+
+/**
+ * The innermost state of the rank that was waited for.
+ */
+export type WaitCause = { 
+/**
+ * Reference of the state, as URLs hold it.
+ */
+ref: string, 
+/**
+ * Name of its kind.
+ */
+name: string, 
+/**
+ * Class of its kind.
+ */
+class: string, };
 
 export type FollowAnswer = { arrows: Array<DrawableDetail>, total: number, partner: DrawableDetail | null, };
 

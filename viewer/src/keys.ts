@@ -66,6 +66,7 @@ export const ACTIONS: readonly Action[] = [
   action("previous", "Selection", "Previous state on the timeline", [","], () => void act.nextOnTimeline(-1)),
   action("next", "Selection", "Next state on the timeline", ["."], () => void act.nextOnTimeline(1)),
   action("sender", "Selection", "Along the arrow to the sender; from a collective call to the rank that came last", ["["], () => void act.follow(-1)),
+  action("cause", "Selection", "Back along the wait: what the rank that was waited for did meanwhile", ["b"], () => void act.toCause()),
   action("receiver", "Selection", "Along the arrow to the receiver", ["]"], () => void act.follow(1)),
   action("hide-kind", "Selection", "Hide the category of the selection", ["h"], act.hideCurrent),
   action("show-all", "Selection", "Show all categories", [], () => change({ hide: [] })),

@@ -1,12 +1,12 @@
 // All that is known of what is selected, and the ways from there: along its arrows, to what it is inside, to its call.
 
-import { follow, nextOnTimeline, pinSelection, select, selectRef, zoomToSelection } from "../actions";
+import { follow, nextOnTimeline, pinSelection, select, selectRef, toCause, zoomToSelection } from "../actions";
 import { question } from "../api";
 import type { DrawableDetail, FollowAnswer } from "../answers";
 import { bytes, duration, instant } from "../axis";
 import { change, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
-import { itself, labelOf, nameOf } from "../words";
+import { itself, labelOf, nameOf, waitOf } from "../words";
 import { useAnswer } from "./answer";
 import { lookFor } from "./Hits";
 import { count, KindName } from "./parts";
@@ -24,7 +24,7 @@ export function Details() {
     return <section class="details" aria-label="Details"><h2>Details</h2><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
   }
   const isCollective = one.class === "collective";
-  const alone = itself(one);
+  const [alone, wait] = [itself(one), waitOf(one)];
   const facts: [string, string][] = [
     ["timeline", one.timeline < 0 ? `${one.label} (not shown)` : labelOf(one)],
     ...(one.topology === "event" ? [] : [["duration", duration(one.t1 - one.t0)] as [string, string]]),
@@ -40,6 +40,9 @@ export function Details() {
       <h2><KindName kind={one.kind} /></h2>
       {all.length > 1 ? <p class="faint">{all.length} selected, the last is shown. Together {duration(all.reduce((sum, { t0, t1 }) => sum + t1 - t0, 0))}.</p> : null}
       {one.backward ? <p class="alarm">Arrives before it was sent: the clocks differ.</p> : null}
+      {wait === null ? null : (
+        <p class="waits">{short(wait, 300)}. <button type="button" class="link" title="Back along the wait (B)" onClick={() => void toCause()}>why?</button></p>
+      )}
       <dl>
         {facts.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{short(text, 200)}</dd></div>)}
         {info.map(([name, text], nth) => <div key={`info${nth}`}><dt>{short(name, 60)}</dt><dd>{short(text, 2000)}</dd></div>)}

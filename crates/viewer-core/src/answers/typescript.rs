@@ -18,6 +18,7 @@ use super::statistics::{
 };
 use super::timelines::TimelinesAnswer;
 use super::traces::{TraceName, TracesAnswer};
+use crate::details::wait::{CallWait, WaitCause};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
 use crate::findings::summary::{FindingItem, FindingTarget, TimeShare, TraceFinding, TraceSummary};
 use crate::picture::frame::{HEADER_BYTES, MAGIC, arrow_flag, flag, section};
@@ -60,6 +61,8 @@ fn typescript() -> String {
     add::<DrawableDetail>(&mut text, &config);
     add::<EnclosingState>(&mut text, &config);
     add::<ArrowEnd>(&mut text, &config);
+    add::<CallWait>(&mut text, &config);
+    add::<WaitCause>(&mut text, &config);
     add::<FollowAnswer>(&mut text, &config);
     add::<CallAnswer>(&mut text, &config);
     add::<StatisticsAnswer>(&mut text, &config);

@@ -1,10 +1,14 @@
 //! Details of single drawables: the one under the cursor, the one beside it, the arrows of one and what they lead to,
 //! and all that a call caused.
 
+pub mod wait;
+
 use serde::Serialize;
 use std::collections::HashMap;
 use trace_formats::slog2::{TimeBBox, Topology};
 use trace_model::{InfoValue, info_values};
+
+use wait::CallWait;
 
 use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
@@ -65,6 +69,8 @@ pub struct DrawableDetail {
     pub to: Option<ArrowEnd>,
     /// Whether an arrow ends before it begins.
     pub backward: bool,
+    /// How long the call waited for another rank. In lists it is not looked for.
+    pub wait: Option<CallWait>,
 }
 
 /// A state around another one.
@@ -135,7 +141,10 @@ impl<'a> DetailFinder<'_, 'a> {
     /// The file is damaged.
     pub fn detail(&self, item: &TraceItem<'a>) -> Result<DrawableDetail, ApiError> {
         let reference = refer(self.trace, self.budget, item)?;
-        self.detail_of(item, reference)
+        Ok(DrawableDetail {
+            wait: self.wait(item)?,
+            ..self.detail_of(item, reference)?
+        })
     }
 
     /// Details of several drawables. Those that differ only in the number of their reference must all be among them, so that none is looked for.
@@ -226,6 +235,7 @@ impl<'a> DetailFinder<'_, 'a> {
                 label: self.label(item.to_line),
             }),
             backward: is_arrow && item.end < item.start,
+            wait: None,
         })
     }
 

@@ -488,3 +488,61 @@ fn what_is_too_large_is_summed_up_exactly_once_somebody_has_read_it() {
         summary(&file, AnswerLimits::default())["cards"]
     );
 }
+
+/// What each call of the late rank's run waits for, by its details: 2 s in each barrier for the last two, and 1.9 s of rank 6 for the send of
+/// rank 5, which was computing.
+#[test]
+fn details_say_how_long_a_call_waited_and_for_whom() {
+    let file = late_rank();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    let ask = |question: &str| -> Value {
+        let answer = viewer.answer(question, &|| false).unwrap();
+        serde_json::from_slice(&answer.body).unwrap()
+    };
+    let all = ask("events?limit=5000&q=is:state");
+    let (mut in_barriers, mut in_receives) = (Vec::new(), Vec::new());
+    for reference in all["ref"].as_array().unwrap() {
+        let call = ask(&format!("ref?ref={}", reference.as_str().unwrap()));
+        let wait = &call["wait"];
+        let step = (call["t0"].as_f64().unwrap() / 10.0).floor() * 10.0;
+        match (text(&call["name"]), wait.is_null()) {
+            (_, true) => continue,
+            ("MPI_Barrier", _) => {
+                in_barriers.push(wait["seconds"].as_f64().unwrap());
+                assert!(
+                    ["rank 5", "rank 6"].contains(&text(&wait["label"])),
+                    "{call}"
+                );
+            }
+            ("MPI_Recv", _) => {
+                in_receives.push(wait["seconds"].as_f64().unwrap());
+                assert_eq!(
+                    (text(&call["label"]), text(&wait["label"])),
+                    ("rank 6", "rank 5")
+                );
+                assert_eq!(wait["doing"], Value::Null, "{call}");
+                let send = ask(&format!("ref?ref={}", text(&wait["call"])));
+                assert_eq!(
+                    (text(&send["name"]), &send["t0"]),
+                    ("MPI_Send", &(step + 4.0).into())
+                );
+            }
+            _ => panic!("{call}"),
+        }
+    }
+    assert_eq!((in_barriers.len(), in_receives.len()), (120, 20));
+    assert!(in_barriers.iter().all(|wait| (wait - 2.0).abs() < 1e-9));
+    assert!(in_receives.iter().all(|wait| (wait - 1.9).abs() < 1e-9));
+    // A list has none.
+    let follow = ask(&format!(
+        "follow?ref={}&dir=1",
+        all["ref"][0].as_str().unwrap()
+    ));
+    assert!(
+        follow["arrows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|arrow| arrow["wait"].is_null())
+    );
+}

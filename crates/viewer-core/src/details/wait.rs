@@ -1,0 +1,132 @@
+//! How long a call waited for another rank, for which one, and what that did meanwhile.
+//!
+//! The same two waits as in the report (`analysis`): a receive, or a wait for one, until the call begins that sends its message (late
+//! sender), and a collective call that nobody leaves before all have come, until the last one comes. Of a call that waits for several
+//! messages the one that was sent last counts.
+
+use serde::Serialize;
+use trace_formats::slog2::{TimeBBox, Topology};
+
+use super::DetailFinder;
+use crate::base::error::ApiError;
+use crate::trace::TraceItem;
+use crate::trace::class::ActivityClass;
+use crate::trace::collective::is_same_collective;
+use crate::trace::nearby::{collect, refer, running};
+
+/// The divisor of the read budget: this is one fact of several about a call.
+const PART_OF_BUDGET: u64 = 8;
+
+/// The wait of a call.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CallWait {
+    /// Seconds from the beginning of the call.
+    pub seconds: f64,
+    /// Timeline of the rank that was waited for, or -1 if it is on none.
+    pub timeline: i64,
+    /// Label of its line.
+    pub label: String,
+    /// Reference of its call that ended the wait.
+    pub call: String,
+    /// What it did in the middle of the wait.
+    pub doing: Option<WaitCause>,
+}
+
+/// The innermost state of the rank that was waited for.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WaitCause {
+    /// Reference of the state, as URLs hold it.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// Name of its kind.
+    pub name: String,
+    /// Class of its kind.
+    pub class: &'static str,
+}
+
+impl<'a> DetailFinder<'_, 'a> {
+    /// The wait of a call; `None` if it did not wait, or if finding out would take too much reading.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub(super) fn wait(&self, item: &TraceItem<'a>) -> Result<Option<CallWait>, ApiError> {
+        let class = self.trace.kinds()[item.kind as usize].class;
+        let may_wait = match class {
+            ActivityClass::P2p | ActivityClass::Wait | ActivityClass::Collective => {
+                item.topology == Topology::State && item.start < item.end
+            }
+            _ => false,
+        };
+        let awaited = match may_wait {
+            true => self.awaited(item)?,
+            false => None,
+        };
+        let Some(call) = awaited.filter(|call| call.start > item.start) else {
+            return Ok(None);
+        };
+        let seconds = call.start.min(item.end) - item.start;
+        let middle = item.start + seconds / 2.0;
+        let lane = |line: u32| self.trace.lines()[line as usize].lane;
+        let beside = |line: u32| lane(line) == lane(call.line);
+        let states = running(self.trace, self.budget(middle, middle), &beside)?;
+        let doing = states.iter().rev().find(|state| state.end > middle);
+        let doing = doing.map(|state| {
+            let kind = &self.trace.kinds()[state.kind as usize];
+            Ok::<_, ApiError>(WaitCause {
+                reference: refer(self.trace, self.budget, state)?.to_string(),
+                name: kind.name.clone(),
+                class: kind.class.name(),
+            })
+        });
+        Ok(Some(CallWait {
+            seconds,
+            timeline: self.timeline(call.line),
+            label: self.label(call.line),
+            call: refer(self.trace, self.budget, &call)?.to_string(),
+            doing: doing.transpose()?,
+        }))
+    }
+
+    /// The call of another rank that a call may have waited for.
+    fn awaited(&self, item: &TraceItem<'a>) -> Result<Option<TraceItem<'a>>, ApiError> {
+        let time = TimeBBox {
+            earliest: item.start,
+            latest: item.end,
+        };
+        let mut budget = self.budget(item.start, item.end);
+        budget.bytes /= PART_OF_BUDGET;
+        let wanted = |other: &TraceItem<'a>| {
+            let arrives = || {
+                self.trace.kinds()[other.kind as usize].class == ActivityClass::Message
+                    && self.is_beside(other.to_line, item.line)
+                    && (item.start..=item.end).contains(&other.end)
+            };
+            match other.topology {
+                Topology::Arrow => arrives(),
+                _ => is_same_collective(self.trace, item.kind, item.line, time, other),
+            }
+        };
+        let (found, scanned) = collect(self.trace, budget, &wanted)?;
+        if !scanned.exact {
+            return Ok(None);
+        }
+        let (messages, calls): (Vec<_>, Vec<_>) = found
+            .into_iter()
+            .partition(|other| other.topology == Topology::Arrow);
+        let later = |a: &TraceItem<'_>, b: &TraceItem<'_>| a.start.total_cmp(&b.start);
+        let Some(message) = messages.into_iter().max_by(later) else {
+            return Ok(calls.into_iter().max_by(later));
+        };
+        let beside = |line: u32| self.is_beside(line, message.line);
+        let at = self.budget(message.start, message.start);
+        let states = running(self.trace, at, &beside)?;
+        let is_call = |state: &&TraceItem<'a>| {
+            let class = self.trace.kinds()[state.kind as usize].class;
+            state.end >= message.start
+                && !matches!(class, ActivityClass::User | ActivityClass::Disk)
+        };
+        Ok(states.into_iter().rev().find(|state| is_call(&state)))
+    }
+}
