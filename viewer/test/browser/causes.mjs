@@ -46,6 +46,25 @@ export function causes(chrome, { address, lateAddress }) {
     await page.close();
   });
 
+  test("a call says for whom it waited and what that one did; B goes there, and says so where nobody was waited for", async () => {
+    const page = await Page.open(chrome, lateAddress);
+    await finding(page, "waits", "MPI_Recv: rank 1 waits for rank 3");
+    const { sel: [receive] } = await page.until((view) => view.sel.length === 1, "the receive");
+    await page.true("the wait", () => document.querySelector(".details .waits")?.textContent?.includes("for rank 3, which was computing in assemble"));
+    assert.match(await page.own.locator(".details .waits").textContent(), /^waiting 10\.0\d*\sms of 12\.0\d*\sms /u);
+    await page.own.locator("#timeline").focus();
+    await page.press("b");
+    const { sel: [cause] } = await page.until((view) => view.sel.length === 1 && view.sel[0] !== receive, "the cause");
+    const found = await page.ask(`ref?ref=${encodeURIComponent(cause)}`);
+    assert.deepEqual([found.name, found.label, found.wait], ["assemble", "rank 3", null]);
+    assert.equal(await page.own.locator(".details .waits").count(), 0);
+    await page.press("b");
+    await page.true("that it waited for nobody", () => document.body.textContent.includes("waited for nobody"));
+    await page.own.goBack();
+    await page.until((view) => view.sel[0] === receive, "the receive again");
+    await page.close();
+  });
+
   test("three clicks: from the I/O finding to the disk operations of a call", async () => {
     const page = await Page.open(chrome, address);
     await finding(page, "io", "and the disk operations below");
