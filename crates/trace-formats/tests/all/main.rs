@@ -2,11 +2,13 @@
 
 mod allocator;
 mod alog;
+mod chrome;
 mod clog1;
 mod clog2;
 mod dumpi;
 mod legacy;
 mod mpe1;
 mod paje;
+mod perfetto;
 mod slog1;
 mod slog2;
