@@ -43,6 +43,8 @@ use trace_model::Losses;
   mpitrace convert dumpi-0000.txt dumpi-0000.bin  as ascii2dumpi tried
   mpitrace convert libtrace.*.blocks run.clog2
   mpitrace convert run.slog2 run.trace            for ViTE and pajeng
+  mpitrace convert run.slog2 run.pftrace          for ui.perfetto.dev
+  mpitrace convert run.slog2 run.json             for Chrome, small traces
   mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
 pub struct Arguments {
     /// The files of the trace, then the file to write; - is stdin or stdout

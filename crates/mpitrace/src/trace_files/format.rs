@@ -27,6 +27,10 @@ pub enum Format {
     Slog1,
     /// Text of containers, states and links, for ViTE and pajeng (.trace, .paje)
     Paje,
+    /// Slices, flows and counters, for ui.perfetto.dev (.pftrace); written only
+    Perfetto,
+    /// The same as JSON, for small traces and other viewers (.json); written only
+    Chrome,
 }
 
 impl Format {
@@ -64,15 +68,40 @@ impl Format {
     pub fn known(input: &[u8], path: &Path) -> Result<Self, Failure> {
         Format::of(input).ok_or_else(|| {
             let name = shown(path).display();
-            let names: Vec<String> = Format::value_variants()
-                .iter()
-                .map(|format| format.to_string())
-                .collect();
+            if trace_formats::perfetto::recognises(input) {
+                return Failure::Data(Format::Perfetto.refusal(path));
+            }
+            if trace_formats::chrome::recognises(input) {
+                return Failure::Data(Format::Chrome.refusal(path));
+            }
+            let formats = Format::value_variants().iter();
+            let read = formats.filter(|format| !format.is_written_only());
+            let names: Vec<String> = read.map(|format| format.to_string()).collect();
             Failure::Data(format!(
                 "{name}: byte 0: of no known format; expected one of {}",
                 names.join(", ")
             ))
         })
+    }
+
+    /// Whether traces of this format are written and not read.
+    pub fn is_written_only(self) -> bool {
+        matches!(self, Format::Perfetto | Format::Chrome)
+    }
+
+    /// Why a file of a format that is written only is not read.
+    pub fn refusal(self, path: &Path) -> String {
+        let name = shown(path).display();
+        format!("{name}: a {self} trace, which mpitrace writes and does not read")
+    }
+
+    /// The endings of names by which a file to be written tells its format, separated by commas.
+    pub fn known_endings() -> String {
+        let formats = Format::value_variants().iter();
+        let written = formats.filter(|format| **format != Format::Blocks);
+        let endings = written.flat_map(|format| format.endings());
+        let dotted: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
+        dotted.join(", ")
     }
 
     /// The format that a file name asks for.
@@ -95,6 +124,8 @@ impl Format {
             Format::Clog1 => &["clog"],
             Format::Slog1 => &["slog", "slog1"],
             Format::Paje => &["trace", "paje"],
+            Format::Perfetto => &["pftrace", "perfetto-trace"],
+            Format::Chrome => &["json"],
         }
     }
 }
@@ -120,6 +151,8 @@ impl fmt::Display for Format {
             Format::Clog1 => "CLOG-1",
             Format::Slog1 => "SLOG-1",
             Format::Paje => "Pajé",
+            Format::Perfetto => "Perfetto",
+            Format::Chrome => "Chrome JSON",
         })
     }
 }

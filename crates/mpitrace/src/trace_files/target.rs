@@ -39,8 +39,11 @@ impl Target {
     /// The target of this name: in the format asked for, or else in that of the name's ending.
     pub fn new(path: &Path, to: Option<Format>, tree: &TreeArguments) -> Result<Self, Failure> {
         let Some(format) = to.or_else(|| Format::of_name(path)) else {
-            let message = "its name does not tell its format: use --to";
-            return Err(Failure::Call(format!("{}: {message}", path.display())));
+            return Err(Failure::Call(format!(
+                "{}: its name does not tell its format: use --to, or a name that ends in one of {}",
+                path.display(),
+                Format::known_endings()
+            )));
         };
         let target = Target {
             path: path.to_path_buf(),

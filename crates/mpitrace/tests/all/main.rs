@@ -17,6 +17,7 @@ mod matrix;
 mod mpe1;
 mod overwrite;
 mod paje;
+mod perfetto;
 mod print;
 mod recover;
 mod recover_killed;
