@@ -1,5 +1,6 @@
 //! The command line of `mpitrace print`.
 
+use crate::terminal::table::CellStyle;
 use crate::trace_files::format::Format;
 use std::path::PathBuf;
 
@@ -7,13 +8,16 @@ use std::path::PathBuf;
 ///
 /// The input format is detected from content. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print,
 /// slog_print or pj_dump. An ALOG file is text already: it is checked and copied. A block file (libtrace.*.blocks)
-/// gives one line per record.
+/// gives one line per record. --json and --csv print one row per call from every format; docs/user/rows.md describes
+/// them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace print run.clog2 | less
   mpitrace print -c run.slog2                     only the categories
   mpitrace print -ie -ts 0.5 run.slog2            by end time, the second half
-  mpitrace print -a dumpi-2026.11.20-0000.bin     all sections, not only the calls")]
+  mpitrace print -a dumpi-2026.11.20-0000.bin     all sections, not only the calls
+  mpitrace print --json dumpi-2026.11.20-0000.bin | jq 'select(.function == \"MPI_Send\") | .arguments.count'
+  mpitrace print --csv libtrace.app.0.4711.blocks >calls.csv")]
 pub struct Arguments {
     /// The file to read; - is stdin
     pub file: PathBuf,
@@ -95,6 +99,14 @@ pub struct Arguments {
     /// Accept old field names. They are always accepted; the option exists because pj_dump has it
     #[arg(short, long, hide = true, help_heading = PAJE)]
     pub no_strict: bool,
+    /// Print one JSON object per call and line: rank, thread, call_id, function, start_ns, duration_ns, error and arguments
+    #[arg(long, conflicts_with = "csv", help_heading = ROWS)]
+    pub json: bool,
+    /// Print a CSV table with the same columns; the arguments of a call are one JSON object
+    #[arg(long, help_heading = ROWS)]
+    pub csv: bool,
+    #[command(flatten)]
+    pub cells: CellStyle,
 }
 
 const CLOG2: &str = "CLOG2";
@@ -103,12 +115,26 @@ const DUMPI: &str = "DUMPI";
 const BOTH: &str = "SLOG2 and DUMPI";
 const PAJE: &str = "Pajé";
 const DUMPI_PAJE: &str = "DUMPI and Pajé";
+const ROWS: &str = "One row per call, from every format";
 
 impl Arguments {
-    /// The first option given that means nothing for a format.
+    /// The first option given that means nothing for a format, or for rows of calls.
     pub fn misplaced(&self, format: Format) -> Option<&'static str> {
+        let is_misplaced = |formats: &[Format]| self.has_rows() || !formats.contains(&format);
+        let mut options = self.options().into_iter();
+        let found = options.find(|(given, _, formats)| *given && is_misplaced(formats));
+        found.map(|(_, name, _)| name)
+    }
+
+    /// Whether rows of calls are to be printed in place of a text.
+    pub fn has_rows(&self) -> bool {
+        self.json || self.csv
+    }
+
+    /// The options of texts: whether each is given, its name, and the formats whose text it is about.
+    fn options(&self) -> [(bool, &'static str, &'static [Format]); 24] {
         use Format::{Clog2, Dumpi, Paje, Slog2};
-        let options: [(bool, &'static str, &[Format]); 24] = [
+        [
             (self.java, "--java", &[Clog2]),
             (self.category, "-c", &[Slog2]),
             (self.directory, "-d", &[Slog2]),
@@ -133,11 +159,7 @@ impl Arguments {
             (self.ignore_incomplete_links, "-z", &[Paje]),
             (self.float_precision.is_some(), "-l", &[Paje]),
             (self.no_strict, "-n", &[Paje]),
-        ];
-        let found = options
-            .iter()
-            .find(|(given, _, formats)| *given && !formats.contains(&format));
-        found.map(|(_, name, _)| *name)
+        ]
     }
 }
 

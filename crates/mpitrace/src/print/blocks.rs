@@ -32,6 +32,18 @@ pub fn print(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
+    with_calls(input, arguments, |text| {
+        text.print(out)
+            .map_err(|error| Failure::output("stdout", &error))
+    })
+}
+
+/// Has `put` print what a block file holds, and then says what is damaged in it.
+pub(super) fn with_calls(
+    input: &OpenedInput,
+    arguments: &Arguments,
+    put: impl FnOnce(&BlockFileText<'_, '_, '_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
     let bad = |what: String| Failure::Data(format!("{name}: {what}"));
     let table = wrappers::table().map_err(|error| bad(error.to_string()))?;
@@ -46,9 +58,7 @@ pub fn print(
         let (process, readings) = machine_clock::introduction(&file);
         notes.complete(&mut completed, &process, &readings);
     }
-    let text = BlockFileText::new(&file, &table, Scan::new(&completed));
-    text.print(out)
-        .map_err(|error| Failure::output("stdout", &error))?;
+    put(&BlockFileText::new(&file, &table, Scan::new(&completed)))?;
     match &file.damage()[..] {
         [] => Ok(()),
         damage => {
@@ -58,9 +68,10 @@ pub fn print(
     }
 }
 
-struct BlockFileText<'f, 'a, 't> {
-    file: &'f BlockFile<'a>,
-    table: &'t Table,
+/// A block file with what its records need to be read.
+pub(super) struct BlockFileText<'f, 'a, 't> {
+    pub(super) file: &'f BlockFile<'a>,
+    pub(super) table: &'t Table,
     scan: Scan,
     zero: i64,
 }
@@ -235,15 +246,22 @@ impl<'f, 'a, 't> BlockFileText<'f, 'a, 't> {
 
     /// Seconds from the first call to `ticks`.
     fn since_first(&self, ticks: u64) -> String {
-        exact_seconds(self.scan.clock.ns(ticks).wrapping_sub(self.zero))
+        exact_seconds(self.ns_since_first(ticks))
     }
 
-    fn call_id(&self, counter: u64) -> u64 {
+    /// ns from the first call to `ticks`.
+    pub(super) fn ns_since_first(&self, ticks: u64) -> i64 {
+        self.scan.clock.ns(ticks).wrapping_sub(self.zero)
+    }
+
+    /// The CallID of the call with this number.
+    pub(super) fn call_id(&self, counter: u64) -> u64 {
         let rank = u64::try_from(self.file.info().rank).unwrap_or(0);
         rank << self.file.info().counter_bits | counter
     }
 
-    fn name(&self, number: u16, library: &Library) -> String {
+    /// The name of the function with this number.
+    pub(super) fn name(&self, number: u16, library: &Library) -> String {
         let known = self.table.functions.get(usize::from(number));
         known
             .map(|f| f.name.as_str())

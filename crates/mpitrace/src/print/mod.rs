@@ -7,6 +7,7 @@ mod definitions;
 mod dumpi;
 mod legacy;
 mod paje;
+mod rows;
 mod slog1;
 mod slog2;
 mod values;
@@ -24,9 +25,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let input = OpenedInput::open(&arguments.file)?;
     let format = Format::known(&input, &arguments.file)?;
     if let Some(option) = arguments.misplaced(format) {
-        return Err(Failure::Call(format!(
-            "{option} has no meaning for {name}, which is a {format} file"
-        )));
+        return Err(Failure::Call(match arguments.has_rows() {
+            true => format!("{option} has no meaning with --json and --csv"),
+            false => format!("{option} has no meaning for {name}, which is a {format} file"),
+        }));
+    }
+    if arguments.has_rows() {
+        return rows::print(input, format, arguments);
     }
     let mut out = BufWriter::with_capacity(1 << 16, crate::terminal::stdout());
     let printed = match format {

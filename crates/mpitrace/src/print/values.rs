@@ -102,37 +102,45 @@ impl CallValues<'_> {
         f.write_str("]")
     }
 
-    /// A number, or the name of the constant that may stand in its place.
     fn int(&self, f: &mut Formatter<'_>, kind: Kind, v: i64) -> fmt::Result {
-        let names: &[&str] = match kind {
-            Kind::Source => &["MPI_ANY_SOURCE", "MPI_PROC_NULL"],
-            Kind::Dest | Kind::Target => &["MPI_PROC_NULL"],
-            Kind::Root => &["MPI_ROOT", "MPI_PROC_NULL"],
-            Kind::Rank => &["MPI_UNDEFINED", "MPI_PROC_NULL"],
-            Kind::Tag => &["MPI_ANY_TAG"],
-            Kind::Color | Kind::Index | Kind::Count | Kind::Length => &["MPI_UNDEFINED"],
-            _ => &[],
-        };
-        // All of these constants are negative in all MPI libraries.
-        let is = |name: &&&str| v < 0 && self.library.constant(name) == Some(v);
-        match names.iter().find(is) {
+        match constant(self.library, kind, v) {
             Some(name) => f.write_str(name),
             None => write!(f, "{v}"),
         }
     }
 
-    /// The name of a predefined handle, else its bits.
     fn handle(&self, f: &mut Formatter<'_>, kind: Kind, handle: u64) -> fmt::Result {
-        let names = self.library.names(handle);
-        let prefix = kind.handle_type().unwrap_or_default().to_ascii_uppercase();
-        let name = names
-            .iter()
-            .find(|n| n.starts_with(&prefix))
-            .or(names.first());
-        match name {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{handle:#x}"),
-        }
+        f.write_str(&handle_text(self.library, kind, handle))
+    }
+}
+
+/// The name of the constant that stands in place of a number of this kind, if one does.
+pub fn constant(library: &Library, kind: Kind, v: i64) -> Option<&'static str> {
+    let names: &[&str] = match kind {
+        Kind::Source => &["MPI_ANY_SOURCE", "MPI_PROC_NULL"],
+        Kind::Dest | Kind::Target => &["MPI_PROC_NULL"],
+        Kind::Root => &["MPI_ROOT", "MPI_PROC_NULL"],
+        Kind::Rank => &["MPI_UNDEFINED", "MPI_PROC_NULL"],
+        Kind::Tag => &["MPI_ANY_TAG"],
+        Kind::Color | Kind::Index | Kind::Count | Kind::Length => &["MPI_UNDEFINED"],
+        _ => &[],
+    };
+    // All of these constants are negative in all MPI libraries.
+    let is = |name: &&&str| v < 0 && library.constant(name) == Some(v);
+    names.iter().find(is).copied()
+}
+
+/// The name of a predefined handle, else its bits.
+pub fn handle_text(library: &Library, kind: Kind, handle: u64) -> String {
+    let names = library.names(handle);
+    let prefix = kind.handle_type().unwrap_or_default().to_ascii_uppercase();
+    let name = names
+        .iter()
+        .find(|n| n.starts_with(&prefix))
+        .or(names.first());
+    match name {
+        Some(name) => name.to_string(),
+        None => format!("{handle:#x}"),
     }
 }
 

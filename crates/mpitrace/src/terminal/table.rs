@@ -113,8 +113,15 @@ pub struct CellStyle {
 impl CellStyle {
     fn of(self, cell: &TableCell) -> String {
         let text = cell.exact();
-        let is_formula = matches!(cell, TableCell::Text(_))
-            && text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        match cell {
+            TableCell::Text(_) => self.text(text),
+            _ => text,
+        }
+    }
+
+    /// A cell with a text.
+    pub fn text(self, text: String) -> String {
+        let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
         match is_formula && !self.raw_cells {
             true => format!("'{text}"),
             false => text,

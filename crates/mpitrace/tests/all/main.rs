@@ -22,6 +22,7 @@ mod print;
 mod recover;
 mod recover_killed;
 mod report;
+mod rows;
 mod run;
 mod slog1;
 mod slog2_files;

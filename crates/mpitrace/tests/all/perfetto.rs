@@ -89,7 +89,8 @@ fn slices_and_flows_are_as_many_as_info_says() {
         let process = format!("\"process_name\",{pid}\"args\":{{\"name\":\"rank {rank}\"}}");
         assert!(json.contains(&process), "{process}");
         let of_rank = |line: &&str| line.starts_with("{\"ph\":\"B\"") && line.contains(&pid);
-        let is_state = |line: &&str| !line.contains("\"flow_") && !line.contains("\"checkpoint written\"");
+        let is_state =
+            |line: &&str| !line.contains("\"flow_") && !line.contains("\"checkpoint written\"");
         let found = json.lines().filter(of_rank).filter(is_state).count();
         assert_eq!(found, states, "rank {rank}");
         ranks += 1;

@@ -1,7 +1,7 @@
 //! `mpitrace recover` and `mpitrace print` on block files made in memory: runs that end in all ways, damage, mixed folders.
 
 #[path = "../../../merge/tests/all/block_files/ranks/mod.rs"]
-mod common;
+pub(crate) mod common;
 
 mod caution;
 mod parts;
@@ -114,6 +114,14 @@ pub(crate) const KILLED: End = End {
     lost: 0,
     open: None,
 };
+
+/// The end of a process that was killed in a function, which it had called at this time, in ns.
+pub(crate) fn killed_in(function: &'static str, start: u64) -> End {
+    End {
+        open: Some((function, start)),
+        ..KILLED
+    }
+}
 
 /// The file of a process that ended so.
 pub(crate) fn file(b: &Blocks, end: &End) -> Vec<u8> {

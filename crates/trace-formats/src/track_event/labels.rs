@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use trace_model::{Category, InfoValue, Topology, counter_of, info_values};
+use trace_model::{Category, InfoValue, Topology, counter_of, info_values, value_names};
 
 use super::EventLabel;
 
@@ -184,84 +184,10 @@ pub(super) struct FileValues<'a> {
     pub path: Option<&'a [u8]>,
 }
 
-/// Names of a category's values: what stands before each, without signs. A unit that stands after a value is put into its name:
-/// `lasts=%l ns, complete=%l ns` has `lasts (ns)` and `complete (ns)`. No name is there twice.
-fn value_names(category: &Category) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let mut keys = category.info_keys.iter().map(|key| key.to_str());
-    for _ in &category.info_types {
-        let key = keys.next().unwrap_or_default();
-        let key = match key.rsplit_once([',', ';']) {
-            Some((unit, key)) => {
-                append_unit(&mut names, unit);
-                key.to_owned()
-            }
-            None => key.into_owned(),
-        };
-        names.push(bare_name(&key));
-    }
-    if let Some(unit) = keys.next() {
-        append_unit(&mut names, &unit);
-    }
-    for at in 0..names.len() {
-        let is_before = |name: &str| names.iter().take(at).any(|before| before == name);
-        let mut name = names[at].clone();
-        for number in 2.. {
-            if !is_before(&name) {
-                break;
-            }
-            name = format!("{} {number}", names[at]);
-        }
-        names[at] = name;
-    }
-    names
-}
-
-/// Puts what stands between a value and the next name into the name of the value.
-fn append_unit(names: &mut [String], unit: &str) {
-    let unit = unit.trim_matches([' ', ',', ';', '.', ')', '(']);
-    if let Some(last) = names.last_mut().filter(|_| !unit.is_empty()) {
-        *last = format!("{last} ({unit})");
-    }
-}
-
-/// `CallID` of ` CallID=0x`.
-fn bare_name(key: &str) -> String {
-    let key = key.trim();
-    let key = key.strip_suffix("0x").unwrap_or(key);
-    let key = key.strip_suffix("=+").unwrap_or(key);
-    match key.trim_end_matches(['=', ':', ' ']) {
-        "" => "value".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use trace_model::Color;
-
-    fn names(format: &str) -> Vec<String> {
-        let mut category = Category::new(1, "x".into(), Topology::State, Color::WHITE);
-        category.set_info_format(format.as_bytes());
-        value_names(&category)
-    }
-
-    #[test]
-    fn values_have_names() {
-        assert_eq!(
-            names("CallID=0x%X, bytes=%l, offset=%l"),
-            ["CallID", "bytes", "offset"]
-        );
-        assert_eq!(
-            names("lasts=%l ns, complete=%l ns"),
-            ["lasts (ns)", "complete (ns)"]
-        );
-        assert_eq!(names("page-faults=+%l"), ["page-faults"]);
-        assert_eq!(names("rank %d sent %d: %s"), ["rank", "sent", "value"]);
-        assert_eq!(names("%d%d, n=%d"), ["value", "value 2", "n"]);
-        assert!(names("").is_empty());
-    }
 
     #[test]
     fn groups_follow_from_names() {
