@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use trace_formats::slog2::{TimeBBox, Topology};
 use trace_model::{InfoValue, info_values};
 
-use wait::CallWait;
+use wait::{CallWait, WaitCause, WaitFinder};
 
 use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
@@ -145,6 +145,32 @@ impl<'a> DetailFinder<'_, 'a> {
             wait: self.wait(item)?,
             ..self.detail_of(item, reference)?
         })
+    }
+
+    fn wait(&self, item: &TraceItem<'a>) -> Result<Option<CallWait>, ApiError> {
+        let finder = WaitFinder {
+            trace: self.trace,
+            budget: self.budget,
+            is_beside: &|line, other| self.is_beside(line, other),
+        };
+        let Some(found) = finder.wait(item)? else {
+            return Ok(None);
+        };
+        let doing = found.doing.map(|state| {
+            let kind = &self.trace.kinds()[state.kind as usize];
+            Ok::<_, ApiError>(WaitCause {
+                reference: refer(self.trace, self.budget, &state)?.to_string(),
+                name: kind.name.clone(),
+                class: kind.class.name(),
+            })
+        });
+        Ok(Some(CallWait {
+            seconds: found.seconds,
+            timeline: self.timeline(found.call.line),
+            label: self.label(found.call.line),
+            call: refer(self.trace, self.budget, &found.call)?.to_string(),
+            doing: doing.transpose()?,
+        }))
     }
 
     /// Details of several drawables. Those that differ only in the number of their reference must all be among them, so that none is looked for.

@@ -7,12 +7,12 @@
 use serde::Serialize;
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use super::DetailFinder;
 use crate::base::error::ApiError;
-use crate::trace::TraceItem;
 use crate::trace::class::ActivityClass;
 use crate::trace::collective::is_same_collective;
-use crate::trace::nearby::{collect, refer, running};
+use crate::trace::nearby::{collect, running};
+use crate::trace::scan::ReadBudget;
+use crate::trace::{OpenTrace, TraceItem};
 
 /// The divisor of the read budget: this is one fact of several about a call.
 const PART_OF_BUDGET: u64 = 8;
@@ -46,14 +46,44 @@ pub struct WaitCause {
     pub class: &'static str,
 }
 
-impl<'a> DetailFinder<'_, 'a> {
+/// Where the wait of a call is looked for.
+pub struct WaitFinder<'f, 'a> {
+    /// The trace.
+    pub trace: &'f OpenTrace<'a>,
+    /// Budget of reading; its window is not used.
+    pub budget: ReadBudget<'f>,
+    /// Whether two lines are about the same thread.
+    pub is_beside: &'f dyn Fn(u32, u32) -> bool,
+}
+
+/// A wait that was found.
+pub struct FoundWait<'a> {
+    /// Seconds from the beginning of the call.
+    pub seconds: f64,
+    /// The call of the other rank that ended the wait.
+    pub call: TraceItem<'a>,
+    /// The innermost state of the other rank in the middle of the wait.
+    pub doing: Option<TraceItem<'a>>,
+}
+
+impl<'a> WaitFinder<'_, 'a> {
+    fn budget(&self, earliest: f64, latest: f64) -> ReadBudget<'_> {
+        ReadBudget {
+            window: TimeBBox { earliest, latest },
+            ..self.budget
+        }
+    }
+
+    fn class(&self, item: &TraceItem<'a>) -> ActivityClass {
+        self.trace.kinds()[item.kind as usize].class
+    }
+
     /// The wait of a call; `None` if it did not wait, or if finding out would take too much reading.
     ///
     /// # Errors
     /// The file is damaged.
-    pub(super) fn wait(&self, item: &TraceItem<'a>) -> Result<Option<CallWait>, ApiError> {
-        let class = self.trace.kinds()[item.kind as usize].class;
-        let may_wait = match class {
+    pub fn wait(&self, item: &TraceItem<'a>) -> Result<Option<FoundWait<'a>>, ApiError> {
+        let may_wait = match self.class(item) {
             ActivityClass::P2p | ActivityClass::Wait | ActivityClass::Collective => {
                 item.topology == Topology::State && item.start < item.end
             }
@@ -71,21 +101,11 @@ impl<'a> DetailFinder<'_, 'a> {
         let lane = |line: u32| self.trace.lines()[line as usize].lane;
         let beside = |line: u32| lane(line) == lane(call.line);
         let states = running(self.trace, self.budget(middle, middle), &beside)?;
-        let doing = states.iter().rev().find(|state| state.end > middle);
-        let doing = doing.map(|state| {
-            let kind = &self.trace.kinds()[state.kind as usize];
-            Ok::<_, ApiError>(WaitCause {
-                reference: refer(self.trace, self.budget, state)?.to_string(),
-                name: kind.name.clone(),
-                class: kind.class.name(),
-            })
-        });
-        Ok(Some(CallWait {
+        let doing = states.into_iter().rev().find(|state| state.end > middle);
+        Ok(Some(FoundWait {
             seconds,
-            timeline: self.timeline(call.line),
-            label: self.label(call.line),
-            call: refer(self.trace, self.budget, &call)?.to_string(),
-            doing: doing.transpose()?,
+            call,
+            doing,
         }))
     }
 
@@ -99,8 +119,8 @@ impl<'a> DetailFinder<'_, 'a> {
         budget.bytes /= PART_OF_BUDGET;
         let wanted = |other: &TraceItem<'a>| {
             let arrives = || {
-                self.trace.kinds()[other.kind as usize].class == ActivityClass::Message
-                    && self.is_beside(other.to_line, item.line)
+                self.class(other) == ActivityClass::Message
+                    && (self.is_beside)(other.to_line, item.line)
                     && (item.start..=item.end).contains(&other.end)
             };
             match other.topology {
@@ -119,13 +139,12 @@ impl<'a> DetailFinder<'_, 'a> {
         let Some(message) = messages.into_iter().max_by(later) else {
             return Ok(calls.into_iter().max_by(later));
         };
-        let beside = |line: u32| self.is_beside(line, message.line);
+        let beside = |line: u32| (self.is_beside)(line, message.line);
         let at = self.budget(message.start, message.start);
         let states = running(self.trace, at, &beside)?;
         let is_call = |state: &&TraceItem<'a>| {
-            let class = self.trace.kinds()[state.kind as usize].class;
-            state.end >= message.start
-                && !matches!(class, ActivityClass::User | ActivityClass::Disk)
+            let is_own = matches!(self.class(state), ActivityClass::User | ActivityClass::Disk);
+            state.end >= message.start && !is_own
         };
         Ok(states.into_iter().rev().find(|state| is_call(&state)))
     }
