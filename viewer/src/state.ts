@@ -166,7 +166,8 @@ export function settle(from: View): void {
 
 /** Leaves `before` for something else: a step of undo, and one that the browser's Back goes back by. */
 function step(before: View, name: string): void {
-  if (history.push(before, name, performance.now())) leftByStep = before;
+  // Of several steps shortly one after the other, the address has seen the first only.
+  if (history.push(before, name, performance.now())) leftByStep ??= before;
   historyChanges.value++;
 }
 
