@@ -233,7 +233,7 @@ mod tests {
         );
         assert_eq!(names("page-faults=+%l"), ["page-faults"]);
         assert_eq!(names("rank %d sent %d: %s"), ["rank", "sent", "value"]);
-        assert_eq!(names("%d%d, n=%d"), ["value", "value 2", "n"]);
+        assert_eq!(names("a=%d%d%d, a=%d"), ["a", "value", "value 2", "a 2"]);
         assert!(names("").is_empty());
     }
 }
