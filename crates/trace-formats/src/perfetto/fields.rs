@@ -47,6 +47,12 @@ pub mod track_descriptor {
     pub const CHILD_ORDERING: u32 = 11;
     /// `optional int32 sibling_order_rank = 12`.
     pub const SIBLING_ORDER_RANK: u32 = 12;
+    /// `optional ProcessOrdering process_ordering = 19`: in the descriptor with uuid 0, which stands for the whole trace.
+    pub const PROCESS_ORDERING: u32 = 19;
+    /// `optional ThreadOrdering thread_ordering = 20`: likewise.
+    pub const THREAD_ORDERING: u32 = 20;
+    /// `ProcessOrdering.PROCESS_ORDERING_EXPLICIT` and `ThreadOrdering.THREAD_ORDERING_EXPLICIT`: by `sibling_order_rank`.
+    pub const SORTING_EXPLICIT: u64 = 1;
     /// `ChildTracksOrdering.EXPLICIT`: by `sibling_order_rank`.
     pub const ORDERING_EXPLICIT: u64 = 3;
 }

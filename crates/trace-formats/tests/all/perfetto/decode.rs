@@ -79,6 +79,8 @@ const UNITS: &[&str] = &[
 ];
 const COUNTER: MessageKind = MessageKind(&[(3, "unit", Enum(UNITS)), (6, "unit_name", Text)]);
 const ORDERINGS: &[&str] = &["UNKNOWN", "LEXICOGRAPHIC", "CHRONOLOGICAL", "EXPLICIT"];
+const PROCESS_ORDERINGS: &[&str] = &["PROCESS_ORDERING_UNSPECIFIED", "PROCESS_ORDERING_EXPLICIT"];
+const THREAD_ORDERINGS: &[&str] = &["THREAD_ORDERING_UNSPECIFIED", "THREAD_ORDERING_EXPLICIT"];
 const TRACK_DESCRIPTOR: MessageKind = MessageKind(&[
     (1, "uuid", Uint),
     (2, "name", Text),
@@ -88,6 +90,8 @@ const TRACK_DESCRIPTOR: MessageKind = MessageKind(&[
     (8, "counter", Message(&COUNTER)),
     (11, "child_ordering", Enum(ORDERINGS)),
     (12, "sibling_order_rank", Int),
+    (19, "process_ordering", Enum(PROCESS_ORDERINGS)),
+    (20, "thread_ordering", Enum(THREAD_ORDERINGS)),
 ]);
 const PACKET: MessageKind = MessageKind(&[
     (8, "timestamp", Uint),

@@ -99,6 +99,10 @@ pub fn timeline(trace: &[u8]) -> Timeline {
         names.define(packet);
         if let Some(descriptor) = packet.message("track_descriptor") {
             let uuid = descriptor.number("uuid").expect("a uuid");
+            if descriptor.word("process_ordering").is_some() {
+                assert_eq!((uuid, nth), (0, 1), "the order of processes is the trace's");
+                continue;
+            }
             assert!(uuid != 0 && !processes.contains_key(&uuid) && !tracks.contains_key(&uuid));
             if let Some(process) = descriptor.message("process") {
                 let name = process.text("process_name").expect("a name").to_owned();
