@@ -327,21 +327,22 @@ impl<'a> ProcessWalk<'a> {
             states::StateCargo::None => None,
             _ => Some(self.cargo(state, call, |i| plan?.int(call.payload, i), access)),
         };
-        let details = match state.details.is_empty() {
-            true => StateDetails::default(),
-            false => {
-                let rest = cargo.as_ref().map_or(&[][..], |cargo| {
-                    &cargo[size_of::<u64>()..state.cargo.bytes().max(size_of::<u64>())]
-                });
-                self.details(state.details, rest, &lane.group, plan, call)
-            }
-        };
+        let rest = cargo.as_ref().map_or(&[][..], |cargo| {
+            &cargo[size_of::<u64>()..state.cargo.bytes().max(size_of::<u64>())]
+        });
+        let mut details = StateDetails::default();
+        if !state.details.is_empty() {
+            details = self.details(state.details, rest, &lane.group, plan, call);
+        } else if !self.settings.counters.is_empty() {
+            // Counts stand behind the info, so what it has must be as long as it is.
+            details.push(rest);
+        }
         lane.group.clear();
         let mut counts = None;
-        if !lane.counts.is_empty() {
-            counts = self.counters.counted(&lane.counts);
-            lane.counts.clear();
+        if !self.settings.counters.is_empty() {
+            counts = Some(self.counters.counted(&lane.counts).unwrap_or_default());
         }
+        lane.counts.clear();
         let body = MergedBody::Leave(LeftState {
             start: lane.began,
             etypes,

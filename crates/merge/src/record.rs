@@ -66,7 +66,8 @@ pub struct LeftState {
     pub cargo: Option<Cargo>,
     /// What SLOG2 says of it behind the cargo, as the details of its definition say.
     pub details: StateDetails,
-    /// Counts of performance counters in it, in the order of the names that the ranks have agreed on.
+    /// Of a call in a trace with performance counters their counts, in the order of the names that the ranks have agreed on; empty if nothing was
+    /// counted in it. Of the cargo of such a call, what stands behind the CallID stands in the details, too: so the info is as long as its values are.
     pub counts: Option<Box<[i64]>>,
 }
 
@@ -192,8 +193,9 @@ impl MergedRecord {
                 to.extend_from_slice(&state.etypes[1].to_le_bytes());
                 put_cargo(to, state.cargo.as_ref());
                 let details = state.details.bytes();
-                // The longest one is that of a text, which has at most 32767 bytes.
-                to.extend_from_slice(&(details.len() as u16).to_le_bytes());
+                // The longest one is that of a text, which has at most 32767 bytes: one bit is left.
+                let length = details.len() as u16 | u16::from(state.counts.is_some()) << 15;
+                to.extend_from_slice(&length.to_le_bytes());
                 to.extend_from_slice(details);
                 let counts = state.counts.iter().flatten();
                 counts.for_each(|count| to.extend_from_slice(&count.to_le_bytes()));
@@ -254,16 +256,22 @@ impl MergedRecord {
             kind::ENTER => MergedBody::Enter {
                 etype: i32::from_le_bytes(take(rest)?),
             },
-            kind::LEAVE => MergedBody::Leave(LeftState {
-                start: f64::from_le_bytes(take(rest)?),
-                etypes: [
+            kind::LEAVE => {
+                let start = f64::from_le_bytes(take(rest)?);
+                let etypes = [
                     i32::from_le_bytes(take(rest)?),
                     i32::from_le_bytes(take(rest)?),
-                ],
-                cargo: take_cargo(rest)?,
-                details: take_details(rest)?,
-                counts: take_counts(rest),
-            }),
+                ];
+                let cargo = take_cargo(rest)?;
+                let (details, has_counts) = take_details(rest)?;
+                MergedBody::Leave(LeftState {
+                    start,
+                    etypes,
+                    cargo,
+                    details,
+                    counts: has_counts.then(|| take_counts(rest)),
+                })
+            }
             kind::EVENT => MergedBody::Event {
                 etype: i32::from_le_bytes(take(rest)?),
                 cargo: take_cargo(rest)?,
@@ -298,22 +306,20 @@ fn take_cargo(rest: &mut &[u8]) -> Option<Option<Cargo>> {
 }
 
 #[inline]
-fn take_details(rest: &mut &[u8]) -> Option<StateDetails> {
-    let length = u16::from_le_bytes(take(rest)?).into();
-    let (bytes, others) = rest.split_at_checked(length)?;
+fn take_details(rest: &mut &[u8]) -> Option<(StateDetails, bool)> {
+    let length = u16::from_le_bytes(take(rest)?);
+    let has_counts = length >> 15 == 1;
+    let (bytes, others) = rest.split_at_checked((length & 0x7fff).into())?;
     *rest = others;
     let mut details = StateDetails::default();
     details.push(bytes);
-    Some(details)
+    Some((details, has_counts))
 }
 
 #[inline]
-fn take_counts(rest: &[u8]) -> Option<Box<[i64]>> {
+fn take_counts(rest: &[u8]) -> Box<[i64]> {
     let (counts, _) = rest.as_chunks();
-    if counts.is_empty() {
-        return None;
-    }
-    Some(counts.iter().copied().map(i64::from_le_bytes).collect())
+    counts.iter().copied().map(i64::from_le_bytes).collect()
 }
 
 fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
@@ -378,7 +384,7 @@ mod tests {
             any::<[i32; 2]>(),
             cargo(),
             prop::collection::vec(any::<u8>(), 0..40),
-            proptest::option::of(prop::collection::vec(any::<i64>(), 1..5)),
+            proptest::option::of(prop::collection::vec(any::<i64>(), 0..5)),
         );
         prop_oneof![
             any::<i32>().prop_map(|etype| MergedBody::Enter { etype }),

@@ -21,7 +21,7 @@ pub(super) fn whole<'r>(record: &MergedRecord, state: &'r LeftState) -> WholeSta
         etypes: state.etypes,
         info: match &state.cargo {
             None => &[],
-            Some(bytes) if state.details.is_empty() => bytes,
+            Some(bytes) if state.details.is_empty() && state.counts.is_none() => bytes,
             // Of the cargo only the CallID: what else is in it begins the details.
             Some(bytes) => &bytes[..size_of::<u64>()],
         },

@@ -169,3 +169,38 @@ fn counters_that_are_all_unknown_leave_the_trace_as_it_is() {
         assert_eq!(run.closing_numbers().1, 0);
     }
 }
+
+/// Counts stand behind what a call's info has anyway: the CallID, bytes and offset of an access are those of the run without counters, in both ways
+/// of merging.
+#[test]
+fn counters_leave_infos_as_they_are() {
+    let accesses = |run: &TracedRun| -> Vec<String> {
+        let text = run.print(&run.file("slog2"));
+        let calls = text
+            .lines()
+            .filter(|line| line.contains("Primitive[") && line.contains("name=MPI_File_write_at,"));
+        calls
+            .map(|line| {
+                let (_, info) = line.rsplit_once("]: ").expect(line);
+                let (info, _) = info.split_once(']').expect(line);
+                info.split(", page-faults=").next().expect(line).to_owned()
+            })
+            .collect()
+    };
+    for mpi in installed() {
+        let program = Program::c("late_rank").compile(mpi);
+        let mut tracing = TraceSetup::new(mpi, 2);
+        tracing.variables = &[("TRACE_PAPI", "")];
+        let plain = accesses(&tracing.run(&program, &["1", "3", "10"]));
+        assert_eq!(plain.len(), 50, "{plain:?}");
+        let first = "CallID=0x10000000006, bytes=128, offset=0";
+        assert_eq!(plain.first().map(String::as_str), Some(first));
+        for merge in ["tree", "parallel"] {
+            let variables = [("TRACE_PAPI", "page-faults"), ("TRACE_MERGE", merge)];
+            tracing.variables = &variables;
+            let run = tracing.run(&program, &["1", "3", "10"]);
+            assert!(run.print(&run.file("slog2")).contains("page-faults=+"));
+            assert_eq!(accesses(&run), plain, "{merge}");
+        }
+    }
+}

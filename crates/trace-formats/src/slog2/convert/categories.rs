@@ -356,11 +356,6 @@ impl LogCategories {
         }
     }
 
-    /// Types of the info of a category.
-    pub(super) fn info_types(&self, slot: u32) -> &[u8] {
-        &self.slots[slot as usize].category.info_types
-    }
-
     /// From now on infos of this category have values of this format behind those of its own.
     pub(super) fn add_info(&mut self, slot: u32, format: &str) {
         if let Some(entry) = self.slots.get_mut(slot as usize) {

@@ -33,7 +33,8 @@ pub struct WholeState<'a> {
     pub start: f64,
     /// Numbers of the events that would begin and end the state in a CLOG2 file.
     pub etypes: [i32; 2],
-    /// Info of the state, as the format of the state's definition says; without what counters have counted.
+    /// Info of the state, as the format of the state's definition says, without what counters have counted. More may stand behind it only in
+    /// files without counters ([`Drawing::name_counters`]): what stands there would be taken for their counts.
     pub info: &'a [u8],
     /// Further values of the info, as the details of the definition say; `info` has then as many bytes as its format says.
     pub details: &'a [u8],
@@ -257,8 +258,8 @@ impl Drawing {
             Ok(slot) => {
                 let vertices = times.map(|time| Vertex { time, line });
                 let born = self.drawn;
-                if state.details.is_empty() {
-                    return self.draw_state(slot, state.info, state.counts, &vertices, born, put);
+                if state.details.is_empty() && state.counts.is_empty() {
+                    return self.draw(slot, state.info, &vertices, born, put);
                 }
                 let mut info = std::mem::take(&mut self.detailed);
                 info.clear();
@@ -282,26 +283,6 @@ impl Drawing {
                 Ok(())
             }
         }
-    }
-
-    /// Draws a state whose info has what counters have counted behind its own.
-    #[inline]
-    fn draw_state<E>(
-        &mut self,
-        slot: u32,
-        info: &[u8],
-        counts: &[i64],
-        vertices: &[Vertex; 2],
-        born: u64,
-        put: &mut impl DrawableSink<E>,
-    ) -> Result<(), E> {
-        let Some(mut counted) = self.counted.take() else {
-            return self.draw(slot, info, vertices, born, put);
-        };
-        let info = counted.info(&mut self.categories, slot, info, counts);
-        let drawn = self.draw(slot, info, vertices, born, put);
-        self.counted = Some(counted);
-        drawn
     }
 
     #[inline]
@@ -336,7 +317,7 @@ impl Drawing {
                 };
                 self.categories.slot(slot).open -= 1;
                 let info = state.info.bytes();
-                self.draw_state(slot, info, &[], &state.vertices, state.born, put)
+                self.draw(slot, info, &state.vertices, state.born, put)
             }
             EventRole::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);
