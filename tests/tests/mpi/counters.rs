@@ -195,12 +195,14 @@ fn counters_leave_infos_as_they_are() {
         assert_eq!(plain.len(), 50, "{plain:?}");
         let first = "CallID=0x10000000006, bytes=128, offset=0";
         assert_eq!(plain.first().map(String::as_str), Some(first));
-        for merge in ["tree", "parallel"] {
-            let variables = [("TRACE_PAPI", "page-faults"), ("TRACE_MERGE", merge)];
-            tracing.variables = &variables;
+        for variables in [
+            &[("TRACE_PAPI", "page-faults"), ("TRACE_MERGE", "tree")],
+            &[("TRACE_PAPI", "page-faults"), ("TRACE_MERGE", "parallel")],
+        ] {
+            tracing.variables = variables;
             let run = tracing.run(&program, &["1", "3", "10"]);
             assert!(run.print(&run.file("slog2")).contains("page-faults=+"));
-            assert_eq!(accesses(&run), plain, "{merge}");
+            assert_eq!(accesses(&run), plain, "{variables:?}");
         }
     }
 }
