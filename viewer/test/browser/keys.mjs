@@ -26,6 +26,14 @@ async function withMessage(page, dir) {
   throw new Error("no state with a message");
 }
 
+/** A call that waited for another rank. */
+async function waiting(page) {
+  let { hit } = await page.ask(`search?q=MPI_Allreduce&from=${T0}&dir=1`);
+  for (let step = 0; step < 30 && hit && !hit.wait; step++) hit = await page.ask(`next?ref=${encodeURIComponent(hit.ref)}&dir=1`);
+  if (!hit?.wait) throw new Error("no call that waited");
+  return hit;
+}
+
 const focus = (id) => async (page) => page.true(`focus on ${id}`, (wanted) => document.activeElement?.id === wanted, id);
 
 const cursorAt = (timeline) => (page) => page.true(`cursor on timeline ${timeline}`, (wanted) => document.querySelector(`.label-cursor[data-timeline="${wanted}"]`) !== null, timeline);
@@ -87,6 +95,13 @@ const CHECKS = {
   next: { from: async (page) => `${W}&sel=${(await someState(page)).ref}`, is: async (view, { page }) => view.sel[0] === (await page.ask(`next?ref=${(await someState(page)).ref}&dir=1`)).ref },
   previous: { from: async (page) => `${W}&sel=${(await someState(page)).ref}`, is: async (view, { page }) => view.sel[0] === (await page.ask(`next?ref=${(await someState(page)).ref}&dir=-1`)).ref },
   sender: { from: async (page) => `${W}&sel=${(await withMessage(page, -1)).at.ref}`, is: async (view, { page }) => view.sel[0] === (await withMessage(page, -1)).partner.ref },
+  cause: {
+    from: async (page) => `${W}&sel=${(await waiting(page)).ref}`,
+    is: async (view, { page }) => {
+      const { wait } = await waiting(page);
+      return view.sel[0] === (wait.doing?.ref ?? wait.call);
+    },
+  },
   receiver: { from: async (page) => `${W}&sel=${(await withMessage(page, 1)).at.ref}`, is: async (view, { page }) => view.sel[0] === (await withMessage(page, 1)).partner.ref },
   "hide-kind": { from: async (page) => `${W}&sel=${(await someState(page)).ref}`, is: async (view, { page }) => view.hide.length === 1 && view.hide[0] === (await someState(page)).kind },
   keep: { from: async (page) => `${W}&sel=${(await someState(page)).ref}`, is: (view) => view.pins.length === 1 && view.panel === "pins" },
