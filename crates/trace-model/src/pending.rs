@@ -5,8 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::fault::{Fault, FaultKind};
+use crate::{Complete, Stop};
+
 /// Temporary names that are tried.
 const ATTEMPTS: u32 = 1000;
+/// Bytes of the buffer of a file that a [`Sink`](crate::Sink) writes.
+const SINK_BUFFER_BYTES: usize = 1 << 18;
 /// Most bytes of a file name.
 const LONGEST: usize = 255;
 
@@ -21,6 +26,9 @@ fn temporary_name(name: &OsStr, attempt: u32) -> OsString {
     bytes.extend_from_slice(ending.as_bytes());
     crate::os::name(bytes)
 }
+
+/// The file of a [`Sink`](crate::Sink): its buffer, and what gives it its name.
+pub type SinkFile = (BufWriter<PendingFile>, Complete<BufWriter<PendingFile>>);
 
 /// A file under a temporary name beside its final one. [`PendingFile::persist`] gives it its name; if that is never
 /// called, the file is removed, so that a reader never sees half a file and an older file survives a failure.
@@ -45,6 +53,25 @@ impl PendingFile {
             });
         }
         PendingFile::beside(&path)
+    }
+
+    /// Creates the file that a [`Sink`](crate::Sink) writes, which gets its name when all is written.
+    ///
+    /// # Errors
+    /// When it cannot be created, with its name.
+    pub fn create_for_sink<K>(path: &Path) -> Result<SinkFile, Fault<K>>
+    where
+        K: FaultKind + From<io::Error>,
+        Fault<K>: Into<Stop>,
+    {
+        let pending = PendingFile::create(path).map_err(|error| Fault::io(0, error).in_file(path));
+        let out = BufWriter::with_capacity(SINK_BUFFER_BYTES, pending?);
+        let named = path.to_path_buf();
+        let complete = |out| {
+            let done = PendingFile::persist_buffered(out);
+            done.map_err(|error| Fault::<K>::io(0, error).in_file(named).into())
+        };
+        Ok((out, Box::new(complete)))
     }
 
     /// Creates the temporary file beside `path`, whatever has that name: [`PendingFile::take_name`] takes one that is free.

@@ -43,14 +43,8 @@ impl AlogSink<BufWriter<PendingFile>> {
         definitions: &Definitions,
         options: AlogOptions,
     ) -> Result<Self, AlogError> {
-        let path = path.as_ref().to_path_buf();
-        let pending = PendingFile::create(&path);
-        let pending = pending.map_err(|error| AlogError::io(0, error).in_file(&path))?;
-        let out = BufWriter::with_capacity(1 << 16, pending);
-        AlogSink::new(out, definitions, options, |out| {
-            let done = PendingFile::persist_buffered(out);
-            Ok(done.map_err(|error| AlogError::io(0, error).in_file(path))?)
-        })
+        let (out, complete) = PendingFile::create_for_sink(path.as_ref())?;
+        AlogSink::new(out, definitions, options, complete)
     }
 }
 

@@ -60,15 +60,9 @@ impl ChromeSink<BufWriter<PendingFile>> {
     /// When it cannot be created.
     pub fn create(path: impl AsRef<Path>, definitions: &Definitions) -> Result<Self, ChromeError> {
         let path = path.as_ref();
-        let failed = |error: io::Error| ChromeError::io(0, error).in_file(path);
-        let pending = PendingFile::create(path).map_err(failed)?;
-        let out = BufWriter::with_capacity(1 << 18, pending);
-        let named = path.to_path_buf();
-        ChromeSink::new(out, definitions, |out| {
-            let done = PendingFile::persist_buffered(out);
-            done.map_err(|error| ChromeError::io(0, error).in_file(named).into())
-        })
-        .map_err(failed)
+        let (out, complete) = PendingFile::create_for_sink(path)?;
+        ChromeSink::new(out, definitions, complete)
+            .map_err(|error| ChromeError::io(0, error).in_file(path))
     }
 }
 

@@ -42,15 +42,9 @@ impl PajeSink<BufWriter<PendingFile>> {
         options: WriteOptions,
     ) -> Result<Self, PajeError> {
         let path = path.as_ref();
-        let failed = |error: io::Error| PajeError::io(0, error).in_file(path);
-        let pending = PendingFile::create(path).map_err(failed)?;
-        let out = BufWriter::with_capacity(1 << 18, pending);
-        let named = path.to_path_buf();
-        PajeSink::new(out, definitions, options, |out| {
-            let done = PendingFile::persist_buffered(out);
-            done.map_err(|error| PajeError::io(0, error).in_file(named).into())
-        })
-        .map_err(failed)
+        let (out, complete) = PendingFile::create_for_sink(path)?;
+        PajeSink::new(out, definitions, options, complete)
+            .map_err(|error| PajeError::io(0, error).in_file(path))
     }
 }
 

@@ -61,15 +61,9 @@ impl PerfettoSink<BufWriter<PendingFile>> {
         definitions: &Definitions,
     ) -> Result<Self, PerfettoError> {
         let path = path.as_ref();
-        let failed = |error: io::Error| PerfettoError::io(0, error).in_file(path);
-        let pending = PendingFile::create(path).map_err(failed)?;
-        let out = BufWriter::with_capacity(1 << 18, pending);
-        let named = path.to_path_buf();
-        PerfettoSink::new(out, definitions, |out| {
-            let done = PendingFile::persist_buffered(out);
-            done.map_err(|error| PerfettoError::io(0, error).in_file(named).into())
-        })
-        .map_err(failed)
+        let (out, complete) = PendingFile::create_for_sink(path)?;
+        PerfettoSink::new(out, definitions, complete)
+            .map_err(|error| PerfettoError::io(0, error).in_file(path))
     }
 }
 

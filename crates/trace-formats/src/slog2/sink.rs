@@ -32,15 +32,8 @@ impl Slog2Sink<BufWriter<PendingFile>> {
         options: TreeOptions,
     ) -> Result<Self, Slog2Error> {
         let path = path.as_ref();
-        let pending = PendingFile::create(path).map_err(|error| Slog2Error::io(0, error));
-        let pending = pending.map_err(|error| error.in_file(path))?;
-        let out = BufWriter::with_capacity(1 << 18, pending);
-        let named = path.to_path_buf();
-        Slog2Sink::new(out, definitions, options, |out| {
-            let done = PendingFile::persist_buffered(out);
-            done.map_err(|error| Slog2Error::io(0, error).in_file(named).into())
-        })
-        .map_err(|error| error.in_file(path))
+        let (out, complete) = PendingFile::create_for_sink(path)?;
+        Slog2Sink::new(out, definitions, options, complete).map_err(|error| error.in_file(path))
     }
 }
 
