@@ -4,24 +4,41 @@ use super::Arguments;
 use crate::failure::Failure;
 use crate::trace_files::input::shown;
 use std::io::Write;
+use std::path::Path;
 use trace_formats::dumpi::print::{PrintError, Sections, Zone, print as print_sections};
 use trace_formats::dumpi::read::DumpiReader;
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let name = shown(&arguments.file).display();
-    let bad = |error: &dyn std::fmt::Display| Failure::Data(format!("{name}: {error}"));
-    // Of a file that was never completed (a killed run) the calls that are whole are shown, then the error.
-    let (reader, incomplete) = match DumpiReader::open(input) {
-        Ok(reader) => (reader, None),
-        Err(error) => (
-            DumpiReader::salvage(input).map_err(|_| bad(&error))?,
-            Some(error),
-        ),
-    };
+    let name = shown(&arguments.file);
+    let (reader, incomplete) = open_or_salvage(input, name)?;
     match print_sections(&reader, sections(arguments), Zone::Local, out) {
         Err(PrintError::Output(error)) => Err(Failure::output("stdout", &error)),
-        Err(PrintError::Input(error)) => Err(bad(incomplete.as_ref().unwrap_or(&error))),
-        Ok(()) => incomplete.map_or(Ok(()), |error| Err(bad(&error))),
+        Err(PrintError::Input(error)) => {
+            Err(incomplete.unwrap_or_else(|| Failure::file(name, error)))
+        }
+        Ok(()) => incomplete.map_or(Ok(()), Err),
+    }
+}
+
+/// Opens a DUMPI file. Of one that was never completed (a killed run) the calls that are whole can be read; then the failure says what is wrong
+/// with it.
+///
+/// # Errors
+/// When nothing of it can be read.
+pub fn open_or_salvage<'a>(
+    input: &'a [u8],
+    name: &Path,
+) -> Result<(DumpiReader<'a>, Option<Failure>), Failure> {
+    match DumpiReader::open(input) {
+        Ok(reader) => Ok((reader, None)),
+        Err(error) => {
+            let salvaged = DumpiReader::salvage(input).ok();
+            let failure = Failure::file(name, error);
+            match salvaged {
+                Some(reader) => Ok((reader, Some(failure))),
+                None => Err(failure),
+            }
+        }
     }
 }
 

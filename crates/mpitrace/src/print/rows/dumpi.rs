@@ -1,6 +1,7 @@
 //! Rows of the calls in a DUMPI file of one rank, in order of completion.
 
 use super::super::Arguments;
+use super::super::dumpi::open_or_salvage;
 use super::row::{CallRow, RowWriter, text};
 use crate::failure::Failure;
 use crate::trace_files::dumpi_run::rank_of;
@@ -11,7 +12,6 @@ use std::io::Write;
 use trace_formats::dumpi::clock::{RecordAxis, RecordTicker};
 use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT, FieldCode, FieldShape};
 use trace_formats::dumpi::names::{name, wildcard};
-use trace_formats::dumpi::read::DumpiReader;
 use trace_formats::dumpi::types::{DumpiRecord, Mask};
 use trace_formats::dumpi::value::{DumpiStatus, FieldValue, Strs};
 
@@ -20,16 +20,8 @@ pub fn print(
     arguments: &Arguments,
     rows: &mut RowWriter<impl Write>,
 ) -> Result<(), Failure> {
-    let name = shown(&arguments.file).display();
-    let bad = |error: &dyn std::fmt::Display| Failure::Data(format!("{name}: {error}"));
-    // Of a file that was never completed (a killed run) the calls that are whole are shown, then the error.
-    let (reader, incomplete) = match DumpiReader::open(input) {
-        Ok(reader) => (reader, None),
-        Err(error) => (
-            DumpiReader::salvage(input).map_err(|_| bad(&error))?,
-            Some(error),
-        ),
-    };
+    let name = shown(&arguments.file);
+    let (reader, incomplete) = open_or_salvage(input, name)?;
     let labels = reader.address_labels().ok().flatten().unwrap_or_default();
     let labels = labels.into_iter().map(|label| (label.key, label.label));
     let mut calls = DumpiCalls {
@@ -42,11 +34,11 @@ pub fn print(
     for record in reader.records() {
         match record {
             Ok(record) => calls.record(&record, rows)?,
-            Err(error) => return Err(bad(incomplete.as_ref().unwrap_or(&error))),
+            Err(error) => return Err(incomplete.unwrap_or_else(|| Failure::file(name, error))),
         }
     }
     calls.unfinished(rows)?;
-    incomplete.map_or(Ok(()), |error| Err(bad(&error)))
+    incomplete.map_or(Ok(()), Err)
 }
 
 struct DumpiCalls {
