@@ -11,6 +11,7 @@ use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
+use crate::base::window::holds;
 use crate::index::{DURATION_CLASSES, MessageTotals, TraceTotals, duration_from, size_from};
 use crate::statistics::counting::{StatisticsScope, WindowStatistics};
 use crate::statistics::from_totals::of_totals;
@@ -107,6 +108,12 @@ impl StatisticsAnswer {
 }
 
 impl Viewer<'_> {
+    /// What the index says the trace adds up to; `None` of a trace that can be read, which tells more.
+    fn totals(&self) -> Option<&TraceTotals> {
+        let index = self.index().filter(|_| !self.is_small());
+        index.and_then(|index| index.totals())
+    }
+
     /// Counts what a question is about: window, timelines, hidden kinds. What is known of everything is taken from these totals.
     fn gathered(
         &self,
@@ -167,10 +174,8 @@ impl Viewer<'_> {
         query: &ApiQuery,
         cancel: Cancel<'_>,
     ) -> Result<StatisticsAnswer, ApiError> {
-        // A trace that can be read tells more.
-        let index = self.index().filter(|_| !self.is_small());
-        let totals = index.and_then(|index| index.totals());
-        let (gathered, timelines) = self.gathered(query, &self.hidden(query)?, totals, cancel)?;
+        let hidden = self.hidden(query)?;
+        let (gathered, timelines) = self.gathered(query, &hidden, self.totals(), cancel)?;
         let trace = self.trace();
         let found = &gathered.found;
         let is_shown =
@@ -327,9 +332,7 @@ impl Viewer<'_> {
         let Some(all) = self.trace().reader().root().map(|root| root.bounds) else {
             return Ok(None);
         };
-        let is_all = window.earliest <= all.earliest && all.latest <= window.latest;
-        let index = self.index().filter(|_| is_all && !self.is_small());
-        let totals = index.and_then(|index| index.totals());
+        let totals = self.totals().filter(|_| holds(window, all));
         Ok(totals.filter(|totals| {
             let mut kinds = self.trace().kinds().iter().zip(&totals.kinds).zip(hidden);
             let are_messages = kinds.all(|((kind, totals), is_hidden)| {

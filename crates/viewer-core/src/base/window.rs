@@ -24,6 +24,11 @@ pub(crate) fn with_length(window: TimeBBox) -> TimeBBox {
     }
 }
 
+/// Whether a window has all of a stretch of time in it.
+pub(crate) fn holds(window: TimeBBox, all: TimeBBox) -> bool {
+    window.earliest <= all.earliest && all.latest <= window.latest
+}
+
 /// Whether a drawable takes part in a window, as statistics have it.
 pub(crate) fn takes_part(bounds: TimeBBox, window: TimeBBox) -> bool {
     covers_time(window, bounds.earliest, bounds.latest)

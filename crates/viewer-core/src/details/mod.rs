@@ -14,7 +14,7 @@ use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
 use crate::timelines::tree::LabelTree;
 use crate::trace::TopologyName;
-use crate::trace::collective::is_same_collective;
+use crate::trace::collective::last_to_come;
 use crate::trace::info::{bytes, callid, shown_key, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
@@ -467,7 +467,7 @@ impl<'a> DetailFinder<'_, 'a> {
         arrows.sort_by(|a, b| near(b).total_cmp(&near(a)));
         let partner = match arrows.first() {
             None if is_forward => None,
-            None => self.last_to_come(&item)?,
+            None => last_to_come(self.trace, self.budget, &item)?.0,
             Some(arrow) => {
                 let (line, time) = match is_forward {
                     true => (arrow.to_line, arrow.end),
@@ -480,20 +480,6 @@ impl<'a> DetailFinder<'_, 'a> {
             }
         };
         Ok(FollowedArrows { arrows, partner })
-    }
-
-    /// The call of the rank for which a call of a collective operation waited.
-    fn last_to_come(&self, item: &TraceItem<'a>) -> Result<Option<TraceItem<'a>>, ApiError> {
-        let time = TimeBBox {
-            earliest: item.start,
-            latest: item.end,
-        };
-        let is_same = |other: &TraceItem<'a>| {
-            is_same_collective(self.trace, item.kind, item.line, time, other)
-        };
-        let (calls, _) = collect(self.trace, self.budget(item.start, item.end), &is_same)?;
-        let last = calls.into_iter().max_by(|a, b| a.start.total_cmp(&b.start));
-        Ok(last.filter(|last| item.topology == Topology::State && last.start > item.start))
     }
 
     /// The call of a CallID and the operations that it caused: what carries the same CallID, the first one that is no operation

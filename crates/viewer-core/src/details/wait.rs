@@ -1,6 +1,6 @@
 //! How long a call waited for another rank, for which one, and what that did meanwhile.
 //!
-//! The same two waits as in the report (`analysis`): a receive, or a wait for one, until the call begins that sends its message (late
+//! Two of the waits of the report (`analysis`) are told: of a receive, or a wait for one, until the call begins that sends its message (late
 //! sender), and a collective call that nobody leaves before all have come, until the last one comes. Of a call that waits for several
 //! messages the one that was sent last counts.
 
@@ -9,7 +9,7 @@ use trace_formats::slog2::{TimeBBox, Topology};
 
 use crate::base::error::ApiError;
 use crate::trace::class::ActivityClass;
-use crate::trace::collective::is_same_collective;
+use crate::trace::collective::last_to_come;
 use crate::trace::nearby::{collect, running};
 use crate::trace::scan::ReadBudget;
 use crate::trace::{OpenTrace, TraceItem};
@@ -111,33 +111,23 @@ impl<'a> WaitFinder<'_, 'a> {
 
     /// The call of another rank that a call may have waited for.
     fn awaited(&self, item: &TraceItem<'a>) -> Result<Option<TraceItem<'a>>, ApiError> {
-        let time = TimeBBox {
-            earliest: item.start,
-            latest: item.end,
-        };
         let mut budget = self.budget(item.start, item.end);
         budget.bytes /= PART_OF_BUDGET;
-        let wanted = |other: &TraceItem<'a>| {
-            let arrives = || {
-                self.class(other) == ActivityClass::Message
-                    && (self.is_beside)(other.to_line, item.line)
-                    && (item.start..=item.end).contains(&other.end)
-            };
-            match other.topology {
-                Topology::Arrow => arrives(),
-                _ => is_same_collective(self.trace, item.kind, item.line, time, other),
-            }
+        let arrives = |other: &TraceItem<'a>| {
+            self.class(other) == ActivityClass::Message
+                && (self.is_beside)(other.to_line, item.line)
+                && (item.start..=item.end).contains(&other.end)
         };
-        let (found, scanned) = collect(self.trace, budget, &wanted)?;
+        let (messages, scanned) = collect(self.trace, budget, &arrives)?;
         if !scanned.exact {
             return Ok(None);
         }
-        let (messages, calls): (Vec<_>, Vec<_>) = found
+        let last = messages
             .into_iter()
-            .partition(|other| other.topology == Topology::Arrow);
-        let later = |a: &TraceItem<'_>, b: &TraceItem<'_>| a.start.total_cmp(&b.start);
-        let Some(message) = messages.into_iter().max_by(later) else {
-            return Ok(calls.into_iter().max_by(later));
+            .max_by(|a, b| a.start.total_cmp(&b.start));
+        let Some(message) = last else {
+            let (last, is_sure) = last_to_come(self.trace, budget, item)?;
+            return Ok(last.filter(|_| is_sure));
         };
         let beside = |line: u32| (self.is_beside)(line, message.line);
         let at = self.budget(message.start, message.start);

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
 
 use super::counting::{StatisticsScope, WindowStatistics};
+use crate::base::window::holds;
 use crate::index::{DurationSum, TraceTotals};
 use crate::trace::OpenTrace;
 
@@ -21,7 +22,7 @@ pub(crate) fn of_totals(
     totals: &TraceTotals,
 ) -> Option<WindowStatistics> {
     let all = trace.reader().root()?.bounds;
-    let is_all = window.earliest <= all.earliest && all.latest <= window.latest;
+    let is_all = holds(window, all);
     let is_plain = scope.nesting == Nesting::Line
         && scope.pair.is_none()
         && !scope.hidden.contains(&true)
