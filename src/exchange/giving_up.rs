@@ -55,8 +55,8 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
     let up = parent(line.rank);
     let mut sending_children = children(line.rank, line.size).count();
     let mut has_told_parent = false;
-    let mut parted = None;
-    let mut after_parting = Patience::new(None);
+    // Whether all ranks have parted, and how long what was taken before may still be on its way.
+    let mut parted: Option<(bool, Patience)> = None;
     let mut patience = Patience::new(deadline);
     let mut turn = 0;
     // Whether all ranks have come so far that nothing is under way.
@@ -71,8 +71,8 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
             match tag {
                 ALL_SENT_TAG => sending_children = sending_children.saturating_sub(1),
                 PARTED_TAG => {
-                    parted = Some(Some(from) == up);
-                    after_parting = Patience::new(Some(MAX_WAIT_AFTER_PARTING));
+                    let rest = Patience::new(Some(MAX_WAIT_AFTER_PARTING));
+                    parted = Some((Some(from) == up, rest));
                 }
                 _ => {}
             }
@@ -80,10 +80,10 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
         // Asked each time, as MPI goes on with messages when it is asked.
         let are_own_gone = under_way::are_complete();
         // Of one that has left before this one was ready, what says that it had taken a message may come after its parting.
-        if let Some(is_nothing_left) = parted
-            && (is_nothing_left || are_own_gone || after_parting.is_over())
+        if let Some((is_nothing_left, rest)) = &mut parted
+            && (*is_nothing_left || are_own_gone || rest.is_over())
         {
-            break is_nothing_left;
+            break *is_nothing_left;
         }
         if are_own_gone && sending_children == 0 && !has_told_parent {
             has_told_parent = true;
