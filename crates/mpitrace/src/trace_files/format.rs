@@ -29,7 +29,7 @@ pub enum Format {
     Paje,
     /// Slices, flows and counters, for ui.perfetto.dev (.pftrace); written only
     Perfetto,
-    /// The same as JSON, for small traces and other viewers (.json); written only
+    /// Slices, flows and counters as JSON, for small traces and chrome://tracing (.json); written only
     Chrome,
 }
 

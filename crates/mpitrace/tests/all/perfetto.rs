@@ -33,18 +33,15 @@ fn fails(folder: &Path, arguments: &[&str], code: i32, expected: &str) {
     assert!(printed.contains(expected), "{arguments:?}: {printed}");
 }
 
+/// Makes a trace of three ranks.
+fn synth(at: &Path, name: &str) {
+    let arguments = ["synth", "-q", "--ranks", "3", "--drawables", "3000", name];
+    succeeds(at, &arguments);
+}
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("temporary folder");
-    let synth = [
-        "synth",
-        "-q",
-        "--ranks",
-        "3",
-        "--drawables",
-        "3000",
-        "run.slog2",
-    ];
-    succeeds(folder.path(), &synth);
+    synth(folder.path(), "run.slog2");
     folder
 }
 
@@ -102,18 +99,7 @@ fn slices_and_flows_are_as_many_as_info_says() {
 fn every_format_becomes_a_perfetto_trace() {
     let folder = folder();
     let at = folder.path();
-    succeeds(
-        at,
-        &[
-            "synth",
-            "-q",
-            "--ranks",
-            "3",
-            "--drawables",
-            "3000",
-            "run.meta",
-        ],
-    );
+    synth(at, "run.meta");
     for name in ["run.clog2", "run.alog", "run.clog", "run.slog", "run.trace"] {
         succeeds(at, &["convert", "-q", "run.slog2", name]);
     }
@@ -145,18 +131,7 @@ fn every_format_becomes_a_perfetto_trace() {
         at,
         &["filter", "-q", "-r", "1", "run.slog2", "part.pftrace"],
     );
-    succeeds(
-        at,
-        &[
-            "synth",
-            "-q",
-            "--ranks",
-            "3",
-            "--drawables",
-            "3000",
-            "synth.pftrace",
-        ],
-    );
+    synth(at, "synth.pftrace");
 }
 
 #[test]

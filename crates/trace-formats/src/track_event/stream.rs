@@ -101,9 +101,9 @@ enum OpenDrawable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ArrowWay {
     Forward,
-    /// Without duration.
+    /// An arrow without duration.
     Momentary,
-    /// It ends before it starts.
+    /// An arrow that ends before it starts.
     Backward,
 }
 
