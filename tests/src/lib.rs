@@ -1,6 +1,5 @@
 //! Common parts of the tests that run MPI programs: which MPIs are here, compiling a program, running it under its launcher
-//! with
-//! and without the recorder, and reading what came out.
+//! with and without the recorder, and reading what came out.
 //!
 //! The truth a trace is compared with never comes from the recorder: [`tally`] counts the calls in the compiled program's
 //! own source, by macros.
@@ -9,6 +8,7 @@
 
 pub mod blocks;
 pub mod chain;
+pub mod clocks;
 pub mod compile;
 pub mod contents;
 pub mod failures;
