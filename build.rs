@@ -1,57 +1,72 @@
-//! Makes the wrappers for the `mpi.h` that `$MPICC` (else `mpicc`) finds, and asks that MPI library's headers for the values
-//! of its constants. Needs libclang and a compiler wrapper; links no MPI.
+//! Makes the wrappers from the function table and the facts about the binary interfaces of MPI. Needs a C compiler, and no MPI.
+//!
+//! With the feature `site`, the facts about the interface of one MPI library are read from that library's own `mpi.h`, which `$MPICC`
+//! (else `mpicc`) finds: it may declare functions that the facts in the tree do not have. That needs libclang.
 
-#[path = "codegen/constants.rs"]
-mod constants;
 #[path = "codegen/symbol_versions.rs"]
 mod symbol_versions;
 
 use std::env;
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use wrappers::abi::{AbiFacts, MpiAbi, abi_facts};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-env-changed=MPICC");
     println!("cargo::rerun-if-changed=codegen");
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let mpicc = wrappers::header::mpicc();
     let table = wrappers::table()?;
-    let header = wrappers::header::read(&mpicc)?;
-    let generated = wrappers::generate::generate(&table, &header);
-    // What the table lacks is recorded by name only; whoever builds is told, because the table should have it.
-    let unknown: Vec<&String> = generated
-        .unknown
-        .iter()
-        .filter(|name| !name.starts_with("MPIX_"))
-        .collect();
-    if !unknown.is_empty() {
-        println!("cargo::warning=not in the function table, recorded by name only: {unknown:?}");
-    }
-    for misfit in &generated.misfits {
-        println!(
-            "cargo::warning=declared otherwise than in the function table, recorded by name only: {misfit}"
-        );
-    }
-    println!("cargo::rustc-check-cfg=cfg(large_counts)");
-    let declares = |name: &str| header.functions.iter().any(|f| f.name == name);
-    if declares("MPI_Type_get_envelope_c") && declares("MPI_Type_get_contents_c") {
-        println!("cargo::rustc-cfg=large_counts");
-    }
-    println!("cargo::rustc-check-cfg=cfg(sessions)");
-    if declares("MPI_Session_init") && declares("MPI_Group_from_session_pset") {
-        println!("cargo::rustc-cfg=sessions");
-    }
-    symbol_versions::ask_for_oldest(&mpicc, &out)?;
-    fs::write(out.join("mpi.rs"), &header.types)?;
+    let facts: Result<Vec<AbiFacts>, _> = MpiAbi::ALL.into_iter().map(abi_facts).collect();
+    let mut facts = facts?;
+    of_site(&mut facts, &table, &out)?;
+    let generated = wrappers::generate::generate(&table, &facts);
+    symbol_versions::ask_for_oldest(&out)?;
     fs::write(out.join("functions.rs"), &generated.functions)?;
+    fs::write(out.join("constants.rs"), &generated.constants)?;
     fs::write(out.join("pmpi.rs"), &generated.pmpi)?;
     fs::write(out.join("wrappers.rs"), &generated.wrappers)?;
     fs::write(out.join("exports.rs"), &generated.exports)?;
-    fs::write(
-        out.join("constants.rs"),
-        constants::read(&mpicc, &out, &header.constants)?,
-    )?;
+    Ok(())
+}
+
+/// Puts the facts about the site's own MPI library in the place of those about libraries of the same interface, and keeps the
+/// extensions that those have.
+#[cfg(feature = "site")]
+fn of_site(
+    facts: &mut [AbiFacts],
+    table: &wrappers::Table,
+    out: &Path,
+) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed=MPICC");
+    let mpicc = wrappers::header::mpicc();
+    let mut site = wrappers::header::read(&mpicc)?.facts(&mpicc, table, out)?;
+    for (unknown, _) in site
+        .extensions
+        .iter()
+        .filter(|(e, _)| !e.name.starts_with("MPIX_"))
+    {
+        println!(
+            "cargo::warning={}: not in the function table, or declared otherwise there: recorded by name only",
+            unknown.name
+        );
+    }
+    let place = facts.iter_mut().find(|known| known.abi == site.abi);
+    if let Some(place) = place {
+        let known = std::mem::take(&mut place.extensions);
+        let is_news = |name: &str| site.extensions.iter().all(|(e, _)| e.name != name);
+        let kept: Vec<_> = known
+            .into_iter()
+            .filter(|(e, _)| is_news(&e.name))
+            .collect();
+        site.extensions.extend(kept);
+        *place = site;
+    }
+    Ok(())
+}
+
+/// Nothing: the recorder is made for the libraries that the facts in the tree are about.
+#[cfg(not(feature = "site"))]
+fn of_site(_: &mut [AbiFacts], _: &wrappers::Table, _: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }

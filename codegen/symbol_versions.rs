@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// Compiles `symbol_versions.c` and tells the linker of `libtrace.so`.
-pub fn ask_for_oldest(mpicc: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+pub fn ask_for_oldest(out: &Path) -> Result<(), Box<dyn Error>> {
     let source = include_str!("symbol_versions.c");
     let object = out.join("symbol_versions.o");
-    let done = Command::new(mpicc)
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let done = Command::new(&compiler)
         .args([
             "-c",
             "-O2",
@@ -21,7 +22,7 @@ pub fn ask_for_oldest(mpicc: &str, out: &Path) -> Result<(), Box<dyn Error>> {
         .arg(&object)
         .status()?;
     if !done.success() {
-        return Err(format!("{mpicc} cannot compile codegen/symbol_versions.c").into());
+        return Err(format!("{compiler} cannot compile codegen/symbol_versions.c").into());
     }
     let wrapped = (source.lines())
         .filter_map(|line| {

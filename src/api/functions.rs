@@ -137,7 +137,7 @@ fn first(t: *mut Thread) -> Option<NonNull<Thread>> {
     }
     if STATE.load(Relaxed) == UNDECIDED {
         // Until MPI is there, nobody asks for a trace.
-        let usable = within(|| library::is_loaded() && library::is_usable(std::ptr::null()));
+        let usable = within(|| library::is_usable(std::ptr::null()));
         if !usable {
             let _ = STATE.compare_exchange(UNDECIDED, OFF, Relaxed, Relaxed);
             return None;

@@ -11,7 +11,6 @@ pub(crate) mod user;
 
 use crate::api::user::names::EventName;
 use crate::call::modes;
-use crate::mpi::functions::BUILT_FOR;
 use crate::posix;
 use crate::thread::callids::callid;
 use crate::thread::current::running_call;
@@ -86,10 +85,10 @@ pub extern "C" fn trace_version() -> c_uint {
     INTERFACE
 }
 
-/// Text that names the MPI this library was built for. `mpitrace run` looks for it in the file.
+/// Text that names the binary interfaces of MPI that this library knows. Recorders know each other by the symbol.
 #[allow(non_upper_case_globals, reason = "a symbol of the C interface")]
 #[unsafe(no_mangle)]
-pub static trace_abi: [u8; BUILT_FOR.len()] = *BUILT_FOR;
+pub static trace_abi: [u8; 33] = *b"libtrace abi=mpich,openmpi,mpi-5\0";
 
 /// The string at `text`, at most `most` bytes of it; empty where there is none.
 ///

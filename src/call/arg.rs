@@ -1,11 +1,12 @@
 //! Reading the program's arguments for a record. Everything here takes pointers as the program passed them: NULL, small
 //! sentinel numbers and addresses of sentinels are recognised, nothing is read that the standard does not say is there.
 
+use crate::mpi::abi::Abi;
 use crate::mpi::constants;
-pub use crate::mpi::handles::{HandleBits, bits};
-use crate::mpi::header::MPI_Status;
-use crate::mpi::status;
+pub use crate::mpi::handles::HandleBits;
+use crate::mpi::status::{self, AbiStatus};
 use blockfile::encode::{EncodeCursor, MpiStatus, NO_ARRAY, STRING_MAX};
+use blockfile::layout::POINTER_BYTES;
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 
@@ -18,8 +19,8 @@ pub fn is_address(p: *const c_void) -> bool {
 
 /// The head's flag for a buffer argument.
 #[inline(always)]
-pub fn in_place(p: *const c_void) -> u16 {
-    if p as usize == constants::in_place() {
+pub fn in_place<A: Abi>(p: *const c_void) -> u16 {
+    if p as usize == A::MPI_IN_PLACE {
         blockfile::record::IN_PLACE
     } else {
         0
@@ -28,14 +29,14 @@ pub fn in_place(p: *const c_void) -> u16 {
 
 /// MPI_STATUS_IGNORE.
 #[inline(always)]
-pub fn status_ignore() -> *mut MPI_Status {
-    constants::MPI_STATUS_IGNORE as *mut MPI_Status
+pub fn status_ignore<A: Abi>() -> *mut A::Status {
+    A::MPI_STATUS_IGNORE as *mut A::Status
 }
 
 /// MPI_STATUSES_IGNORE.
 #[inline(always)]
-pub fn statuses_ignore() -> *mut MPI_Status {
-    constants::MPI_STATUSES_IGNORE as *mut MPI_Status
+pub fn statuses_ignore<A: Abi>() -> *mut A::Status {
+    A::MPI_STATUSES_IGNORE as *mut A::Status
 }
 
 /// Value that a pointer points at; 0 if it is NULL or a sentinel.
@@ -50,17 +51,6 @@ pub unsafe fn value<T: Copy + Default>(p: *const T) -> T {
         // SAFETY: the program passed it as the place of a value.
         unsafe { p.read_unaligned() }
     }
-}
-
-/// Value that the call has written to the place that the program passed; `None` if it passed NULL, as MPI allows for some
-/// results.
-///
-/// # Safety
-/// `p` is NULL or the place of a value.
-#[inline(always)]
-pub unsafe fn at<T: Copy>(p: *const T) -> Option<T> {
-    // SAFETY: by the caller.
-    ((p as usize) >= 4096).then(|| unsafe { p.read_unaligned() })
 }
 
 /// A length as the program gave it; negative ones are errors that the MPI library reports.
@@ -171,17 +161,17 @@ impl KeptArguments {
 
     /// Room for `n` statuses that nobody has set yet.
     #[inline(always)]
-    pub fn statuses(&self, n: usize) -> KeptSlice<MPI_Status> {
+    pub fn statuses<S: AbiStatus>(&self, n: usize) -> KeptSlice<S> {
         // SAFETY: `new` demands that the buffer is ours.
         let room = unsafe { &mut *self.room };
         let at = room.len().next_multiple_of(8);
-        room.resize(at + n * size_of::<MPI_Status>(), 0);
+        room.resize(at + n * size_of::<S>(), 0);
         let slice = KeptSlice {
             at,
             len: Some(n),
             of: PhantomData,
         };
-        let place: *mut MPI_Status = self.place(slice);
+        let place: *mut S = self.place(slice);
         for i in 0..n {
             // SAFETY: room for n statuses begins there.
             unsafe { place.add(i).write(unset_status()) };
@@ -241,28 +231,40 @@ pub unsafe fn put_numbers<T: Copy>(w: &mut EncodeCursor, p: *const T, n: Option<
     unsafe { w.bytes(p.cast(), n * size_of::<T>()) };
 }
 
-/// Writes an array of handles of `N` bytes.
+/// Writes a handle as wide as it is in records of this binary interface.
+#[inline(always)]
+pub fn put_handle<T: HandleBits>(w: &mut EncodeCursor, bits: u64) {
+    // Known when this is compiled.
+    match T::RECORD_BYTES {
+        4 => w.handle::<4>(bits),
+        _ => put_pointer(w, bits),
+    }
+}
+
+/// Writes a handle that is a pointer in every binary interface.
+#[inline(always)]
+pub fn put_pointer(w: &mut EncodeCursor, bits: u64) {
+    w.handle::<POINTER_BYTES>(bits);
+}
+
+/// Writes an array of handles.
 ///
 /// # Safety
 /// `p` must be readable for `n` elements, and there must be room.
 #[inline(always)]
-pub unsafe fn put_handles<const N: usize, T: HandleBits>(
-    w: &mut EncodeCursor,
-    p: *const T,
-    n: Option<usize>,
-) {
+pub unsafe fn put_handles<T: HandleBits>(w: &mut EncodeCursor, p: *const T, n: Option<usize>) {
     let Some(n) = n else {
         w.u32(NO_ARRAY);
         return;
     };
     w.u32(n as u32);
-    if size_of::<T>() == N {
+    if size_of::<T>() == T::RECORD_BYTES {
         // SAFETY: promised by the caller.
-        unsafe { w.bytes(p.cast(), n * N) };
+        unsafe { w.bytes(p.cast(), n * T::RECORD_BYTES) };
     } else {
         for i in 0..n {
             // SAFETY: promised by the caller.
-            w.handle::<N>(unsafe { p.add(i).read() }.bits());
+            put_handle::<T>(w, unsafe { p.add(i).read() }.bits());
         }
     }
 }
@@ -272,10 +274,10 @@ const UNSET: c_int = c_int::MIN;
 
 /// A status of the recorder's own before the call.
 #[inline(always)]
-pub fn unset_status() -> MPI_Status {
+pub fn unset_status<S: AbiStatus>() -> S {
     // SAFETY: a status consists of integers.
-    let mut status: MPI_Status = unsafe { std::mem::zeroed() };
-    status.MPI_SOURCE = UNSET;
+    let mut status: S = unsafe { std::mem::zeroed() };
+    status.set_source(UNSET);
     status
 }
 
@@ -284,16 +286,16 @@ pub fn unset_status() -> MPI_Status {
 /// # Safety
 /// An address must hold a status.
 #[inline(always)]
-pub unsafe fn status(p: *const MPI_Status, error: bool) -> Option<MpiStatus> {
+pub unsafe fn status<S: AbiStatus>(p: *const S, error: bool) -> Option<MpiStatus> {
     if (p as usize) < 4096 {
         return None;
     }
     // SAFETY: promised by the caller.
     let s = unsafe { &*p };
-    if s.MPI_SOURCE == UNSET {
+    if s.source() == UNSET {
         return None;
     }
-    Some(status::decode(s, error))
+    Some(s.decode(error))
 }
 
 /// Whether a return code says that statuses hold codes of their own (MPI_ERR_IN_STATUS).
@@ -307,9 +309,9 @@ pub fn in_status(code: c_int) -> bool {
 /// # Safety
 /// `p` must hold `n` statuses, and there must be room.
 #[inline(always)]
-pub unsafe fn put_statuses(
+pub unsafe fn put_statuses<S: AbiStatus>(
     w: &mut EncodeCursor,
-    p: *const MPI_Status,
+    p: *const S,
     n: Option<usize>,
     errors: bool,
 ) {

@@ -8,8 +8,9 @@ use crate::call::arg::{ArrayInteger, is_address, length};
 use crate::call::mode::{FILTERED, MATCHING_ONLY, MODE};
 use crate::mpi::constants;
 use crate::mpi::functions::COUNT;
-use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
+use crate::mpi::handles::{self, HandleBits};
 use crate::mpi::pmpi;
+use crate::mpi::types::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::platform::clock;
 use crate::settings::Settings;
 use blockfile::encode::MpiStatus;
@@ -196,7 +197,7 @@ pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[ByteRa
 
 /// Members of both groups.
 fn members(comm: MPI_Comm) -> u64 {
-    if arg::bits(comm) == constants::handle("MPI_COMM_NULL") {
+    if comm.bits() == constants::handle("MPI_COMM_NULL") {
         return 0;
     }
     let (mut inter, mut n, mut remote) = (0, 0, 0);
@@ -246,10 +247,10 @@ pub unsafe fn sum<T: ArrayInteger>(
 ///
 /// # Safety
 /// Addresses must be readable for `n` elements.
-pub unsafe fn products<T: ArrayInteger>(
+pub unsafe fn products<T: ArrayInteger, H: HandleBits>(
     counts: *const T,
     n: Option<usize>,
-    datatypes: *const MPI_Datatype,
+    datatypes: *const H,
 ) -> Option<u64> {
     if !is_address(counts.cast()) || !is_address(datatypes.cast()) {
         return None;
@@ -257,7 +258,7 @@ pub unsafe fn products<T: ArrayInteger>(
     let each = |i| {
         // SAFETY: promised by the caller.
         let (count, datatype) = unsafe { (counts.add(i).read(), datatypes.add(i).read()) };
-        elements(count.wide(), datatype)
+        elements(count.wide(), handles::of(datatype))
     };
     (0..n?).map(each).sum()
 }

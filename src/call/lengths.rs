@@ -3,11 +3,10 @@
 
 use crate::call::arg::length;
 use crate::mpi::constants;
-use crate::mpi::constants::{ROOT, UNDEFINED};
-use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::mpi::library;
 use crate::mpi::library::CodeAddress;
 use crate::mpi::pmpi;
+use crate::mpi::types::{MPI_Comm, MPI_Count, MPI_Datatype};
 use std::ffi::c_int;
 
 fn is_inter(comm: MPI_Comm) -> bool {
@@ -40,10 +39,10 @@ pub fn locals(comm: MPI_Comm) -> usize {
 
 /// Whether this process is the root of a collective.
 pub fn at_root(comm: MPI_Comm, root: c_int) -> bool {
-    if root == ROOT {
+    if root == constants::integers().root {
         return true;
     }
-    let mut rank = UNDEFINED;
+    let mut rank = constants::integers().undefined;
     // SAFETY: a communicator that the program has just used.
     unsafe { pmpi::MPI_Comm_rank(comm, &mut rank) };
     rank == root && !is_inter(comm)
@@ -51,7 +50,7 @@ pub fn at_root(comm: MPI_Comm, root: c_int) -> bool {
 
 /// Kind of a communicator's topology: MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, else MPI_UNDEFINED.
 pub fn topology(comm: MPI_Comm) -> c_int {
-    let mut kind = UNDEFINED;
+    let mut kind = constants::integers().undefined;
     // SAFETY: a communicator that the program has just used.
     unsafe { pmpi::MPI_Topo_test(comm, &mut kind) };
     kind
@@ -60,7 +59,7 @@ pub fn topology(comm: MPI_Comm) -> c_int {
 /// Dimensions of a Cartesian topology.
 pub fn ndims(comm: MPI_Comm) -> usize {
     let mut n = 0;
-    if topology(comm) == constants::CART {
+    if topology(comm) == constants::integers().cart {
         // SAFETY: as above; the topology is Cartesian.
         unsafe { pmpi::MPI_Cartdim_get(comm, &mut n) };
     }
@@ -69,7 +68,7 @@ pub fn ndims(comm: MPI_Comm) -> usize {
 
 fn graph(comm: MPI_Comm) -> (usize, usize) {
     let (mut nodes, mut edges) = (0, 0);
-    if topology(comm) == constants::GRAPH {
+    if topology(comm) == constants::integers().graph {
         // SAFETY: as above; the topology is a graph.
         unsafe { pmpi::MPI_Graphdims_get(comm, &mut nodes, &mut edges) };
     }
@@ -89,7 +88,7 @@ pub fn edges(comm: MPI_Comm) -> usize {
 /// Neighbours of a node of a graph topology.
 pub fn degree(comm: MPI_Comm, rank: c_int) -> usize {
     let mut n = 0;
-    if topology(comm) == constants::GRAPH {
+    if topology(comm) == constants::integers().graph {
         // SAFETY: as above.
         unsafe { pmpi::MPI_Graph_neighbors_count(comm, rank, &mut n) };
     }
@@ -98,16 +97,16 @@ pub fn degree(comm: MPI_Comm, rank: c_int) -> usize {
 
 fn neighbours(comm: MPI_Comm) -> (usize, usize) {
     let kind = topology(comm);
-    if kind == constants::CART {
+    if kind == constants::integers().cart {
         let n = 2 * ndims(comm);
         (n, n)
-    } else if kind == constants::GRAPH {
+    } else if kind == constants::integers().graph {
         let mut rank = 0;
         // SAFETY: as above.
         unsafe { pmpi::MPI_Comm_rank(comm, &mut rank) };
         let n = degree(comm, rank);
         (n, n)
-    } else if kind == constants::DIST_GRAPH {
+    } else if kind == constants::integers().dist_graph {
         let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
         // SAFETY: as above.
         unsafe {
@@ -187,7 +186,6 @@ pub fn addresses(datatype: MPI_Datatype) -> usize {
 }
 
 /// Large counts of a datatype's constructor.
-#[allow(dead_code, reason = "called where mpi.h declares large counts")]
 pub fn large_counts(datatype: MPI_Datatype) -> usize {
     envelope(datatype)[2]
 }

@@ -7,7 +7,7 @@ use crate::call::matching_only;
 use crate::call::mode::{FILTERED, MATCHING_ONLY, MODE, OFF, ON, SAMPLED, SUCCESS};
 use crate::call::path;
 use crate::mpi::functions::{CLASSES, MOVES_MESSAGES, NAMES};
-use crate::mpi::header::MPI_Comm;
+use crate::mpi::types::MPI_Comm;
 use crate::settings::{Polling, Setting, Settings, in_force};
 use crate::thread::program_functions;
 use std::sync::atomic::{

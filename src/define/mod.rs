@@ -2,17 +2,15 @@
 //! communicator and datatype when it is made.
 
 pub(crate) mod modules;
-#[cfg(sessions)]
 pub(crate) mod process_set;
 mod topology;
 pub(crate) mod views;
 
-use crate::mpi::constants::{self, UNDEFINED, predefined};
+use crate::mpi::constants::{self, integers, predefined};
 use crate::mpi::functions::{NAMES, NUMBERS, UNKNOWN};
-use crate::mpi::handles::{self, bits};
-use crate::mpi::header::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group};
+use crate::mpi::handles::Handle;
 use crate::mpi::pmpi;
-use crate::mpi::values::{HANDLES, INTEGERS};
+use crate::mpi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group};
 use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;
@@ -52,22 +50,13 @@ pub fn process(t: &mut Thread) {
         }),
     );
     put_definition(t, &Definition::Clock(clock::first_reading()));
-    for &i in UNKNOWN {
+    for i in UNKNOWN {
         let name = NAMES[i].to_string_lossy();
         put_definition(
             t,
             &Definition::Function {
                 number: NUMBERS[i],
                 name: name.trim_start_matches('P').to_owned(),
-            },
-        );
-    }
-    for (name, value) in INTEGERS {
-        put_definition(
-            t,
-            &Definition::Constant {
-                name: (*name).to_owned(),
-                value: *value,
             },
         );
     }
@@ -104,32 +93,40 @@ pub fn left_out(t: &mut Thread, calls: impl Iterator<Item = (u64, &'static str)>
     }
 }
 
-/// The predefined handles, and sizes of predefined datatypes: once MPI is initialised.
+/// The constants, the predefined handles, and sizes of predefined datatypes: once MPI is initialised.
 pub fn library(t: &mut Thread) {
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Relaxed) {
         return;
     }
+    let table = constants::table();
+    for (name, value) in table.integers {
+        put_definition(
+            t,
+            &Definition::Constant {
+                name: (*name).to_owned(),
+                value: *value,
+            },
+        );
+    }
     let null: u64 = constants::handle("MPI_DATATYPE_NULL");
-    // Datatypes stand between these two in the list.
-    let is_type = |name: &str| {
-        let at = |n: &str| HANDLES.iter().position(|(m, _)| *m == n);
-        at(name) > at("MPI_DATATYPE_NULL")
-    };
-    for (name, place) in HANDLES {
+    let handles = table.handles.iter().map(|known| (known, false));
+    let datatypes = table.datatypes.iter().map(|known| (known, true));
+    for ((name, place), is_datatype) in handles.chain(datatypes) {
         let handle = place.value();
         if handle == 0 && !name.ends_with("_NULL") {
             continue;
         }
+        let name = (*name).to_owned();
         put_definition(
             t,
             &Definition::Predefined(PredefinedHandle {
                 handle,
-                name: (*name).to_owned(),
+                name: name.clone(),
             }),
         );
-        if is_type(name) && handle != null {
-            let (size, extent) = sizes(handles::from_bits(handle));
+        if is_datatype && handle != null {
+            let (size, extent) = sizes(Handle::from_bits(handle));
             if size >= 0 {
                 put_definition(
                     t,
@@ -137,7 +134,7 @@ pub fn library(t: &mut Thread) {
                         handle,
                         size,
                         extent,
-                        name: (*name).to_owned(),
+                        name,
                     }),
                 );
             }
@@ -157,23 +154,19 @@ fn sizes(datatype: MPI_Datatype) -> (i64, i64) {
         }
         pmpi::MPI_Type_get_extent(datatype, &mut lb, &mut extent);
     }
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "an i64 or an isize, as mpi.h has it"
-    )]
-    (size, extent as i64)
+    (size, extent)
 }
 
 /// A datatype that a call has made.
 pub fn datatype(t: &mut Thread, datatype: MPI_Datatype) {
-    if bits(datatype) == constants::handle("MPI_DATATYPE_NULL") {
+    if datatype.bits() == constants::handle("MPI_DATATYPE_NULL") {
         return;
     }
     let (size, extent) = sizes(datatype);
     put_definition(
         t,
         &Definition::Type(DatatypeDefinition {
-            handle: bits(datatype),
+            handle: datatype.bits(),
             size,
             extent,
             name: String::new(),
@@ -182,15 +175,11 @@ pub fn datatype(t: &mut Thread, datatype: MPI_Datatype) {
 }
 
 /// Group of MPI_COMM_WORLD, kept for translating ranks.
-struct WorldGroup(MPI_Group);
-// SAFETY: a handle, valid in every thread.
-unsafe impl Send for WorldGroup {}
-
-static WORLD_GROUP: Mutex<Option<WorldGroup>> = Mutex::new(None);
+static WORLD_GROUP: Mutex<Option<MPI_Group>> = Mutex::new(None);
 
 /// Takes `group` as that of all processes.
 pub fn set_world_group(group: MPI_Group) {
-    WORLD_GROUP.lock().get_or_insert(WorldGroup(group));
+    WORLD_GROUP.lock().get_or_insert(group);
 }
 
 /// World ranks of a group's members, −1 for those that are none; frees the group.
@@ -207,7 +196,7 @@ fn world_ranks(group: MPI_Group) -> Vec<i32> {
     // SAFETY: a group that is valid here.
     unsafe { pmpi::MPI_Group_size(group, &mut n) };
     let ranks: Vec<c_int> = (0..n).collect();
-    let mut world = vec![UNDEFINED; ranks.len()];
+    let mut world = vec![integers().undefined; ranks.len()];
     let mut translate = |all: MPI_Group| {
         // SAFETY: both arrays have n elements.
         unsafe {
@@ -215,22 +204,13 @@ fn world_ranks(group: MPI_Group) -> Vec<i32> {
         }
     };
     match &*WORLD_GROUP.lock() {
-        Some(WorldGroup(all)) => translate(*all),
-        None => drop(with_process_set(translate)),
+        Some(all) => translate(*all),
+        None => drop(process_set::with_world(translate)),
     }
     world
         .into_iter()
-        .map(|r| if r == UNDEFINED { -1 } else { r })
+        .map(|r| if r == integers().undefined { -1 } else { r })
         .collect()
-}
-
-#[cfg(sessions)]
-use crate::define::process_set::with_world as with_process_set;
-
-/// Nothing, without sessions.
-#[cfg(not(sessions))]
-fn with_process_set(_: impl FnOnce(MPI_Group)) -> Option<()> {
-    None
 }
 
 /// Describes a communicator as this process sees it.
@@ -271,14 +251,14 @@ pub fn world(t: &mut Thread) {
         ("MPI_COMM_SELF", CommCreation::SelfComm),
     ] {
         let handle = constants::handle(name);
-        let comm = describe(handles::from_bits(handle), handle, 0, origin);
+        let comm = describe(Handle::from_bits(handle), handle, 0, origin);
         put_definition(t, &Definition::Comm(comm));
     }
 }
 
 /// A communicator that a call has made.
 pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: CommOrigin) {
-    if bits(comm) == constants::handle("MPI_COMM_NULL") {
+    if comm.bits() == constants::handle("MPI_COMM_NULL") {
         return;
     }
     static PARENT_SEEN: Mutex<Option<u64>> = Mutex::new(None);
@@ -291,24 +271,24 @@ pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Comm
         let mut first: MPI_Comm = predefined("MPI_COMM_NULL");
         // SAFETY: MPI is initialised; a place for the result.
         unsafe { pmpi::MPI_Comm_get_parent(&mut first) };
-        if bits(first) == bits(comm) {
+        if first.bits() == comm.bits() {
             // It is given every time that it is asked for.
             let mut seen = PARENT_SEEN.lock();
-            if *seen == Some(bits(comm)) {
+            if *seen == Some(comm.bits()) {
                 return;
             }
-            *seen = Some(bits(comm));
+            *seen = Some(comm.bits());
         }
     }
     let ask = match (made, parent) {
         (CommOrigin::LaterFromParent, Some(parent)) => parent,
         _ => comm,
     };
-    let definition = describe(ask, bits(comm), parent.map_or(0, bits), origin);
+    let definition = describe(ask, comm.bits(), parent.map_or(0, Handle::bits), origin);
     let is_intra = definition.kind == CommDefinitionKind::Intra;
     put_definition(t, &Definition::Comm(definition));
     if let Some(sources) = is_intra.then(|| topology::sources(ask)).flatten() {
-        let comm = bits(comm);
+        let comm = comm.bits();
         put_definition(t, &Definition::Neighbours(Neighbours { comm, sources }));
     }
 }

@@ -2,11 +2,10 @@
 //! the program's whenever a communicator is described, and freed at once. Kept, it would be in the way of
 //! MPI_Session_finalize: MPICH counts what has been made of a session.
 
-use crate::mpi::constants::predefined;
-use crate::mpi::handles::bits;
-use crate::mpi::handles::from_bits;
-use crate::mpi::header::{MPI_Group, MPI_Info, MPI_Session};
+use crate::mpi::constants::{self, predefined};
+use crate::mpi::handles::Handle;
 use crate::mpi::pmpi;
+use crate::mpi::types::{MPI_Group, MPI_Info, MPI_Session};
 use parking_lot::Mutex;
 use std::ffi::{CStr, c_char, c_int};
 
@@ -23,28 +22,20 @@ struct OpenSession {
 
 static SESSIONS: Mutex<Vec<OpenSession>> = Mutex::new(Vec::new());
 
-/// A session has begun.
-///
-/// # Safety
-/// `session` is NULL or holds a handle.
-pub unsafe fn opened(session: *const MPI_Session) {
-    // SAFETY: by the caller.
-    if let Some(session) = unsafe { session.as_ref() } {
+/// A session has begun; `None` where the program did not want its handle.
+pub fn opened(session: Option<MPI_Session>) {
+    if let Some(session) = session {
         SESSIONS.lock().push(OpenSession {
-            handle: bits(*session),
+            handle: session.bits(),
             has_world: None,
         });
     }
 }
 
-/// A session is about to end.
-///
-/// # Safety
-/// `session` is NULL or holds a handle.
-pub unsafe fn closing(session: *const MPI_Session) {
-    // SAFETY: by the caller.
-    if let Some(session) = unsafe { session.as_ref() } {
-        SESSIONS.lock().retain(|s| s.handle != bits(*session));
+/// A session is about to end; `None` where the program named none.
+pub fn closing(session: Option<MPI_Session>) {
+    if let Some(session) = session {
+        SESSIONS.lock().retain(|s| s.handle != session.bits());
     }
 }
 
@@ -53,14 +44,14 @@ pub fn with_world<T>(f: impl FnOnce(MPI_Group) -> T) -> Option<T> {
     // Held all the time, so that no session ends meanwhile.
     let mut sessions = SESSIONS.lock();
     let session = sessions.iter_mut().find_map(|session| {
-        let handle: MPI_Session = from_bits(session.handle);
+        let handle: MPI_Session = Handle::from_bits(session.handle);
         let has = *session.has_world.get_or_insert_with(|| has_world(handle));
         has.then_some(handle)
     })?;
     let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
     // SAFETY: the session is alive and has a set of this name.
     let code = unsafe { pmpi::MPI_Group_from_session_pset(session, WORLD.as_ptr(), &mut group) };
-    if code != 0 || bits(group) == bits(predefined::<MPI_Group>("MPI_GROUP_NULL")) {
+    if code != 0 || group.bits() == constants::handle("MPI_GROUP_NULL") {
         return None;
     }
     let made = f(group);

@@ -1,18 +1,22 @@
 //! Topologies of communicators: whose data neighbourhood calls of this process get.
 
 use crate::call::lengths;
-use crate::mpi::constants;
-use crate::mpi::header::MPI_Comm;
+use crate::mpi::constants::integers;
 use crate::mpi::pmpi;
+use crate::mpi::types::MPI_Comm;
 use std::ffi::c_int;
 
 /// Ranks in a communicator whose data neighbourhood calls of this process get, each once, in order; `None` if it has no topology.
 pub(super) fn sources(comm: MPI_Comm) -> Option<Vec<i32>> {
-    let mut sources = match lengths::topology(comm) {
-        constants::CART => of_grid(comm),
-        constants::GRAPH => of_graph(comm),
-        constants::DIST_GRAPH => of_distributed_graph(comm),
-        _ => return None,
+    let kind = lengths::topology(comm);
+    let mut sources = if kind == integers().cart {
+        of_grid(comm)
+    } else if kind == integers().graph {
+        of_graph(comm)
+    } else if kind == integers().dist_graph {
+        of_distributed_graph(comm)
+    } else {
+        return None;
     };
     // At the edge of a grid stands MPI_PROC_NULL.
     sources.retain(|&rank| rank >= 0);

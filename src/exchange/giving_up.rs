@@ -13,7 +13,7 @@ use super::patience::Patience;
 use super::reasons::{MAX_REASON_BYTES, REASON_TAG, neighbours, take};
 use super::tree::{children, parent};
 use super::under_way;
-use crate::mpi::constants::{ANY_SOURCE, ANY_TAG};
+use crate::mpi::constants;
 use std::cell::UnsafeCell;
 use std::time::Duration;
 
@@ -113,6 +113,7 @@ fn send_empty(line: &Exchange, to: i32, tag: i32) {
 fn discard_next(line: &Exchange) -> Option<(i32, i32)> {
     // SAFETY: nobody else has the place, and nobody looks at what is in it.
     let place = unsafe { &mut *DISCARDED.0.get() };
-    let taken = take(line, ANY_SOURCE, ANY_TAG, place)?;
+    let any = constants::integers();
+    let taken = take(line, any.any_source, any.any_tag, place)?;
     Some((taken.from, taken.tag))
 }

@@ -1,12 +1,11 @@
 //! The recorders' line to each other: their communicator, and how they wait.
 
-use crate::mpi::header::{MPI_Comm, MPI_Status};
 use crate::mpi::pmpi;
-use crate::mpi::status;
+use crate::mpi::status::Status;
+use crate::mpi::types::MPI_Comm;
 use crate::mpi::world::World;
 use blockfile::encode::MpiStatus;
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 /// A communicator handle.
@@ -41,18 +40,14 @@ impl Exchange {
 
     /// The message with this tag from that rank that comes next, if one is there. An error is MPI's.
     pub fn probe(&self, from: i32, tag: i32) -> Result<Option<MpiStatus>, c_int> {
-        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        let mut status = Status::unset();
         let mut flag: c_int = 0;
         // SAFETY: the recorder's communicator, and places for the answer.
-        let code =
-            unsafe { pmpi::MPI_Iprobe(from, tag, self.comm.0, &mut flag, status.as_mut_ptr()) };
+        let code = unsafe { pmpi::MPI_Iprobe(from, tag, self.comm.0, &mut flag, status.place()) };
         match (code, flag) {
             (0, 0) => Ok(None),
             // SAFETY: all bytes are set, at least to zero.
-            (0, _) => Ok(Some(status::decode(
-                unsafe { status.assume_init_ref() },
-                false,
-            ))),
+            (0, _) => Ok(Some(status.decode())),
             (code, _) => Err(code),
         }
     }

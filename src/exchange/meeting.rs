@@ -16,11 +16,11 @@ use super::line::{RecorderComm, pause};
 use super::neighbours::Neighbours;
 use super::patience::Patience;
 use crate::mpi::constants::predefined;
-use crate::mpi::header::{MPI_Comm, MPI_Errhandler, MPI_Request, MPI_Status};
 use crate::mpi::pmpi;
+use crate::mpi::status::Status;
+use crate::mpi::types::{MPI_Comm, MPI_Errhandler, MPI_Request};
 use parking_lot::Mutex;
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 /// The recorder's duplicate of MPI_COMM_WORLD, once the ranks have met.
@@ -118,10 +118,10 @@ impl MpiProgress {
     /// Lets MPI go on for a moment, by a look for a message of this process to itself: nothing is sent or taken by it. (On
     /// MPI_COMM_SELF, MPICH 4.0.2 looks without going on with anything else.)
     pub fn make(&self) {
-        let (mut flag, mut status) = (0, MaybeUninit::<MPI_Status>::zeroed());
+        let (mut flag, mut status) = (0, Status::unset());
         let (rank, world) = (self.rank, self.errors.comm);
         // SAFETY: MPI is initialised and not finalised; places for the answer. An error tells nothing of use here.
-        unsafe { pmpi::MPI_Iprobe(rank, 0, world, &mut flag, status.as_mut_ptr()) };
+        unsafe { pmpi::MPI_Iprobe(rank, 0, world, &mut flag, status.place()) };
     }
 }
 
@@ -142,7 +142,7 @@ pub fn meet<T>(
     // In place until the request is complete; if that never happens, for good.
     let made = Box::into_raw(Box::new(comm));
     let mut request: MPI_Request = predefined("MPI_REQUEST_NULL");
-    let mut status = MaybeUninit::<MPI_Status>::zeroed();
+    let mut status = Status::unset();
     // SAFETY: MPI is initialised and not finalised; `made` stays in place.
     let code = unsafe { pmpi::MPI_Comm_idup(predefined("MPI_COMM_WORLD"), made, &mut request) };
     if code != 0 {
@@ -154,7 +154,7 @@ pub fn meet<T>(
     for turn in 0u32.. {
         let mut flag = 0;
         // SAFETY: a request of ours, and a place for its status.
-        let code = unsafe { pmpi::MPI_Test(&mut request, &mut flag, status.as_mut_ptr()) };
+        let code = unsafe { pmpi::MPI_Test(&mut request, &mut flag, status.place()) };
         if code != 0 {
             return Err(MeetingFailure::Mpi(code));
         }

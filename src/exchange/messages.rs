@@ -10,12 +10,10 @@ use super::reasons::{self, MAX_REASON_BYTES};
 use super::running;
 use super::under_way;
 use crate::mpi::constants::{self, predefined};
-use crate::mpi::handles::bits;
-use crate::mpi::header::{MPI_Comm, MPI_Datatype, MPI_Request, MPI_Status};
 use crate::mpi::pmpi;
-use crate::mpi::status;
+use crate::mpi::status::Status;
+use crate::mpi::types::{MPI_Comm, MPI_Datatype, MPI_Request};
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 /// Looks of a rank that was stopped, which take some 0.1 s.
@@ -61,13 +59,13 @@ impl PendingMessage {
 
 impl Drop for PendingMessage {
     fn drop(&mut self) {
-        if self.done || bits(self.request) == constants::handle("MPI_REQUEST_NULL") {
+        if self.done || self.request.bits() == constants::handle("MPI_REQUEST_NULL") {
             under_way::remove(self.known);
             return;
         }
         // MPI may still write to the buffer or read from it. A message of the list stays there.
         std::mem::forget(std::mem::take(&mut self.buffer));
-        if bits(self.known) == constants::handle("MPI_REQUEST_NULL") {
+        if self.known.bits() == constants::handle("MPI_REQUEST_NULL") {
             // SAFETY: a request of ours.
             unsafe { pmpi::MPI_Request_free(&mut self.request) };
         }
@@ -164,16 +162,16 @@ impl Exchange {
 
     /// The number of bytes of a message that is complete; `None` if it is not.
     pub fn test(&self, pending: &mut PendingMessage) -> Result<Option<usize>, ExchangeFailure> {
-        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        let mut status = Status::unset();
         let mut flag = 0;
         // SAFETY: a request of ours, and a place for its status.
-        check(unsafe { pmpi::MPI_Test(&mut pending.request, &mut flag, status.as_mut_ptr()) })?;
+        check(unsafe { pmpi::MPI_Test(&mut pending.request, &mut flag, status.place()) })?;
         if flag == 0 {
             return Ok(None);
         }
         pending.done = true;
         // SAFETY: all bytes are set, at least to zero.
-        let found = status::decode(unsafe { status.assume_init_ref() }, false);
+        let found = status.decode();
         Ok(Some(found.bytes as usize))
     }
 
@@ -184,7 +182,7 @@ impl Exchange {
         tag: i32,
     ) -> Result<Option<(i32, Vec<u8>)>, ExchangeFailure> {
         self.listen_after_a_stop()?;
-        let from = from.unwrap_or(constants::ANY_SOURCE);
+        let from = from.unwrap_or(constants::integers().any_source);
         let Some(found) = self.probe(from, tag).map_err(ExchangeFailure::Mpi)? else {
             return Ok(None);
         };

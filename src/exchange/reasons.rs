@@ -5,11 +5,11 @@ use super::failure::ExchangeFailure;
 use super::line::Exchange;
 use super::tree::{children, parent};
 use crate::mpi::constants::predefined;
-use crate::mpi::header::{MPI_Datatype, MPI_Status};
 use crate::mpi::pmpi;
+use crate::mpi::status::Status;
+use crate::mpi::types::MPI_Datatype;
 use parking_lot::Mutex;
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 
 /// Tag of the messages that say why a rank gives up, in UTF-8.
 pub const REASON_TAG: i32 = 790;
@@ -62,7 +62,7 @@ pub struct TakenMessage {
 /// Takes a message with this tag from that rank, if one is there. Of one that is longer than `place` the beginning is kept.
 pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<TakenMessage> {
     let found = line.probe(from, tag).ok()??;
-    let mut status = MaybeUninit::<MPI_Status>::uninit();
+    let mut status = Status::unset();
     let byte: MPI_Datatype = predefined("MPI_BYTE");
     // SAFETY: the message is there, so that nobody waits for long, and the place has as many bytes as is said. MPI answers a longer message
     // by an error, but has taken it.
@@ -74,7 +74,7 @@ pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<Ta
             found.source,
             found.tag,
             line.comm.0,
-            status.as_mut_ptr(),
+            status.place(),
         )
     };
     Some(TakenMessage {

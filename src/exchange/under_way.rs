@@ -1,12 +1,11 @@
 //! The messages of the recorder that have been started and are not complete. A merge that is given up knows them by this list alone:
 //! where memory ends, nothing else is left of them.
 
-use crate::mpi::handles::bits;
-use crate::mpi::header::{MPI_Request, MPI_Status};
 use crate::mpi::pmpi;
+use crate::mpi::status::Status;
+use crate::mpi::types::MPI_Request;
 use parking_lot::Mutex;
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 
 /// Most messages at a time: two for each edge of the tree and those that are waited for at once, or those of a merge by slices.
 const MAX_MESSAGES: usize = 320;
@@ -36,7 +35,7 @@ pub fn add(request: MPI_Request, receives: bool) -> bool {
 pub fn remove(request: MPI_Request) {
     let mut list = LIST.lock();
     let is_it = |place: &&mut Option<ListedMessage>| {
-        place.is_some_and(|message| bits(message.request) == bits(request))
+        place.is_some_and(|message| message.request.bits() == request.bits())
     };
     if let Some(place) = list.iter_mut().find(is_it) {
         *place = None;
@@ -51,9 +50,9 @@ fn all() -> impl Iterator<Item = ListedMessage> {
 
 /// Takes back what is to be received. It is complete then, unless the message has come already.
 pub fn cancel_receives() {
-    for mut message in all().filter(|message| message.receives) {
+    for message in all().filter(|message| message.receives) {
         // SAFETY: a request of ours that is not complete.
-        unsafe { pmpi::MPI_Cancel(&mut message.request) };
+        unsafe { pmpi::MPI_Cancel(&message.request) };
     }
 }
 
@@ -63,9 +62,9 @@ pub fn are_complete() -> bool {
     for ListedMessage { mut request, .. } in all() {
         let known = request;
         let mut flag: c_int = 0;
-        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        let mut status = Status::unset();
         // SAFETY: a request of ours, and places for the answer.
-        let code = unsafe { pmpi::MPI_Test(&mut request, &mut flag, status.as_mut_ptr()) };
+        let code = unsafe { pmpi::MPI_Test(&mut request, &mut flag, status.place()) };
         if code != 0 || flag != 0 {
             remove(known);
         } else {

@@ -8,8 +8,9 @@ use crate::finalize::run::run;
 use crate::finalize::{first, sessions};
 use crate::lifecycle::state::{BEFORE, FINISHED, INITIALIZED, SESSIONS, STATE};
 use crate::memory;
-use crate::mpi::functions::{HANDLE, NUMBERS, index};
-use crate::mpi::header::MPI_Comm;
+use crate::mpi::abi::Abi;
+use crate::mpi::functions::{NUMBERS, index};
+use crate::mpi::handles::HandleBits;
 use crate::mpi::pmpi;
 use crate::mpi::slots::{self, CodeAddress};
 use crate::platform::host;
@@ -141,12 +142,15 @@ fn left_early(store: &BlockStore) {
 }
 
 /// MPI_Abort: recorded before it runs, because nothing comes after.
-pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn abort<A: Abi, const P: usize>(
+    comm: A::Handle,
+    code: c_int,
+) -> c_int {
     // SAFETY: the wrapper pattern of generated.rs.
     unsafe {
         let real = std::mem::transmute::<
             CodeAddress,
-            unsafe extern "C-unwind" fn(MPI_Comm, c_int) -> c_int,
+            unsafe extern "C-unwind" fn(A::Handle, c_int) -> c_int,
         >(slots::real(2 * index::MPI_Abort + P));
         let call = Call::enter(index::MPI_Abort as u16, P == 0);
         if call.ignored() {
@@ -160,7 +164,7 @@ pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_in
             0,
             16,
         );
-        w.args.handle::<{ HANDLE }>(arg::bits(comm));
+        arg::put_handle::<A::Handle>(&mut w.args, comm.bits());
         w.args.i32(code);
         w.publish();
         if let Some(store) = own::store() {

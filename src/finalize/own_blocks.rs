@@ -3,7 +3,8 @@
 use super::trouble::Trouble;
 use crate::blocks::{StoreContents, own};
 use crate::lifecycle::apply::rank_bits;
-use crate::mpi::functions::{FAMILY, FINGERPRINT};
+use crate::mpi::family;
+use crate::mpi::functions::FINGERPRINT;
 use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::settings::in_force;
@@ -80,7 +81,7 @@ fn empty_file(world: &World) -> Vec<u8> {
     let mut header = FileHeader {
         magic: FILE_MAGIC,
         version: VERSION,
-        family: FAMILY as u32,
+        family: AtomicU32::new(family::family() as u32),
         table: FINGERPRINT,
         clock: clock::source() as u32,
         counter_bits: AtomicU32::new(64 - rank_bits(&in_force::copy(), world.size as u32)),

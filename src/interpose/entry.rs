@@ -9,6 +9,7 @@ use crate::finalize::ends;
 use crate::interpose::wrappers::WRAPPERS;
 use crate::interpose::{fortran, longjmp};
 use crate::lifecycle::open;
+use crate::mpi::family;
 use crate::mpi::functions::CONVERSIONS;
 use crate::mpi::library;
 use crate::mpi::slots::{self, CodeAddress, ENTRY, find_real, is_fortran, missing};
@@ -43,6 +44,8 @@ extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
     open::register_hooks();
     // Programs refer to these weakly, which alone would not take them out of an archive.
     std::hint::black_box(api::ALL);
+    // First, as what is found counts only where an MPI library is there.
+    let is_usable = library::is_usable(caller);
     let real = find_real(index, caller);
     let wanted = if is_fortran(index) {
         // A library that has no more of MPI than Fortran's names (a serial stand-in) is none.
@@ -50,8 +53,14 @@ extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
     } else {
         !CONVERSIONS.contains(&(index / 2)) || records_conversions()
     };
-    let target = if wanted && library::is_usable(caller) && !slots::is_bypassed() {
-        fortran::guard(index).unwrap_or(WRAPPERS[index])
+    if !family::is_known() {
+        // No MPI so far: the next call looks again.
+        return real;
+    }
+    open::tell_family();
+    let wrapper = fortran::guard(index).unwrap_or(WRAPPERS[family::index()][index]);
+    let target = if wanted && is_usable && !slots::is_bypassed() && !wrapper.is_null() {
+        wrapper
     } else {
         real
     };

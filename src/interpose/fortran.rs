@@ -5,6 +5,7 @@
 //! the procedure that they come from.
 
 use crate::interpose::wrappers::WRAPPERS;
+use crate::mpi::family;
 use crate::mpi::functions::index;
 use crate::mpi::slots::{CodeAddress, REAL, name};
 use crate::platform::jump::find_and_jump;
@@ -63,7 +64,7 @@ extern "C" fn target(slot: usize, caller: CodeAddress) -> CodeAddress {
     if is_own {
         REAL[slot].get()
     } else {
-        WRAPPERS[slot]
+        WRAPPERS[family::index()][slot]
     }
 }
 

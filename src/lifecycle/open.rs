@@ -6,8 +6,8 @@ use crate::call::{modes, path};
 use crate::define;
 use crate::lifecycle::apply::apply;
 use crate::lifecycle::{dump, fork};
-use crate::mpi::functions::{FAMILY, FINGERPRINT, NAMES};
-use crate::mpi::table;
+use crate::mpi::family;
+use crate::mpi::functions::{FINGERPRINT, NAMES};
 use crate::platform::folder::Folders;
 use crate::platform::{clock, environment, host, launcher};
 use crate::posix;
@@ -16,6 +16,7 @@ use crate::thread::begin;
 use crate::thread::state::Thread;
 use crate::thread::within::within;
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
+use std::ffi::CStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -67,7 +68,7 @@ fn open() -> Option<BlockStore> {
     let fill = |header: &mut FileHeader| {
         header.magic = FILE_MAGIC;
         header.version = VERSION;
-        header.family = FAMILY as u32;
+        header.family.store(family::family() as u32, Relaxed);
         header.table = FINGERPRINT;
         header.clock = clock::source() as u32;
         header.counter_bits.store(64 - settings.rank_bits, Relaxed);
@@ -124,19 +125,26 @@ fn open() -> Option<BlockStore> {
     }
 }
 
+/// Notes the family of the MPI library in the block file, which may have been made before there was an MPI library.
+pub fn tell_family() {
+    if let Some(store) = own::store() {
+        store
+            .header()
+            .family
+            .store(family::family() as u32, Relaxed);
+    }
+}
+
 /// Nothing is recorded in this process, for the reason that MPI_Finalize tells.
 fn give_up(why: &str) {
     own::set_why_no_store(why);
     modes::stop();
 }
 
-/// Whether a function of this name exists in the table or in `mpi.h`.
+/// Whether a function of this name exists in the table, or as an extension of an MPI library.
 pub fn is_known(name: &str) -> bool {
-    NAMES
-        .iter()
-        .any(|n| n.to_str().is_ok_and(|n| n.strip_prefix('P') == Some(name)))
-        || name.starts_with("MPIO_")
-        || table::table().is_some_and(|t| t.get(name).is_some())
+    let is_it = |known: &&CStr| known.to_bytes().strip_prefix(b"P") == Some(name.as_bytes());
+    NAMES.iter().any(is_it) || name.starts_with("MPIO_")
 }
 
 fn block_path(folder: &Path) -> Result<PathBuf, String> {

@@ -7,9 +7,8 @@ use crate::define;
 use crate::exchange::clocks;
 use crate::lifecycle::apply::rank_is_known;
 use crate::mpi::constants::{self, predefined};
-use crate::mpi::handles::bits;
-use crate::mpi::header::{MPI_Comm, MPI_Group};
 use crate::mpi::pmpi;
+use crate::mpi::types::{MPI_Comm, MPI_Group};
 use crate::mpi::world::{self, World};
 use crate::platform::clock;
 use crate::platform::environment;
@@ -48,7 +47,7 @@ pub fn begin(t: *mut Thread) {
         started: (clock::first_reading().realtime / 1_000_000_000) as i64,
         job: std::process::id(),
         run: job::identity().unwrap_or(0),
-        spawned: bits(parent) != constants::handle("MPI_COMM_NULL"),
+        spawned: parent.bits() != constants::handle("MPI_COMM_NULL"),
     };
     if let Some(store) = own::store() {
         let header = store.header();

@@ -1,23 +1,22 @@
-//! The constants of the MPI library this was built for: sentinels, predefined handles, integers. Some are addresses of
+//! The constants of the MPI library in this process: sentinels, predefined handles, integers. Some are addresses of
 //! objects in the library, which is not linked, and are looked up when they are first needed.
 
-use crate::mpi::handles::FromBits;
-use crate::mpi::library;
-use crate::mpi::values::{
-    ConstantSource, HANDLES, INTEGERS, MPI_IN_PLACE_AT, MPI_STATUS_IGNORE_AT,
-    MPI_STATUSES_IGNORE_AT, MPI_UNWEIGHTED_AT, MPI_WEIGHTS_EMPTY_AT, OPTIONAL,
+use crate::mpi::facts::{
+    ConstantSource, ConstantTable, MPICH, OPENMPI, STANDARD, TABLES, mpich, openmpi, standard,
 };
+use crate::mpi::family;
+use crate::mpi::handles::Handle;
+use crate::mpi::library;
+use blockfile::layout::Family;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-impl ConstantSource {
-    const fn number(self) -> Option<usize> {
-        match self {
-            ConstantSource::Number(n) => Some(n as usize),
-            ConstantSource::Symbol(_) | ConstantSource::Variable(_) => None,
-        }
-    }
+/// The constants of the MPI library in this process.
+pub fn table() -> &'static ConstantTable {
+    &TABLES[family::index()]
+}
 
+impl ConstantSource {
     /// The value; 0 where the library has no such object.
     pub fn value(self) -> u64 {
         match self {
@@ -35,22 +34,14 @@ impl ConstantSource {
     }
 }
 
-const fn number(place: ConstantSource) -> usize {
-    match place.number() {
-        Some(n) => n,
-        None => panic!("a sentinel that is expected to be a number is an address"),
-    }
-}
-
-/// MPI_STATUS_IGNORE.
-pub const MPI_STATUS_IGNORE: usize = number(MPI_STATUS_IGNORE_AT);
-/// MPI_STATUSES_IGNORE.
-pub const MPI_STATUSES_IGNORE: usize = number(MPI_STATUSES_IGNORE_AT);
-
-/// MPI_IN_PLACE.
-#[inline(always)]
-pub const fn in_place() -> usize {
-    number(MPI_IN_PLACE_AT)
+/// MPI_STATUS_IGNORE of the MPI library in this process.
+pub fn status_ignore<T>() -> *mut T {
+    let address = match family::family() {
+        Family::Mpich => mpich::MPI_STATUS_IGNORE,
+        Family::OpenMpi => openmpi::MPI_STATUS_IGNORE,
+        Family::Standard => standard::MPI_STATUS_IGNORE,
+    };
+    address as *mut T
 }
 
 const fn find(list: &[(&str, i64)], name: &str) -> Option<i64> {
@@ -62,20 +53,6 @@ const fn find(list: &[(&str, i64)], name: &str) -> Option<i64> {
         i += 1;
     }
     None
-}
-
-const fn integer(name: &str) -> c_int {
-    match find(INTEGERS, name) {
-        Some(value) => value as c_int,
-        None => panic!("no such constant"),
-    }
-}
-
-const fn optional(name: &str) -> Option<c_int> {
-    match find(OPTIONAL, name) {
-        Some(value) => Some(value as c_int),
-        None => None,
-    }
 }
 
 const fn same(a: &str, b: &str) -> bool {
@@ -93,93 +70,134 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// MPI_UNDEFINED.
-pub const UNDEFINED: c_int = integer("MPI_UNDEFINED");
-/// MPI_ROOT.
-pub const ROOT: c_int = integer("MPI_ROOT");
-/// MPI_ANY_SOURCE.
-pub const ANY_SOURCE: c_int = integer("MPI_ANY_SOURCE");
-/// MPI_ANY_TAG.
-pub const ANY_TAG: c_int = integer("MPI_ANY_TAG");
-/// MPI_TAG_UB.
-pub const TAG_UB: c_int = integer("MPI_TAG_UB");
-/// MPI_CART.
-pub const CART: c_int = integer("MPI_CART");
-/// MPI_GRAPH.
-pub const GRAPH: c_int = integer("MPI_GRAPH");
-/// MPI_DIST_GRAPH.
-pub const DIST_GRAPH: c_int = integer("MPI_DIST_GRAPH");
-/// MPI_ERR_IN_STATUS.
-pub const IN_STATUS: c_int = integer("MPI_ERR_IN_STATUS");
-/// MPI_ERR_OTHER.
-pub const ERR_OTHER: c_int = integer("MPI_ERR_OTHER");
-
-/// MPI_SEEK_SET.
-pub const SEEK_SET: c_int = integer("MPI_SEEK_SET");
-/// MPI_SEEK_CUR.
-pub const SEEK_CUR: c_int = integer("MPI_SEEK_CUR");
-/// MPI_ORDER_C.
-pub const ORDER_C: c_int = integer("MPI_ORDER_C");
-/// MPI_DISTRIBUTE_NONE.
-pub const DISTRIBUTE_NONE: c_int = integer("MPI_DISTRIBUTE_NONE");
-/// MPI_DISTRIBUTE_BLOCK.
-pub const DISTRIBUTE_BLOCK: c_int = integer("MPI_DISTRIBUTE_BLOCK");
-/// MPI_DISTRIBUTE_CYCLIC.
-#[cfg(test)]
-pub const DISTRIBUTE_CYCLIC: c_int = integer("MPI_DISTRIBUTE_CYCLIC");
-/// MPI_DISTRIBUTE_DFLT_DARG.
-pub const DISTRIBUTE_DFLT_DARG: c_int = integer("MPI_DISTRIBUTE_DFLT_DARG");
-/// MPI_DISPLACEMENT_CURRENT.
-pub const DISPLACEMENT_CURRENT: i64 = match find(INTEGERS, "MPI_DISPLACEMENT_CURRENT") {
-    Some(value) => value,
-    None => panic!("no such constant"),
-};
-
-/// Constructors of datatypes: MPI_COMBINER_*.
-pub mod combiner {
-    use super::{c_int, integer, optional};
-
-    macro_rules! combiners {
-        ($find:ident -> $type:ty: $($name:ident)*) => {$(
-            #[doc = concat!("MPI_COMBINER_", stringify!($name), ".")]
-            pub const $name: $type = $find(concat!("MPI_COMBINER_", stringify!($name)));
-        )*};
+/// An integer that every library has.
+const fn required(list: &[(&str, i64)], name: &str) -> i64 {
+    match find(list, name) {
+        Some(value) => value,
+        None => panic!("no such constant"),
     }
-    combiners! { integer -> c_int: NAMED DUP CONTIGUOUS VECTOR HVECTOR INDEXED HINDEXED INDEXED_BLOCK HINDEXED_BLOCK
-    STRUCT SUBARRAY DARRAY F90_REAL F90_COMPLEX F90_INTEGER RESIZED }
-    combiners! { optional -> Option<c_int>: HVECTOR_INTEGER HINDEXED_INTEGER STRUCT_INTEGER VALUE_INDEX }
 }
 
-/// Addresses of sentinels that are objects; 1 is not looked up yet.
-static UNWEIGHTED: AtomicUsize = AtomicUsize::new(1);
-static WEIGHTS_EMPTY: AtomicUsize = AtomicUsize::new(1);
+/// An integer that some libraries lack.
+const fn optional(list: &[(&str, i64)], name: &str) -> Option<c_int> {
+    match find(list, name) {
+        Some(value) => Some(value as c_int),
+        None => None,
+    }
+}
+
+macro_rules! integers {
+    (required { $($field:ident $name:literal)* } wide { $($wide:ident $wide_name:literal)* }
+     optional { $($maybe:ident $maybe_name:literal)* }) => {
+        /// Integer constants of MPI.
+        pub struct Integers {
+            $(#[doc = concat!($name, ".")] pub $field: c_int,)*
+            $(#[doc = concat!($wide_name, ".")] pub $wide: i64,)*
+            $(#[doc = concat!($maybe_name, ", which some libraries lack.")] pub $maybe: Option<c_int>,)*
+        }
+
+        impl Integers {
+            const fn of(table: &ConstantTable) -> Integers {
+                Integers {
+                    $($field: required(table.integers, $name) as c_int,)*
+                    $($wide: required(table.integers, $wide_name),)*
+                    $($maybe: optional(table.integers, $maybe_name),)*
+                }
+            }
+        }
+    };
+}
+
+integers! {
+    required {
+        undefined "MPI_UNDEFINED"
+        root "MPI_ROOT"
+        any_source "MPI_ANY_SOURCE"
+        any_tag "MPI_ANY_TAG"
+        tag_ub "MPI_TAG_UB"
+        cart "MPI_CART"
+        graph "MPI_GRAPH"
+        dist_graph "MPI_DIST_GRAPH"
+        err_in_status "MPI_ERR_IN_STATUS"
+        err_other "MPI_ERR_OTHER"
+        seek_set "MPI_SEEK_SET"
+        seek_cur "MPI_SEEK_CUR"
+        order_c "MPI_ORDER_C"
+        distribute_none "MPI_DISTRIBUTE_NONE"
+        distribute_block "MPI_DISTRIBUTE_BLOCK"
+        distribute_dflt_darg "MPI_DISTRIBUTE_DFLT_DARG"
+        combiner_named "MPI_COMBINER_NAMED"
+        combiner_dup "MPI_COMBINER_DUP"
+        combiner_contiguous "MPI_COMBINER_CONTIGUOUS"
+        combiner_vector "MPI_COMBINER_VECTOR"
+        combiner_hvector "MPI_COMBINER_HVECTOR"
+        combiner_indexed "MPI_COMBINER_INDEXED"
+        combiner_hindexed "MPI_COMBINER_HINDEXED"
+        combiner_indexed_block "MPI_COMBINER_INDEXED_BLOCK"
+        combiner_hindexed_block "MPI_COMBINER_HINDEXED_BLOCK"
+        combiner_struct "MPI_COMBINER_STRUCT"
+        combiner_subarray "MPI_COMBINER_SUBARRAY"
+        combiner_darray "MPI_COMBINER_DARRAY"
+        combiner_f90_real "MPI_COMBINER_F90_REAL"
+        combiner_f90_complex "MPI_COMBINER_F90_COMPLEX"
+        combiner_f90_integer "MPI_COMBINER_F90_INTEGER"
+        combiner_resized "MPI_COMBINER_RESIZED"
+    }
+    wide {
+        displacement_current "MPI_DISPLACEMENT_CURRENT"
+    }
+    optional {
+        combiner_hvector_integer "MPI_COMBINER_HVECTOR_INTEGER"
+        combiner_hindexed_integer "MPI_COMBINER_HINDEXED_INTEGER"
+        combiner_struct_integer "MPI_COMBINER_STRUCT_INTEGER"
+        combiner_value_index "MPI_COMBINER_VALUE_INDEX"
+    }
+}
+
+/// The integer constants of the MPI library in this process.
+pub fn integers() -> &'static Integers {
+    static ALL: [Integers; 3] = [
+        Integers::of(&MPICH),
+        Integers::of(&OPENMPI),
+        Integers::of(&STANDARD),
+    ];
+    &ALL[family::index()]
+}
+
+/// Addresses of the sentinels MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY where they are objects; 0 where they are small numbers, 1 as long as
+/// they have not been looked up.
+static SENTINELS: [AtomicUsize; 2] = [const { AtomicUsize::new(1) }; 2];
 
 /// Whether a pointer is a sentinel that is the address of an object.
 #[inline(always)]
 pub fn is_sentinel(p: *const c_void) -> bool {
-    let is = |cache: &AtomicUsize, place: ConstantSource| match place {
-        ConstantSource::Number(n) => p as usize == n as usize,
-        ConstantSource::Symbol(_) | ConstantSource::Variable(_) => {
-            let mut at = cache.load(Relaxed);
-            if at == 1 {
-                at = place.value() as usize;
-                cache.store(at, Relaxed);
-            }
-            p as usize == at
-        }
+    let [unweighted, weights_empty] = &SENTINELS;
+    if unweighted.load(Relaxed) == 1 {
+        find_sentinels();
+    }
+    p as usize == unweighted.load(Relaxed) || p as usize == weights_empty.load(Relaxed)
+}
+
+#[cold]
+fn find_sentinels() {
+    let address = |source: ConstantSource| match source {
+        ConstantSource::Number(_) => 0,
+        ConstantSource::Symbol(_) | ConstantSource::Variable(_) => source.value() as usize,
     };
-    is(&UNWEIGHTED, MPI_UNWEIGHTED_AT) || is(&WEIGHTS_EMPTY, MPI_WEIGHTS_EMPTY_AT)
+    let [unweighted, weights_empty] = &SENTINELS;
+    weights_empty.store(address(table().weights_empty), Relaxed);
+    unweighted.store(address(table().unweighted), Relaxed);
 }
 
 /// The predefined handle of that name as a number; 0 where there is none.
 pub fn handle(name: &str) -> u64 {
-    HANDLES
-        .iter()
-        .find(|(n, _)| *n == name)
-        .map_or(0, |(_, place)| place.value())
+    let table = table();
+    let mut all = table.handles.iter().chain(table.datatypes);
+    let found = all.find(|(known, _)| *known == name);
+    found.map_or(0, |(_, source)| source.value())
 }
 
 /// A predefined handle.
-pub fn predefined<T: FromBits>(name: &str) -> T {
-    T::from_bits(handle(name))
+pub fn predefined(name: &str) -> Handle {
+    Handle::from_bits(handle(name))
 }

@@ -1,5 +1,5 @@
-//! The functions of MPI by index: names, numbers in records, classes. build.rs makes the source from the function table and the
-//! installed `mpi.h`; it is in `$OUT_DIR/functions.rs`.
+//! The functions of MPI by index: names, numbers in records, classes. build.rs makes the source from the function table; it is
+//! in `$OUT_DIR/functions.rs`.
 #![allow(
     clippy::all,
     clippy::undocumented_unsafe_blocks,
@@ -16,11 +16,7 @@
     reason = "generated: one pattern for all functions"
 )]
 
-use blockfile::layout::Family;
 use std::ffi::CStr;
 use wrappers::Class;
 
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
-
-/// Bytes of a handle in a record.
-pub const HANDLE: usize = FAMILY.handle_bytes();

@@ -1,12 +1,11 @@
-//! Finding the real MPI library, which this one is not linked to, and making sure that it is of the ABI family that the
-//! wrappers were built for.
+//! Finding the real MPI library, which this one is not linked to, and the family that it is of.
 //!
 //! Never relies on a constructor having run: a first call may come from another library's constructor.
 
-use crate::mpi::functions::FAMILY;
-use crate::mpi::needed;
+use crate::mpi::dynamic;
+use crate::mpi::family;
+use crate::mpi::left_out;
 use crate::mpi::symbol::symbol;
-use crate::mpi::values::SONAME;
 use crate::platform::environment;
 use crate::platform::mark;
 use crate::platform::say::on_first_rank;
@@ -71,7 +70,7 @@ fn is_in_program() -> bool {
 /// Whether the program or a library of it was linked to this library; of several recorders in a process this is true of one, as
 /// their file names are equal.
 fn is_linked() -> bool {
-    needed::is_by_any(NAMES)
+    dynamic::is_needed_by_any(NAMES)
         && NAMES.iter().any(|name| {
             // SAFETY: RTLD_NOLOAD only looks up what is loaded; the reference it takes keeps it loaded, which is wanted.
             let found = unsafe {
@@ -106,8 +105,7 @@ fn file_name(path: &CStr) -> &[u8] {
     path.to_bytes().rsplit(|&b| b == b'/').next().unwrap_or(b"")
 }
 
-/// The MPI library of a program that is linked with `-ltrace` by a linker that leaves out what seems not to be needed: this
-/// library defines every function of MPI, so the real one is not even loaded. Not for programs in which this library is
+/// The MPI library that the program's linker has left out, loaded. Not for programs in which this library is
 /// preloaded: they may only be asking whether there is an MPI.
 fn left_out_by_linker() -> Option<usize> {
     static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
@@ -115,8 +113,7 @@ fn left_out_by_linker() -> Option<usize> {
         if is_preloaded() || is_mpi_loaded() {
             return None;
         }
-        // SAFETY: dlopen takes any name; the library's constructors run as they would had it been linked.
-        let handle = unsafe { libc::dlopen(SONAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        let handle = left_out::load();
         (!handle.is_null()).then_some(handle as usize)
     })
 }
@@ -230,30 +227,14 @@ fn has_symbol(name: &CStr, caller: CodeAddress) -> bool {
         || loaded_mpi().iter().any(|o| symbol_in(o, name).is_some())
 }
 
-/// The ABI that another recorder is built for (`trace_abi`), by the path of its file; `None` for all other objects.
-fn other_recorder(object: &CStr) -> Option<String> {
-    let abi = symbol_in(object, c"trace_abi")?;
-    if object_of(abi).as_deref() != Some(object) {
-        return None;
-    }
-    // SAFETY: the text of a recorder, which has an end.
-    let abi = unsafe { CStr::from_ptr(abi.cast()) };
-    Some(abi.to_string_lossy().into_owned())
+/// Whether an object, by the path of its file, is another recorder.
+fn is_other_recorder(object: &CStr) -> bool {
+    let abi = symbol_in(object, c"trace_abi");
+    abi.is_some_and(|abi| object_of(abi).as_deref() == Some(object))
 }
 
 fn is_of_other_recorder(address: CodeAddress) -> bool {
-    object_of(address).is_some_and(|object| other_recorder(&object).is_some())
-}
-
-/// Whether a recorder for this family is preloaded besides this one: then it is the one that traces.
-fn is_another_for(family: Family) -> bool {
-    let word = match family {
-        Family::Mpich => "abi=mpich ",
-        Family::OpenMpi => "abi=openmpi ",
-        Family::Standard => "abi=abi ",
-    };
-    let fits = |object: &CString| other_recorder(object).is_some_and(|abi| abi.contains(word));
-    loaded(|_| true).iter().any(fits)
+    object_of(address).is_some_and(|object| is_other_recorder(&object))
 }
 
 /// Role of this recorder in a process with several of them. Exported, so that the one that traces finds the others'.
@@ -269,7 +250,7 @@ const STEPS_ASIDE: u8 = 2;
 
 /// Whether this recorder is the one that traces: the first one that a call comes to. The others are told.
 fn is_first_recorder() -> bool {
-    let others: Vec<CodeAddress> = loaded(|path| other_recorder(path).is_some())
+    let others: Vec<CodeAddress> = loaded(is_other_recorder)
         .iter()
         .filter_map(|path| symbol_in(path, c"trace_role"))
         .collect();
@@ -305,7 +286,7 @@ fn version_function(caller: CodeAddress) -> CodeAddress {
 }
 
 /// Family of the MPI library that is loaded, by symbols and names that only it has; `None` where no MPI is loaded.
-fn family(caller: CodeAddress) -> Option<Family> {
+fn loaded_family(caller: CodeAddress) -> Option<Family> {
     if has_symbol(c"ompi_mpi_comm_world", caller) {
         return Some(Family::OpenMpi);
     }
@@ -322,53 +303,32 @@ fn family(caller: CodeAddress) -> Option<Family> {
     }
 }
 
-/// Whether an MPI library is loaded.
+/// Whether an MPI library is loaded; from then on its family is known.
 pub fn is_there(caller: CodeAddress) -> bool {
-    static THERE: OnceLock<bool> = OnceLock::new();
-    *THERE.get_or_init(|| family(caller).is_some())
+    if !family::is_known()
+        && let Some(found) = loaded_family(caller)
+    {
+        family::set_family(found);
+    }
+    family::is_known()
 }
 
-/// Whether an MPI library is there.
-pub fn is_loaded() -> bool {
-    !version_function(std::ptr::null()).is_null()
-}
-
-/// Whether the wrappers may be entered: an MPI library is there, its handles are what the wrappers take them for, and the program has
-/// no more rights than its user. Otherwise says once what to do, and everything is passed through.
+/// Whether the wrappers may be entered: an MPI library is there, and the program has no more rights than its user. Otherwise
+/// everything is passed through; where that is for good, it is said once why.
 pub fn is_usable(caller: CodeAddress) -> bool {
     static USABLE: OnceLock<bool> = OnceLock::new();
-    *USABLE.get_or_init(|| {
-        if environment::is_untrusted() {
-            mark::set(mark::STEPS_ASIDE);
-            on_first_rank(
-                "trace: a program with rights that its user has not (setuid, setgid, capabilities): nothing is traced",
-            );
-            return false;
-        }
-        if trace_role.load(Relaxed) == STEPS_ASIDE {
-            return false;
-        }
-        let Some(found) = family(caller) else {
-            // No MPI at all: the wrappers only give errors back, which needs no handles. Unless the program was linked to another
-            // recorder, which is behind this one and loads the MPI library that its linker left out.
-            return !(is_preloaded() && needed::is_by_any(NAMES));
-        };
-        let fits = found == FAMILY;
-        if !fits && !is_another_for(found) {
-            mark::set(mark::STEPS_ASIDE);
-            let name = |f| match f {
-                Family::Mpich => "MPICH",
-                Family::OpenMpi => "Open MPI",
-                Family::Standard => "MPI-5 standard",
-            };
-            let itself = object_of(is_usable as CodeAddress).unwrap_or_default();
-            on_first_rank(&format!(
-                "trace: {} is built for the {} ABI, the program runs on one of the {} ABI: nothing is traced. `mpitrace run` finds the library that fits; ci/build-all builds one for each MPI",
-                itself.to_string_lossy(), name(FAMILY), name(found)
-            ));
-        }
-        fits && is_first_recorder()
-    })
+    // An MPI library may come later, by dlopen.
+    is_there(caller)
+        && *USABLE.get_or_init(|| {
+            if environment::is_untrusted() {
+                mark::set(mark::STEPS_ASIDE);
+                on_first_rank(
+                    "trace: a program with rights that its user has not (setuid, setgid, capabilities): nothing is traced",
+                );
+                return false;
+            }
+            trace_role.load(Relaxed) != STEPS_ASIDE && is_first_recorder()
+        })
 }
 
 /// A C++ name as people write it, by the program's own C++ library; `None` if it is no such name, or there is none.

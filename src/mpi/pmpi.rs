@@ -1,5 +1,5 @@
 //! The MPI library's own functions under their MPI_ names, for the recorder's use: calls of these are never recorded. build.rs
-//! makes the source from the installed `mpi.h`; it is in `$OUT_DIR/pmpi.rs`.
+//! makes the source from the function table; it is in `$OUT_DIR/pmpi.rs`.
 #![allow(
     clippy::all,
     clippy::undocumented_unsafe_blocks,
@@ -16,7 +16,8 @@
     reason = "generated: one pattern for all functions"
 )]
 
-use crate::mpi::header::*;
+use crate::mpi::handles::Handle;
 use crate::mpi::slots::{self, CodeAddress};
+use std::ffi::{c_char, c_int, c_void};
 
 include!(concat!(env!("OUT_DIR"), "/pmpi.rs"));

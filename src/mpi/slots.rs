@@ -7,7 +7,8 @@
 //! Slot `2 f` belongs to `MPI_X`, slot `2 f + 1` to `PMPI_X` of function number f: Fortran bindings and ROMIO enter there.
 //! After them come the slots of the Fortran symbols that have to be wrapped themselves.
 
-use crate::mpi::constants::ERR_OTHER;
+use crate::mpi::constants;
+use crate::mpi::family;
 use crate::mpi::functions::{COUNT, NAMES, RETURNS_CODE, SLOTS, SYMBOLS};
 use crate::mpi::library;
 pub use crate::mpi::library::CodeAddress;
@@ -61,6 +62,12 @@ pub fn found(index: usize) -> CodeAddress {
     REAL[index].get()
 }
 
+/// Whether the MPI library has function number `function`.
+pub fn is_there(function: usize) -> bool {
+    let code = real(2 * function + 1);
+    code != missing::error as CodeAddress && code != missing::nothing as CodeAddress
+}
+
 /// Whether a slot belongs to a symbol of a Fortran binding.
 pub fn is_fortran(index: usize) -> bool {
     index >= 2 * COUNT
@@ -87,7 +94,8 @@ pub fn set_real(index: usize, code: CodeAddress) {
     }
 }
 
-/// The real function of slot `index`, looked for if need be; `caller` is where the call comes from, null where that is not known.
+/// The real function of slot `index`, looked for if need be; `caller` is where the call comes from, null where that is not known. As
+/// long as no MPI library is there, it is looked for again at every call.
 #[cold]
 pub fn find_real(index: usize, caller: CodeAddress) -> CodeAddress {
     let known = REAL[index].get();
@@ -104,7 +112,9 @@ pub fn find_real(index: usize, caller: CodeAddress) -> CodeAddress {
     } else {
         missing::nothing as CodeAddress
     };
-    REAL[index].set(code);
+    if family::is_known() {
+        REAL[index].set(code);
+    }
     code
 }
 
@@ -145,7 +155,7 @@ pub mod missing {
 
     /// An MPI error.
     pub unsafe extern "C" fn error() -> c_int {
-        super::ERR_OTHER
+        super::constants::integers().err_other
     }
 
     /// 0, in an integer register and as a double.

@@ -1,54 +1,175 @@
-//! Layout of `MPI_Status` in each family. Byte count and cancelled flag are private fields; reading them takes
+//! `MPI_Status` in each binary interface. Byte count and cancelled flag are private fields; reading them takes
 //! nothing, asking MPI_Get_count and MPI_Test_cancelled for every status would cost more than the record.
 
 use crate::mpi::constants;
-use crate::mpi::functions::FAMILY;
-use crate::mpi::handles;
-use crate::mpi::header::MPI_Status;
+use crate::mpi::facts::{mpich, openmpi, standard};
+use crate::mpi::family;
 use crate::mpi::pmpi;
 use blockfile::encode::MpiStatus;
 use blockfile::layout::Family;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::mem::offset_of;
 
-/// Decodes a status. Its error field counts only with `error`: calls that complete one operation do not set it.
-#[inline(always)]
-pub fn decode(s: &MPI_Status, error: bool) -> MpiStatus {
-    let (bytes, cancelled) = private(s);
-    MpiStatus {
-        source: s.MPI_SOURCE,
-        tag: s.MPI_TAG,
-        error: if error { s.MPI_ERROR } else { 0 },
-        bytes,
-        cancelled,
+/// A status of a binary interface.
+pub trait AbiStatus: Copy {
+    /// MPI_SOURCE.
+    fn source(&self) -> c_int;
+    /// Sets MPI_SOURCE.
+    fn set_source(&mut self, source: c_int);
+    /// All that a record holds of it. Its error field counts only with `error`: calls that complete one operation do not set it.
+    fn decode(&self, error: bool) -> MpiStatus;
+}
+
+/// The status of MPICH.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MpichStatus {
+    /// Low half of the number of bytes.
+    count_low: u32,
+    /// Whether the operation was cancelled in the last bit, above it the high half of the number of bytes.
+    count_high_and_cancelled: u32,
+    source: c_int,
+    tag: c_int,
+    error: c_int,
+}
+
+/// The status of Open MPI.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct OpenMpiStatus {
+    source: c_int,
+    tag: c_int,
+    error: c_int,
+    cancelled: c_int,
+    bytes: u64,
+}
+
+/// The status of the standard ABI, which names no private fields.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct StandardStatus {
+    source: c_int,
+    tag: c_int,
+    error: c_int,
+    private: [c_int; 5],
+}
+
+macro_rules! as_declared {
+    ($status:ident, $constants:ident) => {
+        const _: () = {
+            let [size, source, tag, error] = $constants::MPI_STATUS;
+            assert!(size_of::<$status>() == size && offset_of!($status, source) == source);
+            assert!(offset_of!($status, tag) == tag && offset_of!($status, error) == error);
+        };
+    };
+}
+as_declared!(MpichStatus, mpich);
+as_declared!(OpenMpiStatus, openmpi);
+as_declared!(StandardStatus, standard);
+
+impl AbiStatus for MpichStatus {
+    #[inline(always)]
+    fn source(&self) -> c_int {
+        self.source
+    }
+
+    fn set_source(&mut self, source: c_int) {
+        self.source = source;
+    }
+
+    #[inline(always)]
+    fn decode(&self, error: bool) -> MpiStatus {
+        let high = self.count_high_and_cancelled;
+        MpiStatus {
+            source: self.source,
+            tag: self.tag,
+            error: if error { self.error } else { 0 },
+            bytes: u64::from(self.count_low) | (u64::from(high >> 1) << 32),
+            cancelled: high & 1 != 0,
+        }
     }
 }
 
-/// The private fields: MPICH has the low half of the count, then the high half shifted left by one with the flag as last
-/// bit, before the public fields; Open MPI has the flag and the count behind them.
-#[inline(always)]
-fn private(s: &MPI_Status) -> (u64, bool) {
-    let base = std::ptr::from_ref(s).cast::<u8>();
-    // SAFETY: the offsets lie within the status of the family; build.rs checks its size.
-    unsafe {
-        match FAMILY {
-            Family::Mpich => {
-                let low = base.cast::<u32>().read_unaligned();
-                let high = base.add(4).cast::<u32>().read_unaligned();
-                (u64::from(low) | (u64::from(high >> 1) << 32), high & 1 != 0)
-            }
-            Family::OpenMpi => (
-                base.add(16).cast::<u64>().read_unaligned(),
-                base.add(12).cast::<i32>().read_unaligned() != 0,
-            ),
-            Family::Standard => {
-                // The standard names no private fields.
-                let mut count = 0;
-                let mut cancelled = 0;
-                let byte = constants::handle("MPI_BYTE");
-                // not MPI_Get_count, which has no number for more than 2 GB
-                pmpi::MPI_Get_elements_x(s, handles::from_bits(byte), &mut count);
-                pmpi::MPI_Test_cancelled(s, &mut cancelled);
-                (u64::try_from(count).unwrap_or(0), cancelled != 0)
+impl AbiStatus for OpenMpiStatus {
+    #[inline(always)]
+    fn source(&self) -> c_int {
+        self.source
+    }
+
+    fn set_source(&mut self, source: c_int) {
+        self.source = source;
+    }
+
+    #[inline(always)]
+    fn decode(&self, error: bool) -> MpiStatus {
+        MpiStatus {
+            source: self.source,
+            tag: self.tag,
+            error: if error { self.error } else { 0 },
+            bytes: self.bytes,
+            cancelled: self.cancelled != 0,
+        }
+    }
+}
+
+impl AbiStatus for StandardStatus {
+    #[inline(always)]
+    fn source(&self) -> c_int {
+        self.source
+    }
+
+    fn set_source(&mut self, source: c_int) {
+        self.source = source;
+    }
+
+    #[inline(always)]
+    fn decode(&self, error: bool) -> MpiStatus {
+        let (mut count, mut cancelled) = (0, 0);
+        let status = std::ptr::from_ref(self).cast();
+        // SAFETY: a status of the library, whose functions may be asked about it. Not MPI_Get_count, which has no number for more than 2 GB.
+        unsafe {
+            pmpi::MPI_Get_elements_x(status, constants::predefined("MPI_BYTE"), &mut count);
+            pmpi::MPI_Test_cancelled(status, &mut cancelled);
+        }
+        MpiStatus {
+            source: self.source,
+            tag: self.tag,
+            error: if error { self.error } else { 0 },
+            bytes: u64::try_from(count).unwrap_or(0),
+            cancelled: cancelled != 0,
+        }
+    }
+}
+
+/// Room for a status of any binary interface, for calls of the recorder itself.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union Status {
+    mpich: MpichStatus,
+    open_mpi: OpenMpiStatus,
+    standard: StandardStatus,
+}
+
+impl Status {
+    /// A status that no call has set.
+    pub fn unset() -> Status {
+        // SAFETY: a status consists of integers.
+        unsafe { std::mem::zeroed() }
+    }
+
+    /// Place for a call to put it.
+    pub fn place(&mut self) -> *mut c_void {
+        std::ptr::from_mut(self).cast()
+    }
+
+    /// What a call has put there.
+    pub fn decode(&self) -> MpiStatus {
+        // SAFETY: a status consists of integers; the library has written those of its own interface.
+        unsafe {
+            match family::family() {
+                Family::Mpich => self.mpich.decode(false),
+                Family::OpenMpi => self.open_mpi.decode(false),
+                Family::Standard => self.standard.decode(false),
             }
         }
     }
@@ -59,5 +180,6 @@ fn private(s: &MPI_Status) -> (u64, bool) {
 pub fn is_in_status(code: c_int) -> bool {
     let mut class = 0;
     // SAFETY: any code may be asked about.
-    unsafe { pmpi::MPI_Error_class(code, &mut class) == 0 && class == constants::IN_STATUS }
+    let failed = unsafe { pmpi::MPI_Error_class(code, &mut class) } != 0;
+    !failed && class == constants::integers().err_in_status
 }

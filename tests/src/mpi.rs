@@ -88,15 +88,6 @@ impl Mpi {
         !matches!(self, Mpi::OpenMpi | Mpi::OpenMpi5)
     }
 
-    /// The folder in `target/lib` of the recorder that fits. Intel MPI has none of its own.
-    pub fn recorder(self) -> &'static str {
-        match self {
-            Mpi::Intel => Mpi::Mpich5.suffix(),
-            Mpi::IntelAbi => Mpi::Abi.suffix(),
-            _ => self.suffix(),
-        }
-    }
-
     /// The Python environment in `target/` of one that is installed as a wheel.
     fn wheel(self) -> PathBuf {
         let name = match self {
@@ -209,16 +200,6 @@ impl Mpi {
             _ => "libmpi.so.40",
         };
         self.wheel().join("lib").join(name)
-    }
-
-    /// The recorder built for this MPI.
-    pub fn library(self) -> PathBuf {
-        let path = crate::target()
-            .join("lib")
-            .join(self.recorder())
-            .join("libtrace.so");
-        assert!(path.exists(), "{} is missing: run ci/build", path.display());
-        path
     }
 }
 

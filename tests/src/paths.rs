@@ -19,3 +19,10 @@ pub fn target() -> PathBuf {
 pub fn mpitrace() -> PathBuf {
     target().join("release/mpitrace")
 }
+
+/// The recorder, which fits every MPI.
+pub fn recorder() -> PathBuf {
+    let path = target().join("lib/libtrace.so");
+    assert!(path.exists(), "{} is missing: run ci/build", path.display());
+    path
+}

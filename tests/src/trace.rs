@@ -97,7 +97,7 @@ impl<'a> TraceSetup<'a> {
             for library in self.before {
                 preload += &format!("{}:", library.display());
             }
-            preload += &self.mpi.library().display().to_string();
+            preload += &crate::recorder().display().to_string();
             for library in self.behind {
                 preload += &format!(":{}", library.display());
             }

@@ -17,10 +17,10 @@
 //! ```
 #![deny(missing_docs)]
 
+pub mod abi;
 mod canonical;
 mod carrier;
 mod class;
-#[cfg(feature = "header")]
 pub mod generate;
 #[cfg(feature = "header")]
 pub mod header;

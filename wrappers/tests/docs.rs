@@ -10,7 +10,7 @@ const HEAD: &str = "\
 <!-- Made from wrappers/mpi.table: UPDATE_DOCS=1 cargo test -p wrappers --test docs -->
 
 The table has every function of MPI 5.0 that has a C binding, the tools interface included, and the functions that MPI-3.0 removed.
-A recorder records the functions that the `mpi.h` it was built with declares. A function that this header declares and the table lacks
+A recorder records all of them, with every MPI library that has them. An extension that the headers in `wrappers/abi` declare
 (`MPIX_…`) is recorded by name, without arguments. `MPI_X` and `PMPI_X` are both recorded, once per call.
 
 * `_c`: the large-count form `MPI_X_c` exists and is recorded in the same way, with its wide counts.

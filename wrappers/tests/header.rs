@@ -1,10 +1,11 @@
-//! The table against every `mpi.h` that is installed: the wrappers named here and those in `$MPICC` and
-//! `$MPICC_EXTRA` (separated by blanks). A wrapper that is not installed is skipped, unless it was asked for.
+//! The table and the facts in `abi/` against every `mpi.h` that is installed: of the compiler wrappers named here, of those that `ci/deps` puts into
+//! `target/`, and of those in `$MPICC` and `$MPICC_EXTRA` (separated by blanks). A wrapper that is not installed is skipped, unless it was asked for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::process::Command;
 use std::sync::OnceLock;
-use wrappers::header::{self, MpiAbi, MpiHeader, MpiHeaderError};
+use wrappers::abi::{AbiFacts, MpiAbi, abi_facts};
+use wrappers::header::{self, MpiHeader, MpiHeaderError};
 use wrappers::{CType, Direction, Kind};
 
 /// The headers to check, each with the wrapper it belongs to. bindgen takes seconds, so they are read once.
@@ -21,7 +22,17 @@ fn read_headers() -> Vec<(String, MpiHeader)> {
         .map(str::to_owned)
         .collect();
     let mut found = Vec::new();
-    for mpicc in ["mpicc.mpich", "mpicc.openmpi", "mpicc"].map(str::to_owned) {
+    let target = test_support::root().join("target");
+    let in_wheel = |name: &str| target.join(name).display().to_string();
+    let known = [
+        "mpicc.mpich".to_owned(),
+        "mpicc.openmpi".to_owned(),
+        "mpicc".to_owned(),
+        in_wheel("venv-mpich5/bin/mpicc"),
+        in_wheel("venv-mpich5/bin/mpicc_abi"),
+        in_wheel("venv-openmpi5/bin/mpicc"),
+    ];
+    for mpicc in known {
         if Command::new(&mpicc).arg("-show").output().is_ok() {
             found.push(mpicc);
         } else {
@@ -99,9 +110,9 @@ fn misfits_are_found() {
     }
 }
 
-/// No function twice, none of the profiling families, and the source of the types has none left.
+/// No function twice, none of the profiling families, and the types and constants that the facts are made of.
 #[test]
-fn functions_and_types_are_apart() {
+fn functions_types_and_constants_are_found() {
     for (mpicc, header) in headers() {
         let names: HashSet<&str> = header.functions.iter().map(|f| f.name.as_str()).collect();
         assert_eq!(names.len(), header.functions.len(), "{mpicc}");
@@ -111,19 +122,8 @@ fn functions_and_types_are_apart() {
                 .all(|n| n.starts_with("MPI_") || n.starts_with("MPIX_")),
             "{mpicc}"
         );
-        assert!(!header.types.contains("fn MPI_"), "{mpicc}");
-        for name in [
-            "MPI_Status",
-            "MPI_Comm",
-            "MPI_Aint",
-            "MPI_Count",
-            "MPI_User_function",
-        ] {
-            let declared = ["type", "struct"].map(|word| format!("pub {word} {name} "));
-            assert!(
-                declared.iter().any(|d| header.types.contains(d)),
-                "{mpicc}: {name}"
-            );
+        for name in ["MPI_Comm", "MPI_Aint", "MPI_Count"] {
+            assert!(header.aliases.contains_key(name), "{mpicc}: {name}");
         }
         for name in [
             "MPI_SUCCESS",
@@ -139,6 +139,57 @@ fn functions_and_types_are_apart() {
         if header.family != MpiAbi::Standard {
             assert!(removed.iter().all(|name| names.contains(name)), "{mpicc}");
         }
+    }
+}
+
+/// Values of constants by name, of all kinds.
+fn constants(facts: &AbiFacts) -> BTreeMap<&str, String> {
+    let wide = facts.addresses.iter().chain(&facts.handles);
+    let wide = wide.chain(&facts.datatypes);
+    let wide = wide.map(|(name, value)| (name.as_str(), value.to_string()));
+    let integers = facts.integers.iter();
+    let integers = integers.map(|(name, value)| (name.as_str(), value.to_string()));
+    wide.chain(integers).collect()
+}
+
+/// What the facts in the tree say of an interface is what each header and library of it say. Of a version that they name, they
+/// also say which functions it has.
+#[test]
+fn facts_hold_for_every_library() {
+    let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
+    let out = tempfile::tempdir().expect("a folder");
+    for (mpicc, header) in headers() {
+        let here = header.facts(mpicc, &table, out.path());
+        let here = here.unwrap_or_else(|e| panic!("{mpicc}: {e}"));
+        let known = abi_facts(header.family).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(here.status, known.status, "{mpicc}");
+        let all = constants(&known);
+        for (name, value) in constants(&here) {
+            assert_eq!(all.get(name), Some(&value), "{mpicc}: {name}");
+        }
+        for library in &here.libraries {
+            assert!(known.libraries.contains(library), "{mpicc}: {library}");
+        }
+        let version = &here.headers[0];
+        let Some(at) = known.headers.iter().position(|known| known == version) else {
+            eprintln!("{mpicc}: {version} is not among {:?}", known.headers);
+            continue;
+        };
+        let number = at + 1;
+        let is_of_it = |headers: &[usize]| headers.contains(&number);
+        let names = |facts: &AbiFacts, number: usize| -> BTreeSet<String> {
+            let lacking = facts.lacking.iter().filter(|(_, of)| of.contains(&number));
+            lacking.map(|(name, _)| name.clone()).collect()
+        };
+        assert_eq!(names(&here, 1), names(&known, number), "{mpicc}");
+        let extensions = known.extensions.iter().filter(|(_, of)| is_of_it(of));
+        let extensions: HashSet<_> = extensions.map(|(extension, _)| extension).collect();
+        let found: HashSet<_> = here
+            .extensions
+            .iter()
+            .map(|(extension, _)| extension)
+            .collect();
+        assert_eq!(found, extensions, "{mpicc}");
     }
 }
 

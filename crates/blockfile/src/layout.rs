@@ -82,8 +82,8 @@ pub struct FileHeader {
     pub magic: [u8; 8],
     /// [`VERSION`].
     pub version: u32,
-    /// [`Family`].
-    pub family: u32,
+    /// [`Family`]. Before there is an MPI library, that of MPICH.
+    pub family: AtomicU32,
     /// Fingerprint of the function table that the function numbers refer to.
     pub table: u64,
     /// [`Clock`].

@@ -91,7 +91,7 @@ impl BlockFileWriter {
             magic: FILE_MAGIC,
             version: VERSION,
             // A file of operations has no handles.
-            family: Family::Mpich as u32,
+            family: AtomicU32::new(Family::Mpich as u32),
             table,
             clock: Clock::Monotonic as u32,
             counter_bits: AtomicU32::new(COUNTER_BITS),

@@ -1,11 +1,12 @@
 //! Helpers of `mpe_misc.h` that start a debugger (`spec/clog2.md` section 17.4). None is started: libmpe opens dbx in a window
 //! of X11. The process says where it waits for one, and what is wrong ends the program as without these helpers.
 
-use crate::mpi::header::MPI_Comm;
+use crate::mpi::handles::Handle;
 use crate::mpi::pmpi;
+use crate::mpi::types::MPI_Comm;
 use crate::platform::launcher;
 use crate::platform::say::say;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 unsafe extern "C" {
@@ -73,7 +74,7 @@ pub extern "C" fn MPE_Signals_call_debugger() {
 /// As MPI calls it.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
-pub unsafe extern "C" fn MPE_Errors_to_dbx(comm: *mut MPI_Comm, code: *mut c_int) {
+pub unsafe extern "C" fn MPE_Errors_to_dbx(comm: *mut c_void, code: *mut c_int) {
     // Longer than MPI_MAX_ERROR_STRING anywhere.
     let mut text = [0 as c_char; 2048];
     let mut length = 0;
@@ -82,6 +83,6 @@ pub unsafe extern "C" fn MPE_Errors_to_dbx(comm: *mut MPI_Comm, code: *mut c_int
         pmpi::MPI_Error_string(*code, text.as_mut_ptr(), &mut length);
         let text = CStr::from_ptr(text.as_ptr()).to_string_lossy();
         say!("trace: {}: {text}", here());
-        MPI_Abort(*comm, *code);
+        MPI_Abort(Handle::read(comm), *code);
     }
 }

@@ -8,9 +8,8 @@ use crate::api::user;
 use crate::call::modes;
 use crate::exchange::clocks;
 use crate::lifecycle::state;
-use crate::mpi::handles::bits;
-use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
+use crate::mpi::types::MPI_Comm;
 use crate::mpi::world;
 use crate::platform::environment;
 use crate::platform::say::say;
@@ -266,7 +265,7 @@ api! {
     /// Logs an event on a communicator.
     fn MPE_Log_comm_event(comm: MPI_Comm, _thread: c_int, number: c_int, data: *const c_char) -> c_int {
         // SAFETY: by the caller.
-        unsafe { event(Some(bits(comm)), number, data) }
+        unsafe { event(Some(comm.as_passed().bits()), number, data) }
     }
 
     /// Logs that a message leaves.
@@ -281,12 +280,12 @@ api! {
 
     /// Logs that a message leaves on a communicator.
     fn MPE_Log_comm_send(comm: MPI_Comm, _thread: c_int, receiver: c_int, tag: c_int, size: c_int) -> c_int {
-        message(what::SEND, Some(bits(comm)), receiver, tag, size)
+        message(what::SEND, Some(comm.as_passed().bits()), receiver, tag, size)
     }
 
     /// Logs that a message arrives on a communicator.
     fn MPE_Log_comm_receive(comm: MPI_Comm, _thread: c_int, sender: c_int, tag: c_int, size: c_int) -> c_int {
-        message(what::RECEIVE, Some(bits(comm)), sender, tag, size)
+        message(what::RECEIVE, Some(comm.as_passed().bits()), sender, tag, size)
     }
 
     /// MPE's agreement on the number of threads: the recorder counts them itself.

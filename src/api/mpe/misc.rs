@@ -2,9 +2,9 @@
 //! 17.4). Their own MPI calls are not recorded.
 
 use crate::mpi::constants;
-use crate::mpi::constants::{MPI_STATUS_IGNORE, predefined};
-use crate::mpi::header::{MPI_Comm, MPI_Datatype, MPI_Group};
+use crate::mpi::constants::predefined;
 use crate::mpi::pmpi;
+use crate::mpi::types::{MPI_Comm, MPI_Datatype, MPI_Group};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -65,8 +65,8 @@ fn keyval(key: &Mutex<Option<c_int>>, delete: Delete) -> c_int {
         // SAFETY: both functions are of this library, which is never unloaded.
         unsafe {
             pmpi::MPI_Comm_create_keyval(
-                Some(copy_nothing),
-                Some(delete),
+                copy_nothing as *const c_void,
+                delete as *const c_void,
                 &mut new,
                 std::ptr::null_mut(),
             );
@@ -123,7 +123,7 @@ fn wait_for(comm: MPI_Comm, from: c_int) {
             from,
             TAG,
             comm,
-            MPI_STATUS_IGNORE as *mut _,
+            constants::status_ignore(),
         );
     }
 }
@@ -135,7 +135,7 @@ fn wait_for(comm: MPI_Comm, from: c_int) {
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub unsafe extern "C" fn MPE_Seq_begin(comm: MPI_Comm, at_once: c_int) {
-    let (private, rank, size) = turns(comm);
+    let (private, rank, size) = turns(comm.as_passed());
     let at_once = at_once.max(1);
     if rank != 0 {
         wait_for(private, rank - 1);
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn MPE_Seq_begin(comm: MPI_Comm, at_once: c_int) {
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub unsafe extern "C" fn MPE_Seq_end(comm: MPI_Comm, at_once: c_int) {
-    let (private, rank, size) = turns(comm);
+    let (private, rank, size) = turns(comm.as_passed());
     let at_once = at_once.max(1);
     if size == 1 {
         return;
@@ -174,15 +174,16 @@ pub unsafe extern "C" fn MPE_Seq_end(comm: MPI_Comm, at_once: c_int) {
 pub unsafe extern "C" fn MPE_GetTags(
     comm: MPI_Comm,
     count: c_int,
-    private: *mut MPI_Comm,
+    private: *mut c_void,
     first: *mut c_int,
 ) -> c_int {
     let key = keyval(&TAGS, MPE_DelTag);
+    let comm = comm.as_passed();
     // SAFETY: by the caller; the attribute's value is a number of ours.
     unsafe {
         let lowest = match attribute::<c_int>(comm, key) {
             Some(lowest) => {
-                private.write(comm);
+                comm.write(private);
                 lowest
             }
             None => {
@@ -190,17 +191,19 @@ pub unsafe extern "C" fn MPE_GetTags(
                 let mut flag = 0;
                 pmpi::MPI_Comm_get_attr(
                     predefined("MPI_COMM_WORLD"),
-                    constants::TAG_UB,
+                    constants::integers().tag_ub,
                     (&raw mut limit).cast(),
                     &mut flag,
                 );
                 let limit = if flag != 0 { *limit } else { 32767 };
-                let failed = pmpi::MPI_Comm_dup(comm, private);
+                let mut duplicate: MPI_Comm = predefined("MPI_COMM_NULL");
+                let failed = pmpi::MPI_Comm_dup(comm, &mut duplicate);
                 if failed != SUCCESS {
                     return failed;
                 }
+                duplicate.write(private);
                 let lowest = Box::into_raw(Box::new(limit));
-                pmpi::MPI_Comm_set_attr(*private, key, lowest.cast());
+                pmpi::MPI_Comm_set_attr(duplicate, key, lowest.cast());
                 lowest
             }
         };
@@ -217,7 +220,7 @@ pub unsafe extern "C" fn MPE_GetTags(
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub unsafe extern "C" fn MPE_ReturnTags(comm: MPI_Comm, first: c_int, count: c_int) -> c_int {
-    if let Some(lowest) = attribute::<c_int>(comm, keyval(&TAGS, MPE_DelTag)) {
+    if let Some(lowest) = attribute::<c_int>(comm.as_passed(), keyval(&TAGS, MPE_DelTag)) {
         // SAFETY: a number of ours.
         unsafe {
             if *lowest == first {
@@ -323,7 +326,7 @@ pub unsafe extern "C" fn MPE_Comm_global_rank(comm: MPI_Comm, rank: c_int, world
     unsafe {
         let mut own: MPI_Group = predefined("MPI_GROUP_NULL");
         let mut all = own;
-        pmpi::MPI_Comm_group(comm, &mut own);
+        pmpi::MPI_Comm_group(comm.as_passed(), &mut own);
         pmpi::MPI_Comm_group(predefined("MPI_COMM_WORLD"), &mut all);
         pmpi::MPI_Group_translate_ranks(own, 1, &rank, all, world);
         pmpi::MPI_Group_free(&mut own);

@@ -2,10 +2,11 @@
 //! the same.
 
 use crate::mpi::constants;
-#[cfg(large_counts)]
-use crate::mpi::header::MPI_Count;
-use crate::mpi::header::{MPI_Aint, MPI_Datatype};
+use crate::mpi::functions::index;
+use crate::mpi::handles::Handle;
 use crate::mpi::pmpi;
+use crate::mpi::slots;
+use crate::mpi::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use std::ffi::c_int;
 
 /// Most numbers that are asked for: a list of this length takes 32 MB.
@@ -105,10 +106,14 @@ pub unsafe fn free(datatype: MPI_Datatype) {
 }
 
 fn is_predefined(combiner: c_int) -> bool {
-    use constants::combiner as c;
-    combiner == c::NAMED
-        || [c::F90_REAL, c::F90_COMPLEX, c::F90_INTEGER].contains(&combiner)
-        || c::VALUE_INDEX == Some(combiner)
+    let c = constants::integers();
+    let predefined = [
+        c.combiner_named,
+        c.combiner_f90_real,
+        c.combiner_f90_complex,
+        c.combiner_f90_integer,
+    ];
+    predefined.contains(&combiner) || c.combiner_value_index == Some(combiner)
 }
 
 /// Numbers of the values that MPI_Type_get_contents gives.
@@ -123,20 +128,36 @@ struct TypeEnvelope {
 
 impl TypeEnvelope {
     /// The functions for large counts tell it of all types, the others only of types that were made without them.
-    #[cfg(large_counts)]
     fn of(datatype: MPI_Datatype) -> Option<TypeEnvelope> {
-        let (mut ints, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
         let mut combiner = 0;
-        // SAFETY: a valid datatype.
-        let code = unsafe {
-            pmpi::MPI_Type_get_envelope_c(
-                datatype,
-                &mut ints,
-                &mut addresses,
-                &mut counts,
-                &mut types,
-                &mut combiner,
-            )
+        let (code, [ints, addresses, counts, types]) = if has_large_counts() {
+            let mut numbers: [MPI_Count; 4] = [0; 4];
+            let [ints, addresses, counts, types] = &mut numbers;
+            // SAFETY: a valid datatype.
+            let code = unsafe {
+                pmpi::MPI_Type_get_envelope_c(
+                    datatype,
+                    ints,
+                    addresses,
+                    counts,
+                    types,
+                    &mut combiner,
+                )
+            };
+            (code, numbers)
+        } else {
+            let (mut ints, mut addresses, mut types) = (0, 0, 0);
+            // SAFETY: a valid datatype.
+            let code = unsafe {
+                pmpi::MPI_Type_get_envelope(
+                    datatype,
+                    &mut ints,
+                    &mut addresses,
+                    &mut types,
+                    &mut combiner,
+                )
+            };
+            (code, [ints, addresses, 0, types].map(MPI_Count::from))
         };
         let is = |n: MPI_Count| u64::try_from(n).unwrap_or(0);
         (code == 0).then(|| TypeEnvelope {
@@ -147,29 +168,12 @@ impl TypeEnvelope {
             types: is(types),
         })
     }
+}
 
-    #[cfg(not(large_counts))]
-    fn of(datatype: MPI_Datatype) -> Option<TypeEnvelope> {
-        let (mut ints, mut addresses, mut types, mut combiner) = (0, 0, 0, 0);
-        // SAFETY: a valid datatype.
-        let code = unsafe {
-            pmpi::MPI_Type_get_envelope(
-                datatype,
-                &mut ints,
-                &mut addresses,
-                &mut types,
-                &mut combiner,
-            )
-        };
-        let is = |n: c_int| u64::try_from(n).unwrap_or(0);
-        (code == 0).then(|| TypeEnvelope {
-            combiner,
-            ints: is(ints),
-            addresses: is(addresses),
-            counts: 0,
-            types: is(types),
-        })
-    }
+/// Whether the MPI library has the functions for large counts that tell how a datatype was made.
+fn has_large_counts() -> bool {
+    slots::is_there(index::MPI_Type_get_envelope_c)
+        && slots::is_there(index::MPI_Type_get_contents_c)
 }
 
 /// The arguments that a datatype was made with.
@@ -177,7 +181,6 @@ impl TypeEnvelope {
 struct Arguments {
     ints: Vec<c_int>,
     addresses: Vec<MPI_Aint>,
-    #[cfg(large_counts)]
     counts: Vec<MPI_Count>,
     types: Vec<MPI_Datatype>,
 }
@@ -191,14 +194,12 @@ impl Arguments {
         let mut args = Arguments {
             ints: vec![0; envelope.ints as usize],
             addresses: vec![0; envelope.addresses as usize],
-            #[cfg(large_counts)]
             counts: vec![0; envelope.counts as usize],
             types: vec![constants::predefined("MPI_DATATYPE_NULL"); envelope.types as usize],
         };
         // SAFETY: a datatype that is not predefined; the arrays are as long as the envelope says.
         let code = unsafe {
-            #[cfg(large_counts)]
-            {
+            if has_large_counts() {
                 pmpi::MPI_Type_get_contents_c(
                     datatype,
                     envelope.ints as MPI_Count,
@@ -210,9 +211,7 @@ impl Arguments {
                     args.counts.as_mut_ptr(),
                     args.types.as_mut_ptr(),
                 )
-            }
-            #[cfg(not(large_counts))]
-            {
+            } else {
                 pmpi::MPI_Type_get_contents(
                     datatype,
                     envelope.ints as c_int,
@@ -224,21 +223,16 @@ impl Arguments {
                 )
             }
         };
+        Handle::spread(&mut args.types);
         (code == 0).then_some(args)
     }
 
     /// The numbers in the order of the constructor's parameters: those that the functions for large counts pass as counts
     /// stand behind the ints, as the addresses do elsewhere.
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "an i64 or an isize, as mpi.h has it"
-    )]
     fn numbers(&self) -> NumberReader {
         let ints = self.ints.iter().map(|&n| i64::from(n));
-        let addresses = self.addresses.iter().map(|&n| n as i64);
-        let all = ints.chain(addresses);
-        #[cfg(large_counts)]
-        let all = all.chain(self.counts.iter().map(|&n| n as i64));
+        let wide = self.addresses.iter().chain(&self.counts).copied();
+        let all = ints.chain(wide);
         NumberReader {
             all: all.collect(),
             at: 0,
@@ -270,10 +264,10 @@ impl NumberReader {
 impl DatatypeContents {
     /// Takes a valid datatype apart; `None` if that cannot be done.
     pub fn of(datatype: MPI_Datatype) -> Option<DatatypeContents> {
-        use constants::combiner as c;
+        let c = constants::integers();
         let envelope = TypeEnvelope::of(datatype)?;
         let made_by = envelope.combiner;
-        if is_predefined(made_by) && c::VALUE_INDEX != Some(made_by) {
+        if is_predefined(made_by) && c.combiner_value_index != Some(made_by) {
             return Some(DatatypeContents {
                 combiner: Combiner::Named,
                 types: Vec::new(),
@@ -295,16 +289,19 @@ impl DatatypeContents {
             pairs.map(block).collect::<Vec<ElementBlock>>()
         };
         let integer = |name: Option<c_int>| name == Some(made_by);
-        contents.combiner = if made_by == c::DUP || made_by == c::RESIZED {
+        contents.combiner = if made_by == c.combiner_dup || made_by == c.combiner_resized {
             Combiner::Same
-        } else if made_by == c::CONTIGUOUS {
+        } else if made_by == c.combiner_contiguous {
             Combiner::Vector {
                 count: 1,
                 length: n.next()?,
                 stride: ElementOffset::Bytes(0),
             }
-        } else if made_by == c::VECTOR || made_by == c::HVECTOR || integer(c::HVECTOR_INTEGER) {
-            let unit = if made_by == c::VECTOR {
+        } else if made_by == c.combiner_vector
+            || made_by == c.combiner_hvector
+            || integer(c.combiner_hvector_integer)
+        {
+            let unit = if made_by == c.combiner_vector {
                 ElementOffset::Extents
             } else {
                 ElementOffset::Bytes
@@ -314,16 +311,19 @@ impl DatatypeContents {
                 length: n.next()?,
                 stride: unit(n.next()?),
             }
-        } else if made_by == c::INDEXED || made_by == c::HINDEXED || integer(c::HINDEXED_INTEGER) {
-            let unit = if made_by == c::INDEXED {
+        } else if made_by == c.combiner_indexed
+            || made_by == c.combiner_hindexed
+            || integer(c.combiner_hindexed_integer)
+        {
+            let unit = if made_by == c.combiner_indexed {
                 ElementOffset::Extents
             } else {
                 ElementOffset::Bytes
             };
             let count = n.next()?;
             Combiner::Blocks(blocks(n.list(count)?, n.list(count)?, unit))
-        } else if made_by == c::INDEXED_BLOCK || made_by == c::HINDEXED_BLOCK {
-            let unit = if made_by == c::INDEXED_BLOCK {
+        } else if made_by == c.combiner_indexed_block || made_by == c.combiner_hindexed_block {
+            let unit = if made_by == c.combiner_indexed_block {
                 ElementOffset::Extents
             } else {
                 ElementOffset::Bytes
@@ -331,14 +331,14 @@ impl DatatypeContents {
             let (count, length) = (n.next()?, n.next()?);
             let offsets = n.list(count)?;
             Combiner::Blocks(blocks(vec![length; offsets.len()], offsets, unit))
-        } else if made_by == c::STRUCT || integer(c::STRUCT_INTEGER) {
+        } else if made_by == c.combiner_struct || integer(c.combiner_struct_integer) {
             let count = n.next()?;
             Combiner::Struct(blocks(n.list(count)?, n.list(count)?, ElementOffset::Bytes))
-        } else if made_by == c::SUBARRAY {
+        } else if made_by == c.combiner_subarray {
             Combiner::Grid(subarray(n, &envelope)?)
-        } else if made_by == c::DARRAY {
+        } else if made_by == c.combiner_darray {
             Combiner::Grid(darray(n, &envelope)?)
-        } else if integer(c::VALUE_INDEX) {
+        } else if integer(c.combiner_value_index) {
             Combiner::ValueIndex
         } else {
             return None;
@@ -349,7 +349,7 @@ impl DatatypeContents {
 
 /// Puts the fastest dimension first.
 fn ordered(mut dimensions: Vec<Dimension>, order: i64) -> Vec<Dimension> {
-    if order == i64::from(constants::ORDER_C) {
+    if order == i64::from(constants::integers().order_c) {
         dimensions.reverse();
     }
     dimensions
@@ -405,10 +405,10 @@ fn distributed(
     processes: i64,
     mine: i64,
 ) -> Option<Vec<(i64, i64)>> {
-    let unset = argument == i64::from(constants::DISTRIBUTE_DFLT_DARG);
-    let block = if how == i64::from(constants::DISTRIBUTE_NONE) {
+    let unset = argument == i64::from(constants::integers().distribute_dflt_darg);
+    let block = if how == i64::from(constants::integers().distribute_none) {
         size
-    } else if how == i64::from(constants::DISTRIBUTE_BLOCK) && unset {
+    } else if how == i64::from(constants::integers().distribute_block) && unset {
         (size + processes - 1) / processes
     } else if unset {
         1
@@ -434,7 +434,8 @@ mod tests {
 
     #[test]
     fn cyclic_blocks_go_round() {
-        let cyclic = i64::from(constants::DISTRIBUTE_CYCLIC);
+        // Any number but those of the other two ways.
+        let cyclic = i64::from(constants::integers().distribute_none) + 1000;
         assert_eq!(distributed(10, cyclic, 2, 2, 1), Some(vec![(2, 2), (6, 2)]));
         assert_eq!(
             distributed(10, cyclic, 2, 2, 0),
@@ -445,8 +446,8 @@ mod tests {
     #[test]
     fn the_last_block_may_be_short_or_empty() {
         let (block, unset) = (
-            i64::from(constants::DISTRIBUTE_BLOCK),
-            i64::from(constants::DISTRIBUTE_DFLT_DARG),
+            i64::from(constants::integers().distribute_block),
+            i64::from(constants::integers().distribute_dflt_darg),
         );
         assert_eq!(distributed(5, block, unset, 4, 2), Some(vec![(4, 1)]));
         assert_eq!(distributed(5, block, unset, 4, 3), Some(vec![]));

@@ -6,8 +6,8 @@
 //! itself has passed.
 
 use super::contents::{Combiner, DatatypeContents};
-use crate::mpi::header::{MPI_Count, MPI_Datatype};
 use crate::mpi::pmpi;
+use crate::mpi::types::{MPI_Count, MPI_Datatype};
 use blockfile::runs::{EvenRun, Runs};
 
 pub use super::contents::free;

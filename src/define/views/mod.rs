@@ -5,16 +5,15 @@ mod contents;
 mod flatten;
 
 use crate::call::Call;
-use crate::mpi::constants::{self, SEEK_CUR, SEEK_SET};
-use crate::mpi::handles::bits;
-use crate::mpi::header::{MPI_Count, MPI_Datatype, MPI_File, MPI_Offset, MPI_Status};
+use crate::mpi::constants;
 use crate::mpi::pmpi;
+use crate::mpi::types::{MPI_Count, MPI_Datatype, MPI_File, MPI_Offset};
 use crate::settings::{Posix, Settings};
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{Definition, FileView};
 use parking_lot::Mutex;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A file that the program has open.
@@ -47,7 +46,7 @@ pub fn apply(settings: &Settings) {
 
 /// Changes what is known of an open file.
 fn with<T>(file: MPI_File, change: impl FnOnce(&mut ViewedFile) -> T) -> Option<T> {
-    let file = bits(file);
+    let file = file.bits();
     OPEN.lock().iter_mut().find(|o| o.file == file).map(change)
 }
 
@@ -55,9 +54,9 @@ fn with<T>(file: MPI_File, change: impl FnOnce(&mut ViewedFile) -> T) -> Option<
 #[cold]
 pub fn opened(file: MPI_File) {
     let mut open = OPEN.lock();
-    open.retain(|o| o.file != bits(file));
+    open.retain(|o| o.file != file.bits());
     open.push(ViewedFile {
-        file: bits(file),
+        file: file.bits(),
         etype: 1,
         position: None,
         left_out: 0,
@@ -79,7 +78,7 @@ pub fn left_out(t: &mut Thread, file: MPI_File, collective: bool, outlasts: bool
         is_news.then(|| std::mem::take(&mut open.left_out))
     });
     if let Some(collective) = recorded.flatten() {
-        let file = bits(file);
+        let file = file.bits();
         put_definition(
             t,
             &Definition::LeftOut {
@@ -104,7 +103,7 @@ fn tell_left_out(call: &mut Call, file: MPI_File) {
     let left_out = with(file, |open| std::mem::take(&mut open.left_out));
     if let Some(collective @ 1..) = left_out {
         let definition = Definition::LeftOut {
-            file: bits(file),
+            file: file.bits(),
             collective,
             outlasts: false,
         };
@@ -128,9 +127,11 @@ pub fn moved(file: MPI_File) {
 /// MPI_File_seek has returned.
 pub fn sought(file: MPI_File, ok: bool, offset: MPI_Offset, whence: c_int) {
     with(file, |open| {
-        open.position = match (ok, whence, open.position) {
-            (true, SEEK_SET, _) => Some(offset),
-            (true, SEEK_CUR, Some(at)) => at.checked_add(offset),
+        let integers = constants::integers();
+        open.position = match open.position {
+            _ if !ok => None,
+            _ if whence == integers.seek_set => Some(offset),
+            Some(at) if whence == integers.seek_cur => at.checked_add(offset),
             _ => None,
         };
     });
@@ -153,7 +154,7 @@ pub fn position(call: &mut Call, file: MPI_File) {
         with(file, |open| open.position = (etypes >= 0).then_some(etypes));
         etypes
     });
-    let file = bits(file);
+    let file = file.bits();
     // SAFETY: the call is recorded.
     let t = unsafe { call.thread() };
     put_definition(t, &Definition::Position { file, etypes });
@@ -164,7 +165,7 @@ pub enum AccessProgress {
     /// All, or it will be.
     All,
     /// As much as the status says.
-    Status(*const MPI_Status),
+    Status(*const c_void),
     /// Nobody knows yet.
     Unknown,
 }
@@ -225,7 +226,7 @@ pub unsafe fn set(
     if !WANTED.load(Relaxed) {
         return;
     }
-    let displacement = if displacement == constants::DISPLACEMENT_CURRENT {
+    let displacement = if displacement == constants::integers().displacement_current {
         current_displacement(file)
     } else {
         displacement
@@ -238,7 +239,7 @@ pub unsafe fn set(
         open.position = None;
     });
     let view = FileView {
-        file: bits(file),
+        file: file.bits(),
         displacement,
         etype: flatten::size(etype),
         extent: flat.extent,

@@ -261,7 +261,7 @@ impl FailurePlan {
             }
             if is_traced {
                 command.arg("env");
-                command.arg(format!("LD_PRELOAD={}", mpi.library().display()));
+                command.arg(format!("LD_PRELOAD={}", crate::recorder().display()));
             }
             command.arg(&program).args(self.arguments());
         }

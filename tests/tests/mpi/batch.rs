@@ -33,7 +33,7 @@ fn in_job(mpi: Mpi, ranks: usize, folder: &TestFolder, how: &str) -> process::Fi
         .env("TMPDIR", &temporary)
         .env("TRACE_OUTPUT", "run-%a-%t")
         .arg("env")
-        .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+        .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
         .arg(program)
         .arg(how);
     process::run(&mut command, LIMIT)
@@ -107,7 +107,7 @@ fn a_folder_that_was_ordered_is_used_and_its_end_is_said() {
             .env("PBS_JOBID", "77.head")
             .env("TRACE_TMPDIR", &temporary)
             .arg("env")
-            .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+            .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
             .arg(Program::c("alike").compile(mpi))
             .arg("kill");
         let finished = process::run(&mut command, LIMIT);
@@ -137,7 +137,7 @@ fn many_ranks_that_end_alike_take_one_line_with_the_host() {
                 .args(["sh", "-c", "exec \"$@\" 2>>\"$0\""])
                 .arg(&reported)
                 .arg("env")
-                .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+                .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
                 .arg(Program::c("alike").compile(mpi))
                 .arg(how);
             let finished = process::run(&mut command, LIMIT);
@@ -173,7 +173,7 @@ fn files_that_rank_0_does_not_see_are_not_counted() {
     let own = format!(
         "mount -t tmpfs none '{}'; exec env LD_PRELOAD={} '{}' well",
         out.display(),
-        mpi.library().display(),
+        tests::recorder().display(),
         program.display()
     );
     let mut command = mpi.mpiexec(1);
@@ -181,7 +181,7 @@ fn files_that_rank_0_does_not_see_are_not_counted() {
     command
         .env("TRACE_TMPDIR", folder.path())
         .arg("env")
-        .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+        .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
         .arg(&program)
         .args(["well", ":", "-n", "1", "unshare", "-m", "sh", "-c", &own]);
     let finished = process::run(&mut command, LIMIT).succeeded();

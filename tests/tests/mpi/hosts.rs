@@ -48,7 +48,7 @@ impl HostRun<'_> {
             command.arg(format!("{name}={value}"));
         }
         command
-            .arg(format!("LD_PRELOAD={}", self.mpi.library().display()))
+            .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
             .arg(Program::c(self.program).compile(self.mpi))
             .args(self.arguments);
         command
@@ -103,7 +103,7 @@ impl Drop for Launcher {
 /// What the ranks have said on all hosts.
 fn said(folder: &Path) -> String {
     let texts = files(folder, |name| name.starts_with("said."));
-    let texts = texts.iter().map(|path| fs::read_to_string(path));
+    let texts = texts.iter().map(fs::read_to_string);
     texts.flatten().collect()
 }
 

@@ -25,7 +25,7 @@ fn where_a_program_hangs_is_told() {
         let (printed, end) = (folder.path().join("said"), folder.path().join("end"));
         let child = command
             .arg("env")
-            .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+            .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
             .arg(&program)
             .arg(&end)
             .stdin(Stdio::null())

@@ -224,7 +224,7 @@ fn run_io(
     let mut command = Command::new(tests::mpitrace());
     command
         .args(["run", "--io", "-o", "both", "--lib"])
-        .arg(mpi.library())
+        .arg(tests::recorder())
         .args(options)
         .arg("--")
         .arg(launch.get_program())

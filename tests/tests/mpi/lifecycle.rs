@@ -152,7 +152,7 @@ fn quick_exit_is_told_apart_from_a_death() {
 fn quick_exit_after_the_recorder_is_unloaded() {
     for mpi in installed() {
         let mut program = Command::new(Program::c("unloaded").compile(mpi));
-        let finished = process::run(program.arg(mpi.library()), LIMIT);
+        let finished = process::run(program.arg(tests::recorder()), LIMIT);
         assert_eq!(finished.stdout, "gone\n", "{}", finished.story());
         assert_eq!(finished.status.code(), Some(5), "{}", finished.story());
     }
@@ -190,7 +190,7 @@ fn singleton() {
         let mut command = Command::new(&program);
         mpi.environment(&mut command);
         TraceSetup::new(mpi, 1).settings(&mut command, &folder);
-        command.env("LD_PRELOAD", mpi.library());
+        command.env("LD_PRELOAD", tests::recorder());
         let finished = process::run(&mut command, LIMIT).succeeded();
         assert_eq!(finished.stdout, "ok\n");
         let run = TracedRun {
@@ -219,7 +219,7 @@ fn started_and_connected_processes() {
         // started processes get the variables of `-x`, not those of `env`
         command
             .arg("-x")
-            .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+            .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
             .arg(&program);
         let Some(finished) = process::run_starting(&mut command) else {
             continue;
@@ -318,7 +318,7 @@ fn words(command: &Command) -> Vec<String> {
         .collect()
 }
 
-/// `mpitrace run` finds the library that fits, says so, and preloads the ranks alone: for each implementation, by its own
+/// `mpitrace run` finds the library, says so, and preloads the ranks alone: for each implementation, by its own
 /// launcher and by a script as sites put before it.
 #[test]
 fn mpitrace_run() {
@@ -331,7 +331,7 @@ fn mpitrace_run() {
         assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
         assert_eq!(run.counted(), run.made());
         assert_eq!(run.files("bin").len(), 2);
-        let printed = format!("mpitrace: preloading {} for ", mpi.library().display());
+        let printed = format!("mpitrace: preloading {}", tests::recorder().display());
         let printed = run
             .finished
             .stderr

@@ -19,7 +19,7 @@ fn reported(mpi: Mpi, program: &Path, folder: &Path, arguments: &[&str]) -> Comm
     command
         .args(arguments)
         .current_dir(folder)
-        .env("LD_PRELOAD", mpi.library())
+        .env("LD_PRELOAD", tests::recorder())
         .env("TRACE_TMPDIR", folder)
         .env("TRACE_OUTPUTS", "all");
     command

@@ -24,7 +24,7 @@ fn reported(mpi: Mpi, folder: &TestFolder, variables: &[(&str, &str)]) -> String
     command
         .arg("3")
         .current_dir(folder.path())
-        .env("LD_PRELOAD", mpi.library())
+        .env("LD_PRELOAD", tests::recorder())
         .env("TRACE_TMPDIR", folder.path())
         .envs(variables.iter().copied());
     let finished = process::run(&mut command, LIMIT).succeeded();
@@ -177,7 +177,7 @@ fn programs_with_more_rights_than_their_user() {
             .arg("-I")
             .arg(tests::root().join("tests/programs"))
             .arg(tests::root().join("tests/programs/told.c"))
-            .arg(mpi.library().with_extension("a"))
+            .arg(tests::recorder().with_extension("a"))
             .args(["-lpthread", "-ldl", "-lm", "-o"])
             .arg(&program);
         process::run(&mut compiler, LIMIT).succeeded();

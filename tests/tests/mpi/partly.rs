@@ -61,7 +61,7 @@ fn lines<'a>(finished: &'a FinishedCommand, words: &str) -> Vec<&'a str> {
 fn ranks_without_a_recorder_do_not_hold_up_the_others() {
     for mpi in installed() {
         for traced in [&[0][..], &[1], &[0, 2], &[1, 2]] {
-            let recorder = |rank| traced.contains(&rank).then(|| mpi.library());
+            let recorder = |rank| traced.contains(&rank).then(tests::recorder);
             let recorders: Vec<_> = (0..3).map(recorder).collect();
             let folder = TestFolder::new("partly");
             let finished = run(mpi, folder.path(), &recorders, &[]);
@@ -109,31 +109,13 @@ fn ranks_without_a_recorder_do_not_hold_up_the_others() {
 fn a_rank_that_is_late_is_waited_for_all_the_same() {
     for mpi in installed() {
         let folder = TestFolder::new("partly-late");
-        let recorders = [Some(mpi.library()), Some(mpi.library())];
+        let recorders = [Some(tests::recorder()), Some(tests::recorder())];
         // Longer than it takes until the neighbours are looked at.
         let finished = run(mpi, folder.path(), &recorders, &["2500"]);
         let story = finished.story();
         assert_eq!(finished.stdout, "ok\n", "{story}");
         assert_eq!(lines(&finished, "trace: 2 ranks, ").len(), 1, "{story}");
         assert_eq!(lines(&finished, "no recorder").len(), 0, "{story}");
-    }
-}
-
-#[test]
-fn a_recorder_for_another_mpi_counts_as_none() {
-    let both = [Mpi::Mpich, Mpi::OpenMpi];
-    if !both.iter().all(|mpi| mpi.installed()) {
-        return;
-    }
-    for (mpi, other) in [(both[0], both[1]), (both[1], both[0])] {
-        let folder = TestFolder::new("partly-other");
-        let recorders = [Some(other.library()), Some(mpi.library())];
-        let finished = run(mpi, folder.path(), &recorders, &[]);
-        let story = finished.story();
-        assert!(finished.status.success(), "{story}");
-        assert_eq!(finished.stdout, "ok\n", "{story}");
-        assert_eq!(lines(&finished, "nothing is traced").len(), 1, "{story}");
-        assert_eq!(ranks(&folder), BTreeSet::from([1]), "{story}");
     }
 }
 
@@ -147,12 +129,12 @@ fn ranks_that_are_waited_for_are_named_once() {
     }
     // MPICH does not connect processes that cannot see each other.
     let may_hide = |mpi: &Mpi| matches!(mpi, Mpi::OpenMpi | Mpi::OpenMpi5);
-    for mpi in installed().into_iter().filter(may_hide) {
+    for mpi in installed().filter(may_hide) {
         let folder = TestFolder::new("partly-waits");
         let program = Program::c("partly").compile(mpi);
         let mut command = mpi.mpiexec(1);
         command.args(["unshare", "-fp", "--mount-proc", "env"]);
-        command.arg(format!("LD_PRELOAD={}", mpi.library().display()));
+        command.arg(format!("LD_PRELOAD={}", tests::recorder().display()));
         command.arg(&program).args([":", "-n", "2"]).arg(&program);
         command
             .env("TRACE_DIR", folder.path())
@@ -175,7 +157,7 @@ fn settings_that_differ_are_said_once() {
         let folder = TestFolder::new("partly-settings");
         let program = Program::c("partly").compile(mpi);
         let mut command = mpi.mpiexec(1);
-        let preload = format!("LD_PRELOAD={}", mpi.library().display());
+        let preload = format!("LD_PRELOAD={}", tests::recorder().display());
         let (program, preload) = (program.as_os_str(), std::ffi::OsStr::new(&preload));
         command.arg("env").args([preload, program]);
         command.args([":", "-n", "1", "env", "TRACE_OUTPUTS=clog2"]);

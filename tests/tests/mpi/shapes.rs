@@ -295,7 +295,7 @@ fn several_programs_in_one_run() {
         }
         let mut command = mpi.mpiexec(1);
         TraceSetup::new(mpi, 3).settings(&mut command, &folder);
-        let preload = format!("LD_PRELOAD={}", mpi.library().display());
+        let preload = format!("LD_PRELOAD={}", tests::recorder().display());
         command.args(["env", &preload]).arg(&names[0]);
         command
             .args([":", "-n", "2", "env", &preload])
@@ -392,7 +392,7 @@ fn starting(mpi: Mpi, ranks: usize, name: &'static str) -> Option<TracedRun> {
     let mut command = mpi.mpiexec(ranks);
     TraceSetup::new(mpi, ranks).settings(&mut command, &folder);
     // Started processes get the variables that the launcher is told of, not those of `env`.
-    let library = mpi.library().display().to_string();
+    let library = tests::recorder().display().to_string();
     match mpi.is_mpich() {
         true => command.args(["-genv", "LD_PRELOAD", &library]),
         false => command.args(["-x".to_owned(), format!("LD_PRELOAD={library}")]),

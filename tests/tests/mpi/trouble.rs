@@ -351,7 +351,7 @@ fn clocks_that_differ_are_corrected() {
     }
     for mpi in installed() {
         let program = Program::c("p2p").compile(mpi);
-        let preload = format!("LD_PRELOAD={}", mpi.library().display());
+        let preload = format!("LD_PRELOAD={}", tests::recorder().display());
         let tracing = TraceSetup::new(mpi, 2);
         let folder = TestFolder::new(&format!("{}-clocks", mpi.suffix()));
         let mut command = mpi.mpiexec(1);

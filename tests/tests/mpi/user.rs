@@ -203,8 +203,8 @@ fn a_killed_run_shows_regions_as_unfinished() {
 }
 
 /// Compiles sources of `tests/programs` and links them with the recorder.
-fn linked(mpi: Mpi, compiler: Command, sources: &[&str], archive: bool) -> (TestFolder, PathBuf) {
-    let library = mpi.library();
+fn linked(compiler: Command, sources: &[&str], archive: bool) -> (TestFolder, PathBuf) {
+    let library = tests::recorder();
     let how = if archive {
         let archive = library.with_extension("a").display().to_string();
         [&archive, "-lpthread", "-ldl", "-lm"]
@@ -251,7 +251,7 @@ fn run_linked(mpi: Mpi, program: &Path) -> TracedRun {
 #[test]
 fn regions_are_found_in_the_archive() {
     for mpi in installed() {
-        let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/regions.c"], true);
+        let (_folder, program) = linked(mpi.mpicc(), &["tests/programs/regions.c"], true);
         let found = clog2(&run_linked(mpi, &program).file("clog2"));
         assert_eq!(of(&found.begun, "outer", 1, 0), 2020);
     }
@@ -260,7 +260,7 @@ fn regions_are_found_in_the_archive() {
 #[test]
 fn mpes_programs_work_unchanged() {
     for mpi in installed() {
-        let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/mpe.c"], false);
+        let (_folder, program) = linked(mpi.mpicc(), &["tests/programs/mpe.c"], false);
         let run = run_linked(mpi, &program);
         // A launcher may bring the lines of different ranks in any order.
         let mut turns: Vec<&str> = run.finished.stdout.lines().collect();
@@ -323,7 +323,7 @@ fn mpes_programs_work_unchanged() {
 #[test]
 fn what_has_the_name_that_mpes_programs_give_stays() {
     for mpi in installed() {
-        let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/mpe.c"], false);
+        let (_folder, program) = linked(mpi.mpicc(), &["tests/programs/mpe.c"], false);
         let planted = TestFolder::new(&format!("{}-mpe-planted", mpi.suffix()));
         let at = |name: &str| planted.path().join(name);
         fs::write(at("value"), "of value").expect("own folder");
@@ -369,7 +369,7 @@ fn what_has_the_name_that_mpes_programs_give_stays() {
 #[test]
 fn programs_link_with_the_names_of_mpes_libraries() {
     for mpi in installed() {
-        let library = mpi.library();
+        let library = tests::recorder();
         let place = library.parent().expect("a folder").display();
         let search = format!("-L{place}");
         let rpath = format!("-Wl,-rpath,{place}");
@@ -391,7 +391,7 @@ fn programs_link_with_the_names_of_mpes_libraries() {
 #[test]
 fn mpes_error_handler_says_what_is_wrong() {
     for mpi in installed() {
-        let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/mpe.c"], false);
+        let (_folder, program) = linked(mpi.mpicc(), &["tests/programs/mpe.c"], false);
         let mut tracing = TraceSetup::new(mpi, 2);
         tracing.preload = false;
         let folder = TestFolder::new("wrong");
@@ -414,7 +414,7 @@ fn mpes_error_handler_says_what_is_wrong() {
 #[test]
 fn libdumpis_api_switches_and_counts() {
     for mpi in installed() {
-        let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/libdumpi.c"], false);
+        let (_folder, program) = linked(mpi.mpicc(), &["tests/programs/libdumpi.c"], false);
         let run = run_linked(mpi, &program);
         let files = run.files("bin");
         assert_eq!(files.len(), 2);
@@ -435,7 +435,7 @@ fn fortran_and_cpp_tell_regions_too() {
         let sources = ["include/trace.f90", "tests/programs/regions.f90"];
         let mut compiler = mpi.mpifort();
         compiler.arg("-fallow-argument-mismatch");
-        let (_folder, program) = linked(mpi, compiler, &sources, false);
+        let (_folder, program) = linked(compiler, &sources, false);
         let run = run_linked(mpi, &program);
         let found = clog2(&run.file("clog2"));
         for rank in 0..2 {
@@ -456,7 +456,7 @@ fn fortran_and_cpp_tell_regions_too() {
 
         let mut compiler = mpi.mpicc();
         compiler.args(["-x", "c++"]);
-        let (_folder, program) = linked(mpi, compiler, &["tests/programs/scopes.cpp"], false);
+        let (_folder, program) = linked(compiler, &["tests/programs/scopes.cpp"], false);
         let found = clog2(&run_linked(mpi, &program).file("clog2"));
         assert_eq!(found.begun, found.ended);
         assert_eq!(of(&found.begun, "left by throw", 0, 0), 5);

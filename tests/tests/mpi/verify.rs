@@ -157,7 +157,7 @@ fn hung(mpi: Mpi, program: &Path, fault: &str) -> Value {
     TraceSetup::new(mpi, 3).settings(&mut command, &folder);
     let child = command
         .arg("env")
-        .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+        .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
         .arg(program)
         .arg(fault)
         .stdin(Stdio::null())

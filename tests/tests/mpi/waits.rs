@@ -611,7 +611,7 @@ fn a_report_is_written_beside_the_trace() {
     let folder = TestFolder::new("report-never");
     let at = |name: &str| folder.path().join(name);
     std::fs::create_dir_all(at("lib")).expect("own folder");
-    std::fs::copy(mpi.library(), at("lib/libtrace.so")).expect("a library");
+    std::fs::copy(tests::recorder(), at("lib/libtrace.so")).expect("a library");
     std::fs::write(at("mpitrace"), "#!/bin/sh\nsleep 1000\n").expect("own folder");
     std::fs::set_permissions(at("mpitrace"), std::fs::Permissions::from_mode(0o755))
         .expect("own file");

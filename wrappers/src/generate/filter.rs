@@ -20,13 +20,13 @@ impl FunctionWrapper<'_> {
             .function
             .and_then(|f| f.comm())
             .filter(|&i| self.params()[i].direction == Direction::In);
-        let named = comm.map_or("None".to_owned(), |i| format!("Some(a{i})"));
+        let named = comm.map_or("None".to_owned(), |i| format!("Some(handle::of(a{i}))"));
         let collective = matches!(
             self.class(),
             Some(Class::Collective | Class::Icollective | Class::CollectiveInit)
         );
         let condition = match comm.filter(|_| collective) {
-            Some(i) => format!("ok && filter::is_intra(a{i})"),
+            Some(i) => format!("ok && filter::is_intra(handle::of(a{i}))"),
             None => "ok".to_owned(),
         };
         let data = self.data().join(", ");
@@ -109,7 +109,7 @@ impl FunctionWrapper<'_> {
             .filter(|_| matches!(class, Class::Recv | Class::Sendrecv));
         let received = match (status, class) {
             (Some(j), _) => {
-                format!("filter::received(arg::status(a{j} as *const MPI_Status, false), {bytes})")
+                format!("filter::received(arg::status(a{j} as *const A::Status, false), {bytes})")
             }
             (None, Class::Irecv | Class::RecvInit | Class::Isendrecv) => {
                 format!("filter::at_most({bytes})")
@@ -136,10 +136,12 @@ impl FunctionWrapper<'_> {
                 format!("filter::products(a{c}, n{c}, a{t})")
             }
             (BufferAmount::Param(c), Some(t)) if is_array(c) => {
-                format!("filter::sum(a{c}, n{c}, a{t})")
+                format!("filter::sum(a{c}, n{c}, handle::of(a{t}))")
             }
-            (BufferAmount::Param(c), Some(t)) => format!("filter::elements(a{c} as i64, a{t})"),
-            (BufferAmount::One, Some(t)) => format!("filter::elements(1, a{t})"),
+            (BufferAmount::Param(c), Some(t)) => {
+                format!("filter::elements(a{c} as i64, handle::of(a{t}))")
+            }
+            (BufferAmount::One, Some(t)) => format!("filter::elements(1, handle::of(a{t}))"),
             (BufferAmount::Param(_) | BufferAmount::One, None) => return None,
         })
     }
@@ -162,7 +164,7 @@ impl FunctionWrapper<'_> {
                 params.iter().position(|q| q.kind == Kind::Root),
             )
         {
-            conditions.push(format!("lengths::at_root(a{comm}, a{root})"));
+            conditions.push(format!("lengths::at_root(handle::of(a{comm}), a{root})"));
         }
         let mut places: Vec<usize> = counts.iter().filter_map(|p| p.inplace).collect();
         if params[i].sentinels.contains(&Sentinel::InPlace) {
@@ -171,7 +173,7 @@ impl FunctionWrapper<'_> {
         places.sort_unstable();
         places.dedup();
         for b in places {
-            conditions.push(format!("arg::in_place(a{b} as *const c_void) == 0"));
+            conditions.push(format!("arg::in_place::<A>(a{b} as *const c_void) == 0"));
         }
         (!conditions.is_empty()).then(|| conditions.join(" && "))
     }
@@ -201,7 +203,7 @@ impl FunctionWrapper<'_> {
                     write!(key, ".number(a{i} as i64)")
                 }
                 (Direction::In, Carrier::Handle | Carrier::Pointer) if p.indirection() == 0 => {
-                    write!(key, ".handle(arg::bits(a{i}))")
+                    write!(key, ".handle(a{i}.bits())")
                 }
                 (Direction::InOut, Carrier::Handle | Carrier::Pointer) => {
                     write!(key, ".handle(before{i})")

@@ -5,29 +5,29 @@
 //! code, which `mpi_f08` may leave out. The procedures of a function have the same arguments in all bindings.
 
 use super::declaration::{DeclaredEntry, rust_name};
-use crate::header::{DeclaredFunction, MpiAbi, MpiHeader};
-use crate::{Carrier, Direction, Fortran, Function, Kind, Param, Table};
+use crate::abi::MpiAbi;
+use crate::{Carrier, Direction, Fortran, Function, Kind, Param};
 use std::fmt::Write;
 
-/// A procedure and all symbols of it.
+/// A procedure of the libraries of one binary interface, and its symbols.
 pub(super) struct Procedure<'a> {
     function: &'a Function,
     /// Index of the C function among all.
     index: usize,
-    family: MpiAbi,
-    pub symbols: Vec<Symbol>,
+    abi: MpiAbi,
+    symbols: Vec<Symbol>,
 }
 
-/// A name under which Fortran programs or bindings call it.
-pub(super) struct Symbol {
-    pub name: String,
-    pub slot: usize,
+/// A name under which Fortran programs or bindings call a procedure.
+struct Symbol {
+    name: String,
     /// Whether it is the name without P.
     plain: bool,
 }
 
-fn bypasses(family: MpiAbi, fortran: Fortran) -> bool {
-    match family {
+/// Whether the Fortran bindings of these libraries do not call the C function.
+fn bypasses(abi: MpiAbi, fortran: Fortran) -> bool {
+    match abi {
         MpiAbi::Mpich => fortran.mpich,
         MpiAbi::OpenMpi => fortran.openmpi,
         // No library has Fortran bindings for it.
@@ -35,45 +35,33 @@ fn bypasses(family: MpiAbi, fortran: Fortran) -> bool {
     }
 }
 
-/// Functions of the table that this `mpi.h` does not declare and Fortran has all the same (in Open MPI, macros).
-pub(super) fn undeclared(table: &Table, header: &MpiHeader) -> Vec<DeclaredFunction> {
-    let declares = |f: &Function| header.functions.iter().any(|d| d.name == f.name);
-    (table.functions.iter())
-        .filter(|f| bypasses(header.family, f.fortran) && !declares(f))
-        .map(|f| DeclaredFunction {
-            name: f.name.clone(),
-            params: Vec::new(),
-            returns: "::std::os::raw::c_int".to_owned(),
-            variadic: false,
+/// The procedures that have to be wrapped, of every binary interface.
+pub(super) fn procedures<'a>(entries: &[DeclaredEntry<'a>]) -> Vec<Procedure<'a>> {
+    let of = |abi: MpiAbi| {
+        (entries.iter().enumerate()).filter_map(move |(index, (_, function))| {
+            let function = function.filter(|f| bypasses(abi, f.fortran))?;
+            Some(Procedure {
+                function,
+                index,
+                abi,
+                symbols: names(abi, function),
+            })
         })
-        .collect()
+    };
+    MpiAbi::ALL.into_iter().flat_map(of).collect()
 }
 
-/// All that have to be wrapped. Their slots follow those of the C functions.
-pub(super) fn procedures<'a>(family: MpiAbi, entries: &[DeclaredEntry<'a>]) -> Vec<Procedure<'a>> {
-    let mut slot = 2 * entries.len();
-    let mut all = Vec::new();
-    for (index, (_, function)) in entries.iter().enumerate() {
-        let Some(function) = function.filter(|f| bypasses(family, f.fortran)) else {
-            continue;
-        };
-        let mut symbols = Vec::new();
-        for (name, plain) in names(family, function) {
-            symbols.push(Symbol { name, slot, plain });
-            slot += 1;
-        }
-        all.push(Procedure {
-            function,
-            index,
-            family,
-            symbols,
-        });
-    }
-    all
+/// The names of all symbols. The slot of the first one follows those of the C functions.
+pub(super) fn symbols<'a>(procedures: &'a [Procedure]) -> Vec<&'a str> {
+    let all = procedures.iter().flat_map(|p| &p.symbols);
+    let mut names: Vec<&str> = all.map(|symbol| symbol.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// The spellings that compilers may ask for, and those of `mpi_f08`; each whether it is the name without P.
-fn names(family: MpiAbi, function: &Function) -> Vec<(String, bool)> {
+fn names(abi: MpiAbi, function: &Function) -> Vec<Symbol> {
     let mut all = Vec::new();
     for (prefix, plain) in [("", true), ("p", false)] {
         let lower = format!("{prefix}{}", function.name.to_lowercase());
@@ -83,25 +71,38 @@ fn names(family: MpiAbi, function: &Function) -> Vec<(String, bool)> {
             format!("{lower}__"),
             lower.to_uppercase(),
         ] {
-            all.push((name, plain));
+            all.push(Symbol { name, plain });
         }
     }
     if !function.fortran.not_f08 {
         let plain = format!("{}_f08_", function.name.to_lowercase());
-        let profiled = match family {
+        let profiled = match abi {
             MpiAbi::Mpich => plain.replacen("mpi_", "pmpir_", 1),
             _ => format!("p{plain}"),
         };
-        all.extend([(plain, true), (profiled, false)]);
+        all.extend([
+            Symbol {
+                name: plain,
+                plain: true,
+            },
+            Symbol {
+                name: profiled,
+                plain: false,
+            },
+        ]);
     }
     all
 }
 
 impl Procedure<'_> {
-    /// The wrapper of one of its symbols.
-    pub fn wrapper(&self, symbol: &Symbol) -> String {
-        let name = rust_name(&self.function.name);
-        format!("fortran_{name}::<{}, {}>", symbol.slot, symbol.plain)
+    /// The wrapper of the symbol with this name and slot for the libraries of a binary interface; `None` where they have no such symbol.
+    pub fn wrapper(&self, abi: MpiAbi, name: &str, slot: usize) -> Option<String> {
+        let symbol = self.symbols.iter().find(|symbol| symbol.name == name)?;
+        (self.abi == abi).then(|| format!("{}::<{slot}, {}>", self.rust_name(), symbol.plain))
+    }
+
+    fn rust_name(&self) -> String {
+        format!("{}_{}", self.abi.word(), rust_name(&self.function.name))
     }
 
     /// Appends the source of the wrapper.
@@ -134,8 +135,8 @@ impl Procedure<'_> {
         );
         put!(
             s,
-            "unsafe extern \"C-unwind\" fn fortran_{}<const SLOT: usize, const PLAIN: bool>({signature}) -> {returns} {{ unsafe {{",
-            rust_name(&f.name)
+            "unsafe extern \"C-unwind\" fn {}<const SLOT: usize, const PLAIN: bool>({signature}) -> {returns} {{ unsafe {{",
+            self.rust_name()
         );
         put!(
             s,
@@ -184,10 +185,10 @@ impl Procedure<'_> {
     fn filter(&self, s: &mut String) {
         let index = self.index;
         let comm = match self.function.comm() {
-            Some(i) if self.family == MpiAbi::OpenMpi => {
+            Some(i) if self.abi == MpiAbi::OpenMpi => {
                 format!("ok.then(|| pmpi::MPI_Comm_f2c(*a{i}))")
             }
-            Some(i) => format!("ok.then_some(*a{i} as MPI_Comm)"),
+            Some(i) => format!("ok.then(|| handle::of(*a{i}))"),
             None => "None".to_owned(),
         };
         put!(
@@ -214,8 +215,8 @@ impl Procedure<'_> {
             // Compilers differ in what .true. is.
             Carrier::I32 if p.kind == Kind::Logical => format!("(*a{i} != 0) as i32"),
             Carrier::I32 | Carrier::I64 => format!("*a{i}"),
-            Carrier::Handle => match self.family {
-                MpiAbi::OpenMpi => format!("arg::bits(pmpi::{}(*a{i}))", from_fortran(p.kind)),
+            Carrier::Handle => match self.abi {
+                MpiAbi::OpenMpi => format!("pmpi::{}(*a{i}).bits()", from_fortran(p.kind)),
                 _ => format!("*a{i} as u32 as u64"),
             },
             other => {
@@ -234,7 +235,14 @@ impl Procedure<'_> {
         let put = match p.carrier() {
             Carrier::I32 => "i32",
             Carrier::I64 => "i64",
-            _ => "handle::<{ HANDLE }>",
+            _ => {
+                let width = match self.abi {
+                    MpiAbi::Mpich => "c_int",
+                    _ => "*mut c_void",
+                };
+                put!(s, "    arg::put_handle::<{width}>(&mut w.args, {value});");
+                return;
+            }
         };
         put!(s, "    w.args.{put}({value});");
     }

@@ -1,4 +1,6 @@
-//! Generates the recorder's wrappers from the table and an installed `mpi.h`: Rust source, one function each.
+//! Generates the recorder's wrappers from the table and the facts about the binary interfaces: Rust source, one function each.
+//!
+//! A wrapper is generic over the interface `A`, of whose libraries it takes and gives the handles and statuses.
 //!
 //! A wrapper keeps what the call will overwrite, runs the real function between two time stamps, and writes the arguments in
 //! the order of the signature, each in the form that [`Carrier`] says. What it calls (`Call`, `arg::…`, `lengths::…`,
@@ -10,172 +12,107 @@ macro_rules! put {
     ($s:expr, $($arg:tt)*) => {{ let _ = writeln!($s, $($arg)*); }};
 }
 
+mod constants;
 mod declaration;
 mod filter;
 mod fortran;
 mod wrapper;
 
-use declaration::{DeclaredEntry, names, pointer_type, rust_name, signature};
+use declaration::{Declaration, DeclaredEntry, Style, rust_name};
 use fortran::Procedure;
 use wrapper::FunctionWrapper;
 
-use crate::header::{MpiAbi, MpiHeader};
+use crate::abi::{AbiFacts, Extension, MpiAbi};
 use crate::{Class, Function, Table};
 use std::fmt::Write;
 
 /// Functions whose wrapper is written by hand in the recorder, because they end or switch recording.
 pub const BY_HAND: &[&str] = &["MPI_Finalize", "MPI_Abort", "MPI_Pcontrol"];
 
-/// Path of a wrapper that is written by hand.
-fn by_hand(name: &str) -> String {
-    let module = match name {
-        "MPI_Pcontrol" => "pcontrol",
-        _ => "ends",
-    };
-    format!("{module}::{}", rust_name(name))
-}
-
 /// Number of the first function that the table does not know (`blockfile::record::FIRST_UNKNOWN`).
 const FIRST_UNKNOWN: usize = 0x0E00;
 
-/// Rust source of the recorder, by the modules that include it, and what was left out.
+/// Rust source of the recorder, by the modules that include it.
 #[derive(Debug)]
 pub struct Generated {
     /// The functions of MPI by index: names, numbers, classes.
     pub functions: String,
+    /// The constants of the libraries of each binary interface.
+    pub constants: String,
     /// The MPI library's own functions, for the recorder's use.
     pub pmpi: String,
-    /// The wrappers, and the table of them.
+    /// The wrappers, and the tables of them.
     pub wrappers: String,
     /// The exported functions, and the table of them.
     pub exports: String,
-    /// Functions without a table entry, recorded by name only.
-    pub unknown: Vec<String>,
-    /// Functions whose declaration does not fit the table entry, recorded by name only, with the reason.
-    pub misfits: Vec<String>,
 }
 
-/// Text by which a recorder's file names what it was built for: the ABI, and the generation of the functions that its wrappers know
-/// (3: before sessions, 4: with them, 5: with the functions about the ABI).
-fn built_for(header: &MpiHeader) -> String {
-    let abi = match header.family {
-        MpiAbi::Mpich => "mpich",
-        MpiAbi::OpenMpi => "openmpi",
-        MpiAbi::Standard => "abi",
-    };
-    let declares = |name: &str| header.functions.iter().any(|f| f.name == name);
-    let generation = if declares("MPI_Abi_get_version") {
-        5
-    } else if declares("MPI_Session_init") {
-        4
-    } else {
-        3
-    };
-    format!("libtrace abi={abi} generation={generation}")
-}
-
-/// Makes the wrappers for the functions that `header` declares.
-pub fn generate(table: &Table, header: &MpiHeader) -> Generated {
+/// Makes the wrappers for all functions of the table and of the extensions in `facts`, which has each binary interface once.
+pub fn generate(table: &Table, facts: &[AbiFacts]) -> Generated {
+    let extensions = extensions(facts);
+    let known = (table.functions.iter()).map(|f| (Declaration::of(f, Style::Wrapper), Some(f)));
+    let unknown = (extensions.iter()).map(|e| (Declaration::of_extension(e), None));
+    let entries: Vec<DeclaredEntry> = known.chain(unknown).collect();
+    let procedures = fortran::procedures(&entries);
+    let symbols = fortran::symbols(&procedures);
     let mut out = Generated {
-        functions: String::new(),
-        pmpi: String::new(),
-        wrappers: String::new(),
-        exports: String::new(),
-        unknown: Vec::new(),
-        misfits: Vec::new(),
+        functions: functions(table, &entries, &symbols),
+        constants: constants::source(facts),
+        pmpi: pmpi(table),
+        wrappers: wrapper_tables(&entries, &procedures, &symbols),
+        exports: exports(&entries, &symbols),
     };
-    let mut entries = Vec::new();
-    let only_fortran = fortran::undeclared(table, header);
-    for declared in &header.functions {
-        let function = match table.get(&declared.name) {
-            None => {
-                out.unknown.push(declared.name.clone());
-                None
-            }
-            Some(function) => match declared.misfit(function) {
-                Some(why) => {
-                    out.misfits.push(format!("{}: {why}", declared.name));
-                    None
-                }
-                None => Some(function),
-            },
-        };
-        entries.push((declared, function));
-    }
-    let exported = entries.len();
-    entries.extend(only_fortran.iter().map(|d| (d, table.get(&d.name))));
-    let mut unknown = FIRST_UNKNOWN;
-    let numbers: Vec<usize> = entries
-        .iter()
-        .map(|(_, function)| match function {
-            Some(f) => f.id,
-            None => {
-                unknown += 1;
-                unknown - 1
-            }
-        })
-        .collect();
-    let procedures = fortran::procedures(header.family, &entries);
-    tables(
-        &mut out.functions,
-        table,
-        header,
-        &entries,
-        &numbers,
-        &procedures,
-    );
-    pmpi(&mut out.pmpi, &entries[..exported]);
-    exports(
-        &mut out.exports,
-        &entries[..exported],
-        entries.len(),
-        &procedures,
-    );
-    let s = &mut out.wrappers;
-    wrapper_table(s, &entries[..exported], entries.len(), &procedures);
-    for (index, ((declared, function), number)) in
-        entries.iter().zip(&numbers).enumerate().take(exported)
-    {
+    for (index, (declared, function)) in entries.iter().enumerate() {
         if BY_HAND.contains(&declared.name.as_str()) {
             continue;
         }
         let wrapper = FunctionWrapper {
             index,
-            number: *number,
+            number: number(index, *function, table),
             declared,
             function: *function,
         };
-        wrapper.write(s);
+        wrapper.write(&mut out.wrappers);
     }
     for procedure in &procedures {
-        procedure.write(s);
+        procedure.write(&mut out.wrappers);
     }
     out
 }
 
-fn tables(
-    s: &mut String,
-    table: &Table,
-    header: &MpiHeader,
-    entries: &[DeclaredEntry],
-    numbers: &[usize],
-    procedures: &[Procedure],
-) {
+/// The functions outside the table, each once: if interfaces differ in the number of its parameters, with most of them.
+fn extensions(facts: &[AbiFacts]) -> Vec<Extension> {
+    let mut all: Vec<Extension> = Vec::new();
+    for (extension, _) in facts.iter().flat_map(|facts| &facts.extensions) {
+        match all.iter_mut().find(|known| known.name == extension.name) {
+            Some(known) if known.params.len() < extension.params.len() => {
+                *known = extension.clone();
+            }
+            Some(_) => {}
+            None => all.push(extension.clone()),
+        }
+    }
+    all
+}
+
+/// Number of a function in records: its position in the table, or that of an unknown function.
+fn number(index: usize, function: Option<&Function>, table: &Table) -> usize {
+    match function {
+        Some(function) => function.id,
+        None => FIRST_UNKNOWN + index - table.functions.len(),
+    }
+}
+
+/// The functions by index.
+fn functions(table: &Table, entries: &[DeclaredEntry], symbols: &[&str]) -> String {
+    let mut source = String::new();
+    let s = &mut source;
     let count = entries.len();
     put!(
         s,
-        "/// Functions that `mpi.h` declares, and behind them those that only Fortran has."
+        "/// Functions of the table, and behind them those outside it."
     );
     put!(s, "pub const COUNT: usize = {count};");
-    put!(s, "/// ABI family of this `mpi.h`.");
-    put!(s, "pub const FAMILY: Family = Family::{:?};", header.family);
-    let built_for = built_for(header);
-    put!(s, "/// ABI and generation of this `mpi.h`.");
-    put!(
-        s,
-        "pub const BUILT_FOR: &[u8; {}] = b\"{built_for}\\0\";",
-        built_for.len() + 1
-    );
     put!(s, "/// Fingerprint of the function table.");
     put!(
         s,
@@ -192,6 +129,9 @@ fn tables(
         s,
         "/// Numbers of the functions in records: position in the table, or that of an unknown function."
     );
+    let numbers: Vec<usize> = (entries.iter().enumerate())
+        .map(|(index, (_, function))| number(index, *function, table))
+        .collect();
     put!(s, "pub const NUMBERS: [u16; COUNT] = {numbers:?};");
     put!(s, "/// Classes of the functions.");
     put!(s, "pub const CLASSES: [Option<Class>; COUNT] = [");
@@ -216,34 +156,28 @@ fn tables(
         .filter(|&i| entries[i].1.is_some_and(|f| f.class == Class::Convert))
         .collect();
     put!(s, "pub const CONVERSIONS: &[usize] = &{conversions:?};");
+    put!(s, "/// Functions that are recorded by name only.");
     put!(
         s,
-        "/// Functions that are recorded by name only: index and name."
+        "pub const UNKNOWN: std::ops::Range<usize> = {}..COUNT;",
+        table.functions.len()
     );
-    put!(s, "pub const UNKNOWN: &[usize] = &[");
-    for (i, (_, function)) in entries.iter().enumerate() {
-        if function.is_none() {
-            put!(s, "    {i},");
-        }
-    }
-    put!(s, "];");
     put!(
         s,
         "/// Functions whose answer is an error code; the others give a time or a handle."
     );
     let codes: Vec<bool> = entries
         .iter()
-        .map(|(declared, _)| declared.returns == "::std::os::raw::c_int")
+        .map(|(declared, _)| declared.returns == "c_int")
         .collect();
     put!(s, "pub const RETURNS_CODE: [bool; COUNT] = {codes:?};");
-    let symbols = || procedures.iter().flat_map(|p| &p.symbols);
     put!(
         s,
         "/// Symbols of Fortran bindings that do not call the C function."
     );
-    put!(s, "pub const SYMBOLS: [&CStr; {}] = [", symbols().count());
-    for symbol in symbols() {
-        put!(s, "    c\"{}\",", symbol.name);
+    put!(s, "pub const SYMBOLS: [&CStr; {}] = [", symbols.len());
+    for symbol in symbols {
+        put!(s, "    c\"{symbol}\",");
     }
     put!(s, "];");
     put!(
@@ -261,53 +195,60 @@ fn tables(
         );
     }
     put!(s, "}}");
+    source
 }
 
-/// The table of the wrappers. `count` is the number of functions, with those that only Fortran has.
-fn wrapper_table(
-    s: &mut String,
-    exported: &[DeclaredEntry],
-    count: usize,
-    procedures: &[Procedure],
-) {
+/// Path of the wrapper of a function for a binary interface.
+fn wrapper_path(name: &str, abi: MpiAbi, p: usize) -> String {
+    let wrapper = rust_name(name);
+    let abi = abi.variant();
+    match name {
+        "MPI_Finalize" => format!("ends::{wrapper}::<{p}>"),
+        "MPI_Abort" => format!("ends::{wrapper}::<{abi}, {p}>"),
+        "MPI_Pcontrol" => format!("pcontrol::{wrapper}::<{p}>"),
+        _ => format!("{wrapper}::<{abi}, {p}>"),
+    }
+}
+
+/// The tables of the wrappers, one for each binary interface.
+fn wrapper_tables(entries: &[DeclaredEntry], procedures: &[Procedure], symbols: &[&str]) -> String {
+    let mut source = String::new();
+    let s = &mut source;
     put!(
         s,
-        "/// The wrappers: of MPI_X at twice the index, of PMPI_X after it; after them those of Fortran's symbols."
+        "/// The wrappers by binary interface: of MPI_X at twice the index, of PMPI_X after it; after them those of Fortran's symbols, null where the \
+         libraries have none that is to be wrapped."
     );
     put!(
         s,
-        "pub static WRAPPERS: AddressTable<SLOTS> = AddressTable(["
+        "pub static WRAPPERS: [AddressTable<SLOTS>; {}] = [",
+        MpiAbi::ALL.len()
     );
-    for (declared, _) in exported {
-        let path = if BY_HAND.contains(&declared.name.as_str()) {
-            by_hand(&declared.name)
-        } else {
-            rust_name(&declared.name)
-        };
-        put!(
-            s,
-            "    {path}::<0> as CodeAddress, {path}::<1> as CodeAddress,"
-        );
-    }
-    for _ in exported.len()..count {
-        put!(
-            s,
-            "    missing::error as CodeAddress, missing::error as CodeAddress,"
-        );
-    }
-    for procedure in procedures {
-        for symbol in &procedure.symbols {
-            put!(s, "    {} as CodeAddress,", procedure.wrapper(symbol));
+    for abi in MpiAbi::ALL {
+        put!(s, "AddressTable([");
+        for (declared, _) in entries {
+            let [plain, profiled] = [0, 1].map(|p| wrapper_path(&declared.name, abi, p));
+            put!(s, "    {plain} as CodeAddress, {profiled} as CodeAddress,");
         }
+        for (name, slot) in symbols.iter().zip(2 * entries.len()..) {
+            let wrapper = procedures.iter().find_map(|p| p.wrapper(abi, name, slot));
+            match wrapper {
+                Some(wrapper) => put!(s, "    {wrapper} as CodeAddress,"),
+                None => put!(s, "    std::ptr::null(),"),
+            }
+        }
+        put!(s, "]),");
     }
-    put!(s, "]);");
+    put!(s, "];");
+    source
 }
 
 /// The exported functions, each of which jumps through its slot, and the table of them.
-fn exports(s: &mut String, exported: &[DeclaredEntry], count: usize, procedures: &[Procedure]) {
-    let symbols = || procedures.iter().flat_map(|p| &p.symbols);
+fn exports(entries: &[DeclaredEntry], symbols: &[&str]) -> String {
+    let mut source = String::new();
+    let s = &mut source;
     put!(s, "export! {{");
-    for (i, (declared, _)) in exported.iter().enumerate() {
+    for (i, (declared, _)) in entries.iter().enumerate() {
         put!(
             s,
             "    {} {} {} P{}",
@@ -317,8 +258,8 @@ fn exports(s: &mut String, exported: &[DeclaredEntry], count: usize, procedures:
             declared.name
         );
     }
-    for symbol in symbols() {
-        put!(s, "    {} {}", symbol.slot, symbol.name);
+    for (symbol, slot) in symbols.iter().zip(2 * entries.len()..) {
+        put!(s, "    {slot} {symbol}");
     }
     put!(s, "}}");
     put!(s, "/// The exported functions, by slot.");
@@ -326,40 +267,47 @@ fn exports(s: &mut String, exported: &[DeclaredEntry], count: usize, procedures:
         s,
         "pub static EXPORTS: AddressTable<SLOTS> = AddressTable(["
     );
-    for (declared, _) in exported {
+    for (declared, _) in entries {
         put!(
             s,
             "    {0} as CodeAddress, P{0} as CodeAddress,",
             declared.name
         );
     }
-    for _ in exported.len()..count {
-        put!(s, "    std::ptr::null(), std::ptr::null(),");
-    }
-    for symbol in symbols() {
-        put!(s, "    {} as CodeAddress,", symbol.name);
+    for symbol in symbols {
+        put!(s, "    {symbol} as CodeAddress,");
     }
     put!(s, "]);");
+    source
 }
 
 /// The MPI library's own functions, for the recorder's use.
-fn pmpi(s: &mut String, exported: &[DeclaredEntry]) {
-    for (i, (declared, _)) in exported.iter().enumerate() {
-        let params = signature(declared);
+fn pmpi(table: &Table) -> String {
+    let mut source = String::new();
+    let s = &mut source;
+    for (i, function) in table.functions.iter().enumerate() {
+        let declared = Declaration::of(function, Style::Neutral);
+        // A function gives a handle as wide as the interface has it.
+        let is_handle = declared.returns == "Handle";
         put!(s, "/// P{}.", declared.name);
         put!(
             s,
-            "#[inline(always)]\npub unsafe fn {}({params}) -> {} {{",
+            "#[inline(always)]\npub unsafe fn {}({}) -> {} {{",
             declared.name,
+            declared.signature(),
             declared.returns
         );
-        put!(
-            s,
-            "    unsafe {{ std::mem::transmute::<CodeAddress, {}>(slots::real({}))({}) }}",
-            pointer_type(declared),
+        let call = format!(
+            "unsafe {{ std::mem::transmute::<CodeAddress, {}>(slots::real({}))({}) }}",
+            declared.pointer_type(),
             2 * i + 1,
-            names(declared)
+            declared.names()
         );
+        match is_handle {
+            true => put!(s, "    {call}.as_passed()"),
+            false => put!(s, "    {call}"),
+        }
         put!(s, "}}");
     }
+    source
 }

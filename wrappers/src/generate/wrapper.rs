@@ -1,7 +1,6 @@
 //! One wrapper: what is kept before the call, what is measured after it, and each argument in its form.
 
-use super::declaration::{names, pointer_type, rust_name, signature};
-use crate::header::DeclaredFunction;
+use super::declaration::{Declaration, rust_name};
 use crate::{
     Carrier, Class, Direction, ElementForm, FileAccessKind, Function, Kind, LengthQuery,
     LengthRule, Param, Phase, Pointer, Sentinel,
@@ -12,7 +11,7 @@ use std::fmt::Write;
 pub(super) struct FunctionWrapper<'a> {
     pub index: usize,
     pub number: usize,
-    pub declared: &'a DeclaredFunction,
+    pub declared: &'a Declaration,
     pub function: Option<&'a Function>,
 }
 
@@ -33,15 +32,15 @@ impl FunctionWrapper<'_> {
         }
         put!(
             s,
-            "unsafe extern \"C-unwind\" fn {}<const P: usize>({}) -> {} {{ unsafe {{",
+            "unsafe extern \"C-unwind\" fn {}<A: Abi, const P: usize>({}) -> {} {{ unsafe {{",
             rust_name(&d.name),
-            signature(d),
+            d.signature(),
             d.returns
         );
         put!(
             s,
             "    let real = std::mem::transmute::<CodeAddress, {}>(slots::found({} + P));",
-            pointer_type(d),
+            d.pointer_type(),
             2 * self.index
         );
         put!(s, "    let mut call = Call::enter({}, P == 0);", self.index);
@@ -52,7 +51,7 @@ impl FunctionWrapper<'_> {
             put!(s, "    init::beginning();");
         }
         if d.name == "MPI_Session_finalize" && self.function.is_some() {
-            put!(s, "    process_set::closing(a0);");
+            put!(s, "    process_set::closing(handle::at(a0));");
         }
         put!(s, "    if call.ignored() {{");
         if let Some(file) = self.closes() {
@@ -61,9 +60,9 @@ impl FunctionWrapper<'_> {
                 "        views::closing(arg::handle_at(a{file}.cast_const()));"
             );
         }
-        put!(s, "        let r = real({});", names(d));
+        put!(s, "        let r = real({});", d.names());
         if self.individual().is_some() || d.name == "MPI_File_seek" {
-            put!(s, "        views::moved(a0);");
+            put!(s, "        views::moved(handle::of(a0));");
         }
         self.definitions(s, true);
         if let Some(note) = self.tells_of_access("t") {
@@ -91,10 +90,10 @@ impl FunctionWrapper<'_> {
         self.position(s);
         self.wait(s);
         put!(s, "    let running = call.start({});", self.number);
-        put!(s, "    let r = real({});", names(d));
+        put!(s, "    let r = real({});", d.names());
         put!(s, "    let mut stopped = running.stop();");
-        let fails = d.returns == "::std::os::raw::c_int"
-            && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
+        let fails =
+            d.returns == "c_int" && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
         put!(s, "    let ok = {};", if fails { "r == 0" } else { "true" });
         self.moved(s);
         let nothing = self.brings_nothing();
@@ -110,7 +109,7 @@ impl FunctionWrapper<'_> {
             .iter()
             .enumerate()
             .filter(|(_, p)| p.sentinels.contains(&Sentinel::InPlace))
-            .map(|(i, _)| format!("arg::in_place(a{i} as *const c_void)"))
+            .map(|(i, _)| format!("arg::in_place::<A>(a{i} as *const c_void)"))
             .collect();
         put!(
             s,
@@ -143,7 +142,7 @@ impl FunctionWrapper<'_> {
 
     /// Whether this is the number of arguments as MPI_Init takes it.
     fn is_argc_pointer(&self, i: usize) -> bool {
-        self.params()[i].kind == Kind::Argc && self.declared.params[i].ty.starts_with('*')
+        self.params()[i].kind == Kind::Argc && self.params()[i].indirection() > 0
     }
 
     /// Keeps what the call will overwrite.
@@ -172,7 +171,7 @@ impl FunctionWrapper<'_> {
                 let len = self.length_before(p);
                 put!(
                     s,
-                    "    let own{i} = kept.statuses(if a{i} == {} {{ {len} }} else {{ 0 }});",
+                    "    let own{i} = kept.statuses::<A::Status>(if a{i} == {} {{ {len} }} else {{ 0 }});",
                     ignore(p)
                 );
             }
@@ -189,12 +188,12 @@ impl FunctionWrapper<'_> {
             Carrier::Handle | Carrier::Pointer if p.direction == Direction::InOut => {
                 put!(s, "    let before{i} = arg::handle_at(a{i}.cast_const());");
             }
-            // Behind a pointer in MPI_Init, by value elsewhere: the header tells.
+            // Behind a pointer in MPI_Init, by value elsewhere.
             Carrier::I32 if self.is_argc_pointer(i) => {
                 put!(s, "    let before{i} = arg::value(a{i}.cast_const());");
             }
             Carrier::Status if self.has_own(i) => {
-                put!(s, "    let mut own{i} = arg::unset_status();");
+                put!(s, "    let mut own{i} = arg::unset_status::<A::Status>();");
             }
             _ => {}
         }
@@ -222,7 +221,7 @@ impl FunctionWrapper<'_> {
         if let Some(comm) = wait.comm {
             put!(
                 s,
-                "    call.waits(arg::bits(a{comm}), {}, {}, {});",
+                "    call.waits(a{comm}.bits(), {}, {}, {});",
                 int(wait.dest),
                 int(wait.source),
                 int(wait.tag)
@@ -242,10 +241,10 @@ impl FunctionWrapper<'_> {
             put!(s, "    views::closing(before{file});");
         }
         if self.individual().is_some() {
-            put!(s, "    views::position(&mut call, a0);");
+            put!(s, "    views::position(&mut call, handle::of(a0));");
         }
         if self.access().is_some_and(|io| io.collective) {
-            put!(s, "    views::count(&mut call, a0);");
+            put!(s, "    views::count(&mut call, handle::of(a0));");
         }
     }
 
@@ -264,7 +263,7 @@ impl FunctionWrapper<'_> {
         let io = self.access()?;
         let outlasts = io.phase != Phase::Blocking;
         Some(format!(
-            "views::left_out({thread}, a0, {}, {outlasts});",
+            "views::left_out({thread}, handle::of(a0), {}, {outlasts});",
             io.collective
         ))
     }
@@ -272,17 +271,17 @@ impl FunctionWrapper<'_> {
     /// Notes where the individual pointer has moved to. All these functions begin with file, buffer, count and datatype.
     fn moved(&self, s: &mut String) {
         if self.declared.name == "MPI_File_seek" {
-            put!(s, "    views::sought(a0, ok, a1, a2);");
+            put!(s, "    views::sought(handle::of(a0), ok, a1, a2);");
         }
         let Some(io) = self.individual() else { return };
         let done = match (io.write, io.phase) {
             (true, _) => "All",
-            (false, Phase::Blocking) => "Status(a4)",
+            (false, Phase::Blocking) => "Status(a4.cast())",
             (false, _) => "Unknown",
         };
         put!(
             s,
-            "    views::accessed(a0, ok, a2 as i64, a3, views::AccessProgress::{done});"
+            "    views::accessed(handle::of(a0), ok, a2 as i64, handle::of(a3), views::AccessProgress::{done});"
         );
     }
 
@@ -308,7 +307,7 @@ impl FunctionWrapper<'_> {
 
     fn query(&self, q: &LengthQuery) -> String {
         // Objects that are asked go in by value: none of the table's queries is of one that the call makes.
-        let of = format!("a{}", q.of);
+        let of = format!("handle::of(a{})", q.of);
         match q.rank {
             Some(rank) => format!("lengths::{}({of}, a{rank})", q.property.word()),
             None => format!("lengths::{}({of})", q.property.word()),
@@ -355,10 +354,10 @@ impl FunctionWrapper<'_> {
                 self.params().iter().position(|q| q.kind == Kind::Root),
             )
         {
-            conditions.push(format!("lengths::at_root(a{comm}, a{root})"));
+            conditions.push(format!("lengths::at_root(handle::of(a{comm}), a{root})"));
         }
         if let Some(b) = p.inplace {
-            conditions.push(format!("arg::in_place(a{b} as *const c_void) == 0"));
+            conditions.push(format!("arg::in_place::<A>(a{b} as *const c_void) == 0"));
         }
         if let Some(flag) = p.set_if {
             conditions.push(self.set_if(flag));
@@ -373,7 +372,7 @@ impl FunctionWrapper<'_> {
         if self.params()[flag].kind == Kind::Logical {
             format!("arg::value(a{flag}.cast_const()) != 0")
         } else {
-            format!("arg::value(a{flag}.cast_const()) != UNDEFINED")
+            format!("arg::value(a{flag}.cast_const()) != A::UNDEFINED")
         }
     }
 
@@ -461,17 +460,19 @@ impl FunctionWrapper<'_> {
             Class::Session if f.name == "MPI_Session_init" => {
                 put!(
                     s,
-                    "    if r == 0 {{ process_set::opened(a2); init::session_started(); }}"
+                    "    if r == 0 {{ process_set::opened(handle::at(a2)); init::session_started(); }}"
                 );
             }
             _ => {}
         }
         let mut lines = Vec::new();
         if f.name == "MPI_File_set_view" {
-            lines.push("views::set(t, a0, a1, a2, a3, a4);".to_owned());
+            lines.push(
+                "views::set(t, handle::of(a0), a1, handle::of(a2), handle::of(a3), a4);".to_owned(),
+            );
         }
         if let (Class::RmaSync, Some(group), false) = (f.class, f.first(Kind::Group), ignored) {
-            lines.push(format!("define::group(t, a{group});"));
+            lines.push(format!("define::group(t, handle::of(a{group}));"));
         }
         for (i, p) in f.params.iter().enumerate() {
             // The tool interface gives predefined datatypes, also before MPI_Init, when MPI may not be asked about them.
@@ -483,22 +484,22 @@ impl FunctionWrapper<'_> {
             match (p.kind, p.len.is_some()) {
                 (Kind::Comm, false) => {
                     let parent = match f.comm().filter(|_| f.class != Class::Spawn) {
-                        Some(j) if f.params[j].direction == Direction::In => format!("Some(a{j})"),
+                        Some(j) if f.params[j].direction == Direction::In => format!("Some(handle::of(a{j}))"),
                         _ => "None".to_owned(),
                     };
                     lines.push(format!(
-                        "if let Some(made) = arg::at(a{i}) {{ define::comm(t, made, {parent}, {}); }}",
+                        "if let Some(made) = handle::at(a{i}) {{ define::comm(t, made, {parent}, {}); }}",
                         origin(f)
                     ));
                 }
                 (Kind::File, false) if !ignored => lines.push(format!(
-                    "if let Some(made) = arg::at(a{i}) {{ views::opened(made); }}"
+                    "if let Some(made) = handle::at(a{i}) {{ views::opened(made); }}"
                 )),
                 (Kind::Datatype, false) => lines.push(format!(
-                    "if let Some(made) = arg::at(a{i}) {{ define::datatype(t, made); }}"
+                    "if let Some(made) = handle::at(a{i}) {{ define::datatype(t, made); }}"
                 )),
                 (Kind::Datatype, true) if !ignored => lines.push(format!(
-                    "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, *a{i}.add(j)); }}"
+                    "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, handle::of(*a{i}.add(j))); }}"
                 )),
                 _ => {}
             }
@@ -587,20 +588,19 @@ impl FunctionWrapper<'_> {
                 put!(s, "    w.args.{put}(arg::value(a{i}.cast_const()) as _);");
             }
             Carrier::Handle | Carrier::Pointer => {
-                let width = if p.carrier() == Carrier::Handle {
-                    "HANDLE"
-                } else {
-                    "POINTER_BYTES"
-                };
                 let value = match (pointer, p.direction) {
-                    (false, _) => format!("arg::bits(a{i})"),
+                    (false, _) => format!("a{i}.bits()"),
                     (true, Direction::InOut) => format!("before{i}"),
                     (true, Direction::Out) => {
                         format!("if {ok} {{ arg::handle_at(a{i}.cast_const()) }} else {{ 0 }}")
                     }
                     (true, Direction::In) => format!("arg::handle_at(a{i} as *const _)"),
                 };
-                put!(s, "    w.args.handle::<{{ {width} }}>({value});");
+                let put = match p.carrier() {
+                    Carrier::Handle => "arg::put_handle::<A::Handle>",
+                    _ => "arg::put_pointer",
+                };
+                put!(s, "    {put}(&mut w.args, {value});");
             }
             Carrier::Status => {
                 let condition = match p.direction {
@@ -609,7 +609,7 @@ impl FunctionWrapper<'_> {
                 };
                 put!(
                     s,
-                    "    w.args.status(if {condition} {{ arg::status(a{i} as *const MPI_Status, false) }} else {{ None }});"
+                    "    w.args.status(if {condition} {{ arg::status(a{i} as *const A::Status, false) }} else {{ None }});"
                 );
             }
             Carrier::Text => put!(s, "    arg::put_text(&mut w.args, v{i});"),
@@ -618,7 +618,7 @@ impl FunctionWrapper<'_> {
             }
             Carrier::Array(ElementForm::Status) => put!(
                 s,
-                "    arg::put_statuses(&mut w.args, a{i} as *const MPI_Status, n{i}, arg::in_status(r));"
+                "    arg::put_statuses(&mut w.args, a{i} as *const A::Status, n{i}, arg::in_status(r));"
             ),
             Carrier::Array(elem) => {
                 let from = if p.direction == Direction::InOut {
@@ -656,9 +656,9 @@ impl FunctionWrapper<'_> {
 /// The constant that says that a status is not wanted.
 fn ignore(p: &Param) -> &'static str {
     if p.sentinels.contains(&Sentinel::StatusIgnore) {
-        "arg::status_ignore()"
+        "arg::status_ignore::<A>()"
     } else if p.sentinels.contains(&Sentinel::StatusesIgnore) {
-        "arg::statuses_ignore()"
+        "arg::statuses_ignore::<A>()"
     } else {
         ""
     }
@@ -666,8 +666,7 @@ fn ignore(p: &Param) -> &'static str {
 
 fn family(elem: ElementForm) -> &'static str {
     match elem {
-        ElementForm::Handle => "handles::<{ HANDLE }, _>",
-        ElementForm::Pointer => "handles::<{ POINTER_BYTES }, _>",
+        ElementForm::Handle | ElementForm::Pointer => "handles",
         _ => "numbers",
     }
 }

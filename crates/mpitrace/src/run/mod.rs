@@ -12,7 +12,6 @@ mod supervise;
 
 use crate::failure::Failure;
 use command::RunPlan;
-use family::{AbiFamily, RequiredMpi};
 use io::{IoArguments, RunIoSession};
 use launcher::{Launch, LauncherKind};
 use left::EarlierBlockFiles;
@@ -31,13 +30,9 @@ use std::path::{Path, PathBuf};
   mpitrace run --io --ioserver /data/store:/mnt/x -- mpiexec -n 4 ./app /mnt/x/file
   mpitrace run --io --blk=/scratch -- mpiexec -n 4 ./app /scratch/file")]
 pub struct Arguments {
-    /// libtrace.so, or a folder that contains it. If the folder contains subfolders with one libtrace.so each, the one
-    /// that fits the program is taken
+    /// libtrace.so, or a folder that contains it
     #[arg(long, value_name = "PATH", env = "TRACE_LIB")]
     lib: Option<PathBuf>,
-    /// MPI that the program uses. Needed only if the libraries of the program do not show it
-    #[arg(long, value_name = "FAMILY")]
-    mpi: Option<AbiFamily>,
     /// Settings file of the recorder (TRACE_CONF)
     #[arg(long, value_name = "FILE")]
     conf: Option<PathBuf>,
@@ -75,7 +70,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             eprintln!("mpitrace: {message}");
         }
     };
-    // Else nobody could tell which MPI it uses, and that would be the complaint.
     if let Some(program) = arguments.command.first()
         && !arguments.dry_run
         && launcher::executable(program).is_none()
@@ -94,22 +88,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for warning in found.warnings(&launch) {
         say(&warning);
     }
-    let wanted = match arguments.mpi {
-        Some(family) => Some(RequiredMpi {
-            family,
-            library: None,
-            why: "as --mpi says".into(),
-        }),
-        None => found.wanted(&arguments.command, &launch),
-    };
-    let library = library::find(arguments.lib.as_deref(), wanted.as_ref())?;
-    match &wanted {
-        Some(RequiredMpi { family, why, .. }) => say(&format!(
-            "preloading {} for {family}, {why}",
-            library.display()
-        )),
-        None => say(&format!("preloading {}", library.display())),
-    }
+    let library = library::find(arguments.lib.as_deref())?;
+    say(&format!("preloading {}", library.display()));
     let session = match arguments.io.has_work() && !arguments.dry_run {
         true => Some(RunIoSession::start(&arguments.io)?),
         false => None,

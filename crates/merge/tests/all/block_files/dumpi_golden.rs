@@ -103,17 +103,17 @@ const CASES: &[Case] = &[
     same("thr-n2-bare"),
 ];
 
-/// The recorder for MPICH; `None` with a printed reason where it or MPICH is missing.
+/// The recorder; `None` with a printed reason where it or MPICH is missing.
 fn recorder() -> Option<PathBuf> {
     let root = test_support::root();
     let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(root.join("target"), PathBuf::from);
-    let library = target.join("lib/mpich/libtrace.so");
+    let library = target.join("lib/libtrace.so");
     let mpich = |name: &str| {
         std::env::var_os("PATH")
             .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(name).is_file()))
     };
     let missing = [
-        (!library.is_file(), "no recorder for MPICH: run ci/build"),
+        (!library.is_file(), "no recorder: run ci/build"),
         (
             !mpich("mpicc.mpich") || !mpich("mpiexec.mpich"),
             "MPICH is not installed",

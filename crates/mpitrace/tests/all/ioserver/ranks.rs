@@ -1,7 +1,7 @@
 //! MPI programs with the recorder through the server: each request must have the CallID of the call in which the rank's own
 //! trace has the thread at that time.
 //!
-//! Needs the recorder in `target/lib/<mpi>` (ci/build) and that MPI; says so and passes where they are not there.
+//! Needs the recorder in `target/lib` (ci/build) and that MPI; says so and passes where they are not there.
 
 use super::instance::{Instance, read};
 use blockfile::file::BlockFile;
@@ -29,7 +29,7 @@ struct Thread {
 fn library(mpi: &str) -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(own, PathBuf::from);
-    let library = target.join("lib").join(mpi).join("libtrace.so");
+    let library = target.join("lib/libtrace.so");
     if Command::new(format!("mpicc.{mpi}"))
         .arg("--version")
         .output()

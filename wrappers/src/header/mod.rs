@@ -1,13 +1,18 @@
-//! Declarations of the installed `mpi.h`: functions, types and constants, as bindgen sees them.
+//! Declarations of an installed `mpi.h` as bindgen sees them, and the facts of [`crate::abi`] that are made of them and of the
+//! library's constants.
 //!
 //! The table says what a function means, the header which functions exist here and with which C types. Functions of
 //! the QMPI_ and PMPI_ families are left out: the former are not wrapped, the latter have the types of their MPI_
 //! siblings. The program that uses this needs libclang at run time; nothing is linked with MPI.
 
+mod constants;
+
+use crate::abi::{AbiFacts, Extension, MpiAbi, PassedType};
 use crate::kind::{CType, Kind};
 use crate::table::{Function, Param, Table};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::process::Command;
 use syn::{Expr, FnArg, ForeignItem, Item, Lit, Pat, PointerMutability, ReturnType, Type, UnOp};
 
@@ -16,8 +21,8 @@ use syn::{Expr, FnArg, ForeignItem, Item, Lit, Pat, PointerMutability, ReturnTyp
 pub struct MpiHeader {
     /// Functions `MPI_*` and `MPIX_*`, in the order of the header.
     pub functions: Vec<DeclaredFunction>,
-    /// Rust source of every type and constant, without the functions.
-    pub types: String,
+    /// The types that are other names of types, by name.
+    pub aliases: BTreeMap<String, String>,
     /// The constants that are integers, macros and enumerators alike.
     pub constants: BTreeMap<String, i64>,
     /// Binary interface: the form of handles, and so the libraries that the wrappers work with.
@@ -48,17 +53,6 @@ pub struct DeclaredArgument {
     pub ty: String,
 }
 
-/// Binary interface of an MPI library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MpiAbi {
-    /// MPICH and what is compatible with it (Intel MPI, MVAPICH, Cray): handles are ints.
-    Mpich,
-    /// Open MPI: handles are pointers to its own structs.
-    OpenMpi,
-    /// The standard ABI of MPI 5.0: handles are pointers to structs of the standard's names.
-    Standard,
-}
-
 /// Why a header cannot be read.
 #[derive(Debug)]
 pub enum MpiHeaderError {
@@ -74,6 +68,13 @@ pub enum MpiHeaderError {
         /// The message of bindgen, and the flags it was given.
         message: String,
     },
+    /// The values of the constants cannot be found out.
+    Constants {
+        /// The compiler wrapper.
+        command: String,
+        /// Message of the compiler or of the program that it made.
+        message: String,
+    },
     /// bindgen's result is not what this module expects.
     Rust {
         /// Description of the fault.
@@ -84,7 +85,8 @@ pub enum MpiHeaderError {
 impl fmt::Display for MpiHeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MpiHeaderError::Wrapper { command, message } => write!(f, "{command}: {message}"),
+            MpiHeaderError::Wrapper { command, message }
+            | MpiHeaderError::Constants { command, message } => write!(f, "{command}: {message}"),
             MpiHeaderError::Bindgen { message } => write!(f, "mpi.h: {message}"),
             MpiHeaderError::Rust { message } => write!(f, "result of bindgen: {message}"),
         }
@@ -160,35 +162,35 @@ fn flags(mpicc: &str) -> Result<Vec<String>, MpiHeaderError> {
     Ok(flags)
 }
 
-/// Takes the functions out of the source and looks at what remains.
-fn split(mut file: syn::File, flags: Vec<String>) -> Result<MpiHeader, MpiHeaderError> {
+/// Takes functions, constants and names of types out of the source.
+fn split(file: syn::File, flags: Vec<String>) -> Result<MpiHeader, MpiHeaderError> {
     let mut functions: Vec<DeclaredFunction> = Vec::new();
     let mut constants = BTreeMap::new();
-    let mut comm = None;
-    for item in &mut file.items {
+    let mut aliases = BTreeMap::new();
+    for item in file.items {
         match item {
             Item::ForeignMod(block) => {
-                let mut rest = Vec::new();
-                for item in std::mem::take(&mut block.items) {
-                    match item {
-                        ForeignItem::Fn(f) => functions.push(declared(&f.sig)?),
-                        other => rest.push(other),
+                for item in block.items {
+                    if let ForeignItem::Fn(function) = item {
+                        functions.push(declared(&function.sig)?);
                     }
                 }
-                block.items = rest;
             }
             Item::Const(constant) => {
                 if let Some(value) = integer(&constant.expr) {
                     constants.insert(constant.ident.to_string(), value);
                 }
             }
-            Item::Type(alias) if alias.ident == "MPI_Comm" => comm = Some(text(&alias.ty)?),
+            // Pointers to functions are left: no such type is that of a handle.
+            Item::Type(alias) => {
+                if let Ok(ty) = text(&alias.ty) {
+                    aliases.insert(alias.ident.to_string(), ty);
+                }
+            }
             _ => {}
         }
     }
-    file.items
-        .retain(|item| !matches!(item, Item::ForeignMod(block) if block.items.is_empty()));
-    let family = match comm.as_deref() {
+    let family = match aliases.get("MPI_Comm").map(String::as_str) {
         Some("::std::os::raw::c_int") => MpiAbi::Mpich,
         Some("*mut ompi_communicator_t") => MpiAbi::OpenMpi,
         Some("*mut MPI_ABI_Comm") => MpiAbi::Standard,
@@ -200,7 +202,7 @@ fn split(mut file: syn::File, flags: Vec<String>) -> Result<MpiHeader, MpiHeader
     };
     Ok(MpiHeader {
         functions,
-        types: prettyplease::unparse(&file),
+        aliases,
         constants,
         family,
         flags,
@@ -293,11 +295,72 @@ fn text(ty: &Type) -> Result<String, MpiHeaderError> {
 }
 
 impl MpiHeader {
-    /// The functions that the table does not have; extensions (`MPIX_`) are among them.
+    /// The functions that the table does not have, or has with other parameters; extensions (`MPIX_`) are among them.
     pub fn unknown<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a DeclaredFunction> {
-        self.functions
-            .iter()
-            .filter(|declared| table.get(&declared.name).is_none())
+        self.functions.iter().filter(|declared| {
+            let known = table.get(&declared.name);
+            known.is_none_or(|function| declared.misfit(function).is_some())
+        })
+    }
+
+    /// The facts about this header and its library, whose compiler wrapper is `mpicc`; `out` is a folder for a small program that
+    /// finds the values of constants.
+    ///
+    /// # Errors
+    /// If the program cannot be compiled or fails, or a function outside the table takes or gives a struct.
+    pub fn facts(
+        &self,
+        mpicc: &str,
+        table: &Table,
+        out: &Path,
+    ) -> Result<AbiFacts, MpiHeaderError> {
+        let facts = constants::read(mpicc, self.family, &self.constants, out);
+        let mut facts = facts.map_err(|message| MpiHeaderError::Constants {
+            command: mpicc.to_owned(),
+            message,
+        })?;
+        let lacks = |name: &str| self.functions.iter().all(|declared| declared.name != name);
+        facts.lacking = (table.functions.iter())
+            .filter(|function| lacks(&function.name))
+            .map(|function| (function.name.clone(), vec![1]))
+            .collect();
+        for declared in self.unknown(table) {
+            facts.extensions.push((self.extension(declared)?, vec![1]));
+        }
+        Ok(facts)
+    }
+
+    /// A function by the C types of its result and parameters.
+    fn extension(&self, declared: &DeclaredFunction) -> Result<Extension, MpiHeaderError> {
+        let params: Result<Vec<PassedType>, MpiHeaderError> = (declared.params.iter())
+            .map(|param| self.passed(&param.ty, &declared.name))
+            .collect();
+        Ok(Extension {
+            name: declared.name.clone(),
+            returns: self.passed(&declared.returns, &declared.name)?,
+            params: params?,
+        })
+    }
+
+    /// How a Rust type of a declaration of function `of` is passed.
+    fn passed(&self, ty: &str, of: &str) -> Result<PassedType, MpiHeaderError> {
+        if ty.starts_with('*') || ty.contains("_function") || ty.contains("_fn") {
+            return Ok(PassedType::Pointer);
+        }
+        match ty.strip_prefix("::std::os::raw::").unwrap_or(ty) {
+            "()" => Ok(PassedType::Void),
+            "c_int" | "c_uint" | "i32" | "u32" => Ok(PassedType::Int),
+            "c_long" | "c_ulong" | "c_longlong" | "i64" | "u64" | "isize" | "usize" => {
+                Ok(PassedType::Long)
+            }
+            "f64" => Ok(PassedType::Double),
+            name => match self.aliases.get(name) {
+                Some(other) => self.passed(other, of),
+                None => Err(MpiHeaderError::Rust {
+                    message: format!("{of} passes a {name}"),
+                }),
+            },
+        }
     }
 }
 

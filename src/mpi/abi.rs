@@ -1,0 +1,51 @@
+//! The binary interfaces of MPI libraries, for each of which wrappers are made.
+
+use crate::mpi::facts::{mpich, openmpi, standard};
+use crate::mpi::handles::HandleBits;
+use crate::mpi::status::{AbiStatus, MpichStatus, OpenMpiStatus, StandardStatus};
+use std::ffi::{c_int, c_void};
+
+/// What wrappers have to know of a binary interface.
+pub trait Abi {
+    /// A handle, other than of a file.
+    type Handle: HandleBits;
+    /// `MPI_Status`.
+    type Status: AbiStatus;
+    /// MPI_IN_PLACE.
+    const MPI_IN_PLACE: usize;
+    /// MPI_STATUS_IGNORE.
+    const MPI_STATUS_IGNORE: usize;
+    /// MPI_STATUSES_IGNORE.
+    const MPI_STATUSES_IGNORE: usize;
+    /// MPI_UNDEFINED.
+    const UNDEFINED: c_int;
+}
+
+macro_rules! interface {
+    ($(#[$doc:meta])* $name:ident, $constants:ident, $handle:ty, $status:ty) => {
+        $(#[$doc])*
+        pub enum $name {}
+
+        impl Abi for $name {
+            type Handle = $handle;
+            type Status = $status;
+            const MPI_IN_PLACE: usize = $constants::MPI_IN_PLACE;
+            const MPI_STATUS_IGNORE: usize = $constants::MPI_STATUS_IGNORE;
+            const MPI_STATUSES_IGNORE: usize = $constants::MPI_STATUSES_IGNORE;
+            const UNDEFINED: c_int = $constants::MPI_UNDEFINED;
+        }
+    };
+}
+
+interface! {
+    /// MPICH and what is compatible with it: handles are ints.
+    Mpich, mpich, c_int, MpichStatus
+}
+interface! {
+    /// Open MPI: handles are pointers to objects.
+    OpenMpi, openmpi, *mut c_void, OpenMpiStatus
+}
+interface! {
+    /// The standard ABI of MPI 5: handles are pointers, predefined ones small numbers.
+    Standard, standard, *mut c_void, StandardStatus
+}

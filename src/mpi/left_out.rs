@@ -1,0 +1,100 @@
+//! The MPI library of a program that was linked with `-ltrace` by a linker that leaves out what seems not to be needed: the recorder
+//! defines every function of MPI, so the real library is not even loaded.
+//!
+//! Which one it was is nowhere written. Open MPI's is never left out, as its handles are objects of the library that programs refer to.
+//! Programs of MPICH have the number of MPI_COMM_WORLD in their code; those of the standard ABI have a number that any program has.
+
+use crate::mpi::dynamic::{for_each_object, program_search_path};
+use crate::mpi::facts::{ConstantTable, TABLES};
+use crate::platform::environment;
+use std::env;
+use std::ffi::{CStr, CString, c_void};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// MPI_COMM_WORLD in MPICH.
+const MPICH_WORLD: u32 = 0x4400_0000;
+
+/// Loads the library: one that lies where the program was linked to look, or where `LD_LIBRARY_PATH` says, else one that the dynamic
+/// linker knows. Null where there is none.
+pub fn load() -> *mut c_void {
+    let [mpich, open_mpi, standard] = &TABLES;
+    let families = match is_of_mpich() {
+        true => [mpich, standard, open_mpi],
+        false => [standard, mpich, open_mpi],
+    };
+    let names = || {
+        families
+            .iter()
+            .flat_map(|table: &&ConstantTable| table.libraries)
+    };
+    let folders = folders();
+    let in_folders = folders
+        .iter()
+        .flat_map(|folder| names().map(move |name| folder.join(name.to_string_lossy().as_ref())))
+        .filter(|path| path.exists())
+        .filter_map(|path| CString::new(path.as_os_str().as_bytes()).ok());
+    let known = names().map(|name: &&CStr| (*name).to_owned());
+    let mut handles = in_folders.chain(known).map(|name| {
+        // SAFETY: dlopen takes any name; the library's constructors run as they would had it been linked.
+        unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }
+    });
+    let loaded = handles.find(|handle| !handle.is_null());
+    loaded.unwrap_or(std::ptr::null_mut())
+}
+
+/// The folders of the program's libraries, in the order in which they are looked through.
+fn folders() -> Vec<PathBuf> {
+    let own = env::current_exe().unwrap_or_default();
+    let own = own.parent().unwrap_or(Path::new("")).to_string_lossy();
+    let linked = program_search_path();
+    let linked = linked.replace("${ORIGIN}", &own).replace("$ORIGIN", &own);
+    let ordered = environment::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let all = linked.split(':').chain(ordered.split(':'));
+    all.filter(|folder| !folder.is_empty())
+        .map(PathBuf::from)
+        .collect()
+}
+
+/// Whether the program's own code passes the number of MPICH's MPI_COMM_WORLD. A Fortran program has it elsewhere, but its MPI library is needed by that of
+/// the Fortran binding, and not left out.
+fn is_of_mpich() -> bool {
+    let mut is_there = false;
+    for_each_object(|info| {
+        // SAFETY: the program has this many program headers.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        let readable_code = libc::PF_R | libc::PF_X;
+        let code = headers.iter().filter(|header| {
+            header.p_type == libc::PT_LOAD && header.p_flags & readable_code == readable_code
+        });
+        is_there = code
+            .map(|header| {
+                let first = (info.dlpi_addr + header.p_vaddr) as *const u8;
+                // SAFETY: a readable segment of the program, which stays mapped.
+                unsafe { std::slice::from_raw_parts(first, header.p_filesz as usize) }
+            })
+            .any(has_mpich_world);
+        ControlFlow::Break(())
+    });
+    is_there
+}
+
+/// Whether there is an instruction that moves MPICH's MPI_COMM_WORLD into a register: on x86-64 `mov` (opcodes B8 to BF) with the number behind it.
+fn has_mpich_world(code: &[u8]) -> bool {
+    let world = MPICH_WORLD.to_le_bytes();
+    let moves = |window: &[u8]| (0xb8..=0xbf).contains(&window[0]) && window[1..] == world;
+    code.windows(1 + world.len()).any(moves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_instruction_tells() {
+        assert!(has_mpich_world(&[0x90, 0xbf, 0, 0, 0, 0x44, 0xc3]));
+        assert!(!has_mpich_world(&[0x1c, 0, 0, 0, 0x44, 0, 0, 0]));
+        assert!(!has_mpich_world(&[0xbf, 0, 0, 0]));
+    }
+}
