@@ -22,6 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     of_site(&mut facts, &table, &out)?;
     let generated = wrappers::generate::generate(&table, &facts);
     symbol_versions::ask_for_oldest(&out)?;
+    // The table of the exported functions is right as it is linked: else each process would look up all of them when it starts.
+    println!("cargo::rustc-link-arg-cdylib=-Wl,-Bsymbolic-functions");
     fs::write(out.join("functions.rs"), &generated.functions)?;
     fs::write(out.join("constants.rs"), &generated.constants)?;
     fs::write(out.join("pmpi.rs"), &generated.pmpi)?;

@@ -6,7 +6,6 @@
 //! RTLD_NEXT and RTLD_DEFAULT mean. Lookups of the recorder's own go to [`symbol()`], which knows the real function.
 
 use crate::interpose::exports::EXPORTS;
-use crate::mpi::functions::{COUNT, NAMES, SLOTS, SYMBOLS};
 use crate::mpi::library;
 use crate::mpi::slots::{self, CodeAddress};
 use crate::mpi::symbol::{self, symbol};
@@ -57,7 +56,7 @@ pub unsafe extern "C" fn dlsym() {
 extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: CodeAddress) -> CodeAddress {
     // SAFETY: the program passes a text to dlsym.
     let name = unsafe { CStr::from_ptr(name) };
-    let Some(slot) = slot(name) else {
+    let Some(slot) = slots::of_name(name) else {
         return std::ptr::null();
     };
     if handle == libc::RTLD_NEXT {
@@ -87,27 +86,4 @@ extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: CodeAddre
     }
     slots::set_real(slot, found);
     EXPORTS[slot]
-}
-
-/// The slot of an exported function.
-fn slot(name: &CStr) -> Option<usize> {
-    let bytes = name.to_bytes();
-    let slot = if bytes.starts_with(b"MPI_") || bytes.starts_with(b"MPIX_") {
-        NAMES
-            .iter()
-            .position(|n| &n.to_bytes()[1..] == bytes)
-            .map(|i| 2 * i)
-    } else if bytes.starts_with(b"PMPI_") || bytes.starts_with(b"PMPIX_") {
-        NAMES
-            .iter()
-            .position(|n| n.to_bytes() == bytes)
-            .map(|i| 2 * i + 1)
-    } else {
-        None
-    };
-    slot.or_else(|| {
-        let symbol = SYMBOLS.iter().position(|s| *s == name)?;
-        Some(2 * COUNT + symbol)
-    })
-    .filter(|&slot| slot < SLOTS && !EXPORTS[slot].is_null())
 }

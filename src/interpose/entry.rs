@@ -7,7 +7,7 @@
 use crate::api;
 use crate::finalize::ends;
 use crate::interpose::wrappers::WRAPPERS;
-use crate::interpose::{fortran, longjmp};
+use crate::interpose::{fortran, longjmp, weak};
 use crate::lifecycle::open;
 use crate::mpi::family;
 use crate::mpi::functions::CONVERSIONS;
@@ -57,6 +57,7 @@ extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
         // No MPI so far: the next call looks again.
         return real;
     }
+    weak::answer();
     open::tell_family();
     let wrapper = fortran::guard(index).unwrap_or(WRAPPERS[family::index()][index]);
     let target = if wanted && is_usable && !slots::is_bypassed() && !wrapper.is_null() {

@@ -64,7 +64,12 @@ pub fn found(index: usize) -> CodeAddress {
 
 /// Whether the MPI library has function number `function`.
 pub fn is_there(function: usize) -> bool {
-    let code = real(2 * function + 1);
+    has_real(2 * function + 1)
+}
+
+/// Whether the MPI library has the function of slot `index`.
+pub fn has_real(index: usize) -> bool {
+    let code = real(index);
     code != missing::error as CodeAddress && code != missing::nothing as CodeAddress
 }
 
@@ -85,6 +90,28 @@ pub fn name(index: usize) -> &'static CStr {
             &name.to_bytes_with_nul()[usize::from(index.is_multiple_of(2))..],
         )
     }
+}
+
+/// The slot of an exported function, by its name.
+pub fn of_name(name: &CStr) -> Option<usize> {
+    let bytes = name.to_bytes();
+    let slot = if bytes.starts_with(b"MPI_") || bytes.starts_with(b"MPIX_") {
+        NAMES
+            .iter()
+            .position(|n| &n.to_bytes()[1..] == bytes)
+            .map(|i| 2 * i)
+    } else if bytes.starts_with(b"PMPI_") || bytes.starts_with(b"PMPIX_") {
+        NAMES
+            .iter()
+            .position(|n| n.to_bytes() == bytes)
+            .map(|i| 2 * i + 1)
+    } else {
+        None
+    };
+    slot.or_else(|| {
+        let symbol = SYMBOLS.iter().position(|s| *s == name)?;
+        Some(2 * COUNT + symbol)
+    })
 }
 
 /// Notes the function behind slot `index` where it has been found otherwise.

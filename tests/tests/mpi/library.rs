@@ -266,3 +266,23 @@ fn one_library_for_every_mpi() {
         assert_eq!(run.counted(), run.made(), "{mpi:?}");
     }
 }
+
+/// A program that asks by weak references which functions the MPI library has gets the answer that it would get without the recorder.
+#[test]
+fn weak_references_are_answered_as_without_the_recorder() {
+    for mpi in Mpi::KNOWN.into_iter().filter(|mpi| mpi.is_here()) {
+        let program = tests::Program::c("weak").compile(mpi);
+        let printed = |preload: bool| {
+            let setup = TraceSetup {
+                preload,
+                ..TraceSetup::new(mpi, 1)
+            };
+            let finished = setup.run(&program, &[]).finished;
+            assert!(finished.status.success(), "{}", finished.story());
+            finished.stdout
+        };
+        let without = printed(false);
+        assert!(without.contains("MPI_Comm_rank"), "{mpi:?}: {without}");
+        assert_eq!(printed(true), without, "{mpi:?}");
+    }
+}
