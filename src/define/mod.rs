@@ -14,6 +14,7 @@ use crate::mpi::types::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group};
 use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;
+use crate::platform::program;
 use crate::settings::Settings;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
@@ -44,7 +45,7 @@ pub fn process(t: &mut Thread) {
         t,
         &Definition::Process(ProcessDefinition {
             host: host::host(),
-            program: host::program(),
+            program: program::name(),
             user: environment::var("LOGNAME").unwrap_or_default(),
             boot: host::boot_id(),
         }),

@@ -25,7 +25,7 @@ use crate::memory;
 use crate::mpi::table::table;
 use crate::mpi::world::World;
 use crate::platform::say::say;
-use crate::platform::{folder, host, own_file};
+use crate::platform::{folder, host, own_file, program};
 use crate::settings::{MergeWay, Settings};
 use crate::thread::callids;
 use crate::thread::current;
@@ -297,7 +297,7 @@ fn own_part(
         categories,
         counters: scan.counters.clone(),
         hosts: vec![(rank, host::host())],
-        programs: vec![(rank, host::program())],
+        programs: vec![(rank, program::name())],
         differing: u64::from(zero.difference.is_some()),
         difference: of_rank(zero.difference.clone().unwrap_or_default()),
         limited: u64::from(!memory::limits_leave(MIN_BYTES_FOR_MESSAGES)),

@@ -5,7 +5,7 @@ use super::rank_summary::RankSummary;
 use crate::api::mpe;
 use crate::mpi::library;
 use crate::mpi::world::World;
-use crate::platform::{environment, host};
+use crate::platform::{environment, host, program};
 use crate::settings::{CallIds, NameValues, Settings, expand, job_id};
 use merge::dumpi;
 use std::os::unix::ffi::OsStrExt;
@@ -46,7 +46,7 @@ pub fn names(
             .trim_start_matches('-')
             .to_owned()
     };
-    let (program, host) = (host::program(), host::host());
+    let (program, host) = (program::name(), host::host());
     let names = |stamp: &str| -> [PathBuf; 3] {
         let names = NameValues {
             program: &program,

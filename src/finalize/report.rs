@@ -6,9 +6,9 @@ use super::written_report;
 use crate::blocks::own;
 use crate::mpi::world::World;
 use crate::platform::environment;
-use crate::platform::host;
 use crate::platform::own_file;
 use crate::platform::say::say;
+use crate::platform::{host, program};
 use crate::settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
 use merge::dumpi;
 use std::path::Path;
@@ -330,7 +330,7 @@ pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: 
     let path = crate::settings::expand(
         path,
         &crate::settings::NameValues {
-            program: &host::program(),
+            program: &program::name(),
             job: &world.job.to_string(),
             task: &environment::array_task(),
             date: "",

@@ -9,7 +9,7 @@ use crate::lifecycle::{dump, fork};
 use crate::mpi::family;
 use crate::mpi::functions::{FINGERPRINT, NAMES};
 use crate::platform::folder::Folders;
-use crate::platform::{clock, environment, host, launcher};
+use crate::platform::{clock, environment, host, launcher, program};
 use crate::posix;
 use crate::settings::{self, AtLimit, Settings};
 use crate::thread::begin;
@@ -149,7 +149,7 @@ pub fn is_known(name: &str) -> bool {
 
 fn block_path(folder: &Path) -> Result<PathBuf, String> {
     let rank = launcher::rank().unwrap_or(0);
-    let program = host::program().replace(|c: char| c.is_control(), "_");
+    let program = program::name().replace(|c: char| c.is_control(), "_");
     let name = format!(
         "libtrace.{}.{rank}.{}.blocks",
         settings::shortened(&program),

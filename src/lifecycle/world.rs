@@ -12,10 +12,10 @@ use crate::mpi::types::{MPI_Comm, MPI_Group};
 use crate::mpi::world::{self, World};
 use crate::platform::clock;
 use crate::platform::environment;
-use crate::platform::host;
 use crate::platform::job;
 use crate::platform::own_file;
 use crate::platform::say::say;
+use crate::platform::{host, program};
 use crate::settings::in_force;
 use crate::settings::{ClockSync, NameValues, Settings, expand};
 use crate::thread::state::Thread;
@@ -85,7 +85,7 @@ fn dump_settings(settings: &Settings) {
         crate::platform::say::raw(&text);
         return;
     }
-    let (program, host) = (host::program(), host::host());
+    let (program, host) = (program::name(), host::host());
     let names = NameValues {
         program: &program,
         job: &std::process::id().to_string(),

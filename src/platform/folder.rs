@@ -3,7 +3,7 @@
 //! ordered another one and a file can be mapped there as well as on a disk of this host.
 
 use crate::platform::environment::{self, home};
-use crate::platform::{host, launcher};
+use crate::platform::{host, launcher, program};
 use crate::settings::{self, NameValues, Settings, expand};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -55,7 +55,7 @@ impl Folders {
 
 /// Replaces patterns in the name of a folder before MPI_Init, as far as the launcher has told their values.
 fn expanded(name: &str, rank: u32) -> String {
-    let (program, host) = (host::program(), host::host());
+    let (program, host) = (program::name(), host::host());
     let job = settings::job_id(&environment::var);
     let names = NameValues {
         program: &program,

@@ -1,16 +1,8 @@
-//! Names of this process and its host.
+//! Names of this host.
 
 use crate::platform::clock;
 use crate::platform::launcher;
 use std::ffi::{CStr, c_char};
-
-/// File name of the program, without its folder.
-pub fn program() -> String {
-    std::env::current_exe()
-        .ok()
-        .and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()))
-        .unwrap_or_else(|| "program".to_owned())
-}
 
 /// Name of this host, as gethostname(2) gives it.
 pub fn host() -> String {

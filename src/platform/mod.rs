@@ -11,6 +11,7 @@ pub(crate) mod jump;
 pub(crate) mod launcher;
 pub(crate) mod mark;
 pub(crate) mod own_file;
+pub(crate) mod program;
 pub(crate) mod say;
 pub(crate) mod signals;
 pub(crate) mod stack;

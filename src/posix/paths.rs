@@ -2,8 +2,8 @@
 
 use super::system;
 use crate::platform::environment;
-use crate::platform::host;
 use crate::platform::launcher;
+use crate::platform::{host, program};
 use crate::settings::{NameValues, expand};
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
@@ -113,7 +113,7 @@ pub fn choose(include: &[String], exclude: &[String]) {
     if include.is_empty() && exclude.is_empty() && CHOICE.load(Relaxed).is_null() {
         return;
     }
-    let (program, host) = (host::program(), host::host());
+    let (program, host) = (program::name(), host::host());
     let names = NameValues {
         program: &program,
         job: "",

@@ -6,7 +6,7 @@
 /// Values of the patterns in names.
 #[derive(Clone, Copy, Debug)]
 pub struct NameValues<'a> {
-    /// `%p`: file name of the program, without directory.
+    /// `%p`: name of the program, without directory.
     pub program: &'a str,
     /// `%j`: number or name of the batch job ([`job_id`]), else rank 0's process id.
     pub job: &'a str,
@@ -26,7 +26,7 @@ pub struct NameValues<'a> {
 
 /// The patterns and their meaning, for the documentation.
 pub const PATTERNS: &[(&str, &str)] = &[
-    ("%p", "program, without directory"),
+    ("%p", "program without directory; of a Python program, its script or module without ending (also Julia, Perl, Ruby)"),
     (
         "%j",
         "batch job (`SLURM_JOB_ID`, `PBS_JOBID`, `LSB_JOBID`, `FLUX_JOB_ID`, `COBALT_JOBID`, `OAR_JOB_ID`, `PJM_JOBID`, `JOB_ID`), else the process id of rank 0",
