@@ -1,5 +1,5 @@
 //! Readers, writers and texts of parallel-program logs: ALOG, CLOG-1, CLOG2, DUMPI, Paje, SLOG-1 and SLOG2. Writers of Perfetto's
-//! and Chrome's traces.
+//! and Chrome's traces, and of OTF2 archives.
 //!
 //! Each format has its types, reader, writer and the texts of the original's tools, and gives or takes the drawables of
 //! [`trace_model`]. This crate must not know block files, operations below MPI, or the commands.
@@ -16,6 +16,8 @@ mod conversion_error;
 pub mod dumpi;
 #[cfg(feature = "commands")]
 mod mpe1;
+#[cfg(all(feature = "commands", unix))]
+pub mod otf2;
 #[cfg(feature = "commands")]
 pub mod paje;
 #[cfg(feature = "commands")]

@@ -46,7 +46,7 @@ pub use info::{
 };
 pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
-pub use pending::PendingFile;
+pub use pending::{PendingFile, temporary_name};
 pub use points::{DrawablePoint, PointKind, Points};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert, for_each_in_order};

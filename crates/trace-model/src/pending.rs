@@ -15,8 +15,9 @@ const SINK_BUFFER_BYTES: usize = 1 << 18;
 /// Most bytes of a file name.
 const LONGEST: usize = 255;
 
-/// A temporary name for a file that is to be called `name`, its end left out where both together would be too long.
-fn temporary_name(name: &OsStr, attempt: u32) -> OsString {
+/// A temporary name for a file that is to be called `name`, its end left out where both together would be too long. `attempt` counts the
+/// names that others had.
+pub fn temporary_name(name: &OsStr, attempt: u32) -> OsString {
     let ending = match attempt {
         0 => format!(".{}.tmp", std::process::id()),
         n => format!(".{}-{n}.tmp", std::process::id()),

@@ -31,6 +31,8 @@ pub enum Format {
     Perfetto,
     /// Slices, flows and counters as JSON, for small traces and chrome://tracing (.json); written only
     Chrome,
+    /// Folder of definitions and events, for Vampir, Scalasca and others (.otf2); written only, by the OTF2 library
+    Otf2,
 }
 
 impl Format {
@@ -86,7 +88,7 @@ impl Format {
 
     /// Whether traces of this format are written and not read.
     pub fn is_written_only(self) -> bool {
-        matches!(self, Format::Perfetto | Format::Chrome)
+        matches!(self, Format::Perfetto | Format::Chrome | Format::Otf2)
     }
 
     /// Why a file of a format that is written only is not read.
@@ -126,6 +128,7 @@ impl Format {
             Format::Paje => &["trace", "paje"],
             Format::Perfetto => &["pftrace", "perfetto-trace"],
             Format::Chrome => &["json"],
+            Format::Otf2 => &["otf2"],
         }
     }
 }
@@ -153,6 +156,7 @@ impl fmt::Display for Format {
             Format::Paje => "Pajé",
             Format::Perfetto => "Perfetto",
             Format::Chrome => "Chrome JSON",
+            Format::Otf2 => "OTF2",
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::trace_files::pipeline;
 use crate::trace_files::target::Target;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use trace_formats::{alog, chrome, clog1, clog2, paje, perfetto, slog1, slog2};
+use trace_formats::{alog, chrome, clog1, clog2, otf2, paje, perfetto, slog1, slog2};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Sink, Source, Stop};
 use trace_model::{Fault, FaultKind};
 
@@ -29,6 +29,7 @@ impl Target {
             }
             Format::Perfetto => created(perfetto::PerfettoSink::create(path, definitions), path),
             Format::Chrome => created(chrome::ChromeSink::create(path, definitions), path),
+            Format::Otf2 => created(otf2::Otf2Sink::create(path, definitions), path),
             Format::Alog => {
                 let (is_mpe, creator) = (self.mpe, None);
                 let options = alog::AlogOptions { is_mpe, creator };

@@ -6,12 +6,15 @@
 //! [`EventStream`] takes drawables in order of start and gives an [`EventWriter`] the events in order of time. In memory are
 //! the tracks, the categories, the files that the trace names, and the drawables that are not over yet.
 
+mod accepted;
 mod labels;
 mod nesting;
 mod stream;
 mod tracks;
 
+pub(crate) use accepted::{StartTimes, obstacle};
 pub(crate) use labels::{Argument, ArgumentValue, NameId, NameTable};
+pub(crate) use nesting::Nesting;
 pub(crate) use stream::EventStream;
 pub(crate) use tracks::{Process, Track, TrackKind};
 

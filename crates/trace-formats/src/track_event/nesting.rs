@@ -9,13 +9,13 @@ struct OpenState {
 
 /// The tracks of one thread: its own, then one for each depth of overlap. Each has the states that are not over, the outer ones first.
 #[derive(Debug, Default)]
-pub(super) struct Nesting {
+pub(crate) struct Nesting {
     rows: Vec<Vec<OpenState>>,
 }
 
 impl Nesting {
     /// The row of a state: the first one where it lies inside the states that are not over. States must come in order of start.
-    pub(super) fn place(&mut self, start: f64, end: f64) -> usize {
+    pub(crate) fn place(&mut self, start: f64, end: f64) -> usize {
         let state = OpenState { start, end };
         for (number, row) in self.rows.iter_mut().enumerate() {
             // A state without duration is not over before its time is.

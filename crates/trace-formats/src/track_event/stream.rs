@@ -9,6 +9,7 @@ use trace_model::{
     info_values, message,
 };
 
+use super::accepted::{StartTimes, obstacle};
 use super::labels::{Argument, ArgumentValue, CategoryLabels, NameId, NameTable};
 use super::nesting::Nesting;
 use super::tracks::{TrackKind, Tracks};
@@ -16,8 +17,6 @@ use super::{CounterValue, EventWriter, FlowEnd};
 
 /// Maximum number of files whose paths are remembered.
 const MAX_FILES: usize = 1 << 16;
-/// Latest time, in seconds. Viewers count ns in 63 bits.
-const MAX_SECONDS: f64 = 9e9;
 
 /// Takes drawables in order of start and gives a writer the events in order of time.
 pub(crate) struct EventStream<W> {
@@ -46,14 +45,12 @@ impl<W: EventWriter> EventStream<W> {
         if !self.events.takes(drawable) {
             return Ok(());
         }
-        let mut vertices = [drawable.vertices[0]; 2];
-        vertices[1] = *drawable.vertices.last().unwrap_or(&vertices[0]);
-        let vertices = match drawable.topology {
-            Topology::Event => &mut vertices[..1],
-            Topology::State | Topology::Arrow => &mut vertices[..],
+        let Some(&first) = drawable.vertices.first() else {
+            return Ok(());
         };
-        self.events.forward_only(vertices);
-        let vertices = &*vertices;
+        let events = &mut self.events;
+        let (vertices, count) = events.times.vertices(drawable, first, &mut events.losses);
+        let vertices = vertices.get(..count).unwrap_or_default();
         let drawable = Drawable {
             vertices,
             ..*drawable
@@ -138,12 +135,9 @@ struct EventMaker<W> {
     files: HashMap<i64, NameId, RandomState>,
     /// By track the last access to a file: CallID and file.
     accesses: HashMap<usize, (u64, i64), RandomState>,
-    /// Shift that is added to times, in seconds, so that none is below 0.
-    shift: Option<f64>,
+    times: StartTimes,
     /// Time of the last event, ns.
     last: u64,
-    /// Earliest time that the next drawable can have, seconds.
-    floor: f64,
     comm: NameId,
     file: NameId,
     path: NameId,
@@ -178,9 +172,8 @@ impl<W: EventWriter> EventMaker<W> {
             open: HashMap::default(),
             files: HashMap::default(),
             accesses: HashMap::default(),
-            shift: None,
+            times: StartTimes::default(),
             last: 0,
-            floor: f64::NEG_INFINITY,
             comm: names.id("communicator"),
             file: names.id("file"),
             path: names.id("path"),
@@ -193,46 +186,15 @@ impl<W: EventWriter> EventMaker<W> {
     /// True if the drawable has a time, and a category and lines that were defined; else it is counted.
     fn takes(&mut self, drawable: &Drawable<'_>) -> bool {
         let known = self.categories.get(&drawable.category);
-        let mut times = drawable.vertices.iter().map(|vertex| vertex.time);
-        let vertices = match drawable.topology {
-            Topology::Event => 1,
-            Topology::State | Topology::Arrow => 2,
-        };
-        let missing = if drawable.vertices.is_empty() || !times.all(f64::is_finite) {
-            "drawable without a time"
-        } else if drawable.vertices.iter().any(|v| v.time.abs() > MAX_SECONDS) {
-            "drawable at a time that ns in 63 bits do not reach"
-        } else if drawable
-            .vertices
-            .iter()
-            .any(|vertex| self.tracks.of_line(vertex.line).is_none())
-        {
-            "drawable on a line that is not defined"
-        } else if known.is_none_or(|known| known.category.topology != drawable.topology) {
-            "drawable of a category that is not defined"
-        } else if drawable.vertices.len() > vertices {
-            "drawable with more than two corners"
-        } else {
-            return true;
-        };
-        self.losses.add(missing, 1);
-        false
-    }
-
-    /// Brings a drawable that starts before the one before it to the start of that one, since events come in order of time. No source
-    /// should give such.
-    fn forward_only(&mut self, vertices: &mut [trace_model::Vertex]) {
-        let start = vertices.iter().fold(f64::INFINITY, |a, v| a.min(v.time));
-        if start < self.floor {
-            self.losses.add("drawable moved, as it came too late", 1);
-            for vertex in vertices {
-                vertex.time = vertex.time.max(self.floor);
+        let topology = known.map(|known| known.category.topology);
+        let has_line = |line| self.tracks.of_line(line).is_some();
+        match obstacle(drawable, topology, has_line) {
+            None => true,
+            Some(obstacle) => {
+                self.losses.add(obstacle, 1);
+                false
             }
-        } else {
-            self.floor = start;
         }
-        self.shift
-            .get_or_insert(if start < 0.0 { -start } else { 0.0 });
     }
 
     /// Notes what its points will need of a drawable, and what it says of files.
@@ -327,11 +289,6 @@ impl<W: EventWriter> EventMaker<W> {
         }
     }
 
-    /// A time in ns.
-    fn ns(&self, seconds: f64) -> u64 {
-        ((seconds + self.shift.unwrap_or(0.0)) * 1e9).round() as u64
-    }
-
     /// Writes the events of points of one time, and empties the list.
     ///
     /// An arrival of a message belongs to the states that end then, that of another arrow to the operation that begins then.
@@ -375,7 +332,7 @@ impl<W: EventWriter> EventMaker<W> {
     }
 
     fn point(&mut self, point: &DrawablePoint) -> io::Result<()> {
-        let time = self.ns(point.time).max(self.last);
+        let time = self.times.ns(point.time).max(self.last);
         self.last = time;
         let open = self.open.get(&point.drawable).copied();
         match (point.what, open) {

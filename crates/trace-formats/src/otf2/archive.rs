@@ -1,0 +1,280 @@
+//! An archive that the OTF2 library writes: its event writers, one for each location.
+
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::definition_writer::DefinitionWriter;
+use super::error::{Otf2Error, Otf2ErrorKind};
+use super::event::{Attribute, AttributeValue, Event};
+use super::folder::ARCHIVE_NAME;
+use super::library::{self, ErrorCode, FLUSH, Functions, MEMORY, Object};
+
+/// Bytes of the buffer of a location, the fewest that the library takes.
+const EVENT_BYTES: u64 = 256 << 10;
+/// Bytes of the buffer of definitions, as the library advises. A definition must fit into it.
+const DEFINITION_BYTES: u64 = 4 << 20;
+/// Most bytes that the library takes for the buffer of definitions.
+const MAX_DEFINITION_BYTES: u64 = 16 << 20;
+/// Bytes of a member of a group in a definition, at most.
+const MEMBER_BYTES: u64 = 9;
+
+/// An archive that is being written. Events of one location must come in order of time. An archive that is not closed keeps its files
+/// open and its memory until the program ends, since the library would complete it.
+pub(super) struct Archive {
+    functions: &'static Functions,
+    archive: Object,
+    /// Writers of the locations, null before the first event.
+    writers: Vec<(u64, Object)>,
+    attributes: Object,
+}
+
+impl Archive {
+    /// Creates an archive in a folder that is there and empty. `members` is the number of members that the largest group can have.
+    ///
+    /// # Errors
+    /// When the library is missing or refuses.
+    pub(super) fn create(folder: &Path, members: usize) -> Result<Archive, Otf2Error> {
+        let functions = library::functions()?;
+        let path = CString::new(folder.as_os_str().as_bytes()).map_err(|_| Otf2ErrorKind::Name)?;
+        let name = CString::new(ARCHIVE_NAME).map_err(|_| Otf2ErrorKind::Name)?;
+        let group_bytes = (members as u64).saturating_mul(MEMBER_BYTES);
+        let definition_bytes = match group_bytes < DEFINITION_BYTES / 2 {
+            true => DEFINITION_BYTES,
+            false => MAX_DEFINITION_BYTES,
+        };
+        // Write; POSIX files without compression.
+        // SAFETY: Both texts end with a zero, and the library copies them.
+        let archive = unsafe {
+            (functions.archive_open)(
+                path.as_ptr(),
+                name.as_ptr(),
+                0,
+                EVENT_BYTES,
+                definition_bytes,
+                1,
+                1,
+            )
+        };
+        if archive.is_null() {
+            return Err(refused("OTF2_Archive_Open"));
+        }
+        let creator = c"mpitrace";
+        // SAFETY: The archive is open. The callbacks are static, and the text ends with a zero.
+        unsafe {
+            let null = std::ptr::null_mut();
+            check(
+                functions,
+                "OTF2_Archive_SetFlushCallbacks",
+                (functions.set_flush_callbacks)(archive, &FLUSH, null),
+            )?;
+            check(
+                functions,
+                "OTF2_Archive_SetMemoryCallbacks",
+                (functions.set_memory_callbacks)(archive, &MEMORY, null),
+            )?;
+            check(
+                functions,
+                "OTF2_Archive_SetSerialCollectiveCallbacks",
+                (functions.set_serial)(archive),
+            )?;
+            check(
+                functions,
+                "OTF2_Archive_SetCreator",
+                (functions.set_creator)(archive, creator.as_ptr()),
+            )?;
+            check(
+                functions,
+                "OTF2_Archive_OpenEvtFiles",
+                (functions.open_events)(archive),
+            )?;
+        }
+        // SAFETY: The function needs nothing.
+        let attributes = unsafe { (functions.attributes_new)() };
+        if attributes.is_null() {
+            return Err(refused("OTF2_AttributeList_New"));
+        }
+        Ok(Archive {
+            functions,
+            archive,
+            writers: Vec::new(),
+            attributes,
+        })
+    }
+
+    /// Adds a location, and gives its position, by which events name it.
+    pub(super) fn add_location(&mut self, id: u64) -> usize {
+        self.writers.push((id, std::ptr::null_mut()));
+        self.writers.len() - 1
+    }
+
+    /// Writes an event of a location.
+    ///
+    /// # Errors
+    /// When the library refuses: the disk is full, or the time lies before that of the event before.
+    pub(super) fn write(
+        &mut self,
+        location: usize,
+        time: u64,
+        event: &Event<'_>,
+    ) -> Result<(), Otf2Error> {
+        let Some(&(id, writer)) = self.writers.get(location) else {
+            return Ok(());
+        };
+        let writer = match writer.is_null() {
+            true => self.open_writer(location, id)?,
+            false => writer,
+        };
+        let list = match *event {
+            Event::Enter { attributes, .. } if !attributes.is_empty() => {
+                self.list(attributes)?;
+                self.attributes
+            }
+            _ => std::ptr::null_mut(),
+        };
+        // SAFETY: The writer is open, and the list is null or that of the archive.
+        let code = unsafe { event.write(self.functions, writer, list, time) };
+        check(self.functions, event.function(), code)
+    }
+
+    fn open_writer(&mut self, location: usize, id: u64) -> Result<Object, Otf2Error> {
+        // SAFETY: The archive is open.
+        let writer = unsafe { (self.functions.event_writer)(self.archive, id) };
+        if writer.is_null() {
+            return Err(refused("OTF2_Archive_GetEvtWriter"));
+        }
+        if let Some(entry) = self.writers.get_mut(location) {
+            entry.1 = writer;
+        }
+        Ok(writer)
+    }
+
+    /// Puts attributes into the list of attributes, in place of those before.
+    fn list(&mut self, attributes: &[Attribute]) -> Result<(), Otf2Error> {
+        let (f, list) = (self.functions, self.attributes);
+        // SAFETY: The list of attributes is the library's own.
+        let code = unsafe { (f.attributes_clear)(list) };
+        check(f, "OTF2_AttributeList_RemoveAllAttributes", code)?;
+        for &(name, value) in attributes {
+            // SAFETY: The list of attributes is the library's own.
+            let code = unsafe {
+                match value {
+                    AttributeValue::Unsigned(value) => (f.attribute_uint)(list, name, value),
+                    AttributeValue::Signed(value) => (f.attribute_int)(list, name, value),
+                    AttributeValue::Real(value) => (f.attribute_double)(list, name, value),
+                    AttributeValue::Text(value) => (f.attribute_string)(list, name, value),
+                }
+            };
+            check(f, "OTF2_AttributeList_Add", code)?;
+        }
+        Ok(())
+    }
+
+    /// Completes the events and the definitions of each location, has `define` write the definitions of the archive, and closes it. `define`
+    /// gets the number of events of each location, in the order in which they were added.
+    ///
+    /// # Errors
+    /// When the library refuses, or `define` does.
+    pub(super) fn close(
+        mut self,
+        define: impl FnOnce(&DefinitionWriter, &[u64]) -> Result<(), Otf2Error>,
+    ) -> Result<(), Otf2Error> {
+        let (f, archive) = (self.functions, self.archive);
+        let mut counts = Vec::with_capacity(self.writers.len());
+        for location in 0..self.writers.len() {
+            let (id, writer) = self.writers[location];
+            // Readers want the file of a location without events, too.
+            let writer = match writer.is_null() {
+                true => self.open_writer(location, id)?,
+                false => writer,
+            };
+            let mut count = 0;
+            // SAFETY: The writer is open and not used after this, and the count stays where it is.
+            unsafe {
+                check(
+                    f,
+                    "OTF2_EvtWriter_GetNumberOfEvents",
+                    (f.event_count)(writer, &mut count),
+                )?;
+                check(
+                    f,
+                    "OTF2_Archive_CloseEvtWriter",
+                    (f.close_event_writer)(archive, writer),
+                )?;
+            }
+            counts.push(count);
+        }
+        // SAFETY: The archive is open, all event writers are closed, and those of definitions are closed one after the other.
+        unsafe {
+            check(f, "OTF2_Archive_CloseEvtFiles", (f.close_events)(archive))?;
+            check(
+                f,
+                "OTF2_Archive_OpenDefFiles",
+                (f.open_definitions)(archive),
+            )?;
+            for &(id, _) in &self.writers {
+                let writer = (f.definition_writer)(archive, id);
+                if writer.is_null() {
+                    return Err(refused("OTF2_Archive_GetDefWriter"));
+                }
+                check(
+                    f,
+                    "OTF2_Archive_CloseDefWriter",
+                    (f.close_definition_writer)(archive, writer),
+                )?;
+            }
+            check(
+                f,
+                "OTF2_Archive_CloseDefFiles",
+                (f.close_definitions)(archive),
+            )?;
+        }
+        // SAFETY: The archive is open.
+        let writer = unsafe { (f.global_writer)(archive) };
+        if writer.is_null() {
+            return Err(refused("OTF2_Archive_GetGlobalDefWriter"));
+        }
+        define(&DefinitionWriter::new(f, writer), &counts)?;
+        // SAFETY: Nothing of the archive is used after this.
+        unsafe {
+            check(
+                f,
+                "OTF2_Archive_CloseGlobalDefWriter",
+                (f.close_global_writer)(archive, writer),
+            )?;
+            check(
+                f,
+                "OTF2_AttributeList_Delete",
+                (f.attributes_delete)(self.attributes),
+            )?;
+            check(f, "OTF2_Archive_Close", (f.archive_close)(archive))
+        }
+    }
+}
+
+/// Turns the result of a function into an error that names it.
+pub(super) fn check(
+    functions: &Functions,
+    function: &'static str,
+    code: ErrorCode,
+) -> Result<(), Otf2Error> {
+    if code == 0 {
+        return Ok(());
+    }
+    // SAFETY: The function gives a text that stays, or null.
+    let text = unsafe { (functions.error_description)(code) };
+    let message = match text.is_null() {
+        true => format!("error {code}"),
+        // SAFETY: The text ends with a zero and stays.
+        false => unsafe { CStr::from_ptr(text) }
+            .to_string_lossy()
+            .into_owned(),
+    };
+    Err(Otf2ErrorKind::Library { function, message }.into())
+}
+
+/// Error of a function that gives no code.
+fn refused(function: &'static str) -> Otf2Error {
+    let message = std::io::Error::last_os_error().to_string();
+    Otf2ErrorKind::Library { function, message }.into()
+}

@@ -1,0 +1,187 @@
+//! Communicators and their groups, as far as the timelines of a trace tell them.
+
+use trace_model::Losses;
+use trace_model::hash::Map;
+
+use super::places::{LinePlace, Places};
+
+/// A communicator of the archive. Its reference is its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CommDefinition {
+    /// One group, by its position.
+    Intra { name: String, group: usize },
+    /// Two groups that send to each other.
+    Inter { name: String, groups: [usize; 2] },
+}
+
+/// Communicators and groups of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Comms {
+    /// By communicator of the trace the position of its definition.
+    by_number: Map<i32, usize>,
+    /// By position of a definition: ranks in the communicator, ascending, each with the position of its process.
+    members: Vec<Vec<(i32, usize)>>,
+    pairs: Map<(usize, usize), usize>,
+    definitions: Vec<CommDefinition>,
+}
+
+impl Comms {
+    /// The communicators that timelines are about. MPI_COMM_WORLD has all ranks of the trace; another one has those with a timeline about it.
+    pub(super) fn new(places: &Places, losses: &mut Losses) -> Self {
+        let mut by_comm: Map<i32, Vec<(i32, usize)>> = Map::default();
+        let ranks = places.ranks();
+        let world = places.processes.iter().take(ranks).enumerate();
+        let world = world.map(|(process, of)| (of.rank.unwrap_or(0) as i32, process));
+        by_comm.insert(0, world.collect());
+        for place in places.line_places() {
+            if place.comm != 0 && place.process < ranks {
+                let members = by_comm.entry(place.comm).or_default();
+                members.push((place.comm_rank, place.process));
+            }
+        }
+        let mut numbers: Vec<i32> = by_comm.keys().copied().collect();
+        // MPI_COMM_WORLD first, whatever numbers others have.
+        numbers.sort_unstable_by_key(|&number| (number != 0, number));
+        let mut comms = Comms::default();
+        for number in numbers {
+            let mut members = by_comm.remove(&number).unwrap_or_default();
+            members.sort_unstable();
+            members.dedup_by_key(|(rank, _)| *rank);
+            let holes = (members.iter().map(|(rank, _)| *rank)).ne(0..members.len() as i32);
+            if holes {
+                let what = "communicator with ranks that are not in the trace, whose ranks are counted without them";
+                losses.add(what, 1);
+            }
+            let name = match number {
+                0 => "MPI_COMM_WORLD".to_owned(),
+                number => format!("communicator {number}"),
+            };
+            let group = comms.members.len();
+            comms.by_number.insert(number, group);
+            comms.members.push(members);
+            comms
+                .definitions
+                .push(CommDefinition::Intra { name, group });
+        }
+        comms
+    }
+
+    /// Reference of a communicator of the trace; of one without ranks, that of MPI_COMM_WORLD.
+    pub(super) fn reference(&self, comm: i32) -> u32 {
+        self.by_number.get(&comm).map_or(0, |&at| at as u32)
+    }
+
+    /// Number of ranks of a communicator of the trace.
+    pub(super) fn size(&self, comm: i32) -> usize {
+        let members = self.by_number.get(&comm);
+        members.map_or(0, |&at| self.members[at].len())
+    }
+
+    /// Rank in the archive's communicator of a rank in that of the trace: both are the same unless ranks are missing.
+    pub(super) fn rank(&self, comm: i32, rank: i32) -> Option<u32> {
+        let members = self.members.get(*self.by_number.get(&comm)?)?;
+        let at = members
+            .binary_search_by_key(&rank, |(rank, _)| *rank)
+            .ok()?;
+        u32::try_from(at).ok()
+    }
+
+    /// Reference of the communicator of a message from one timeline to another, and the rank of the other one there.
+    pub(super) fn channel(&mut self, own: &LinePlace, other: &LinePlace) -> (u32, u32) {
+        if own.comm == other.comm
+            && let Some(rank) = self.rank(other.comm, other.comm_rank)
+        {
+            return (self.reference(own.comm), rank);
+        }
+        if own.comm != other.comm
+            && own.comm != 0
+            && other.comm != 0
+            && let Some(rank) = self.rank(other.comm, other.comm_rank)
+            && let Some(reference) = self.pair(own.comm, other.comm)
+        {
+            return (reference, rank);
+        }
+        (0, u32::try_from(other.process).unwrap_or(0))
+    }
+
+    /// Reference of the intercommunicator between two groups; `None` if a process is in both.
+    fn pair(&mut self, one: i32, other: i32) -> Option<u32> {
+        let (&a, &b) = (self.by_number.get(&one)?, self.by_number.get(&other)?);
+        let groups = [a.min(b), a.max(b)];
+        if let Some(&at) = self.pairs.get(&(groups[0], groups[1])) {
+            return u32::try_from(at).ok();
+        }
+        let [left, right] = groups.map(|at| self.members.get(at));
+        let (left, right) = (left?, right?);
+        let processes: std::collections::HashSet<usize> =
+            left.iter().map(|(_, process)| *process).collect();
+        if right.iter().any(|(_, process)| processes.contains(process)) {
+            return None;
+        }
+        let at = self.definitions.len();
+        let name = format!("communicators {one} and {other}");
+        self.definitions
+            .push(CommDefinition::Inter { name, groups });
+        self.pairs.insert((groups[0], groups[1]), at);
+        u32::try_from(at).ok()
+    }
+
+    /// Communicators in the order of their references.
+    pub(super) fn definitions(&self) -> &[CommDefinition] {
+        &self.definitions
+    }
+
+    /// Members of the groups, by position: positions of processes in the order of their ranks.
+    pub(super) fn groups(&self) -> impl Iterator<Item = Vec<u64>> {
+        self.members
+            .iter()
+            .map(|members| members.iter().map(|(_, process)| *process as u64).collect())
+    }
+
+    /// Number of members of the largest group.
+    pub(super) fn largest(&self) -> usize {
+        self.members.iter().map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace_model::{Definitions, Line};
+
+    #[test]
+    fn messages_name_the_rank_in_their_communicator() {
+        let about = |id, rank, comm, comm_rank| Line {
+            comm,
+            comm_rank,
+            ..Line::of_thread(id, rank, 0)
+        };
+        let lines = vec![
+            about(0, 0, 0, 0),
+            about(1, 1, 0, 1),
+            about(2, 4, 0, 4),
+            about(3, 0, 7, 1),
+            about(4, 1, 7, 0),
+            about(5, 4, 8, 0),
+        ];
+        let definitions = Definitions {
+            lines,
+            ..Definitions::default()
+        };
+        let places = Places::new(&definitions);
+        let mut losses = Losses::default();
+        let mut comms = Comms::new(&places, &mut losses);
+        let place = |id| places.of_line(id).expect("defined");
+        // Rank 4 is the third of those that are there.
+        assert_eq!(comms.channel(&place(0), &place(2)), (0, 2));
+        assert_eq!(comms.channel(&place(3), &place(4)), (1, 0));
+        assert_eq!(comms.channel(&place(4), &place(3)), (1, 1));
+        // An intercommunicator, in both directions.
+        assert_eq!(comms.channel(&place(3), &place(5)), (3, 0));
+        assert_eq!(comms.channel(&place(5), &place(3)), (3, 1));
+        assert_eq!(losses.iter().map(|(_, count)| count).sum::<u64>(), 1);
+        let groups: Vec<_> = comms.groups().collect();
+        assert_eq!(groups, [vec![0, 1, 2], vec![1, 0], vec![2]]);
+        assert_eq!((comms.size(7), comms.largest()), (2, 3));
+    }
+}

@@ -1,0 +1,367 @@
+//! From points in time to the events of locations.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
+
+use trace_model::hash::Map;
+use trace_model::{Definitions, Drawable, DrawablePoint, Losses, PointKind, Topology, Vertex};
+
+use super::archive::Archive;
+use super::comms::Comms;
+use super::definition_writer::RegionDefinition;
+use super::error::Otf2Error;
+use super::event::{Attribute, CollectiveEnd, Event};
+use super::files::FileTable;
+use super::functions::{RegionCall, RegionKind};
+use super::info::{AttributeTable, InfoReader};
+use super::metrics::MetricTable;
+use super::places::{LinePlace, Places};
+use super::requests::RequestTable;
+use super::strings::StringTable;
+use crate::track_event::{Nesting, StartTimes, obstacle};
+
+/// What is known of a category.
+pub(super) struct CategoryEntry {
+    /// Shared, since it is read while events are written.
+    pub reader: Rc<InfoReader>,
+    pub call: RegionCall,
+    /// Reference of its region.
+    pub region: u32,
+    /// References of its performance counters, or of the metric that its events are values of.
+    pub metrics: Vec<u32>,
+    pub meaning: Meaning,
+}
+
+/// What the drawables of a category are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// Calls and regions of the program.
+    Region,
+    /// Messages between ranks.
+    Message,
+    /// Arrows that are no messages, which archives cannot hold.
+    OtherArrow,
+    /// Events that name a file, and those that tell which file a call is about.
+    FileFact,
+    /// All other events.
+    Marker,
+}
+
+/// A state that has begun and not ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenState {
+    /// Position of its location.
+    pub location: usize,
+    pub is_momentary: bool,
+}
+
+/// A region that a location is in.
+#[derive(Debug)]
+pub(super) struct OpenRegion {
+    /// Number of the drawable.
+    pub drawable: u64,
+    /// Requests with which the call begins sends whose messages have not come yet.
+    pub sends: VecDeque<u32>,
+    /// Requests that the call completes.
+    pub completes: Vec<u32>,
+    /// Those of them that stand for receives whose messages have not come yet.
+    pub receives: VecDeque<u32>,
+    pub at_end: EndEvent,
+}
+
+/// Event at the end of a region.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum EndEvent {
+    None,
+    Collective(CollectiveEnd),
+    IoIssued { handle: u32, id: u64 },
+    IoComplete { handle: u32, bytes: u64, id: u64 },
+    Close { handle: u32 },
+}
+
+/// A file operation that is complete at a time that is known before: time in ns, then what the event needs.
+pub(super) type Completion = Reverse<(u64, usize, u64, u32, u64)>;
+
+/// Makes events of points, and collects the definitions of what they refer to.
+pub(super) struct EventMaker {
+    pub(super) archive: Archive,
+    pub(super) strings: StringTable,
+    pub(super) attributes: AttributeTable,
+    pub(super) regions: Vec<RegionDefinition>,
+    pub(super) places: Places,
+    pub(super) comms: Comms,
+    pub(super) metrics: MetricTable,
+    pub(super) files: FileTable,
+    pub(super) requests: RequestTable,
+    /// Persistent collective operations, by process and number.
+    pub(super) prepared: Map<(usize, u32), CollectiveEnd>,
+    /// Split accesses that have begun, by process and handle: number and bytes.
+    pub(super) split: Map<(usize, u32), (u64, u64)>,
+    pub(super) completions: BinaryHeap<Completion>,
+    pub(super) categories: Map<i32, CategoryEntry>,
+    /// By location the regions that it is in, the inner ones last.
+    pub(super) inside: Vec<Vec<OpenRegion>>,
+    /// By location the states that are not over, and the locations beside it.
+    pub(super) nesting: Map<usize, (Nesting, Vec<usize>)>,
+    open: Map<u64, OpenState>,
+    times: StartTimes,
+    /// Times of the first and the last event, ns.
+    pub(super) span: Option<(u64, u64)>,
+    attribute_list: Vec<Attribute>,
+    pub(super) losses: Losses,
+}
+
+impl EventMaker {
+    /// Begins the archive of a trace. `create` makes it, given the number of members of the largest group.
+    pub(super) fn new(
+        definitions: &Definitions,
+        create: impl FnOnce(usize) -> Result<Archive, Otf2Error>,
+    ) -> Result<Self, Otf2Error> {
+        let mut losses = Losses::default();
+        let places = Places::new(definitions);
+        let comms = Comms::new(&places, &mut losses);
+        let mut archive = create(comms.largest())?;
+        for location in &places.locations {
+            archive.add_location(location.id);
+        }
+        let mut maker = EventMaker {
+            inside: places.locations.iter().map(|_| Vec::new()).collect(),
+            archive,
+            places,
+            comms,
+            losses,
+            strings: StringTable::new(),
+            attributes: AttributeTable::default(),
+            regions: Vec::new(),
+            metrics: MetricTable::default(),
+            files: FileTable::default(),
+            requests: RequestTable::default(),
+            prepared: Map::default(),
+            split: Map::default(),
+            completions: BinaryHeap::new(),
+            categories: Map::default(),
+            nesting: Map::default(),
+            open: Map::default(),
+            times: StartTimes::default(),
+            span: None,
+            attribute_list: Vec::new(),
+        };
+        maker.add_categories(definitions);
+        Ok(maker)
+    }
+
+    fn add_categories(&mut self, definitions: &Definitions) {
+        let table = wrappers::table().ok();
+        let mut colours = 0;
+        for category in definitions.categories.iter().filter(|c| c.index >= 0) {
+            colours += 1;
+            let reader = InfoReader::new(category, &mut self.strings, &mut self.attributes);
+            let name = category.name.to_str();
+            let is_message = || {
+                let mut keys = category.info_keys.iter();
+                keys.any(|key| key.0.ends_with(b"msg_tag=")) || name.eq_ignore_ascii_case("message")
+            };
+            let meaning = match category.topology {
+                Topology::State => Meaning::Region,
+                Topology::Arrow if is_message() => Meaning::Message,
+                Topology::Arrow => Meaning::OtherArrow,
+                Topology::Event if reader.tells_of_files() => Meaning::FileFact,
+                Topology::Event => Meaning::Marker,
+            };
+            let kind = RegionKind::of(category, table.as_ref());
+            let mut region = 0;
+            if matches!(meaning, Meaning::Region | Meaning::Marker) {
+                region = u32::try_from(self.regions.len()).unwrap_or(0);
+                self.regions.push(RegionDefinition {
+                    name: self.strings.id(&name),
+                    role: kind.role,
+                    paradigm: kind.paradigm,
+                });
+            }
+            let mut metrics = Vec::new();
+            for counter in &reader.counters {
+                metrics.push(self.metrics.counter(counter, &mut self.strings));
+            }
+            if let (Meaning::Marker, Some(value_type)) = (meaning, reader.only_number()) {
+                let metric = self.metrics.values(&name, value_type, &mut self.strings);
+                metrics.push(metric);
+            }
+            let entry = CategoryEntry {
+                reader: Rc::new(reader),
+                call: kind.call,
+                region,
+                metrics,
+                meaning,
+            };
+            self.categories.insert(category.index, entry);
+        }
+        self.losses.add("colour of a category", colours);
+    }
+
+    /// The corners of a drawable and their number, if the drawable can be taken; else it is counted.
+    pub(super) fn accept(&mut self, drawable: &Drawable<'_>) -> Option<([Vertex; 2], usize)> {
+        let known = self.categories.get(&drawable.category);
+        let topology = known.map(|known| known.reader.category().topology);
+        let has_line = |line| self.places.of_line(line).is_some();
+        if let Some(obstacle) = obstacle(drawable, topology, has_line) {
+            self.losses.add(obstacle, 1);
+            return None;
+        }
+        let first = *drawable.vertices.first()?;
+        Some(self.times.vertices(drawable, first, &mut self.losses))
+    }
+
+    /// Notes what the points of a drawable will need, and what it says of files. False if it has no points.
+    pub(super) fn open(&mut self, number: u64, drawable: &Drawable<'_>) -> bool {
+        let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
+        else {
+            return false;
+        };
+        let (Some(place), Some(entry)) = (
+            self.places.of_line(first.line),
+            self.categories.get(&drawable.category),
+        ) else {
+            return false;
+        };
+        match entry.meaning {
+            Meaning::Message | Meaning::Marker => true,
+            Meaning::OtherArrow => {
+                self.losses.add("arrow that is no message", 1);
+                false
+            }
+            Meaning::FileFact => {
+                self.file_fact(drawable.category, &place, drawable.info);
+                false
+            }
+            Meaning::Region => {
+                let (start, end) = (first.time.min(last.time), first.time.max(last.time));
+                let state = OpenState {
+                    location: self.row(place.location, start, end),
+                    is_momentary: start == end,
+                };
+                self.open.insert(number, state);
+                true
+            }
+        }
+    }
+
+    /// The location for a state of a thread: its own, or one beside it where the state overlaps what is there.
+    fn row(&mut self, location: usize, start: f64, end: f64) -> usize {
+        let (nesting, beside) = self.nesting.entry(location).or_default();
+        let Some(row) = nesting.place(start, end).checked_sub(1) else {
+            return location;
+        };
+        let what = "state that overlaps another one, on a location beside its thread's";
+        self.losses.add(what, 1);
+        if let Some(&beside) = beside.get(row) {
+            return beside;
+        }
+        let Some(added) = self.places.add_beside(location, row + 1) else {
+            return location;
+        };
+        let added = self.archive.add_location(added.id);
+        beside.push(added);
+        self.inside.push(Vec::new());
+        added
+    }
+
+    /// Writes the events of points of one time, and empties the list.
+    ///
+    /// A message that arrives at the end of a call comes before that end. Where the call has no duration, the message comes before the end, too.
+    pub(super) fn points(&mut self, points: &mut Vec<DrawablePoint>) -> Result<(), Otf2Error> {
+        let momentary = |point: &DrawablePoint| {
+            let open = self.open.get(&point.drawable);
+            open.filter(|open| open.is_momentary && point.what == PointKind::Enter)
+                .map(|open| open.location)
+        };
+        let mut momentary: Vec<usize> = points.iter().filter_map(momentary).collect();
+        if !momentary.is_empty() {
+            momentary.sort_unstable();
+            let is_late = |point: &DrawablePoint| {
+                let place = self.places.of_line(point.line);
+                place.is_some_and(|place| {
+                    momentary.binary_search(&place.location).is_ok()
+                        && self.inside[place.location].is_empty()
+                })
+            };
+            points.sort_by_key(|point| match point.what {
+                PointKind::Receive if is_late(point) => 1,
+                PointKind::Leave => match self.open.get(&point.drawable) {
+                    Some(open) if open.is_momentary => 2,
+                    _ => 0,
+                },
+                _ => 0,
+            });
+        }
+        for point in points.drain(..) {
+            self.point(&point)?;
+        }
+        Ok(())
+    }
+
+    fn point(&mut self, point: &DrawablePoint) -> Result<(), Otf2Error> {
+        let time = self.times.ns(point.time);
+        let (first, last) = self.span.unwrap_or((time, time));
+        let time = time.max(last);
+        self.complete_until(time)?;
+        self.span = Some((first, time));
+        match point.what {
+            PointKind::Enter => {
+                let open = self.open.get(&point.drawable).copied();
+                open.map_or(Ok(()), |open| self.enter(point, time, open.location))
+            }
+            PointKind::Leave => {
+                let open = self.open.remove(&point.drawable);
+                open.map_or(Ok(()), |open| self.leave(point, time, open.location))
+            }
+            PointKind::Send => self.send(point, time),
+            PointKind::Receive => self.receive(point, time),
+            PointKind::At => self.marker(point, time),
+        }
+    }
+
+    /// Writes the start of a region with its attributes.
+    pub(super) fn begin(
+        &mut self,
+        point: &DrawablePoint,
+        time: u64,
+        location: usize,
+    ) -> Result<(), Otf2Error> {
+        let Some(entry) = self.categories.get(&point.category) else {
+            return Ok(());
+        };
+        let (list, region) = (&mut self.attribute_list, entry.region);
+        let left_out = entry
+            .reader
+            .attributes(&point.info, &mut self.strings, list);
+        let what = "text of an info, of those beyond the first 65536";
+        self.losses.add(what, left_out);
+        let attributes = list.as_slice();
+        let event = Event::Enter { region, attributes };
+        self.archive.write(location, time, &event)
+    }
+
+    /// Writes an event without duration as a region, and the value of its metric.
+    fn marker(&mut self, point: &DrawablePoint, time: u64) -> Result<(), Otf2Error> {
+        let Some(LinePlace { location, .. }) = self.places.of_line(point.line) else {
+            return Ok(());
+        };
+        self.begin(point, time, location)?;
+        let Some(entry) = self.categories.get(&point.category) else {
+            return Ok(());
+        };
+        if let Some(&class) = entry.metrics.first()
+            && let Some((value_type, bits)) = entry.reader.number(&point.info)
+        {
+            let event = Event::Metric {
+                class,
+                value_type,
+                bits,
+            };
+            self.archive.write(location, time, &event)?;
+        }
+        let region = entry.region;
+        self.archive.write(location, time, &Event::Leave { region })
+    }
+}

@@ -1,0 +1,279 @@
+//! What the regions of a category do: roles, paradigms, and which events stand in them.
+
+use trace_model::{Category, value_names};
+use wrappers::{Class, FileAccessKind, Function, Table};
+
+use super::numbers::{collective, io_mode, paradigm, role};
+
+/// Which events stand in a region besides its start and its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RegionCall {
+    /// Messages at most.
+    Plain,
+    /// Begins a send.
+    Isend,
+    /// Begins a receive.
+    Irecv,
+    /// Begins a send and a receive with one request.
+    Isendrecv,
+    /// Starts persistent operations.
+    Start,
+    /// Blocking collective operation, by its number.
+    Collective(u8),
+    /// Collective operation that a request completes.
+    Icollective(u8),
+    /// Makes a persistent collective operation.
+    CollectiveInit(u8),
+    FileOpen,
+    FileClose,
+    FileAccess(FileAccessKind),
+    /// Call into the C library on a file.
+    Disk(DiskEffect),
+}
+
+/// Effect of an operation below MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DiskEffect {
+    Open,
+    Close,
+    /// Moves data, in a mode of [`io_mode`].
+    Transfer(u8),
+    /// Something else on a file.
+    Other,
+}
+
+/// Role and paradigm of the regions of a category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RegionKind {
+    pub role: u8,
+    pub paradigm: u8,
+    pub call: RegionCall,
+}
+
+impl RegionKind {
+    /// The kind of a category of states or events.
+    pub(super) fn of(category: &Category, table: Option<&Table>) -> RegionKind {
+        let name = category.name.to_str();
+        if let Some(function) = table.and_then(|table| table.get(&name)) {
+            return RegionKind::of_function(function);
+        }
+        let names = value_names(category);
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let (role, paradigm, call) = if name.starts_with("MPI_File_") {
+            (role::FILE_IO_METADATA, paradigm::MPI, RegionCall::Plain)
+        } else if name.starts_with("MPI_") {
+            (role::FUNCTION, paradigm::MPI, RegionCall::Plain)
+        } else if has("operation") && has("fd") && has("file") {
+            let effect = disk_effect(&name);
+            let role = match effect {
+                Some(DiskEffect::Transfer(_)) => role::FILE_IO,
+                _ => role::FILE_IO_METADATA,
+            };
+            let call = effect.map_or(RegionCall::Plain, RegionCall::Disk);
+            (role, paradigm::NONE, call)
+        } else {
+            (role::FUNCTION, paradigm::USER, RegionCall::Plain)
+        };
+        RegionKind {
+            role,
+            paradigm,
+            call,
+        }
+    }
+
+    fn of_function(function: &Function) -> RegionKind {
+        let (role, call) = match function.class {
+            Class::Isend => (role::POINT_TO_POINT, RegionCall::Isend),
+            Class::Irecv => (role::POINT_TO_POINT, RegionCall::Irecv),
+            Class::Isendrecv => (role::POINT_TO_POINT, RegionCall::Isendrecv),
+            Class::Start => (role::POINT_TO_POINT, RegionCall::Start),
+            Class::Send
+            | Class::Recv
+            | Class::Sendrecv
+            | Class::SendInit
+            | Class::RecvInit
+            | Class::PsendInit
+            | Class::PrecvInit
+            | Class::Partition
+            | Class::Complete
+            | Class::Test
+            | Class::Probe
+            | Class::Request
+            | Class::Buffer => (role::POINT_TO_POINT, RegionCall::Plain),
+            Class::Collective | Class::Icollective | Class::CollectiveInit => {
+                collective_kind(function)
+            }
+            Class::CommCreate => {
+                let call = match is_collective_over_comm(&function.name) {
+                    true => RegionCall::Collective(collective::CREATE_HANDLE),
+                    false => RegionCall::Plain,
+                };
+                (role::OTHER_COLLECTIVE, call)
+            }
+            Class::CommFree => {
+                let call = RegionCall::Collective(collective::DESTROY_HANDLE);
+                (role::OTHER_COLLECTIVE, call)
+            }
+            Class::Neighbor | Class::Ineighbor | Class::NeighborInit => {
+                (role::OTHER_COLLECTIVE, RegionCall::Plain)
+            }
+            Class::Rma | Class::RmaRequest | Class::RmaSync | Class::WinCreate | Class::WinFree => {
+                (role::RMA, RegionCall::Plain)
+            }
+            Class::FileOpen => (role::FILE_IO_METADATA, RegionCall::FileOpen),
+            Class::FileClose => (role::FILE_IO_METADATA, RegionCall::FileClose),
+            Class::FileMeta => (role::FILE_IO_METADATA, RegionCall::Plain),
+            Class::FileAccess => {
+                let call = function
+                    .io
+                    .map_or(RegionCall::Plain, RegionCall::FileAccess);
+                (role::FILE_IO, call)
+            }
+            _ => (role::FUNCTION, RegionCall::Plain),
+        };
+        RegionKind {
+            role,
+            paradigm: paradigm::MPI,
+            call,
+        }
+    }
+}
+
+/// Communicators are made by all ranks of the one that the call is about. Those functions are left out that only the ranks of a group call, that make
+/// intercommunicators, or that only begin it.
+fn is_collective_over_comm(name: &str) -> bool {
+    !name.contains("group") && !name.contains("Intercomm") && !name.contains("idup")
+}
+
+/// Role and call of a collective function.
+fn collective_kind(function: &Function) -> (u8, RegionCall) {
+    let name = function.name.trim_start_matches("MPI_");
+    let name = name.trim_end_matches("_c").trim_end_matches("_init");
+    let name = name.to_ascii_lowercase();
+    let blocking = match function.class {
+        Class::Icollective => name.strip_prefix('i').unwrap_or(&name),
+        _ => &name,
+    };
+    let (role, op) = match blocking {
+        "barrier" => (role::BARRIER, collective::BARRIER),
+        "bcast" => (role::ONE_TO_ALL, collective::BCAST),
+        "scatter" => (role::ONE_TO_ALL, collective::SCATTER),
+        "scatterv" => (role::ONE_TO_ALL, collective::SCATTERV),
+        "gather" => (role::ALL_TO_ONE, collective::GATHER),
+        "gatherv" => (role::ALL_TO_ONE, collective::GATHERV),
+        "reduce" => (role::ALL_TO_ONE, collective::REDUCE),
+        "allgather" => (role::ALL_TO_ALL, collective::ALLGATHER),
+        "allgatherv" => (role::ALL_TO_ALL, collective::ALLGATHERV),
+        "alltoall" => (role::ALL_TO_ALL, collective::ALLTOALL),
+        "alltoallv" => (role::ALL_TO_ALL, collective::ALLTOALLV),
+        "alltoallw" => (role::ALL_TO_ALL, collective::ALLTOALLW),
+        "allreduce" => (role::ALL_TO_ALL, collective::ALLREDUCE),
+        "reduce_scatter" => (role::ALL_TO_ALL, collective::REDUCE_SCATTER),
+        "reduce_scatter_block" => (role::ALL_TO_ALL, collective::REDUCE_SCATTER_BLOCK),
+        "scan" => (role::OTHER_COLLECTIVE, collective::SCAN),
+        "exscan" => (role::OTHER_COLLECTIVE, collective::EXSCAN),
+        _ => return (role::OTHER_COLLECTIVE, RegionCall::Plain),
+    };
+    let call = match function.class {
+        Class::Icollective => RegionCall::Icollective(op),
+        Class::CollectiveInit => RegionCall::CollectiveInit(op),
+        _ => RegionCall::Collective(op),
+    };
+    (role, call)
+}
+
+/// Bytes that a rank gives to a collective operation and gets from it, of the bytes that its call tells: those of the rank itself, or for one
+/// of `ranks` ranks where the function takes one count for each. Where the counts of ranks differ, the part that is not known is 0.
+pub(super) fn collective_bytes(op: u8, bytes: u64, is_root: bool, ranks: u64) -> (u64, u64) {
+    let all = bytes.saturating_mul(ranks);
+    let at_root = |amount: u64| if is_root { amount } else { 0 };
+    match op {
+        collective::BCAST => (at_root(bytes), bytes - at_root(bytes)),
+        collective::SCATTER => (at_root(all), bytes),
+        collective::SCATTERV => (0, bytes),
+        collective::GATHER => (bytes, at_root(all)),
+        collective::GATHERV | collective::ALLGATHERV => (bytes, 0),
+        collective::REDUCE => (bytes, at_root(bytes)),
+        collective::ALLGATHER => (bytes, all),
+        collective::ALLTOALL => (all, all),
+        collective::ALLREDUCE | collective::SCAN | collective::EXSCAN => (bytes, bytes),
+        collective::REDUCE_SCATTER_BLOCK => (all, bytes),
+        _ => (0, 0),
+    }
+}
+
+/// Effect of a function of the C library, with or without ` (no call)` after its name.
+fn disk_effect(name: &str) -> Option<DiskEffect> {
+    let name = name.split(" (").next().unwrap_or(name);
+    Some(match name {
+        "open" | "openat" | "creat" => DiskEffect::Open,
+        "close" => DiskEffect::Close,
+        "read" | "pread" | "readv" | "preadv" | "preadv2" | "aio_read" => {
+            DiskEffect::Transfer(io_mode::READ)
+        }
+        "write" | "pwrite" | "writev" | "pwritev" | "pwritev2" | "aio_write"
+        | "copy_file_range" | "sendfile" => DiskEffect::Transfer(io_mode::WRITE),
+        "fsync" | "fdatasync" | "sync_file_range" | "aio_fsync" | "msync" => {
+            DiskEffect::Transfer(io_mode::FLUSH)
+        }
+        "lseek" | "ftruncate" | "truncate" | "fallocate" | "posix_fallocate" => DiskEffect::Other,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace_model::{Color, Topology};
+
+    fn kind(name: &str, format: &str) -> RegionKind {
+        let table = wrappers::table().expect("table");
+        let mut category = Category::new(1, name.into(), Topology::State, Color::WHITE);
+        category.set_info_format(format.as_bytes());
+        RegionKind::of(&category, Some(&table))
+    }
+
+    #[test]
+    fn functions_have_roles() {
+        let role_of = |name| kind(name, "").role;
+        assert_eq!(role_of("MPI_Send"), role::POINT_TO_POINT);
+        assert_eq!(role_of("MPI_Waitall"), role::POINT_TO_POINT);
+        assert_eq!(role_of("MPI_Barrier"), role::BARRIER);
+        assert_eq!(role_of("MPI_Bcast_c"), role::ONE_TO_ALL);
+        assert_eq!(role_of("MPI_Ireduce"), role::ALL_TO_ONE);
+        assert_eq!(role_of("MPI_Alltoallw"), role::ALL_TO_ALL);
+        assert_eq!(role_of("MPI_Comm_split"), role::OTHER_COLLECTIVE);
+        assert_eq!(role_of("MPI_Put"), role::RMA);
+        assert_eq!(role_of("MPI_File_iwrite_at"), role::FILE_IO);
+        assert_eq!(role_of("MPI_File_seek"), role::FILE_IO_METADATA);
+        assert_eq!(role_of("MPI_Init"), role::FUNCTION);
+        assert_eq!(kind("solve", "step=%d").paradigm, paradigm::USER);
+        let operation = kind("pwrite (no call)", "file=%d, fd=%d, operation=%l");
+        assert_eq!(operation.paradigm, paradigm::NONE);
+        let write = DiskEffect::Transfer(io_mode::WRITE);
+        assert_eq!(operation.call, RegionCall::Disk(write));
+    }
+
+    #[test]
+    fn every_collective_operation_is_known() {
+        let table = wrappers::table().expect("table");
+        let mut numbers = Vec::new();
+        for function in &table.functions {
+            let of = match function.class {
+                Class::Collective | Class::Icollective | Class::CollectiveInit => {
+                    collective_kind(function).1
+                }
+                _ => continue,
+            };
+            match of {
+                RegionCall::Collective(op)
+                | RegionCall::Icollective(op)
+                | RegionCall::CollectiveInit(op) => numbers.push(op),
+                _ => assert!(function.name.contains("local"), "{}", function.name),
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers, (0..=16).collect::<Vec<u8>>());
+    }
+}

@@ -1,0 +1,214 @@
+//! File operations: of MPI, and of the C library below it.
+
+use std::cmp::Reverse;
+
+use wrappers::{FileAccessKind, Phase};
+
+use super::error::Otf2Error;
+use super::event::{Event, IoBegin};
+use super::events::{EndEvent, EventMaker};
+use super::functions::{DiskEffect, RegionCall};
+use super::info::CallValues;
+use super::numbers::{READ_WRITE, io_flag, io_mode};
+use super::places::LinePlace;
+
+impl EventMaker {
+    /// Notes what an event says of files: the path of one, or which one a call of MPI is about.
+    pub(super) fn file_fact(&mut self, category: i32, place: &LinePlace, info: &[u8]) {
+        let Some(entry) = self.categories.get(&category) else {
+            return;
+        };
+        let values = entry.reader.values(info);
+        let Some(file) = values.file else {
+            return;
+        };
+        if let Some(call) = values.call {
+            let thread = (place.process, place.thread);
+            self.files.touch(thread, call, file, values.complete_after);
+        }
+        if let Some(path) = values.path
+            && !self
+                .files
+                .name(file, path, values.is_side_file, &mut self.strings)
+        {
+            let what = "file whose path does not stand at its operations";
+            self.losses.add(what, 1);
+        }
+    }
+
+    /// Writes the completions of file operations until a time in ns, those of one ns later among them: times of calls are rounded.
+    pub(super) fn complete_until(&mut self, time: u64) -> Result<(), Otf2Error> {
+        while let Some(Reverse((complete, ..))) = self.completions.peek()
+            && *complete <= time.saturating_add(1)
+        {
+            let Some(Reverse((complete, location, id, handle, bytes))) = self.completions.pop()
+            else {
+                break;
+            };
+            let (first, last) = self.span.unwrap_or((complete, complete));
+            let at = complete.min(time).max(last);
+            self.span = Some((first, at));
+            let event = Event::IoComplete { handle, bytes, id };
+            self.archive.write(location, at, &event)?;
+        }
+        Ok(())
+    }
+
+    /// An MPI_File function begins to read or to write.
+    pub(super) fn begin_access(
+        &mut self,
+        location: usize,
+        time: u64,
+        place: &LinePlace,
+        kind: FileAccessKind,
+        values: &CallValues<'_>,
+    ) -> Result<EndEvent, Otf2Error> {
+        let process = place.process;
+        let touched = self.files.touched((process, place.thread), values.call);
+        let file = touched.map(|touched| touched.file);
+        let number = values.file_number();
+        let Some(handle) = self
+            .files
+            .of_access(process, number, file, &mut self.strings)
+        else {
+            let what = "access to a file that the trace does not tell";
+            self.losses.add(what, 1);
+            return Ok(EndEvent::None);
+        };
+        if kind.phase == Phase::End {
+            let begun = self.split.remove(&(process, handle));
+            return Ok(match begun {
+                Some((id, bytes)) => EndEvent::IoComplete { handle, bytes, id },
+                None => EndEvent::None,
+            });
+        }
+        let id = self.files.next_operation();
+        let bytes = values.bytes.unwrap_or(0);
+        let mut flags = io_flag::NONE;
+        if kind.collective {
+            flags |= io_flag::COLLECTIVE;
+        }
+        let is_blocking = kind.phase == Phase::Blocking;
+        if !is_blocking {
+            flags |= io_flag::NON_BLOCKING;
+        }
+        let begin = IoBegin {
+            handle,
+            mode: if kind.write {
+                io_mode::WRITE
+            } else {
+                io_mode::READ
+            },
+            flags,
+            bytes,
+            id,
+        };
+        self.archive.write(location, time, &Event::IoBegin(begin))?;
+        if is_blocking {
+            return Ok(EndEvent::IoComplete { handle, bytes, id });
+        }
+        match (
+            touched.and_then(|touched| touched.complete_after),
+            kind.phase,
+        ) {
+            (Some(after), _) => {
+                let complete = (time.saturating_add(after), location, id, handle, bytes);
+                self.completions.push(Reverse(complete));
+            }
+            (None, Phase::Begin) => {
+                self.split.insert((process, handle), (id, bytes));
+            }
+            (None, _) => {
+                let what = "nonblocking access whose completion the trace does not tell";
+                self.losses.add(what, 1);
+            }
+        }
+        Ok(EndEvent::IoIssued { handle, id })
+    }
+
+    /// A function of the C library begins.
+    pub(super) fn begin_disk(
+        &mut self,
+        location: usize,
+        time: u64,
+        place: &LinePlace,
+        effect: DiskEffect,
+        values: &CallValues<'_>,
+    ) -> Result<EndEvent, Otf2Error> {
+        let Some(file) = values.file else {
+            return Ok(EndEvent::None);
+        };
+        let is_successful = values.result.is_none_or(|result| result >= 0);
+        match effect {
+            DiskEffect::Open if is_successful => {
+                if let (Some(call), false) = (values.call, self.files.is_side_file(file)) {
+                    let thread = (place.process, place.thread);
+                    self.files.touch(thread, call, file, None);
+                }
+                Ok(EndEvent::None)
+            }
+            DiskEffect::Close if is_successful => {
+                let handle = self.files.posix(file, &mut self.strings);
+                Ok(EndEvent::Close { handle })
+            }
+            DiskEffect::Transfer(mode) => {
+                let handle = self.files.posix(file, &mut self.strings);
+                let id = self.files.next_operation();
+                let done = values.result.and_then(|done| u64::try_from(done).ok());
+                let (asked, done) = match mode {
+                    io_mode::FLUSH => (0, 0),
+                    _ => (values.size.unwrap_or(0), done.unwrap_or(0)),
+                };
+                let begin = IoBegin {
+                    handle,
+                    mode,
+                    flags: io_flag::NONE,
+                    bytes: asked,
+                    id,
+                };
+                self.archive.write(location, time, &Event::IoBegin(begin))?;
+                let bytes = done;
+                Ok(EndEvent::IoComplete { handle, bytes, id })
+            }
+            _ => Ok(EndEvent::None),
+        }
+    }
+
+    /// Writes that a file was opened, at the end of the call.
+    pub(super) fn end_open(
+        &mut self,
+        location: usize,
+        time: u64,
+        place: &LinePlace,
+        call: RegionCall,
+        values: &CallValues<'_>,
+    ) -> Result<(), Otf2Error> {
+        let handle = match (call, values.file, values.result) {
+            (RegionCall::Disk(DiskEffect::Open), Some(file), Some(0..)) => {
+                self.files.posix(file, &mut self.strings)
+            }
+            (RegionCall::FileOpen, ..) => {
+                // An open that fails gives no number.
+                let Some(number) = values.file_number() else {
+                    return Ok(());
+                };
+                let thread = (place.process, place.thread);
+                let file = self.files.touched(thread, values.call);
+                let file = file.map(|touched| touched.file);
+                let comm = self.comms.reference(place.comm);
+                self.files.open(
+                    place.process,
+                    number,
+                    values.path,
+                    file,
+                    comm,
+                    &mut self.strings,
+                )
+            }
+            _ => return Ok(()),
+        };
+        let access = READ_WRITE;
+        let event = Event::Open { handle, access };
+        self.archive.write(location, time, &event)
+    }
+}

@@ -1,0 +1,123 @@
+//! Numbers of OTF2's enumerations, as far as they are written.
+
+/// Reference that stands for nothing.
+pub(super) const UNDEFINED_REF: u32 = u32::MAX;
+/// Time stamp that stands for nothing.
+pub(super) const UNDEFINED_TIME: u64 = u64::MAX;
+/// Root of a collective operation without a root.
+pub(super) const NO_ROOT: u32 = u32::MAX;
+
+/// `OTF2_Type`: types of attributes and metrics.
+pub(super) mod value_type {
+    pub const UINT64: u8 = 4;
+    pub const INT64: u8 = 8;
+    pub const DOUBLE: u8 = 10;
+    pub const STRING: u8 = 11;
+}
+
+/// `OTF2_Paradigm`: what a region belongs to.
+pub(super) mod paradigm {
+    pub const USER: u8 = 1;
+    pub const MPI: u8 = 4;
+    /// Functions of the C library.
+    pub const NONE: u8 = 22;
+}
+
+/// `OTF2_RegionRole`: what a region does.
+pub(super) mod role {
+    pub const FUNCTION: u8 = 1;
+    pub const BARRIER: u8 = 15;
+    pub const ONE_TO_ALL: u8 = 23;
+    pub const ALL_TO_ONE: u8 = 24;
+    pub const ALL_TO_ALL: u8 = 25;
+    pub const OTHER_COLLECTIVE: u8 = 26;
+    pub const FILE_IO: u8 = 27;
+    pub const POINT_TO_POINT: u8 = 28;
+    pub const RMA: u8 = 29;
+    pub const FILE_IO_METADATA: u8 = 38;
+}
+
+/// `OTF2_CollectiveOp`: collective operations.
+pub(super) mod collective {
+    pub const BARRIER: u8 = 0;
+    pub const BCAST: u8 = 1;
+    pub const GATHER: u8 = 2;
+    pub const GATHERV: u8 = 3;
+    pub const SCATTER: u8 = 4;
+    pub const SCATTERV: u8 = 5;
+    pub const ALLGATHER: u8 = 6;
+    pub const ALLGATHERV: u8 = 7;
+    pub const ALLTOALL: u8 = 8;
+    pub const ALLTOALLV: u8 = 9;
+    pub const ALLTOALLW: u8 = 10;
+    pub const ALLREDUCE: u8 = 11;
+    pub const REDUCE: u8 = 12;
+    pub const REDUCE_SCATTER: u8 = 13;
+    pub const SCAN: u8 = 14;
+    pub const EXSCAN: u8 = 15;
+    pub const REDUCE_SCATTER_BLOCK: u8 = 16;
+    pub const CREATE_HANDLE: u8 = 17;
+    pub const DESTROY_HANDLE: u8 = 18;
+}
+
+/// `OTF2_GroupType`: what the members of a group are.
+pub(super) mod group_type {
+    /// Locations of ranks; the ranks of other groups are positions in this one.
+    pub const COMM_LOCATIONS: u8 = 4;
+    /// Positions in the group of locations.
+    pub const COMM_GROUP: u8 = 5;
+}
+
+/// `OTF2_IoOperationMode`: what a file operation does.
+pub(super) mod io_mode {
+    pub const READ: u8 = 0;
+    pub const WRITE: u8 = 1;
+    pub const FLUSH: u8 = 2;
+}
+
+/// `OTF2_IoOperationFlag`: properties of a file operation.
+pub(super) mod io_flag {
+    pub const NONE: u32 = 0;
+    pub const NON_BLOCKING: u32 = 1;
+    pub const COLLECTIVE: u32 = 2;
+}
+
+/// `OTF2_IoAccessMode`: a file is open for both.
+pub(super) const READ_WRITE: u8 = 2;
+
+/// `OTF2_IoParadigmClass`: whether ranks open a file together.
+pub(super) mod io_class {
+    pub const SERIAL: u8 = 0;
+    pub const PARALLEL: u8 = 1;
+}
+/// `OTF2_IoParadigmFlag`: a part of the operating system.
+pub(super) const IO_PARADIGM_OF_SYSTEM: u32 = 1;
+
+/// `OTF2_LocationGroupType`: a process.
+pub(super) const PROCESS: u8 = 1;
+/// `OTF2_LocationType`: a thread of a processor.
+pub(super) const CPU_THREAD: u8 = 1;
+/// `OTF2_ParadigmClass`: parallel by processes.
+pub(super) const PARADIGM_OF_PROCESSES: u8 = 0;
+
+/// `OTF2_SystemTreeDomain`: what a node of the system tree is.
+pub(super) mod domain {
+    pub const MACHINE: u8 = 0;
+    pub const SHARED_MEMORY: u8 = 1;
+}
+
+/// `OTF2_MetricMode`: how a value is to be read.
+pub(super) mod metric_mode {
+    /// Sum since the beginning.
+    pub const ACCUMULATED_POINT: u8 = 16;
+    /// Value at this time.
+    pub const ABSOLUTE_POINT: u8 = 17;
+}
+/// `OTF2_MetricType`: from no known source.
+pub(super) const OTHER_METRIC: u8 = 0;
+/// `OTF2_MetricOccurrence`: at any time.
+pub(super) const ASYNCHRONOUS: u8 = 2;
+/// `OTF2_RecorderKind`: recorded by a thread of a processor.
+pub(super) const RECORDED_BY_CPU: u8 = 2;
+/// `OTF2_Base`: units are multiplied by powers of ten.
+pub(super) const DECIMAL: u8 = 1;

@@ -1,0 +1,153 @@
+//! Operations that are not complete, by their requests.
+
+use std::collections::VecDeque;
+
+use trace_model::hash::Map;
+
+use super::event::CollectiveEnd;
+
+/// Receives of a call that are compared with a message at most, to find the one that has asked for it.
+const LOOKED_AT: usize = 64;
+
+/// An operation that a request stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operation {
+    /// Send whose message has been sent.
+    Send,
+    /// Receive, with sender and tag if it asks for certain ones.
+    Receive {
+        source: Option<i32>,
+        tag: Option<i32>,
+    },
+    Collective(CollectiveEnd),
+}
+
+/// A request of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    process: usize,
+    request: u32,
+    /// A call that sends and receives has one request for both.
+    is_receive: bool,
+}
+
+/// Operations of all processes that are not complete, each with a number that no other operation of the archive has.
+#[derive(Debug, Default)]
+pub(super) struct RequestTable {
+    operations: Map<Key, (u64, Operation)>,
+    last_id: u64,
+}
+
+impl RequestTable {
+    fn key(process: usize, request: u32, operation: &Operation) -> Key {
+        Key {
+            process,
+            request,
+            is_receive: matches!(operation, Operation::Receive { .. }),
+        }
+    }
+
+    /// Begins an operation, and gives its number.
+    pub(super) fn begin(&mut self, process: usize, request: u32, operation: Operation) -> u64 {
+        self.last_id += 1;
+        let key = RequestTable::key(process, request, &operation);
+        self.operations.insert(key, (self.last_id, operation));
+        self.last_id
+    }
+
+    /// Takes out what a request stands for: a send or a collective operation, and a receive.
+    pub(super) fn complete(
+        &mut self,
+        process: usize,
+        request: u32,
+    ) -> [Option<(u64, Operation)>; 2] {
+        [false, true].map(|is_receive| {
+            let key = Key {
+                process,
+                request,
+                is_receive,
+            };
+            self.operations.remove(&key)
+        })
+    }
+
+    /// Of some requests those that stand for receives.
+    pub(super) fn receives(&self, process: usize, requests: &[u32]) -> VecDeque<u32> {
+        let is_receive = |request: &u32| {
+            let request = *request;
+            let is_receive = true;
+            self.operations.contains_key(&Key {
+                process,
+                request,
+                is_receive,
+            })
+        };
+        requests.iter().copied().filter(is_receive).collect()
+    }
+
+    /// Takes out, of the receives with these requests, the one that a message with this sender and tag belongs to: the first one that has asked
+    /// for it, or else the first one. Gives its number, and takes the request out of the list.
+    pub(super) fn received(
+        &mut self,
+        process: usize,
+        requests: &mut VecDeque<u32>,
+        sender: i32,
+        message_tag: i32,
+    ) -> Option<u64> {
+        let asked_for = |request: &u32| {
+            let key = Key {
+                process,
+                request: *request,
+                is_receive: true,
+            };
+            let Some((_, Operation::Receive { source, tag })) = self.operations.get(&key) else {
+                return false;
+            };
+            source.is_none_or(|source| source == sender) && tag.is_none_or(|tag| tag == message_tag)
+        };
+        let at = requests.iter().take(LOOKED_AT).position(asked_for);
+        let request = requests.remove(at.unwrap_or(0))?;
+        let key = Key {
+            process,
+            request,
+            is_receive: true,
+        };
+        self.operations.remove(&key).map(|(id, _)| id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_goes_to_the_receive_that_asked_for_it() {
+        let mut table = RequestTable::default();
+        let receive = |source, tag| Operation::Receive { source, tag };
+        let a = table.begin(0, 1, receive(Some(3), None));
+        let b = table.begin(0, 2, receive(Some(4), Some(7)));
+        let c = table.begin(0, 3, receive(None, None));
+        // Another process has requests of its own.
+        assert_eq!(table.complete(1, 1), [None, None]);
+        let mut requests = table.receives(0, &[1, 2, 9, 3]);
+        assert_eq!(requests, [1, 2, 3]);
+        assert_eq!(table.received(0, &mut requests, 4, 7), Some(b));
+        assert_eq!(table.received(0, &mut requests, 9, 1), Some(c));
+        // Nobody has asked for this one.
+        assert_eq!(table.received(0, &mut requests, 9, 1), Some(a));
+        assert_eq!(table.received(0, &mut requests, 9, 1), None);
+        assert!(requests.is_empty());
+    }
+
+    #[test]
+    fn a_request_can_stand_for_a_send_and_a_receive() {
+        let mut table = RequestTable::default();
+        let send = table.begin(0, 1, Operation::Send);
+        let source = None;
+        let receive = table.begin(0, 1, Operation::Receive { source, tag: None });
+        let mut requests = table.receives(0, &[1]);
+        assert_eq!(table.received(0, &mut requests, 0, 0), Some(receive));
+        let left = [Some((send, Operation::Send)), None];
+        assert_eq!(table.complete(0, 1), left);
+    }
+}
