@@ -44,7 +44,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Slog1 => slog1::print(&input, arguments, &mut out),
         Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
         Format::Paje => paje::print(&input, arguments, &mut out),
-        Format::Perfetto | Format::Chrome | Format::Otf2 => Err(Failure::Data(format.refusal(&arguments.file))),
+        Format::Perfetto | Format::Chrome | Format::Otf2 => {
+            Err(Failure::Data(format.refusal(&arguments.file)))
+        }
     };
     // The text of a bad file up to its fault is shown before the error.
     out.flush()

@@ -37,13 +37,15 @@ impl EventMaker {
             sends: VecDeque::new(),
             completes: numbers(values.completes),
             receives: VecDeque::new(),
+            opens_on: None,
             at_end: EndEvent::None,
         };
         region.completes.extend(values.completes_one);
         region.receives = self.requests.receives(place.process, &region.completes);
         let process = place.process;
         match call {
-            RegionCall::Plain | RegionCall::FileOpen => {}
+            RegionCall::Plain => {}
+            RegionCall::FileOpen => region.opens_on = Some(self.comms.reference(place.comm)),
             RegionCall::Isend => region.sends.extend(values.request),
             RegionCall::Irecv => self.begin_receives(location, time, process, &values, None)?,
             RegionCall::Isendrecv => {

@@ -89,8 +89,8 @@ impl EventMaker {
             }
             writer.io_paradigm(POSIX, names.posix, io_class::SERIAL, IO_PARADIGM_OF_SYSTEM)?;
             writer.io_paradigm(MPI_IO, names.mpi_io, io_class::PARALLEL, 0)?;
-            for (reference, handle) in files.handles() {
-                writer.handle(reference, &handle)?;
+            for (reference, handle) in (0u32..).zip(&files.handles()) {
+                writer.handle(reference, handle)?;
             }
             Ok(())
         })?;

@@ -67,6 +67,8 @@ pub(super) struct OpenRegion {
     pub completes: Vec<u32>,
     /// Those of them that stand for receives whose messages have not come yet.
     pub receives: VecDeque<u32>,
+    /// Reference of the communicator, where the call opens a file.
+    pub opens_on: Option<u32>,
     pub at_end: EndEvent,
 }
 
@@ -156,7 +158,6 @@ impl EventMaker {
         let mut colours = 0;
         for category in definitions.categories.iter().filter(|c| c.index >= 0) {
             colours += 1;
-            let reader = InfoReader::new(category, &mut self.strings, &mut self.attributes);
             let name = category.name.to_str();
             let is_message = || {
                 let mut keys = category.info_keys.iter();
@@ -166,12 +167,15 @@ impl EventMaker {
                 Topology::State => Meaning::Region,
                 Topology::Arrow if is_message() => Meaning::Message,
                 Topology::Arrow => Meaning::OtherArrow,
-                Topology::Event if reader.tells_of_files() => Meaning::FileFact,
+                Topology::Event if InfoReader::tells_of_files(category) => Meaning::FileFact,
                 Topology::Event => Meaning::Marker,
             };
             let kind = RegionKind::of(category, table.as_ref());
+            let is_region = matches!(meaning, Meaning::Region | Meaning::Marker);
+            let attributes = Some(&mut self.attributes).filter(|_| is_region);
+            let reader = InfoReader::new(category, &mut self.strings, attributes);
             let mut region = 0;
-            if matches!(meaning, Meaning::Region | Meaning::Marker) {
+            if is_region {
                 region = u32::try_from(self.regions.len()).unwrap_or(0);
                 self.regions.push(RegionDefinition {
                     name: self.strings.id(&name),
@@ -212,7 +216,7 @@ impl EventMaker {
         Some(self.times.vertices(drawable, first, &mut self.losses))
     }
 
-    /// Notes what the points of a drawable will need, and what it says of files. False if it has no points.
+    /// Notes what the points of a drawable will need. False if the archive cannot hold it.
     pub(super) fn open(&mut self, number: u64, drawable: &Drawable<'_>) -> bool {
         let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
         else {
@@ -225,13 +229,9 @@ impl EventMaker {
             return false;
         };
         match entry.meaning {
-            Meaning::Message | Meaning::Marker => true,
+            Meaning::Message | Meaning::Marker | Meaning::FileFact => true,
             Meaning::OtherArrow => {
                 self.losses.add("arrow that is no message", 1);
-                false
-            }
-            Meaning::FileFact => {
-                self.file_fact(drawable.category, &place, drawable.info);
                 false
             }
             Meaning::Region => {
@@ -294,6 +294,12 @@ impl EventMaker {
                 _ => 0,
             });
         }
+        // What is said of files is needed at the calls that begin then.
+        for point in points.iter() {
+            if point.what == PointKind::At {
+                self.file_fact(point);
+            }
+        }
         for point in points.drain(..) {
             self.point(&point)?;
         }
@@ -344,9 +350,15 @@ impl EventMaker {
 
     /// Writes an event without duration as a region, and the value of its metric.
     fn marker(&mut self, point: &DrawablePoint, time: u64) -> Result<(), Otf2Error> {
-        let Some(LinePlace { location, .. }) = self.places.of_line(point.line) else {
+        let (Some(LinePlace { location, .. }), Some(entry)) = (
+            self.places.of_line(point.line),
+            self.categories.get(&point.category),
+        ) else {
             return Ok(());
         };
+        if entry.meaning != Meaning::Marker {
+            return Ok(());
+        }
         self.begin(point, time, location)?;
         let Some(entry) = self.categories.get(&point.category) else {
             return Ok(());

@@ -141,6 +141,12 @@ impl FileTable {
         self.handle(name, POSIX, UNDEFINED_REF)
     }
 
+    /// Defines the handle of MPI for a file of the trace that is being opened.
+    pub(super) fn expect(&mut self, file: i64, comm: u32, strings: &mut StringTable) {
+        let name = self.name_of(file, strings);
+        self.handle(name, MPI_IO, comm);
+    }
+
     /// A process opens a file with MPI_File_open, under `number`. The path, or else a file of the trace, tells which.
     pub(super) fn open(
         &mut self,
@@ -202,23 +208,18 @@ impl FileTable {
         &self.files
     }
 
-    /// Handles with their references, in an order in which each one comes after its parent: those of MPI are the parents of those of the C library
-    /// on the same file.
-    pub(super) fn handles(&self) -> Vec<(u32, HandleDefinition)> {
-        let numbered = || (0u32..).zip(&self.handles);
-        let of_mpi = || numbered().filter(|(_, handle)| handle.paradigm == MPI_IO);
+    /// Handles in the order of their references. The parent of a handle of the C library is the first one of MPI on the same file, if that was defined
+    /// before it.
+    pub(super) fn handles(&self) -> Vec<HandleDefinition> {
         let mut parents: Map<u32, u32> = Map::default();
-        for (reference, handle) in of_mpi() {
-            parents.entry(handle.file).or_insert(reference);
+        let mut handles = self.handles.clone();
+        for (reference, handle) in (0u32..).zip(&mut handles) {
+            match handle.paradigm {
+                MPI_IO => _ = parents.entry(handle.file).or_insert(reference),
+                _ => handle.parent = *parents.get(&handle.file).unwrap_or(&UNDEFINED_REF),
+            }
         }
-        let of_library = numbered().filter(|(_, handle)| handle.paradigm != MPI_IO);
-        let with_parent = of_library.map(|(reference, handle)| {
-            let parent = parents.get(&handle.file).copied();
-            let parent = parent.unwrap_or(UNDEFINED_REF);
-            (reference, HandleDefinition { parent, ..*handle })
-        });
-        let of_mpi = of_mpi().map(|(reference, handle)| (reference, *handle));
-        of_mpi.chain(with_parent).collect()
+        handles
     }
 }
 

@@ -109,10 +109,11 @@ pub(super) struct InfoReader {
 }
 
 impl InfoReader {
+    /// Reader of the infos of a category. With a table, its values are defined as attributes.
     pub(super) fn new(
         category: &Category,
         strings: &mut StringTable,
-        attributes: &mut AttributeTable,
+        mut attributes: Option<&mut AttributeTable>,
     ) -> Self {
         let mut counters = Vec::new();
         let names = value_names(category);
@@ -131,10 +132,8 @@ impl InfoReader {
                 b'e' | b'E' => value_type::DOUBLE,
                 _ => value_type::INT64,
             };
-            let attribute = field.is_shown(name).then(|| {
-                let name = strings.id(name);
-                attributes.id(name, value_type)
-            });
+            let table = attributes.as_mut().filter(|_| field.is_shown(name));
+            let attribute = table.map(|table| table.id(strings.id(name), value_type));
             (field, attribute)
         });
         InfoReader {
@@ -149,9 +148,10 @@ impl InfoReader {
         &self.category
     }
 
-    /// Whether the values name a file and its path, or tell which file a call of MPI is about.
-    pub(super) fn tells_of_files(&self) -> bool {
-        let has = |wanted: Field| self.fields.iter().any(|(field, _)| *field == wanted);
+    /// Whether the values of a category name a file and its path, or tell which file a call of MPI is about.
+    pub(super) fn tells_of_files(category: &Category) -> bool {
+        let names = value_names(category);
+        let has = |wanted: Field| names.iter().any(|name| Field::of(name) == wanted);
         has(Field::File) && (has(Field::Path) || has(Field::CallId))
     }
 

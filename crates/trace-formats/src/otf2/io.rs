@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 
+use trace_model::DrawablePoint;
 use wrappers::{FileAccessKind, Phase};
 
 use super::error::Otf2Error;
 use super::event::{Event, IoBegin};
-use super::events::{EndEvent, EventMaker};
+use super::events::{EndEvent, EventMaker, Meaning};
 use super::functions::{DiskEffect, RegionCall};
 use super::info::CallValues;
 use super::numbers::{READ_WRITE, io_flag, io_mode};
@@ -14,11 +15,17 @@ use super::places::LinePlace;
 
 impl EventMaker {
     /// Notes what an event says of files: the path of one, or which one a call of MPI is about.
-    pub(super) fn file_fact(&mut self, category: i32, place: &LinePlace, info: &[u8]) {
-        let Some(entry) = self.categories.get(&category) else {
+    pub(super) fn file_fact(&mut self, point: &DrawablePoint) {
+        let (Some(place), Some(entry)) = (
+            self.places.of_line(point.line),
+            self.categories.get(&point.category),
+        ) else {
             return;
         };
-        let values = entry.reader.values(info);
+        if entry.meaning != Meaning::FileFact {
+            return;
+        }
+        let values = entry.reader.values(&point.info);
         let Some(file) = values.file else {
             return;
         };
@@ -174,6 +181,15 @@ impl EventMaker {
         }
     }
 
+    /// Defines the handle that MPI_File_open is about to give for a file, if a thread is in such a call: parents are defined first.
+    fn expect_open(&mut self, place: &LinePlace, file: i64) {
+        let inside = self.inside.get(place.location);
+        let mut inside = inside.map_or(&[][..], Vec::as_slice).iter().rev();
+        if let Some(comm) = inside.find_map(|region| region.opens_on) {
+            self.files.expect(file, comm, &mut self.strings);
+        }
+    }
+
     /// Writes that a file was opened, at the end of the call.
     pub(super) fn end_open(
         &mut self,
@@ -185,6 +201,9 @@ impl EventMaker {
     ) -> Result<(), Otf2Error> {
         let handle = match (call, values.file, values.result) {
             (RegionCall::Disk(DiskEffect::Open), Some(file), Some(0..)) => {
+                if !self.files.is_side_file(file) {
+                    self.expect_open(place, file);
+                }
                 self.files.posix(file, &mut self.strings)
             }
             (RegionCall::FileOpen, ..) => {
