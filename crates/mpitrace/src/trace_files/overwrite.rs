@@ -6,6 +6,7 @@ use crate::trace_files::{annotation, dumpi_run};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use trace_formats::otf2;
 
 /// The option of every command that writes files which the user names.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
@@ -33,6 +34,12 @@ impl Overwrite {
                 _ => Ok(()),
             };
         };
+        if there.is_dir() && otf2::is_archive(output) {
+            return match self.force {
+                true => Ok(()),
+                false => Err(in_the_way(output)),
+            };
+        }
         if there.is_dir() {
             let message = format!("{name}: this is a folder, expected the name of a file");
             return Err(Failure::Call(message));

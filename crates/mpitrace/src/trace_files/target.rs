@@ -84,9 +84,19 @@ impl Target {
         })
     }
 
-    /// Has `make` write the file: at its own path, or, where that is stdout or a device, beside it to be copied there.
+    /// Has `make` write the file, or the folder of an archive: at its own path, or, where that is stdout or a device, beside it to be copied there.
     pub fn place<T>(&self, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
         let to_stdout = is_stdout(&self.path);
+        if self.format == Format::Otf2 {
+            let found = fs::metadata(&self.path);
+            if to_stdout || found.is_ok_and(|found| !found.is_dir()) {
+                let name = self.path.display();
+                let message =
+                    format!("{name}: an OTF2 archive is a folder, expected the name of one");
+                return Err(Failure::Call(message));
+            }
+            return make(&self.path);
+        }
         let is_device = fs::metadata(&self.path).is_ok_and(|found| !found.is_file());
         if !to_stdout && !is_device {
             return make(&self.path);

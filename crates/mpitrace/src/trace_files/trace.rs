@@ -6,6 +6,7 @@ use crate::trace_files::dumpi_run;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use std::path::{Path, PathBuf};
+use trace_formats::otf2;
 
 /// One or more files that make up a trace.
 pub struct TraceInput {
@@ -86,6 +87,9 @@ fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         if !path.is_dir() {
             files.push(path.clone());
             continue;
+        }
+        if otf2::is_archive(path) {
+            return Err(Failure::Data(Format::Otf2.refusal(path)));
         }
         let mut found = found::block_files(path, false)?;
         if found.is_empty() {

@@ -1,6 +1,7 @@
 //! An archive that the OTF2 library writes: its event writers, one for each location.
 
 use std::ffi::{CStr, CString};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -36,6 +37,9 @@ impl Archive {
     /// When the library is missing or refuses.
     pub(super) fn create(folder: &Path, members: usize) -> Result<Archive, Otf2Error> {
         let functions = library::functions()?;
+        // What another archive has left.
+        library::take_error();
+        raise_file_limit();
         let path = CString::new(folder.as_os_str().as_bytes()).map_err(|_| Otf2ErrorKind::Name)?;
         let name = CString::new(ARCHIVE_NAME).map_err(|_| Otf2ErrorKind::Name)?;
         let group_bytes = (members as u64).saturating_mul(MEMBER_BYTES);
@@ -57,7 +61,7 @@ impl Archive {
             )
         };
         if archive.is_null() {
-            return Err(refused("OTF2_Archive_Open"));
+            return Err(refused(functions, "OTF2_Archive_Open"));
         }
         let creator = c"mpitrace";
         // SAFETY: The archive is open. The callbacks are static, and the text ends with a zero.
@@ -92,7 +96,7 @@ impl Archive {
         // SAFETY: The function needs nothing.
         let attributes = unsafe { (functions.attributes_new)() };
         if attributes.is_null() {
-            return Err(refused("OTF2_AttributeList_New"));
+            return Err(refused(functions, "OTF2_AttributeList_New"));
         }
         Ok(Archive {
             functions,
@@ -141,7 +145,7 @@ impl Archive {
         // SAFETY: The archive is open.
         let writer = unsafe { (self.functions.event_writer)(self.archive, id) };
         if writer.is_null() {
-            return Err(refused("OTF2_Archive_GetEvtWriter"));
+            return Err(refused(self.functions, "OTF2_Archive_GetEvtWriter"));
         }
         if let Some(entry) = self.writers.get_mut(location) {
             entry.1 = writer;
@@ -215,7 +219,7 @@ impl Archive {
             for &(id, _) in &self.writers {
                 let writer = (f.definition_writer)(archive, id);
                 if writer.is_null() {
-                    return Err(refused("OTF2_Archive_GetDefWriter"));
+                    return Err(refused(f, "OTF2_Archive_GetDefWriter"));
                 }
                 check(
                     f,
@@ -232,7 +236,7 @@ impl Archive {
         // SAFETY: The archive is open.
         let writer = unsafe { (f.global_writer)(archive) };
         if writer.is_null() {
-            return Err(refused("OTF2_Archive_GetGlobalDefWriter"));
+            return Err(refused(f, "OTF2_Archive_GetGlobalDefWriter"));
         }
         define(&DefinitionWriter::new(f, writer), &counts)?;
         // SAFETY: Nothing of the archive is used after this.
@@ -252,14 +256,39 @@ impl Archive {
     }
 }
 
-/// Turns the result of a function into an error that names it.
+/// Permits as many open files as this process may permit itself: a location whose events fill a buffer keeps its file open.
+fn raise_file_limit() {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: The limits stay where they are while the functions run. If they fail, the limit stays as it is.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        }
+    }
+}
+
+/// Turns the result of a function, or an error that the library met in it, into an error that names the function.
 pub(super) fn check(
     functions: &Functions,
     function: &'static str,
     code: ErrorCode,
 ) -> Result<(), Otf2Error> {
-    if code == 0 {
+    let met = library::take_error();
+    let Some(code) = met
+        .as_ref()
+        .map(|met| met.code)
+        .or((code > 0).then_some(code))
+    else {
         return Ok(());
+    };
+    if let Some(met) = met
+        && is_about_files(&met.of_system)
+    {
+        return Err(Otf2ErrorKind::Io(met.of_system).into());
     }
     // SAFETY: The function gives a text that stays, or null.
     let text = unsafe { (functions.error_description)(code) };
@@ -273,8 +302,27 @@ pub(super) fn check(
     Err(Otf2ErrorKind::Library { function, message }.into())
 }
 
-/// Error of a function that gives no code.
-fn refused(function: &'static str) -> Otf2Error {
-    let message = std::io::Error::last_os_error().to_string();
-    Otf2ErrorKind::Library { function, message }.into()
+/// Whether an error of the system tells why a file could not be written. Others may be left over from calls that have nothing to do with it.
+fn is_about_files(error: &io::Error) -> bool {
+    const ABOUT_FILES: [i32; 7] = [
+        libc::ENOSPC,
+        libc::EDQUOT,
+        libc::EFBIG,
+        libc::EIO,
+        libc::EMFILE,
+        libc::ENFILE,
+        libc::EROFS,
+    ];
+    (error.raw_os_error()).is_some_and(|number| ABOUT_FILES.contains(&number))
+}
+
+/// Error of a function that gives no object.
+fn refused(functions: &Functions, function: &'static str) -> Otf2Error {
+    match check(functions, function, 0) {
+        Err(error) => error,
+        Ok(()) => {
+            let message = "it failed".to_owned();
+            Otf2ErrorKind::Library { function, message }.into()
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A folder that gets its name only when it is complete.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,12 @@ pub(super) struct PendingFolder {
     /// `None` when it has its name.
     temporary: Option<PathBuf>,
     path: PathBuf,
+    /// Files that are given up before the folder is removed, which needs some: the process may have as many open as it may.
+    spare: Vec<File>,
 }
+
+/// Files that are kept to be given up.
+const SPARE_FILES: usize = 4;
 
 impl PendingFolder {
     /// Creates the temporary folder, in the directory of `path`.
@@ -41,6 +46,9 @@ impl PendingFolder {
                     return Ok(PendingFolder {
                         temporary: Some(temporary),
                         path: path.to_path_buf(),
+                        spare: (0..SPARE_FILES)
+                            .filter_map(|_| File::open("/dev/null").ok())
+                            .collect(),
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -88,6 +96,7 @@ impl PendingFolder {
 
 impl Drop for PendingFolder {
     fn drop(&mut self) {
+        self.spare.clear();
         if let Some(temporary) = &self.temporary {
             // Nobody can be told.
             let _ = fs::remove_dir_all(temporary);
@@ -102,7 +111,7 @@ fn may_replace(path: &Path) -> io::Result<()> {
         Ok(found) if found.is_dir() && is_archive(path) => Ok(()),
         Ok(_) => Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            "this is there and no OTF2 archive",
+            "something that is no OTF2 archive has this name",
         )),
     }
 }

@@ -3,7 +3,9 @@
 //! All declarations are by hand, so that no header is needed to build. Enumerations have one byte, flags four; every reference but
 //! that of a location has four bytes.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io;
 use std::sync::OnceLock;
 
 use super::error::Otf2ErrorKind;
@@ -170,7 +172,7 @@ pub(super) fn functions() -> Result<&'static Functions, Otf2ErrorKind> {
             match Functions::of(library) {
                 Ok(functions) => {
                     // SAFETY: The callback has the type that the library calls, and stays.
-                    unsafe { (functions.on_error)(Some(keep_silent), std::ptr::null_mut()) };
+                    unsafe { (functions.on_error)(Some(note_error), std::ptr::null_mut()) };
                     return Ok(functions);
                 }
                 Err(missing) => lacks = Some(missing),
@@ -193,51 +195,70 @@ pub(super) static FLUSH: FlushCallbacks = FlushCallbacks {
 /// Where the library's buffers come from. The pool that the library has itself would grow to 128 MiB for each location.
 pub(super) static MEMORY: MemoryCallbacks = MemoryCallbacks { allocate, free_all };
 
-/// Memory of one buffer of the library. A second chunk is refused, so that the first one is written out.
-struct BufferMemory(Vec<u64>);
-
 unsafe extern "C" fn pre_flush(_: Object, _: u8, _: u64, _: Object, _: bool) -> u8 {
     // OTF2_FLUSH
     1
 }
 
+/// Gives a buffer its one chunk, of which the system provides a page when the library writes there. A second chunk is refused, so that the first one is
+/// written out.
 unsafe extern "C" fn allocate(_: Object, _: u8, _: u64, kept: *mut Object, bytes: u64) -> Object {
     // SAFETY: The library passes the address of a pointer that it keeps for the buffer, null at first.
     let kept = unsafe { &mut *kept };
+    let Ok(bytes) = usize::try_from(bytes) else {
+        return std::ptr::null_mut();
+    };
     if !kept.is_null() {
         return std::ptr::null_mut();
     }
-    let words = usize::try_from(bytes.div_ceil(8)).unwrap_or(usize::MAX);
-    let mut words_of_chunk = Vec::new();
-    if words_of_chunk.try_reserve_exact(words).is_err() {
-        return std::ptr::null_mut();
-    }
-    words_of_chunk.resize(words, 0);
-    let mut memory = Box::new(BufferMemory(words_of_chunk));
-    let chunk = memory.0.as_mut_ptr().cast();
-    *kept = Box::into_raw(memory).cast();
-    chunk
+    // SAFETY: Any size may be asked for.
+    *kept = unsafe { libc::calloc(1, bytes) };
+    *kept
 }
 
 unsafe extern "C" fn free_all(_: Object, _: u8, _: u64, kept: *mut Object, _: bool) {
     // SAFETY: The library passes the address of the pointer that `allocate` has set.
     let kept = unsafe { &mut *kept };
-    if !kept.is_null() {
-        // SAFETY: `allocate` has made this box, and the library gives its chunk back.
-        drop(unsafe { Box::from_raw(kept.cast::<BufferMemory>()) });
-        *kept = std::ptr::null_mut();
-    }
+    // SAFETY: `allocate` has made the chunk, and the library gives it back; null is nothing.
+    unsafe { libc::free(*kept) };
+    *kept = std::ptr::null_mut();
 }
 
-/// Takes an error in place of a line on stderr. The function that failed returns it, too.
-unsafe extern "C" fn keep_silent(
+/// An error that the library has met.
+#[derive(Debug)]
+pub(super) struct MetError {
+    pub code: ErrorCode,
+    /// Error of the system at that time, which need not have to do with it.
+    pub of_system: io::Error,
+}
+
+thread_local! {
+    /// The first error that the library has met in this thread since it was asked. Not every function returns it: one that cannot write out what is
+    /// buffered in a file says nothing.
+    static FIRST_ERROR: RefCell<Option<MetError>> = const { RefCell::new(None) };
+}
+
+/// Takes out the first error that the library has met in this thread.
+pub(super) fn take_error() -> Option<MetError> {
+    FIRST_ERROR.with_borrow_mut(Option::take)
+}
+
+/// Notes an error in place of a line on stderr. The function that failed returns it, too, where it returns anything.
+unsafe extern "C" fn note_error(
     _: Object,
     _: *const c_char,
     _: u64,
     _: *const c_char,
-    error: ErrorCode,
+    code: ErrorCode,
     _: *const c_char,
     _: Object,
 ) -> ErrorCode {
-    error
+    // Negative ones are warnings.
+    if code > 0 {
+        let of_system = io::Error::last_os_error();
+        FIRST_ERROR.with_borrow_mut(|first| {
+            first.get_or_insert(MetError { code, of_system });
+        });
+    }
+    code
 }
