@@ -76,6 +76,9 @@ impl Format {
             if trace_formats::chrome::recognises(input) {
                 return Failure::Data(Format::Chrome.refusal(path));
             }
+            if trace_formats::otf2::recognises(input) {
+                return Failure::Data(Format::Otf2.refusal(path));
+            }
             let formats = Format::value_variants().iter();
             let read = formats.filter(|format| !format.is_written_only());
             let names: Vec<String> = read.map(|format| format.to_string()).collect();
@@ -94,7 +97,8 @@ impl Format {
     /// Why a file of a format that is written only is not read.
     pub fn refusal(self, path: &Path) -> String {
         let name = shown(path).display();
-        format!("{name}: a {self} trace, which mpitrace writes and does not read")
+        let article = if self == Format::Otf2 { "an" } else { "a" };
+        format!("{name}: {article} {self} trace, which mpitrace writes and does not read")
     }
 
     /// The endings of names by which a file to be written tells its format, separated by commas.

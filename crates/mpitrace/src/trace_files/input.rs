@@ -35,6 +35,10 @@ impl OpenedInput {
         if metadata.is_file() && metadata.len() > 0 {
             return map(&file).map_err(failed);
         }
+        if metadata.is_dir() && trace_formats::otf2::is_archive(path) {
+            let what = "an OTF2 trace, which mpitrace writes and does not read";
+            return Err(Failure::Data(format!("{}: {what}", shown(path).display())));
+        }
         let kind = metadata.file_type();
         if kind.is_char_device() || kind.is_block_device() {
             let what = "a device; expected a file or a pipe";

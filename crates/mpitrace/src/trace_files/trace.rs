@@ -84,12 +84,10 @@ impl TraceInput {
 fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
-        if !path.is_dir() {
+        // An archive is refused when it is opened.
+        if !path.is_dir() || otf2::is_archive(path) {
             files.push(path.clone());
             continue;
-        }
-        if otf2::is_archive(path) {
-            return Err(Failure::Data(Format::Otf2.refusal(path)));
         }
         let mut found = found::block_files(path, false)?;
         if found.is_empty() {

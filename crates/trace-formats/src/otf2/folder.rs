@@ -17,6 +17,11 @@ pub fn is_archive(path: &Path) -> bool {
     path.join(ARCHIVE_NAME).with_extension("otf2").is_file()
 }
 
+/// Whether bytes begin as the anchor file of an archive does: a record with the byte order and the format's name.
+pub fn recognises(bytes: &[u8]) -> bool {
+    matches!(bytes, [3, _, b'O', b'T', b'F', b'2', ..])
+}
+
 /// A folder under a temporary name beside its final one. [`PendingFolder::persist`] gives it its name; if that is never called, it is
 /// removed with everything in it.
 #[derive(Debug)]

@@ -29,5 +29,5 @@ mod strings;
 mod write;
 
 pub use error::{Otf2Error, Otf2ErrorKind};
-pub use folder::is_archive;
+pub use folder::{is_archive, recognises};
 pub use write::Otf2Sink;
