@@ -15,6 +15,7 @@ mod json_fields;
 mod links;
 mod matrix;
 mod mpe1;
+mod otf2;
 mod overwrite;
 mod paje;
 mod perfetto;

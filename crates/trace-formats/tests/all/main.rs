@@ -8,6 +8,8 @@ mod clog2;
 mod dumpi;
 mod legacy;
 mod mpe1;
+#[cfg(unix)]
+mod otf2;
 mod paje;
 mod perfetto;
 mod slog1;
