@@ -9,10 +9,10 @@ use super::error::Otf2Error;
 use super::event::{CollectiveEnd, Event};
 use super::events::{EndEvent, EventMaker, OpenRegion};
 use super::functions::{RegionCall, collective_bytes};
-use super::info::{CallValues, numbers, pairs};
 use super::numbers::{NO_ROOT, value_type};
 use super::places::LinePlace;
 use super::requests::Operation;
+use super::values::{CallValues, numbers, pairs};
 
 impl EventMaker {
     /// A call begins.

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use super::archive::check;
+use super::checked::check;
 use super::error::Otf2Error;
 use super::library::{ErrorCode, Functions, Object};
 use super::numbers::{

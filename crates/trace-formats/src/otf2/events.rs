@@ -2,51 +2,26 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::rc::Rc;
 
 use trace_model::hash::Map;
-use trace_model::{Definitions, Drawable, DrawablePoint, Losses, PointKind, Topology, Vertex};
+use trace_model::{Definitions, Drawable, DrawablePoint, Losses, PointKind, Vertex};
 
 use super::archive::Archive;
+use super::category_entry::{CategoryEntry, Meaning};
 use super::comms::Comms;
 use super::definition_writer::RegionDefinition;
 use super::error::Otf2Error;
 use super::event::{Attribute, CollectiveEnd, Event};
 use super::files::FileTable;
-use super::functions::{RegionCall, RegionKind};
-use super::info::{AttributeTable, InfoReader};
+use super::info::AttributeTable;
 use super::metrics::MetricTable;
 use super::places::{LinePlace, Places};
 use super::requests::RequestTable;
 use super::strings::StringTable;
 use crate::track_event::{Nesting, StartTimes, obstacle};
 
-/// What is known of a category.
-pub(super) struct CategoryEntry {
-    /// Shared, since it is read while events are written.
-    pub reader: Rc<InfoReader>,
-    pub call: RegionCall,
-    /// Reference of its region.
-    pub region: u32,
-    /// References of its performance counters, or of the metric that its events are values of.
-    pub metrics: Vec<u32>,
-    pub meaning: Meaning,
-}
-
-/// What the drawables of a category are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    /// Calls and regions of the program.
-    Region,
-    /// Messages between ranks.
-    Message,
-    /// Arrows that are no messages, which archives cannot hold.
-    OtherArrow,
-    /// Events that name a file, and those that tell which file a call is about.
-    FileFact,
-    /// All other events.
-    Marker,
-}
+/// Most locations beside that of a thread.
+const MAX_OVERLAPS: usize = 64;
 
 /// A state that has begun and not ended.
 #[derive(Clone, Copy, Debug)]
@@ -153,56 +128,6 @@ impl EventMaker {
         Ok(maker)
     }
 
-    fn add_categories(&mut self, definitions: &Definitions) {
-        let table = wrappers::table().ok();
-        let mut colours = 0;
-        for category in definitions.categories.iter().filter(|c| c.index >= 0) {
-            colours += 1;
-            let name = category.name.to_str();
-            let is_message = || {
-                let mut keys = category.info_keys.iter();
-                keys.any(|key| key.0.ends_with(b"msg_tag=")) || name.eq_ignore_ascii_case("message")
-            };
-            let meaning = match category.topology {
-                Topology::State => Meaning::Region,
-                Topology::Arrow if is_message() => Meaning::Message,
-                Topology::Arrow => Meaning::OtherArrow,
-                Topology::Event if InfoReader::tells_of_files(category) => Meaning::FileFact,
-                Topology::Event => Meaning::Marker,
-            };
-            let kind = RegionKind::of(category, table.as_ref());
-            let is_region = matches!(meaning, Meaning::Region | Meaning::Marker);
-            let attributes = Some(&mut self.attributes).filter(|_| is_region);
-            let reader = InfoReader::new(category, &mut self.strings, attributes);
-            let mut region = 0;
-            if is_region {
-                region = u32::try_from(self.regions.len()).unwrap_or(0);
-                self.regions.push(RegionDefinition {
-                    name: self.strings.id(&name),
-                    role: kind.role,
-                    paradigm: kind.paradigm,
-                });
-            }
-            let mut metrics = Vec::new();
-            for counter in &reader.counters {
-                metrics.push(self.metrics.counter(counter, &mut self.strings));
-            }
-            if let (Meaning::Marker, Some(value_type)) = (meaning, reader.only_number()) {
-                let metric = self.metrics.values(&name, value_type, &mut self.strings);
-                metrics.push(metric);
-            }
-            let entry = CategoryEntry {
-                reader: Rc::new(reader),
-                call: kind.call,
-                region,
-                metrics,
-                meaning,
-            };
-            self.categories.insert(category.index, entry);
-        }
-        self.losses.add("colour of a category", colours);
-    }
-
     /// The corners of a drawable and their number, if the drawable can be taken; else it is counted.
     pub(super) fn accept(&mut self, drawable: &Drawable<'_>) -> Option<([Vertex; 2], usize)> {
         let known = self.categories.get(&drawable.category);
@@ -236,8 +161,13 @@ impl EventMaker {
             }
             Meaning::Region => {
                 let (start, end) = (first.time.min(last.time), first.time.max(last.time));
+                let Some(location) = self.row(place.location, start, end) else {
+                    self.losses
+                        .add("state that overlaps more than 64 others", 1);
+                    return false;
+                };
                 let state = OpenState {
-                    location: self.row(place.location, start, end),
+                    location,
                     is_momentary: start == end,
                 };
                 self.open.insert(number, state);
@@ -246,24 +176,26 @@ impl EventMaker {
         }
     }
 
-    /// The location for a state of a thread: its own, or one beside it where the state overlaps what is there.
-    fn row(&mut self, location: usize, start: f64, end: f64) -> usize {
+    /// The location for a state of a thread: its own, or one beside it where the state overlaps what is there. `None` if there are too many, since
+    /// each is a file.
+    fn row(&mut self, location: usize, start: f64, end: f64) -> Option<usize> {
         let (nesting, beside) = self.nesting.entry(location).or_default();
         let Some(row) = nesting.place(start, end).checked_sub(1) else {
-            return location;
+            return Some(location);
         };
+        if row >= MAX_OVERLAPS {
+            return None;
+        }
         let what = "state that overlaps another one, on a location beside its thread's";
         self.losses.add(what, 1);
         if let Some(&beside) = beside.get(row) {
-            return beside;
+            return Some(beside);
         }
-        let Some(added) = self.places.add_beside(location, row + 1) else {
-            return location;
-        };
+        let added = self.places.add_beside(location, row + 1)?;
         let added = self.archive.add_location(added.id);
         beside.push(added);
         self.inside.push(Vec::new());
-        added
+        Some(added)
     }
 
     /// Writes the events of points of one time, and empties the list.

@@ -5,13 +5,14 @@ use std::cmp::Reverse;
 use trace_model::DrawablePoint;
 use wrappers::{FileAccessKind, Phase};
 
+use super::category_entry::Meaning;
 use super::error::Otf2Error;
 use super::event::{Event, IoBegin};
-use super::events::{EndEvent, EventMaker, Meaning};
+use super::events::{EndEvent, EventMaker};
 use super::functions::{DiskEffect, RegionCall};
-use super::info::CallValues;
 use super::numbers::{READ_WRITE, io_flag, io_mode};
 use super::places::LinePlace;
+use super::values::CallValues;
 
 impl EventMaker {
     /// Notes what an event says of files: the path of one, or which one a call of MPI is about.

@@ -8,6 +8,9 @@
 
 mod archive;
 mod calls;
+mod categories;
+mod category_entry;
+mod checked;
 mod comms;
 mod definition_writer;
 mod definitions;
@@ -26,6 +29,7 @@ mod numbers;
 mod places;
 mod requests;
 mod strings;
+mod values;
 mod write;
 
 pub use error::{Otf2Error, Otf2ErrorKind};

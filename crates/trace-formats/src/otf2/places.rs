@@ -58,6 +58,10 @@ pub(super) struct Places {
 const THREAD_SHIFT: u32 = 32;
 const LANE_SHIFT: u32 = 48;
 const KIND_SHIFT: u32 = 60;
+/// First number of overlaps among those of lanes.
+const FIRST_OVERLAP: u64 = 1 << 11;
+/// Numbers of lanes and overlaps that are tried before the rank in the number of a location is given up.
+const MAX_LANES: u32 = 1 << 12;
 
 impl Places {
     /// The places of the timelines. Timelines of one thread that differ only by communicator share a location.
@@ -124,8 +128,12 @@ impl Places {
 
     /// Adds a location, under the number `id` or the next one that is free.
     fn add(&mut self, mut id: u64, name: String, process: usize) -> usize {
+        let mut tries = 0;
         while self.by_id.contains_key(&id) || id == u64::MAX {
-            id = id.wrapping_add(1 << LANE_SHIFT);
+            // An odd step leads to every number.
+            let step = (1 << LANE_SHIFT) | u64::from(tries >= MAX_LANES);
+            id = id.wrapping_add(step);
+            tries += 1;
         }
         let location = self.locations.len();
         self.by_id.insert(id, location);
@@ -138,7 +146,9 @@ impl Places {
         let own = self.locations.get(location)?.clone();
         let name = format!("{} overlap {row}", own.name);
         // Numbers of lanes come before.
-        let id = own.id.wrapping_add((1 << 11) << LANE_SHIFT);
+        let id = own
+            .id
+            .wrapping_add((FIRST_OVERLAP + row as u64 - 1) << LANE_SHIFT);
         let added = self.add(id, name, own.process);
         self.locations.get(added)
     }

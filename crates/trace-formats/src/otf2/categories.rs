@@ -1,0 +1,64 @@
+//! What the categories of a trace are to an archive.
+
+use std::rc::Rc;
+
+use trace_model::{Definitions, Topology};
+
+use super::category_entry::{CategoryEntry, Meaning};
+use super::definition_writer::RegionDefinition;
+use super::events::EventMaker;
+use super::functions::RegionKind;
+use super::info::InfoReader;
+
+impl EventMaker {
+    /// Defines the categories of a trace.
+    pub(super) fn add_categories(&mut self, definitions: &Definitions) {
+        let table = wrappers::table().ok();
+        let mut colours = 0;
+        for category in definitions.categories.iter().filter(|c| c.index >= 0) {
+            colours += 1;
+            let name = category.name.to_str();
+            let is_message = || {
+                let mut keys = category.info_keys.iter();
+                keys.any(|key| key.0.ends_with(b"msg_tag=")) || name.eq_ignore_ascii_case("message")
+            };
+            let meaning = match category.topology {
+                Topology::State => Meaning::Region,
+                Topology::Arrow if is_message() => Meaning::Message,
+                Topology::Arrow => Meaning::OtherArrow,
+                Topology::Event if InfoReader::tells_of_files(category) => Meaning::FileFact,
+                Topology::Event => Meaning::Marker,
+            };
+            let kind = RegionKind::of(category, table.as_ref());
+            let is_region = matches!(meaning, Meaning::Region | Meaning::Marker);
+            let attributes = Some(&mut self.attributes).filter(|_| is_region);
+            let reader = InfoReader::new(category, &mut self.strings, attributes);
+            let mut region = 0;
+            if is_region {
+                region = u32::try_from(self.regions.len()).unwrap_or(0);
+                self.regions.push(RegionDefinition {
+                    name: self.strings.id(&name),
+                    role: kind.role,
+                    paradigm: kind.paradigm,
+                });
+            }
+            let mut metrics = Vec::new();
+            for counter in &reader.counters {
+                metrics.push(self.metrics.counter(counter, &mut self.strings));
+            }
+            if let (Meaning::Marker, Some(value_type)) = (meaning, reader.only_number()) {
+                let metric = self.metrics.values(&name, value_type, &mut self.strings);
+                metrics.push(metric);
+            }
+            let entry = CategoryEntry {
+                reader: Rc::new(reader),
+                call: kind.call,
+                region,
+                metrics,
+                meaning,
+            };
+            self.categories.insert(category.index, entry);
+        }
+        self.losses.add("colour of a category", colours);
+    }
+}

@@ -1,0 +1,170 @@
+//! The values of infos that events need.
+
+/// Requests that one text names at most.
+const MAX_NAMED: usize = 1 << 16;
+
+/// A value that events need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    CallId,
+    Request,
+    Completes,
+    Sends,
+    Receives,
+    Prepared,
+    Root,
+    Bytes,
+    /// Number of a file among those of its process.
+    Handle,
+    /// Number of a file: in calls of DUMPI that of the handle, in operations that of the file.
+    File,
+    Path,
+    Source,
+    Tag,
+    Size,
+    Result,
+    Role,
+    CompleteAfter,
+    /// Performance counter, by its position among those of the category.
+    Counter(usize),
+    Other,
+}
+
+impl Field {
+    pub(super) fn of(name: &str) -> Field {
+        match name {
+            "CallID" => Field::CallId,
+            "request" => Field::Request,
+            "completes" => Field::Completes,
+            "sends" => Field::Sends,
+            "receives" => Field::Receives,
+            "prepared" => Field::Prepared,
+            "root" => Field::Root,
+            "bytes" => Field::Bytes,
+            "handle" => Field::Handle,
+            "file" => Field::File,
+            "path" | "filename" => Field::Path,
+            "source" => Field::Source,
+            "tag" => Field::Tag,
+            "size" => Field::Size,
+            "result" => Field::Result,
+            "role" => Field::Role,
+            "complete (ns)" => Field::CompleteAfter,
+            _ => Field::Other,
+        }
+    }
+
+    /// Whether an attribute tells the value, too: not where it is only a number by which events are matched, or a text that is different in
+    /// each call.
+    pub(super) fn is_shown(self, name: &str) -> bool {
+        match self {
+            Field::Request
+            | Field::Completes
+            | Field::Sends
+            | Field::Receives
+            | Field::Prepared
+            | Field::Counter(_) => false,
+            _ => !matches!(name, "details" | "makes" | "remote" | "sources" | "filler"),
+        }
+    }
+}
+
+/// What the info of a call says, of what events need. Negative numbers, which stand for nothing, are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CallValues<'a> {
+    pub call: Option<u64>,
+    /// Number of the request that the call makes, or is about.
+    pub request: Option<u32>,
+    /// The one request that the call completes.
+    pub completes_one: Option<u32>,
+    /// The requests that the call completes, as a text such as `3,7-9`.
+    pub completes: &'a [u8],
+    /// The requests by which the call starts persistent sends, likewise.
+    pub sends: &'a [u8],
+    /// The requests by which the call starts persistent receives, likewise.
+    pub receives: &'a [u8],
+    /// Number of the persistent collective operation that the call makes or starts.
+    pub prepared: Option<u32>,
+    /// Requests and numbers of persistent collective operations that the call starts: `7:2,8:3`.
+    pub started: &'a [u8],
+    pub root: Option<i32>,
+    pub bytes: Option<u64>,
+    pub handle: Option<u32>,
+    pub file: Option<i64>,
+    pub path: Option<&'a [u8]>,
+    /// Sender of the message that is asked for; `None` for any.
+    pub source: Option<i32>,
+    /// Tag of the message that is asked for; `None` for any.
+    pub tag: Option<i32>,
+    pub size: Option<u64>,
+    /// What an operation returned, negative for an error.
+    pub result: Option<i64>,
+    /// Whether the file holds data, of a file whose role is told.
+    pub is_side_file: bool,
+    /// Time from the start of the call until its operation was complete, ns.
+    pub complete_after: Option<u64>,
+}
+
+impl<'a> CallValues<'a> {
+    /// Number by which a call of MPI names its file.
+    pub(super) fn file_number(&self) -> Option<u32> {
+        let file = || self.file.and_then(|file| u32::try_from(file).ok());
+        self.handle.or_else(file)
+    }
+
+    pub(super) fn put_number(&mut self, field: Field, number: i64) {
+        let (u32, u64) = (u32::try_from(number).ok(), u64::try_from(number).ok());
+        let not_negative = i32::try_from(number).ok().filter(|&number| number >= 0);
+        match field {
+            Field::Request => self.request = u32,
+            Field::Completes => self.completes_one = u32,
+            Field::Prepared => self.prepared = u32,
+            Field::Root => self.root = not_negative,
+            Field::Bytes => self.bytes = u64,
+            Field::Handle => self.handle = u32,
+            Field::File => self.file = Some(number).filter(|&number| number >= 0),
+            Field::Source => self.source = not_negative,
+            Field::Tag => self.tag = not_negative,
+            Field::Size => self.size = u64,
+            Field::Result => self.result = Some(number),
+            Field::CompleteAfter => self.complete_after = u64,
+            _ => {}
+        }
+    }
+
+    pub(super) fn put_text(&mut self, field: Field, text: &'a [u8]) {
+        match field {
+            Field::Completes => self.completes = text,
+            Field::Sends => self.sends = text,
+            Field::Receives => self.receives = text,
+            Field::Prepared => self.started = text,
+            Field::Path => self.path = Some(text).filter(|text| !text.is_empty()),
+            Field::Role => self.is_side_file = text != b"data",
+            _ => {}
+        }
+    }
+}
+
+/// The numbers that `3,7-9` stands for: 3, 7, 8, 9. What is no such text stands for none.
+pub(super) fn numbers(text: &[u8]) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+            let room = MAX_NAMED.saturating_sub(numbers.len());
+            numbers.extend((first..=last).take(room));
+        }
+    }
+    numbers
+}
+
+/// The pairs that `7:2,8:3` stands for. What is no such text stands for none.
+pub(super) fn pairs(text: &[u8]) -> Vec<(u32, u32)> {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let pair = |part: &str| {
+        let (first, second) = part.split_once(':')?;
+        Some((first.parse().ok()?, second.parse().ok()?))
+    };
+    text.split(',').filter_map(pair).take(MAX_NAMED).collect()
+}
