@@ -40,7 +40,7 @@ pub(super) struct OpenRegion {
     pub sends: VecDeque<u32>,
     /// Requests that the call completes.
     pub completes: Vec<u32>,
-    /// Those of them that stand for receives whose messages have not come yet.
+    /// Requests that the call completes and that stand for receives whose messages have not come yet.
     pub receives: VecDeque<u32>,
     /// Reference of the communicator, where the call opens a file.
     pub opens_on: Option<u32>,

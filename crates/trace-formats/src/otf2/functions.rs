@@ -5,7 +5,7 @@ use wrappers::{Class, FileAccessKind, Function, Table};
 
 use super::numbers::{collective, io_mode, paradigm, role};
 
-/// Which events stand in a region besides its start and its end.
+/// Events that stand in a region besides its start and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegionCall {
     /// Messages at most.

@@ -79,9 +79,9 @@ pub(super) struct CallValues<'a> {
     pub completes_one: Option<u32>,
     /// The requests that the call completes, as a text such as `3,7-9`.
     pub completes: &'a [u8],
-    /// The requests by which the call starts persistent sends, likewise.
+    /// The requests by which the call starts persistent sends, as a text such as `3,7-9`.
     pub sends: &'a [u8],
-    /// The requests by which the call starts persistent receives, likewise.
+    /// The requests by which the call starts persistent receives, as a text such as `3,7-9`.
     pub receives: &'a [u8],
     /// Number of the persistent collective operation that the call makes or starts.
     pub prepared: Option<u32>,

@@ -1,4 +1,4 @@
-//! Which drawables a format of events in order of time can take, and what has to be done to their times.
+//! The drawables that a format of events in order of time can take, and what has to be done to their times.
 
 use trace_model::{Drawable, Losses, Topology, Vertex};
 
