@@ -24,6 +24,7 @@ mod lifecycle;
 mod limits;
 mod linking;
 mod memory;
+mod modules;
 mod names;
 mod other_users;
 mod own_state;
