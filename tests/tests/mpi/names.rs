@@ -221,3 +221,20 @@ fn a_folder_in_place_of_a_name() {
         }
     }
 }
+
+/// What an interpreter runs is named after the script. The interpreter is a program of ours that bears the name of one, as Python with MPI is not everywhere.
+#[test]
+fn a_script_gives_its_name() {
+    for mpi in installed() {
+        let folder = TestFolder::new("script");
+        let python = folder.path().join("python3.11");
+        fs::copy(compiled(mpi), &python).expect("own folder");
+        // The program takes the first argument for a number of barriers: 4, and 0.
+        for (argument, name) in [("4.py", "4.slog2"), ("-i", "python3.11.slog2")] {
+            let place = folder.path().join(argument);
+            fs::create_dir(&place).expect("own folder");
+            succeeds(&mut reported(mpi, &python, &place, &[argument]));
+            assert!(place.join(name).exists(), "{:?}", files(&place));
+        }
+    }
+}
