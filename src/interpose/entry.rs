@@ -54,7 +54,10 @@ extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
         !CONVERSIONS.contains(&(index / 2)) || records_conversions()
     };
     if !family::is_known() {
-        // No MPI so far: the next call looks again.
+        // No MPI so far: the next call looks again. A function of a serial stand-in for MPI stays what it is.
+        if !missing::is(real) {
+            ENTRY[index].set(real);
+        }
         return real;
     }
     weak::answer();

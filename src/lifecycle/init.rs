@@ -30,7 +30,6 @@ pub fn initialized() {
 }
 
 /// A session has begun. Programs with sessions only have no MPI_COMM_WORLD that could carry a merge; see [`sessions`].
-#[allow(dead_code, reason = "called where mpi.h declares sessions")]
 pub fn session_started() {
     if STATE
         .compare_exchange(BEFORE, SESSIONS, Relaxed, Relaxed)

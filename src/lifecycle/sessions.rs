@@ -9,7 +9,6 @@ use crate::thread::state::Thread;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The first session is there.
-#[allow(dead_code, reason = "called where mpi.h declares sessions")]
 pub fn begin(t: *mut Thread) {
     // SAFETY: the state of the running thread.
     if let Some(t) = unsafe { t.as_mut() } {

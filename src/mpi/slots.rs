@@ -69,8 +69,7 @@ pub fn is_there(function: usize) -> bool {
 
 /// Whether the MPI library has the function of slot `index`.
 pub fn has_real(index: usize) -> bool {
-    let code = real(index);
-    code != missing::error as CodeAddress && code != missing::nothing as CodeAddress
+    !missing::is(real(index))
 }
 
 /// Whether a slot belongs to a symbol of a Fortran binding.
@@ -178,7 +177,13 @@ impl<const N: usize> std::ops::Index<usize> for AddressTable<N> {
 /// Stands in for a function that the MPI library lacks: a program that asks whether a function exists finds ours and
 /// may call it, which must not end it.
 pub mod missing {
+    use super::CodeAddress;
     use std::ffi::c_int;
+
+    /// Whether this is such a function.
+    pub fn is(code: CodeAddress) -> bool {
+        code == error as CodeAddress || code == nothing as CodeAddress
+    }
 
     /// An MPI error.
     pub unsafe extern "C" fn error() -> c_int {

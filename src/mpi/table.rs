@@ -1,4 +1,4 @@
-//! The function table, read once when it is first needed: at MPI_Finalize, and to check names in `dumpi.conf`.
+//! The function table, read once when it is first needed: at MPI_Finalize.
 
 use std::sync::OnceLock;
 use wrappers::Table;

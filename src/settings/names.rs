@@ -26,7 +26,10 @@ pub struct NameValues<'a> {
 
 /// The patterns and their meaning, for the documentation.
 pub const PATTERNS: &[(&str, &str)] = &[
-    ("%p", "program without directory; of a Python program, its script or module without ending (also Julia, Perl, Ruby)"),
+    (
+        "%p",
+        "program without directory; of a Python program, its script or module without ending (also Julia, Perl, Ruby)",
+    ),
     (
         "%j",
         "batch job (`SLURM_JOB_ID`, `PBS_JOBID`, `LSB_JOBID`, `FLUX_JOB_ID`, `COBALT_JOBID`, `OAR_JOB_ID`, `PJM_JOBID`, `JOB_ID`), else the process id of rank 0",
