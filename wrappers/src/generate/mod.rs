@@ -3,7 +3,7 @@
 //! A wrapper is generic over the interface `A`, of whose libraries it takes and gives the handles and statuses.
 //!
 //! A wrapper keeps what the call will overwrite, runs the real function between two time stamps, and writes the arguments in
-//! the order of the signature, each in the form that [`Carrier`] says. What it calls (`Call`, `arg::…`, `lengths::…`,
+//! the order of the signature, each in the form that [`crate::Carrier`] says. What it calls (`Call`, `arg::…`, `lengths::…`,
 //! `define::…`, `init::…`) is the recorder's, written by hand. Functions that the table does not know are wrapped without
 //! arguments.
 
