@@ -1,28 +1,30 @@
 //! The MPI library of a program that was linked with `-ltrace` by a linker that leaves out what seems not to be needed: the recorder
 //! defines every function of MPI, so the real library is not even loaded.
 //!
-//! Which one it was is nowhere written. Open MPI's is never left out, as its handles are objects of the library that programs refer to.
-//! Programs of MPICH have the number of MPI_COMM_WORLD in their code; those of the standard ABI have a number that any program has.
+//! Which one it was is nowhere written. A program has MPI_COMM_WORLD in its code where that is a number. In Open MPI it is an object of the library, so that the
+//! library is left out only where a program names no handle at all; then its launcher tells.
 
 use crate::mpi::dynamic::{for_each_object, program_search_path};
 use crate::mpi::facts::{ConstantTable, TABLES};
 use crate::platform::environment;
+use blockfile::layout::Family;
 use std::env;
 use std::ffi::{CStr, CString, c_void};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// MPI_COMM_WORLD in MPICH.
-const MPICH_WORLD: u32 = 0x4400_0000;
+/// MPI_COMM_WORLD in MPICH and in the standard ABI.
+const WORLDS: [(u32, Family); 2] = [(0x4400_0000, Family::Mpich), (0x101, Family::Standard)];
 
 /// Loads the library: one that lies where the program was linked to look, or where `LD_LIBRARY_PATH` says, else one that the dynamic
 /// linker knows. Null where there is none.
 pub fn load() -> *mut c_void {
     let [mpich, open_mpi, standard] = &TABLES;
-    let families = match is_of_mpich() {
-        true => [mpich, standard, open_mpi],
-        false => [standard, mpich, open_mpi],
+    let families = match family_in_code() {
+        Some(Family::Standard) => [standard, mpich, open_mpi],
+        None if is_started_by_open_mpi() => [open_mpi, standard, mpich],
+        _ => [mpich, standard, open_mpi],
     };
     let names = || {
         families
@@ -57,10 +59,15 @@ fn folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether the program's own code passes the number of MPICH's MPI_COMM_WORLD. A Fortran program has it elsewhere, but its MPI library is needed by that of
-/// the Fortran binding, and not left out.
-fn is_of_mpich() -> bool {
-    let mut is_there = false;
+/// Whether Open MPI's launcher has started this process.
+fn is_started_by_open_mpi() -> bool {
+    environment::var("OMPI_COMM_WORLD_SIZE").is_some()
+}
+
+/// The interface whose MPI_COMM_WORLD the program's own code has. A Fortran program has it elsewhere, but its MPI library is needed by that of the
+/// Fortran binding, and not left out.
+fn family_in_code() -> Option<Family> {
+    let mut found = None;
     for_each_object(|info| {
         // SAFETY: the program has this many program headers.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
@@ -68,23 +75,24 @@ fn is_of_mpich() -> bool {
         let code = headers.iter().filter(|header| {
             header.p_type == libc::PT_LOAD && header.p_flags & readable_code == readable_code
         });
-        is_there = code
-            .map(|header| {
-                let first = (info.dlpi_addr + header.p_vaddr) as *const u8;
-                // SAFETY: a readable segment of the program, which stays mapped.
-                unsafe { std::slice::from_raw_parts(first, header.p_filesz as usize) }
-            })
-            .any(has_mpich_world);
+        let code = code.map(|header| {
+            let first = (info.dlpi_addr + header.p_vaddr) as *const u8;
+            // SAFETY: a readable segment of the program, which stays mapped.
+            unsafe { std::slice::from_raw_parts(first, header.p_filesz as usize) }
+        });
+        let code: Vec<&[u8]> = code.collect();
+        let has = |(world, _): &&(u32, Family)| code.iter().any(|part| moves(part, *world));
+        found = WORLDS.iter().find(has).map(|(_, family)| *family);
         ControlFlow::Break(())
     });
-    is_there
+    found
 }
 
-/// Whether there is an instruction that moves MPICH's MPI_COMM_WORLD into a register: on x86-64 `mov` (opcodes B8 to BF) with the number behind it.
-fn has_mpich_world(code: &[u8]) -> bool {
-    let world = MPICH_WORLD.to_le_bytes();
-    let moves = |window: &[u8]| (0xb8..=0xbf).contains(&window[0]) && window[1..] == world;
-    code.windows(1 + world.len()).any(moves)
+/// Whether there is an instruction that moves a number into a register: on x86-64 `mov` (opcodes B8 to BF) with the number behind it.
+fn moves(code: &[u8], number: u32) -> bool {
+    let number = number.to_le_bytes();
+    let is_it = |window: &[u8]| (0xb8..=0xbf).contains(&window[0]) && window[1..] == number;
+    code.windows(1 + number.len()).any(is_it)
 }
 
 #[cfg(test)]
@@ -93,8 +101,8 @@ mod tests {
 
     #[test]
     fn only_an_instruction_tells() {
-        assert!(has_mpich_world(&[0x90, 0xbf, 0, 0, 0, 0x44, 0xc3]));
-        assert!(!has_mpich_world(&[0x1c, 0, 0, 0, 0x44, 0, 0, 0]));
-        assert!(!has_mpich_world(&[0xbf, 0, 0, 0]));
+        assert!(moves(&[0x90, 0xbf, 0, 0, 0, 0x44, 0xc3], 0x4400_0000));
+        assert!(!moves(&[0x1c, 0, 0, 0, 0x44, 0, 0, 0], 0x4400_0000));
+        assert!(!moves(&[0xbf, 0, 0, 0], 0x4400_0000));
     }
 }

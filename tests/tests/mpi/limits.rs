@@ -146,7 +146,7 @@ fn limits_from_the_start() {
         };
         let (space, data) = (needs("peak "), needs("data "));
         let spaces =
-            [11, 24, 36, 46, 50, 52, 54, 60].map(|more| ("from-start-as", space + (more << 10)));
+            [14, 24, 36, 46, 50, 52, 54, 60].map(|more| ("from-start-as", space + (more << 10)));
         let data = [4, 5, 6, 8, 12].map(|more| ("from-start-data", data + (more << 10)));
         for (kind, kilobytes) in spaces.into_iter().chain(data) {
             let most = kilobytes.to_string();
