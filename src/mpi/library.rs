@@ -287,10 +287,11 @@ fn version_function(caller: CodeAddress) -> CodeAddress {
 
 /// Family of the MPI library that is loaded, by symbols and names that only it has; `None` where no MPI is loaded.
 fn loaded_family(caller: CodeAddress) -> Option<Family> {
+    // First, as it loads the library that a linker has left out.
+    let version = version_function(caller);
     if has_symbol(c"ompi_mpi_comm_world", caller) {
         return Some(Family::OpenMpi);
     }
-    let version = version_function(caller);
     if version.is_null() {
         return None;
     }
