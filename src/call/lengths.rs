@@ -2,11 +2,10 @@
 //! functions, which are not recorded. Names are those that the table uses.
 
 use crate::call::arg::length;
+use crate::call::envelope::TypeEnvelope;
 use crate::mpi::constants;
-use crate::mpi::library;
-use crate::mpi::library::CodeAddress;
 use crate::mpi::pmpi;
-use crate::mpi::types::{MPI_Comm, MPI_Count, MPI_Datatype};
+use crate::mpi::types::{MPI_Comm, MPI_Datatype};
 use std::ffi::c_int;
 
 fn is_inter(comm: MPI_Comm) -> bool {
@@ -133,64 +132,22 @@ pub fn outdegree(comm: MPI_Comm) -> usize {
     neighbours(comm).1
 }
 
-/// Integers, addresses, large counts and datatypes of a datatype's constructor. Asked through the `_c` form where there is one:
-/// the other is an error for types that were made by `_c` constructors.
-fn envelope(datatype: MPI_Datatype) -> [usize; 4] {
-    type Large = unsafe extern "C" fn(
-        MPI_Datatype,
-        *mut MPI_Count,
-        *mut MPI_Count,
-        *mut MPI_Count,
-        *mut MPI_Count,
-        *mut c_int,
-    ) -> c_int;
-    let mut combiner = 0;
-    let code = library::find(c"PMPI_Type_get_envelope_c", std::ptr::null());
-    if !code.is_null() {
-        let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
-        // SAFETY: the function of that name has this signature in every MPI library that has it.
-        unsafe {
-            std::mem::transmute::<CodeAddress, Large>(code)(
-                datatype,
-                &mut integers,
-                &mut addresses,
-                &mut counts,
-                &mut types,
-                &mut combiner,
-            );
-        }
-        return [integers, addresses, counts, types].map(length);
-    }
-    let (mut integers, mut addresses, mut types) = (0, 0, 0);
-    // SAFETY: a datatype that the program has just used.
-    unsafe {
-        pmpi::MPI_Type_get_envelope(
-            datatype,
-            &mut integers,
-            &mut addresses,
-            &mut types,
-            &mut combiner,
-        );
-    }
-    [integers, addresses, 0, types].map(|n: c_int| length(n.into()))
-}
-
 /// Integers of a datatype's constructor.
 pub fn integers(datatype: MPI_Datatype) -> usize {
-    envelope(datatype)[0]
+    TypeEnvelope::of(datatype).map_or(0, |envelope| envelope.ints as usize)
 }
 
 /// Addresses of a datatype's constructor.
 pub fn addresses(datatype: MPI_Datatype) -> usize {
-    envelope(datatype)[1]
+    TypeEnvelope::of(datatype).map_or(0, |envelope| envelope.addresses as usize)
 }
 
 /// Large counts of a datatype's constructor.
 pub fn large_counts(datatype: MPI_Datatype) -> usize {
-    envelope(datatype)[2]
+    TypeEnvelope::of(datatype).map_or(0, |envelope| envelope.counts as usize)
 }
 
 /// Datatypes of a datatype's constructor.
 pub fn datatypes(datatype: MPI_Datatype) -> usize {
-    envelope(datatype)[3]
+    TypeEnvelope::of(datatype).map_or(0, |envelope| envelope.types as usize)
 }

@@ -15,6 +15,7 @@
 
 pub(crate) mod arg;
 pub(crate) mod counted;
+pub(crate) mod envelope;
 pub(crate) mod filter;
 pub(crate) mod hooks;
 pub(crate) mod lengths;

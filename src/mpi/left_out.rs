@@ -1,7 +1,7 @@
 //! The MPI library of a program that was linked with `-ltrace` by a linker that leaves out what seems not to be needed: the recorder
 //! defines every function of MPI, so the real library is not even loaded.
 //!
-//! Which one it was is nowhere written. A program has MPI_COMM_WORLD in its code where that is a number. In Open MPI it is an object of the library, so that the
+//! The name of that library is nowhere written. A program has MPI_COMM_WORLD in its code where that is a number. In Open MPI it is an object of the library, so that the
 //! library is left out only where a program names no handle at all; then its launcher tells.
 
 use crate::mpi::dynamic::{for_each_object, program_search_path};

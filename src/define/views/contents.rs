@@ -1,11 +1,10 @@
 //! Contents of a datatype, in a form in which constructors that differ in nothing but how arguments are passed are
 //! the same.
 
+use crate::call::envelope::{TypeEnvelope, has_large_counts};
 use crate::mpi::constants;
-use crate::mpi::functions::index;
 use crate::mpi::handles::Handle;
 use crate::mpi::pmpi;
-use crate::mpi::slots;
 use crate::mpi::types::{MPI_Aint, MPI_Count, MPI_Datatype};
 use std::ffi::c_int;
 
@@ -114,66 +113,6 @@ fn is_predefined(combiner: c_int) -> bool {
         c.combiner_f90_integer,
     ];
     predefined.contains(&combiner) || c.combiner_value_index == Some(combiner)
-}
-
-/// Numbers of the values that MPI_Type_get_contents gives.
-struct TypeEnvelope {
-    combiner: c_int,
-    ints: u64,
-    addresses: u64,
-    /// Numbers that only the functions for large counts tell.
-    counts: u64,
-    types: u64,
-}
-
-impl TypeEnvelope {
-    /// The functions for large counts tell it of all types, the others only of types that were made without them.
-    fn of(datatype: MPI_Datatype) -> Option<TypeEnvelope> {
-        let mut combiner = 0;
-        let (code, [ints, addresses, counts, types]) = if has_large_counts() {
-            let mut numbers: [MPI_Count; 4] = [0; 4];
-            let [ints, addresses, counts, types] = &mut numbers;
-            // SAFETY: a valid datatype.
-            let code = unsafe {
-                pmpi::MPI_Type_get_envelope_c(
-                    datatype,
-                    ints,
-                    addresses,
-                    counts,
-                    types,
-                    &mut combiner,
-                )
-            };
-            (code, numbers)
-        } else {
-            let (mut ints, mut addresses, mut types) = (0, 0, 0);
-            // SAFETY: a valid datatype.
-            let code = unsafe {
-                pmpi::MPI_Type_get_envelope(
-                    datatype,
-                    &mut ints,
-                    &mut addresses,
-                    &mut types,
-                    &mut combiner,
-                )
-            };
-            (code, [ints, addresses, 0, types].map(MPI_Count::from))
-        };
-        let is = |n: MPI_Count| u64::try_from(n).unwrap_or(0);
-        (code == 0).then(|| TypeEnvelope {
-            combiner,
-            ints: is(ints),
-            addresses: is(addresses),
-            counts: is(counts),
-            types: is(types),
-        })
-    }
-}
-
-/// Whether the MPI library has the functions for large counts that tell how a datatype was made.
-fn has_large_counts() -> bool {
-    slots::is_there(index::MPI_Type_get_envelope_c)
-        && slots::is_there(index::MPI_Type_get_contents_c)
 }
 
 /// The arguments that a datatype was made with.
