@@ -252,7 +252,7 @@ fn two_recorders_at_once() {
     assert_eq!(finished.stdout, "False\n", "{}", finished.story());
 }
 
-/// The same file traces programs of every MPI that is here. `rma` passes handles of most kinds.
+/// One file of the recorder traces programs of every MPI that is here. `rma` passes handles of most kinds.
 #[test]
 fn one_library_for_every_mpi() {
     let here: Vec<Mpi> = Mpi::KNOWN.into_iter().filter(|mpi| mpi.is_here()).collect();

@@ -6,6 +6,7 @@ mod convert;
 mod docs;
 mod draw;
 mod edit;
+mod exported;
 mod hostile;
 mod info;
 mod io;

@@ -5,39 +5,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
+use crate::exported::{fails, mpitrace, of_each_format, stderr, succeeds, synth};
 use test_support::{golden, skip};
 
 /// Beginning of what is said where the library is missing.
 const NO_LIBRARY: &str =
     "OTF2 archives are written by the OTF2 library 3.0 or later, which is not here; install";
-
-fn mpitrace(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
-    command.args(arguments).current_dir(folder);
-    command.output().expect("mpitrace runs")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-#[track_caller]
-fn succeeds(folder: &Path, arguments: &[&str]) -> Output {
-    let output = mpitrace(folder, arguments);
-    let printed = stderr(&output);
-    assert!(output.status.success(), "{arguments:?}: {printed}");
-    output
-}
-
-#[track_caller]
-fn fails(folder: &Path, arguments: &[&str], code: i32, expected: &str) {
-    let output = mpitrace(folder, arguments);
-    let printed = stderr(&output);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
-    assert!(printed.contains(expected), "{arguments:?}: {printed}");
-}
 
 /// A folder with a trace of three ranks, `run.slog2`. `None` where the library is missing, which is said.
 fn folder() -> Option<tempfile::TempDir> {
@@ -52,11 +27,6 @@ fn folder() -> Option<tempfile::TempDir> {
     assert!(output.status.success(), "{}", stderr(&output));
     fs::remove_dir_all(at.join("probe.otf2")).expect("an archive");
     Some(folder)
-}
-
-fn synth(at: &Path, name: &str) {
-    let arguments = ["synth", "-q", "--ranks", "3", "--drawables", "3000", name];
-    succeeds(at, &arguments);
 }
 
 /// An event as `otf2-print` prints it: kind, location, time in ns, the rest.
@@ -277,22 +247,7 @@ fn every_format_becomes_an_archive() {
         return;
     };
     let at = folder.path();
-    synth(at, "run.meta");
-    for name in ["run.clog2", "run.alog", "run.clog", "run.slog", "run.trace"] {
-        succeeds(at, &["convert", "-q", "run.slog2", name]);
-    }
-    for (nth, name) in [
-        "run.slog2",
-        "run.meta",
-        "run.clog2",
-        "run.alog",
-        "run.clog",
-        "run.slog",
-        "run.trace",
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (nth, name) in of_each_format(at).into_iter().enumerate() {
         let to = format!("{nth}.otf2");
         succeeds(at, &["convert", "-q", name, &to]);
         let Some(events) = printed(at, &to) else {

@@ -1,43 +1,7 @@
 //! Traces for Perfetto and Chrome on the command line. What is in them is compared where the writers are, in `trace-formats`.
 
+use crate::exported::{fails, mpitrace, of_each_format, stderr, succeeds, synth};
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
-fn mpitrace(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
-    command.args(arguments).current_dir(folder);
-    command.output().expect("mpitrace runs")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-#[track_caller]
-fn succeeds(folder: &Path, arguments: &[&str]) -> String {
-    let output = mpitrace(folder, arguments);
-    assert!(
-        output.status.success(),
-        "{arguments:?}: {}",
-        stderr(&output)
-    );
-    stderr(&output)
-}
-
-#[track_caller]
-fn fails(folder: &Path, arguments: &[&str], code: i32, expected: &str) {
-    let output = mpitrace(folder, arguments);
-    let printed = stderr(&output);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
-    assert!(printed.contains(expected), "{arguments:?}: {printed}");
-}
-
-/// Makes a trace of three ranks.
-fn synth(at: &Path, name: &str) {
-    let arguments = ["synth", "-q", "--ranks", "3", "--drawables", "3000", name];
-    succeeds(at, &arguments);
-}
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("temporary folder");
@@ -60,7 +24,7 @@ fn slices_and_flows_are_as_many_as_info_says() {
     let info = mpitrace(at, &["info", "--json", "run.slog2"]);
     let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("JSON");
     let count = |what: &str| info[0][what].as_u64().expect(what) as usize;
-    let printed = succeeds(at, &["convert", "run.slog2", "run.json"]);
+    let printed = stderr(&succeeds(at, &["convert", "run.slog2", "run.json"]));
     assert!(printed.contains("run.json: written"), "{printed}");
     assert!(printed.contains("x colour of a category"), "{printed}");
     let json = fs::read_to_string(at.join("run.json")).expect("written");
@@ -99,22 +63,7 @@ fn slices_and_flows_are_as_many_as_info_says() {
 fn every_format_becomes_a_perfetto_trace() {
     let folder = folder();
     let at = folder.path();
-    synth(at, "run.meta");
-    for name in ["run.clog2", "run.alog", "run.clog", "run.slog", "run.trace"] {
-        succeeds(at, &["convert", "-q", "run.slog2", name]);
-    }
-    for (nth, name) in [
-        "run.slog2",
-        "run.meta",
-        "run.clog2",
-        "run.alog",
-        "run.clog",
-        "run.slog",
-        "run.trace",
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (nth, name) in of_each_format(at).into_iter().enumerate() {
         let to = format!("{nth}.pftrace");
         succeeds(at, &["convert", "-q", name, &to]);
         let bytes = fs::read(at.join(&to)).expect("written");
