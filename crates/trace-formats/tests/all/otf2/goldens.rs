@@ -103,12 +103,7 @@ fn states_messages_and_markers_are_there_once() {
         read.expect("a golden is whole");
         let mut drawables = Vec::new();
         let sorted = sorter.finish(&mut |drawable| {
-            drawables.push(OwnedDrawable {
-                topology: drawable.topology,
-                category: drawable.category,
-                info: drawable.info.to_vec(),
-                vertices: drawable.vertices.to_vec(),
-            });
+            drawables.push(OwnedDrawable::from(drawable));
             Ok(())
         });
         sorted.expect("sorted");

@@ -27,12 +27,7 @@ fn slices_per_rank_are_the_states_and_flows_the_arrows() {
         let (mut drawables, mut states, mut seconds) = (Vec::new(), Counts::new(), 0.0);
         let (mut arrows, mut events) = (0, 0);
         let sorted = sorter.finish(&mut |drawable| {
-            drawables.push(OwnedDrawable {
-                topology: drawable.topology,
-                category: drawable.category,
-                info: drawable.info.to_vec(),
-                vertices: drawable.vertices.to_vec(),
-            });
+            drawables.push(OwnedDrawable::from(drawable));
             match drawable.topology {
                 Topology::State => {
                     let line = definitions.line(drawable.vertices[0].line).expect("a line");

@@ -21,6 +21,17 @@ pub struct OwnedDrawable {
     pub vertices: Vec<Vertex>,
 }
 
+impl From<&Drawable<'_>> for OwnedDrawable {
+    fn from(drawable: &Drawable<'_>) -> OwnedDrawable {
+        OwnedDrawable {
+            topology: drawable.topology,
+            category: drawable.category,
+            info: drawable.info.to_vec(),
+            vertices: drawable.vertices.to_vec(),
+        }
+    }
+}
+
 impl OwnedDrawable {
     pub fn new(
         topology: Topology,
