@@ -6,7 +6,7 @@
 //!
 //! The folders are floors. A floor uses itself and those before it (`ci/cycles` checks that):
 //!
-//! 1. [`settings`]: what `dumpi.conf` and the environment say; which of it is in force.
+//! 1. [`in_force`]: which [`settings`] hold now.
 //! 2. [`memory`]: where the recorder's own allocations come from.
 //! 3. [`platform`]: clock, environment, launcher, host, messages to the user. Nothing of MPI.
 //! 4. [`mpi`]: the MPI library below: types, constants, numbers of functions, the real functions.
@@ -33,11 +33,11 @@ mod counters;
 mod define;
 mod exchange;
 mod finalize;
+mod in_force;
 mod interpose;
 mod lifecycle;
 mod memory;
 mod mpi;
 mod platform;
 mod posix;
-mod settings;
 mod thread;

@@ -2,9 +2,6 @@
 //! they say, complaints are lines for a terminal, and the settings in force survive their way to the other ranks.
 #![no_main]
 
-#[path = "../../src/settings/mod.rs"]
-mod settings;
-
 use libfuzzer_sys::fuzz_target;
 use settings::{OPTIONS, Settings};
 use std::io;
@@ -42,8 +39,9 @@ fuzz_target!(
             _ => Err(io::ErrorKind::NotFound.into()),
         };
         let known = |name: &str| TABLE.get(name).is_some();
-        let (settings, complaints) = Settings::load(&env, &read, &known);
-        for complaint in complaints {
+        let loaded = Settings::load(&env, &read, &known);
+        let settings = loaded.settings;
+        for complaint in loaded.complaints {
             let line = complaint.to_string();
             assert!(!line.contains(char::is_control), "{line:?}");
         }

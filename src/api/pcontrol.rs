@@ -3,9 +3,10 @@
 use crate::api::annotate::annotate;
 use crate::api::printf::Arguments;
 use crate::call::{Call, modes};
+use crate::in_force;
 use crate::mpi::functions::{NUMBERS, index};
 use crate::mpi::slots::{self, CodeAddress};
-use crate::settings::{Pcontrol, in_force};
+use settings::Pcontrol;
 use std::ffi::c_int;
 
 /// Whether the settings have MPI_Pcontrol obeyed.

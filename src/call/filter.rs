@@ -12,8 +12,8 @@ use crate::mpi::handles::{self, HandleBits};
 use crate::mpi::pmpi;
 use crate::mpi::types::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::platform::clock;
-use crate::settings::Settings;
 use blockfile::encode::MpiStatus;
+use settings::Settings;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},

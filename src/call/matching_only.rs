@@ -12,10 +12,10 @@
 use crate::call::filter;
 use crate::mpi::functions::{CLASSES, MOVES_MESSAGES, NAMES};
 use crate::platform::clock;
-use crate::settings::{Setting, Settings};
 use crate::thread::records;
 use crate::thread::state::Thread;
 use blockfile::define::GAP;
+use settings::{Setting, Settings};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use wrappers::Class;
 

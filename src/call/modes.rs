@@ -6,10 +6,11 @@ use crate::call::hooks;
 use crate::call::matching_only;
 use crate::call::mode::{FILTERED, MATCHING_ONLY, MODE, OFF, ON, SAMPLED, SUCCESS};
 use crate::call::path;
+use crate::in_force;
 use crate::mpi::functions::{CLASSES, MOVES_MESSAGES, NAMES};
 use crate::mpi::types::MPI_Comm;
-use crate::settings::{Polling, Setting, Settings, in_force};
 use crate::thread::program_functions;
+use settings::{Polling, Setting, Settings};
 use std::sync::atomic::{
     AtomicBool,
     Ordering::{Relaxed, SeqCst},

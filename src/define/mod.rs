@@ -15,7 +15,6 @@ use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::program;
-use crate::settings::Settings;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{
@@ -23,6 +22,7 @@ use blockfile::define::{
     PredefinedHandle, ProcessDefinition,
 };
 use parking_lot::Mutex;
+use settings::Settings;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -11,15 +11,15 @@ use super::line::Exchange;
 use super::meeting;
 use super::spread::{ranks, spread};
 use super::under_way;
+use crate::in_force;
 use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::platform::job;
-use crate::settings::ClockSync;
-use crate::settings::in_force;
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{Definition, Sync};
+use settings::ClockSync;
 
 const CLOCK_TAG: i32 = 801;
 /// A round trip that is as good as any, ns; with worse ones probing goes on,

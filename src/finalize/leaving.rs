@@ -11,7 +11,7 @@ use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::platform::say::say;
-use crate::settings::Settings;
+use settings::Settings;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;

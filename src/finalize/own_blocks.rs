@@ -2,12 +2,12 @@
 
 use super::trouble::Trouble;
 use crate::blocks::{StoreContents, own};
+use crate::in_force;
 use crate::lifecycle::apply::rank_bits;
 use crate::mpi::family;
 use crate::mpi::functions::FINGERPRINT;
 use crate::mpi::world::World;
 use crate::platform::clock;
-use crate::settings::in_force;
 use blockfile::file::BlockFile;
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
 use std::sync::atomic::{AtomicU32, AtomicU64};

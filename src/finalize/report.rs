@@ -9,8 +9,8 @@ use crate::platform::environment;
 use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::platform::{host, program};
-use crate::settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
 use merge::dumpi;
+use settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
 use std::path::Path;
 use std::time::Instant;
 use unify::forward::ForwardedMessages;
@@ -327,9 +327,9 @@ impl FinalReport<'_> {
 /// calls by function, with the polls that were skipped between them.
 pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: &Table) {
     let Some(path) = &settings.counts else { return };
-    let path = crate::settings::expand(
+    let path = settings::expand(
         path,
-        &crate::settings::NameValues {
+        &settings::NameValues {
             program: &program::name(),
             job: &world.job.to_string(),
             task: &environment::array_task(),

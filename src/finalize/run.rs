@@ -7,11 +7,12 @@ use super::trouble::{Trouble, on_rank};
 use crate::blocks::own;
 use crate::exchange::meeting::{self, AbsentRanks};
 use crate::exchange::{giving_up, reasons, under_way};
+use crate::in_force;
 use crate::memory::{self, MergeStopped};
 use crate::mpi::world::{self, World};
 use crate::platform::host;
 use crate::platform::say::say;
-use crate::settings::{Settings, in_force};
+use settings::Settings;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
 /// takes part like the others.

@@ -6,6 +6,7 @@
 
 use crate::api;
 use crate::finalize::ends;
+use crate::in_force;
 use crate::interpose::wrappers::WRAPPERS;
 use crate::interpose::{fortran, longjmp, weak};
 use crate::lifecycle::open;
@@ -16,7 +17,7 @@ use crate::mpi::slots::{self, CodeAddress, ENTRY, find_real, is_fortran, missing
 use crate::platform::jump::find_and_jump;
 use crate::platform::{environment, say};
 use crate::posix;
-use crate::settings::{Conversions, in_force};
+use settings::Conversions;
 
 /// Runs when the library is loaded: a private MPI library must be made global before anybody looks for one.
 extern "C" fn at_load() {

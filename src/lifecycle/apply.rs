@@ -6,14 +6,15 @@ use crate::call::modes;
 use crate::call::path;
 use crate::counters;
 use crate::define::views;
+use crate::in_force;
 use crate::lifecycle::asked;
 use crate::platform::clock::READS_CPU_TIME;
 use crate::platform::say;
 use crate::posix;
-use crate::settings::{Settings, in_force};
 use crate::thread::all;
 use crate::thread::callids::callid;
 use crate::thread::program_functions;
+use settings::Settings;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Takes new settings: this process's own at its first call, and again when the program changes them.

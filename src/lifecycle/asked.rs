@@ -1,8 +1,8 @@
 //! Settings that the program asks for by calls (libdumpi's API). They hold over those of files and variables, also when they are
 //! asked for before there are any.
 
-use crate::settings::{Setting, Settings};
 use parking_lot::Mutex;
+use settings::{Setting, Settings};
 use std::collections::BTreeMap;
 
 /// Settings that the program has made.

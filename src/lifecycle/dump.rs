@@ -5,9 +5,9 @@
 use crate::blocks::own;
 use crate::mpi::functions::{NAMES, NUMBERS};
 use crate::platform::clock;
-use crate::settings::DumpSignal;
 use crate::thread::all;
 use crate::thread::callids::callid;
+use settings::DumpSignal;
 use std::ffi::c_int;
 use std::fmt::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;

@@ -11,11 +11,11 @@ use crate::mpi::functions::{FINGERPRINT, NAMES};
 use crate::platform::folder::Folders;
 use crate::platform::{clock, environment, host, launcher, program};
 use crate::posix;
-use crate::settings::{self, AtLimit, Settings};
 use crate::thread::begin;
 use crate::thread::state::Thread;
 use crate::thread::within::within;
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
+use settings::{self, AtLimit, Settings};
 use std::ffi::CStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -60,10 +60,12 @@ fn open() -> Option<BlockStore> {
     path::choose();
     clock::read_first();
     environment::set_home();
-    let (settings, complaints, tmpdir_is_ordered) = Settings::of_process(&is_known);
-    for complaint in &complaints {
+    let loaded = Settings::of_process(&is_known);
+    for complaint in &loaded.complaints {
         crate::platform::say::on_first_rank(&complaint.to_string());
     }
+    let tmpdir_is_ordered = loaded.is_ordered("tmpdir");
+    let settings = loaded.settings;
     apply(settings.clone());
     let fill = |header: &mut FileHeader| {
         header.magic = FILE_MAGIC;

@@ -5,6 +5,7 @@
 use crate::blocks::own;
 use crate::define;
 use crate::exchange::clocks;
+use crate::in_force;
 use crate::lifecycle::apply::rank_is_known;
 use crate::mpi::constants::{self, predefined};
 use crate::mpi::pmpi;
@@ -16,9 +17,8 @@ use crate::platform::job;
 use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::platform::{host, program};
-use crate::settings::in_force;
-use crate::settings::{ClockSync, NameValues, Settings, expand};
 use crate::thread::state::Thread;
+use settings::{ClockSync, NameValues, Settings, expand};
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
 

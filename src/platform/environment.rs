@@ -28,7 +28,7 @@ pub fn var(name: &str) -> Option<String> {
 
 /// The task of an array of batch jobs that this process belongs to, empty without one.
 pub fn array_task() -> String {
-    crate::settings::array_task(&var).unwrap_or_default()
+    settings::array_task(&var).unwrap_or_default()
 }
 
 /// Working directory of the program at its first MPI call: relative names count from there, wherever the program goes later.

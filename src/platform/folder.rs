@@ -4,7 +4,7 @@
 
 use crate::platform::environment::{self, home};
 use crate::platform::{host, launcher, program};
-use crate::settings::{self, NameValues, Settings, expand};
+use settings::{self, NameValues, Settings, expand};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::system;
 use crate::platform::environment;
 use crate::platform::launcher;
 use crate::platform::{host, program};
-use crate::settings::{NameValues, expand};
+use settings::{NameValues, expand};
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};

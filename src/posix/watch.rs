@@ -11,12 +11,12 @@ use super::paths::Path;
 use super::{descriptors, paths};
 use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
 use crate::platform::errno::{errno, set_errno};
-use crate::settings::{Posix, Settings};
 use crate::thread::begin;
 use crate::thread::current;
 use crate::thread::within::inside;
 use blockfile::operation::OUTSIDE;
 use blockfile::record::FUNCTION;
+use settings::{Posix, Settings};
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
 

@@ -2,7 +2,7 @@
 //! entered.
 
 use crate::platform::clock;
-use crate::settings::Settings;
+use settings::Settings;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// Whether steps are recorded now.

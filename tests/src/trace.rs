@@ -121,6 +121,8 @@ impl<'a> TraceSetup<'a> {
             .env("TRACE_TMPDIR", &trace)
             .env("TRACE_COUNTS", folder.path().join("counts"))
             .env("TRACE_OUTPUTS", "all")
+            // Without what the user has set for all runs.
+            .env("XDG_CONFIG_HOME", folder.path())
             .envs(self.variables.iter().copied());
         for (name, _) in self.variables.iter().filter(|(_, value)| value.is_empty()) {
             command.env_remove(name);

@@ -4,7 +4,7 @@ use clap::Command;
 
 /// Headings and the subcommands below each. Every subcommand is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Record", &["run", "status", "recover"]),
+    ("Record", &["run", "settings", "status", "recover"]),
     (
         "Look",
         &[

@@ -28,6 +28,7 @@ mod recover;
 mod repair;
 mod report;
 mod run;
+mod settings;
 mod stats;
 mod status;
 mod synth;
@@ -60,6 +61,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Settings(settings::Arguments),
     Status(status::Arguments),
     Recover(recover::Arguments),
     Report(report::Arguments),
@@ -103,6 +105,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Settings(arguments) => settings::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

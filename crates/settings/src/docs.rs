@@ -10,7 +10,7 @@ use super::{
 const HEAD: &str = "\
 # Settings
 
-<!-- Made from the table in src/settings/options.rs: UPDATE_DOCS=1 cargo test -p trace settings -->
+<!-- Made from the table in crates/settings/src/options.rs: UPDATE_DOCS=1 cargo test -p settings -->
 
 No setting is needed. Settings come from a file with the syntax and the keys of SST-DUMPI's `dumpi.conf`, so existing files go on
 working, or from the environment. Rank 0's settings hold for all ranks.
@@ -22,10 +22,16 @@ The strongest comes first:
 1. the environment variable `TRACE_<KEY>` of an option, in capitals and with `_` for `-` (`TRACE_RANK_BITS` for `rank-bits`), then
    the variables of MPE that mean the same,
 2. `TRACE_SETTINGS`: lines of a configuration file, separated by `;` or line ends,
-3. the configuration file: the one that `TRACE_CONF` names, else the one that `DUMPI_CONF` names, else `dumpi.conf` in the working
-   directory. If a named file cannot be read, one line says so and the next is taken. Files are never merged,
-4. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`), if they name a folder that can be written to,
-5. the defaults.
+3. the configuration file of the run: the one that `TRACE_CONF` names, else the one that `DUMPI_CONF` names, else `dumpi.conf` in the
+   working directory. If a named file cannot be read, one line says so and the next is taken,
+4. the user's own file: `libtrace.conf` in `$XDG_CONFIG_HOME`, else in `~/.config`,
+5. the file of the machine: `/etc/libtrace.conf`,
+6. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`), if they name a folder that can be written to,
+7. the defaults.
+
+What a stronger source leaves open, a weaker one may set. A file that nobody has named (`dumpi.conf`, `libtrace.conf`) counts only if it
+belongs to the user or to root and others cannot write to it. `mpitrace settings` prints what would be in force for a program that is
+started here and now, and which source each setting comes from.
 
 An empty variable counts as not set.
 
@@ -186,15 +192,9 @@ fn table(head: [&str; 2], rows: &[(&str, &str)]) -> String {
     text
 }
 
-/// The root directory of the package this file belongs to. `file!()` is relative to it, or absolute when another
-/// package includes the module.
-pub fn root() -> PathBuf {
-    let file = Path::new(file!());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    root.ancestors()
-        .nth(3)
-        .expect("src/settings/docs.rs")
-        .to_owned()
+/// The root folder of the project.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 #[test]

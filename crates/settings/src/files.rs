@@ -1,4 +1,4 @@
-//! Configuration files as the settings are read from them, and folders as they name them.
+//! Configuration files: where they are, how they are read, and folders as they name them.
 
 use std::{
     ffi::{CString, OsStr},
@@ -9,18 +9,53 @@ use std::{
         ffi::OsStrExt,
         fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
     },
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Largest configuration file that is read, in bytes; what is larger is something else.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Configuration file of the whole machine.
+pub const SITE_FILE: &str = "/etc/libtrace.conf";
+
+/// A configuration file that settings were looked for in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigurationFile {
+    /// The file, as it was opened.
+    pub path: PathBuf,
+    /// Whether it was read.
+    pub state: FileState,
+}
+
+/// Whether a configuration file was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileState {
+    /// It was read.
+    Read,
+    /// There is no such file, and nobody has named it.
+    NotThere,
+    /// It was not read, for this reason.
+    Unreadable(String),
+}
+
+/// Configuration file of the user: `libtrace.conf` in `$XDG_CONFIG_HOME`, or in `.config` at home where that names no folder by its
+/// full path. Nothing where there is no home either.
+pub fn of_user(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let full = |name: &str| {
+        env(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let folder = full("XDG_CONFIG_HOME").or_else(|| Some(full("HOME")?.join(".config")))?;
+    Some(folder.join("libtrace.conf"))
+}
 
 /// Why a configuration file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigurationOrigin {
     /// The user has named the file.
     ByName,
-    /// The file is in the working directory, where somebody else may have put it.
+    /// The file has a usual name, in a folder where somebody else may have put it.
     ByNobody,
 }
 
@@ -37,8 +72,11 @@ pub fn is_usable_folder(path: &OsStr) -> bool {
 /// is opened without waiting, and only a regular file is read (or the null device, which stands for an empty one).
 pub fn read_file(path: &Path, origin: ConfigurationOrigin) -> io::Result<Vec<u8>> {
     if origin == ConfigurationOrigin::ByNobody {
-        // A link counts as what its owner says; what it leads to is looked at below.
-        is_own(&path.symlink_metadata()?, false).map_err(untrusted)?;
+        // Nobody has asked for the file: in a folder that is shut, it is not there. A link counts as what its owner says; what it
+        // leads to is looked at below.
+        let there = path.symlink_metadata();
+        let there = there.map_err(|error| io::Error::new(io::ErrorKind::NotFound, error))?;
+        is_own(&there, false).map_err(untrusted)?;
     }
     let mut bytes = Vec::new();
     let file = OpenOptions::new()

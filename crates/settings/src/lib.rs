@@ -7,28 +7,25 @@
 //!
 //! A bad line must never hurt the traced program: it gives a [`Complaint`], the value that is in force without
 //! it is used, and the program runs on. Nothing here panics, aborts, writes to stderr or talks to MPI. The module
-//! needs nothing but `std` and the names of classes, so that the fuzzer can include it as well as the recorder.
+//! is used by the recorder and by the command.
 //!
-//! ```ignore
-//! let (settings, complaints) = Settings::of_process(&|name| table::has(name));
-//! for complaint in &complaints {
+//! ```
+//! use settings::Settings;
+//! let loaded = Settings::of_process(&|name| name == "MPI_Send");
+//! for complaint in &loaded.complaints {
 //!     eprintln!("{complaint}");
 //! }
-//! let text = settings.to_text(); // rank 0 sends this in MPI_Finalize …
+//! let text = loaded.settings.to_text(); // rank 0 sends this in MPI_Finalize …
 //! let (settings, _) = Settings::from_text(&text); // … and the other ranks write files by it
+//! assert_eq!(settings, loaded.settings);
 //! ```
-
-#![allow(
-    dead_code,
-    reason = "recorder and command each use a part of the table's interface"
-)]
+#![deny(missing_docs)]
 
 mod complaint;
 #[cfg(test)]
 mod docs;
 mod files;
 mod filters;
-pub(crate) mod in_force;
 mod names;
 mod options;
 mod read;
@@ -38,86 +35,93 @@ mod suggest;
 mod tests;
 mod values;
 
-#[allow(unused_imports, reason = "as above")]
 pub use self::{
     complaint::{Complaint, ComplaintKind, SettingPlace},
-    files::ConfigurationOrigin,
+    files::{ConfigurationFile, ConfigurationOrigin, FileState, SITE_FILE},
     filters::{Pcontrol, Polling},
     names::{NameValues, array_task, expand, is_of_job, job_id, shortened},
-    options::{OPTIONS, Settings, SettingsOption},
+    options::{OPTIONS, OTHER_VARIABLES, Settings, SettingsOption},
     sets::{AnnotationTracing, DebugSet, MAX_DUMPI_RANKS, OutputSet},
+    suggest::nearest_key,
     values::{
         AtLimit, CallIds, ClockSync, Conversions, DumpSignal, MergeWay, Posix, Setting, Timestamp,
     },
 };
 
 use files::{is_usable_folder, read_file};
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 use wrappers::Class;
+
+/// Settings as all their sources give them, and where each comes from.
+#[derive(Clone, Debug)]
+pub struct LoadedSettings {
+    /// The settings in force.
+    pub settings: Settings,
+    /// Faults in the sources.
+    pub complaints: Vec<Complaint>,
+    /// Where each option and each function that a source sets was set first, by its key. Options that are not in here have
+    /// their default.
+    pub origins: BTreeMap<String, SettingPlace>,
+    /// The configuration files that were looked for, the strongest first.
+    pub files: Vec<ConfigurationFile>,
+}
+
+impl LoadedSettings {
+    /// Whether an option was set for the recorder, and not only by a variable that systems set for everybody.
+    pub fn is_ordered(&self, key: &str) -> bool {
+        self.origins.get(key).is_some_and(|place| match place {
+            SettingPlace::Variable(name) => !options::is_customary(name),
+            _ => true,
+        })
+    }
+}
 
 impl Settings {
     /// First line of the text from [`Settings::to_text`].
     pub const FIRST_LINE: &str = "# settings in force";
 
-    /// The settings of this process, from its environment and its file (see [`Settings::load`]), with a complaint
-    /// also for each `TRACE_…` variable that looks like one of ours misspelt; and whether `tmpdir` was chosen for the recorder,
-    /// not only by what is customary.
+    /// The settings of this process, from its environment and its files (see [`Settings::load`]), with a complaint
+    /// also for each `TRACE_…` variable that looks like one of ours misspelt.
     ///
     /// `known` says whether a name is that of an MPI function.
-    pub fn of_process(known: &dyn Fn(&str) -> bool) -> (Settings, Vec<Complaint>, bool) {
+    pub fn of_process(known: &dyn Fn(&str) -> bool) -> LoadedSettings {
         let env = |name: &str| {
             let value = std::env::var_os(name)?;
             // A value that systems set for everybody is no order: a folder that does not exist is not meant.
             let is_folder = !options::is_customary(name) || is_usable_folder(&value);
             is_folder.then(|| value.to_string_lossy().into_owned())
         };
-        let reader = Settings::ordered(&env, &read_file, known);
-        let tmpdir_is_ordered = reader.is_set("tmpdir");
-        let (settings, mut complaints) = Settings::with_customs(reader, &env);
+        let mut loaded = Settings::load(&env, &read_file, known);
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        complaints.extend(suggest::misspelt_variables(names));
-        (settings, complaints, tmpdir_is_ordered)
+        loaded.complaints.extend(suggest::misspelt_variables(names));
+        loaded
     }
 
-    /// The settings that environment, configuration file and defaults give, in this order of precedence:
+    /// The settings that environment, configuration files and defaults give. For each option, the strongest source that sets it
+    /// counts; the strongest comes first:
     ///
     /// 1. `TRACE_<KEY>` of each option, then the variables of MPE that mean the same,
     /// 2. `TRACE_SETTINGS`, configuration lines separated by `;` or line ends,
-    /// 3. the configuration file: `$TRACE_CONF`, else `$DUMPI_CONF`, else `dumpi.conf` in the working directory;
-    ///    one that cannot be read is complained of and the next is taken. They are never merged,
-    /// 4. variables that are merely customary (`TMPDIR`, `TMP`, `TEMP`), of which [`Settings::of_process`] passes over those
+    /// 3. the file of the run: `$TRACE_CONF`, else `$DUMPI_CONF`, else `dumpi.conf` in the working directory;
+    ///    one that cannot be read is complained of and the next is taken,
+    /// 4. the file of the user: `$XDG_CONFIG_HOME/libtrace.conf`, else `~/.config/libtrace.conf`,
+    /// 5. the file of the site: [`SITE_FILE`],
+    /// 6. variables that are merely customary (`TMPDIR`, `TMP`, `TEMP`), of which [`Settings::of_process`] passes over those
     ///    that name no folder to write to,
-    /// 5. the defaults.
+    /// 7. the defaults.
     ///
     /// `env` gives a variable's value, `read` a file's bytes, `known` says whether a name is that of an MPI function.
     pub fn load(
         env: &dyn Fn(&str) -> Option<String>,
         read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
         known: &dyn Fn(&str) -> bool,
-    ) -> (Settings, Vec<Complaint>) {
-        Settings::with_customs(Settings::ordered(env, read, known), env)
-    }
-
-    /// Reads the sources that are meant for the recorder.
-    fn ordered<'a>(
-        env: &dyn Fn(&str) -> Option<String>,
-        read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
-        known: &'a dyn Fn(&str) -> bool,
-    ) -> read::SettingsReader<'a> {
+    ) -> LoadedSettings {
         let mut reader = read::SettingsReader::new(known);
         reader.variables(env, options::VariableStrength::OverFile);
         if let Some(lines) = env("TRACE_SETTINGS") {
             reader.lines(&SettingPlace::Variable("TRACE_SETTINGS".into()), &lines);
         }
         reader.configuration(env, read);
-        reader
-    }
-
-    /// Ends with what systems set for everybody.
-    fn with_customs(
-        mut reader: read::SettingsReader<'_>,
-        env: &dyn Fn(&str) -> Option<String>,
-    ) -> (Settings, Vec<Complaint>) {
         reader.variables(env, options::VariableStrength::UnderFile);
         reader.finish()
     }
@@ -127,7 +131,8 @@ impl Settings {
     pub fn from_text(text: &str) -> (Settings, Vec<Complaint>) {
         let mut reader = read::SettingsReader::new(&|_| true);
         reader.lines(&SettingPlace::Text, text);
-        reader.finish()
+        let loaded = reader.finish();
+        (loaded.settings, loaded.complaints)
     }
 
     /// The settings as a `dumpi.conf` that gives exactly these, one line per value; what differs from the default has

@@ -25,6 +25,7 @@ pub struct NameValues<'a> {
 }
 
 /// The patterns and their meaning, for the documentation.
+#[cfg(test)]
 pub const PATTERNS: &[(&str, &str)] = &[
     (
         "%p",

@@ -7,8 +7,9 @@ use std::{
 };
 
 use super::{
+    LoadedSettings,
     complaint::{Complaint, ComplaintKind, SettingPlace},
-    files::ConfigurationOrigin,
+    files::{self, ConfigurationFile, ConfigurationOrigin, FileState, SITE_FILE},
     options::{OPTIONS, Settings, SettingsOption, VariableMeaning, VariableStrength},
     suggest,
     values::{OptionKind, Setting},
@@ -64,6 +65,7 @@ pub struct SettingsReader<'a> {
     set: BTreeMap<String, (SettingPlace, String)>,
     complaints: Vec<(Complaint, Option<Target>)>,
     left_out: usize,
+    files: Vec<ConfigurationFile>,
 }
 
 impl<'a> SettingsReader<'a> {
@@ -75,12 +77,8 @@ impl<'a> SettingsReader<'a> {
             set: BTreeMap::new(),
             complaints: Vec::new(),
             left_out: 0,
+            files: Vec::new(),
         }
-    }
-
-    /// Whether a source has set the option of this key.
-    pub fn is_set(&self, key: &str) -> bool {
-        self.set.contains_key(key)
     }
 
     /// Takes the environment variables of one strength.
@@ -140,8 +138,26 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Takes the configuration file: the first that can be read of those the environment names and `dumpi.conf`.
+    /// Takes the configuration files, the strongest first: that of the run, the user's own and the site's.
     pub fn configuration(
+        &mut self,
+        env: &dyn Fn(&str) -> Option<String>,
+        read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
+    ) {
+        self.file_of_run(env, read);
+        let others = files::of_user(env).into_iter().chain([SITE_FILE.into()]);
+        for path in others {
+            let state = self.take_file(&path, ConfigurationOrigin::ByNobody, read);
+            if let FileState::Unreadable(error) = &state {
+                let used = "what other sources say".to_owned();
+                self.complain_of_file(&path, error, used);
+            }
+            self.files.push(ConfigurationFile { path, state });
+        }
+    }
+
+    /// Takes the first file that can be read of those the environment names and `dumpi.conf`.
+    fn file_of_run(
         &mut self,
         env: &dyn Fn(&str) -> Option<String>,
         read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
@@ -149,39 +165,64 @@ impl<'a> SettingsReader<'a> {
         let named = ["TRACE_CONF", "DUMPI_CONF"]
             .iter()
             .filter_map(|name| env(name));
-        let mut files: Vec<String> = named.filter(|name| !name.is_empty()).collect();
-        let usual = files.len();
-        files.push("dumpi.conf".into());
+        let mut candidates: Vec<(PathBuf, ConfigurationOrigin)> = named
+            .filter(|name| !name.is_empty())
+            .map(|name| (name.into(), ConfigurationOrigin::ByName))
+            .collect();
+        candidates.push(("dumpi.conf".into(), ConfigurationOrigin::ByNobody));
         let mut unreadable = Vec::new();
         let mut used = "no configuration file".to_owned();
-        for (index, file) in files.iter().enumerate() {
-            let asked = match index == usual {
-                true => ConfigurationOrigin::ByNobody,
-                false => ConfigurationOrigin::ByName,
-            };
-            match read(Path::new(file), asked) {
-                Ok(bytes) => {
-                    self.file(file.into(), &bytes);
-                    used = file.clone();
-                    break;
-                }
-                // Nobody has asked for the file of the working directory.
-                Err(error) if index == usual && error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => {
-                    unreadable.push((SettingPlace::File(file.into(), 0), error.to_string()))
-                }
+        for (path, origin) in candidates {
+            let state = self.take_file(&path, origin, read);
+            if let FileState::Unreadable(error) = &state {
+                unreadable.push((path.clone(), error.clone()));
+            }
+            let is_read = state == FileState::Read;
+            if is_read {
+                used = path.to_string_lossy().into_owned();
+            }
+            self.files.push(ConfigurationFile { path, state });
+            if is_read {
+                break;
             }
         }
-        for (place, error) in unreadable {
-            self.complain(
-                Complaint {
-                    place,
-                    matter: ComplaintKind::Unreadable { error },
-                    used: used.clone(),
-                },
-                None,
-            );
+        for (path, error) in unreadable {
+            self.complain_of_file(&path, &error, used.clone());
         }
+    }
+
+    /// Takes the content of a file, if it can be read.
+    fn take_file(
+        &mut self,
+        path: &Path,
+        origin: ConfigurationOrigin,
+        read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
+    ) -> FileState {
+        match read(path, origin) {
+            Ok(bytes) => {
+                self.file(path.into(), &bytes);
+                FileState::Read
+            }
+            Err(error)
+                if origin == ConfigurationOrigin::ByNobody
+                    && error.kind() == io::ErrorKind::NotFound =>
+            {
+                FileState::NotThere
+            }
+            Err(error) => FileState::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Says that a file cannot be read, and what is `used` in its place.
+    fn complain_of_file(&mut self, path: &Path, error: &str, used: String) {
+        let complaint = Complaint {
+            place: SettingPlace::File(path.into(), 0),
+            matter: ComplaintKind::Unreadable {
+                error: error.into(),
+            },
+            used,
+        };
+        self.complain(complaint, None);
     }
 
     /// Takes the content of a file.
@@ -344,8 +385,8 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// The settings, and the complaints with the values that are in force in the end.
-    pub fn finish(self) -> (Settings, Vec<Complaint>) {
+    /// What has been read; complaints get the values that are in force in the end.
+    pub fn finish(self) -> LoadedSettings {
         let settings = self.settings;
         let mut last = None;
         let mut complaints = Vec::new();
@@ -363,6 +404,12 @@ impl<'a> SettingsReader<'a> {
                 used: String::new(),
             });
         }
-        (settings, complaints)
+        let set = self.set.into_iter();
+        LoadedSettings {
+            settings,
+            complaints,
+            origins: set.map(|(name, (place, _))| (name, place)).collect(),
+            files: self.files,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
-use super::{docs::root, values::OptionKind, *};
+use super::{values::OptionKind, *};
 
 mod round_trip;
 mod sources;
@@ -44,11 +44,9 @@ fn load(variables: &[(&str, &str)], files: &[(&str, &[u8])]) -> (Settings, Vec<S
             .map(|bytes| bytes.to_vec())
             .ok_or(io::ErrorKind::NotFound.into())
     };
-    let (settings, complaints) = Settings::load(&env, &read, &known);
-    (
-        settings,
-        complaints.iter().map(Complaint::to_string).collect(),
-    )
+    let loaded = Settings::load(&env, &read, &known);
+    let complaints = loaded.complaints.iter().map(Complaint::to_string);
+    (loaded.settings, complaints.collect())
 }
 
 /// Loads a `dumpi.conf` of this content.

@@ -8,11 +8,11 @@ use crate::call::Call;
 use crate::mpi::constants;
 use crate::mpi::pmpi;
 use crate::mpi::types::{MPI_Count, MPI_Datatype, MPI_File, MPI_Offset};
-use crate::settings::{Posix, Settings};
 use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{Definition, FileView};
 use parking_lot::Mutex;
+use settings::{Posix, Settings};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

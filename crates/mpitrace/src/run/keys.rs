@@ -1,53 +1,51 @@
-//! Keys of the recorder's settings, to tell a wrong one before the program starts.
+//! Settings on the command line, looked at before the program starts.
 
-/// The recorder's table of options: a row has its keys in quotes in front of `=>`, other variables stand as `"TRACE_NAME"`.
-const OPTIONS: &str = include_str!("../../../../src/settings/options.rs");
+use settings::{ComplaintKind, OPTIONS, OTHER_VARIABLES, Settings};
+use std::io;
 
-/// All keys, in capitals and with `_` as in names of variables, without `TRACE_`.
-fn all() -> Vec<String> {
-    let quoted = |text: &'static str| text.split('"').skip(1).step_by(2);
-    let rows = OPTIONS
-        .lines()
-        .filter(|line| line.trim_start().starts_with('"'));
-    let keys = rows
-        .filter_map(|line| line.split_once(" => "))
-        .map(|row| row.0);
-    let variables = OPTIONS.lines().flat_map(quoted);
-    let variables = variables.filter_map(|name| name.strip_prefix("TRACE_"));
-    let is_name = |name: &String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let mut all: Vec<String> = keys
-        .flat_map(quoted)
-        .chain(variables)
-        .map(variable)
-        .collect();
-    all.retain(|name| is_name(name) && !name.is_empty());
-    all
-}
-
-/// A key as it stands in the name of a variable.
+/// Name of the variable that sets an option, without `TRACE_`: `CLOCK_SYNC` for `clock-sync`.
 pub fn variable(key: &str) -> String {
     key.to_ascii_uppercase().replace(['-', '.'], "_")
 }
 
-/// Whether the recorder knows a key; else what is wrong, with the key that may be meant.
-pub fn check(key: &str) -> Result<(), String> {
-    let name = variable(key);
-    let all = all();
-    if all.contains(&name) {
+/// Whether a key names an MPI function rather than an option.
+pub fn is_function(key: &str) -> bool {
+    let is_default = OPTIONS.iter().any(|option| option.answers_to(key));
+    (key.starts_with("MPI_") || key.starts_with("MPIO_")) && !is_default
+}
+
+/// Whether the recorder takes this value of this key; else what is wrong, with the values that are allowed or the key that may be
+/// meant.
+pub fn check(key: &str, value: &str) -> Result<(), String> {
+    let table = wrappers::table().map_err(|error| error.to_string())?;
+    let name = format!("TRACE_{}", variable(key));
+    // Each of these says where more settings are, or is read without them.
+    if OTHER_VARIABLES.iter().any(|(other, _)| *other == name) {
         return Ok(());
     }
-    let near = all
-        .iter()
-        .map(|known| (strsim::damerau_levenshtein(known, &name), known));
-    let near = near.filter(|&(errors, _)| errors <= 2).min();
-    let meant = near.map_or(
-        "docs/user/settings.md lists them".to_owned(),
-        |(_, known)| {
-            let known = known.to_ascii_lowercase().replace('_', "-");
-            format!("did you mean {known}?")
-        },
-    );
-    Err(format!("no setting has the key {key}; {meant}"))
+    let is_variable = !is_function(key)
+        && OPTIONS.iter().any(|option| {
+            option.variable() == name || option.variables.iter().any(|v| v.name == name)
+        });
+    let env = |asked: &str| match is_variable {
+        true => (asked == name).then(|| value.to_owned()),
+        false => (asked == "TRACE_SETTINGS").then(|| format!("{key} {value}")),
+    };
+    let no_file = |_: &_, _| Err(io::ErrorKind::NotFound.into());
+    let loaded = Settings::load(&env, &no_file, &|name| table.get(name).is_some());
+    match loaded.complaints.into_iter().next().map(|c| c.matter) {
+        None => Ok(()),
+        Some(ComplaintKind::UnknownKey { suggestion, .. }) => Err(format!(
+            "no setting has the key {key}; {}",
+            suggestion.map_or("docs/user/settings.md lists them".to_owned(), |meant| {
+                format!("did you mean {meant}?")
+            })
+        )),
+        Some(ComplaintKind::Value { allowed, .. } | ComplaintKind::NoValue { allowed, .. }) => {
+            Err(format!("allowed are {allowed}"))
+        }
+        Some(_) => Err("one value is expected".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -55,30 +53,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_those_of_the_recorder() {
-        for key in [
-            "clock-sync",
-            "CLOCK_SYNC",
-            "MPI_Default",
-            "tmpdir",
-            "quiet",
-            "dir",
-            "conf",
-            "class",
+    fn keys_and_values_of_the_recorder_are_taken() {
+        for (key, value) in [
+            ("clock-sync", "yes"),
+            ("CLOCK_SYNC", "no"),
+            ("MPI_Default", "disable"),
+            ("MPI_Send", "success"),
+            ("tmpdir", "/tmp"),
+            ("outputs", "slog2,dumpi"),
+            ("quiet", ""),
+            ("dir", "x"),
+            ("conf", "no such file"),
+            ("class", "p2p disable"),
         ] {
-            assert_eq!(check(key), Ok(()));
+            assert_eq!(check(key, value), Ok(()), "{key}={value}");
         }
-        let known = all().len();
-        assert!((50..100).contains(&known), "{known}: {:?}", all());
     }
 
     #[test]
-    fn what_is_near_is_named() {
-        assert!(
-            check("clok-sync")
-                .unwrap_err()
-                .ends_with("did you mean clock-sync?")
+    fn what_is_wrong_is_said_with_what_is_allowed_or_near() {
+        let wrong = |key, value| check(key, value).unwrap_err();
+        assert!(wrong("clok-sync", "yes").ends_with("did you mean clock-sync?"));
+        assert!(wrong("bogus", "1").ends_with("lists them"));
+        assert!(wrong("MPI_Sned", "disable").ends_with("did you mean MPI_Send?"));
+        assert_eq!(
+            wrong("MPI_Send", "off"),
+            "allowed are disable, success, enable"
         );
-        assert!(check("bogus").unwrap_err().ends_with("lists them"));
+        assert!(wrong("outputs", "slogg").starts_with("allowed are a comma list of dumpi"));
+        assert!(wrong("rank-bits", "99").starts_with("allowed are 8 to 32"));
     }
 }

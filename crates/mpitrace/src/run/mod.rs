@@ -190,10 +190,10 @@ fn settings(
                 "--set {setting}: expected KEY=VALUE"
             )));
         };
-        if key.starts_with("MPI_") || key.starts_with("MPIO_") {
+        keys::check(key, value).map_err(|why| Failure::Call(format!("--set {setting}: {why}")))?;
+        if keys::is_function(key) {
             functions.push(format!("{key} {value}"));
         } else {
-            keys::check(key).map_err(|why| Failure::Call(format!("--set {setting}: {why}")))?;
             set(format!("TRACE_{}", keys::variable(key)), value.into());
         }
     }

@@ -26,6 +26,7 @@ mod recover_killed;
 mod report;
 mod rows;
 mod run;
+mod settings;
 mod slog1;
 mod slog2_files;
 mod stats;

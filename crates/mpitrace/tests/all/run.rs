@@ -105,7 +105,7 @@ fn settings_become_variables() {
         "--dir",
         "out",
         "--set",
-        "disk-limit=1=2",
+        "settings-dump=1=2",
         "--set",
         "children=4",
         "--set",
@@ -120,8 +120,8 @@ fn settings_become_variables() {
     assert_eq!(
         stdout(&output),
         format!(
-            "TRACE_CHILDREN=4\nTRACE_CONF={folder}/my.conf\nTRACE_DIR={folder}/out\nTRACE_DISK_LIMIT=1=2\n\
-             TRACE_OUTPUT=a b\nTRACE_SETTINGS=MPI_Send disable;MPI_Recv success"
+            "TRACE_CHILDREN=4\nTRACE_CONF={folder}/my.conf\nTRACE_DIR={folder}/out\nTRACE_OUTPUT=a b\n\
+             TRACE_SETTINGS=MPI_Send disable;MPI_Recv success\nTRACE_SETTINGS_DUMP=1=2"
         )
     );
     assert_eq!(output.status.code(), Some(7), "the program's exit code");

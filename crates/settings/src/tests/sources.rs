@@ -39,6 +39,119 @@ fn variables_win_over_lines_and_lines_over_files() {
 }
 
 #[test]
+fn files_of_run_user_and_site_are_put_together() {
+    let files: [(&str, &[u8]); 3] = [
+        ("dumpi.conf", b"children 3\ndebug traceio\n"),
+        (
+            "/x/libtrace.conf",
+            b"children 4\nleaf 4096\nMPI_Send disable\ndebug libdumpi\n",
+        ),
+        (
+            "/etc/libtrace.conf",
+            b"leaf 8192\nrank-bits 20\nMPI_Send success\ntmpdir /scratch\n",
+        ),
+    ];
+    let (settings, complaints) = load(
+        &[
+            ("XDG_CONFIG_HOME", "/x"),
+            ("HOME", "/h"),
+            ("TMPDIR", "/everybody"),
+        ],
+        &files,
+    );
+    assert_eq!(complaints, [""; 0]);
+    let expected = Settings {
+        children: 3,
+        leaf: Some(4096),
+        rank_bits: 20,
+        tmpdir: "/scratch".into(),
+        debug: DebugSet {
+            traceio: true,
+            ..DebugSet::NONE
+        },
+        functions: [("MPI_Send".into(), Setting::Disable)].into(),
+        ..Settings::default()
+    };
+    assert_eq!(settings, expected);
+}
+
+#[test]
+fn the_users_file_is_in_the_folder_for_configurations() {
+    let file: (&str, &[u8]) = ("/h/.config/libtrace.conf", b"children 7");
+    let children = |variables: &[(&str, &str)]| load(variables, &[file]).0.children;
+    assert_eq!(children(&[("HOME", "/h")]), 7);
+    assert_eq!(children(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "")]), 7);
+    // A path that begins nowhere does not count.
+    assert_eq!(children(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "x")]), 7);
+    let usual = Settings::default().children;
+    assert_eq!(
+        children(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/x")]),
+        usual
+    );
+    assert_eq!(children(&[("HOME", "h")]), usual);
+    assert_eq!(children(&[]), usual);
+}
+
+#[test]
+fn the_source_of_each_setting_is_known() {
+    let env = |name: &str| match name {
+        "HOME" => Some("/h".to_owned()),
+        "TMPDIR" => Some("/everybody".to_owned()),
+        "MPE_SYNC_FREQUENCY" => Some("5".to_owned()),
+        "TRACE_SETTINGS" => Some("quiet yes; leaf 4096".to_owned()),
+        _ => None,
+    };
+    let read = |path: &Path, _| match path.to_str() {
+        Some("/h/.config/libtrace.conf") => Ok(b"\nchildren 3\nleaf 1\nMPI_Send disable".to_vec()),
+        Some("/etc/libtrace.conf") => Err(io::ErrorKind::PermissionDenied.into()),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    };
+    let loaded = Settings::load(&env, &read, &known);
+    let origins = loaded.origins.iter();
+    let origins: Vec<String> = origins
+        .map(|(key, place)| format!("{key} {place}"))
+        .collect();
+    assert_eq!(
+        origins,
+        [
+            "MPI_Send /h/.config/libtrace.conf:4",
+            "children /h/.config/libtrace.conf:2",
+            "leaf TRACE_SETTINGS",
+            "quiet TRACE_SETTINGS",
+            "sync-probes MPE_SYNC_FREQUENCY",
+            "tmpdir TMPDIR",
+        ]
+    );
+    assert!(
+        loaded.is_ordered("leaf") && !loaded.is_ordered("tmpdir") && !loaded.is_ordered("output")
+    );
+    let files = loaded.files.iter();
+    let states: Vec<(&str, bool)> = files
+        .map(|file| {
+            (
+                file.path.to_str().unwrap_or_default(),
+                file.state == FileState::Read,
+            )
+        })
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("dumpi.conf", false),
+            ("/h/.config/libtrace.conf", true),
+            ("/etc/libtrace.conf", false)
+        ]
+    );
+    let complaints: Vec<String> = loaded.complaints.iter().map(Complaint::to_string).collect();
+    assert_eq!(
+        complaints,
+        [
+            "trace: /etc/libtrace.conf: cannot be read: permission denied; using what other sources say"
+        ]
+    );
+}
+
+#[test]
 fn the_former_name_of_a_setting_is_read() {
     for variable in ["TRACE_HIDDEN_LIMIT", "TRACE_MATCHING_ONLY_LIMIT"] {
         let (settings, complaints) = load(&[(variable, "1M")], &[]);
@@ -156,17 +269,16 @@ fn text_that_is_not_utf8_is_read_as_far_as_it_goes() {
     );
 }
 
+/// The folder of this crate.
+fn own() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 #[test]
 fn a_file_that_is_too_large_or_no_file_is_an_error() {
-    assert!(read_file(&root().join("src"), ConfigurationOrigin::ByName).is_err());
-    assert!(
-        read_file(
-            &root().join("src/settings/no such file"),
-            ConfigurationOrigin::ByName
-        )
-        .is_err()
-    );
-    let own = root().join("src/settings/tests.rs");
+    assert!(read_file(&own().join("src"), ConfigurationOrigin::ByName).is_err());
+    assert!(read_file(&own().join("src/no such file"), ConfigurationOrigin::ByName).is_err());
+    let own = own().join("src/tests.rs");
     assert_eq!(
         read_file(&own, ConfigurationOrigin::ByName).expect("this file"),
         std::fs::read(&own).expect("this file")
@@ -184,12 +296,12 @@ fn a_file_that_is_too_large_or_no_file_is_an_error() {
 fn a_process_reads_its_own_environment_and_file() {
     const CHILD: &str = "SETTINGS_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
-        let (settings, complaints, tmpdir_is_ordered) = Settings::of_process(&known);
-        assert!(!tmpdir_is_ordered);
-        complaints
-            .iter()
-            .for_each(|complaint| println!("{complaint}"));
-        print!("{}", settings.to_text());
+        let loaded = Settings::of_process(&known);
+        assert!(!loaded.is_ordered("tmpdir"));
+        for complaint in &loaded.complaints {
+            println!("{complaint}");
+        }
+        print!("{}", loaded.settings.to_text());
         return;
     }
     let folder = std::env::temp_dir().join(format!("trace-settings-{}", std::process::id()));
@@ -251,14 +363,16 @@ fn hostile_files_do_no_harm() {
     let refused = |name: &Path| {
         let named = name.display().to_string();
         let env = |variable: &str| (variable == "TRACE_CONF").then(|| named.clone());
-        let missing =
-            |path: &Path, asked: ConfigurationOrigin| match path == Path::new("dumpi.conf") {
-                true => Err(io::ErrorKind::NotFound.into()),
-                false => read_file(path, asked),
-            };
-        let (settings, complaints) = Settings::load(&env, &missing, &known);
-        assert_eq!(settings, Settings::default(), "{named}");
-        complaints
+        let missing = |path: &Path, asked: ConfigurationOrigin| match asked
+            == ConfigurationOrigin::ByNobody
+        {
+            true => Err(io::ErrorKind::NotFound.into()),
+            false => read_file(path, asked),
+        };
+        let loaded = Settings::load(&env, &missing, &known);
+        assert_eq!(loaded.settings, Settings::default(), "{named}");
+        loaded
+            .complaints
             .iter()
             .map(Complaint::to_string)
             .collect::<Vec<_>>()

@@ -1,6 +1,6 @@
 //! The settings in force in this process: none before its first MPI call, others when the program changes them.
 
-use super::Settings;
+use settings::Settings;
 use std::sync::{PoisonError, RwLock};
 
 static IN_FORCE: RwLock<Option<Settings>> = RwLock::new(None);
