@@ -39,7 +39,7 @@ use trace_model::Losses;
   mpitrace convert --leaf auto run.clog2 big.slog2
   mpitrace convert run.clog2 run.slog2a           a tree of previews, with the rest in run.clog2
   mpitrace convert run.slog2a run.slog2           with run.clog2 beside it: the full file
-  mpitrace convert dumpi-2026.11.20.meta run.slog2
+  mpitrace convert lmp-2026.11.20.08.15.00.meta run.slog2
   mpitrace convert dumpi-0000.txt dumpi-0000.bin  as ascii2dumpi tried
   mpitrace convert libtrace.*.blocks run.clog2
   mpitrace convert run.slog2 run.trace            for ViTE and pajeng

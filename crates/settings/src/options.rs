@@ -283,7 +283,8 @@ options! {
         "output" => output: NamePattern = "%p".into(), plain("MPE_LOGFILE_PREFIX");
 
         /// Beginning of the names of the DUMPI files; `-`, the date and the rank follow. After a `/` at its end the default follows.
-        "fileroot" => fileroot: NamePattern = "dumpi".into();
+        /// `fileroot dumpi` gives the names that SST-DUMPI gives.
+        "fileroot" => fileroot: NamePattern = "%p".into();
 
         /// Whether the DUMPI files of 256 ranks each lie in a folder of their own, which is named like the metafile with a number in place of
         /// `meta`. File systems slow down with very many files in one folder. Only `mpitrace` finds files in folders; others need them beside the metafile.

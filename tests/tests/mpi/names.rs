@@ -215,7 +215,7 @@ fn a_folder_in_place_of_a_name() {
         let finished = succeeds(&mut command);
         let results = folder.path().join("results");
         let files = holds_one(&results, 4, &finished.story());
-        for (kind, start) in [("slog2", "told."), ("clog2", "told."), ("meta", "dumpi-")] {
+        for (kind, start) in [("slog2", "told."), ("clog2", "told."), ("meta", "told-")] {
             let name = files[kind][0].file_name().expect("a file");
             assert!(name.to_string_lossy().starts_with(start), "{name:?}");
         }

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   mpitrace check run.slog2
   mpitrace check --quiet *.clog2 && echo all good
-  mpitrace check --strict --json dumpi-2026.11.20.meta")]
+  mpitrace check --strict --json lmp-2026.11.20.08.15.00.meta")]
 pub struct Arguments {
     /// The files to read; - is stdin
     #[arg(required = true, value_name = "FILE")]

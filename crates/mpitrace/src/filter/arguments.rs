@@ -19,7 +19,7 @@ use std::path::PathBuf;
   mpitrace filter --callid 0x10000000007 run.clog2 call.slog2
   mpitrace filter -r 0,106 run.slog2 less.slog2          as slog2filter, without its defects
   mpitrace filter -F -m MPI_Send -m MPI_Recv -i rank0.bin -o messages.bin
-  mpitrace filter --no-category 'MPI_*probe' dumpi-2026.11.20.meta newroot")]
+  mpitrace filter --no-category 'MPI_*probe' lmp-2026.11.20.08.15.00.meta newroot")]
 pub struct Arguments {
     /// The trace and the file to write; - is stdin or stdout. For a DUMPI run: its .meta file and the root of the new
     /// names

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace info run.slog2
-  mpitrace info dumpi-2026.11.20.meta          the run; its .bin files are looked for
+  mpitrace info lmp-2026.11.20.08.15.00.meta          the run; its .bin files are looked for
   mpitrace info --json *.clog2 | jq '.[].ranks'")]
 pub struct Arguments {
     /// The files to read; - is stdin

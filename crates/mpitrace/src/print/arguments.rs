@@ -15,8 +15,8 @@ use std::path::PathBuf;
   mpitrace print run.clog2 | less
   mpitrace print -c run.slog2                     only the categories
   mpitrace print -ie -ts 0.5 run.slog2            by end time, the second half
-  mpitrace print -a dumpi-2026.11.20-0000.bin     all sections, not only the calls
-  mpitrace print --json dumpi-2026.11.20-0000.bin | jq 'select(.function == \"MPI_Send\") | .arguments.count'
+  mpitrace print -a lmp-2026.11.20.08.15.00-0000.bin     all sections, not only the calls
+  mpitrace print --json lmp-2026.11.20.08.15.00-0000.bin | jq 'select(.function == \"MPI_Send\") | .arguments.count'
   mpitrace print --csv libtrace.app.0.4711.blocks >calls.csv")]
 pub struct Arguments {
     /// The file to read; - is stdin

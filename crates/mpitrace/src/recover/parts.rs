@@ -169,7 +169,7 @@ fn join_parts(
         return Ok(());
     }
     if has_dumpi {
-        name_dumpi(run, arguments, &dumpi, written)?;
+        name_dumpi(run, base, arguments, &dumpi, written)?;
     }
     drop(opened);
     // Pieces that killed jobs have left are among them.
@@ -320,12 +320,12 @@ fn dumpi_files(
 /// Gives the DUMPI files of all parts their names, and writes the metafile.
 fn name_dumpi(
     run: &MergeableRun<'_>,
+    base: &Path,
     arguments: &Arguments,
     files: &[PartDumpi],
     written: &mut RecoveredFiles,
 ) -> Result<(), String> {
-    let root = arguments.dir.join("dumpi");
-    let (options, claim) = run.dumpi_names(&root, arguments.dumpi_folders);
+    let (options, claim) = run.dumpi_names(base, arguments.dumpi_folders);
     let _claim = claim.map_err(|e| format!("{}: {e}", arguments.dir.display()))?;
     for (from, rank, _) in files {
         let to = options.bin_path(*rank);

@@ -124,7 +124,7 @@ pub fn write(group: &RunFiles<'_>, table: &Table, arguments: &Arguments) -> Reco
             run.merged(base, kinds, false, &arguments.tree, written);
         }
         if kinds.contains(&OutputFormat::Dumpi) {
-            run.per_rank(&arguments.dir, arguments.dumpi_folders, written);
+            run.per_rank(base, arguments.dumpi_folders, written);
         }
     })
 }
@@ -316,9 +316,9 @@ impl MergeableRun<'_> {
             .ok()
     }
 
-    /// DUMPI: a file for each rank and the metafile.
-    fn per_rank(&self, directory: &Path, folders: bool, written: &mut RecoveredFiles) {
-        let (options, _claim) = self.dumpi_names(&directory.join("dumpi"), folders);
+    /// DUMPI: a file for each rank and the metafile, whose names begin with `base`.
+    fn per_rank(&self, base: &Path, folders: bool, written: &mut RecoveredFiles) {
+        let (options, _claim) = self.dumpi_names(base, folders);
         let processes: Vec<_> = self.merge.processes().collect();
         let results = self.write_dumpi(&processes, &options);
         let mut bytes = Vec::new();

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 Examples:
   mpitrace verify run.slog2
-  mpitrace verify dumpi-2026.11.25.19.54.53.meta
+  mpitrace verify lmp-2026.11.25.19.54.53.meta
   mpitrace verify /tmp                            a run that hangs, or was killed: its block files
   mpitrace verify --json run.slog2"
 )]

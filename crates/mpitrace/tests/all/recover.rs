@@ -198,7 +198,7 @@ fn a_killed_run_becomes_the_files_of_one_that_ended() {
     assert_eq!(lines[2], "  rank 1: 5 calls, died outside MPI");
     assert!(lines[3].starts_with("  -> ./p.slog2 ("), "{}", lines[3]);
     assert_eq!(lines.len(), 4);
-    let dumpi = format!("dumpi-{STAMP}");
+    let dumpi = format!("p-{STAMP}");
     assert_eq!(
         folder.names(),
         [
@@ -312,7 +312,7 @@ fn every_end_has_its_words_and_missing_ranks_are_named() {
         "mpitrace: p, 9 ranks, {STAMP}: no block file of rank 0, 3, 5-8: the trace is without it\n"
     );
     assert_eq!(err, missing);
-    let meta = fs::read_to_string(folder.0.join(format!("new/out/dumpi-{STAMP}.meta"))).unwrap();
+    let meta = fs::read_to_string(folder.0.join(format!("new/out/x.y-{STAMP}.meta"))).unwrap();
     assert!(meta.contains("numprocs=9\n"), "{meta}");
 }
 
@@ -579,7 +579,7 @@ fn a_rank_that_died_in_mpi_init_is_put_in() {
     }
     let checked = folder.succeeds(&["check", "libtrace.p.1.501.blocks"]);
     assert!(checked.contains(": MPI_Init unfinished\n"), "{checked}");
-    let meta = format!("dumpi-{STAMP}.meta");
+    let meta = format!("p-{STAMP}.meta");
     let checked = folder.succeeds(&["check", &meta]);
     assert!(
         checked.contains("MPI_Init unfinished on rank 1"),

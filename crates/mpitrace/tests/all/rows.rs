@@ -125,7 +125,7 @@ fn the_formats_of_a_run_agree() {
     let clog2 = rows(at, "p.clog2");
     for rank in [0, 1] {
         let blocks = rows(at, &format!("{rank}.blocks"));
-        let dumpi = rows(at, &format!("dumpi-2023.11.14.22.13.20-000{rank}.bin"));
+        let dumpi = rows(at, &format!("p-2023.11.14.22.13.20-000{rank}.bin"));
         let expected = calls(&blocks, rank);
         assert_eq!(expected.len(), 7);
         assert_eq!(calls(&dumpi, rank), expected, "DUMPI of rank {rank}");
