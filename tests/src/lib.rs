@@ -18,6 +18,7 @@ pub mod mpi;
 pub mod owned_bytes;
 pub mod paths;
 pub mod process;
+pub mod slurm;
 pub mod strace;
 pub mod tally;
 pub mod trace;

@@ -34,6 +34,7 @@ mod programs;
 mod recovered;
 mod rust;
 mod shapes;
+mod slurm;
 mod trouble;
 mod user;
 mod verify;
