@@ -66,7 +66,7 @@ pub struct AbsentRanks {
 
 /// Looks for ranks of this host that have no recorder and so will never come.
 pub fn absent(size: i32) -> Option<AbsentRanks> {
-    let neighbours = Neighbours::now();
+    let neighbours = Neighbours::now(size as u32);
     let ranks = neighbours.without_recorder();
     (!ranks.is_empty()).then(|| AbsentRanks {
         ranks,

@@ -2,7 +2,7 @@
 //! in /proc. Used when a rank does not come to the merge: one that has no recorder never will.
 
 use crate::platform::job;
-use crate::platform::launcher::ProcessEnvironment;
+use crate::platform::launcher::{self, ProcessEnvironment};
 use crate::platform::mark;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -25,8 +25,11 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Looks at all processes.
-    pub fn now() -> Neighbours {
+    /// Looks at all processes; `size` is the number of ranks of MPI_COMM_WORLD.
+    pub fn now(size: u32) -> Neighbours {
+        if is_of_other_launcher(size) {
+            return Neighbours::default();
+        }
         let mut ranks = BTreeMap::new();
         let Some(own_job) = job::job(&ProcessEnvironment::Own, std::process::id()) else {
             return Neighbours::default();
@@ -80,10 +83,18 @@ impl Neighbours {
     }
 }
 
-/// Number of processes that the launcher has started on this host, if `folder` holds the block files of as many: all of them
-/// have a
-/// recorder then. A quick answer, which spares the look at every process.
-pub fn all_with_block_files(folder: &Path) -> Option<u32> {
+/// Whether the launcher counts other ranks than the `size` of MPI_COMM_WORLD. The MPI is none of its own then, and each process
+/// that it has started is a world by itself.
+fn is_of_other_launcher(size: u32) -> bool {
+    launcher::size().is_some_and(|counted| counted != size)
+}
+
+/// Number of processes that the launcher has started on this host, of `size` ranks of MPI_COMM_WORLD, if `folder` holds the block files of as many: all of them
+/// have a recorder then. A quick answer, which spares the look at every process.
+pub fn all_with_block_files(folder: &Path, size: u32) -> Option<u32> {
+    if is_of_other_launcher(size) {
+        return None;
+    }
     let expected = ProcessEnvironment::Own.local_size()?;
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let ranks: BTreeSet<u32> = names

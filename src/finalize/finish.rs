@@ -234,7 +234,8 @@ fn meet(world: &World, settings: &Settings) -> Result<Exchange, Unmerged> {
 
 /// Says which ranks may be the ones that do not come. Of those on other hosts nothing tells whether they have a recorder.
 fn say_who_is_waited_for(world: &World, settings: &Settings) {
-    let (count, first) = neighbours::Neighbours::now().uncertain(world.size as u32);
+    let (count, first) =
+        neighbours::Neighbours::now(world.size as u32).uncertain(world.size as u32);
     if count == 0 {
         return;
     }
@@ -616,7 +617,8 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
     let partners = u64::from(world.size.max(1).ilog2());
     let is_starved = !memory::address_space_leaves(MIN_BYTES_OF_PARTNER * partners);
     let folder = own::store().and_then(|store| store.path().parent());
-    let expected = folder.and_then(neighbours::all_with_block_files);
+    let expected =
+        folder.and_then(|folder| neighbours::all_with_block_files(folder, world.size as u32));
     let starved = if let (Some(folder), Some(expected)) = (folder, expected) {
         let progress = meeting::MpiProgress::of(world.rank);
         let meanwhile = || progress.make();

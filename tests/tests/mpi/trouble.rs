@@ -392,3 +392,29 @@ fn clocks_that_differ_are_corrected() {
         assert!(last < 500.0, "the run seems to take {last} s");
     }
 }
+
+/// Under the launcher of another MPI each process is a world of its own. It ends without waiting for the others, which it has never
+/// heard of, and has a trace of its own.
+#[test]
+fn processes_of_another_mpis_launcher_do_not_wait_for_each_other() {
+    for (launcher, mpi) in [(Mpi::Mpich, Mpi::OpenMpi), (Mpi::OpenMpi, Mpi::Mpich)] {
+        if !(launcher.installed() && mpi.installed()) {
+            continue;
+        }
+        let folder = TestFolder::new(&format!("{}-alone", mpi.suffix()));
+        let program = Program::c("alike").compile(mpi);
+        let mut command = launcher.mpiexec(2);
+        mpi.environment(&mut command);
+        TraceSetup::new(mpi, 2).settings(&mut command, &folder);
+        command
+            .arg("env")
+            .arg(format!("LD_PRELOAD={}", tests::recorder().display()))
+            .arg(program);
+        let finished = process::run(&mut command, Duration::from_secs(60)).succeeded();
+        let closing = finished
+            .stderr
+            .matches("trace: 1 rank, 23 calls, 0 lost")
+            .count();
+        assert_eq!(closing, 2, "{}", finished.story());
+    }
+}
