@@ -4,7 +4,8 @@
 //! The MPI standard has a level 2 of its own, "flush", without further arguments, and leaves all others to whoever listens: a
 //! program may mean none of this by its levels. So nothing is taken for text that is not ([`crate::api::printf`]).
 
-use crate::api::printf::{self, Arguments};
+use crate::api::arguments::Arguments;
+use crate::api::printf;
 use crate::call::modes;
 use crate::lifecycle::open;
 use crate::platform::say;

@@ -1,6 +1,7 @@
 //! The functions that `include/trace.h` declares, for programs and for lower layers that want to know which call they serve.
 
 pub(crate) mod annotate;
+pub(crate) mod arguments;
 pub(crate) mod dumpi;
 pub(crate) mod fortran;
 pub(crate) mod functions;

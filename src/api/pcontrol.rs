@@ -1,7 +1,7 @@
 //! MPI_Pcontrol: 0 switches recording off, 1 on, 2 and 3 annotate.
 
 use crate::api::annotate::annotate;
-use crate::api::printf::Arguments;
+use crate::api::arguments::Arguments;
 use crate::call::{Call, modes};
 use crate::in_force;
 use crate::mpi::functions::{NUMBERS, index};

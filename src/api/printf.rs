@@ -1,7 +1,8 @@
 //! A printf format with its arguments, from a caller that may have meant something else by them: nothing is read that cannot
 //! be read, and nothing is written to the caller's memory.
 
-use std::ffi::{c_char, c_int, c_void};
+use crate::api::arguments::Arguments;
+use std::ffi::{c_char, c_int};
 use std::io;
 use std::iter::{Copied, Peekable};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -17,20 +18,6 @@ const MAX_CONVERSIONS: usize = 128;
 /// Room for nearly every text, bytes.
 const USUAL_TEXT: usize = 1024;
 
-/// A `va_list` of the x86-64 System V ABI (section 3.5.7).
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Arguments {
-    /// Offset of the next integer register in `registers`; 48 when all are used up.
-    pub gp_offset: u32,
-    /// Offset of the next vector register; 176 when all are used up.
-    pub fp_offset: u32,
-    /// The next argument on the stack.
-    pub stack: *const c_void,
-    /// The six integer registers, 8 bytes each, and the eight vector registers, 16 bytes each.
-    pub registers: *const c_void,
-}
-
 unsafe extern "C" {
     /// C library's. `arguments` is used up.
     fn vsnprintf(
@@ -39,40 +26,6 @@ unsafe extern "C" {
         format: *const c_char,
         arguments: *mut Arguments,
     ) -> c_int;
-}
-
-impl Arguments {
-    /// Takes an argument of an integer or pointer type.
-    ///
-    /// # Safety
-    /// The saved registers and the caller's stack are as they were when the variadic function was called.
-    pub unsafe fn word(&mut self) -> u64 {
-        let at = if self.gp_offset < 48 {
-            self.gp_offset += 8;
-            self.registers
-                .wrapping_byte_add(self.gp_offset as usize - 8)
-        } else {
-            self.stack = self.stack.wrapping_byte_add(8);
-            self.stack.wrapping_byte_sub(8)
-        };
-        // SAFETY: one of the saved registers, or a word of the caller's stack.
-        unsafe { at.cast::<u64>().read() }
-    }
-
-    /// Passes a double over.
-    fn skip_double(&mut self) {
-        if self.fp_offset < 176 {
-            self.fp_offset += 16;
-        } else {
-            self.stack = self.stack.wrapping_byte_add(8);
-        }
-    }
-
-    /// Passes a long double over, which is always on the stack, aligned to 16 bytes.
-    fn skip_long_double(&mut self) {
-        let padding = self.stack.addr() % 16;
-        self.stack = self.stack.wrapping_byte_add(padding + 16);
-    }
 }
 
 /// The text, at most `longest` bytes of it, that the format which is the first of `arguments` gives with the others; `None`
