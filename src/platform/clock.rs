@@ -1,10 +1,12 @@
-//! Time stamps: raw ticks of the time-stamp counter where it is constant and nonstop, else CLOCK_MONOTONIC in ns.
+//! Time stamps: raw ticks of the processor's counter where the kernel keeps time with it, else CLOCK_MONOTONIC in ns. On x86-64 that is the
+//! time-stamp counter, where it is constant and nonstop; on aarch64 the virtual counter of the generic timer.
 //! Conversion to seconds is left to the readers, which find readings of all clocks in the trace.
 
 use crate::platform::environment;
 use crate::platform::launcher;
 use blockfile::define::ClockReading;
 use blockfile::layout::Clock;
+use blockfile::machine;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
@@ -24,14 +26,18 @@ pub fn init() {
     if environment::var("TRACE_CLOCK").is_some_and(|v| v == "monotonic") {
         return;
     }
-    let trusted = |path: &str| {
-        std::fs::read_to_string(path).is_ok_and(|s| s.trim() == "tsc" || s.contains("nonstop_tsc"))
-    };
+    USE_TSC.store(is_counter_trusted(), Relaxed);
+}
+
+/// Whether the kernel keeps time with the counter, which it does not where it has found it wanting.
+fn is_counter_trusted() -> bool {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    USE_TSC.store(
-        cfg!(target_arch = "x86_64") && (trusted(source) && trusted("/proc/cpuinfo")),
-        Relaxed,
-    );
+    let source = std::fs::read_to_string(source).unwrap_or_default();
+    if cfg!(target_arch = "aarch64") {
+        return source.trim() == "arch_sys_counter";
+    }
+    let is_nonstop = |about: String| about.contains("nonstop_tsc");
+    source.trim() == "tsc" && std::fs::read_to_string("/proc/cpuinfo").is_ok_and(is_nonstop)
 }
 
 /// `TRACE_TEST_CLOCK=OFFSET,DRIFT` makes the clock of rank r wrong by r times as many ns, and ns per s, and the ranks count as
@@ -70,11 +76,10 @@ pub fn now() -> u64 {
     }
 }
 
-/// The time-stamp counter, where it is known to be the source.
+/// The processor's counter, where it is known to be the source.
 #[inline(always)]
 pub fn ticks() -> u64 {
-    // SAFETY: rdtsc has no preconditions.
-    unsafe { std::arch::x86_64::_rdtsc() }
+    machine::counter()
 }
 
 #[cold]

@@ -52,7 +52,7 @@ impl Family {
         }
     }
 
-    /// Bytes of a handle in a record. Pointers take 6: user addresses have 47 bits.
+    /// Bytes of a handle in a record. Pointers take 6: user addresses have 47 bits, on aarch64 48.
     pub const fn handle_bytes(self) -> usize {
         match self {
             Family::Mpich => 4,
@@ -68,7 +68,7 @@ pub const POINTER_BYTES: usize = 6;
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Raw ticks of the time-stamp counter; `define::CLOCK` records give their rate.
+    /// Raw ticks of the processor's counter (on x86-64 the time-stamp counter, on aarch64 `cntvct_el0`); `define::CLOCK` records give their rate.
     Tsc = 1,
     /// Nanoseconds of `CLOCK_MONOTONIC`.
     Monotonic = 2,

@@ -19,6 +19,27 @@ pub fn posix_clock(id: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// The processor's counter that goes on at one rate: the time-stamp counter.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn counter() -> u64 {
+    // SAFETY: rdtsc has no preconditions.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+/// The processor's counter that goes on at one rate: the virtual counter of the generic timer. As with x86-64's, the processor may
+/// read it a few instructions early.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub fn counter() -> u64 {
+    let ticks;
+    // SAFETY: a register is read that the kernel lets programs read.
+    unsafe {
+        std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags));
+    }
+    ticks
+}
+
 /// All clocks at this moment, for files whose ticks are ns of CLOCK_MONOTONIC.
 pub fn monotonic_reading() -> ClockReading {
     let monotonic = now();

@@ -4,7 +4,7 @@
 //!
 //! Readers show them as a region. The pair of a call is written where the call ended, like all records; its times are those
 //! of the call, so that a simulator takes the call's duration as computing. Keys of calls are far above those of annotations
-//! (from 1 and from 4096 on) and above all user addresses (47 bits).
+//! (from 1 and from 4096 on) and above all user addresses (48 bits).
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;

@@ -1,5 +1,5 @@
 //! Readings of this machine's clocks for block files of killed processes. A killed process has read its clocks once, when it
-//! began: the rate of its time-stamp
+//! began: the rate of the processor's
 //! counter follows from that and from a reading made at any later time, as long as the machine has not been started again.
 
 use blockfile::define::{ClockReading, Definition, ProcessDefinition};
@@ -31,7 +31,7 @@ const MAX_RATE_DEVIATION: f64 = 1e-2;
 /// Most bytes of a reading as text.
 const MAX_TEXT_BYTES: u64 = 1 << 10;
 
-/// Reads the clocks; `None` where there is no time-stamp counter.
+/// Reads the clocks; `None` where there is no counter of the processor's that is known.
 pub fn notes() -> Option<MachineClock> {
     let boot = Some(machine::boot_id()).filter(|boot| !boot.is_empty())?;
     let first = reading()?;
@@ -179,14 +179,12 @@ impl MachineClock {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn reading() -> Option<ClockReading> {
-    // SAFETY: rdtsc has no preconditions.
-    let ticks = || unsafe { std::arch::x86_64::_rdtsc() };
     let one = || {
-        let before = ticks();
+        let before = machine::counter();
         let monotonic = machine::posix_clock(libc::CLOCK_MONOTONIC);
-        (ticks().wrapping_sub(before), before, monotonic)
+        (machine::counter().wrapping_sub(before), before, monotonic)
     };
     // Of several tries the one that was interrupted least.
     let (width, before, monotonic) = (0..8).map(|_| one()).min_by_key(|&(width, ..)| width)?;
@@ -198,7 +196,7 @@ fn reading() -> Option<ClockReading> {
     })
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn reading() -> Option<ClockReading> {
     None
 }
