@@ -4,6 +4,7 @@
 //! The room is shared memory, as that does not count as data of the process (`ulimit -d`). A forked child has the same pages, so it
 //! takes and gives nothing.
 
+use super::page;
 use std::alloc::Layout;
 use std::ptr::null_mut;
 use std::sync::atomic::{
@@ -12,7 +13,6 @@ use std::sync::atomic::{
 
 /// All pieces are a multiple of this, and begin at one.
 const UNIT: usize = 64;
-const PAGE: usize = 4096;
 /// Pieces below this size are kept by size when they come back, as there may be many.
 const SMALL: usize = 1024;
 
@@ -85,7 +85,7 @@ fn map(at: usize, bytes: usize, protection: i32, flags: i32) -> Option<usize> {
 
 /// Sets `bytes` of address space aside, once.
 pub fn hold(bytes: usize) {
-    if bytes < PAGE || START.load(Relaxed) != 0 {
+    if bytes < page::bytes() || START.load(Relaxed) != 0 {
         return;
     }
     if let Some(start) = map(0, bytes, libc::PROT_NONE, libc::MAP_PRIVATE) {
@@ -113,7 +113,7 @@ fn open_locked(given_back: usize) {
     if start == 0 || OPEN.load(Relaxed) != 0 || CLOSED.load(Relaxed) {
         return;
     }
-    let kept = (length - length / given_back) & !(PAGE - 1);
+    let kept = (length - length / given_back) & !(page::bytes() - 1);
     let (access, flags) = (
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_SHARED | libc::MAP_FIXED,
@@ -140,7 +140,7 @@ fn cut(kept: usize) {
 /// Gives back what was never used.
 pub fn shrink() {
     locked(|pieces| {
-        let used = pieces.fresh.next_multiple_of(PAGE);
+        let used = pieces.fresh.next_multiple_of(page::bytes());
         if OPEN.load(Relaxed) > used && !CLOSED.load(Relaxed) {
             OPEN.store(used, Relaxed);
             cut(used);

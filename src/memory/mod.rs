@@ -8,6 +8,7 @@
 
 mod arena;
 mod guard;
+pub mod page;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};

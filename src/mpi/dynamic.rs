@@ -1,6 +1,7 @@
 //! What the dynamic sections of this process's objects say: the libraries that they were linked to, where the program looks for its
 //! own, and the functions that they only ask for.
 
+use crate::memory::page;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::ControlFlow;
 
@@ -145,11 +146,9 @@ fn pages_made_read_only(info: &libc::dl_phdr_info) -> Option<std::ops::Range<usi
     let header = headers.find(|header| header.p_type == libc::PT_GNU_RELRO)?;
     let begin = (info.dlpi_addr + header.p_vaddr) as usize;
     let end = begin + header.p_memsz as usize;
-    Some(begin & !(PAGE - 1)..end & !(PAGE - 1))
+    let inside_page = page::bytes() - 1;
+    Some(begin & !inside_page..end & !inside_page)
 }
-
-/// Bytes of the smallest page.
-const PAGE: usize = 4096;
 
 /// Replaces the addresses of functions that objects refer to without needing them by null, where `is_gone` says so of name and address. Where a page
 /// cannot be written to, the addresses stay.
@@ -163,17 +162,18 @@ pub fn clear_weak_references(is_gone: impl Fn(&CStr, usize) -> bool) {
             if !is_gone(name, unsafe { place.read() }) {
                 continue;
             }
-            let page = (place as usize & !(PAGE - 1)) as *mut c_void;
+            let bytes = page::bytes();
+            let page = (place as usize & !(bytes - 1)) as *mut c_void;
             let is_protected = read_only.contains(&(place as usize));
             let both = libc::PROT_READ | libc::PROT_WRITE;
             // SAFETY: a page of data of the object, which is readable all the time.
             unsafe {
-                if is_protected && libc::mprotect(page, PAGE, both) != 0 {
+                if is_protected && libc::mprotect(page, bytes, both) != 0 {
                     continue;
                 }
                 place.write_volatile(0);
                 if is_protected {
-                    libc::mprotect(page, PAGE, libc::PROT_READ);
+                    libc::mprotect(page, bytes, libc::PROT_READ);
                 }
             }
         }
