@@ -15,6 +15,7 @@ use wrappers::abi::{AbiFacts, MpiAbi, abi_facts};
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=codegen");
     println!("cargo::rerun-if-changed=build.rs");
+    refuse_others()?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let table = wrappers::table()?;
     let facts: Result<Vec<AbiFacts>, _> = MpiAbi::ALL.into_iter().map(abi_facts).collect();
@@ -30,6 +31,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("wrappers.rs"), &generated.wrappers)?;
     fs::write(out.join("exports.rs"), &generated.exports)?;
     Ok(())
+}
+
+/// Refuses processors that the recorder has no assembler for.
+fn refuse_others() -> Result<(), Box<dyn Error>> {
+    let of_target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    let (processor, endian, width) = (
+        of_target("ARCH"),
+        of_target("ENDIAN"),
+        of_target("POINTER_WIDTH"),
+    );
+    let is_known = matches!(processor.as_str(), "x86_64" | "aarch64");
+    if is_known && endian == "little" && width == "64" {
+        return Ok(());
+    }
+    let text = "the recorder is made for x86-64 and little-endian aarch64, 64 bits wide; this is";
+    Err(format!("{text} {processor}, {endian}-endian, {width} bits wide").into())
 }
 
 /// Puts the facts about the site's own MPI library in the place of those about libraries of the same interface, and keeps the

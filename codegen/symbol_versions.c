@@ -1,17 +1,33 @@
 /* The recorder asks for the oldest form of each function of the C library, so that it is loaded by older ones than the one
  * that it was built with. The linker sends every use of NAME in libtrace.so, Rust's own library's too, to __wrap_NAME (--wrap,
- * see symbol_versions.rs); that jumps to the version which x86-64 has had from the first, arguments and return address untouched:
- * dlopen and dlsym look at who calls. */
+ * see symbol_versions.rs); that jumps to the version which the processor has had from the first, arguments and return address
+ * untouched: dlopen and dlsym look at who calls. */
+
+/* The first version of glibc for the processor; a jump through the address of a function; the version of struct stat, between
+ * a function's first two arguments and in front of them. */
+#if defined __x86_64__
+#define FIRST "GLIBC_2.2.5"
+#define TYPE "@function"
+#define JUMP(to) "jmp *" to "@GOTPCREL(%rip)\n"
+#define STAT_VERSION(bits) "mov %rsi, %rdx\nmov %" bits "di, %" bits "si\nmov $1, %edi\n"
+#elif defined __aarch64__
+#define FIRST "GLIBC_2.17"
+#define TYPE "%function"
+#define JUMP(to) "adrp x16, :got:" to "\nldr x16, [x16, :got_lo12:" to "]\nbr x16\n"
+#define STAT_VERSION(bits) "mov x2, x1\nmov x1, x0\nmov w0, 0\n"
+#else
+#error "the recorder is made for x86-64 and aarch64"
+#endif
 
 #define FORWARD(name, strength)                                      \
     __asm__(".text\n"                                                \
-            ".symver oldest_" #name ", " #name "@GLIBC_2.2.5\n"      \
+            ".symver oldest_" #name ", " #name "@" FIRST "\n"        \
             strength                                                 \
             ".globl __wrap_" #name "\n"                              \
             ".hidden __wrap_" #name "\n"                             \
-            ".type __wrap_" #name ", @function\n"                    \
+            ".type __wrap_" #name ", " TYPE "\n"                     \
             "__wrap_" #name ":\n"                                    \
-            "jmp *oldest_" #name "@GOTPCREL(%rip)\n"                 \
+            JUMP("oldest_" #name)                                    \
             ".size __wrap_" #name ", . - __wrap_" #name "\n")
 
 /* In libdl and libpthread before glibc 2.34. */
@@ -28,27 +44,33 @@ FORWARD(pthread_sigmask, "");
 /* In librt before glibc 2.34, which is there in programs that have something to ask about. */
 FORWARD(aio_error, ".weak oldest_aio_error\n");
 
-/* Before glibc 2.33 these were inline functions that called one with the number of the struct's layout, 1 on x86-64. */
-#define STAT(name, oldest, place)                                    \
+/* Before glibc 2.33 these were inline functions that called one with the number of the struct's layout, 1 on x86-64, 0
+ * on aarch64. The first argument has 32 or 64 bits. */
+#define STAT(name, oldest, bits)                                     \
     __asm__(".text\n"                                                \
-            ".symver oldest_" #name ", " #oldest "@GLIBC_2.2.5\n"    \
+            ".symver oldest_" #name ", " #oldest "@" FIRST "\n"      \
             ".globl __wrap_" #name "\n"                              \
             ".hidden __wrap_" #name "\n"                             \
-            ".type __wrap_" #name ", @function\n"                    \
+            ".type __wrap_" #name ", " TYPE "\n"                     \
             "__wrap_" #name ":\n"                                    \
-            "mov %rsi, %rdx\n"                                       \
-            "mov " place "\n"                                        \
-            "mov $1, %edi\n"                                         \
-            "jmp *oldest_" #name "@GOTPCREL(%rip)\n"                 \
+            STAT_VERSION(bits)                                       \
+            JUMP("oldest_" #name)                                    \
             ".size __wrap_" #name ", . - __wrap_" #name "\n")
 
-STAT(stat64, __xstat64, "%rdi, %rsi");
-STAT(lstat64, __lxstat64, "%rdi, %rsi");
-STAT(fstat64, __fxstat64, "%edi, %esi");
+STAT(stat64, __xstat64, "r");
+STAT(lstat64, __lxstat64, "r");
+STAT(fstat64, __fxstat64, "e");
 
 /* Without an old form: the system calls themselves. Rust's library asks whether these functions exist, which would be answered
  * by the loader's refusal, as linkers do not mark such a wish as weak. What a kernel lacks is told by errno, as ever. */
 long syscall(long number, ...);
+
+/* Numbers of its own, as headers that are old enough lack some. */
+#if defined __x86_64__
+enum { SYS_gettid = 186, SYS_getrandom = 318, SYS_statx = 332 };
+#else
+enum { SYS_gettid = 178, SYS_getrandom = 278, SYS_statx = 291 };
+#endif
 
 #define CALL(name, number, parameters, ...)                          \
     __attribute__((visibility("hidden"))) long __wrap_##name parameters \
@@ -56,9 +78,9 @@ long syscall(long number, ...);
         return syscall(number, ##__VA_ARGS__);                       \
     }
 
-CALL(gettid, 186, (void))
-CALL(getrandom, 318, (void *to, unsigned long size, unsigned flags), to, size, flags)
-CALL(statx, 332, (int folder, const char *path, int flags, unsigned mask, void *to), folder, path, flags, mask, to)
+CALL(gettid, SYS_gettid, (void))
+CALL(getrandom, SYS_getrandom, (void *to, unsigned long size, unsigned flags), to, size, flags)
+CALL(statx, SYS_statx, (int folder, const char *path, int flags, unsigned mask, void *to), folder, path, flags, mask, to)
 
 /* Since glibc 2.18. Rust's library asks for it as it does for those above. Before that, as Rust's library itself would do: a list for each
  * thread, which a key of the thread goes through when the thread ends. */

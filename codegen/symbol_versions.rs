@@ -5,11 +5,19 @@ use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
+/// The C compiler: `$CC`, else what cargo links with where the recorder is made for another machine than this one, else `cc`.
+fn compiler() -> String {
+    let named = |name: &str| std::env::var(name).ok();
+    let is_foreign = named("HOST") != named("TARGET");
+    let linker = named("RUSTC_LINKER").filter(|_| is_foreign);
+    named("CC").or(linker).unwrap_or_else(|| "cc".to_owned())
+}
+
 /// Compiles `symbol_versions.c` and tells the linker of `libtrace.so`.
 pub fn ask_for_oldest(out: &Path) -> Result<(), Box<dyn Error>> {
     let source = include_str!("symbol_versions.c");
     let object = out.join("symbol_versions.o");
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let compiler = compiler();
     let done = Command::new(&compiler)
         .args([
             "-c",
