@@ -1,8 +1,11 @@
 //! Arguments of a variadic function, as its caller left them in registers and on the stack: the `va_list` of the processor's ABI.
 
+#[cfg(target_arch = "aarch64")]
+use std::ffi::c_int;
 use std::ffi::c_void;
 
 /// A `va_list` of the x86-64 System V ABI (section 3.5.7).
+#[cfg(target_arch = "x86_64")]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Arguments {
@@ -16,6 +19,24 @@ pub struct Arguments {
     pub registers: *const c_void,
 }
 
+/// A `va_list` of the procedure call standard for aarch64 (appendix B).
+#[cfg(target_arch = "aarch64")]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Arguments {
+    /// The next argument on the stack.
+    pub stack: *const c_void,
+    /// End of the eight integer registers, 8 bytes each.
+    pub registers_end: *const c_void,
+    /// End of the eight vector registers, 16 bytes each.
+    pub vectors_end: *const c_void,
+    /// Offset of the next integer register from their end; 0 when all are used up.
+    pub register: c_int,
+    /// Offset of the next vector register from their end; 0 when all are used up.
+    pub vector: c_int,
+}
+
+#[cfg(target_arch = "x86_64")]
 impl Arguments {
     /// Takes an argument of an integer or pointer type.
     ///
@@ -47,5 +68,91 @@ impl Arguments {
     pub fn skip_long_double(&mut self) {
         let padding = self.stack.addr() % 16;
         self.stack = self.stack.wrapping_byte_add(padding + 16);
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+impl Arguments {
+    /// Takes an argument of an integer or pointer type.
+    ///
+    /// # Safety
+    /// The saved registers and the caller's stack are as they were when the variadic function was called.
+    pub unsafe fn word(&mut self) -> u64 {
+        let at = if self.register < 0 {
+            self.register += 8;
+            self.registers_end
+                .wrapping_byte_offset(self.register as isize - 8)
+        } else {
+            self.stack = self.stack.wrapping_byte_add(8);
+            self.stack.wrapping_byte_sub(8)
+        };
+        // SAFETY: one of the saved registers, or a word of the caller's stack.
+        unsafe { at.cast::<u64>().read() }
+    }
+
+    /// Passes a double over.
+    pub fn skip_double(&mut self) {
+        if self.vector < 0 {
+            self.vector += 16;
+        } else {
+            self.stack = self.stack.wrapping_byte_add(8);
+        }
+    }
+
+    /// Passes a long double over, which is in a vector register, or on the stack, aligned to 16 bytes.
+    pub fn skip_long_double(&mut self) {
+        if self.vector < 0 {
+            self.vector += 16;
+        } else {
+            let padding = self.stack.addr() % 16;
+            self.stack = self.stack.wrapping_byte_add(padding + 16);
+        }
+    }
+}
+
+/// Arguments of integer and pointer types, saved as a variadic function does, for tests.
+#[cfg(test)]
+pub struct SavedArguments {
+    registers: [u64; Self::REGISTERS],
+    vectors: [u128; 8],
+    stack: Vec<u64>,
+}
+
+#[cfg(test)]
+impl SavedArguments {
+    /// Registers for integers and pointers.
+    const REGISTERS: usize = if cfg!(target_arch = "aarch64") { 8 } else { 6 };
+
+    /// These words, and `room` more on the stack.
+    pub fn new(words: &[u64], room: usize) -> SavedArguments {
+        let (in_registers, on_stack) = words.split_at(words.len().min(Self::REGISTERS));
+        let mut registers = [0; Self::REGISTERS];
+        registers[..in_registers.len()].copy_from_slice(in_registers);
+        let mut stack = on_stack.to_vec();
+        stack.resize(stack.len() + room, 0);
+        SavedArguments {
+            registers,
+            vectors: [0; 8],
+            stack,
+        }
+    }
+
+    /// The list of all but the first.
+    pub fn behind_first(&self) -> Arguments {
+        #[cfg(target_arch = "x86_64")]
+        return Arguments {
+            gp_offset: 8,
+            fp_offset: 48 + 8 * 16,
+            stack: self.stack.as_ptr().cast(),
+            registers: self.registers.as_ptr().cast(),
+        };
+        #[cfg(target_arch = "aarch64")]
+        return Arguments {
+            stack: self.stack.as_ptr().cast(),
+            registers_end: self.registers.as_ptr_range().end.cast(),
+            vectors_end: self.vectors.as_ptr_range().end.cast(),
+            register: -8 * (Self::REGISTERS as c_int - 1),
+            vector: -128,
+        };
     }
 }

@@ -52,6 +52,7 @@ macro_rules! hook {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
+            #[cfg(target_arch = "x86_64")]
             std::arch::naked_asm!(
                 "cmp byte ptr [rip + {state}], {off}",
                 "je 2f",
@@ -62,7 +63,24 @@ macro_rules! hook {
                 state = sym STATE,
                 off = const OFF,
                 record = sym $record,
-            )
+            );
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!(
+                "adrp x16, {state}",
+                "ldrb w16, [x16, :lo12:{state}]",
+                "cmp w16, {off}",
+                "b.eq 2f",
+                "stp x29, x30, [sp, -16]!",
+                "mov x29, sp",
+                "add x1, sp, 8",
+                "bl {record}",
+                "ldp x29, x30, [sp], 16",
+                "2:",
+                "ret",
+                state = sym STATE,
+                off = const OFF,
+                record = sym $record,
+            );
         }
     };
 }

@@ -18,6 +18,7 @@ fn is_obeyed() -> bool {
 /// may hold arguments are saved as a C function's prologue does, and a `va_list` is made of them.
 #[unsafe(naked)]
 pub unsafe extern "C" fn pcontrol<const P: usize>(level: c_int) -> c_int {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "push rbp",
         "mov rbp, rsp",
@@ -50,7 +51,33 @@ pub unsafe extern "C" fn pcontrol<const P: usize>(level: c_int) -> c_int {
         "leave",
         "ret",
         controlled = sym controlled::<P>,
-    )
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "stp x29, x30, [sp, -240]!",
+        "mov x29, sp",
+        "stp x0, x1, [sp, 48]",
+        "stp x2, x3, [sp, 64]",
+        "stp x4, x5, [sp, 80]",
+        "stp x6, x7, [sp, 96]",
+        "stp q0, q1, [sp, 112]",
+        "stp q2, q3, [sp, 144]",
+        "stp q4, q5, [sp, 176]",
+        "stp q6, q7, [sp, 208]",
+        // The list: the caller's stack, the ends of the two parts, how far before them the arguments behind the level begin.
+        "add x9, sp, 240",
+        "add x10, sp, 112",
+        "stp x9, x10, [sp, 16]",
+        "mov w10, -56",
+        "mov w11, -128",
+        "str x9, [sp, 32]",
+        "stp w10, w11, [sp, 40]",
+        "add x1, sp, 16",
+        "bl {controlled}",
+        "ldp x29, x30, [sp], 240",
+        "ret",
+        controlled = sym controlled::<P>,
+    );
 }
 
 /// MPI_Pcontrol with its further arguments. The real function gets the level only: what follows it cannot be passed on.

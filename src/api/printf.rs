@@ -237,25 +237,17 @@ fn all_of(to: &[u8], size: isize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::arguments::SavedArguments;
 
     /// The text that a format gives with these integer or pointer arguments, all in registers and on the stack.
     fn with(format: *const c_char, words: &[u64]) -> Option<String> {
-        let mut saved = [0u64; 22];
         // The level is the first argument.
         let all: Vec<u64> = [0, format.addr() as u64]
             .into_iter()
             .chain(words.iter().copied())
             .collect();
-        let (registers, stack) = all.split_at(all.len().min(6));
-        saved[..registers.len()].copy_from_slice(registers);
-        let mut stack = stack.to_vec();
-        stack.resize(stack.len() + 2 * MAX_CONVERSIONS, 0);
-        let arguments = Arguments {
-            gp_offset: 8,
-            fp_offset: 48,
-            stack: stack.as_ptr().cast(),
-            registers: saved.as_ptr().cast(),
-        };
+        let saved = SavedArguments::new(&all, 2 * MAX_CONVERSIONS);
+        let arguments = saved.behind_first();
         // SAFETY: a list of arguments as the ABI has it.
         unsafe { text(arguments, 5000) }
     }

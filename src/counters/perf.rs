@@ -138,7 +138,7 @@ impl CounterGroup {
     }
 
     fn add(&mut self, event: &PerfEvent, fd: c_int, place: usize) {
-        let page = (event.kind != SOFTWARE)
+        let page = (READS_REGISTERS && event.kind != SOFTWARE)
             .then(|| PerfPage::map(fd))
             .flatten();
         self.by_register &= page.is_some();
@@ -287,10 +287,24 @@ impl Drop for PerfPage {
     }
 }
 
+/// Whether this processor's counting registers are read here. On aarch64 a counter must be asked for in another way to be readable,
+/// which few kernels allow; there, every read is a system call.
+const READS_REGISTERS: bool = cfg!(target_arch = "x86_64");
+
+/// Reads no register, as nobody asks for one here.
+///
+/// # Safety
+/// None.
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn rdpmc(_: u32) -> u64 {
+    0
+}
+
 /// Reads a counting register.
 ///
 /// # Safety
 /// The kernel must have said that the program may.
+#[cfg(target_arch = "x86_64")]
 unsafe fn rdpmc(register: u32) -> u64 {
     let (low, high): (u32, u32);
     // SAFETY: promised by the caller.

@@ -2,7 +2,7 @@
 //! they get ours where they would have got those of an MPI library.
 //!
 //! Where no MPI is loaded that they could see, the answer is that there is none, as it would be without us; mpi4py asks.
-//! All other questions go on to the real function with the caller's return address on the stack, as that decides what
+//! All other questions go on to the real function with the caller's return address where it was, as that decides what
 //! RTLD_NEXT and RTLD_DEFAULT mean. Lookups of the recorder's own go to [`symbol()`], which knows the real function.
 
 use crate::interpose::exports::EXPORTS;
@@ -18,6 +18,7 @@ const NOT_THERE: usize = 1;
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C" fn dlsym() {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "test rsi, rsi",
         "je 3f",
@@ -49,7 +50,37 @@ pub unsafe extern "C" fn dlsym() {
         answer = sym answer,
         not_there = const NOT_THERE,
         real = sym symbol::REAL,
-    )
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "cbz x1, 3f",
+        "ldrb w16, [x1]",
+        "orr w16, w16, 32",
+        "cmp w16, 109",
+        "b.eq 2f",
+        "cmp w16, 112",
+        "b.ne 3f",
+        "2:",
+        "stp x29, x30, [sp, -32]!",
+        "mov x29, sp",
+        "stp x0, x1, [sp, 16]",
+        "mov x2, x30",
+        "bl {answer}",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, 16]",
+        "ldp x29, x30, [sp], 32",
+        "cbz x16, 3f",
+        "cmp x16, {not_there}",
+        "csel x0, xzr, x16, eq",
+        "ret",
+        "3:",
+        "adrp x16, {real}",
+        "ldr x16, [x16, :lo12:{real}]",
+        "br x16",
+        answer = sym answer,
+        not_there = const NOT_THERE,
+        real = sym symbol::REAL,
+    );
 }
 
 /// Answers dlsym: one of our functions, the sign that there is none, or null to ask the real dlsym.

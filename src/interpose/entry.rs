@@ -79,10 +79,10 @@ extern "C" fn resolve(index: usize, caller: CodeAddress) -> CodeAddress {
 }
 
 /// Finds the target of a first call without changing a register that could hold an argument, and jumps there.
-/// r11 holds the slot's number.
+/// r11 (x11 on aarch64) holds the slot's number.
 #[unsafe(naked)]
 pub unsafe extern "C" fn first_call() {
-    find_and_jump!(resolve, vectors)
+    find_and_jump!(resolve, vectors);
 }
 
 /// Exports functions that jump through a slot.
@@ -92,6 +92,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
+            #[cfg(target_arch = "x86_64")]
             std::arch::naked_asm!(
                 "mov r11, [rip + {entry} + 8 * {index}]",
                 "test r11, r11",
@@ -103,11 +104,23 @@ macro_rules! export {
                 entry = sym $crate::mpi::slots::ENTRY,
                 index = const $index,
                 first = sym $crate::interpose::entry::first_call,
-            )
+            );
+            // Loaded in order: what the thread that set the slot had written before is seen from there on.
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!(
+                "adrp x16, {entry} + 8 * {index}",
+                "add x16, x16, :lo12:{entry} + 8 * {index}",
+                "ldar x16, [x16]",
+                "cbz x16, 2f",
+                "br x16",
+                "2:",
+                "mov w11, {index}",
+                "b {first}",
+                entry = sym $crate::mpi::slots::ENTRY,
+                index = const $index,
+                first = sym $crate::interpose::entry::first_call,
+            );
         }
     )*};
 }
 pub(crate) use export;
-
-#[cfg(not(target_arch = "x86_64"))]
-compile_error!("the recorder's entry points exist for x86-64 only");

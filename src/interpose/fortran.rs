@@ -33,18 +33,26 @@ helpers! {
 
 #[unsafe(naked)]
 unsafe extern "C" fn guarded<const SLOT: usize>() {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "mov r11d, {slot}",
         "jmp {decide}",
         slot = const SLOT,
         decide = sym decide,
-    )
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "mov w11, {slot}",
+        "b {decide}",
+        slot = const SLOT,
+        decide = sym decide,
+    );
 }
 
-/// Jumps to the wrapper of slot r11, or past it. None of the functions takes more arguments than the registers hold.
+/// Jumps to the wrapper of the slot whose number is in r11 (x11 on aarch64), or past it. None of the functions takes more arguments than the registers hold.
 #[unsafe(naked)]
 unsafe extern "C" fn decide() {
-    find_and_jump!(target)
+    find_and_jump!(target);
 }
 
 /// Places that calls have come from: the address, and in the lowest bit whether a binding calls for itself there.

@@ -19,6 +19,7 @@ macro_rules! export {
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             pub unsafe extern "C" fn $name() {
+                #[cfg(target_arch = "x86_64")]
                 std::arch::naked_asm!(
                     "mov r11, qword ptr [rip + trace_current_thread@GOTTPOFF]",
                     "mov r11, qword ptr fs:[r11]",
@@ -38,7 +39,30 @@ macro_rules! export {
                     outer_stack = const offset_of!(Thread, outer_stack),
                     look = sym look,
                     real = sym REAL,
-                )
+                );
+                #[cfg(target_arch = "aarch64")]
+                std::arch::naked_asm!(
+                    "mrs x16, tpidr_el0",
+                    "adrp x17, :gottprel:trace_current_thread",
+                    "ldr x17, [x17, :gottprel_lo12:trace_current_thread]",
+                    "ldr x16, [x16, x17]",
+                    "cbz x16, 2f",
+                    "ldr x16, [x16, {outer_stack}]",
+                    "cbz x16, 2f",
+                    "stp x29, x30, [sp, -32]!",
+                    "mov x29, sp",
+                    "stp x0, x1, [sp, 16]",
+                    "bl {look}",
+                    "ldp x0, x1, [sp, 16]",
+                    "ldp x29, x30, [sp], 32",
+                    "2:",
+                    "adrp x16, {real}",
+                    "ldr x16, [x16, :lo12:{real}]",
+                    "br x16",
+                    outer_stack = const offset_of!(Thread, outer_stack),
+                    look = sym look,
+                    real = sym REAL,
+                );
             }
         })+
 
@@ -62,5 +86,7 @@ extern "C" fn look(environment: *const c_void) {
 
 /// Finds the real functions when the library is loaded, so that a signal handler need not.
 pub fn at_load() {
+    #[cfg(target_arch = "aarch64")]
+    stack::learn_secret();
     real::resolve_all(FUNCTIONS);
 }

@@ -65,6 +65,7 @@ pub fn give_up() {
 /// Calls `run(state)`, having stored at `frame` what [`back_to`] needs to come back from here.
 #[unsafe(naked)]
 unsafe extern "C" fn begin(run: extern "C" fn(*mut c_void), state: *mut c_void, frame: *mut usize) {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "push rbp",
         "push rbx",
@@ -85,12 +86,42 @@ unsafe extern "C" fn begin(run: extern "C" fn(*mut c_void), state: *mut c_void, 
         "pop rbx",
         "pop rbp",
         "ret",
-    )
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "stp x29, x30, [sp, -160]!",
+        "stp x19, x20, [sp, 16]",
+        "stp x21, x22, [sp, 32]",
+        "stp x23, x24, [sp, 48]",
+        "stp x25, x26, [sp, 64]",
+        "stp x27, x28, [sp, 80]",
+        "stp d8, d9, [sp, 96]",
+        "stp d10, d11, [sp, 112]",
+        "stp d12, d13, [sp, 128]",
+        "stp d14, d15, [sp, 144]",
+        "mov x29, sp",
+        "str x29, [x2]",
+        "mov x8, x0",
+        "mov x0, x1",
+        "blr x8",
+        "ldp d14, d15, [sp, 144]",
+        "ldp d12, d13, [sp, 128]",
+        "ldp d10, d11, [sp, 112]",
+        "ldp d8, d9, [sp, 96]",
+        "ldp x27, x28, [sp, 80]",
+        "ldp x25, x26, [sp, 64]",
+        "ldp x23, x24, [sp, 48]",
+        "ldp x21, x22, [sp, 32]",
+        "ldp x19, x20, [sp, 16]",
+        "ldp x29, x30, [sp], 160",
+        "ret",
+    );
 }
 
 /// Comes back from [`begin`].
 #[unsafe(naked)]
 unsafe extern "C" fn back_to(frame: usize) -> ! {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "mov rsp, rdi",
         "add rsp, 8",
@@ -101,7 +132,22 @@ unsafe extern "C" fn back_to(frame: usize) -> ! {
         "pop rbx",
         "pop rbp",
         "ret",
-    )
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "mov sp, x0",
+        "ldp d14, d15, [sp, 144]",
+        "ldp d12, d13, [sp, 128]",
+        "ldp d10, d11, [sp, 112]",
+        "ldp d8, d9, [sp, 96]",
+        "ldp x27, x28, [sp, 80]",
+        "ldp x25, x26, [sp, 64]",
+        "ldp x23, x24, [sp, 48]",
+        "ldp x21, x22, [sp, 32]",
+        "ldp x19, x20, [sp, 16]",
+        "ldp x29, x30, [sp], 160",
+        "ret",
+    );
 }
 
 #[cfg(test)]

@@ -88,17 +88,51 @@ fn family_in_code() -> Option<Family> {
     found
 }
 
-/// Whether there is an instruction that moves a number into a register: on x86-64 `mov` (opcodes B8 to BF) with the number behind it.
+/// Whether there is an instruction that moves a number into a register: `mov` (opcodes B8 to BF) with the number behind it.
+#[cfg(target_arch = "x86_64")]
 fn moves(code: &[u8], number: u32) -> bool {
     let number = number.to_le_bytes();
     let is_it = |window: &[u8]| (0xb8..=0xbf).contains(&window[0]) && window[1..] == number;
     code.windows(1 + number.len()).any(is_it)
 }
 
+/// Whether there is an instruction that moves a number into a register: `movz` with the half of the number that is not 0 (any bits for
+/// the register; 32 or 64 bits wide).
+#[cfg(target_arch = "aarch64")]
+fn moves(code: &[u8], number: u32) -> bool {
+    const MOVZ: u32 = 0x5280_0000;
+    const REGISTER_AND_WIDTH: u32 = 0x8000_001f;
+    let (low, high) = (number & 0xffff, number >> 16);
+    let wanted = match (low, high) {
+        (low, 0) => MOVZ | low << 5,
+        (0, high) => MOVZ | 1 << 21 | high << 5,
+        _ => return false,
+    };
+    let (words, _) = code.as_chunks::<4>();
+    words
+        .iter()
+        .any(|word| u32::from_le_bytes(*word) & !REGISTER_AND_WIDTH == wanted)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn only_an_instruction_tells() {
+        let code =
+            |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|w| w.to_le_bytes()).collect() };
+        // mov w0, 0x44000000; mov x1, 0x44000000; mov w0, 0x101
+        assert!(moves(&code(&[0xd503_201f, 0x52a8_8000]), 0x4400_0000));
+        assert!(moves(&code(&[0xd2a8_8001]), 0x4400_0000));
+        assert!(moves(&code(&[0x5280_2020]), 0x101));
+        // mov w0, 0x4400; the number as data
+        assert!(!moves(&code(&[0x5288_8000, 0x4400_0000]), 0x4400_0000));
+        assert!(!moves(&[0x00, 0x80, 0xa8], 0x4400_0000));
+    }
+
+    #[cfg(target_arch = "x86_64")]
     #[test]
     fn only_an_instruction_tells() {
         assert!(moves(&[0x90, 0xbf, 0, 0, 0, 0x44, 0xc3], 0x4400_0000));

@@ -193,6 +193,9 @@ pub mod missing {
     /// 0, in an integer register and as a double.
     #[unsafe(naked)]
     pub unsafe extern "C" fn nothing() {
-        std::arch::naked_asm!("xor eax, eax", "xorps xmm0, xmm0", "ret")
+        #[cfg(target_arch = "x86_64")]
+        std::arch::naked_asm!("xor eax, eax", "xorps xmm0, xmm0", "ret");
+        #[cfg(target_arch = "aarch64")]
+        std::arch::naked_asm!("mov x0, xzr", "movi d0, #0", "ret");
     }
 }

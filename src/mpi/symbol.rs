@@ -1,6 +1,6 @@
 //! The recorder's own lookups of symbols. The exported `dlsym` is the recorder's, so that these go to the real one.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// libc's function or that of another tool in line; before the first call, code that finds it.
@@ -25,8 +25,14 @@ pub unsafe fn symbol(handle: *mut c_void, name: *const c_char) -> *mut c_void {
 
 /// Finds the real function. `dlvsym` cannot lead back to us.
 extern "C" fn find() -> *const c_void {
+    /// The first version of glibc for the processor.
+    const FIRST_VERSION: &CStr = if cfg!(target_arch = "aarch64") {
+        c"GLIBC_2.17"
+    } else {
+        c"GLIBC_2.2.5"
+    };
     // glibc moved it from libdl into libc with version 2.34.
-    let found = [c"GLIBC_2.34", c"GLIBC_2.2.5"].iter().find_map(|version| {
+    let found = [c"GLIBC_2.34", FIRST_VERSION].iter().find_map(|version| {
         // SAFETY: dlvsym takes any names.
         let found = unsafe { libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr()) };
         (!found.is_null()).then_some(found)
@@ -43,6 +49,7 @@ extern "C" fn nowhere() -> *mut c_void {
 
 #[unsafe(naked)]
 unsafe extern "C" fn first() {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "push rdi",
         "push rsi",
@@ -53,5 +60,17 @@ unsafe extern "C" fn first() {
         "pop rdi",
         "jmp rax",
         find = sym find,
-    )
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!(
+        "stp x29, x30, [sp, -32]!",
+        "mov x29, sp",
+        "stp x0, x1, [sp, 16]",
+        "bl {find}",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, 16]",
+        "ldp x29, x30, [sp], 32",
+        "br x16",
+        find = sym find,
+    );
 }

@@ -7,7 +7,7 @@
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
-/// glibc's `fenv_t` on x86-64: the x87 environment (28 bytes) and MXCSR.
+/// Room for glibc's `fenv_t`. On x86-64 it is the x87 environment (28 bytes) and MXCSR, on aarch64 FPCR and FPSR, 4 bytes each.
 #[repr(C)]
 struct FloatingEnvironment([u32; 8]);
 

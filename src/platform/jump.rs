@@ -1,13 +1,18 @@
 //! The stub that finds out where a call goes on and jumps there, with every register that could hold an argument as the caller left
 //! it.
 
-/// The body of a naked function that calls `find` with r11 and the caller's return address and jumps to the address that it gives.
-/// With `vectors`, the registers of floating-point arguments are kept, too. System V ABI (section 3.2.3 for x86-64).
+/// The body of a naked function that calls `find` with r11 (x11 on aarch64) and the caller's return address and jumps to the address
+/// that it gives. With `vectors`, the registers of floating-point arguments are kept, too.
+///
+/// System V ABI for x86-64, section 3.2.3; procedure call standard for aarch64, section 6. There, jumps go through x16, as code that
+/// checks where it is entered (BTI) allows that for x16 and x17 only; and no value lies in these two across a jump to a symbol, to
+/// which the linker may add code that uses them.
 macro_rules! find_and_jump {
     ($find:path) => {
         $crate::platform::jump::find_and_jump!($find, "", "")
     };
     ($find:path, vectors) => {
+        #[cfg(target_arch = "x86_64")]
         $crate::platform::jump::find_and_jump!(
             $find,
             "sub rsp, 128
@@ -27,9 +32,24 @@ macro_rules! find_and_jump {
             movups xmm5, [rbp - 112]
             movups xmm6, [rbp - 96]
             movups xmm7, [rbp - 80]"
-        )
+        );
+        #[cfg(target_arch = "aarch64")]
+        $crate::platform::jump::find_and_jump!(
+            $find,
+            "sub sp, sp, 128
+            stp q0, q1, [sp]
+            stp q2, q3, [sp, 32]
+            stp q4, q5, [sp, 64]
+            stp q6, q7, [sp, 96]",
+            "ldp q0, q1, [sp]
+            ldp q2, q3, [sp, 32]
+            ldp q4, q5, [sp, 64]
+            ldp q6, q7, [sp, 96]
+            add sp, sp, 128"
+        );
     };
     ($find:path, $keep:literal, $give_back:literal) => {
+        #[cfg(target_arch = "x86_64")]
         std::arch::naked_asm!(
             "push rbp",
             "mov rbp, rsp",
@@ -60,7 +80,34 @@ macro_rules! find_and_jump {
             "pop rbp",
             "jmp r11",
             find = sym $find,
-        )
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::naked_asm!(
+            "stp x29, x30, [sp, -112]!",
+            "mov x29, sp",
+            "stp x0, x1, [sp, 16]",
+            "stp x2, x3, [sp, 32]",
+            "stp x4, x5, [sp, 48]",
+            "stp x6, x7, [sp, 64]",
+            // Where a large result goes; the frame of an enclosing function, of which compilers use one or the other.
+            "stp x8, x15, [sp, 80]",
+            "str x18, [sp, 96]",
+            $keep,
+            "mov x0, x11",
+            "mov x1, x30",
+            "bl {find}",
+            "mov x16, x0",
+            $give_back,
+            "ldr x18, [sp, 96]",
+            "ldp x8, x15, [sp, 80]",
+            "ldp x6, x7, [sp, 64]",
+            "ldp x4, x5, [sp, 48]",
+            "ldp x2, x3, [sp, 32]",
+            "ldp x0, x1, [sp, 16]",
+            "ldp x29, x30, [sp], 112",
+            "br x16",
+            find = sym $find,
+        );
     };
 }
 pub(crate) use find_and_jump;

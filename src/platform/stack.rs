@@ -11,7 +11,10 @@ pub fn pointer() -> usize {
     let pointer;
     // SAFETY: a register is read.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags));
     }
     pointer
 }
@@ -21,6 +24,7 @@ pub fn pointer() -> usize {
 ///
 /// # Safety
 /// `setjmp` has filled `environment`.
+#[cfg(target_arch = "x86_64")]
 pub unsafe fn pointer_in(environment: *const c_void) -> usize {
     const STACK_POINTER: usize = 6;
     // SAFETY: a `jmp_buf` has eight words, by the caller.
@@ -35,6 +39,59 @@ pub unsafe fn pointer_in(environment: *const c_void) -> usize {
         );
     }
     word
+}
+
+/// The stack pointer that `longjmp` to `environment`, a `jmp_buf`, goes to; 0 while [`learn_secret`] has not found out how it is kept.
+/// glibc keeps it as the 14th word, mixed with a secret of the process (`PTR_MANGLE` of its sysdeps for aarch64).
+///
+/// # Safety
+/// `setjmp` has filled `environment`.
+#[cfg(target_arch = "aarch64")]
+pub unsafe fn pointer_in(environment: *const c_void) -> usize {
+    let Some(secret) = SECRET.get() else { return 0 };
+    // SAFETY: a `jmp_buf` has 39 words, by the caller.
+    unsafe { environment.cast::<usize>().add(STACK_POINTER).read() ^ secret }
+}
+
+/// Where the stack pointer is in a `jmp_buf`, words.
+#[cfg(target_arch = "aarch64")]
+const STACK_POINTER: usize = 13;
+
+/// What glibc mixes stack pointers with; nothing where they are not kept as [`pointer_in`] takes it.
+#[cfg(target_arch = "aarch64")]
+static SECRET: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+
+/// Finds out what glibc mixes stack pointers with, which it keeps to itself, by having known ones mixed.
+#[cfg(target_arch = "aarch64")]
+pub fn learn_secret() {
+    unsafe extern "C" {
+        fn _setjmp();
+    }
+    /// Has `_setjmp` fill `environment`; gives the stack pointer that it was called with.
+    #[unsafe(naked)]
+    unsafe extern "C" fn fill(environment: *mut usize) -> usize {
+        std::arch::naked_asm!(
+            "stp x29, x30, [sp, -16]!",
+            "mov x29, sp",
+            "bl {setjmp}",
+            "mov x0, sp",
+            "ldp x29, x30, [sp], 16",
+            "ret",
+            setjmp = sym _setjmp,
+        )
+    }
+    #[inline(never)]
+    fn secret<const ROOM: usize>() -> usize {
+        let mut room = std::hint::black_box([0; ROOM]);
+        // SAFETY: the room is larger than a `jmp_buf`; nobody jumps there.
+        let pointer = unsafe { fill(room.as_mut_ptr()) };
+        std::hint::black_box(&room)[STACK_POINTER] ^ pointer
+    }
+    // From two places on the stack: another form of the words would not give one secret.
+    let (near, far) = (secret::<64>(), secret::<128>());
+    if near == far {
+        let _ = SECRET.set(near);
+    }
 }
 
 /// Whether a frame at `inner` is gone once the stack pointer of the same stack is `outer`.

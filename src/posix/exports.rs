@@ -11,6 +11,7 @@ use super::calls::{
     plain, seek, transfer,
 };
 use super::maps::{map, sync as sync_map};
+use super::raw::raw_call;
 use super::real::{self, RealFunction};
 use super::stdio::{close_stream, open_stream, use_stream};
 use super::watch;
@@ -30,7 +31,7 @@ const NONE: i64 = -1;
 
 /// Makes a module for each name: the real function, what finds it, what records, and what is exported.
 macro_rules! functions {
-    ($($when:ident [$($name:ident)+] $arguments:tt -> $result:ty, $raw:expr => $how:ident $given:tt;)*) => {
+    ($($when:ident [$($name:ident)+] $arguments:tt -> $result:ty, $raw:ident => $how:ident $given:tt;)*) => {
         $($(function!($when $name $arguments -> $result, $raw => $how $given);)+)*
 
         /// All of them.
@@ -39,7 +40,7 @@ macro_rules! functions {
 }
 
 macro_rules! function {
-    ($when:ident $name:ident ($($argument:ident: $type:ty),*) -> $result:ty, $raw:expr => $how:ident($($given:expr),*)) => {
+    ($when:ident $name:ident ($($argument:ident: $type:ty),*) -> $result:ty, $raw:ident => $how:ident($($given:expr),*)) => {
         mod $name {
             #[allow(unused_imports, reason = "each uses some of them")]
             use super::*;
@@ -48,16 +49,7 @@ macro_rules! function {
 
             #[unsafe(naked)]
             unsafe extern "C" fn raw() {
-                std::arch::naked_asm!(
-                    "mov rax, {number}",
-                    "mov r10, rcx",
-                    "syscall",
-                    "cmp rax, -4095",
-                    "jae {failed}",
-                    "ret",
-                    number = const $raw,
-                    failed = sym real::failed,
-                )
+                raw_call!($raw);
             }
 
             #[allow(unused_variables, reason = "some arguments are only passed on")]
@@ -87,6 +79,7 @@ macro_rules! enter {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
+            #[cfg(target_arch = "x86_64")]
             std::arch::naked_asm!(
                 "mov r11, qword ptr [rip + trace_current_thread@GOTTPOFF]",
                 "mov r11, qword ptr fs:[r11]",
@@ -104,14 +97,40 @@ macro_rules! enter {
                 outside = sym watch::ALSO_OUTSIDE,
                 real = sym REAL,
                 record = sym record,
-            )
+            );
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!(
+                "mrs x16, tpidr_el0",
+                "adrp x17, :gottprel:trace_current_thread",
+                "ldr x17, [x17, :gottprel_lo12:trace_current_thread]",
+                "ldr x16, [x16, x17]",
+                "cbz x16, 2f",
+                "ldr x16, [x16, {outer_stack}]",
+                "cbnz x16, 3f",
+                "2:",
+                "adrp x16, {outside}",
+                "ldrb w16, [x16, :lo12:{outside}]",
+                "cbnz w16, 3f",
+                "adrp x16, {real}",
+                "ldr x16, [x16, :lo12:{real}]",
+                "br x16",
+                "3:",
+                "b {record}",
+                outer_stack = const offset_of!(Thread, outer_stack),
+                outside = sym watch::ALSO_OUTSIDE,
+                real = sym REAL,
+                record = sym record,
+            );
         }
     };
     (always $name:ident) => {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name() {
-            std::arch::naked_asm!("jmp {record}", record = sym record)
+            #[cfg(target_arch = "x86_64")]
+            std::arch::naked_asm!("jmp {record}", record = sym record);
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!("b {record}", record = sym record);
         }
     };
 }

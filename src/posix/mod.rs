@@ -15,6 +15,7 @@ mod descriptors;
 mod exports;
 mod maps;
 mod paths;
+mod raw;
 pub mod real;
 mod record;
 mod stdio;

@@ -80,12 +80,21 @@ macro_rules! real_function {
 
         #[unsafe(naked)]
         unsafe extern "C" fn first() {
+            #[cfg(target_arch = "x86_64")]
             std::arch::naked_asm!(
                 "lea r11, [rip + {function}]",
                 "jmp {first_call}",
                 function = sym REAL,
                 first_call = sym $crate::posix::real::first_call,
-            )
+            );
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!(
+                "adrp x11, {function}",
+                "add x11, x11, :lo12:{function}",
+                "b {first_call}",
+                function = sym REAL,
+                first_call = sym $crate::posix::real::first_call,
+            );
         }
     };
 }
@@ -135,9 +144,20 @@ fn is_resolving() -> bool {
     let value: u64;
     // SAFETY: reads the variable declared above; no memory is written.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         std::arch::asm!(
             "mov {v}, qword ptr [rip + trace_resolving@GOTTPOFF]",
             "mov {v}, qword ptr fs:[{v}]",
+            v = out(reg) value,
+            options(nostack, preserves_flags, readonly),
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!(
+            "mrs {block}, tpidr_el0",
+            "adrp {v}, :gottprel:trace_resolving",
+            "ldr {v}, [{v}, :gottprel_lo12:trace_resolving]",
+            "ldr {v}, [{block}, {v}]",
+            block = out(reg) _,
             v = out(reg) value,
             options(nostack, preserves_flags, readonly),
         );
@@ -148,6 +168,7 @@ fn is_resolving() -> bool {
 fn set_resolving(is: bool) {
     // SAFETY: writes the variable declared above, which only this thread sees.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         std::arch::asm!(
             "mov {p}, qword ptr [rip + trace_resolving@GOTTPOFF]",
             "mov qword ptr fs:[{p}], {v}",
@@ -155,19 +176,31 @@ fn set_resolving(is: bool) {
             v = in(reg) u64::from(is),
             options(nostack, preserves_flags),
         );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!(
+            "mrs {block}, tpidr_el0",
+            "adrp {p}, :gottprel:trace_resolving",
+            "ldr {p}, [{p}, :gottprel_lo12:trace_resolving]",
+            "str {v}, [{block}, {p}]",
+            block = out(reg) _,
+            p = out(reg) _,
+            v = in(reg) u64::from(is),
+            options(nostack, preserves_flags),
+        );
     }
 }
 
-/// Finds the function that r11 points to without changing a register that could hold an argument, and jumps there. None of
+/// Finds the function that r11 (x11 on aarch64) points to without changing a register that could hold an argument, and jumps there. None of
 /// them takes floating-point arguments.
 #[unsafe(naked)]
 pub unsafe extern "C" fn first_call() {
-    find_and_jump!(resolve)
+    find_and_jump!(resolve);
 }
 
-/// Ends a raw system call that failed as libc does. The kernel's answer is in rax.
+/// Ends a raw system call that failed as libc does. The kernel's answer is in the register of results.
 #[unsafe(naked)]
 pub unsafe extern "C" fn failed() {
+    #[cfg(target_arch = "x86_64")]
     std::arch::naked_asm!(
         "sub rsp, 8",
         "mov edi, eax",
@@ -175,10 +208,13 @@ pub unsafe extern "C" fn failed() {
         "add rsp, 8",
         "ret",
         set = sym fail,
-    )
+    );
+    // There, a result and a first argument are in the same register.
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!("b {set}", set = sym fail);
 }
 
-extern "C" fn fail(answer: c_int) -> isize {
+pub(super) extern "C" fn fail(answer: c_int) -> isize {
     set_errno(-answer);
     -1
 }

@@ -9,10 +9,11 @@ use std::mem::MaybeUninit;
 /// # Safety
 /// The arguments must be what the call wants.
 #[inline(always)]
-unsafe fn call(number: c_long, a: usize, b: usize, c: usize, d: usize) -> isize {
+pub(super) unsafe fn call(number: c_long, a: usize, b: usize, c: usize, d: usize) -> isize {
     let answer: isize;
     // SAFETY: the caller vouches for the arguments.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         asm!(
             "syscall",
             inlateout("rax") number as isize => answer,
@@ -22,6 +23,16 @@ unsafe fn call(number: c_long, a: usize, b: usize, c: usize, d: usize) -> isize 
             in("r10") d,
             lateout("rcx") _,
             lateout("r11") _,
+            options(nostack),
+        );
+        #[cfg(target_arch = "aarch64")]
+        asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a as isize => answer,
+            in("x1") b,
+            in("x2") c,
+            in("x3") d,
             options(nostack),
         );
     }
@@ -103,11 +114,11 @@ pub fn link(name: &CStr, room: &mut [u8]) -> usize {
     // SAFETY: a name that ends with 0; room for the result and its length.
     let n = unsafe {
         call(
-            libc::SYS_readlink,
+            libc::SYS_readlinkat,
+            libc::AT_FDCWD as usize,
             name.as_ptr() as usize,
             room.as_mut_ptr() as usize,
             room.len(),
-            0,
         )
     };
     n.max(0) as usize

@@ -23,9 +23,20 @@ pub fn current() -> *mut Thread {
     let t: *mut Thread;
     // SAFETY: reads the variable declared above; no memory is written.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         std::arch::asm!(
             "mov {t}, qword ptr [rip + trace_current_thread@GOTTPOFF]",
             "mov {t}, qword ptr fs:[{t}]",
+            t = out(reg) t,
+            options(nostack, preserves_flags, readonly),
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!(
+            "mrs {block}, tpidr_el0",
+            "adrp {t}, :gottprel:trace_current_thread",
+            "ldr {t}, [{t}, :gottprel_lo12:trace_current_thread]",
+            "ldr {t}, [{block}, {t}]",
+            block = out(reg) _,
             t = out(reg) t,
             options(nostack, preserves_flags, readonly),
         );
@@ -37,9 +48,21 @@ pub fn current() -> *mut Thread {
 pub fn set_current(t: *mut Thread) {
     // SAFETY: writes the variable declared above, which only this thread sees.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         std::arch::asm!(
             "mov {p}, qword ptr [rip + trace_current_thread@GOTTPOFF]",
             "mov qword ptr fs:[{p}], {t}",
+            p = out(reg) _,
+            t = in(reg) t,
+            options(nostack, preserves_flags),
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!(
+            "mrs {block}, tpidr_el0",
+            "adrp {p}, :gottprel:trace_current_thread",
+            "ldr {p}, [{p}, :gottprel_lo12:trace_current_thread]",
+            "str {t}, [{block}, {p}]",
+            block = out(reg) _,
             p = out(reg) _,
             t = in(reg) t,
             options(nostack, preserves_flags),
