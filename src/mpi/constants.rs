@@ -9,7 +9,10 @@ use crate::mpi::handles::Handle;
 use crate::mpi::library;
 use blockfile::layout::Family;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// The constants of the MPI library in this process.
 pub fn table() -> &'static ConstantTable {
@@ -172,7 +175,7 @@ static SENTINELS: [AtomicUsize; 2] = [const { AtomicUsize::new(1) }; 2];
 #[inline(always)]
 pub fn is_sentinel(p: *const c_void) -> bool {
     let [unweighted, weights_empty] = &SENTINELS;
-    if unweighted.load(Relaxed) == 1 {
+    if unweighted.load(Acquire) == 1 {
         find_sentinels();
     }
     p as usize == unweighted.load(Relaxed) || p as usize == weights_empty.load(Relaxed)
@@ -186,7 +189,8 @@ fn find_sentinels() {
     };
     let [unweighted, weights_empty] = &SENTINELS;
     weights_empty.store(address(table().weights_empty), Relaxed);
-    unweighted.store(address(table().unweighted), Relaxed);
+    // Last: whoever sees it must see the other one, too.
+    unweighted.store(address(table().unweighted), Release);
 }
 
 /// The predefined handle of that name as a number; 0 where there is none.

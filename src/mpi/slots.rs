@@ -13,7 +13,7 @@ use crate::mpi::functions::{COUNT, NAMES, RETURNS_CODE, SLOTS, SYMBOLS};
 use crate::mpi::library;
 pub use crate::mpi::library::CodeAddress;
 use std::ffi::{CStr, c_void};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 
 /// One pointer that may be read and replaced at any time.
 #[repr(transparent)]
@@ -149,9 +149,17 @@ pub fn is_bypassed() -> bool {
     BYPASS.load(Ordering::Acquire)
 }
 
+/// As [`is_bypassed`], for who has just set a slot.
+pub fn is_bypassed_by_now() -> bool {
+    fence(Ordering::SeqCst);
+    is_bypassed()
+}
+
 /// Sends all further calls directly to the real functions.
 pub fn bypass() {
     BYPASS.store(true, Ordering::Release);
+    // A slot that is set at this moment is seen below, or sees this ([`is_bypassed_by_now`]).
+    fence(Ordering::SeqCst);
     for (entry, real) in ENTRY.iter().zip(&REAL) {
         if !entry.get().is_null() && !real.get().is_null() {
             entry.set(real.get());

@@ -3,7 +3,11 @@
 use super::calls::{plain, watched};
 use blockfile::operation::{MMAP, MSYNC};
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
 
 /// Mappings that are remembered.
 const MAX_MAPPINGS: usize = 256;
@@ -45,10 +49,12 @@ pub fn map(
     if r != libc::MAP_FAILED {
         let mapping = &MAPPINGS[MADE.fetch_add(1, Relaxed) % MAX_MAPPINGS];
         mapping.length.store(0, Relaxed);
+        // The old mapping is gone before anything of the new one is there, and this one has a length when all of it is there.
+        fence(Release);
         mapping.start.store(r as usize, Relaxed);
         mapping.fd.store(fd as u64, Relaxed);
         mapping.offset.store(offset as u64, Relaxed);
-        mapping.length.store(length, Relaxed);
+        mapping.length.store(length, Release);
     }
     r
 }
@@ -71,8 +77,9 @@ pub fn sync(real: impl FnOnce() -> c_int, address: *mut c_void, length: usize) -
     let address = address as usize;
     for i in (made.saturating_sub(MAX_MAPPINGS)..made).rev() {
         let mapping = &MAPPINGS[i % MAX_MAPPINGS];
+        let mapped = mapping.length.load(Acquire);
         let start = mapping.start.load(Relaxed);
-        if address >= start && address - start < mapping.length.load(Relaxed) {
+        if address >= start && address - start < mapped {
             let offset = mapping.offset.load(Relaxed) as i64 + (address - start) as i64;
             let fd = mapping.fd.load(Relaxed) as c_int;
             return plain(real, MSYNC, fd, offset, length as i64);

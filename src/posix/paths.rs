@@ -7,7 +7,10 @@ use crate::platform::{host, program};
 use settings::{NameValues, expand};
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicPtr,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use trace_model::glob::matches_path;
 
 /// Most bytes of a name that are kept; as much as Linux takes.
@@ -92,7 +95,7 @@ impl Path {
             return false;
         }
         // SAFETY: what is there has been leaked and is never changed.
-        let Some(choice) = (unsafe { CHOICE.load(Relaxed).as_ref() }) else {
+        let Some(choice) = (unsafe { CHOICE.load(Acquire).as_ref() }) else {
             return true;
         };
         let any = |patterns: &[Vec<u8>]| patterns.iter().any(|p| matches_path(p, path));
@@ -133,7 +136,7 @@ pub fn choose(include: &[String], exclude: &[String]) {
         include: expanded(include),
         exclude: expanded(exclude),
     }));
-    CHOICE.store(choice, Relaxed);
+    CHOICE.store(choice, Release);
 }
 
 #[cfg(test)]

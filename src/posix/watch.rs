@@ -18,7 +18,10 @@ use blockfile::operation::OUTSIDE;
 use blockfile::record::FUNCTION;
 use settings::{Posix, Settings};
 use std::ffi::{c_char, c_int};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 
 /// Nothing is recorded.
 const NOTHING: u8 = 0;
@@ -125,7 +128,8 @@ pub fn start() {
         libc::madvise(page, 4096, libc::MADV_WIPEONFORK);
         let byte = page.cast::<u8>();
         byte.write(1);
-        ALONE.store(byte, Relaxed);
+        // Whoever finds the byte by its address reads what was written there.
+        ALONE.store(byte, Release);
     }
     // SAFETY: the handler is a function of this library, which is never unloaded.
     unsafe { libc::pthread_atfork(None, Some(descriptors::share), None) };
