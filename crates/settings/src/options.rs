@@ -400,7 +400,7 @@ pub const OTHER_VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "TRACE_CLOCK",
-        "`monotonic` takes times from CLOCK_MONOTONIC where the time-stamp counter would do, at twice the cost; read before the settings",
+        "`monotonic` takes times from CLOCK_MONOTONIC where the processor's counter would do, at twice the cost; read before the settings",
     ),
     (
         "TRACE_TEST_CLOCK",
