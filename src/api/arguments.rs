@@ -114,6 +114,7 @@ impl Arguments {
 #[cfg(test)]
 pub struct SavedArguments {
     registers: [u64; Self::REGISTERS],
+    #[cfg(target_arch = "aarch64")]
     vectors: [u128; 8],
     stack: Vec<u64>,
 }
@@ -132,6 +133,7 @@ impl SavedArguments {
         stack.resize(stack.len() + room, 0);
         SavedArguments {
             registers,
+            #[cfg(target_arch = "aarch64")]
             vectors: [0; 8],
             stack,
         }

@@ -26,6 +26,7 @@ mod complaint;
 mod docs;
 mod files;
 mod filters;
+mod loaded;
 mod names;
 mod options;
 mod read;
@@ -39,6 +40,7 @@ pub use self::{
     complaint::{Complaint, ComplaintKind, SettingPlace},
     files::{ConfigurationFile, ConfigurationOrigin, FileState, SITE_FILE},
     filters::{Pcontrol, Polling},
+    loaded::LoadedSettings,
     names::{NameValues, array_task, expand, is_of_job, job_id, shortened},
     options::{OPTIONS, OTHER_VARIABLES, Settings, SettingsOption},
     sets::{AnnotationTracing, DebugSet, MAX_DUMPI_RANKS, OutputSet},
@@ -49,32 +51,8 @@ pub use self::{
 };
 
 use files::{is_usable_folder, read_file};
-use std::{collections::BTreeMap, io, path::Path};
+use std::{io, path::Path};
 use wrappers::Class;
-
-/// Settings as all their sources give them, and where each comes from.
-#[derive(Clone, Debug)]
-pub struct LoadedSettings {
-    /// The settings in force.
-    pub settings: Settings,
-    /// Faults in the sources.
-    pub complaints: Vec<Complaint>,
-    /// Where each option and each function that a source sets was set first, by its key. Options that are not in here have
-    /// their default.
-    pub origins: BTreeMap<String, SettingPlace>,
-    /// The configuration files that were looked for, the strongest first.
-    pub files: Vec<ConfigurationFile>,
-}
-
-impl LoadedSettings {
-    /// Whether an option was set for the recorder, and not only by a variable that systems set for everybody.
-    pub fn is_ordered(&self, key: &str) -> bool {
-        self.origins.get(key).is_some_and(|place| match place {
-            SettingPlace::Variable(name) => !options::is_customary(name),
-            _ => true,
-        })
-    }
-}
 
 impl Settings {
     /// First line of the text from [`Settings::to_text`].

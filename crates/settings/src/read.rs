@@ -7,9 +7,9 @@ use std::{
 };
 
 use super::{
-    LoadedSettings,
     complaint::{Complaint, ComplaintKind, SettingPlace},
     files::{self, ConfigurationFile, ConfigurationOrigin, FileState, SITE_FILE},
+    loaded::LoadedSettings,
     options::{OPTIONS, Settings, SettingsOption, VariableMeaning, VariableStrength},
     suggest,
     values::{OptionKind, Setting},

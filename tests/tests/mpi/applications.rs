@@ -231,7 +231,13 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
     let counted = run.counted();
     run.holds_calls(&counted);
     if included.is_empty() {
-        assert!(counted[&0].len() > 300, "{} functions", counted[&0].len());
+        let is_whole = !excluded.contains(&LONG[0]);
+        let least = if is_whole { 300 } else { 200 };
+        let functions = counted[&0].len();
+        assert!(functions > least, "{functions} functions");
+        if !is_whole {
+            return;
+        }
         let tests = traced
             .iter()
             .find_map(|verdict| verdict.strip_prefix("Ran ")?.split(' ').next());
@@ -264,10 +270,18 @@ fn verdicts(finished: &FinishedCommand) -> Vec<&str> {
     verdicts
 }
 
+/// Modules of mpi4py's tests that take half of its time on an MPI that spins. They run on Open MPI.
+const LONG: [&str; 4] = ["test_datatype", "test_rma", "test_pack", "test_cco_ngh"];
+
 /// `util_sync` hangs on Debian's MPICH, without the recorder as well.
 #[test]
 fn mpi4py_mpich() {
-    mpi4py(Mpi::Mpich, &[], &["util_sync"]);
+    let mut excluded = vec!["util_sync"];
+    if std::env::var_os("EVERY_MPI").is_none() && Mpi::Mpich.is_here() {
+        tests::skip("mpi4py's longest modules on MPICH: only with EVERY_MPI=1");
+        excluded.extend(LONG);
+    }
+    mpi4py(Mpi::Mpich, &[], &excluded);
 }
 
 #[test]
