@@ -4,9 +4,9 @@
 /// The body of a naked function that calls `find` with r11 (x11 on aarch64) and the caller's return address and jumps to the address
 /// that it gives. With `vectors`, the registers of floating-point arguments are kept, too.
 ///
-/// System V ABI for x86-64, section 3.2.3; procedure call standard for aarch64, section 6. There, jumps go through x16, as code that
-/// checks where it is entered (BTI) allows that for x16 and x17 only; and no value lies in these two across a jump to a symbol, to
-/// which the linker may add code that uses them.
+/// Sources are the x86-64 System V ABI (section 3.2.3) and the part on parameters in the procedure call standard for aarch64. On
+/// aarch64, jumps go through x16: code that checks where it is entered (BTI) allows jumps through x16 and x17 only. No value lies in
+/// these two across a jump to a symbol, to which the linker may add code that uses them.
 macro_rules! find_and_jump {
     ($find:path) => {
         $crate::platform::jump::find_and_jump!($find, "", "")
