@@ -24,6 +24,8 @@ mod lane;
 mod losses;
 pub mod os;
 mod pending;
+#[cfg(unix)]
+mod pending_folder;
 mod points;
 pub mod requests;
 #[cfg(feature = "spill")]
@@ -47,6 +49,8 @@ pub use info::{
 pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
 pub use pending::{PendingFile, temporary_name};
+#[cfg(unix)]
+pub use pending_folder::{FolderKind, PendingFolder};
 pub use points::{DrawablePoint, PointKind, Points};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert, for_each_in_order};

@@ -118,7 +118,9 @@ fn describe(path: &Path, quiet: bool) -> InfoReport {
             legacy::describe_paje(trace, &mut report);
         }
         Format::DumpiText => dumpi::describe_text(&input, &mut report),
-        Format::Perfetto | Format::Chrome | Format::Otf2 => report.problem(format.refusal(path)),
+        Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
+            report.problem(format.refusal(path))
+        }
     }
     report
 }

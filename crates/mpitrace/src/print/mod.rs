@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Slog1 => slog1::print(&input, arguments, &mut out),
         Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
         Format::Paje => paje::print(&input, arguments, &mut out),
-        Format::Perfetto | Format::Chrome | Format::Otf2 => {
+        Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
             Err(Failure::Data(format.refusal(&arguments.file)))
         }
     };

@@ -33,6 +33,8 @@ pub enum Format {
     Chrome,
     /// Folder of definitions and events, for Vampir, Scalasca and others (.otf2); written only, by the OTF2 library
     Otf2,
+    /// Folder of tables, for DuckDB, pandas, polars, Spark and others (.parquet); written only
+    Parquet,
 }
 
 impl Format {
@@ -91,14 +93,46 @@ impl Format {
 
     /// Whether traces of this format are written and not read.
     pub fn is_written_only(self) -> bool {
-        matches!(self, Format::Perfetto | Format::Chrome | Format::Otf2)
+        matches!(
+            self,
+            Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet
+        )
+    }
+
+    /// Whether a trace of this format is a folder.
+    pub fn is_folder(self) -> bool {
+        matches!(self, Format::Otf2 | Format::Parquet)
+    }
+
+    /// The format of a trace that is this folder; `None` if it is no trace.
+    pub fn of_folder(path: &Path) -> Option<Format> {
+        if trace_formats::otf2::is_archive(path) {
+            return Some(Format::Otf2);
+        }
+        #[cfg(feature = "tables")]
+        if tables::is_dataset(path) {
+            return Some(Format::Parquet);
+        }
+        None
     }
 
     /// Why a file of a format that is written only is not read.
     pub fn refusal(self, path: &Path) -> String {
         let name = shown(path).display();
-        let article = if self == Format::Otf2 { "an" } else { "a" };
-        format!("{name}: {article} {self} trace, which mpitrace writes and does not read")
+        let what = match self {
+            Format::Otf2 => "an OTF2 trace".to_owned(),
+            Format::Parquet => self.with_article().to_owned(),
+            _ => format!("a {self} trace"),
+        };
+        format!("{name}: {what}, which mpitrace writes and does not read")
+    }
+
+    /// What a folder of this format is, with an article.
+    pub fn with_article(self) -> &'static str {
+        match self {
+            Format::Parquet => "a dataset of tables",
+            _ => "an OTF2 archive",
+        }
     }
 
     /// The endings of names by which a file to be written tells its format, separated by commas.
@@ -133,6 +167,7 @@ impl Format {
             Format::Perfetto => &["pftrace", "perfetto-trace"],
             Format::Chrome => &["json"],
             Format::Otf2 => &["otf2"],
+            Format::Parquet => &["parquet"],
         }
     }
 }
@@ -161,6 +196,7 @@ impl fmt::Display for Format {
             Format::Perfetto => "Perfetto",
             Format::Chrome => "Chrome JSON",
             Format::Otf2 => "OTF2",
+            Format::Parquet => "Parquet",
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The file a subcommand reads, and what it is.
 
 use crate::failure::Failure;
+use crate::trace_files::format::Format;
 use memmap2::{Mmap, UncheckedAdvice};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
@@ -35,9 +36,8 @@ impl OpenedInput {
         if metadata.is_file() && metadata.len() > 0 {
             return map(&file).map_err(failed);
         }
-        if metadata.is_dir() && trace_formats::otf2::is_archive(path) {
-            let what = "an OTF2 trace, which mpitrace writes and does not read";
-            return Err(Failure::Data(format!("{}: {what}", shown(path).display())));
+        if let Some(format) = Format::of_folder(path).filter(|_| metadata.is_dir()) {
+            return Err(Failure::Data(format.refusal(path)));
         }
         let kind = metadata.file_type();
         if kind.is_char_device() || kind.is_block_device() {

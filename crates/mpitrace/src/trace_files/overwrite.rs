@@ -1,12 +1,12 @@
 //! The check before a command writes a file: it must not be an input, nor exist already without `--force`.
 
 use crate::failure::Failure;
+use crate::trace_files::format::Format;
 use crate::trace_files::input::OpenedInput;
 use crate::trace_files::{annotation, dumpi_run};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use trace_formats::otf2;
 
 /// The option of every command that writes files which the user names.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
@@ -34,7 +34,7 @@ impl Overwrite {
                 _ => Ok(()),
             };
         };
-        if there.is_dir() && otf2::is_archive(output) {
+        if there.is_dir() && Format::of_folder(output).is_some() {
             return match self.force {
                 true => Ok(()),
                 false => Err(in_the_way(output)),

@@ -27,7 +27,7 @@ impl TraceInput {
             Format::Dumpi => dumpi::source(self),
             Format::DumpiText => dumpi::text_source(self),
             Format::Blocks => blocks_source(self),
-            Format::Perfetto | Format::Chrome | Format::Otf2 => {
+            Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
                 Err(Failure::Data(self.format.refusal(name)))
             }
         }

@@ -87,12 +87,14 @@ impl Target {
     /// Has `make` write the file, or the folder of an archive: at its own path, or, where that is stdout or a device, beside it to be copied there.
     pub fn place<T>(&self, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
         let to_stdout = is_stdout(&self.path);
-        if self.format == Format::Otf2 {
+        if self.format.is_folder() {
             let found = fs::metadata(&self.path);
             if to_stdout || found.is_ok_and(|found| !found.is_dir()) {
                 let name = self.path.display();
-                let message =
-                    format!("{name}: an OTF2 archive is a folder, expected the name of one");
+                let message = format!(
+                    "{name}: {} is a folder, expected the name of one",
+                    self.format.with_article()
+                );
                 return Err(Failure::Call(message));
             }
             return make(&self.path);

@@ -6,7 +6,6 @@ use crate::trace_files::dumpi_run;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use std::path::{Path, PathBuf};
-use trace_formats::otf2;
 
 /// One or more files that make up a trace.
 pub struct TraceInput {
@@ -85,7 +84,7 @@ fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         // An archive is refused when it is opened.
-        if !path.is_dir() || otf2::is_archive(path) {
+        if !path.is_dir() || Format::of_folder(path).is_some() {
             files.push(path.clone());
             continue;
         }

@@ -30,6 +30,13 @@ impl Target {
             Format::Perfetto => created(perfetto::PerfettoSink::create(path, definitions), path),
             Format::Chrome => created(chrome::ChromeSink::create(path, definitions), path),
             Format::Otf2 => created(otf2::Otf2Sink::create(path, definitions), path),
+            #[cfg(feature = "tables")]
+            Format::Parquet => created(tables::TablesSink::create(path, definitions), path),
+            #[cfg(not(feature = "tables"))]
+            Format::Parquet => Err(Failure::Call(format!(
+                "{}: this mpitrace was built without tables (cargo's feature `tables`)",
+                self.path.display()
+            ))),
             Format::Alog => {
                 let (is_mpe, creator) = (self.mpe, None);
                 let options = alog::AlogOptions { is_mpe, creator };

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use trace_model::{
-    Definitions, Drawable, DrawableOrder, DrawablePoint, Fault, Losses, Points, Stop,
+    Definitions, Drawable, DrawableOrder, DrawablePoint, Fault, Losses, PendingFolder, Points, Stop,
 };
 
 use super::archive::Archive;
 use super::error::Otf2Error;
 use super::events::EventMaker;
-use super::folder::PendingFolder;
+use super::folder::ARCHIVE;
 
 /// An OTF2 archive in the making: a folder. In memory are locations, communicators, names, a buffer of 256 KiB for each location, and the drawables
 /// that are not over yet.
@@ -34,7 +34,8 @@ impl Otf2Sink {
         let begun = || {
             // Without the library nothing is created.
             super::library::functions()?;
-            let folder = PendingFolder::create(path).map_err(|error| Otf2Error::io(0, error))?;
+            let folder =
+                PendingFolder::create(path, ARCHIVE).map_err(|error| Otf2Error::io(0, error))?;
             let events = EventMaker::new(definitions, |largest| {
                 Archive::create(folder.current_path(), largest)
             })?;

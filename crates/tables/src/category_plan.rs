@@ -1,0 +1,157 @@
+//! Where the values of a category's info go.
+
+use crate::column::ColumnType;
+use crate::kind::TableKind;
+use std::collections::BTreeMap;
+use trace_model::{Category, Definitions, hash::Map, value_names};
+
+/// Place of a category in the tables.
+pub struct CategoryPlan {
+    /// Its table.
+    pub kind: TableKind,
+    /// Number of its name among those of the table.
+    pub name: i32,
+    /// Column of each value of its info, counted from the first that comes from infos; `None` for a value that the table has anyway.
+    pub values: Vec<Option<usize>>,
+}
+
+/// What a table holds: names of its categories, and columns that come from their infos.
+#[derive(Default)]
+pub struct TablePlan {
+    /// Names of the categories.
+    pub names: Vec<String>,
+    /// Names and types of the columns.
+    pub columns: Vec<(String, ColumnType)>,
+}
+
+/// Plans of all categories by their index, and of the tables. `fixed` gives the columns that every table of a kind has.
+pub fn plan(
+    definitions: &Definitions,
+    fixed: impl Fn(TableKind) -> Vec<&'static str>,
+) -> (Map<i32, CategoryPlan>, BTreeMap<TableKind, TablePlan>) {
+    let table = wrappers::table().ok();
+    let mut categories = Map::default();
+    let mut tables: BTreeMap<TableKind, TablePlan> = BTreeMap::new();
+    for category in definitions.categories.iter().filter(|c| c.index >= 0) {
+        let kind = TableKind::of(category, table.as_ref());
+        let entry = tables.entry(kind).or_default();
+        let values = values(category, kind, entry, &fixed(kind));
+        let name = i32::try_from(entry.names.len()).unwrap_or(i32::MAX);
+        entry.names.push(category.name.to_str().into_owned());
+        categories.insert(category.index, CategoryPlan { kind, name, values });
+    }
+    (categories, tables)
+}
+
+/// The columns for the values of a category. Categories share a column if name and type are the same.
+fn values(
+    category: &Category,
+    kind: TableKind,
+    table: &mut TablePlan,
+    taken: &[&str],
+) -> Vec<Option<usize>> {
+    let names = value_names(category);
+    let types = category
+        .info_types
+        .iter()
+        .map(|&letter| ColumnType::of(letter));
+    let mut used: Vec<usize> = Vec::new();
+    let pairs = names.iter().zip(types);
+    pairs
+        .map(|(name, kind_of_value)| {
+            let mut name = column_name(name);
+            // A message's tag and size are columns in their own right.
+            if kind == TableKind::Messages && matches!(name.as_str(), "msg_tag" | "msg_size") {
+                return None;
+            }
+            if taken.contains(&name.as_str()) {
+                name.push_str("_info");
+            }
+            let found = (0..)
+                .map(|n| match n {
+                    0 => name.clone(),
+                    1 => format!("{name}_{}", kind_of_value.word()),
+                    n => format!("{name}_{}_{n}", kind_of_value.word()),
+                })
+                .find_map(|name| place(table, &used, name, kind_of_value))?;
+            used.push(found);
+            Some(found)
+        })
+        .collect()
+}
+
+/// The column of this name, made now if there is none; `None` if it has another type or the category has a value in it.
+fn place(table: &mut TablePlan, used: &[usize], name: String, kind: ColumnType) -> Option<usize> {
+    match table.columns.iter().position(|(known, _)| *known == name) {
+        Some(at) => (table.columns[at].1 == kind && !used.contains(&at)).then_some(at),
+        None => {
+            table.columns.push((name, kind));
+            Some(table.columns.len() - 1)
+        }
+    }
+}
+
+/// Name of a column as queries like it: `call_id` for `CallID`, `lasts_ns` for `lasts (ns)`, else small letters with `_` between.
+fn column_name(name: &str) -> String {
+    if name == "CallID" {
+        return "call_id".to_owned();
+    }
+    let mut column = String::new();
+    for c in name.chars() {
+        match c.is_ascii_alphanumeric() {
+            true => column.push(c.to_ascii_lowercase()),
+            false if column.ends_with('_') || column.is_empty() => {}
+            false => column.push('_'),
+        }
+    }
+    match column.trim_end_matches('_') {
+        "" => "value".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace_model::{Color, Topology};
+
+    #[test]
+    fn names_of_columns_are_names_of_sql() {
+        for (name, column) in [
+            ("CallID", "call_id"),
+            ("lasts (ns)", "lasts_ns"),
+            ("page-faults", "page_faults"),
+            ("µ", "value"),
+        ] {
+            assert_eq!(column_name(name), column);
+        }
+    }
+
+    #[test]
+    fn values_of_one_name_and_type_share_a_column() {
+        let category = |index, name: &str, format: &str| {
+            let mut category = Category::new(index, name.into(), Topology::State, Color::WHITE);
+            category.set_info_format(format.as_bytes());
+            category
+        };
+        let definitions = Definitions {
+            categories: vec![
+                category(0, "MPI_Send", "bytes=%l, rank=%d"),
+                category(1, "MPI_Recv", "bytes=%l"),
+                category(2, "MPI_Bcast", "bytes=%s, bytes=%l"),
+                category(3, "solve", "bytes=%E"),
+            ],
+            ..Definitions::default()
+        };
+        let (categories, tables) = plan(&definitions, |_| vec!["rank"]);
+        let calls = &tables[&TableKind::Calls];
+        assert_eq!(calls.names, ["MPI_Send", "MPI_Recv", "MPI_Bcast"]);
+        let names: Vec<&str> = calls.columns.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names, ["bytes", "rank_info", "bytes_text", "bytes_2"]);
+        assert_eq!(categories[&0].values, [Some(0), Some(1)]);
+        assert_eq!(categories[&1].values, [Some(0)]);
+        assert_eq!(categories[&2].values, [Some(2), Some(3)]);
+        assert_eq!(categories[&3].kind, TableKind::Regions);
+        assert_eq!(categories[&3].values, [Some(0)]);
+    }
+}

@@ -1,0 +1,164 @@
+//! Columns while they are filled.
+
+use arrow_array::builder::{
+    ArrayBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder, UInt64Builder,
+};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, StringArray};
+use arrow_schema::{ArrowError, DataType};
+use std::sync::Arc;
+use trace_model::InfoValue;
+
+/// Type of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// 32 bits with a sign: ranks, threads, tags.
+    Small,
+    /// 64 bits with a sign: times, bytes.
+    Integer,
+    /// 64 bits without a sign: what is shown in hexadecimal, such as CallIDs.
+    Hex,
+    /// 64 bits with a floating point.
+    Real,
+    /// UTF-8.
+    Text,
+}
+
+impl ColumnType {
+    /// The type for values of this type letter of an info.
+    pub fn of(letter: u8) -> ColumnType {
+        match letter {
+            b's' => ColumnType::Text,
+            b'x' | b'X' => ColumnType::Hex,
+            b'e' | b'E' => ColumnType::Real,
+            _ => ColumnType::Integer,
+        }
+    }
+
+    /// A word for the type, for names of columns that would be the same.
+    pub fn word(self) -> &'static str {
+        match self {
+            ColumnType::Small | ColumnType::Integer => "number",
+            ColumnType::Hex => "hex",
+            ColumnType::Real => "real",
+            ColumnType::Text => "text",
+        }
+    }
+
+    /// The type in Arrow.
+    pub fn arrow(self) -> DataType {
+        match self {
+            ColumnType::Small => DataType::Int32,
+            ColumnType::Integer => DataType::Int64,
+            ColumnType::Hex => DataType::UInt64,
+            ColumnType::Real => DataType::Float64,
+            ColumnType::Text => DataType::Utf8,
+        }
+    }
+}
+
+/// Values of a column that are not in a file yet.
+pub enum Column {
+    /// 32 bits with a sign.
+    Small(Int32Builder),
+    /// 64 bits with a sign.
+    Integer(Int64Builder),
+    /// 64 bits without a sign.
+    Hex(UInt64Builder),
+    /// Floating point.
+    Real(Float64Builder),
+    /// Texts.
+    Text(StringBuilder),
+    /// Names by their numbers.
+    Name(Int32Builder, Arc<StringArray>),
+}
+
+impl Column {
+    /// An empty column.
+    pub fn new(kind: ColumnType) -> Column {
+        match kind {
+            ColumnType::Small => Column::Small(Int32Builder::new()),
+            ColumnType::Integer => Column::Integer(Int64Builder::new()),
+            ColumnType::Hex => Column::Hex(UInt64Builder::new()),
+            ColumnType::Real => Column::Real(Float64Builder::new()),
+            ColumnType::Text => Column::Text(StringBuilder::new()),
+        }
+    }
+
+    /// Number of values so far.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Small(values) | Column::Name(values, _) => values.len(),
+            Column::Integer(values) => values.len(),
+            Column::Hex(values) => values.len(),
+            Column::Real(values) => values.len(),
+            Column::Text(values) => values.len(),
+        }
+    }
+
+    /// Adds a number.
+    pub fn push(&mut self, value: i64) {
+        match self {
+            Column::Small(values) | Column::Name(values, _) => {
+                values.append_option(i32::try_from(value).ok());
+            }
+            Column::Integer(values) => values.append_value(value),
+            Column::Hex(values) => values.append_value(value as u64),
+            Column::Real(values) => values.append_value(value as f64),
+            Column::Text(values) => values.append_value(value.to_string()),
+        }
+    }
+
+    /// Adds a number, or nothing.
+    pub fn push_optional(&mut self, value: Option<i64>) {
+        match value {
+            Some(value) => self.push(value),
+            None => self.push_null(),
+        }
+    }
+
+    /// Adds nothing.
+    pub fn push_null(&mut self) {
+        match self {
+            Column::Small(values) | Column::Name(values, _) => values.append_null(),
+            Column::Integer(values) => values.append_null(),
+            Column::Hex(values) => values.append_null(),
+            Column::Real(values) => values.append_null(),
+            Column::Text(values) => values.append_null(),
+        }
+    }
+
+    /// Adds a value of an info. A text ends at its first NUL; what is no UTF-8 in it becomes U+FFFD.
+    pub fn push_value(&mut self, value: InfoValue<'_>) {
+        match (self, value) {
+            (Column::Text(values), InfoValue::Text(bytes)) => {
+                let end = bytes.iter().position(|&byte| byte == 0);
+                let bytes = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+                values.append_value(String::from_utf8_lossy(bytes));
+            }
+            (Column::Real(values), InfoValue::Real(value)) => values.append_value(value),
+            (Column::Hex(values), InfoValue::Hex(value)) => values.append_value(value),
+            (column, InfoValue::Integer(value)) => column.push(value),
+            // The plan gives each value a column of its type.
+            (column, _) => column.push_null(),
+        }
+    }
+
+    /// The values so far; the column is empty afterwards.
+    ///
+    /// # Errors
+    /// A number is that of no name.
+    pub fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
+        Ok(match self {
+            Column::Small(values) => Arc::new(values.finish()),
+            Column::Integer(values) => Arc::new(values.finish()),
+            Column::Hex(values) => Arc::new(values.finish()),
+            Column::Real(values) => Arc::new(values.finish()),
+            Column::Text(values) => Arc::new(values.finish()),
+            Column::Name(numbers, names) => Arc::new(DictionaryArray::<Int32Type>::try_new(
+                numbers.finish(),
+                names.clone(),
+            )?),
+        })
+    }
+}
