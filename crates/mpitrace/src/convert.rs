@@ -46,6 +46,7 @@ use trace_model::Losses;
   mpitrace convert run.slog2 run.pftrace          for ui.perfetto.dev
   mpitrace convert run.slog2 run.json             for Chrome, small traces
   mpitrace convert run.slog2 run.otf2             for Vampir, Scalasca and ViTE: a folder
+  mpitrace convert run.slog2 run.parquet          for DuckDB, pandas, polars and Spark: a folder
   mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
 pub struct Arguments {
     /// The files of the trace, then the file to write; - is stdin or stdout

@@ -31,6 +31,7 @@ mod slog1;
 mod slog2_files;
 mod stats;
 mod synth;
+mod tables;
 mod verify;
 mod view;
 mod window;

@@ -1,0 +1,210 @@
+//! Traces as tables: datasets that DuckDB, polars and pandas read, with figures that `mpitrace` prints elsewhere.
+
+use crate::exported::{fails, of_each_format, stderr, succeeds, synth};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Python with the engines, where `ci/deps` has installed it.
+fn python() -> Option<PathBuf> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/venv-tables/bin/python");
+    if !python.exists() {
+        test_support::skip("DuckDB, polars and pandas are not installed (ci/deps)");
+        return None;
+    }
+    Some(python)
+}
+
+/// What a script prints as JSON: rows.
+fn asked(python: &Path, folder: &Path, script: &str) -> Vec<Value> {
+    let mut command = Command::new(python);
+    command.arg("-c").arg(script).current_dir(folder);
+    let output = command.output().expect("Python");
+    assert!(output.status.success(), "{script}\n{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// A number of a row.
+fn number(row: &Value, at: usize) -> i64 {
+    row[at].as_i64().unwrap_or_else(|| panic!("{at}: {row}"))
+}
+
+/// Number of calls and ns in them, by function and rank.
+type CallSums = BTreeMap<(String, i64), (i64, i64)>;
+
+/// Sums from the rows that `mpitrace print` makes.
+fn printed(folder: &Path, trace: &str) -> CallSums {
+    let printed = succeeds(folder, &["print", "--json", trace]).stdout;
+    let mut sums = CallSums::new();
+    for line in String::from_utf8_lossy(&printed).lines() {
+        let row: Value = serde_json::from_str(line).expect("a row");
+        let function = row["function"].as_str().unwrap_or_default();
+        if let (true, Some(rank)) = (function.starts_with("MPI_"), row["rank"].as_i64()) {
+            let sum = sums.entry((function.to_owned(), rank)).or_default();
+            sum.0 += 1;
+            sum.1 += row["duration_ns"].as_i64().unwrap_or_default();
+        }
+    }
+    sums
+}
+
+/// Sums from rows `[function, rank, calls, ns]`.
+fn sums(rows: &[Value]) -> CallSums {
+    let function = |row: &Value| row[0].as_str().expect("a name").to_owned();
+    let rows = rows.iter();
+    rows.map(|row| {
+        let sums = (number(row, 2), number(row, 3));
+        ((function(row), number(row, 1)), sums)
+    })
+    .collect()
+}
+
+const BY_DUCKDB: &str = "
+import duckdb, json
+rows = duckdb.sql('''select function, rank, count(*), sum(leave_ns - enter_ns)::bigint
+    from 'run.parquet/calls/**/*.parquet' group by all''').fetchall()
+print(json.dumps(rows))";
+
+const BY_POLARS: &str = "
+import polars as pl, json
+calls = pl.scan_parquet('run.parquet/calls/**/*.parquet').with_columns(pl.col('function').cast(pl.String))
+sums = calls.group_by('function', 'rank').agg(pl.len(), (pl.col('leave_ns') - pl.col('enter_ns')).sum())
+print(json.dumps(sums.collect().rows()))";
+
+const BY_PANDAS: &str = "
+import pandas as pd, json
+calls = pd.read_parquet('run.parquet/calls')
+calls['ns'] = calls.leave_ns - calls.enter_ns
+sums = calls.groupby(['function', 'rank'], observed=True).ns.agg(['count', 'sum']).reset_index()
+print(json.dumps(sums.astype({'function': str}).values.tolist()))";
+
+#[test]
+fn engines_find_the_calls_that_are_printed() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let arguments = ["synth", "-q", "--ranks", "130", "--drawables", "40000"];
+    succeeds(at, &[&arguments[..], &["run.slog2"]].concat());
+    succeeds(at, &["convert", "run.slog2", "run.parquet"]);
+    let expected = printed(at, "run.slog2");
+    assert!(expected.len() > 130 * 4, "{}", expected.len());
+    for script in [BY_DUCKDB, BY_POLARS, BY_PANDAS] {
+        assert_eq!(sums(&asked(&python, at, script)), expected, "{script}");
+    }
+    // Ranks 0 to 63, 64 to 127, 128 and 129.
+    for group in 0..3 {
+        let file = format!("run.parquet/calls/rank_group={group}/00000.parquet");
+        assert!(at.join(&file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn messages_are_those_of_the_statistics() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    synth(at, "run.slog2");
+    succeeds(at, &["convert", "run.slog2", "run.parquet"]);
+    let script = "
+import duckdb, json
+rows = duckdb.sql('''select source_rank, dest_rank, count(*), sum(bytes)::bigint
+    from 'run.parquet/messages/**/*.parquet' group by all order by all''').fetchall()
+print(json.dumps(rows))";
+    let found: Vec<[i64; 4]> = asked(&python, at, script)
+        .iter()
+        .map(|row| [0, 1, 2, 3].map(|at| number(row, at)))
+        .collect();
+    let stats = succeeds(at, &["stats", "--csv", "--by", "pair", "run.slog2"]).stdout;
+    let stats = String::from_utf8_lossy(&stats).into_owned();
+    let mut lines = stats
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().expect("a head");
+    let place = |name: &str| {
+        let place = head.iter().position(|column| *column == name);
+        place.unwrap_or_else(|| panic!("{name}: {head:?}"))
+    };
+    let wanted = ["from", "to", "messages", "bytes"].map(place);
+    let mut expected: Vec<[i64; 4]> = lines
+        .map(|line| wanted.map(|at| line[at].parse().expect("a number")))
+        .collect();
+    expected.sort();
+    assert_eq!(found, expected);
+    assert!(!found.is_empty());
+}
+
+#[test]
+fn what_a_call_caused_is_found_by_its_call_id() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    synth(at, "run.slog2");
+    succeeds(at, &["convert", "run.slog2", "run.parquet"]);
+    // System calls of a synthetic trace are states of the rank with a CallID, which no attribution has made.
+    let script = "
+import duckdb, json
+rows = duckdb.sql('''select c.function, count(*), bool_and(o.enter_ns >= c.enter_ns and o.leave_ns <= c.leave_ns)
+    from 'run.parquet/calls/**/*.parquet' c join 'run.parquet/regions/**/*.parquet' o using (call_id)
+    group by all''').fetchall()
+print(json.dumps(rows))";
+    let rows = asked(&python, at, script);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0][0], "MPI_File_write_at_all");
+    assert!(number(&rows[0], 1) > 0, "{rows:?}");
+    assert_eq!(rows[0][2], true, "{rows:?}");
+}
+
+#[test]
+fn every_format_becomes_a_dataset() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    synth(at, "run.slog2");
+    for trace in of_each_format(at) {
+        let target = format!("{trace}.parquet");
+        succeeds(at, &["convert", "-q", trace, &target]);
+        for part in ["_libtrace.json", "timelines/00000.parquet", "calls"] {
+            assert!(at.join(&target).join(part).exists(), "{trace}: {part}");
+        }
+    }
+}
+
+#[test]
+fn a_dataset_replaces_only_a_dataset_and_is_refused_as_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    synth(at, "run.slog2");
+    let to = |target: &'static str| ["convert", "run.slog2", target];
+    succeeds(at, &to("run.parquet"));
+    fails(at, &to("run.parquet"), 2, "run.parquet: ");
+    succeeds(at, &["convert", "--force", "run.slog2", "run.parquet"]);
+    std::fs::create_dir(at.join("other.parquet")).expect("own folder");
+    std::fs::write(at.join("other.parquet/kept"), "").expect("own file");
+    let forced = ["convert", "--force", "run.slog2", "other.parquet"];
+    fails(at, &forced, 2, "other.parquet: ");
+    assert!(at.join("other.parquet/kept").exists());
+    let refusal = "run.parquet: a dataset of tables, which mpitrace writes and does not read";
+    fails(at, &["info", "run.parquet"], 1, refusal);
+    let to_stdout = ["convert", "--to", "parquet", "run.slog2", "-"];
+    fails(at, &to_stdout, 2, "-: a dataset of tables is a folder");
+}
+
+#[test]
+fn a_dataset_that_cannot_be_written_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    synth(at, "run.slog2");
+    let script = "ulimit -f 8; trap '' XFSZ; exec \"$0\" convert run.slog2 run.parquet";
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script, env!("CARGO_BIN_EXE_mpitrace")])
+        .current_dir(at);
+    let output = shell.output().expect("a shell");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("run.parquet: "),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(std::fs::read_dir(at).expect("own folder").count(), 1);
+}
