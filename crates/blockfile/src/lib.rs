@@ -13,6 +13,9 @@
 //! other processes.
 #![deny(missing_docs)]
 
+#[cfg(target_endian = "big")]
+compile_error!("block files, and what writes and reads them, are for little-endian processors");
+
 pub mod args;
 mod block;
 pub mod counts;
