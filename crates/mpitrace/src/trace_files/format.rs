@@ -104,18 +104,6 @@ impl Format {
         matches!(self, Format::Otf2 | Format::Parquet)
     }
 
-    /// The format of a trace that is this folder; `None` if it is no trace.
-    pub fn of_folder(path: &Path) -> Option<Format> {
-        if trace_formats::otf2::is_archive(path) {
-            return Some(Format::Otf2);
-        }
-        #[cfg(feature = "tables")]
-        if tables::is_dataset(path) {
-            return Some(Format::Parquet);
-        }
-        None
-    }
-
     /// Why a file of a format that is written only is not read.
     pub fn refusal(self, path: &Path) -> String {
         let name = shown(path).display();

@@ -1,7 +1,7 @@
 //! The file a subcommand reads, and what it is.
 
 use crate::failure::Failure;
-use crate::trace_files::format::Format;
+use crate::trace_files::folder;
 use memmap2::{Mmap, UncheckedAdvice};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
@@ -36,8 +36,10 @@ impl OpenedInput {
         if metadata.is_file() && metadata.len() > 0 {
             return map(&file).map_err(failed);
         }
-        if let Some(format) = Format::of_folder(path).filter(|_| metadata.is_dir()) {
-            return Err(Failure::Data(format.refusal(path)));
+        if let Some(kind) = folder::kind(path).filter(|_| metadata.is_dir()) {
+            let name = shown(path).display();
+            let what = "which mpitrace writes and does not read";
+            return Err(Failure::Data(format!("{name}: {kind}, {what}")));
         }
         let kind = metadata.file_type();
         if kind.is_char_device() || kind.is_block_device() {

@@ -10,6 +10,7 @@ pub mod clog2;
 pub mod dumpi;
 pub mod dumpi_run;
 pub mod edited;
+pub mod folder;
 pub mod format;
 pub mod input;
 pub mod losses;

@@ -1,7 +1,7 @@
 //! The check before a command writes a file: it must not be an input, nor exist already without `--force`.
 
 use crate::failure::Failure;
-use crate::trace_files::format::Format;
+use crate::trace_files::folder;
 use crate::trace_files::input::OpenedInput;
 use crate::trace_files::{annotation, dumpi_run};
 use std::fs::{self, Metadata};
@@ -34,7 +34,7 @@ impl Overwrite {
                 _ => Ok(()),
             };
         };
-        if there.is_dir() && Format::of_folder(output).is_some() {
+        if there.is_dir() && folder::kind(output).is_some() {
             return match self.force {
                 true => Ok(()),
                 false => Err(in_the_way(output)),

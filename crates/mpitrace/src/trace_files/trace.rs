@@ -3,6 +3,7 @@
 use crate::block_files::found;
 use crate::failure::Failure;
 use crate::trace_files::dumpi_run;
+use crate::trace_files::folder;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{OpenedInput, shown};
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         // An archive is refused when it is opened.
-        if !path.is_dir() || Format::of_folder(path).is_some() {
+        if !path.is_dir() || folder::kind(path).is_some() {
             files.push(path.clone());
             continue;
         }
