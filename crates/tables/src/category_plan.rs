@@ -7,9 +7,11 @@ use trace_model::{Category, Definitions, hash::Map, value_names};
 
 /// Place of a category in the tables.
 pub struct CategoryPlan {
-    /// Its table.
+    /// The category, which tells how its infos are read.
+    pub category: Category,
+    /// Table of the category's drawables.
     pub kind: TableKind,
-    /// Number of its name among those of the table.
+    /// Number of the category's name among those of the table.
     pub name: i32,
     /// Column of each value of its info, counted from the first that comes from infos; `None` for a value that the table has anyway.
     pub values: Vec<Option<usize>>,
@@ -38,7 +40,13 @@ pub fn plan(
         let values = values(category, kind, entry, &fixed(kind));
         let name = i32::try_from(entry.names.len()).unwrap_or(i32::MAX);
         entry.names.push(category.name.to_str().into_owned());
-        categories.insert(category.index, CategoryPlan { kind, name, values });
+        let plan = CategoryPlan {
+            category: category.clone(),
+            kind,
+            name,
+            values,
+        };
+        categories.insert(category.index, plan);
     }
     (categories, tables)
 }

@@ -12,7 +12,7 @@ pub enum TableKind {
     Regions,
     /// Operations below MPI: file calls, requests at servers, transfers of devices.
     Operations,
-    /// Which operation carries how many bytes of which call, or was caused by it.
+    /// Pairs of a call and an operation that it caused, or that carries some of its bytes.
     Transfers,
     /// What calls on files had to move.
     Accesses,

@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trace_model::hash::Map;
 use trace_model::{
-    Category, Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop,
-    info_values, message,
+    Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop, info_values, message,
 };
 
 /// Ranks whose rows are in the same files.
@@ -29,9 +28,6 @@ pub struct TablesSink {
     folder: PendingFolder,
     path: PathBuf,
     program: String,
-    categories: Vec<Category>,
-    /// Places in `categories` by index.
-    places: Map<i32, usize>,
     plans: Map<i32, CategoryPlan>,
     lines: Map<i32, LineColumns>,
     layouts: BTreeMap<TableKind, TableLayout>,
@@ -60,18 +56,16 @@ impl TablesSink {
             layouts.insert(*kind, layout.map_err(failed)?);
         }
         timelines::write(folder.current_path(), definitions).map_err(failed)?;
-        let categories = definitions.categories.clone();
-        let places = categories.iter().enumerate();
+        let mut losses = Losses::default();
+        losses.add("colour of a category", definitions.categories.len() as u64);
         Ok(TablesSink {
             path: path.to_path_buf(),
             program: definitions.program.clone(),
-            places: places.map(|(at, category)| (category.index, at)).collect(),
-            categories,
             plans,
             lines,
             layouts,
             tables: BTreeMap::new(),
-            losses: Losses::default(),
+            losses,
             folder,
         })
     }
@@ -82,9 +76,8 @@ impl TablesSink {
 
     /// Puts a drawable into its table. What has no table is counted as lost.
     fn put_row(&mut self, drawable: &Drawable<'_>) -> Result<(), TablesErrorKind> {
-        let (Some(plan), Some(&at), Some(first), Some(last)) = (
+        let (Some(plan), Some(first), Some(last)) = (
             self.plans.get(&drawable.category),
-            self.places.get(&drawable.category),
             drawable.vertices.first(),
             drawable.vertices.last(),
         ) else {
@@ -96,7 +89,7 @@ impl TablesSink {
             self.losses.add("drawable on an unknown timeline", 1);
             return Ok(());
         };
-        let (kind, category) = (plan.kind, &self.categories[at]);
+        let (kind, category) = (plan.kind, &plan.category);
         let Some(layout) = self.layouts.get(&kind) else {
             return Ok(());
         };
@@ -169,11 +162,9 @@ impl trace_model::Sink for TablesSink {
         let TablesSink {
             folder,
             path,
-            categories,
-            mut losses,
+            losses,
             ..
         } = *self;
-        losses.add("colour of a category", categories.len() as u64);
         folder
             .persist()
             .map_err(|error| Stop::from(TablesError::io(0, error).in_file(path)))?;

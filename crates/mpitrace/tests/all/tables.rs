@@ -16,6 +16,14 @@ fn python() -> Option<PathBuf> {
     Some(python)
 }
 
+/// A folder with a dataset `run.parquet`, and `run.slog2` from which it was made.
+fn dataset() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    synth(folder.path(), "run.slog2");
+    succeeds(folder.path(), &["convert", "run.slog2", "run.parquet"]);
+    folder
+}
+
 /// What a script prints as JSON: rows.
 fn asked(python: &Path, folder: &Path, script: &str) -> Vec<Value> {
     let mut command = Command::new(python);
@@ -102,10 +110,8 @@ fn engines_find_the_calls_that_are_printed() {
 #[test]
 fn messages_are_those_of_the_statistics() {
     let Some(python) = python() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = dataset();
     let at = folder.path();
-    synth(at, "run.slog2");
-    succeeds(at, &["convert", "run.slog2", "run.parquet"]);
     let script = "
 import duckdb, json
 rows = duckdb.sql('''select source_rank, dest_rank, count(*), sum(bytes)::bigint
@@ -141,10 +147,8 @@ print(json.dumps(rows))";
 #[test]
 fn what_a_call_caused_is_found_by_its_call_id() {
     let Some(python) = python() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = dataset();
     let at = folder.path();
-    synth(at, "run.slog2");
-    succeeds(at, &["convert", "run.slog2", "run.parquet"]);
     // System calls of a synthetic trace are states of the rank with a CallID, which no attribution has made.
     let script = "
 import duckdb, json
@@ -177,12 +181,14 @@ fn every_format_becomes_a_dataset() {
 
 #[test]
 fn a_dataset_replaces_only_a_dataset_and_is_refused_as_input() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = dataset();
     let at = folder.path();
-    synth(at, "run.slog2");
-    let to = |target: &'static str| ["convert", "run.slog2", target];
-    succeeds(at, &to("run.parquet"));
-    fails(at, &to("run.parquet"), 2, "run.parquet: ");
+    fails(
+        at,
+        &["convert", "run.slog2", "run.parquet"],
+        2,
+        "run.parquet: ",
+    );
     succeeds(at, &["convert", "--force", "run.slog2", "run.parquet"]);
     std::fs::create_dir(at.join("other.parquet")).expect("own folder");
     std::fs::write(at.join("other.parquet/kept"), "").expect("own file");
