@@ -124,7 +124,7 @@ impl SavedArguments {
     /// Registers for integers and pointers.
     const REGISTERS: usize = if cfg!(target_arch = "aarch64") { 8 } else { 6 };
 
-    /// These words, and `room` more on the stack.
+    /// Arguments that are these words, with `room` for more on the stack.
     pub fn new(words: &[u64], room: usize) -> SavedArguments {
         let (in_registers, on_stack) = words.split_at(words.len().min(Self::REGISTERS));
         let mut registers = [0; Self::REGISTERS];

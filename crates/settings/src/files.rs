@@ -30,11 +30,11 @@ pub struct ConfigurationFile {
 /// Whether a configuration file was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// It was read.
+    /// The file was read.
     Read,
     /// There is no such file, and nobody has named it.
     NotThere,
-    /// It was not read, for this reason.
+    /// The file was not read, for this reason.
     Unreadable(String),
 }
 

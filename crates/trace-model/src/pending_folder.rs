@@ -15,7 +15,7 @@ const ATTEMPTS: u32 = 1000;
 pub struct FolderKind {
     /// Whether a folder is one of these. Only such a folder is replaced.
     pub is_one: fn(&Path) -> bool,
-    /// Its name with an article: `an OTF2 archive`.
+    /// Name of such a folder with an article: `an OTF2 archive`.
     pub name: &'static str,
 }
 

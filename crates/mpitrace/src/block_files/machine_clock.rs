@@ -1,6 +1,6 @@
 //! Readings of this machine's clocks for block files of killed processes. A killed process has read its clocks once, when it
-//! began: the rate of the processor's
-//! counter follows from that and from a reading made at any later time, as long as the machine has not been started again.
+//! began: the rate of the processor's counter follows from that and from a reading made at any later time, as long as the machine has
+//! not been started again.
 
 use blockfile::define::{ClockReading, Definition, ProcessDefinition};
 use blockfile::definitions_block;
