@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use trace_model::{Category, Definitions, hash::Map, value_names};
 
 /// Place of a category in the tables.
+#[derive(Debug)]
 pub struct CategoryPlan {
     /// The category, which tells how its infos are read.
     pub category: Category,

@@ -57,7 +57,8 @@ impl ColumnType {
     }
 }
 
-/// Values of a column that are not in a file yet.
+/// Values of a column that are gathered.
+#[derive(Debug)]
 pub enum Column {
     /// 32 bits with a sign.
     Small(Int32Builder),
@@ -106,6 +107,22 @@ impl Column {
             Column::Hex(values) => values.append_value(value as u64),
             Column::Real(values) => values.append_value(value as f64),
             Column::Text(values) => values.append_value(value.to_string()),
+        }
+    }
+
+    /// Adds nothing as often as there are values missing to so many.
+    #[inline]
+    pub fn pad(&mut self, values: usize) {
+        let missing = values.saturating_sub(self.len());
+        if missing == 0 {
+            return;
+        }
+        match self {
+            Column::Small(values) | Column::Name(values, _) => values.append_nulls(missing),
+            Column::Integer(values) => values.append_nulls(missing),
+            Column::Hex(values) => values.append_nulls(missing),
+            Column::Real(values) => values.append_nulls(missing),
+            Column::Text(values) => values.append_nulls(missing),
         }
     }
 

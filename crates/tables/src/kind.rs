@@ -27,6 +27,19 @@ pub enum TableKind {
 }
 
 impl TableKind {
+    /// All of them.
+    pub const ALL: [TableKind; 9] = [
+        TableKind::Calls,
+        TableKind::Regions,
+        TableKind::Operations,
+        TableKind::Transfers,
+        TableKind::Accesses,
+        TableKind::Files,
+        TableKind::Messages,
+        TableKind::Arrows,
+        TableKind::Events,
+    ];
+
     /// Name of the table, which is that of its folder.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Traces as tables: a dataset of Parquet files, for DuckDB, pandas, polars, Spark and whatever else reads them.
+//! Traces as tables: datasets of Parquet files and batches in memory, for DuckDB, pandas, polars, Spark and whatever else reads them.
 //!
 //! A [`TablesSink`] takes the drawables of a trace in order of start. Each kind of drawable has a table of its own ([`TableKind`]), in a
 //! folder of that name. Times are whole ns since time zero of the trace. What a category has in its info becomes columns of the table
@@ -6,6 +6,8 @@
 //!
 //! A table with a rank in each row is cut by ranges of ranks: `calls/rank_group=0/` has those of ranks 0 to 63. In a file rows are in order of their
 //! time, and each group of rows has the least and largest value of each column, so that a query for a stretch of time reads only what it needs.
+//!
+//! [`SelectedRows`] gathers some rows of one table as Arrow's batches, for programs that go on with them in memory.
 #![deny(missing_docs)]
 
 mod category_plan;
@@ -13,6 +15,9 @@ mod column;
 mod dataset;
 mod error;
 mod kind;
+mod lines;
+mod rows;
+mod selection;
 mod sink;
 mod table;
 mod timelines;
@@ -20,4 +25,6 @@ mod timelines;
 pub use dataset::is_dataset;
 pub use error::{TablesError, TablesErrorKind};
 pub use kind::TableKind;
+pub use selection::{RowSelection, SelectedRows};
 pub use sink::TablesSink;
+pub use timelines::batch as timelines_batch;

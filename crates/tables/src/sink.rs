@@ -1,18 +1,15 @@
 //! Takes drawables and puts each into its table.
 
-use crate::category_plan::{self, CategoryPlan};
-use crate::column::ColumnType;
 use crate::dataset::{self, DATASET};
 use crate::error::{TablesError, TablesErrorKind};
 use crate::kind::TableKind;
-use crate::table::{FixedColumn, TableLayout, TableWriter};
-use crate::timelines::{self, LineColumns};
+use crate::rows::TraceTables;
+use crate::table::{TableLayout, TableWriter};
+use crate::timelines;
+use parquet::errors::ParquetError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use trace_model::hash::Map;
-use trace_model::{
-    Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop, info_values, message,
-};
+use trace_model::{Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop};
 
 /// Ranks whose rows are in the same files.
 const GROUP_RANKS: u32 = 64;
@@ -28,8 +25,7 @@ pub struct TablesSink {
     folder: PendingFolder,
     path: PathBuf,
     program: String,
-    plans: Map<i32, CategoryPlan>,
-    lines: Map<i32, LineColumns>,
+    rows: TraceTables,
     layouts: BTreeMap<TableKind, TableLayout>,
     tables: BTreeMap<(TableKind, i64), TableWriter>,
     losses: Losses,
@@ -44,25 +40,21 @@ impl TablesSink {
         let path = path.as_ref();
         let failed = |kind: TablesErrorKind| Fault::new(0, kind).in_file(path);
         let folder = PendingFolder::create(path, DATASET).map_err(|error| failed(error.into()))?;
-        let names = |kind| fixed(kind).iter().map(|column| column.name).collect();
-        let (plans, tables) = category_plan::plan(definitions, names);
-        let lines = timelines::columns(definitions);
-        let last = lines.values().filter_map(|line| line.rank).max();
-        let groups = last.map_or(1, |last| last / GROUP_RANKS + 1) as usize;
+        let rows = TraceTables::new(definitions);
+        let groups = rows.last_rank().map_or(1, |last| last / GROUP_RANKS + 1) as usize;
         let group_rows = (ROWS_IN_MEMORY / groups).clamp(GROUP_ROWS[0], GROUP_ROWS[1]);
         let mut layouts = BTreeMap::new();
-        for (kind, table) in &tables {
-            let layout = TableLayout::new(&fixed(*kind), &table.columns, &table.names, group_rows);
+        for (kind, schema) in rows.schemas() {
+            let layout = TableLayout::new(schema.clone(), group_rows);
             layouts.insert(*kind, layout.map_err(failed)?);
         }
-        timelines::write(folder.current_path(), definitions).map_err(failed)?;
+        write_timelines(folder.current_path(), definitions).map_err(failed)?;
         let mut losses = Losses::default();
         losses.add("colour of a category", definitions.categories.len() as u64);
         Ok(TablesSink {
             path: path.to_path_buf(),
             program: definitions.program.clone(),
-            plans,
-            lines,
+            rows,
             layouts,
             tables: BTreeMap::new(),
             losses,
@@ -76,64 +68,26 @@ impl TablesSink {
 
     /// Puts a drawable into its table. What has no table is counted as lost.
     fn put_row(&mut self, drawable: &Drawable<'_>) -> Result<(), TablesErrorKind> {
-        let (Some(plan), Some(first), Some(last)) = (
-            self.plans.get(&drawable.category),
-            drawable.vertices.first(),
-            drawable.vertices.last(),
-        ) else {
-            self.losses.add("drawable that stands for others", 1);
-            return Ok(());
+        let row = match self.rows.row(drawable) {
+            Ok(row) => row,
+            Err(what) => {
+                self.losses.add(what, 1);
+                return Ok(());
+            }
         };
-        let (Some(from), Some(to)) = (self.lines.get(&first.line), self.lines.get(&last.line))
-        else {
-            self.losses.add("drawable on an unknown timeline", 1);
-            return Ok(());
-        };
-        let (kind, category) = (plan.kind, &plan.category);
+        let kind = row.kind();
         let Some(layout) = self.layouts.get(&kind) else {
             return Ok(());
         };
-        let group = from
-            .rank
-            .map_or(NO_RANK, |rank| (rank / GROUP_RANKS).into());
+        let rank = row.from.rank;
+        let group = rank.map_or(NO_RANK, |rank| (rank / GROUP_RANKS).into());
         let folder = self.folder.current_path();
         let table = self.tables.entry((kind, group)).or_insert_with(|| {
             let folder = folder.join(kind.name()).join(format!("rank_group={group}"));
             TableWriter::new(folder, layout)
         });
-        let mut columns = table.columns.iter_mut();
-        let mut next = |value: Option<i64>| {
-            if let Some(column) = columns.next() {
-                column.push_optional(value);
-            }
-        };
-        next(from.rank.map(i64::from));
-        if kind.is_of_arrows() {
-            next(to.rank.map(i64::from));
-            next(Some(first.line.into()));
-            next(Some(last.line.into()));
-        } else {
-            next(Some(from.thread.into()));
-            next(Some(first.line.into()));
-        }
-        next(Some(from.communicator.into()));
-        next(Some(plan.name.into()));
-        next(Some(ns(first.time)));
-        if !kind.is_of_events() {
-            next(Some(ns(last.time)));
-        }
-        if kind == TableKind::Messages {
-            let message = message(category, drawable.info);
-            next(message.map(|message| message.tag.into()));
-            next(message.map(|message| message.size));
-        }
-        let of_infos = columns.into_slice();
-        for ((_, value), place) in info_values(category, drawable.info).zip(&plan.values) {
-            if let Some(column) = place.and_then(|place| of_infos.get_mut(place)) {
-                column.push_value(value);
-            }
-        }
-        table.end_row(layout)
+        table.gathered.push(&row);
+        table.count_row(layout)
     }
 }
 
@@ -172,48 +126,11 @@ impl trace_model::Sink for TablesSink {
     }
 }
 
-/// A time in ns.
-fn ns(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
-}
-
-/// The columns that every table of a kind has, in the order in which rows are filled.
-fn fixed(kind: TableKind) -> Vec<FixedColumn> {
-    let column = |name, kind, is_optional| FixedColumn {
-        name,
-        kind: Some(kind),
-        is_optional,
-    };
-    let (small, integer) = (ColumnType::Small, ColumnType::Integer);
-    let mut columns = match kind.is_of_arrows() {
-        true => vec![
-            column("source_rank", small, true),
-            column("dest_rank", small, true),
-            column("source_line", small, false),
-            column("dest_line", small, false),
-        ],
-        false => vec![
-            column("rank", small, true),
-            column("thread", small, false),
-            column("line", small, false),
-        ],
-    };
-    columns.push(column("communicator", small, false));
-    columns.push(FixedColumn {
-        name: kind.name_column(),
-        kind: None,
-        is_optional: false,
-    });
-    let times: &[&str] = match kind {
-        TableKind::Messages => &["send_ns", "receive_ns"],
-        _ if kind.is_of_arrows() => &["start_ns", "end_ns"],
-        _ if kind.is_of_events() => &["time_ns"],
-        _ => &["enter_ns", "leave_ns"],
-    };
-    columns.extend(times.iter().map(|&name| column(name, integer, false)));
-    if kind == TableKind::Messages {
-        columns.push(column("tag", small, true));
-        columns.push(column("bytes", integer, true));
-    }
-    columns
+/// Writes the table of timelines into the dataset's `folder`.
+fn write_timelines(folder: &Path, definitions: &Definitions) -> Result<(), TablesErrorKind> {
+    let layout = TableLayout::new(timelines::schema(), 1 << 20)?;
+    let mut table = TableWriter::new(folder.join("timelines"), &layout);
+    let batch = timelines::batch(definitions).map_err(ParquetError::from)?;
+    table.write(&layout, &batch)?;
+    table.finish(&layout)
 }

@@ -1,0 +1,91 @@
+//! Some rows of one table, in memory, for programs that go on with them.
+
+use crate::kind::TableKind;
+use crate::rows::{BATCH_ROWS, GatheredRows, Row, TableSchema, TraceTables};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Schema};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use trace_model::{Definitions, Drawable, TimeBBox};
+
+/// Which rows are wanted.
+#[derive(Clone, Debug)]
+pub struct RowSelection {
+    /// The table.
+    pub kind: TableKind,
+    /// Rows of these ranks only; of arrows, those with one of them at either end.
+    pub ranks: Option<BTreeSet<u32>>,
+    /// Rows that overlap this stretch of time only, in seconds.
+    pub window: Option<TimeBBox>,
+}
+
+impl RowSelection {
+    fn takes(&self, row: &Row<'_>) -> bool {
+        let of_window =
+            |window: TimeBBox| row.first.time <= window.latest && row.last.time >= window.earliest;
+        let of_ranks = |ranks: &BTreeSet<u32>| {
+            let has = |rank: Option<u32>| rank.is_some_and(|rank| ranks.contains(&rank));
+            has(row.from.rank) || has(row.to.rank)
+        };
+        row.kind() == self.kind
+            && self.window.is_none_or(of_window)
+            && self.ranks.as_ref().is_none_or(of_ranks)
+    }
+}
+
+/// Gathers the rows of a selection in batches.
+#[derive(Debug)]
+pub struct SelectedRows {
+    selection: RowSelection,
+    tables: TraceTables,
+    schema: TableSchema,
+    rows: GatheredRows,
+}
+
+impl SelectedRows {
+    /// No rows yet, of a trace with these definitions.
+    pub fn new(definitions: &Definitions, selection: RowSelection) -> SelectedRows {
+        let tables = TraceTables::new(definitions);
+        let schema = tables.schema(selection.kind);
+        SelectedRows {
+            rows: GatheredRows::new(&schema),
+            selection,
+            tables,
+            schema,
+        }
+    }
+
+    /// Names and types of the columns.
+    pub fn schema(&self) -> Arc<Schema> {
+        self.schema.schema.clone()
+    }
+
+    /// Takes a drawable, and gives a batch when enough rows have come together.
+    ///
+    /// # Errors
+    /// The rows make no batch.
+    #[inline]
+    pub fn put(&mut self, drawable: &Drawable<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        // What no table has a row for is none of the selection.
+        if let Ok(row) = self.tables.row(drawable)
+            && self.selection.takes(&row)
+        {
+            self.rows.push(&row);
+            if self.rows.len() >= BATCH_ROWS {
+                return self.rows.take(&self.schema).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The rows that are left, if there are any.
+    ///
+    /// # Errors
+    /// The rows make no batch.
+    pub fn finish(mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        match self.rows.len() {
+            0 => Ok(None),
+            _ => self.rows.take(&self.schema).map(Some),
+        }
+    }
+}
