@@ -60,53 +60,96 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(page) = &arguments.html {
         arguments.overwrite.allow(page, &arguments.files)?;
     }
-    let mut reports = Vec::new();
-    for file in &arguments.files {
-        let whole = report::FocusChoice::default();
-        let trace = TraceInput::open(file)?;
-        reports.push(report::analyse(&trace, &whole, 0, arguments.quiet)?);
-    }
-    let traces = traces(&reports);
-    // clap takes two files at least.
-    let ([(first, before), ..], [.., (last, after)]) = (&reports[..], &reports[..]) else {
-        return Ok(());
-    };
-    let pair = ReportPair { before, after };
-    let changes = [pair.activities(), pair.regions(), pair.ranks()];
-    let words = format!("From {first} to {last}: {}", pair.words());
+    let comparison = compare(&arguments.files, arguments.quiet)?;
     if let Some(path) = &arguments.html {
-        let titled: Vec<(&str, &TextTable)> = TITLES.into_iter().zip(&changes).collect();
-        let page = html::page(&reports, &words, &traces, &titled);
-        return write_bytes(path, page.as_bytes());
+        return write_bytes(path, comparison.html().as_bytes());
     }
     let mut out = crate::terminal::stdout();
     let unwritten = |error: io::Error| Failure::output("stdout", &error);
     if arguments.json {
-        let tables = std::iter::once(&traces).chain(&changes);
-        let all: serde_json::Map<String, serde_json::Value> = tables
-            .map(|table| (table.name.to_owned(), table.json()))
-            .collect();
+        let all = comparison.json();
         serde_json::to_writer_pretty(&mut out, &all).map_err(|error| unwritten(error.into()))?;
         writeln!(out).map_err(unwritten)?;
     } else {
-        let width = Width::of_stdout(arguments.wide);
-        let mut text = traces.fitted(width);
+        let text = comparison.text(Width::of_stdout(arguments.wide));
+        out.write_all(text.as_bytes()).map_err(unwritten)?;
+    }
+    out.flush().map_err(unwritten)
+}
+
+/// Traces side by side, and what changed from the first to the last of them.
+pub struct TraceComparison {
+    /// The name of each trace and the report on it.
+    reports: Vec<(String, PerformanceReport)>,
+    /// A row for each trace.
+    traces: TextTable,
+    /// A table for each of [`TITLES`].
+    changes: [TextTable; 3],
+    /// The change in a sentence.
+    words: String,
+}
+
+/// Compares traces.
+///
+/// # Errors
+/// There are not two, one cannot be read, or has no state of a rank.
+pub fn compare(files: &[PathBuf], quiet: bool) -> Result<TraceComparison, Failure> {
+    let mut reports = Vec::new();
+    for file in files {
+        let whole = report::FocusChoice::default();
+        let trace = TraceInput::open(file)?;
+        reports.push(report::analyse(&trace, &whole, 0, quiet)?);
+    }
+    let [(first, before), .., (last, after)] = &reports[..] else {
+        return Err(Failure::Call("two traces are needed to compare".into()));
+    };
+    let pair = ReportPair { before, after };
+    Ok(TraceComparison {
+        traces: traces(&reports),
+        changes: [pair.activities(), pair.regions(), pair.ranks()],
+        words: format!("From {first} to {last}: {}", pair.words()),
+        reports,
+    })
+}
+
+impl TraceComparison {
+    /// Every number.
+    pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
+        let tables = std::iter::once(&self.traces).chain(&self.changes);
+        tables
+            .map(|table| (table.name.to_owned(), table.json()))
+            .collect()
+    }
+
+    /// A page with the comparison, which needs no other file.
+    pub fn html(&self) -> String {
+        let titled: Vec<(&str, &TextTable)> = TITLES.into_iter().zip(&self.changes).collect();
+        html::page(&self.reports, &self.words, &self.traces, &titled)
+    }
+
+    /// Tables, and the change in a sentence, as wide as this.
+    pub fn text(&self, width: Width) -> String {
+        let mut text = self.traces.fitted(width);
         text.push('\n');
-        for line in terminal::wrapped("", &words, COLUMNS) {
+        for line in terminal::wrapped("", &self.words, COLUMNS) {
             text.push_str(&line);
             text.push('\n');
         }
-        for (title, table) in TITLES.into_iter().zip(&changes) {
+        for (title, table) in TITLES.into_iter().zip(&self.changes) {
             if !table.rows.is_empty() {
                 text.push_str(&format!("\n{title}\n\n{}", table.fitted(width)));
             }
         }
-        if changes.iter().all(|table| table.rows.is_empty()) {
+        if self.changes.iter().all(|table| table.rows.is_empty()) {
             text.push_str("Nothing changed much.\n");
         }
-        out.write_all(text.as_bytes()).map_err(unwritten)?;
+        text
     }
-    out.flush().map_err(unwritten)
+
+    /// The change in a sentence.
+    pub fn words(&self) -> &str {
+        &self.words
+    }
 }
 
 /// A row for each trace.

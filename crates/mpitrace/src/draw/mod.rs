@@ -14,7 +14,7 @@ use clap::ValueEnum;
 use converted::ConvertedTrace;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{Slog2Error, Slog2Reader, TimeBBox};
+use trace_formats::slog2::{Slog2Error, Slog2Reader};
 use trace_model::Line;
 use viewer_core::{
     ContentRequest, NamedTimelines, PictureLayout, PictureStyle, Theme, TimelineSelection,
@@ -126,6 +126,48 @@ fn kind(output: &Path) -> Result<PictureFormat, Failure> {
     }
 }
 
+/// What a picture shows, and how it looks.
+#[derive(Clone, Debug)]
+pub struct PictureRequest {
+    /// The window; `None` for the whole log.
+    pub window: Option<[TimePosition; 2]>,
+    /// Timelines to draw; `None` for all.
+    pub timelines: Option<TimelineSelection>,
+    /// Whether to draw I/O only: the timelines in which it happens, and without a `window` the time in which it does.
+    pub only_io: bool,
+    /// Pixels from left to right.
+    pub width: u32,
+    /// Pixels from top to bottom; `None` for as many as needed.
+    pub height: Option<u32>,
+    /// Names of the categories to draw, in which `*` matches any text; empty for all.
+    pub categories: Vec<String>,
+    /// Colours of everything except the categories.
+    pub theme: Theme,
+}
+
+impl Default for PictureRequest {
+    fn default() -> Self {
+        PictureRequest {
+            window: None,
+            timelines: None,
+            only_io: false,
+            width: 1600,
+            height: None,
+            categories: Vec::new(),
+            theme: Theme::Light,
+        }
+    }
+}
+
+/// A picture that was drawn.
+#[derive(Clone, Debug)]
+pub struct DrawnPicture {
+    /// The picture as SVG.
+    pub svg: String,
+    /// What the picture does not show, in words.
+    pub notes: Vec<String>,
+}
+
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let kind = kind(&arguments.output)?;
@@ -139,39 +181,80 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let inputs = [&arguments.trace];
     arguments.overwrite.allow(&arguments.output, &inputs)?;
-    let trace = TraceInput::open(&arguments.trace)?;
-    if trace.format == Format::Slog2 {
-        let lines = None;
-        return draw(arguments, kind, trace.name(), trace.bytes(), lines);
+    let whole = PictureRequest::default();
+    let wanted = PictureRequest {
+        window: match arguments.window.as_deref() {
+            Some(&[from, to]) => Some([from, to]),
+            _ => None,
+        },
+        timelines: arguments.timelines.clone(),
+        only_io: arguments.focus == Some(PictureSubject::Io),
+        width: arguments.size.map_or(whole.width, |(width, _)| width),
+        height: arguments.size.map(|(_, height)| height),
+        categories: arguments.categories.clone(),
+        theme: match arguments.theme {
+            ThemeName::Light => Theme::Light,
+            ThemeName::Dark => Theme::Dark,
+        },
+    };
+    let picture = picture(
+        &TraceInput::open(&arguments.trace)?,
+        &wanted,
+        arguments.quiet,
+    )?;
+    if !arguments.quiet {
+        for note in &picture.notes {
+            eprintln!("mpitrace: {}: {note}", arguments.output.display());
+        }
     }
-    let converted = ConvertedTrace::of(&trace, arguments.quiet)?;
+    match kind {
+        PictureFormat::Svg => write_bytes(&arguments.output, picture.svg.as_bytes()),
+        PictureFormat::Png => write_bytes(&arguments.output, &png::render(&picture.svg)?),
+    }
+}
+
+/// Draws a trace of any format.
+///
+/// # Errors
+/// The trace cannot be read, or has nothing of what is wanted.
+pub fn picture(
+    trace: &TraceInput,
+    wanted: &PictureRequest,
+    quiet: bool,
+) -> Result<DrawnPicture, Failure> {
+    if trace.format == Format::Slog2 {
+        return draw(wanted, trace.name(), trace.bytes(), None);
+    }
+    let converted = ConvertedTrace::of(trace, quiet)?;
     let lines = Some(converted.lines);
-    draw(arguments, kind, trace.name(), &converted.input, lines)
+    draw(wanted, trace.name(), &converted.input, lines)
 }
 
 /// Draws an SLOG2 file, with what else is known of its lines.
 fn draw(
-    arguments: &Arguments,
-    kind: PictureFormat,
+    wanted: &PictureRequest,
     name: &Path,
     bytes: &[u8],
     lines: Option<Vec<Line>>,
-) -> Result<(), Failure> {
+) -> Result<DrawnPicture, Failure> {
     let failed = |error: Slog2Error| Failure::in_file(error, name);
     let reader = Slog2Reader::new(bytes).map_err(failed)?;
     let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
-    let mut window = window(arguments, log)?;
+    let mut window = match wanted.window {
+        Some([from, to]) => in_log(from, to, log)?,
+        None => log,
+    };
     let mut timelines = match &lines {
         Some(lines) => NamedTimelines::new(lines.iter()),
         None => NamedTimelines::new(reader.lines().values()),
     };
-    if arguments.focus == Some(PictureSubject::Io) {
-        let asked = arguments.window.is_some().then_some(window);
+    if wanted.only_io {
+        let asked = wanted.window.is_some().then_some(window);
         let found = focus::io(bytes, name, asked)?;
         timelines = timelines.with_lines(&found.lines);
         window = asked.unwrap_or(found.window);
     }
-    if let Some(selection) = &arguments.timelines {
+    if let Some(selection) = &wanted.timelines {
         let total = timelines.total();
         timelines = timelines.selected(selection);
         if timelines.timelines().is_empty() {
@@ -181,12 +264,12 @@ fn draw(
             )));
         }
     }
-    let wanted = ContentRequest {
-        categories: arguments.categories.clone(),
-        width: arguments.size.map_or(1600, |(width, _)| width),
+    let contents = ContentRequest {
+        categories: wanted.categories.clone(),
+        width: wanted.width,
         ..ContentRequest::default()
     };
-    let content = WindowContent::read(&reader, timelines, window, &wanted).map_err(failed)?;
+    let content = WindowContent::read(&reader, timelines, window, &contents).map_err(failed)?;
     if content.kinds.is_empty() && !wanted.categories.is_empty() {
         return Err(Failure::Call(format!(
             "--categories takes none of the {} categories of {}",
@@ -197,30 +280,13 @@ fn draw(
     let title = name.file_name().unwrap_or(name.as_os_str());
     let look = PictureStyle {
         width: wanted.width,
-        height: arguments.size.map(|(_, height)| height),
-        theme: match arguments.theme {
-            ThemeName::Light => Theme::Light,
-            ThemeName::Dark => Theme::Dark,
-        },
+        height: wanted.height,
+        theme: wanted.theme,
         title: title.to_string_lossy().into_owned(),
     };
-    let picture = PictureLayout::new(&content, &look);
-    let svg = viewer_core::svg::write(&picture);
-    if !arguments.quiet {
-        for note in &picture.notes {
-            eprintln!("mpitrace: {}: {note}", arguments.output.display());
-        }
-    }
-    match kind {
-        PictureFormat::Svg => write_bytes(&arguments.output, svg.as_bytes()),
-        PictureFormat::Png => write_bytes(&arguments.output, &png::render(&svg)?),
-    }
-}
-
-/// The window that was asked for, or all of the log.
-fn window(arguments: &Arguments, log: TimeBBox) -> Result<TimeBBox, Failure> {
-    match arguments.window.as_deref() {
-        Some([from, to]) => in_log(*from, *to, log),
-        _ => Ok(log),
-    }
+    let layout = PictureLayout::new(&content, &look);
+    Ok(DrawnPicture {
+        svg: viewer_core::svg::write(&layout),
+        notes: layout.notes,
+    })
 }
