@@ -1,6 +1,6 @@
 //! Failures of a subcommand, which decide the exit code.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io;
 use std::path::Path;
 use trace_model::{Fault, FaultKind};
@@ -47,6 +47,17 @@ impl Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
             _ => Failure::Data(format!("{name}: {error}")),
+        }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Data(message) | Failure::Call(message) | Failure::Limit(message) => {
+                f.write_str(message)
+            }
+            Failure::ClosedPipe => f.write_str("nobody reads the output"),
         }
     }
 }

@@ -86,7 +86,7 @@ fn seconds(ns: u64) -> f64 {
 
 /// Maximum number of characters of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Width(usize);
+pub struct Width(pub usize);
 
 impl Width {
     /// Width of stdout: that of a terminal, or `COLUMNS` of the environment; no limit for a file or a pipe, or with `wide`.

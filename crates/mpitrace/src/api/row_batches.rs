@@ -1,0 +1,111 @@
+//! Rows of a table as batches that come while the trace is read: a thread reads ahead by a few of them.
+
+use super::{Failure, OpenedTrace};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use tables::{RowSelection, SelectedRows};
+
+/// Batches that are read ahead.
+const AHEAD: usize = 4;
+
+/// What comes from the thread that reads.
+enum Step {
+    Schema(Arc<Schema>),
+    Batch(RecordBatch),
+    End(Result<(), Failure>),
+}
+
+/// Nobody takes the batches any more.
+#[derive(Debug)]
+struct NobodyReads;
+
+impl std::fmt::Display for NobodyReads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the rows are not wanted any more")
+    }
+}
+
+impl std::error::Error for NobodyReads {}
+
+/// Batches of rows, by start. Whoever drops it ends the reading.
+pub struct RowBatches {
+    schema: Arc<Schema>,
+    /// What comes; `None` after the end.
+    steps: Option<Receiver<Step>>,
+}
+
+impl RowBatches {
+    /// Begins to read the rows of a selection.
+    ///
+    /// # Errors
+    /// A file is damaged where its definitions are; there is no thread.
+    pub fn begin(trace: Arc<OpenedTrace>, selection: RowSelection) -> Result<RowBatches, Failure> {
+        let (to, steps) = sync_channel(AHEAD);
+        let read = move || {
+            let end = read(&trace, selection, &to);
+            // Nobody is told who has gone.
+            let _ = to.send(Step::End(end));
+        };
+        let name = "mpitrace rows".to_owned();
+        let started = thread::Builder::new().name(name).spawn(read);
+        started.map_err(|error| Failure::Data(format!("a thread that reads: {error}")))?;
+        match steps.recv() {
+            Ok(Step::Schema(schema)) => Ok(RowBatches {
+                schema,
+                steps: Some(steps),
+            }),
+            Ok(Step::End(Err(failure))) => Err(failure),
+            _ => Err(Failure::Data(ENDED_EARLY.to_owned())),
+        }
+    }
+}
+
+const ENDED_EARLY: &str = "the thread that reads has ended early";
+
+/// Reads the rows of a selection.
+fn read(
+    trace: &OpenedTrace,
+    selection: RowSelection,
+    to: &SyncSender<Step>,
+) -> Result<(), Failure> {
+    let reading = trace.reading(selection.window)?;
+    let mut rows = SelectedRows::new(reading.definitions(), selection);
+    // Should nobody read, the next batch finds out.
+    let _ = to.send(Step::Schema(rows.schema()));
+    reading.for_each(&mut |drawable| match rows.put(drawable)? {
+        Some(batch) => Ok(to.send(Step::Batch(batch)).map_err(|_| NobodyReads)?),
+        None => Ok(()),
+    })?;
+    let left = rows.finish();
+    if let Some(batch) = left.map_err(|error| Failure::file(trace.name(), error))? {
+        let _ = to.send(Step::Batch(batch));
+    }
+    Ok(())
+}
+
+impl Iterator for RowBatches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let message = match self.steps.as_ref()?.recv() {
+            Ok(Step::Batch(batch)) => return Some(Ok(batch)),
+            Ok(Step::End(Ok(()))) => {
+                self.steps = None;
+                return None;
+            }
+            Ok(Step::End(Err(failure))) => failure.to_string(),
+            Ok(Step::Schema(_)) | Err(_) => ENDED_EARLY.to_owned(),
+        };
+        self.steps = None;
+        Some(Err(ArrowError::ExternalError(message.into())))
+    }
+}
+
+impl RecordBatchReader for RowBatches {
+    fn schema(&self) -> Arc<Schema> {
+        self.schema.clone()
+    }
+}

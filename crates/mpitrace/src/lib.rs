@@ -1,0 +1,189 @@
+//! `mpitrace`: runs programs under the recorder, and reads, writes and converts traces of every format.
+//!
+//! Every subcommand ends with exit code 0 if all went well, 1 if a file is bad, 2 if the command line is, 3 if a limit that the user set is passed. `run` ends with the
+//! exit code of the program it starts.
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("mpitrace maps files as a whole into memory, which takes a processor of 64 bits");
+
+// The subcommands, each in the module of its name.
+mod arrows;
+mod blk;
+mod check;
+mod clock;
+mod compare;
+mod completions;
+mod composite;
+mod convert;
+mod dataserver;
+mod draw;
+mod filter;
+mod info;
+mod io;
+mod ioserver;
+mod join;
+mod lines;
+mod man;
+mod merge;
+mod navigate;
+mod print;
+mod recover;
+mod repair;
+mod report;
+mod run;
+mod settings;
+mod stats;
+mod status;
+mod synth;
+mod updates;
+mod verify;
+mod view;
+mod window;
+
+// What other programs use of the command.
+pub mod api;
+
+// Modules that the subcommands share.
+mod block_files;
+mod failure;
+mod groups;
+mod system;
+mod terminal;
+mod trace_files;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use failure::Failure;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs MPI programs under libtrace; prints, converts, checks, edits and shows traces of every format.
+#[derive(Parser)]
+#[command(name = "mpitrace", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Settings(settings::Arguments),
+    Status(status::Arguments),
+    Recover(recover::Arguments),
+    Report(report::Arguments),
+    Compare(compare::Arguments),
+    Verify(verify::Arguments),
+    View(Box<view::Arguments>),
+    Draw(draw::Arguments),
+    Info(info::Arguments),
+    Stats(stats::Arguments),
+    Io(io::Arguments),
+    Print(print::Arguments),
+    Window(window::Arguments),
+    Navigate(navigate::Arguments),
+    Convert(convert::Arguments),
+    Filter(Box<filter::Arguments>),
+    Merge(merge::Arguments),
+    Join(join::Arguments),
+    Clock(clock::Arguments),
+    Arrows(arrows::Arguments),
+    Lines(lines::Arguments),
+    Composite(composite::Arguments),
+    Ioserver(Box<ioserver::Arguments>),
+    Dataserver(dataserver::Arguments),
+    Blk(blk::Arguments),
+    Check(check::Arguments),
+    Repair(repair::Arguments),
+    Updates(updates::Arguments),
+    Synth(synth::Arguments),
+    Man(man::Arguments),
+    Completions(completions::Arguments),
+}
+
+/// The command line with its subcommands in groups.
+fn command_line() -> clap::Command {
+    groups::show_in_help(Arguments::command())
+}
+
+/// Runs the command that the process was started with, and gives its exit code.
+pub fn main() -> ExitCode {
+    let arguments = spell_out(std::env::args_os().collect());
+    let matches = command_line().get_matches_from(arguments);
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Settings(arguments) => settings::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Recover(arguments) => recover::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
+        Command::Draw(arguments) => draw::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Io(arguments) => io::run(&arguments),
+        Command::Print(arguments) => print::run(&arguments),
+        Command::Window(arguments) => window::run(&arguments),
+        Command::Navigate(arguments) => navigate::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
+        Command::Filter(arguments) => filter::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
+        Command::Join(arguments) => join::run(&arguments),
+        Command::Clock(arguments) => clock::run(&arguments),
+        Command::Arrows(arguments) => arrows::run(&arguments),
+        Command::Lines(arguments) => lines::run(&arguments),
+        Command::Composite(arguments) => composite::run(&arguments),
+        Command::Ioserver(arguments) => ioserver::run(&arguments),
+        Command::Dataserver(arguments) => dataserver::run(&arguments),
+        Command::Blk(arguments) => blk::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Repair(arguments) => repair::run(&arguments),
+        Command::Updates(arguments) => updates::run(&arguments),
+        Command::Synth(arguments) => synth::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments, command_line()),
+        Command::Completions(arguments) => completions::run(&arguments, command_line()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::Data(message)) => {
+            complain(&message);
+            ExitCode::from(1)
+        }
+        Err(Failure::Call(message)) => {
+            complain(&message);
+            ExitCode::from(2)
+        }
+        Err(Failure::Limit(message)) => {
+            complain(&message);
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Prints on stderr what went wrong.
+fn complain(message: &str) {
+    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    match is_terminal {
+        true => eprintln!("mpitrace: {}", terminal::clean(message)),
+        false => eprintln!("mpitrace: {message}"),
+    }
+}
+
+/// Gives a second dash to the two-letter options of slog2print (`-is`), because clap has no such options.
+fn spell_out(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|command| command == "print") {
+        for argument in &mut arguments {
+            if ["-is", "-ds", "-ie", "-de", "-ts", "-tf"]
+                .iter()
+                .any(|option| argument == option)
+            {
+                let mut long = OsString::from("-");
+                long.push(&*argument);
+                *argument = long;
+            }
+        }
+    }
+    arguments
+}
