@@ -31,6 +31,7 @@ mod own_state;
 mod partly;
 mod polling;
 mod programs;
+mod python;
 mod recovered;
 mod rust;
 mod shapes;

@@ -1,0 +1,83 @@
+"""Rows of a table of a trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from ._native import NativeTrace
+
+
+class Rows:
+    """Rows of a table, by the time at which they begin.
+
+    Nothing is read before it is asked for, and then as it is taken, so a table may be larger than memory. Takers of Arrow's C stream
+    interface read an object of this class as it is: ``pyarrow.table(rows)``, ``polars.DataFrame(rows)``, ``duckdb.sql("from rows")``.
+    """
+
+    def __init__(
+        self,
+        trace: NativeTrace,
+        table: str,
+        ranks: Optional[set[int]],
+        window: Optional[tuple[float, float]],
+    ) -> None:
+        self._trace = trace
+        self._table = table
+        self._ranks = ranks
+        self._window = window
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Names of the columns, and their types in Arrow."""
+        return dict(self._trace.columns(self._table))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The rows, by Arrow's PyCapsule interface. Columns have the types that they have, whatever schema is asked for."""
+        return self._trace.rows(self._table, self._ranks, self._window)
+
+    def __len__(self) -> int:
+        """Number of rows, which are read to be counted."""
+        return self._trace.count(self._table, self._ranks, self._window)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as a ``pyarrow.Table``. Needs pyarrow."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a ``pandas.DataFrame``. Needs pandas and pyarrow.
+
+        Columns of whole numbers in which a value is missing become columns of pandas' own integers with ``<NA>``, so that no number
+        is rounded. Names are categories.
+        """
+        import pandas
+        import pyarrow
+
+        integers = {
+            pyarrow.int32(): pandas.Int32Dtype(),
+            pyarrow.int64(): pandas.Int64Dtype(),
+            pyarrow.uint64(): pandas.UInt64Dtype(),
+        }
+        table = self.to_arrow()
+        # Columns without a gap stay numpy's, which is what most code expects.
+        whole = {field.name for field, column in zip(table.schema, table.columns) if not column.null_count}
+        frame = table.select([name for name in table.column_names if name in whole]).to_pandas()
+        with_gaps = [name for name in table.column_names if name not in whole]
+        for name, column in table.select(with_gaps).to_pandas(types_mapper=integers.get).items():
+            frame[name] = column
+        return frame[table.column_names]
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a ``polars.DataFrame``. Needs polars."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def __repr__(self) -> str:
+        return f"<{self._table} of {self._trace.name()}: {', '.join(self.columns)}>"

@@ -1,0 +1,195 @@
+"""Traces and windows of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Optional, Union
+
+from . import _native
+from ._picture import Picture, write
+from ._report import Report
+from ._rows import Rows
+
+if TYPE_CHECKING:
+    from ._native import NativeTrace
+
+Ranks = Union[int, Iterable[int], None]
+
+
+def _ranks(rank: Ranks) -> Optional[set[int]]:
+    if rank is None:
+        return None
+    wanted = {rank} if isinstance(rank, int) else {int(one) for one in rank}
+    for one in wanted:
+        if not 0 <= one < 1 << 32:
+            raise ValueError(f"rank {one}: ranks begin at 0")
+    return wanted
+
+
+class Window:
+    """A stretch of time of a trace: everything that overlaps it. Of an SLOG2 file nothing else is read. A notebook shows its picture."""
+
+    def __init__(self, native: NativeTrace, bounds: Optional[tuple[float, float]]) -> None:
+        self._native = native
+        self._bounds = bounds
+
+    @property
+    def name(self) -> str:
+        """Name of the trace's first file."""
+        return self._native.name()
+
+    @property
+    def t0(self) -> float:
+        """Begin in seconds."""
+        return self._edges()[0]
+
+    @property
+    def t1(self) -> float:
+        """End in seconds."""
+        return self._edges()[1]
+
+    def _edges(self) -> tuple[float, float]:
+        # The whole of a trace that is no SLOG2 file is read for it, once.
+        if self._bounds is None:
+            return self._native.bounds() or (0.0, 0.0)
+        return self._bounds
+
+    def _part(self, t0: Optional[float], t1: Optional[float]) -> Optional[tuple[float, float]]:
+        """The part of the window between two times, each of which may be left out."""
+        if t0 is None and t1 is None:
+            return self._bounds
+        first, last = self._edges()
+        # Wider than the window it does not become.
+        begin = first if t0 is None else max(float(t0), first) if self._bounds else float(t0)
+        end = last if t1 is None else min(float(t1), last) if self._bounds else float(t1)
+        return begin, end
+
+    def table(
+        self,
+        name: str,
+        *,
+        rank: Ranks = None,
+        t0: Optional[float] = None,
+        t1: Optional[float] = None,
+    ) -> Rows:
+        """Rows of a table by its name: ``calls``, ``regions``, ``messages``, ``operations``, ``transfers``, ``accesses``, ``files``,
+        ``arrows``, ``events`` or ``timelines``.
+
+        :param rank: rows of this rank or of these ranks only; of messages and other arrows, those with such a rank at either end
+        :param t0: rows that end at this time or later, in seconds
+        :param t1: rows that begin at this time or earlier, in seconds
+        """
+        return Rows(self._native, name, _ranks(rank), self._part(t0, t1))
+
+    def calls(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
+        """Calls of MPI functions: ``rank``, ``thread``, ``function``, ``enter_ns``, ``leave_ns`` and the arguments that the trace has."""
+        return self.table("calls", rank=rank, t0=t0, t1=t1)
+
+    def regions(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
+        """Regions and functions of the program."""
+        return self.table("regions", rank=rank, t0=t0, t1=t1)
+
+    def messages(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
+        """Messages: ``source_rank``, ``dest_rank``, ``send_ns``, ``receive_ns``, ``tag``, ``bytes``."""
+        return self.table("messages", rank=rank, t0=t0, t1=t1)
+
+    def operations(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
+        """Operations below MPI: file calls, requests at servers, transfers of devices."""
+        return self.table("operations", rank=rank, t0=t0, t1=t1)
+
+    def transfers(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
+        """Which operation carried how many bytes of which call."""
+        return self.table("transfers", rank=rank, t0=t0, t1=t1)
+
+    def events(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
+        """Markers, texts and other events."""
+        return self.table("events", rank=rank, t0=t0, t1=t1)
+
+    def timelines(self) -> Rows:
+        """The timelines: what the numbers in the column ``line`` of other tables stand for."""
+        return Rows(self._native, "timelines", None, None)
+
+    def report(self, *, region: Optional[str] = None, phases: Union[int, tuple[int, int], None] = None) -> Report:
+        """Why the program is slow.
+
+        :param region: look at the time in which a rank is in this region only
+        :param phases: look at this iteration of the main loop, or from one to another, counted from 1
+        """
+        if region is not None and phases is not None:
+            raise ValueError("region and phases: give one of them")
+        focus = None
+        if region is not None:
+            focus = f"region {region}"
+        elif isinstance(phases, int):
+            focus = f"phase {phases}"
+        elif phases is not None:
+            first, last = phases
+            focus = f"phase {first}-{last}"
+        return Report(self._native.report(self._bounds, focus))
+
+    def draw(
+        self,
+        path: Union[str, os.PathLike[str], None] = None,
+        *,
+        timelines: Optional[str] = None,
+        categories: Iterable[str] = (),
+        only_io: bool = False,
+        width: int = 1600,
+        height: Optional[int] = None,
+        dark: bool = False,
+    ) -> Picture:
+        """A picture with a row for each timeline, written to a file if one is named.
+
+        :param path: a name that ends in ``.svg`` or ``.png``
+        :param timelines: numbers or names of timelines, as ``0-63,!5,server*``
+        :param categories: names of what to draw, in which ``*`` matches any text
+        :param only_io: draw calls on files, operations below them, servers and devices only
+        :param width: pixels from left to right
+        :param height: pixels from top to bottom; as many as needed unless given
+        :param dark: light on black
+        """
+        ending = os.path.splitext(os.fspath(path))[1].lower() if path is not None else ".svg"
+        if ending not in (".svg", ".png"):
+            raise ValueError(f"{os.fspath(path)}: pictures are .svg or .png")
+        svg, png, notes = self._native.picture(
+            self._bounds, timelines, list(categories), only_io, (width, height), dark, ending == ".png"
+        )
+        if path is not None:
+            write(path, svg.encode() if png is None else png)
+        return Picture(svg, notes)
+
+    def _repr_svg_(self) -> str:
+        return self.draw(width=1000).svg
+
+    def __repr__(self) -> str:
+        first, last = self._edges()
+        return f"<{self._native.format()} trace {self.name}: {first:.6f} s to {last:.6f} s>"
+
+
+class Trace(Window):
+    """A trace, from begin to end."""
+
+    @property
+    def format(self) -> str:
+        """Name of the format."""
+        return self._native.format()
+
+    def window(self, t0: float, t1: float) -> Window:
+        """What overlaps the time from ``t0`` to ``t1``, in seconds."""
+        if not t0 <= t1:
+            raise ValueError(f"the window begins at {t0} s and ends before that, at {t1} s")
+        return Window(self._native, (float(t0), float(t1)))
+
+
+def open(*files: Union[str, os.PathLike[str]]) -> Trace:
+    """Opens a trace of any format that ``mpitrace`` reads.
+
+    :param files: the file of the trace; the block files of a run, or a folder with them; the metafile of a DUMPI trace
+
+    Raises ``TraceError`` if the files are no trace, with the place in the file and what was expected there, and ``OSError`` if there is no such file.
+    """
+    paths = [os.fspath(path) for path in files]
+    for path in paths:
+        os.stat(path)
+    return Trace(_native.NativeTrace(paths), None)

@@ -1,0 +1,164 @@
+//! The Python package on traces of real programs: what it finds against what the program did and what the command prints.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tests::process::{self, FinishedCommand};
+use tests::trace::{LIMIT, TraceSetup, TracedRun};
+use tests::{Mpi, Program};
+
+/// The rank that computes longest, and the steps of the program.
+const LATE: u64 = 1;
+const STEPS: u64 = 10;
+const RANKS: u64 = 3;
+
+/// Python with what the package works with, where `ci/deps` has installed it.
+fn python() -> Option<PathBuf> {
+    let python = tests::target().join("venv-tables/bin/python");
+    if !python.exists() {
+        tests::skip("DuckDB, polars and pandas are not installed (ci/deps)");
+        return None;
+    }
+    Some(python)
+}
+
+/// Runs a script with the package that `ci/build` has made.
+fn runs(python: &Path, script: &str, folder: &Path) -> FinishedCommand {
+    let mut command = Command::new(python);
+    command.arg("-c").arg(script).current_dir(folder);
+    command.env("PYTHONPATH", tests::target().join("python"));
+    process::run(&mut command, LIMIT)
+}
+
+/// What a script prints as JSON.
+fn asked(python: &Path, script: &str, folder: &Path) -> Value {
+    let finished = runs(python, script, folder).succeeded();
+    serde_json::from_str(&finished.stdout).expect(script)
+}
+
+/// A run of the program with a late rank, in every format.
+fn late_rank(mpi: Mpi) -> TracedRun {
+    let program = Program::c("late_rank").compile(mpi);
+    let run = TraceSetup {
+        variables: &[
+            ("TRACE_OUTPUTS", "slog2,clog2,dumpi"),
+            ("TRACE_KEEP_BLOCKS", "yes"),
+        ],
+        ..TraceSetup::new(mpi, RANKS as usize)
+    };
+    let run = run.run(&program, &[&LATE.to_string(), &STEPS.to_string(), "20"]);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    run
+}
+
+/// The code of a notebook's cells, one after the other.
+fn code(notebook: &Value) -> String {
+    let cells = notebook["cells"].as_array().expect("cells").iter();
+    let code = cells.filter(|cell| cell["cell_type"] == "code");
+    let lines = code.flat_map(|cell| {
+        cell["source"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .chain([&Value::Null])
+    });
+    lines.map(|line| line.as_str().unwrap_or("\n")).collect()
+}
+
+#[test]
+fn the_notebook_finds_the_late_rank() {
+    let Some(python) = python() else { return };
+    let notebook = tests::root().join("docs/user/late-rank.ipynb");
+    let notebook = std::fs::read_to_string(notebook).expect("a notebook");
+    let code = code(&serde_json::from_str(&notebook).expect("JSON"));
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let run = late_rank(mpi);
+        let trace = run.file("slog2");
+        let script = format!(
+            "{code}\nimport json\nprint(json.dumps([late_rank, report.verdict, waited.sum(), step._repr_svg_(), report._repr_html_()]))"
+        );
+        let found = asked(&python, &script, trace.parent().expect("a folder"));
+        assert_eq!(found[0], LATE, "{mpi:?}");
+        let verdict = found[1].as_str().expect("a sentence");
+        assert!(verdict.contains("rank 1"), "{mpi:?}: {verdict}");
+        // The others compute for 20 ms in a step, and the late one for 80.
+        let waited = found[2].as_f64().expect("seconds");
+        assert!(waited > 0.8 * 10.0 * 2.0 * 0.06, "{mpi:?}: {waited}");
+        for picture in [&found[3], &found[4]] {
+            assert!(picture.as_str().is_some_and(|text| text.contains("svg")));
+        }
+    }
+}
+
+/// Calls by function and rank.
+type Calls = BTreeMap<(String, u64), u64>;
+
+/// Calls that the command prints of a trace.
+fn printed(trace: &Path) -> Calls {
+    let mut command = Command::new(tests::mpitrace());
+    command.args(["print", "--json"]).arg(trace);
+    let printed = process::run(&mut command, LIMIT).succeeded().stdout;
+    let mut calls = Calls::new();
+    for line in printed.lines() {
+        let row: Value = serde_json::from_str(line).expect("a row");
+        let function = row["function"].as_str().unwrap_or_default();
+        if let (true, Some(rank)) = (function.starts_with("MPI_"), row["rank"].as_u64()) {
+            *calls.entry((function.to_owned(), rank)).or_default() += 1;
+        }
+    }
+    calls
+}
+
+#[test]
+fn every_format_is_read() {
+    let Some(python) = python() else { return };
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let run = late_rank(mpi);
+        for ending in ["slog2", "clog2", "meta", "blocks"] {
+            let file = match ending {
+                "blocks" => run.file("slog2").with_file_name(""),
+                _ => run.file(ending),
+            };
+            let script = format!(
+                "import mpitrace, json
+trace = mpitrace.open({file:?})
+calls = trace.calls().to_pandas()
+rows = calls.groupby(['function', 'rank'], observed=True).size().reset_index().astype({{'function': str}}).values.tolist()
+print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=1)), len(trace.calls(rank=[0, 2]))]))"
+            );
+            let found = asked(&python, &script, run.folder.path());
+            let rows = found[0].as_array().expect("rows").iter();
+            let calls: Calls = rows
+                .map(|row| {
+                    let function = row[0].as_str().expect("a name").to_owned();
+                    (
+                        (function, row[1].as_u64().expect("a rank")),
+                        row[2].as_u64().expect("a number"),
+                    )
+                })
+                .collect();
+            for rank in 0..RANKS {
+                let times = |function: &str| {
+                    calls
+                        .get(&(function.to_owned(), rank))
+                        .copied()
+                        .unwrap_or(0)
+                };
+                assert_eq!(times("MPI_Allreduce"), STEPS, "{mpi:?} {ending}");
+                assert_eq!(times("MPI_Sendrecv_replace"), STEPS / 2, "{mpi:?} {ending}");
+                assert_eq!(times("MPI_Recv"), 0, "{mpi:?} {ending}");
+            }
+            if ending == "slog2" {
+                assert_eq!(calls, printed(&file), "{mpi:?}");
+            }
+            assert_eq!(found[1], RANKS * STEPS / 2, "{mpi:?} {ending}: messages");
+            let of_ranks = |wanted: &[u64]| -> u64 {
+                let of_ranks = calls.iter().filter(|((_, rank), _)| wanted.contains(rank));
+                of_ranks.map(|(_, times)| times).sum()
+            };
+            assert_eq!(found[2], of_ranks(&[1]), "{mpi:?} {ending}");
+            assert_eq!(found[3], of_ranks(&[0, 2]), "{mpi:?} {ending}");
+        }
+    }
+}
