@@ -13,6 +13,7 @@
 mod category_plan;
 mod column;
 mod dataset;
+mod encoders;
 mod error;
 mod kind;
 mod lines;

@@ -1,14 +1,16 @@
 //! Takes drawables and puts each into its table.
 
 use crate::dataset::{self, DATASET};
+use crate::encoders::{Encoders, TablePlace};
 use crate::error::{TablesError, TablesErrorKind};
 use crate::kind::TableKind;
-use crate::rows::TraceTables;
-use crate::table::{TableLayout, TableWriter};
+use crate::rows::{BATCH_ROWS, GatheredRows, TraceTables};
+use crate::table::{TableFiles, TableLayout};
 use crate::timelines;
 use parquet::errors::ParquetError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use trace_model::{Definitions, Drawable, DrawableOrder, Fault, Losses, PendingFolder, Stop};
 
 /// Ranks whose rows are in the same files.
@@ -20,14 +22,24 @@ const GROUP_ROWS: [usize; 2] = [1 << 16, 1 << 20];
 /// Number in place of that of a group of ranks, for what is of no rank.
 const NO_RANK: i64 = -1;
 
+/// Rows of a table that are not on their way into a file.
+struct OpenTable {
+    place: Arc<TablePlace>,
+    gathered: GatheredRows,
+    /// Number of all rows so far.
+    rows: u64,
+}
+
 /// A dataset in the making. In memory are categories, timelines, and of each table the rows that are not in a file yet, some 4 million.
 pub struct TablesSink {
+    /// Before the folder, which is removed if the dataset is given up.
+    encoders: Encoders,
     folder: PendingFolder,
     path: PathBuf,
     program: String,
     rows: TraceTables,
-    layouts: BTreeMap<TableKind, TableLayout>,
-    tables: BTreeMap<(TableKind, i64), TableWriter>,
+    layouts: BTreeMap<TableKind, Arc<TableLayout>>,
+    tables: BTreeMap<(TableKind, i64), OpenTable>,
     losses: Losses,
 }
 
@@ -46,12 +58,14 @@ impl TablesSink {
         let mut layouts = BTreeMap::new();
         for (kind, schema) in rows.schemas() {
             let layout = TableLayout::new(schema.clone(), group_rows);
-            layouts.insert(*kind, layout.map_err(failed)?);
+            layouts.insert(*kind, Arc::new(layout.map_err(failed)?));
         }
         write_timelines(folder.current_path(), definitions).map_err(failed)?;
+        let encoders = Encoders::start().map_err(|error| failed(error.into()))?;
         let mut losses = Losses::default();
         losses.add("colour of a category", definitions.categories.len() as u64);
         Ok(TablesSink {
+            encoders,
             path: path.to_path_buf(),
             program: definitions.program.clone(),
             rows,
@@ -82,12 +96,33 @@ impl TablesSink {
         let rank = row.from.rank;
         let group = rank.map_or(NO_RANK, |rank| (rank / GROUP_RANKS).into());
         let folder = self.folder.current_path();
+        let number = self.tables.len();
         let table = self.tables.entry((kind, group)).or_insert_with(|| {
             let folder = folder.join(kind.name()).join(format!("rank_group={group}"));
-            TableWriter::new(folder, layout)
+            OpenTable {
+                gathered: GatheredRows::new(&layout.schema),
+                place: Arc::new(TablePlace {
+                    number,
+                    folder,
+                    layout: layout.clone(),
+                }),
+                rows: 0,
+            }
         });
         table.gathered.push(&row);
-        table.count_row(layout)
+        table.rows += 1;
+        match table.gathered.len() < BATCH_ROWS {
+            true => Ok(()),
+            false => table.pass_on(&mut self.encoders),
+        }
+    }
+}
+
+impl OpenTable {
+    /// Has the gathered rows written.
+    fn pass_on(&mut self, encoders: &mut Encoders) -> Result<(), TablesErrorKind> {
+        let batch = self.gathered.take(&self.place.layout.schema);
+        encoders.write(&self.place, batch.map_err(ParquetError::from)?)
     }
 }
 
@@ -104,11 +139,12 @@ impl trace_model::Sink for TablesSink {
         let mut rows: BTreeMap<TableKind, u64> = BTreeMap::new();
         let mut ended = Ok(());
         for ((kind, _), table) in &mut self.tables {
-            if let Some(layout) = self.layouts.get(kind) {
-                ended = ended.and_then(|()| table.finish(layout));
+            if table.gathered.len() > 0 {
+                ended = ended.and_then(|()| table.pass_on(&mut self.encoders));
             }
             *rows.entry(*kind).or_default() += table.rows;
         }
+        ended = ended.and_then(|()| self.encoders.end());
         ended.map_err(|kind| self.failed(kind))?;
         let rows: Vec<(TableKind, u64)> = rows.into_iter().collect();
         let described = dataset::describe(self.folder.current_path(), &self.program, &rows);
@@ -128,9 +164,9 @@ impl trace_model::Sink for TablesSink {
 
 /// Writes the table of timelines into the dataset's `folder`.
 fn write_timelines(folder: &Path, definitions: &Definitions) -> Result<(), TablesErrorKind> {
-    let layout = TableLayout::new(timelines::schema(), 1 << 20)?;
-    let mut table = TableWriter::new(folder.join("timelines"), &layout);
+    let layout = Arc::new(TableLayout::new(timelines::schema(), 1 << 20)?);
+    let mut files = TableFiles::new(folder.join("timelines"), layout);
     let batch = timelines::batch(definitions).map_err(ParquetError::from)?;
-    table.write(&layout, &batch)?;
-    table.finish(&layout)
+    files.write(&batch)?;
+    files.end()
 }

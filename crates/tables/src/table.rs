@@ -1,12 +1,11 @@
-//! A table while it is written: rows are gathered, and batches of them go into files.
+//! Files of a table while they are written.
 
 use crate::error::TablesErrorKind;
-use crate::rows::{BATCH_ROWS, GatheredRows, TableSchema};
+use crate::rows::TableSchema;
 use arrow_array::RecordBatch;
 use arrow_schema::Field;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::fs::{self, File};
@@ -17,6 +16,7 @@ use std::sync::Arc;
 const FILE_ROWS: u64 = 1 << 24;
 
 /// Files of the tables of one kind: their columns, and how they are written.
+#[derive(Debug)]
 pub struct TableLayout {
     /// The columns.
     pub schema: TableSchema,
@@ -45,56 +45,37 @@ impl TableLayout {
     }
 }
 
-/// The rows of a table for some of the ranks.
-pub struct TableWriter {
+/// The files of a table for some of the ranks.
+pub struct TableFiles {
     folder: PathBuf,
-    /// Rows that are not with the writer yet.
-    pub gathered: GatheredRows,
+    layout: Arc<TableLayout>,
     writer: Option<ArrowWriter<File>>,
     rows_in_file: u64,
     files: u32,
-    /// Number of all rows.
-    pub rows: u64,
 }
 
-impl TableWriter {
+impl TableFiles {
     /// A table in a folder, which is made with the first file.
-    pub fn new(folder: PathBuf, layout: &TableLayout) -> TableWriter {
-        TableWriter {
+    pub fn new(folder: PathBuf, layout: Arc<TableLayout>) -> TableFiles {
+        TableFiles {
             folder,
-            gathered: GatheredRows::new(&layout.schema),
+            layout,
             writer: None,
             rows_in_file: 0,
             files: 0,
-            rows: 0,
         }
-    }
-
-    /// Counts the row that was gathered last, and gives the rows to the writer if they are many.
-    pub fn count_row(&mut self, layout: &TableLayout) -> Result<(), TablesErrorKind> {
-        self.rows += 1;
-        match self.gathered.len() < BATCH_ROWS {
-            true => Ok(()),
-            false => self.pass_on(layout),
-        }
-    }
-
-    /// Gives the gathered rows to the writer.
-    fn pass_on(&mut self, layout: &TableLayout) -> Result<(), TablesErrorKind> {
-        let batch = self.gathered.take(&layout.schema);
-        self.write(layout, &batch.map_err(ParquetError::from)?)
     }
 
     /// Writes rows, into the next file if this one has enough of them.
-    pub fn write(
-        &mut self,
-        layout: &TableLayout,
-        batch: &RecordBatch,
-    ) -> Result<(), TablesErrorKind> {
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), TablesErrorKind> {
         if self.writer.is_none() {
             fs::create_dir_all(&self.folder)?;
             let path = self.folder.join(format!("{:05}.parquet", self.files));
-            let (schema, properties) = (layout.schema.schema.clone(), layout.properties.clone());
+            let TableLayout { schema, properties } = self.layout.as_ref();
+            let (schema, properties) = (schema.schema.clone(), properties.clone());
             let file = File::create_new(path)?;
             self.writer = Some(ArrowWriter::try_new(file, schema, Some(properties))?);
             self.files += 1;
@@ -104,24 +85,20 @@ impl TableWriter {
         }
         self.rows_in_file += batch.num_rows() as u64;
         match self.rows_in_file >= FILE_ROWS {
-            true => self.end_file(),
+            true => self.end(),
             false => Ok(()),
         }
     }
 
-    fn end_file(&mut self) -> Result<(), TablesErrorKind> {
+    /// Completes the file that is being written.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn end(&mut self) -> Result<(), TablesErrorKind> {
         self.rows_in_file = 0;
         if let Some(writer) = self.writer.take() {
             writer.close()?;
         }
         Ok(())
-    }
-
-    /// Writes what is left.
-    pub fn finish(&mut self, layout: &TableLayout) -> Result<(), TablesErrorKind> {
-        if self.gathered.len() > 0 {
-            self.pass_on(layout)?;
-        }
-        self.end_file()
     }
 }
