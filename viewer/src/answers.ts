@@ -133,9 +133,9 @@ to: ArrowEnd | null,
  */
 backward: boolean, 
 /**
- * How long the call waited for another rank. In lists it is not looked for.
+ * The waits of the call for other ranks, the longest first. In lists they are not looked for.
  */
-wait: CallWait | null, };
+waits: Array<CallWait>, };
 
 /**
  * A state around another one.
@@ -176,9 +176,13 @@ label: string, };
  */
 export type CallWait = { 
 /**
- * Seconds from the beginning of the call.
+ * Seconds.
  */
 seconds: number, 
+/**
+ * Why it waited, such as `late sender`, if the whole trace has been read.
+ */
+pattern: string | null, 
 /**
  * Timeline of the rank that was waited for, or -1 if it is on none.
  */
@@ -188,9 +192,9 @@ timeline: number,
  */
 label: string, 
 /**
- * Reference of its call that ended the wait.
+ * Reference of its call that ended the wait, if it was in one then.
  */
-call: string, 
+call: string | null, 
 /**
  * What it did in the middle of the wait.
  */
@@ -359,6 +363,41 @@ seconds: number,
  */
 share: number, };
 
+export type WaitsAnswer = { 
+/**
+ * `pending` while the trace is read; `unknown` in a part of a trace without its waits, and where the trace could not be read.
+ */
+state: "known" | "pending" | "unknown", 
+/**
+ * Waits of calls in the whole trace.
+ */
+count: number, 
+/**
+ * Waits shorter than this many seconds are not told; 0 if all are.
+ */
+shortest: number, exact: boolean, };
+
+/**
+ * The critical path in a window, in order of time.
+ */
+export type PathAnswer = { 
+/**
+ * Begin of each stretch, seconds.
+ */
+from: Array<number>, 
+/**
+ * End of each stretch, seconds.
+ */
+to: Array<number>, 
+/**
+ * Timeline of each stretch, or -1 where the path is on none that is shown.
+ */
+timeline: Array<number>, 
+/**
+ * Whether the path is known; `from` is empty otherwise.
+ */
+exact: boolean, };
+
 /**
  * A finding.
  */
@@ -441,6 +480,7 @@ export const COARSE = 2;
 export const STATES = 4;
 export const ARROWS_CUT = 8;
 export const FROM_INDEX = 16;
+export const WAITS = 32;
 
 /** Flags of an arrow. */
 export const BACKWARD = 1;
@@ -454,5 +494,6 @@ export const EVENTS_SECTION = 4;
 export const HITS_SECTION = 5;
 export const STACK_SECTIONS = [6, 7, 8, 9, 10] as const;
 export const STATE_SECTIONS = [20, 21, 22, 23, 24] as const;
+export const WAIT_SECTIONS = [25, 26, 27] as const;
 export const POINT_SECTIONS = [30, 31, 32] as const;
 export const ARROW_SECTIONS = [40, 41, 42, 43, 44, 45, 46, 47] as const;

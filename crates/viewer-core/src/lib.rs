@@ -64,3 +64,4 @@ pub use drawing::svg;
 pub use findings::summary;
 pub use timelines::selection::TimelineSelection;
 pub use trace::class::ActivityClass;
+pub use trace::waits::TraceWaits;

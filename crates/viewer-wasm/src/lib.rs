@@ -1,8 +1,9 @@
-//! The answers of [`viewer_core::Viewer`] for a page without a server: five functions, numbers only, no glue.
+//! The answers of [`viewer_core::Viewer`] for a page without a server: six functions, numbers only, no glue.
 //!
 //! ```js
 //! const put = (bytes) => new Uint8Array(memory.buffer, reserve(bytes.length), bytes.length).set(bytes);
 //! put(name_and_file); open(name.length);          // 200, or the error's status
+//! put(waits);         waits();                    // of the trace that the file is a part of; those that are not known are not told
 //! put(question);      ask();                      // the status, and 0x10000 times what the body is
 //! new Uint8Array(memory.buffer, body(), size())   // the body, or the error's message; until the next call
 //! ```
@@ -12,7 +13,7 @@
 #![deny(missing_docs)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, Viewer};
+use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, TraceWaits, Viewer};
 
 /// The state that is kept between calls.
 struct PageState {
@@ -52,10 +53,22 @@ pub extern "C" fn open(name: usize) -> u32 {
         AnswerLimits::default(),
     ) {
         Ok(viewer) => {
-            page.viewer = Some(viewer);
+            page.viewer = Some(viewer.as_part());
             200
         }
         Err(error) => page.refuse(error),
+    }
+}
+
+/// Takes over who waited for whom: the input is what the server knows of it, or nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn waits() {
+    let mut page = page();
+    let bytes = std::mem::take(&mut page.input);
+    if let Some(viewer) = &page.viewer
+        && let Some(waits) = TraceWaits::decode(viewer.trace(), &bytes)
+    {
+        viewer.set_waits(waits);
     }
 }
 

@@ -7,6 +7,7 @@ use super::clocks::later;
 use super::collective::RankInOperation;
 use super::coming::MAX_REQUESTS;
 use super::history::{CausedStretch, RootCause};
+use super::kept_waits::KeptWait;
 use super::lane::{
     EndedProbe, LineUse, OneSidedCall, OpenCall, PostedReceive, PreparedOperation, RankRequests,
     WaitEnd,
@@ -54,6 +55,7 @@ impl WaitPass<'_> {
             role,
             line,
             region: lane.region,
+            start,
             enter: start.max(self.focus.from.min(self.focus.to)),
             clocks,
             needs: clocks,
@@ -420,6 +422,7 @@ impl WaitPass<'_> {
         let CallPlace {
             lane,
             line,
+            start,
             comm,
             region,
             category,
@@ -451,6 +454,17 @@ impl WaitPass<'_> {
         let [rank, culprit] = [lane, end.lane].map(|lane| self.lanes[lane as usize].rank_place);
         self.pairs.add_wait(rank, culprit, seconds);
         self.edges.add(lane, end.lane, from, to);
+        if let Some(kept) = &mut self.kept {
+            kept.add(KeptWait {
+                from,
+                to,
+                start,
+                line,
+                category,
+                culprit: end.lane,
+                pattern,
+            });
+        }
         let wait = Wait {
             pattern,
             category,

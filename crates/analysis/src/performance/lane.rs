@@ -71,6 +71,9 @@ pub(super) struct OpenCall {
     pub line: LineUse,
     /// The program's own state in which it was called.
     pub region: Option<u32>,
+    /// When it began.
+    pub start: f64,
+    /// When it began, or the focus if that was later.
     pub enter: f64,
     /// Clocks when it began.
     pub clocks: ReplayClocks,
@@ -121,6 +124,7 @@ impl OpenCall {
         CallPlace {
             lane: self.line.lane,
             line: self.line.id,
+            start: self.start,
             comm: self.line.comm,
             region: self.region,
             category: self.category,

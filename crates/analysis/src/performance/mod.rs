@@ -15,6 +15,7 @@ mod ending;
 mod focus;
 mod history;
 mod intercomms;
+mod kept_waits;
 mod lane;
 mod message;
 mod one_sided;
@@ -37,6 +38,7 @@ pub mod words;
 use by_file::SumsOfFiles;
 use clocks::{Assumption, BALANCED, FASTER, IDEAL, REPLAYS};
 use critical_path::{PathPiece, PathProfile};
+use kept_waits::KeptWaits;
 use lane::ThreadLane;
 use pass::WaitPass;
 use report_builder::SecondOutcome;
@@ -49,6 +51,7 @@ use trace_model::{Definitions, Drawable, TimeBBox};
 use trace_model::{DrawableOrder, Source, Stop, Topology, for_each_in_order};
 
 pub use by_file::TimesOfFile;
+pub use kept_waits::{CallWait, PathStretch, RankThread, WaitsOfCalls};
 pub use pairs::RankPairs;
 pub use phases::{ActivityInPhases, PhaseLengths, ProgramPhases};
 pub use report::{
@@ -94,6 +97,11 @@ impl<'a> PerformanceCollector<'a> {
         pass.watched = WatchedRank::lowest(&pass.lanes, pass.comms.len());
     }
 
+    /// Keeps the waits one by one.
+    pub fn keep_waits(&mut self) {
+        self.pass.kept = Some(KeptWaits::default());
+    }
+
     /// Takes the next drawable in order of beginnings.
     pub fn put(&mut self, drawable: &Drawable<'_>) {
         self.pass.put(drawable);
@@ -101,18 +109,35 @@ impl<'a> PerformanceCollector<'a> {
 
     /// Ends the input.
     pub fn finish(self) -> PerformanceReport {
-        self.finish_with_phases().0
+        self.finish_with_waits().report
     }
 
-    /// Ends the input, and says how long the iterations of the main loop are; `None` if there is none, or nothing was watched.
-    pub fn finish_with_phases(mut self) -> (PerformanceReport, Option<PhaseLengths>) {
+    /// Ends the input, and says more than the report does.
+    pub fn finish_with_waits(mut self) -> CollectedPerformance {
         let pass = &mut self.pass;
         pass.finish();
         let (path, phases) = (pass.take_path(), pass.take_phases());
-        let lengths = phases.map(|phases| report_builder::phase_lengths(pass, phases));
+        let kept = pass.kept.take();
+        let waits = kept.map(|kept| WaitsOfCalls::new(pass, kept, &path));
+        let phases = phases.map(|phases| report_builder::phase_lengths(pass, phases));
         let report = report_builder::build(self.definitions, pass, None, &path);
-        (report, lengths)
+        CollectedPerformance {
+            report,
+            phases,
+            waits,
+        }
     }
+}
+
+/// What a [`PerformanceCollector`] has found.
+#[derive(Debug)]
+pub struct CollectedPerformance {
+    /// The report of one pass.
+    pub report: PerformanceReport,
+    /// How long the iterations of the main loop are; `None` if there is none, or nothing was watched.
+    pub phases: Option<PhaseLengths>,
+    /// The waits one by one; `None` if they were not to be kept.
+    pub waits: Option<WaitsOfCalls>,
 }
 
 /// Analyses the drawables of a trace.

@@ -383,6 +383,7 @@ mod tests {
         let place = CallPlace {
             lane,
             line: 0,
+            start: enter,
             comm: 0,
             region: None,
             category: 0,

@@ -10,6 +10,7 @@ use super::ending::Ending;
 use super::focus::Focus;
 use super::history::CausedStretch;
 use super::intercomms::Intercomms;
+use super::kept_waits::KeptWaits;
 use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
 use super::one_sided::OneSided;
@@ -106,6 +107,8 @@ pub(super) struct WaitPass<'a> {
     /// Messages and waits by pair of ranks.
     pub pairs: PairSums,
     pub edges: WaitEdges,
+    /// Waits one by one; `None` if they are not wanted.
+    pub kept: Option<KeptWaits>,
     pub path: Option<PathProfile>,
     /// Sums over spans of time, of each list of spans that is wanted.
     pub spans: Vec<Spans>,
@@ -223,6 +226,7 @@ impl<'a> WaitPass<'a> {
             waits: WaitSums::default(),
             pairs: PairSums::new(&ranks),
             edges: WaitEdges::default(),
+            kept: None,
             path: None,
             spans: Vec::new(),
             watched: None,
@@ -492,6 +496,9 @@ impl<'a> WaitPass<'a> {
         self.waits = WaitSums::default();
         self.pairs.restart();
         self.edges.clear();
+        if let Some(kept) = &mut self.kept {
+            kept.clear();
+        }
         self.times.fill(CategoryTime::default());
         self.by_region.fill(UseSums::default());
         self.by_comm.fill(Default::default());

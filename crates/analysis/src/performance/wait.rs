@@ -37,6 +37,23 @@ pub enum WaitPattern {
 }
 
 impl WaitPattern {
+    /// All of them; numbers of patterns in files are places in this list.
+    pub const ALL: [WaitPattern; 13] = [
+        WaitPattern::LateSender,
+        WaitPattern::LateReceiver,
+        WaitPattern::Barrier,
+        WaitPattern::NxN,
+        WaitPattern::LateBroadcast,
+        WaitPattern::EarlyReduce,
+        WaitPattern::EarlyScan,
+        WaitPattern::Communicator,
+        WaitPattern::FileCollective,
+        WaitPattern::Window,
+        WaitPattern::LatePost,
+        WaitPattern::LateComplete,
+        WaitPattern::LockContention,
+    ];
+
     /// Name for people.
     pub fn name(self) -> &'static str {
         match self {
@@ -63,6 +80,8 @@ pub(super) struct CallPlace {
     pub lane: u32,
     /// The number by which vertices name its timeline.
     pub line: i32,
+    /// When the call began, in the focus or before it.
+    pub start: f64,
     /// Place of its communicator among those of the trace.
     pub comm: u32,
     /// The program's own state in which it was called.

@@ -8,12 +8,12 @@ use super::store::{CacheFolder, CachedTrace};
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
-use viewer_core::Viewer;
 use viewer_core::index::{
     Aggregated, Aggregation, IndexBuilder, IndexIdentity, IndexShape, OverviewIndex, ReadProgress,
     StateBatch, join_halves,
 };
 use viewer_core::summary::TraceSummary;
+use viewer_core::{TraceWaits, Viewer};
 
 /// Batches that are on their way from those who read to those who take, and back: so many that none of the three threads waits
 /// for another one that has just lost its processor.
@@ -38,8 +38,13 @@ pub fn begin(traces: &mut [OpenedTrace]) {
         } else {
             viewer.set_building(0);
         }
-        match store.as_ref().and_then(kept_summary) {
-            Some(summary) => viewer.set_summary(summary),
+        // They come from one pass over the trace: who lacks one makes both.
+        let store_of = store.as_ref();
+        match store_of.and_then(|store| kept_summary(store).zip(kept_waits(viewer, store))) {
+            Some((summary, waits)) => {
+                viewer.set_summary(summary);
+                viewer.set_waits(waits);
+            }
             None => viewer.set_summing(true),
         }
         large.push((trace.mapped, viewer, store));
@@ -108,6 +113,10 @@ pub fn begin(traces: &mut [OpenedTrace]) {
                 && let Ok(text) = serde_json::to_vec(&*summary)
             {
                 drop(store.write(CachedTrace::Summary, &|out| out.write_all(&text)));
+                if let Some(waits) = viewer.waits() {
+                    let whole = waits.encode(viewer.trace(), f64::NEG_INFINITY, f64::INFINITY);
+                    drop(store.write(CachedTrace::Waits, &|out| out.write_all(&whole)));
+                }
             }
         }
     };
@@ -213,6 +222,14 @@ fn kept_summary(store: &CacheFolder) -> Option<TraceSummary> {
     let mut text = Vec::new();
     file.take(at.len() as u64).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
+}
+
+/// The waits that were kept.
+fn kept_waits(viewer: &Viewer<'_>, store: &CacheFolder) -> Option<TraceWaits> {
+    let (file, _, at) = store.find(CachedTrace::Waits)?;
+    let mut bytes = Vec::new();
+    file.take(at.len() as u64).read_to_end(&mut bytes).ok()?;
+    TraceWaits::decode(viewer.trace(), &bytes)
 }
 
 /// Identity of the trace of an index. The place of the index knows when the trace was changed.

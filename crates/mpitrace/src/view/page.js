@@ -11,7 +11,7 @@
   };
   const open = async () => {
     const { instance } = await WebAssembly.instantiate(bytes("answers"), {});
-    const { memory, reserve, open, ask, body, size } = instance.exports;
+    const { memory, reserve, open, waits, ask, body, size } = instance.exports;
     const put = (...parts) => {
       let at = reserve(parts.reduce((sum, part) => sum + part.length, 0));
       for (const part of parts) {
@@ -27,6 +27,8 @@
     const name = new TextEncoder().encode(document.getElementById("trace").dataset.name);
     put(name, bytes("trace"));
     checked(open(name.length));
+    put(bytes("waits"));
+    waits();
     return (asked) => {
       put(new TextEncoder().encode(asked));
       return checked(ask());

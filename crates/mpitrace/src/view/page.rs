@@ -45,6 +45,14 @@ pub fn page(
             part.len()
         )));
     }
+    // A part of a trace does not tell who waited for whom. Where it is not known, the page says so.
+    let viewer = trace.viewer;
+    if viewer.waits().is_none() && viewer.is_small() {
+        viewer.summary(cancel)?;
+    }
+    let waits = viewer.waits().map_or(Vec::new(), |waits| {
+        waits.encode(viewer.trace(), window.earliest, window.latest)
+    });
     // Nothing runs in the page but what has this word, which nobody can know beforehand.
     let word = crate::system::random::digits::<16>().map_err(|error| ApiError {
         status: 500,
@@ -60,7 +68,11 @@ pub fn page(
     );
     page.push_str(&String::from_utf8_lossy(&style.bytes).replace("</style", "<\\/style"));
     page.push_str("</style>\n</head>\n<body>\n<div id=\"page\"></div>\n");
-    for (id, bytes) in [("answers", &answers.bytes[..]), ("trace", &part)] {
+    for (id, bytes) in [
+        ("answers", &answers.bytes[..]),
+        ("trace", &part),
+        ("waits", &waits),
+    ] {
         let attributes = match id {
             "trace" => format!(" data-name=\"{name}\" data-state=\"{state}\""),
             _ => String::new(),

@@ -364,7 +364,7 @@ impl ViewSite {
 }
 
 /// Questions that are answered by counting what each line has.
-const COUNTING: [&str; 5] = ["stats", "matrix", "sizes", "csv", "summary"];
+const COUNTING: [&str; 6] = ["stats", "matrix", "sizes", "csv", "summary", "waits"];
 
 /// KiB that it takes to answer a question about a trace with so many lines; `reads` tells what is read for a picture.
 fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {
@@ -392,7 +392,7 @@ fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {
 fn budget(question: &str) -> Duration {
     match question.split('?').next() {
         Some("picture" | "overview" | "stats" | "matrix" | "sizes" | "hits" | "search") => BUDGET,
-        Some("summary") => SUMMARY_BUDGET,
+        Some("summary" | "waits") => SUMMARY_BUDGET,
         _ => WHOLE_BUDGET,
     }
 }

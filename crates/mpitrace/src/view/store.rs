@@ -1,5 +1,5 @@
-//! Cache of the index and the summary of a trace, in `NAME.slog2.idx` and `NAME.slog2.sum` beside the trace, or in the
-//! user's cache folder where that cannot be written. They belong to a trace of one size, time of last change and content of
+//! Cache of the index, the summary and the waits of a trace, in `NAME.slog2.idx`, `NAME.slog2.sum` and `NAME.slog2.waits` beside the
+//! trace, or in the user's cache folder where that cannot be written. They belong to a trace of one size, time of last change and content of
 //! header and tree directory, and to none else.
 
 use std::fs::{self, File, Metadata};
@@ -20,6 +20,7 @@ const MAX_STORE_BYTES: u64 = 512 << 20;
 pub enum CachedTrace {
     Index,
     Summary,
+    Waits,
 }
 
 /// First bytes of a kept file.
@@ -31,6 +32,7 @@ impl CachedTrace {
         match self {
             CachedTrace::Index => "idx",
             CachedTrace::Summary => "sum",
+            CachedTrace::Waits => "waits",
         }
     }
 
@@ -39,6 +41,7 @@ impl CachedTrace {
         match self {
             CachedTrace::Index => b"LTIDX\0\0\x01",
             CachedTrace::Summary => b"LTSUM\0\0\x01",
+            CachedTrace::Waits => b"LTWAI\0\0\x01",
         }
     }
 }

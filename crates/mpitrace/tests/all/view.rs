@@ -6,3 +6,4 @@ mod load;
 mod opening;
 mod server;
 mod trouble;
+mod waits;

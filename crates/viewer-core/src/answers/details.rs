@@ -25,6 +25,7 @@ impl Viewer<'_> {
             trace: self.trace(),
             layout: &layout,
             tree: &self.trees()[map],
+            waits: self.waits().map(|waits| &**waits),
             budget: self.budget(self.trace().bounds(), cancel),
         })?;
         Answer::json(&found, !cancel())

@@ -6,6 +6,7 @@ mod details;
 mod events;
 mod meta;
 mod overview;
+mod path;
 mod picture;
 mod route;
 mod search;
@@ -16,3 +17,4 @@ pub(crate) mod traces;
 #[cfg(test)]
 mod typescript;
 pub(crate) mod viewer;
+mod waits;

@@ -63,6 +63,7 @@ impl Viewer<'_> {
                 _ => Some(self.search_plan(query, &layout, cancel)?),
             },
             places: None,
+            waits: self.waits().cloned(),
         };
         let mut budget = self.budget(window, cancel);
         let is_too_much = self.is_too_much(window);

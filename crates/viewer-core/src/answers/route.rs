@@ -31,6 +31,8 @@ impl Viewer<'_> {
             "events" => self.events(&query, cancel),
             "csv" => self.csv(&query, cancel),
             "summary" => self.summary_answer(cancel),
+            "path" => self.path(&query, cancel),
+            "waits" => self.waits_answer(cancel),
             route => {
                 let route: String = route.chars().take(40).collect();
                 Err(ApiError::not_found(format!("there is no {route:?}")))

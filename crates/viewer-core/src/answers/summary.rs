@@ -11,6 +11,7 @@ use crate::base::parallel::Cancel;
 use crate::base::window::EMPTY;
 use crate::findings::summarize::summarize;
 use crate::findings::summary::TraceSummary;
+use crate::trace::waits::TraceWaits;
 
 impl Viewer<'_> {
     /// `summary`: the exact one, which is made here if the trace is small; else one from previews, until there is.
@@ -56,12 +57,17 @@ impl Viewer<'_> {
     fn summarize(&self, cancel: Cancel<'_>, exact: bool) -> Result<TraceSummary, ApiError> {
         let root = self.trace().reader().root();
         let window = root.map_or(EMPTY, |root| root.bounds);
-        let found = summarize(
+        let (found, waits) = summarize(
             self.trace(),
             self.trees(),
             self.budget(window, cancel),
             exact,
         )?;
+        if let Some(waits) = waits
+            && !self.is_part()
+        {
+            self.set_waits(TraceWaits::new(self.trace(), &waits));
+        }
         let mut lost = self.lost();
         lost.extend(found.lost);
         Ok(TraceSummary {

@@ -11,6 +11,7 @@ use super::details::{CallAnswer, FollowAnswer};
 use super::events::EventsAnswer;
 use super::meta::{CategoryInfo, IndexProgress, LineMapInfo, MetaAnswer};
 use super::overview::OverviewAnswer;
+use super::path::PathAnswer;
 use super::search::{HitsAnswer, SearchAnswer};
 use super::statistics::{
     CategoryByTimeline, CategoryNumbers, MatrixAnswer, SizesAnswer, StatisticsAnswer,
@@ -18,6 +19,7 @@ use super::statistics::{
 };
 use super::timelines::TimelinesAnswer;
 use super::traces::{TraceName, TracesAnswer};
+use super::waits::WaitsAnswer;
 use crate::details::wait::{CallWait, WaitCause};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
 use crate::findings::summary::{FindingItem, FindingTarget, TimeShare, TraceFinding, TraceSummary};
@@ -76,6 +78,8 @@ fn typescript() -> String {
     add::<HitsAnswer>(&mut text, &config);
     add::<TraceSummary>(&mut text, &config);
     add::<TimeShare>(&mut text, &config);
+    add::<WaitsAnswer>(&mut text, &config);
+    add::<PathAnswer>(&mut text, &config);
     add::<TraceFinding>(&mut text, &config);
     add::<FindingItem>(&mut text, &config);
     add::<FindingTarget>(&mut text, &config);
@@ -90,6 +94,7 @@ fn typescript() -> String {
         ("STATES", flag::STATES),
         ("ARROWS_CUT", flag::ARROWS_CUT),
         ("FROM_INDEX", flag::FROM_INDEX),
+        ("WAITS", flag::WAITS),
     ] {
         add_constant(&mut text, name, value);
     }
@@ -108,6 +113,7 @@ fn typescript() -> String {
     }
     add_list(&mut text, "STACK_SECTIONS", &section::STACK);
     add_list(&mut text, "STATE_SECTIONS", &section::STATES);
+    add_list(&mut text, "WAIT_SECTIONS", &section::WAITS);
     add_list(&mut text, "POINT_SECTIONS", &section::POINTS);
     add_list(&mut text, "ARROW_SECTIONS", &section::ARROWS);
     text

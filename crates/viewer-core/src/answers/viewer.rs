@@ -19,6 +19,7 @@ use crate::timelines::spec::TimelineSpec;
 use crate::timelines::tree::LabelTree;
 use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
+use crate::trace::waits::TraceWaits;
 
 /// Layouts that are kept.
 const MAX_KEPT_LAYOUTS: usize = 16;
@@ -52,6 +53,9 @@ pub struct Viewer<'a> {
     estimated_summary: OnceLock<TraceSummary>,
     making_summary: Mutex<()>,
     is_summing: AtomicBool,
+    waits: OnceLock<Arc<TraceWaits>>,
+    /// Whether this is a part of a trace, which does not tell who waited for whom.
+    is_part: bool,
     index: OnceLock<OverviewIndex<'static>>,
     /// Progress of the index in percent; [`NOT_BUILDING`] if nobody makes it.
     building: AtomicU8,
@@ -77,9 +81,20 @@ impl<'a> Viewer<'a> {
             estimated_summary: OnceLock::new(),
             making_summary: Mutex::default(),
             is_summing: AtomicBool::new(false),
+            waits: OnceLock::new(),
+            is_part: false,
             index: OnceLock::new(),
             building: AtomicU8::new(NOT_BUILDING),
         })
+    }
+
+    /// The same trace, which is a part of one: calls that match those in it may be missing, so waits are not looked for but taken over.
+    #[must_use]
+    pub fn as_part(self) -> Self {
+        Viewer {
+            is_part: true,
+            ..self
+        }
     }
 
     /// Name of the trace.
@@ -142,6 +157,21 @@ impl<'a> Viewer<'a> {
     pub fn set_summary(&self, summary: TraceSummary) {
         let name = self.name.clone();
         let _ = self.summary.set(Arc::new(TraceSummary { name, ..summary }));
+    }
+
+    /// Whether this is a part of a trace.
+    pub(crate) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// Takes over the waits of this trace; second ones are dropped.
+    pub fn set_waits(&self, waits: TraceWaits) {
+        let _ = self.waits.set(Arc::new(waits));
+    }
+
+    /// The waits, once they are known.
+    pub fn waits(&self) -> Option<&Arc<TraceWaits>> {
+        self.waits.get()
     }
 
     /// Whether there is the exact summary.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use trace_formats::slog2::{TimeBBox, Topology};
 use trace_model::{InfoValue, info_values};
 
+use analysis::performance::WaitPattern;
 use wait::{CallWait, WaitCause, WaitFinder};
 
 use crate::base::error::ApiError;
@@ -19,6 +20,7 @@ use crate::trace::info::{bytes, callid, shown_key, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
+use crate::trace::waits::TraceWaits;
 use crate::trace::{OpenTrace, TraceItem};
 
 /// Arrows of a state that are given one by one.
@@ -69,8 +71,8 @@ pub struct DrawableDetail {
     pub to: Option<ArrowEnd>,
     /// Whether an arrow ends before it begins.
     pub backward: bool,
-    /// How long the call waited for another rank. In lists it is not looked for.
-    pub wait: Option<CallWait>,
+    /// The waits of the call for other ranks, the longest first. In lists they are not looked for.
+    pub waits: Vec<CallWait>,
 }
 
 /// A state around another one.
@@ -106,6 +108,8 @@ pub struct DetailFinder<'v, 'a> {
     pub layout: &'v TimelineLayout,
     /// The tree of labels that the timelines are of.
     pub tree: &'v LabelTree,
+    /// The waits of the whole trace, if they are known.
+    pub waits: Option<&'v TraceWaits>,
     /// Budget of reading; its window is not used.
     pub budget: ReadBudget<'v>,
 }
@@ -142,35 +146,41 @@ impl<'a> DetailFinder<'_, 'a> {
     pub fn detail(&self, item: &TraceItem<'a>) -> Result<DrawableDetail, ApiError> {
         let reference = refer(self.trace, self.budget, item)?;
         Ok(DrawableDetail {
-            wait: self.wait(item)?,
+            waits: self.waits(item)?,
             ..self.detail_of(item, reference)?
         })
     }
 
-    fn wait(&self, item: &TraceItem<'a>) -> Result<Option<CallWait>, ApiError> {
+    fn waits(&self, item: &TraceItem<'a>) -> Result<Vec<CallWait>, ApiError> {
         let finder = WaitFinder {
             trace: self.trace,
+            known: self.waits,
             budget: self.budget,
             is_beside: &|line, other| self.is_beside(line, other),
         };
-        let Some(found) = finder.wait(item)? else {
-            return Ok(None);
+        let refer = |state: &TraceItem<'a>| {
+            let reference = refer(self.trace, self.budget, state)?;
+            Ok::<_, ApiError>(reference.to_string())
         };
-        let doing = found.doing.map(|state| {
-            let kind = &self.trace.kinds()[state.kind as usize];
-            Ok::<_, ApiError>(WaitCause {
-                reference: refer(self.trace, self.budget, &state)?.to_string(),
-                name: kind.name.clone(),
-                class: kind.class.name(),
+        let told = finder.waits(item)?.into_iter().map(|found| {
+            let doing = found.doing.map(|state| {
+                let kind = &self.trace.kinds()[state.kind as usize];
+                Ok::<_, ApiError>(WaitCause {
+                    reference: refer(&state)?,
+                    name: kind.name.clone(),
+                    class: kind.class.name(),
+                })
+            });
+            Ok(CallWait {
+                seconds: found.seconds,
+                pattern: found.pattern.map(WaitPattern::name),
+                timeline: self.timeline(found.culprit),
+                label: self.label(found.culprit),
+                call: found.call.as_ref().map(refer).transpose()?,
+                doing: doing.transpose()?,
             })
         });
-        Ok(Some(CallWait {
-            seconds: found.seconds,
-            timeline: self.timeline(found.call.line),
-            label: self.label(found.call.line),
-            call: refer(self.trace, self.budget, &found.call)?.to_string(),
-            doing: doing.transpose()?,
-        }))
+        told.collect()
     }
 
     /// Details of several drawables. Those that differ only in the number of their reference must all be among them, so that none is looked for.
@@ -261,7 +271,7 @@ impl<'a> DetailFinder<'_, 'a> {
                 label: self.label(item.to_line),
             }),
             backward: is_arrow && item.end < item.start,
-            wait: None,
+            waits: Vec::new(),
         })
     }
 

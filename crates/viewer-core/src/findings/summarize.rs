@@ -1,7 +1,7 @@
 //! Makes the summary of a trace, in one pass over all drawables or from previews.
 
 use analysis::performance::{
-    PerformanceCollector, PerformanceOptions, PerformanceReport, PhaseLengths,
+    CollectedPerformance, PerformanceCollector, PerformanceOptions, WaitsOfCalls,
 };
 use analysis::stats::Nesting;
 use io_attribution::Actor;
@@ -23,7 +23,8 @@ use crate::trace::scan::ReadBudget;
 /// The part of what may be read that the first summary of a large trace is made from, since it is to be there at once.
 const PREVIEW_BUDGET_DIVISOR: u64 = 8;
 
-/// Makes the summary of the window of `budget`: exactly, however much there is to read, or from previews.
+/// Makes the summary of the window of `budget`: exactly, however much there is to read, with the waits one by one; or from previews, which
+/// know none.
 ///
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
@@ -32,7 +33,7 @@ pub(crate) fn summarize(
     trees: &[LabelTree],
     budget: ReadBudget<'_>,
     exact: bool,
-) -> Result<TraceSummary, ApiError> {
+) -> Result<(TraceSummary, Option<WaitsOfCalls>), ApiError> {
     let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
     let count = lanes.iter().map(|lane| *lane as usize + 1).max();
     let count = count.unwrap_or(0);
@@ -46,15 +47,13 @@ pub(crate) fn summarize(
         pair: None,
     };
     let definitions = definitions(trace);
-    let (gathered, found) = match exact {
+    let (gathered, mut found) = match exact {
         true => {
             let mut looking = PassObserver::new(trace, &definitions);
             let gathered = gather_all(trace, &scope, count, budget, &mut looking)?;
-            let (report, phases) = looking.waits.finish_with_phases();
             let found = ExactFindings {
                 pass: looking.pass,
-                report,
-                phases,
+                performance: looking.waits.finish_with_waits(),
             };
             (gathered, Some(found))
         }
@@ -97,7 +96,7 @@ pub(crate) fn summarize(
     }
     let not_counted = gathered.found.untold;
     if let Some(found) = &found {
-        lost.extend(found.report.notes.iter().cloned());
+        lost.extend(found.performance.report.notes.iter().cloned());
     }
     for (number, what) in [
         (
@@ -118,7 +117,7 @@ pub(crate) fn summarize(
         ranks: &ranks,
         all: trace.bounds(),
     };
-    Ok(TraceSummary {
+    let summary = TraceSummary {
         name: String::new(),
         ranks: distinct.len(),
         threads,
@@ -130,25 +129,30 @@ pub(crate) fn summarize(
         lost,
         findings: builder.build(found.as_ref()),
         bar,
-    })
+    };
+    let waits = found
+        .as_mut()
+        .and_then(|found| found.performance.waits.take());
+    Ok((summary, waits))
 }
 
 /// What is found only by looking at every drawable.
 struct ExactFindings {
     pass: DrawablePass,
-    report: PerformanceReport,
-    phases: Option<PhaseLengths>,
+    performance: CollectedPerformance,
 }
 
 impl FindingBuilder<'_, '_> {
     /// All findings that have something to say.
     fn build(&self, found: Option<&ExactFindings>) -> Vec<TraceFinding> {
         let pass = found.map(|found| &found.pass);
-        let exact = found.map(|found| (&found.pass, &found.report));
+        let exact = found.map(|found| (&found.pass, &found.performance.report));
         let mut findings = vec![self.top(), self.imbalance(exact)];
         if let Some(found) = found {
-            findings.push(self.waits(&found.report));
-            findings.push(found.phases.as_ref().map(|phases| self.phases(phases)));
+            let performance = &found.performance;
+            findings.push(self.waits(&performance.report));
+            let phases = performance.phases.as_ref();
+            findings.push(phases.map(|phases| self.phases(phases)));
         }
         findings.push(self.io(pass));
         findings.push(self.communication());
@@ -184,6 +188,7 @@ impl<'l, 'a> PassObserver<'l, 'a> {
     fn new(trace: &'l OpenTrace<'a>, definitions: &'l Definitions) -> Self {
         let mut waits = PerformanceCollector::new(definitions, &PerformanceOptions::default());
         waits.watch();
+        waits.keep_waits();
         PassObserver {
             trace,
             definitions,

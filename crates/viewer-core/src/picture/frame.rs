@@ -19,6 +19,8 @@ pub mod flag {
     pub const ARROWS_CUT: u32 = 8;
     /// Made from the index.
     pub const FROM_INDEX: u32 = 16;
+    /// The waits of the states are known: a state of which none is given did not wait.
+    pub const WAITS: u32 = 32;
 }
 
 /// Flags of an arrow.
@@ -45,6 +47,8 @@ pub mod section {
     pub const STACK: [u32; 5] = [6, 7, 8, 9, 10];
     /// States: start, duration (f32 seconds from the start of the window), timeline (u32), kind, depth (u16).
     pub const STATES: [u32; 5] = [20, 21, 22, 23, 24];
+    /// Waits of states: number of the state among those of the frame (u32), begin (f32 seconds from the start of the window), duration (f32).
+    pub const WAITS: [u32; 3] = [25, 26, 27];
     /// Events: time (f32), timeline (u32), kind (u16).
     pub const POINTS: [u32; 3] = [30, 31, 32];
     /// Arrows: time of both ends (f32), timeline of both (u32), kind, flags (u16), count (u32), bytes (f32).

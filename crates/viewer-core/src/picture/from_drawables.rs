@@ -263,7 +263,10 @@ pub fn frame(
         if is_real {
             flags |= flag::STATES;
             let units = layout.units(timelines.clone());
-            write_states(writer, &states, units, layout, window);
+            if request.waits.is_some() {
+                flags |= flag::WAITS;
+            }
+            write_states(writer, &states, units, layout, request);
             write_events(writer, &found.events, window);
         }
         if found.cut_arrows > 0 {
@@ -288,18 +291,28 @@ fn write_states(
     states: &StatesByUnit,
     units: Range<u32>,
     layout: &TimelineLayout,
-    window: TimeBBox,
+    request: &PictureRequest<'_>,
 ) {
+    let window = request.window;
     // Far outside of the window nothing is seen, and f32 would not tell pixels apart any more.
     let margin = window.duration();
     let (least, most) = (window.earliest - margin, window.latest + margin);
     let (mut starts, mut durations) = (Vec::<f32>::new(), Vec::<f32>::new());
     let (mut timelines, mut kinds, mut depths) = (Vec::new(), Vec::new(), Vec::new());
+    let mut waits = StateWaits::default();
     let mut running = Vec::new();
     for unit in units {
         let of_unit = states.of(unit);
         for state in of_unit {
             let (start, end) = (state.start.max(least), state.end.min(most));
+            for wait in request.waits.iter().flat_map(|waits| waits.of_state(state)) {
+                let (from, to) = (wait.from.max(start), wait.to.min(end));
+                if from < to {
+                    waits.states.push(starts.len() as u32);
+                    waits.begins.push((from - window.earliest) as f32);
+                    waits.durations.push((to - from) as f32);
+                }
+            }
             starts.push((start - window.earliest) as f32);
             durations.push((end - start) as f32);
             timelines.push(
@@ -318,6 +331,18 @@ fn write_states(
     writer.section(timeline, timelines.into_iter());
     writer.section(kind, kinds.into_iter());
     writer.section(depth, depths.into_iter());
+    let [state, begin, duration] = section::WAITS;
+    writer.section(state, waits.states.into_iter());
+    writer.section(begin, waits.begins.into_iter());
+    writer.section(duration, waits.durations.into_iter());
+}
+
+/// Waits of the states of a frame, as its columns.
+#[derive(Default)]
+struct StateWaits {
+    states: Vec<u32>,
+    begins: Vec<f32>,
+    durations: Vec<f32>,
 }
 
 fn write_events(writer: &mut FrameWriter, events: &[PointEvent], window: TimeBBox) {

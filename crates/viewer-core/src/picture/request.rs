@@ -9,6 +9,7 @@ use crate::search::hits::SearchHit;
 use crate::search::plan::SearchPlan;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::reference::DrawableReference;
+use crate::trace::waits::TraceWaits;
 
 /// Request for a picture.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct PictureRequest<'l> {
     pub hits: Option<Arc<SearchPlan>>,
     /// All hits, for a picture that is not made of drawables.
     pub places: Option<Arc<Vec<SearchHit>>>,
+    /// The waits of calls, if they are known.
+    pub waits: Option<Arc<TraceWaits>>,
     /// The window; of some length.
     pub window: TimeBBox,
     /// Columns.

@@ -26,6 +26,7 @@ pub(crate) mod nearby;
 pub mod reference;
 pub mod scan;
 pub mod states;
+pub mod waits;
 
 /// Most kinds that are kept apart: cells name them by 16 bits, and the last three are for categories without a definition.
 const MAX_KINDS: usize = 65_000;

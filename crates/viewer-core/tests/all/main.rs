@@ -11,4 +11,5 @@ mod pictures;
 mod search;
 mod summary;
 mod timelines;
+mod waits;
 mod wasm;

@@ -53,6 +53,7 @@ const QUESTIONS: &[&str] = &[
     "search?q=dur%3E0.1s&from=10&dir=1",
     "hits?q=state&bins=20",
     "summary",
+    "waits",
     "csv?what=stats",
     "picture?w=0",
     "picture?mode=x",
@@ -69,12 +70,19 @@ fn the_same_answers_as_from_a_server() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let trace = folder.join("a.slog2");
     std::fs::write(&trace, &sample).unwrap();
+    let viewer = Viewer::new("a.slog2", &sample, AnswerLimits::default()).unwrap();
+    viewer.answer("waits", &|| false).unwrap();
+    let waits = viewer.waits().unwrap();
+    let whole = waits.encode(viewer.trace(), f64::NEG_INFINITY, f64::INFINITY);
+    let waits = folder.join("a.waits");
+    std::fs::write(&waits, whole).unwrap();
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut node = Command::new("node")
         .arg(own.join("tests/wasm.mjs"))
         .arg(own.join("../..").join(answers))
         .arg(own.join("../mpitrace/src/view/page.js"))
         .arg(trace)
+        .arg(waits)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -88,7 +96,6 @@ fn the_same_answers_as_from_a_server() {
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success());
     let output = String::from_utf8(output.stdout).unwrap();
-    let viewer = Viewer::new("a.slog2", &sample, AnswerLimits::default()).unwrap();
     assert_eq!(output.lines().count(), QUESTIONS.len());
     for (question, line) in QUESTIONS.iter().zip(output.lines()) {
         let (status, body) = match viewer.answer(question, &|| false) {

@@ -1,0 +1,171 @@
+//! Waits one by one, and the stretches of the critical path: what pictures show of them.
+
+use super::critical_path::PathPiece;
+use super::pass::WaitPass;
+use super::wait::WaitPattern;
+
+/// Waits that are kept; when there are more, the shortest are forgotten.
+const MAX_WAITS: usize = 1 << 20;
+
+/// A wait as the pass keeps it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeptWait {
+    pub from: f64,
+    pub to: f64,
+    /// When its call began.
+    pub start: f64,
+    pub line: i32,
+    pub category: u32,
+    /// Lane of the rank that was waited for.
+    pub culprit: u32,
+    pub pattern: WaitPattern,
+}
+
+/// The waits that the pass keeps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeptWaits {
+    waits: Vec<KeptWait>,
+    /// Waits shorter than this are not kept, seconds.
+    shortest: f64,
+}
+
+impl KeptWaits {
+    pub(super) fn add(&mut self, wait: KeptWait) {
+        if wait.to - wait.from < self.shortest {
+            return;
+        }
+        if self.waits.len() == MAX_WAITS {
+            let mut lengths: Vec<f64> = self.waits.iter().map(|wait| wait.to - wait.from).collect();
+            let middle = lengths.len() / 2;
+            let (_, median, _) = lengths.select_nth_unstable_by(middle, f64::total_cmp);
+            // Equal ones go together.
+            self.shortest = median.next_up();
+            let shortest = self.shortest;
+            self.waits.retain(|wait| wait.to - wait.from >= shortest);
+        }
+        self.waits.push(wait);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.waits.clear();
+        self.shortest = 0.0;
+    }
+}
+
+/// A thread of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RankThread {
+    /// The rank.
+    pub rank: i32,
+    /// Number of the thread, 0 for the main one.
+    pub thread: i32,
+}
+
+/// A stretch of time in which a call waited for another rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallWait {
+    /// Line of the call, as drawables name it.
+    pub line: i32,
+    /// Category of the call, as drawables name it.
+    pub category: i32,
+    /// When the call began, seconds.
+    pub start: f64,
+    /// When the wait began, seconds.
+    pub from: f64,
+    /// When the wait ended, seconds.
+    pub to: f64,
+    /// Why the call waited.
+    pub pattern: WaitPattern,
+    /// Who was waited for.
+    pub culprit: RankThread,
+}
+
+/// A stretch of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathStretch {
+    /// The thread that the path runs through.
+    pub on: RankThread,
+    /// Begin, seconds.
+    pub from: f64,
+    /// End, seconds.
+    pub to: f64,
+}
+
+/// The waits of all calls, and the critical path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WaitsOfCalls {
+    /// The waits, by line, begin of the call and begin of the wait.
+    pub waits: Vec<CallWait>,
+    /// Waits shorter than this many seconds are missing; 0 if all are there.
+    pub shortest: f64,
+    /// The critical path, in order of time.
+    pub path: Vec<PathStretch>,
+}
+
+impl WaitsOfCalls {
+    pub(super) fn new(pass: &WaitPass<'_>, kept: KeptWaits, path: &[PathPiece]) -> WaitsOfCalls {
+        let thread = |lane: u32| {
+            let lane = &pass.lanes[lane as usize];
+            RankThread {
+                rank: lane.rank,
+                thread: lane.thread,
+            }
+        };
+        let waits = kept.waits.iter().map(|wait| CallWait {
+            line: wait.line,
+            category: pass.categories[wait.category as usize].index,
+            start: wait.start,
+            from: wait.from,
+            to: wait.to,
+            pattern: wait.pattern,
+            culprit: thread(wait.culprit),
+        });
+        let mut waits: Vec<CallWait> = waits.collect();
+        waits.sort_by(|a, b| {
+            let times = a.start.total_cmp(&b.start).then(a.from.total_cmp(&b.from));
+            a.line.cmp(&b.line).then(times)
+        });
+        let path = path.iter().map(|piece| PathStretch {
+            on: thread(piece.lane),
+            from: piece.from,
+            to: piece.to,
+        });
+        WaitsOfCalls {
+            waits,
+            shortest: kept.shortest,
+            path: path.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(from: f64, to: f64) -> KeptWait {
+        KeptWait {
+            from,
+            to,
+            start: from,
+            line: 0,
+            category: 0,
+            culprit: 0,
+            pattern: WaitPattern::Barrier,
+        }
+    }
+
+    #[test]
+    fn the_longest_waits_are_kept_when_there_are_too_many() {
+        let mut kept = KeptWaits::default();
+        for nth in 0..MAX_WAITS as u32 + 1 {
+            let at = f64::from(nth);
+            kept.add(wait(at, at + if nth % 4 == 0 { 0.5 } else { 0.25 }));
+        }
+        assert!(kept.shortest > 0.25 && kept.shortest <= 0.5);
+        assert!(kept.waits.iter().all(|wait| wait.to - wait.from == 0.5));
+        assert!(kept.waits.len() >= MAX_WAITS / 4);
+        kept.clear();
+        kept.add(wait(1.0, 1.0 + 1e-9));
+        assert_eq!((kept.waits.len(), kept.shortest), (1, 0.0));
+    }
+}
