@@ -2,7 +2,7 @@
 
 import { effect, useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { copyLink, setTimelines, wholeTrace, zoom } from "./actions";
+import { copyLink, setTimelines, togglePath, wholeTrace, zoom } from "./actions";
 import { duration, instant } from "./axis";
 import { openDialog } from "./modal";
 import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
@@ -17,7 +17,7 @@ import { short } from "./timeline/Tooltip";
 const ARROW_NAMES: Record<Arrows, string> = { none: "arrows: none", sel: "arrows: selection", worst: "arrows: worst", all: "arrows: all" };
 
 export function Toolbar() {
-  const { trace, arrows, timelines } = rested.value;
+  const { trace, arrows, path, timelines } = rested.value;
   const maps = meta.value?.maps ?? [];
   return (
     <header class="toolbar">
@@ -47,6 +47,7 @@ export function Toolbar() {
         <select aria-label="Arrows" title="Arrows (M)" value={arrows} onChange={(event) => change({ arrows: event.currentTarget.value as Arrows })}>
           {ARROWS.map((one) => <option key={one} value={one}>{ARROW_NAMES[one]}</option>)}
         </select>
+        <button type="button" aria-pressed={path} title="The critical path as a line (L)" onClick={togglePath}>critical path</button>
       </span>
       <span class="group">
         <button type="button" title="Copy the link to this view (Y)" onClick={() => void copyLink()}>link</button>

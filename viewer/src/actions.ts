@@ -5,12 +5,12 @@ import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
   ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedTimelines, renaming, timelineCount, say, selected,
-  span, trouble, view, type PanelName, type View,
+  span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
 import { item, withItem, withKey, withNode } from "./spec";
 import { extent, now, shownTimelines } from "./timeline/now";
-import { describe } from "./words";
+import { describe, labelOf } from "./words";
 
 /** The time that zooming keeps in place: the cursor's if it can be seen, else the middle. */
 function anchor(): number {
@@ -170,8 +170,11 @@ export async function selectRef(ref: string, adds = false): Promise<void> {
 export async function toCause(): Promise<void> {
   const from = current();
   if (!from) return say("nothing is selected");
-  if (!from.wait) return say("this waited for nobody, as far as the trace tells");
-  await selectRef(from.wait.doing?.ref ?? from.wait.call);
+  const [wait] = from.waits;
+  if (!wait) return say("this waited for nobody, as far as the trace tells");
+  const cause = wait.doing?.ref ?? wait.call;
+  if (cause === null) return say(`${labelOf(wait)} was computing, outside of all states`);
+  await selectRef(cause);
 }
 
 /** The extent of the selected range, else of the selected drawables: in time, and in timelines where it has some. */
@@ -220,6 +223,14 @@ export function cycleArrows(): void {
   const next = ARROWS[(ARROWS.indexOf(view.peek().arrows) + 1) % ARROWS.length]!;
   change({ arrows: next }, "arrows");
   say({ none: "no arrows", sel: "arrows of the selection", worst: "the worst arrows", all: "all arrows" }[next]);
+}
+
+/** Draws the critical path, or no longer. */
+export function togglePath(): void {
+  const isOn = !view.peek().path;
+  change({ path: isOn });
+  const state = waits.peek()?.state;
+  say(!isOn ? "no critical path" : state === "known" ? "the critical path" : state === "unknown" ? "the critical path is not known here" : "the critical path, when the trace has been read");
 }
 
 /** Shows or hides kinds. */

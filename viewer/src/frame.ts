@@ -3,7 +3,7 @@
 
 import {
   ARROW_SECTIONS, BUSY_SECTION, CATEGORY_SECTION, DEVIATION_SECTION, EVENTS_SECTION, EXACT, FRAME_HEADER_BYTES, FRAME_MAGIC, HITS_SECTION,
-  POINT_SECTIONS, STACK_SECTIONS, STATE_SECTIONS,
+  POINT_SECTIONS, STACK_SECTIONS, STATE_SECTIONS, WAIT_SECTIONS,
 } from "./answers";
 
 /** Bytes of the entry of a section. */
@@ -40,6 +40,15 @@ export interface FrameStates {
   depth: Uint16Array;
 }
 
+/** Waits of states, in the order of the states; a state has none, one or several. */
+export interface FrameWaits {
+  /** Number of the state. */
+  state: Uint32Array;
+  /** Seconds after the frame's t0. */
+  begin: Float32Array;
+  duration: Float32Array;
+}
+
 export interface FrameEvents {
   time: Float32Array;
   timeline: Uint32Array;
@@ -74,6 +83,7 @@ export interface Frame {
   found: number;
   cells: FrameCells;
   states: FrameStates | null;
+  waits: FrameWaits | null;
   events: FrameEvents | null;
   arrows: FrameArrows | null;
 }
@@ -133,6 +143,7 @@ export function decode(buffer: ArrayBuffer): Frame {
       share1: u8(SHARE_1),
     },
     states: states(buffer, sections),
+    waits: waits(buffer, sections),
     events: events(buffer, sections),
     arrows: arrows(buffer, sections),
   };
@@ -207,6 +218,12 @@ function states(buffer: ArrayBuffer, sections: Map<number, FrameSection>): Frame
   };
 }
 
+function waits(buffer: ArrayBuffer, sections: Map<number, FrameSection>): FrameWaits | null {
+  const columns = new FrameColumns(buffer, sections, WAIT_SECTIONS[0]);
+  if (columns.count < 0) return null;
+  return { state: columns.u32(WAIT_SECTIONS[0]), begin: columns.f32(WAIT_SECTIONS[1]), duration: columns.f32(WAIT_SECTIONS[2]) };
+}
+
 function events(buffer: ArrayBuffer, sections: Map<number, FrameSection>): FrameEvents | null {
   const columns = new FrameColumns(buffer, sections, POINT_SECTIONS[0]);
   if (columns.count < 0) return null;
@@ -230,11 +247,12 @@ function arrows(buffer: ArrayBuffer, sections: Map<number, FrameSection>): Frame
 
 /** A frame's bytes, for tests and for what the page makes up itself. Only what is given is written. */
 export function encode(frame: Frame): ArrayBuffer {
-  const { cells, states, events, arrows } = frame;
+  const { cells, states, waits, events, arrows } = frame;
   const listed: [number, ArrayBufferView & { length: number; BYTES_PER_ELEMENT: number } | null | undefined][] = [
     [CATEGORY_SECTION, cells.category], [BUSY_SECTION, cells.busy], [DEVIATION_SECTION, cells.deviation], [EVENTS_SECTION, cells.events], [HITS_SECTION, cells.hits],
     [SECOND, cells.second], [SHARE_2, cells.share2], [THIRD, cells.third], [SHARE_3, cells.share3], [SHARE_1, cells.share1],
     [STATE_SECTIONS[0], states?.start], [STATE_SECTIONS[1], states?.duration], [STATE_SECTIONS[2], states?.timeline], [STATE_SECTIONS[3], states?.kind], [STATE_SECTIONS[4], states?.depth],
+    [WAIT_SECTIONS[0], waits?.state], [WAIT_SECTIONS[1], waits?.begin], [WAIT_SECTIONS[2], waits?.duration],
     [POINT_SECTIONS[0], events?.time], [POINT_SECTIONS[1], events?.timeline], [POINT_SECTIONS[2], events?.kind],
     [ARROW_SECTIONS[0], arrows?.from], [ARROW_SECTIONS[1], arrows?.to], [ARROW_SECTIONS[2], arrows?.timelineFrom], [ARROW_SECTIONS[3], arrows?.timelineTo], [ARROW_SECTIONS[4], arrows?.kind],
     [ARROW_SECTIONS[5], arrows?.flags], [ARROW_SECTIONS[6], arrows?.count], [ARROW_SECTIONS[7], arrows?.bytes],
@@ -274,6 +292,6 @@ export function blank(columns: number, timelines: number, t0: number, t1: number
       category: null, busy: null, deviation: null, events: null, hits: null,
       second: null, third: null, share1: null, share2: null, share3: null,
     },
-    states: null, events: null, arrows: null,
+    states: null, waits: null, events: null, arrows: null,
   };
 }

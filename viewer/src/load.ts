@@ -2,12 +2,15 @@
 
 import { effect, signal, untracked } from "@preact/signals";
 import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
-import type { MetaAnswer, TimelinesAnswer, TraceName } from "./answers";
+import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceName, WaitsAnswer } from "./answers";
 import { count } from "./finding";
-import { counted, hitBins, selected, slide, serverMeta, serverTimelines, unavailable, view } from "./state";
+import {
+  area, counted, hitBins, path, rested, restedSpan, selected, slide, serverMeta, serverTimelines, unavailable, view, waits,
+} from "./state";
 
-/** Milliseconds between two looks at how far the index is. */
+/** Milliseconds between two looks at how far the index is, and at whether it is known who waited. */
 const AGAIN = 700;
+const AGAIN_WAITS = 2000;
 
 /** The server's traces. */
 export const names = signal<readonly TraceName[]>([]);
@@ -28,6 +31,20 @@ async function loadMeta(trace: number): Promise<void> {
   }
 }
 
+/** Asks whether it is known which calls waited, again while the server finds that out. */
+async function loadWaits(trace: number): Promise<void> {
+  try {
+    const found = await askJson<WaitsAnswer>(trace, "waits");
+    if (view.peek().trace !== trace) return;
+    // Details that came before knew less.
+    if (found.state === "known") forget();
+    waits.value = found;
+    if (found.state === "pending") window.setTimeout(() => void loadWaits(trace), AGAIN_WAITS);
+  } catch {
+    // Whoever asks for the summary hears why.
+  }
+}
+
 /** The address names fewer things than `view`: one effect for each part of it that something is asked for. */
 export function load(): void {
   let trace = -1;
@@ -42,7 +59,10 @@ export function load(): void {
       hitBins.value = [];
       counted.value = "";
       forget();
+      waits.value = null;
+      path.value = null;
       void loadMeta(trace);
+      void loadWaits(trace);
     });
   });
   const timelines = new Asker<TimelinesAnswer>();
@@ -71,7 +91,7 @@ export function load(): void {
   let askedSelection = "";
   effect(() => {
     const { trace: of, timelines: spec, sel } = view.value;
-    const asked = `${of}/${spec}/${sel.join("~")}`;
+    const asked = `${of}/${spec}/${sel.join("~")}/${waits.value?.state === "known"}`;
     if (asked === askedSelection) return;
     askedSelection = asked;
     untracked(() => void Promise.all(sel.map((ref) => askReference(of, ref, spec)))
@@ -79,6 +99,25 @@ export function load(): void {
         if (askedSelection === asked) selected.value = all.filter((detail) => detail !== null);
       })
       .catch(report));
+  });
+  const paths = new Asker<PathAnswer>();
+  let askedPath = "";
+  effect(() => {
+    const { trace: of, timelines: spec, path: isWanted } = rested.value;
+    const { t0, t1 } = restedSpan.value;
+    const isKnown = waits.value?.state === "known";
+    const room = t1 - t0;
+    // With a window on either side, so that there is a line while something moves.
+    const asked = isWanted && isKnown && room > 0
+      ? question("path", { t0: t0 - room, t1: t1 + room, w: Math.round(3 * Math.max(1, area.value.width)), timelines: spec }) : "";
+    if (`${of}/${asked}` === askedPath) return;
+    askedPath = `${of}/${asked}`;
+    untracked(() => {
+      if (asked === "") path.value = null;
+      else void paths.ask(of, asked).then((found) => {
+        if (found && askedPath === `${of}/${asked}`) path.value = found;
+      });
+    });
   });
   let searched = "";
   effect(() => {

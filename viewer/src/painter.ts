@@ -3,7 +3,7 @@
 
 import { HATCH, patterned, SHADES, type Palette } from "./palette";
 import { pack, mix, unpack } from "./color";
-import type { Frame } from "./frame";
+import type { Frame, FrameWaits } from "./frame";
 
 /** How coarse cells are drawn; `dominant` shows shares, too, where timelines are high enough and the frame has them. */
 export type CellMode = "dominant" | "rare" | "heat" | "stack";
@@ -29,6 +29,8 @@ export const LEAST_STATES = 6;
 export const LEAST_STACK = 24;
 const LEAST_OUTLINE = 5;
 const LEAST_WIDTH = 7;
+/** Pixels of the page of the shortest wait that is hatched. */
+const LEAST_WAIT = 4;
 /** The least part of a pixel that a state shorter than a pixel covers. */
 const LEAST_COVER = 0.3;
 /** Differences inside a timeline that are not hatched. */
@@ -197,6 +199,7 @@ function paintStates(frame: Frame, palette: Palette, shot: Shot, target: Uint32A
   const states = frame.states;
   if (!states) return;
   const order = byDepth(states.depth);
+  const first = frame.waits && firstWaits(frame.waits, states.depth.length);
   const scale = shot.width / (frame.t1 - frame.t0);
   for (const nth of order) {
     const timeline = (states.timeline[nth] ?? 0) - frame.y0;
@@ -207,8 +210,23 @@ function paintStates(frame: Frame, palette: Palette, shot: Shot, target: Uint32A
     const start = states.start[nth] ?? 0;
     const x0 = start * scale;
     const x1 = (start + (states.duration[nth] ?? 0)) * scale;
-    paintState(palette, shot, target, states.kind[nth] ?? 0, x0, x1, from, Math.min(to, bottom));
+    const wait = (first?.[nth] ?? -1) >= 0 ? { waits: frame.waits!, first: first![nth]!, scale } : null;
+    paintState(palette, shot, target, states.kind[nth] ?? 0, x0, x1, from, Math.min(to, bottom), wait);
   }
+}
+
+/** By state, the number of its first wait, or −1. */
+export function firstWaits(waits: FrameWaits, states: number): Int32Array {
+  const first = new Int32Array(states).fill(-1);
+  for (let nth = waits.state.length - 1; nth >= 0; nth--) first[waits.state[nth]!] = nth;
+  return first;
+}
+
+/** The waits of a state, and pixels per second. */
+interface WaitsOfState {
+  waits: FrameWaits;
+  first: number;
+  scale: number;
 }
 
 /** Positions of the states, those of the least depth first, else in the frame's order. */
@@ -229,6 +247,7 @@ export function byDepth(depth: Uint16Array): Uint32Array {
 
 function paintState(
   palette: Palette, shot: Shot, target: Uint32Array, kind: number, x0: number, x1: number, from: number, to: number,
+  wait: WaitsOfState | null,
 ): void {
   const { width, unit } = shot;
   const fill = palette.fill[kind] ?? palette.theme.faint;
@@ -243,11 +262,12 @@ function paintState(
   const pattern = palette.pattern[kind] ?? 0;
   const roomy = to - from >= LEAST_OUTLINE * unit;
   if (pattern && roomy && x1 - x0 >= 3 * unit) {
-    const over = pack(mix(fill, palette.ink[kind] ?? 0, pattern === HATCH ? 0.28 : 0.45));
+    const over = pack(mix(fill, palette.ink[kind] ?? 0, 0.45));
     for (let y = from; y < to; y++) {
       for (let x = left; x < right; x++) if (patterned(pattern, x, y, unit)) target[y * width + x] = over;
     }
   }
+  if (wait && roomy) hatchWaits(wait, shot, target, pack(palette.hatch[kind] ?? 0), left, right, from, to);
   // The outline tells neighbours of the same or of a similar colour apart.
   if (!roomy || x1 - x0 < LEAST_WIDTH * unit) return;
   const edge = pack(palette.edge[kind] ?? 0);
@@ -256,6 +276,22 @@ function paintState(
     if (x0 >= 0) target.fill(edge, y * width + left, y * width + Math.min(right, left + thick));
     if (Math.round(x1) <= width) target.fill(edge, y * width + Math.max(left, right - thick), y * width + right);
     if (y < from + thick || y >= to - thick) target.fill(edge, y * width + left, y * width + right);
+  }
+}
+
+/** Hatches what a state of pixels [left, right) waits for, as far as that is long enough to be seen. */
+function hatchWaits(
+  { waits, first, scale }: WaitsOfState, shot: Shot, target: Uint32Array, word: number, left: number, right: number, from: number, to: number,
+): void {
+  const { width, unit } = shot;
+  const state = waits.state[first];
+  for (let nth = first; waits.state[nth] === state; nth++) {
+    const [x0, x1] = [waits.begin[nth]! * scale, (waits.begin[nth]! + waits.duration[nth]!) * scale];
+    if (x1 - x0 < LEAST_WAIT * unit) continue;
+    const [early, late] = [Math.max(left, Math.round(x0)), Math.min(right, Math.round(x1))];
+    for (let y = from; y < to; y++) {
+      for (let x = early; x < late; x++) if (patterned(HATCH, x, y, unit)) target[y * width + x] = word;
+    }
   }
 }
 

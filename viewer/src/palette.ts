@@ -1,6 +1,6 @@
 // What colour a kind of drawable has: the file's own, by class, safe for colour-blind eyes, greys for paper; on light or dark.
-// A palette also says what letters on a kind, its outline and its lines look like, and which pattern it has: no meaning is
-// told by colour alone, so wait states are hatched in every palette.
+// A palette also says what letters on a kind, its outline and its lines look like, and which pattern it has. No meaning is told by
+// colour alone: where a call waits it is hatched in every palette.
 
 import { contrast, ink, mix, oklch, pack, parse, visibleOn, type Rgb } from "./color";
 
@@ -28,16 +28,18 @@ export interface Theme {
   hit: Rgb;
   /** What is wrong: backward messages. */
   alarm: Rgb;
+  /** The critical path. */
+  path: Rgb;
 }
 
 export const THEMES: Record<ThemeName, Theme> = {
   light: {
     name: "light", ground: 0xffffff, timeline: 0xf2f4f7, grid: 0xd5dae1, text: 0x1d232b, faint: 0x59636f,
-    accent: 0x0b62d6, hit: 0xc4007a, alarm: 0xc01c1c,
+    accent: 0x0b62d6, hit: 0xc4007a, alarm: 0xc01c1c, path: 0xc2185b,
   },
   dark: {
     name: "dark", ground: 0x15181d, timeline: 0x1f242b, grid: 0x353c46, text: 0xe6e9ee, faint: 0x9aa5b1,
-    accent: 0x6db3ff, hit: 0xff5fc4, alarm: 0xff7b72,
+    accent: 0x6db3ff, hit: 0xff5fc4, alarm: 0xff7b72, path: 0xff5c93,
   },
 };
 
@@ -51,10 +53,12 @@ export interface KindLook {
   share?: number | null;
 }
 
-/** Patterns: where `pattern(n, x, y)` is true the pixel is drawn towards the ink. */
+/** Patterns: where `patterned(n, x, y)` is true the pixel is drawn towards the ink. HATCH is left to the waiting part of calls. */
 export const PLAIN = 0;
 export const HATCH = 1;
 const PATTERNS = 6;
+/** Contrast of the hatch to the area that it lies on. */
+const LEAST_HATCH = 2.5;
 
 export interface Palette {
   name: PaletteName;
@@ -65,6 +69,8 @@ export interface Palette {
   ink: Rgb[];
   line: Rgb[];
   pattern: Uint8Array;
+  /** Lines of the hatch where a state waits: towards the ink, and as far from the area for every eye. */
+  hatch: Rgb[];
   /** What stands for a whole class of kinds: the colour of the states that take most of its time, as most of it is in the timeline. */
   classes: ReadonlyMap<string, Rgb>;
   /** Colour of a cell by `(kind + 1) * SHADES + shade`, as ImageData has it; kind −1 is an empty timeline. */
@@ -95,7 +101,8 @@ export function palette(
     edge: fill.map((color) => outline(color, strong ? 4.5 : own)),
     ink: fill.map(ink),
     line: fill.map((color, kind) => overrides.get(kind) ?? line(color, kinds[kind]?.topology === "arrow", theme, strong ? 4.5 : 3)),
-    pattern: Uint8Array.from(kinds, (kind, nth) => (kind.class === "wait" ? HATCH : (looks[nth]?.pattern ?? PLAIN))),
+    pattern: Uint8Array.from(looks, ({ pattern }) => pattern),
+    hatch: fill.map((color) => towards(color, ink(color), LEAST_HATCH)),
     classes: classes(kinds, fill, name, theme),
     shades: shades(fill, theme),
     heat: heat(theme),
@@ -142,6 +149,15 @@ function outline(color: Rgb, least: number): Rgb {
     }
   }
   return ink(color);
+}
+
+/** The colour between two that is nearest to the first and has that contrast to it, or the second. */
+function towards(color: Rgb, end: Rgb, least: number): Rgb {
+  for (let step = 1; step < 20; step++) {
+    const toned = mix(color, end, step / 20);
+    if (contrast(toned, color) >= least) return toned;
+  }
+  return end;
 }
 
 interface Look {
@@ -226,7 +242,7 @@ export function patterned(pattern: number, x: number, y: number, unit: number): 
   const [u, v] = [Math.floor(x / unit), Math.floor(y / unit)];
   switch (pattern) {
     case 1:
-      return (u + v) % 5 === 0;
+      return (u + v) % 6 < 2;
     case 2:
       return (((u - v) % 7) + 7) % 7 === 0;
     case 3:

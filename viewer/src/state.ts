@@ -2,7 +2,7 @@
 // address and the history of undo true; the rest is what the server said about it, or lives as long as a movement of the mouse.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { DrawableDetail, MetaAnswer, TimelinesAnswer } from "./answers";
+import type { DrawableDetail, MetaAnswer, PathAnswer, TimelinesAnswer, WaitsAnswer } from "./answers";
 import { History } from "./history";
 import { item } from "./spec";
 import { decode, encode, MOST_NAME, START, type View } from "./url";
@@ -17,6 +17,10 @@ export const isMoving = signal(false);
 
 /** What the server says about the trace; null until it has answered. */
 export const serverMeta = signal<MetaAnswer | null>(null);
+/** Whether it is known which calls waited; null until the server has said so. */
+export const waits = signal<WaitsAnswer | null>(null);
+/** The critical path around the window, where it is drawn. */
+export const path = signal<PathAnswer | null>(null);
 /** Why the trace cannot be shown; empty if it can, or its answer is still to come. */
 export const unavailable = signal("");
 /** The timelines of the layout that `view.timelines` names; those of the last one until the next has come. */
@@ -115,7 +119,7 @@ export const canRedo = computed(() => historyChanges.value >= 0 && history.canRe
 let leftByStep: View | null = null;
 
 /** What undo does not undo: how something looks, not where one is. */
-const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "own", "names", "theme", "query", "pins"]);
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "path", "own", "names", "theme", "query", "pins"]);
 
 /** What moves the window. */
 const MOVES: ReadonlySet<string> = new Set<keyof View>(["t0", "t1", "top", "height"]);
@@ -182,7 +186,7 @@ export function redo(): void {
 function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
-  show({ ...found, panel: now.panel, palette: now.palette, own: now.own, names: now.names, theme: now.theme, query: now.query, pins: now.pins });
+  show({ ...found, panel: now.panel, palette: now.palette, path: now.path, own: now.own, names: now.names, theme: now.theme, query: now.query, pins: now.pins });
   historyChanges.value++;
 }
 

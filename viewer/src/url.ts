@@ -43,6 +43,8 @@ export interface View {
   /** The kind whose share mode `heat` shows. */
   heat: number;
   arrows: Arrows;
+  /** Whether the critical path is drawn. */
+  path: boolean;
   /** References of the selected drawables; the last one is the one that details are shown of. */
   sel: readonly string[];
   range: Range | null;
@@ -60,7 +62,7 @@ export interface View {
 
 export const START: View = {
   trace: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
-  arrows: "worst", sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], names: [], theme: "auto", pins: [],
+  arrows: "worst", path: false, sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], names: [], theme: "auto", pins: [],
 };
 
 /** Ranges of numbers, "3,7-9", in ascending order. */
@@ -148,6 +150,7 @@ export function encode(view: View): string {
   put("hide", numbersText(view.hide), "");
   put("mode", view.mode === "heat" ? `heat:${view.heat}` : view.mode, START.mode);
   put("arrows", view.arrows, START.arrows);
+  put("path", view.path ? "on" : "", "");
   put("sel", view.sel.join("!"), "");
   if (view.range) put("range", `${view.range.t0}~${view.range.t1}~${view.range.y0}~${view.range.y1}`, "");
   put("q", view.query, "");
@@ -181,6 +184,7 @@ export function decode(fragment: string): View {
     mode: heat ? "heat" : oneOf(mode, ["dominant", "rare", "stack"], START.mode),
     heat: heat ? Number(heat[1]) : START.heat,
     arrows: oneOf(all.get("arrows"), ARROWS, START.arrows),
+    path: all.get("path") === "on",
     sel: references(all.get("sel")),
     range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
       ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,

@@ -21,12 +21,15 @@ export function itself({ topology, t0, t1, excl, excl_is_estimate: isEstimate }:
   return `${isEstimate ? "≈ " : ""}${duration(excl)}`;
 }
 
-/** "waiting 42.00 ms of 50.00 ms for rank 0, which was computing in assemble"; null of what waits for nobody. */
-export function waitOf({ wait, t0, t1 }: DrawableDetail): string | null {
-  if (!wait) return null;
-  const { doing } = wait;
-  const what = doing === null ? "computing" : doing.class === "user" ? `computing in ${doing.name}` : `in ${doing.name}`;
-  return `waiting ${duration(wait.seconds)} of ${duration(t1 - t0)} for ${labelOf(wait)}, which was ${what}`;
+/** "waiting 42.00 ms of 50.00 ms for rank 0, which was computing in assemble (late sender)"; null of what waits for nobody. */
+export function waitOf({ waits, t0, t1 }: DrawableDetail): string | null {
+  if (waits.length === 0) return null;
+  const texts = waits.map((wait) => {
+    const { doing, pattern } = wait;
+    const what = doing === null ? "computing" : doing.class === "user" ? `computing in ${doing.name}` : `in ${doing.name}`;
+    return `${duration(wait.seconds)} of ${duration(t1 - t0)} for ${labelOf(wait)}, which was ${what}${pattern === null ? "" : ` (${pattern})`}`;
+  });
+  return `waiting ${texts.join("; ")}`;
 }
 
 /** "rank 129, MPI_Waitall, 3.214 ms, at 12.0353 s". */
@@ -34,5 +37,5 @@ export function describe(found: DrawableDetail): string {
   const { t0, t1 } = span.peek();
   const to = found.topology === "arrow" && found.to ? ` to ${labelOf(found.to)}` : "";
   const length = found.topology === "event" ? "" : `, ${duration(found.t1 - found.t0)}`;
-  return `${labelOf(found)}${to}, ${nameOf(found)}${length}, at ${instant(found.t0, t1 - t0)}${found.backward ? ", backward" : ""}${found.wait ? `, ${waitOf(found)}` : ""}`;
+  return `${labelOf(found)}${to}, ${nameOf(found)}${length}, at ${instant(found.t0, t1 - t0)}${found.backward ? ", backward" : ""}${found.waits.length > 0 ? `, ${waitOf(found)}` : ""}`;
 }

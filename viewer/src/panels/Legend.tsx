@@ -3,8 +3,9 @@
 import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
 import type { CategoryInfo, CategoryNumbers } from "../answers";
-import { change, meta, MODES, rename, rested, timelineCount, subject, serverMeta, view, type Mode } from "../state";
+import { change, meta, MODES, rename, rested, timelineCount, subject, serverMeta, view, waits, type Mode } from "../state";
 import { duration } from "../axis";
+import { css } from "../color";
 import { PALETTES, type PaletteName } from "../palette";
 import { item } from "../spec";
 import { colors } from "../timeline/Timeline";
@@ -110,6 +111,8 @@ export function Legend() {
           </tbody>
         </table>
       </div>
+      <WaitKey />
+      {rested.value.path ? <PathKey /> : null}
       <div class="legend-foot">
         <label>
           <span title="Where many states share a pixel">Dense parts</span>
@@ -127,6 +130,31 @@ export function Legend() {
         {names.length > 0 ? <button type="button" onClick={() => change({ names: rested.peek().names.filter(([of]) => !/^\d+$/.test(of)) })}>undo own names ({names.length})</button> : null}
       </div>
     </section>
+  );
+}
+
+/** What hatching says, and whether it says all. */
+function WaitKey() {
+  const { state, count: number, shortest } = waits.value ?? { state: "pending", count: 0, shortest: 0 };
+  const text = state === "pending" ? "not known before the trace has been read"
+    : state === "unknown" ? "not known in this part of a trace"
+    : number === 0 ? "no call of this trace waited"
+    : shortest > 0 ? `of at least ${duration(shortest)}` : "";
+  return (
+    <p class="wait-key" title="The part of a call in which its rank could do nothing but wait for another one, between MPI_Init and MPI_Finalize. Shorter than 4 pixels it is not hatched.">
+      <span class="swatch hatched" aria-hidden="true" />hatched: waiting for another rank{text === "" ? "" : <span class="faint"> ({text})</span>}
+    </p>
+  );
+}
+
+/** What the line of the critical path is. */
+function PathKey() {
+  const state = waits.value?.state ?? "pending";
+  const text = state === "pending" ? " (not known before the trace has been read)" : state === "unknown" ? " (not known in this part of a trace)" : "";
+  return (
+    <p class="wait-key" title="Back from the end of the program, at each wait over to the rank that was waited for: what is shortened on it may shorten the run.">
+      <span class="swatch path" style={{ "--color": css(colors.value.theme.path) }} aria-hidden="true" />critical path<span class="faint">{text}</span>
+    </p>
   );
 }
 

@@ -17,7 +17,7 @@ import { count, Exact, Panel, percent } from "./parts";
 const AGAIN = 2000;
 
 const CLASSES: Record<string, string> = {
-  compute: "computing", p2p: "point-to-point", collective: "collective", wait: "waiting", io: "file I/O", rma: "one-sided",
+  compute: "computing", p2p: "point-to-point", collective: "collective", wait: "completing requests", io: "file I/O", rma: "one-sided",
   mpi: "other MPI", user: "regions of the program", disk: "disk operations", message: "messages", other: "other",
 };
 
@@ -83,12 +83,12 @@ function Where({ bar }: { bar: Answer["bar"] }) {
   return (
     <figure class="where" aria-label="Where the time goes, in shares of all rank-seconds">
       <div class="where-bar" aria-hidden="true">
-        {parts.map(({ class: name, share }) => <span key={name} class={name === "wait" ? "hatched" : ""} style={{ flexGrow: share, "--color": color(name) }} />)}
+        {parts.map(({ class: name, share }) => <span key={name} style={{ flexGrow: share, "--color": color(name) }} />)}
       </div>
       <ul class="where-names">
         {parts.map(({ class: name, share, seconds }) => (
           <li key={name} title={`${duration(seconds)} of all timelines together`}>
-            <span class={`swatch ${name === "wait" ? "hatched" : ""}`} style={{ "--color": color(name) }} aria-hidden="true" />
+            <span class="swatch" style={{ "--color": color(name) }} aria-hidden="true" />
             {className(name)} <b>{percent(share)}</b>
           </li>
         ))}

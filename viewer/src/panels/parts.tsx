@@ -10,12 +10,12 @@ import { colors } from "../timeline/stage";
 import { short } from "../timeline/Tooltip";
 import type { Shown } from "./answer";
 
-/** A kind's colour as it is in the picture; the pattern of waiting, too, so that colour is not all that tells. */
+/** A kind's colour as it is in the picture; that it has a pattern, too, so that colour is not all that tells. */
 export function Swatch({ kind }: { kind: number }) {
   const look = colors.value;
   const topology = meta.value?.categories[kind]?.topology ?? "state";
   const color = topology === "state" ? look.fill[kind] : look.line[kind];
-  const shape = topology === "state" ? (look.pattern[kind] ? "hatched" : "") : topology;
+  const shape = topology === "state" ? (look.pattern[kind] ? "patterned" : "") : topology;
   return <span class={`swatch ${shape}`} style={{ "--color": css(color ?? 0x808080) }} aria-hidden="true" />;
 }
 

@@ -60,13 +60,23 @@ export function drawLetters(context: CanvasRenderingContext2D, frame: Frame, vie
     if (text === "") continue;
     drawn++;
     const y = top + (from + to) / 2;
-    if (palette.pattern[kind]) {
+    if (palette.pattern[kind] || isWaiting(frame, nth)) {
       context.fillStyle = css(palette.fill[kind] ?? 0);
       context.fillRect(left + 2, y - 6.5, textWidth(context, text) + 4, 13);
     }
     context.fillStyle = css(palette.ink[kind] ?? 0);
     context.fillText(text, left + 4, y + 0.5);
   }
+}
+
+const waiting = new WeakMap<Frame, Set<number>>();
+
+/** Whether a state of a frame waits, so that there may be a hatch below its name. */
+function isWaiting(frame: Frame, state: number): boolean {
+  if (!frame.waits) return false;
+  let found = waiting.get(frame);
+  if (!found) waiting.set(frame, (found = new Set(frame.waits.state)));
+  return found.has(state);
 }
 
 /** As much of a name as there is room for: without its prefix before it is cut. */

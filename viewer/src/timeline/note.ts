@@ -1,8 +1,8 @@
 // What a picture leaves out, in words.
 
-import { thin } from "../axis";
-import { hitBins } from "../state";
-import { ARROWS_CUT, COARSE, FROM_INDEX } from "../answers";
+import { duration, thin } from "../axis";
+import { hitBins, waits } from "../state";
+import { ARROWS_CUT, COARSE, FROM_INDEX, WAITS } from "../answers";
 import { extent } from "./now";
 import type { Picture } from "./pictures";
 
@@ -16,12 +16,20 @@ export function noteOf(picture: Picture): string {
   if (want.arrows === "all" && isFromIndex) notes.push("arrows when zoomed in");
   else if (frame.flags & ARROWS_CUT && drawsArrows(picture)) notes.push(arrowsNote(picture));
   if (isFromIndex && want.query !== "" && !frame.cells.hits && hasHits(picture)) notes.push("hits in the timelines when zoomed in");
+  if (picture.close) notes.push(...waitsNote(picture));
   return notes.join(" · ");
 }
 
 /** Whether a picture's arrows are drawn: where timelines share a line single ones are noise, unless they are asked for. */
 export function drawsArrows({ frame: { arrows }, want }: Picture): boolean {
   return arrows !== null && (want.block === 1 || want.arrows !== "worst");
+}
+
+/** Says which waits are not hatched although there are such. */
+function waitsNote({ frame: { flags } }: Picture): string[] {
+  const shortest = waits.peek()?.shortest ?? 0;
+  if (flags & WAITS) return shortest > 0 ? [`waits below ${duration(shortest)} are not hatched`] : [];
+  return waits.peek()?.state === "pending" ? ["waiting is hatched when the trace has been read"] : [];
 }
 
 /** Says which arrows a picture shows, if it does not show each of them. */

@@ -2,7 +2,7 @@
 // in one canvas: each further one would be laid over the page at every frame, which costs more than drawing it.
 
 import { axis, duration, instant } from "../axis";
-import type { DrawableDetail } from "../answers";
+import type { DrawableDetail, PathAnswer } from "../answers";
 import { css, mix } from "../color";
 import { seen, xOf, yOf, pinnedHeight, type Extent, type View } from "../geometry";
 import { box } from "../painter";
@@ -11,6 +11,7 @@ import type { FrameEvents, Frame } from "../frame";
 import { drawArrows, drawChosenArrow } from "./arrows";
 import { drawLetters, textWidth } from "./letters";
 import { drawsArrows } from "./note";
+import { drawPath } from "./path";
 import type { Picture, Pictures } from "./pictures";
 import { blocked, type Positions } from "./positions";
 
@@ -34,6 +35,7 @@ export interface Marks {
   pointer: number | null;
   /** Names of the kinds. */
   names: readonly string[];
+  path: PathAnswer | null;
   merged: readonly boolean[];
 }
 
@@ -128,6 +130,7 @@ export class Scene {
     for (const picture of shown) {
       if (picture.frame.arrows && drawsArrows(picture)) drawArrows(context, picture, picture.frame.arrows, view, extent, where, palette, marks.merged);
     }
+    if (marks.path) drawPath(context, marks.path, view, extent, palette);
     for (const detail of marks.selected) if (detail.topology === "arrow") drawChosenArrow(context, detail, view, extent, palette);
     this.stretches(context, view, extent, palette, marks);
     if (split > 0) {

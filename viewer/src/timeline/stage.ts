@@ -10,7 +10,7 @@ import { blockOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimeli
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
 import {
-  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, say, selected, settle, show, slide, view, wheelZooms, type View,
+  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, path, say, selected, settle, show, slide, view, waits, wheelZooms, type View,
 } from "../state";
 import { describe } from "../words";
 import { noteOf } from "./note";
@@ -101,8 +101,8 @@ export class Stage {
         this.dirty();
       }),
       effect(() => {
-        // Another trace, or an index that has come and knows better.
-        const about = `${view.value.trace} ${meta.value?.index.state === "ready"}`;
+        // Another trace, an index that has come and knows better, or that it is known now who waited.
+        const about = `${view.value.trace} ${meta.value?.index.state === "ready"} ${waits.value?.state === "known"}`;
         if (about !== answered) {
           answered = about;
           this.pictures.forget();
@@ -121,7 +121,7 @@ export class Stage {
         });
       }),
       effect(() => {
-        void [hover.value, selected.value, cursor.value, measure.value, view.value.range];
+        void [hover.value, path.value, selected.value, cursor.value, measure.value, view.value.range];
         this.dirty();
       }),
       effect(() => {
@@ -293,6 +293,7 @@ export class Stage {
       hover: hover.peek(), selected: selected.peek(), pins: this.pins, cursor: cursor.peek(), range: view.peek().range,
       measure: measure.peek(),
       pointer: this.pointer && !this.gesture.busy ? timeAt(this.pointer.x, now.peek(), extent.peek()) : null,
+      path: path.peek(),
       names: (meta.peek()?.categories ?? []).map((kind) => kind.name), merged: this.merged,
     };
   }

@@ -19,7 +19,7 @@ export function access(chrome, { address }) {
       const page = await Page.open(chrome, address, `t=0.02~0.05&theme=${theme}`);
       const state = await page.ask("next?timeline=5&t=0.04&dir=1");
       for (const panel of ["summary", "stats", "timelines", "matrix", "hits", "events", "io", "pins"]) {
-        await page.look(`t=0.02~0.05&theme=${theme}&panel=${panel}&sel=${state.ref}&pins=${state.ref}&q=MPI_Waitall`);
+        await page.look(`t=0.02~0.05&theme=${theme}&path=on&panel=${panel}&sel=${state.ref}&pins=${state.ref}&q=MPI_Waitall`);
         await page.own.waitForTimeout(600);
         assert.deepEqual(await violations(page), [], panel);
       }

@@ -1,4 +1,4 @@
-// Three clicks from opening a trace to what makes the run slow: a late rank, a late sender, file accesses, small messages.
+// What makes a run slow is seen, and three clicks from opening a trace: a late rank, a late sender, file accesses, small messages.
 
 import assert from "node:assert/strict";
 import { Page, test } from "./harness.mjs";
@@ -50,18 +50,71 @@ export function causes(chrome, { address, lateAddress }) {
     const page = await Page.open(chrome, lateAddress);
     await finding(page, "waits", "MPI_Recv: rank 1 waits for rank 3");
     const { sel: [receive] } = await page.until((view) => view.sel.length === 1, "the receive");
-    await page.true("the wait", () => document.querySelector(".details .waits")?.textContent?.includes("for rank 3, which was computing in assemble"));
-    assert.match(await page.own.locator(".details .waits").textContent(), /^waiting 10\.0\d*\sms of 12\.0\d*\sms /u);
+    await page.true("the wait", () => document.querySelector(".details .waits")?.textContent?.includes("for rank 3, which was computing in assemble (late sender)"));
+    // Until the message begins, at 90.2 ms, as the report has it.
+    assert.match(await page.own.locator(".details .waits").textContent(), /^waiting 10\.20\sms of 12\.00\sms /u);
     await page.own.locator("#timeline").focus();
     await page.press("b");
     const { sel: [cause] } = await page.until((view) => view.sel.length === 1 && view.sel[0] !== receive, "the cause");
     const found = await page.ask(`ref?ref=${encodeURIComponent(cause)}`);
-    assert.deepEqual([found.name, found.label, found.wait], ["assemble", "rank 3", null]);
+    assert.deepEqual([found.name, found.label, found.waits], ["assemble", "rank 3", []]);
     assert.equal(await page.own.locator(".details .waits").count(), 0);
     await page.press("b");
     await page.true("that it waited for nobody", () => document.body.textContent.includes("waited for nobody"));
     await page.own.goBack();
     await page.until((view) => view.sel[0] === receive, "the receive again");
+    await page.close();
+  });
+
+  /** Colours of the canvas along a column of a timeline at a time, down to some pixels below its middle, as #rrggbb: above its letters, if nothing else is asked for. */
+  const colorsAt = async (page, t, timeline, below = -10) => {
+    const { x, y } = await page.point(t, timeline, await page.ask("meta"));
+    const box = await page.box();
+    return page.own.evaluate(([left, top, bottom]) => {
+      const canvas = document.getElementById("timeline");
+      const ratio = canvas.width / canvas.getBoundingClientRect().width;
+      const { data } = canvas.getContext("2d").getImageData(Math.round(left * ratio), Math.round(top * ratio), 1, Math.round((bottom - top) * ratio));
+      const colors = new Set();
+      for (let at = 0; at < data.length; at += 4) colors.add(`#${[0, 1, 2].map((part) => data[at + part].toString(16).padStart(2, "0")).join("")}`);
+      return [...colors];
+    }, [x - box.x, y - box.y - 34, y - box.y + below]);
+  };
+
+  test("the waiting part of a call is hatched, the rest and calls that do not wait are plain; the legend says what hatching is", async () => {
+    for (const theme of ["light", "dark"]) {
+      const page = await Page.open(chrome, lateAddress, `theme=${theme}&arrows=none`);
+      await page.own.locator(".wait-key", { hasText: /^hatched: waiting for another rank$/ }).waitFor();
+      await page.settled();
+      await page.true("the hatch", () => document.querySelector("#timeline")?.dataset.settled === "yes");
+      await page.own.waitForTimeout(300);
+      // Rank 1 waits in its MPI_Recv from 80 to 90 ms, of 92; rank 3 sends then, after it has assembled something; rank 2 comes last to the fifth MPI_Allreduce.
+      assert.equal((await colorsAt(page, 0.0885, 1)).length, 2, theme);
+      assert.equal((await colorsAt(page, 0.0912, 1)).length, 1, theme);
+      assert.equal((await colorsAt(page, 0.0885, 3)).length, 1, theme);
+      assert.equal((await colorsAt(page, 0.0462, 0)).length, 2, theme);
+      assert.equal((await colorsAt(page, 0.0862, 0)).length, 1, theme);
+      assert.equal((await colorsAt(page, 0.0485, 2)).length, 1, theme);
+      await page.close();
+    }
+  });
+
+  test("the critical path is a line through the ranks that others waited for, by a button, and stands in the link", async () => {
+    const page = await Page.open(chrome, lateAddress, "theme=light&arrows=none");
+    const button = page.own.getByRole("button", { name: "critical path" });
+    assert.equal(await button.getAttribute("aria-pressed"), "false");
+    const isOnPath = async (t, timeline) => (await colorsAt(page, t, timeline, 12)).includes("#c2185b");
+    assert.equal(await isOnPath(0.02, 2), false);
+    await button.click();
+    await page.until((view) => view.path, "the path in the link");
+    await page.own.locator(".wait-key", { hasText: /^critical path$/ }).waitFor();
+    await page.own.waitForTimeout(600);
+    // Rank 2 comes last to each of the eight MPI_Allreduce; the path ends on rank 0.
+    for (const [t, timeline] of [[0.002, 2], [0.022, 2], [0.045, 2], [0.07, 2], [0.088, 0]]) assert.equal(await isOnPath(t, timeline), true, `${t} ${timeline}`);
+    for (const [t, timeline] of [[0.022, 0], [0.022, 1], [0.022, 3], [0.088, 1], [0.088, 2], [0.088, 3]]) assert.equal(await isOnPath(t, timeline), false, `${t} ${timeline}`);
+    await button.click();
+    await page.until((view) => !view.path, "no path");
+    await page.own.waitForTimeout(300);
+    assert.equal(await isOnPath(0.022, 2), false);
     await page.close();
   });
 

@@ -29,8 +29,8 @@ async function withMessage(page, dir) {
 /** A call that waited for another rank. */
 async function waiting(page) {
   let { hit } = await page.ask(`search?q=MPI_Allreduce&from=${T0}&dir=1`);
-  for (let step = 0; step < 30 && hit && !hit.wait; step++) hit = await page.ask(`next?ref=${encodeURIComponent(hit.ref)}&dir=1`);
-  if (!hit?.wait) throw new Error("no call that waited");
+  for (let step = 0; step < 30 && hit && !hit.waits.length; step++) hit = await page.ask(`next?ref=${encodeURIComponent(hit.ref)}&dir=1`);
+  if (!hit?.waits.length) throw new Error("no call that waited");
   return hit;
 }
 
@@ -98,7 +98,7 @@ const CHECKS = {
   cause: {
     from: async (page) => `${W}&sel=${(await waiting(page)).ref}`,
     is: async (view, { page }) => {
-      const { wait } = await waiting(page);
+      const [wait] = (await waiting(page)).waits;
       return view.sel[0] === (wait.doing?.ref ?? wait.call);
     },
   },
@@ -113,6 +113,10 @@ const CHECKS = {
   "previous-hit": { from: `${W}&q=MPI_Allreduce`, is: async (view, { page }) => (await nameOf(page, view.sel[0])) === "MPI_Allreduce" },
 
   arrows: { is: (view) => view.arrows === "all" },
+  path: {
+    is: (view) => view.path,
+    after: async (page) => { await page.press("l"); await page.until((view) => !view.path, "no path"); },
+  },
   mode: { is: (view) => view.mode === "rare" },
   theme: { done: (page) => page.true("dark", () => document.documentElement.dataset["theme"] === "dark"), from: `${W}&theme=light` },
   regions: {

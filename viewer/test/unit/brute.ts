@@ -85,7 +85,12 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
       const roomy = lower - upper >= 5 * unit;
       const pattern = colors.pattern[look] ?? 0;
       const hatched = pattern > 0 && roomy && x1 - x0 >= 3 * unit;
-      if (hatched && patterned(pattern, x, y, unit)) word = pack(mix(fill, colors.ink[look] ?? 0, pattern === 1 ? 0.28 : 0.45));
+      if (hatched && patterned(pattern, x, y, unit)) word = pack(mix(fill, colors.ink[look] ?? 0, 0.45));
+      frame.waits?.state.forEach((of, wait) => {
+        const [a, b] = [frame.waits!.begin[wait]! * scale, (frame.waits!.begin[wait]! + frame.waits!.duration[wait]!) * scale];
+        if (of !== nth || !roomy || b - a < 4 * unit || x < Math.round(a) || x >= Math.round(b)) return;
+        if ((Math.floor(x / unit) + Math.floor(y / unit)) % 6 < 2) word = pack(colors.hatch[look] ?? 0);
+      });
       if (!roomy || x1 - x0 < 7 * unit) return;
       const thick = Math.max(1, Math.round(unit));
       const edge = (x0 >= 0 && x < left + thick) || (Math.round(x1) <= shot.width && x >= right - thick)

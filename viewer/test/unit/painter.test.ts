@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pack } from "../../src/color";
 import { palette, type KindLook, type Palette } from "../../src/palette";
 import { paint, type Shot } from "../../src/painter";
 import { blank, type Frame } from "../../src/frame";
@@ -34,6 +35,13 @@ function randomFrame(columns: number, timelines: number, states: number): Frame 
       timeline: Uint32Array.from(list, (state) => state.timeline), kind: Uint16Array.from(list, (state) => state.kind),
       depth: Uint16Array.from(list, (state) => state.depth),
     };
+    // Each third state waits from its begin on, each ninth twice; the shortest waits are not seen.
+    const waits = list.flatMap(({ start, duration }, state) =>
+      state % 3 ? [] : [0, 0.5].slice(0, state % 9 ? 1 : 2).map((part) => ({ state, begin: start + part * duration, duration: duration * (random(45) / 100) })));
+    frame.waits = {
+      state: Uint32Array.from(waits, ({ state }) => state), begin: Float32Array.from(waits, ({ begin }) => begin),
+      duration: Float32Array.from(waits, (wait) => wait.duration),
+    };
   }
   return frame;
 }
@@ -61,6 +69,28 @@ test("every pixel is what the rules in words say", () => {
       }
     }
   }
+});
+
+test("only the waiting part of a state is hatched, and none that is too small to be seen", () => {
+  const colors = palette(KINDS, "file", "light");
+  const one = (duration: number, wait: { begin: number; duration: number } | null, timelineHeight = 20) => {
+    const frame = blank(200, 1, 0, 1);
+    const column = (value: number) => Float32Array.of(value);
+    frame.states = { start: column(0.1), duration: column(duration), timeline: Uint32Array.of(0), kind: Uint16Array.of(0), depth: Uint16Array.of(0) };
+    if (wait) frame.waits = { state: Uint32Array.of(0), begin: column(wait.begin), duration: column(wait.duration) };
+    const shot: Shot = { width: 200, height: timelineHeight, timelineHeight, unit: 1, mode: "dominant", merged: () => false };
+    const target = new Uint32Array(shot.width * shot.height);
+    paint(frame, colors, shot, target);
+    const hatched = Array.from({ length: 200 }, (_, x) => x).filter((x) =>
+      Array.from({ length: timelineHeight }, (_, y) => target[y * 200 + x]).includes(pack(colors.hatch[0]!)));
+    return [hatched[0], hatched.at(-1)];
+  };
+  // Pixels 20 to 120; the outline takes the first.
+  assert.deepEqual(one(0.5, { begin: 0.1, duration: 0.25 }), [21, 69]);
+  assert.deepEqual(one(0.5, { begin: 0.3, duration: 0.1 }), [60, 79]);
+  assert.deepEqual(one(0.5, null), [undefined, undefined]);
+  assert.deepEqual(one(0.5, { begin: 0.3, duration: 0.015 }), [undefined, undefined]);
+  assert.deepEqual(one(0.5, { begin: 0.1, duration: 0.25 }, 5), [undefined, undefined]);
 });
 
 test("a full screen of cells is painted in a few milliseconds", () => {
