@@ -6,6 +6,7 @@ import { address, question, type Value } from "./api";
 import { Dialogs } from "./Dialogs";
 import { found } from "./finding";
 import { PANEL_TITLES, pressed } from "./keys";
+import { Compare } from "./panels/Compare";
 import { Details } from "./panels/Details";
 import { Events } from "./panels/Events";
 import { Hits } from "./panels/Hits";
@@ -20,12 +21,13 @@ import {
   area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, trouble, type PanelName,
 } from "./state";
 import { shownTimelines } from "./timeline/now";
+import { Other } from "./timeline/Other";
 import { Timeline } from "./timeline/Timeline";
 import { short } from "./timeline/Tooltip";
 import { Toolbar } from "./Toolbar";
 
 const SHOWN: Record<PanelName, () => preact.JSX.Element> = {
-  summary: Summary, stats: Statistics, timelines: PerTimeline, matrix: Messages, hits: Hits, events: Events, io: Io, pins: Pins,
+  summary: Summary, stats: Statistics, timelines: PerTimeline, matrix: Messages, hits: Hits, events: Events, io: Io, pins: Pins, compare: Compare,
 };
 
 export function App() {
@@ -39,7 +41,7 @@ export function App() {
     <div class={`app${isSide.value ? "" : " no-side"}`} style={{ "--bottom": `${Math.round(low.value * 1000) / 10}%` }}>
       <Toolbar />
       <Trouble />
-      <main class="middle" aria-label="Timeline"><Timeline /></main>
+      <main class="middle" aria-label="Timeline"><Timeline /><Other /></main>
       {isNarrow.value ? null : (
         <aside class="side" aria-label="Legend and details">
           {isSide.value ? <><Legend /><Details /></> : null}

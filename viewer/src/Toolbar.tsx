@@ -10,7 +10,7 @@ import { item } from "./spec";
 import {
   ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, type Arrows,
 } from "./state";
-import { names } from "./load";
+import { names } from "./compare";
 import { parseWindow, WINDOW_HELP } from "./window";
 import { short } from "./timeline/Tooltip";
 

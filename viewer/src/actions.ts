@@ -4,7 +4,7 @@
 import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
-  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedTimelines, renaming, timelineCount, say, selected,
+  ARROWS, area, bounds, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedTimelines, renaming, timelineCount, say, selected,
   span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
@@ -34,13 +34,13 @@ export function pan(part: number): void {
 
 /** The whole trace and all timelines. */
 export function wholeTrace(): void {
-  const whole = meta.peek();
+  const whole = bounds.peek();
   if (whole) change({ t0: whole.t0, t1: whole.t1, top: 0, height: 0 });
 }
 
 /** The window at the begin (-1) or the end (1) of the trace, as long as it is. */
 export function toEnd(side: -1 | 1): void {
-  const whole = meta.peek();
+  const whole = bounds.peek();
   if (!whole) return;
   const { t0, t1 } = span.peek();
   const length = t1 - t0;

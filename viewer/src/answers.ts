@@ -24,6 +24,61 @@ n: number,
 name: string, };
 
 /**
+ * What became slower or faster from one trace to another.
+ */
+export type ComparisonAnswer = { 
+/**
+ * Length, and time of a rank by use, in a sentence or two.
+ */
+words: string, 
+/**
+ * What changed, by activity, region and rank.
+ */
+tables: Array<ComparedTable>, };
+
+/**
+ * A table of a comparison.
+ */
+export type ComparedTable = { 
+/**
+ * Title of the table.
+ */
+title: string, 
+/**
+ * What changed most comes first; none where nothing changed much.
+ */
+rows: Array<ComparedRow>, };
+
+/**
+ * A row of a comparison.
+ */
+export type ComparedRow = { 
+/**
+ * Activity, region or rank.
+ */
+name: string, 
+/**
+ * Seconds in the first trace.
+ */
+before: number, 
+/**
+ * Seconds in the second one.
+ */
+after: number, 
+/**
+ * Seconds more in the second one.
+ */
+change: number, 
+/**
+ * Seconds of the second one, divided by those of the first; `None` if these are 0.
+ */
+ratio: number | null, 
+/**
+ * Whether the change is more than that of iterations by chance; `None` where there are no iterations to tell by.
+ */
+beyond_noise: boolean | null, };
+
+/**
  * Topology of a drawable, as answers name it.
  */
 export type TopologyName = "event" | "state" | "arrow";

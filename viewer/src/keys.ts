@@ -29,7 +29,7 @@ const action = (id: string, group: Group, title: string, keys: string[], run: ()
 const pointer = (id: string, title: string, how: string): Action => ({ id, group: "Pointer", title, keys: [], pointer: how });
 
 const PANEL_TITLES = {
-  summary: "Summary", stats: "Statistics", timelines: "Per timeline", matrix: "Messages", hits: "Hits", events: "Events", io: "I/O", pins: "Pins",
+  summary: "Summary", stats: "Statistics", timelines: "Per timeline", matrix: "Messages", hits: "Hits", events: "Events", io: "I/O", pins: "Pins", compare: "Compare",
 } as const;
 export { PANEL_TITLES };
 

@@ -1,8 +1,9 @@
 // Keeps what the server knows in step with what is looked at: the trace, its timelines, what is selected, how many hits there are.
 
-import { effect, signal, untracked } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
-import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceName, WaitsAnswer } from "./answers";
+import type { MetaAnswer, PathAnswer, TimelinesAnswer, WaitsAnswer } from "./answers";
+import { loadOther, names } from "./compare";
 import { count } from "./finding";
 import {
   area, counted, hitBins, path, rested, restedSpan, selected, slide, serverMeta, serverTimelines, unavailable, view, waits,
@@ -11,9 +12,6 @@ import {
 /** Milliseconds between two looks at how far the index is, and at whether it is known who waited. */
 const AGAIN = 700;
 const AGAIN_WAITS = 2000;
-
-/** The server's traces. */
-export const names = signal<readonly TraceName[]>([]);
 
 /** Asks for the trace, again while its index is being made. */
 async function loadMeta(trace: number): Promise<void> {
@@ -127,5 +125,6 @@ export function load(): void {
     searched = asked;
     untracked(() => void count());
   });
+  loadOther();
   traceNames().then((all) => (names.value = all)).catch(report);
 }

@@ -85,9 +85,14 @@ export const legendTab = signal(false);
 /** Whether the wheel zooms and Ctrl+wheel scrolls instead of the other way round. Kept in this browser. */
 export const wheelZooms = signal(false);
 
+/** Seconds of the trace that is compared with this one; 0 if none is. */
+export const otherLength = signal(0);
+/** All that there is to be looked at: the trace, or as much longer as the other one is. */
+export const bounds = computed(() => meta.value && { t0: meta.value.t0, t1: Math.max(meta.value.t1, meta.value.t0 + otherLength.value) });
+
 function spanOf({ t0, t1 }: View): { t0: number; t1: number } {
   if (!Number.isNaN(t0)) return { t0, t1 };
-  const whole = meta.value;
+  const whole = bounds.value;
   return whole ? { t0: whole.t0, t1: whole.t1 } : { t0: 0, t1: 1 };
 }
 
@@ -192,7 +197,7 @@ function goTo(found: View | null): void {
 
 /** Nothing below a nanosecond, nothing far outside the trace, timelines that exist. */
 function bounded(next: View): View {
-  const whole = meta.peek();
+  const whole = bounds.peek();
   if (!whole || Number.isNaN(next.t0)) return next;
   const room = whole.t1 - whole.t0 || 1e-9;
   const least = Math.max(1e-9, Math.max(Math.abs(whole.t0), Math.abs(whole.t1)) * 1e-14);

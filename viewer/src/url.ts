@@ -10,7 +10,7 @@ export const MODES: readonly Mode[] = ["dominant", "rare", "heat", "stack"];
 export const ARROWS: readonly Arrows[] = ["none", "sel", "worst", "all"];
 export const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 export const PALETTES: readonly PaletteName[] = ["file", "class", "safe", "grey"];
-export const PANELS = ["summary", "stats", "timelines", "matrix", "hits", "events", "io", "pins"] as const;
+export const PANELS = ["summary", "stats", "timelines", "matrix", "hits", "events", "io", "pins", "compare"] as const;
 export type PanelName = (typeof PANELS)[number];
 
 /** A stretch of time on the timelines [y0, y1) of the layout. */
@@ -28,6 +28,8 @@ export type Names = readonly (readonly [of: string, name: string])[];
 export interface View {
   /** Number of the trace among those of the server. */
   trace: number;
+  /** Number of the trace that it is compared with; −1: of two traces the other one, else none; −2: none. */
+  other: number;
   /** The window in seconds; NaN until the trace is known: all of it. */
   t0: number;
   t1: number;
@@ -60,8 +62,11 @@ export interface View {
   pins: readonly string[];
 }
 
+/** No trace to compare with. */
+export const NO_OTHER = -2;
+
 export const START: View = {
-  trace: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
+  trace: 0, other: -1, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
   arrows: "worst", path: false, sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], names: [], theme: "auto", pins: [],
 };
 
@@ -143,6 +148,7 @@ export function encode(view: View): string {
     if (value !== unless) parts.push([name, String(value)]);
   };
   put("trace", view.trace, 0);
+  put("with", view.other === NO_OTHER ? "none" : view.other, START.other);
   if (!Number.isNaN(view.t0)) parts.push(["t", `${view.t0}~${view.t1}`]);
   put("top", Math.round(view.top * 100) / 100, 0);
   put("height", Math.round(view.height * 100) / 100, 0);
@@ -175,6 +181,7 @@ export function decode(fragment: string): View {
   const heat = /^heat:(\d{1,5})$/.exec(mode);
   return {
     trace: Math.max(0, Math.floor(number(all.get("trace"), 0))),
+    other: all.get("with") === "none" ? NO_OTHER : Math.max(-1, Math.floor(number(all.get("with"), -1))),
     t0: isWindow ? t0 : Number.NaN,
     t1: isWindow ? t1 : Number.NaN,
     top: Math.max(0, number(all.get("top"), 0)),

@@ -41,12 +41,13 @@ mod timelines;
 pub mod trace;
 
 pub use answers::answer::{Answer, AnswerBody, AnswerLimits, VIEW_VERSION};
-pub use answers::traces::{TraceName, TracesAnswer};
+pub use answers::traces::{ComparedRow, ComparedTable, ComparisonAnswer, TraceName, TracesAnswer};
 pub use answers::viewer::Viewer;
 pub use base::color::{Rgb, Theme};
 pub use base::error::ApiError;
 pub use base::parallel::Cancel;
 pub use base::query::ApiQuery;
+pub use base::text::visible;
 pub use base::window::EMPTY;
 pub use drawing::arrows::{ArrowBundle, ShownArrows};
 pub use drawing::axis::{AxisTick, TimeAxis};

@@ -209,7 +209,9 @@ function drawGround(context: CanvasRenderingContext2D, overview: OverviewAnswer 
     // Stacked from the base, one path for each class.
     const bins = overview.share[0]?.length ?? 0;
     const sum = new Float64Array(bins);
-    const wide = width / Math.max(1, bins);
+    // The trace may be shorter than what there is to be looked at, where another one is compared with it.
+    const left = x(overview.t0);
+    const wide = (x(overview.t1) - left) / Math.max(1, bins);
     overview.classes.forEach((className, nth) => {
       if (className === "compute") return;
       context.fillStyle = css(colorOfClass(look, className));
@@ -218,7 +220,7 @@ function drawGround(context: CanvasRenderingContext2D, overview: OverviewAnswer 
         const below = sum[bin] ?? 0;
         const above = Math.min(1, below + share);
         sum[bin] = above;
-        context.fillRect(bin * wide, HEIGHT * (1 - above), wide + 0.3, HEIGHT * (above - below));
+        context.fillRect(left + bin * wide, HEIGHT * (1 - above), wide + 0.3, HEIGHT * (above - below));
       });
     });
   }
@@ -239,10 +241,11 @@ function drawGround(context: CanvasRenderingContext2D, overview: OverviewAnswer 
     context.fillText(label, x(time) + 3, 11);
   }
   const hits = hitBins.peek();
+  const [begin, room] = overview ? [x(overview.t0), x(overview.t1) - x(overview.t0)] : [0, width];
   hits.forEach((count, bin) => {
     if (count === 0) return;
     context.fillStyle = css(theme.hit);
-    context.fillRect(Math.round((bin / hits.length) * width), HEIGHT - 9, Math.max(2, width / hits.length), 9);
+    context.fillRect(Math.round(begin + (bin / hits.length) * room), HEIGHT - 9, Math.max(2, room / hits.length), 9);
   });
 }
 

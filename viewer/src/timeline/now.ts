@@ -2,12 +2,12 @@
 
 import { computed } from "@preact/signals";
 import { clamp, home, seen, type Extent, type View } from "../geometry";
-import { area, layout, meta, timelineCount, span, view } from "../state";
+import { area, bounds, layout, timelineCount, span, view } from "../state";
 
 /** What there is, and the room for it. */
 export const extent = computed<Extent>(() => ({
-  t0: meta.value?.t0 ?? 0,
-  t1: meta.value?.t1 ?? 1,
+  t0: bounds.value?.t0 ?? 0,
+  t1: bounds.value?.t1 ?? 1,
   timelines: timelineCount.value,
   pinned: layout.value?.pinned ?? 0,
   width: area.value.width,

@@ -357,7 +357,8 @@ export class Stage {
     return { x: event.clientX - frame.left, y: event.clientY - frame.top };
   }
 
-  private run(commands: readonly Command[]): void {
+  /** Does what a gesture means. */
+  run(commands: readonly Command[]): void {
     for (const command of commands) this.command(command);
   }
 

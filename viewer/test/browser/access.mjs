@@ -7,7 +7,8 @@ import { Page, test } from "./harness.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-async function violations(page) {
+/** What axe finds in the page. */
+export async function violations(page) {
   await page.own.evaluate(axe);
   const found = await page.own.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   return found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`));

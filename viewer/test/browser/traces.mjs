@@ -37,9 +37,10 @@ export function tree() {
 
 /**
  * What a newcomer is to find out. Four ranks meet after each of eight steps; rank 2 comes last, and writes to a file before it
- * comes to the fifth. At the end rank 1 waits for a message that rank 3 sends only after it has assembled something.
+ * comes to the fifth. At the end rank 1 waits for a message that rank 3 sends only after it has assembled something. Rank 2 computes so
+ * many seconds longer than the others in each step.
  */
-export function late() {
+export function late(by = 0.003) {
   const names = { r: "MPI_Allreduce", w: "MPI_File_write_at", v: "MPI_Recv", s: "MPI_Send", a: "assemble" };
   const lines = ["0 M 0 Machine", "0 P M Process", "1 S P State", "7 L M P P message", '3 0.0 m M 0 "machine"', '2 l L "message" "1 1 1"'];
   for (const [alias, name] of Object.entries(names)) lines.push(`2 ${alias} S ${quoted(name)} "0.2 0.4 0.6"`);
@@ -50,7 +51,7 @@ export function late() {
     for (let step = 0; step < 8; step++) {
       const at = step * 0.01;
       const [isLate, isWriting] = [rank === 2, rank === 2 && step === 4];
-      const computed = at + (isLate ? 0.004 : 0.001);
+      const computed = at + (isLate ? 0.001 + by : 0.001);
       if (isWriting) state(rank, "w", computed, at + 0.008);
       state(rank, "r", isWriting ? at + 0.0081 : computed, at + (step === 4 ? 0.009 : 0.005));
     }

@@ -1,7 +1,6 @@
 //! Waits one by one, and the stretches of the critical path: what pictures show of them.
 
 use super::critical_path::PathPiece;
-use super::pass::WaitPass;
 use super::wait::WaitPattern;
 
 /// Waits that are kept; when there are more, the shortest are forgotten.
@@ -103,17 +102,16 @@ pub struct WaitsOfCalls {
 }
 
 impl WaitsOfCalls {
-    pub(super) fn new(pass: &WaitPass<'_>, kept: KeptWaits, path: &[PathPiece]) -> WaitsOfCalls {
-        let thread = |lane: u32| {
-            let lane = &pass.lanes[lane as usize];
-            RankThread {
-                rank: lane.rank,
-                thread: lane.thread,
-            }
-        };
+    /// What was kept, with the threads of lanes and the categories of the trace by their places.
+    pub(super) fn new(
+        kept: KeptWaits,
+        path: &[PathPiece],
+        thread: impl Fn(u32) -> RankThread,
+        category: impl Fn(u32) -> i32,
+    ) -> WaitsOfCalls {
         let waits = kept.waits.iter().map(|wait| CallWait {
             line: wait.line,
-            category: pass.categories[wait.category as usize].index,
+            category: category(wait.category),
             start: wait.start,
             from: wait.from,
             to: wait.to,

@@ -118,7 +118,15 @@ impl<'a> PerformanceCollector<'a> {
         pass.finish();
         let (path, phases) = (pass.take_path(), pass.take_phases());
         let kept = pass.kept.take();
-        let waits = kept.map(|kept| WaitsOfCalls::new(pass, kept, &path));
+        let thread = |lane: u32| {
+            let lane = &pass.lanes[lane as usize];
+            RankThread {
+                rank: lane.rank,
+                thread: lane.thread,
+            }
+        };
+        let category = |place: u32| pass.categories[place as usize].index;
+        let waits = kept.map(|kept| WaitsOfCalls::new(kept, &path, thread, category));
         let phases = phases.map(|phases| report_builder::phase_lengths(pass, phases));
         let report = report_builder::build(self.definitions, pass, None, &path);
         CollectedPerformance {

@@ -1,6 +1,6 @@
 //! `mpitrace compare`: what became slower or faster from one trace to another.
 
-mod changes;
+pub mod changes;
 mod html;
 
 use crate::failure::Failure;
@@ -17,8 +17,8 @@ use std::path::PathBuf;
 
 /// Columns of text.
 const COLUMNS: usize = 80;
-/// Titles of the tables of changes.
-const TITLES: [&str; 3] = [
+/// Titles of the tables of changes: activities, regions and ranks.
+pub const TITLES: [&str; 3] = [
     "What changed, time of all threads",
     "Regions, time of all ranks without what is nested",
     "Computing by rank",

@@ -6,6 +6,7 @@
 mod access;
 mod assets;
 mod browser;
+mod comparison;
 mod cut;
 mod ending;
 mod export;

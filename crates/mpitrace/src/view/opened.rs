@@ -11,8 +11,10 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::TraceInput;
 use crate::trace_files::{annotation, dumpi_run};
+use analysis::performance::PerformanceReport;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use viewer_core::{AnswerLimits, ApiError, Viewer};
 
 /// A trace that is shown.
@@ -27,6 +29,8 @@ pub struct OpenedTrace {
     pub store: Option<CacheFolder>,
     /// The bytes of the index that was kept, if there was one.
     pub index: Option<&'static Mapped>,
+    /// Report for comparisons with other traces, made when it is first wanted.
+    pub report: OnceLock<PerformanceReport>,
 }
 
 impl OpenedTrace {
@@ -57,6 +61,7 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
         opened.push(OpenedTrace {
             store: store.and_then(Result::ok),
             index: None,
+            report: OnceLock::new(),
             name,
             mapped,
             viewer: Box::leak(Box::new(viewer)),

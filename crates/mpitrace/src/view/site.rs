@@ -2,6 +2,7 @@
 
 use super::access::{AccessRules, Refused, check_method};
 use super::assets::{self, Asset, Assets};
+use super::comparison;
 use super::export;
 use super::opened::OpenedTrace;
 use super::workers::work;
@@ -254,9 +255,13 @@ impl ViewSite {
         let cancel = |budget: Duration| {
             move || is_unwanted() || trace.mapped.is_torn() || begun.elapsed() > budget
         };
-        let answer = match export::is_export(question) {
-            true => export::export(trace, question, &self.assets, &cancel(EXPORT_BUDGET)),
-            false => trace.viewer.answer(question, &cancel(budget(question))),
+        let answer = if export::is_export(question) {
+            export::export(trace, question, &self.assets, &cancel(EXPORT_BUDGET))
+        } else if comparison::is_comparison(question) {
+            let cancel = cancel(SUMMARY_BUDGET);
+            comparison::comparison(&self.traces, trace, question, &cancel)
+        } else {
+            trace.viewer.answer(question, &cancel(budget(question)))
         };
         // Nothing read from a file that has changed meanwhile is an answer, nor is an error that says it is damaged.
         match trace.trouble() {
@@ -364,7 +369,9 @@ impl ViewSite {
 }
 
 /// Questions that are answered by counting what each line has.
-const COUNTING: [&str; 6] = ["stats", "matrix", "sizes", "csv", "summary", "waits"];
+const COUNTING: [&str; 7] = [
+    "stats", "matrix", "sizes", "csv", "summary", "waits", "compare",
+];
 
 /// KiB that it takes to answer a question about a trace with so many lines; `reads` tells what is read for a picture.
 fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {

@@ -1,4 +1,4 @@
-//! The names of a server's traces, from which questions choose one.
+//! What a server with several traces says of them: their names, and how two of them compare.
 
 use serde::Serialize;
 
@@ -31,4 +31,42 @@ impl<'a> TracesAnswer<'a> {
                 .collect(),
         }
     }
+}
+
+/// What became slower or faster from one trace to another.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ComparisonAnswer {
+    /// Length, and time of a rank by use, in a sentence or two.
+    pub words: String,
+    /// What changed, by activity, region and rank.
+    pub tables: Vec<ComparedTable>,
+}
+
+/// A table of a comparison.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ComparedTable {
+    /// Title of the table.
+    pub title: &'static str,
+    /// What changed most comes first; none where nothing changed much.
+    pub rows: Vec<ComparedRow>,
+}
+
+/// A row of a comparison.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ComparedRow {
+    /// Activity, region or rank.
+    pub name: String,
+    /// Seconds in the first trace.
+    pub before: f64,
+    /// Seconds in the second one.
+    pub after: f64,
+    /// Seconds more in the second one.
+    pub change: f64,
+    /// Seconds of the second one, divided by those of the first; `None` if these are 0.
+    pub ratio: Option<f64>,
+    /// Whether the change is more than that of iterations by chance; `None` where there are no iterations to tell by.
+    pub beyond_noise: Option<bool>,
 }

@@ -18,7 +18,7 @@ use super::statistics::{
     TimelineNumbers,
 };
 use super::timelines::TimelinesAnswer;
-use super::traces::{TraceName, TracesAnswer};
+use super::traces::{ComparedRow, ComparedTable, ComparisonAnswer, TraceName, TracesAnswer};
 use super::waits::WaitsAnswer;
 use crate::details::wait::{CallWait, WaitCause};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
@@ -53,6 +53,9 @@ fn typescript() -> String {
     let mut text = HEADER.to_owned();
     add::<TracesAnswer<'_>>(&mut text, &config);
     add::<TraceName<'_>>(&mut text, &config);
+    add::<ComparisonAnswer>(&mut text, &config);
+    add::<ComparedTable>(&mut text, &config);
+    add::<ComparedRow>(&mut text, &config);
     add::<TopologyName>(&mut text, &config);
     add::<MetaAnswer<'_>>(&mut text, &config);
     add::<LineMapInfo<'_>>(&mut text, &config);

@@ -88,7 +88,7 @@ impl<'a> Viewer<'a> {
         })
     }
 
-    /// The same trace, which is a part of one: calls that match those in it may be missing, so waits are not looked for but taken over.
+    /// Takes the trace for a part of one: calls that match those in it may be missing, so waits are not looked for but taken over.
     #[must_use]
     pub fn as_part(self) -> Self {
         Viewer {

@@ -1,0 +1,65 @@
+//! What the viewer says of two traces is what `mpitrace compare` says of them.
+
+use super::server::Server;
+use serde_json::Value;
+use std::process::Command;
+use test_support::golden;
+
+/// What `mpitrace compare` prints of two traces.
+fn compared(arguments: &[&str], traces: [&str; 2]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    let output = command.arg("compare").args(arguments).args(traces).output();
+    String::from_utf8(output.unwrap().stdout).unwrap()
+}
+
+#[test]
+fn a_comparison_is_that_of_the_command() {
+    let paths = ["mpe/ring_n4.slog2", "mpe/coll_n4.slog2"].map(golden::path);
+    let traces = [paths[0].to_str().unwrap(), paths[1].to_str().unwrap()];
+    let server = Server::start(&[traces[0], traces[1], traces[0], "-q"]);
+    let answer = server.get("t/0/compare?with=1").json();
+    let words = answer["words"].as_str().unwrap();
+    let found = words.strip_prefix("From ring_n4.slog2 to coll_n4.slog2: ");
+    let printed = compared(&["--wide"], traces);
+    let printed: Vec<&str> = printed.split_whitespace().collect();
+    assert!(printed.join(" ").contains(found.unwrap()), "{words}");
+    let json: Value = serde_json::from_str(&compared(&["--json"], traces)).unwrap();
+    let mut rows = 0;
+    for (table, name) in ["changes", "regions", "ranks"].into_iter().enumerate() {
+        let found = answer["tables"][table]["rows"].as_array().unwrap();
+        let expected = json[name].as_array().unwrap();
+        assert_eq!(found.len(), expected.len(), "{name}");
+        for (found, expected) in found.iter().zip(expected) {
+            for (field, of) in [
+                ("before", "before_s"),
+                ("after", "after_s"),
+                ("change", "change_s"),
+                ("ratio", "ratio"),
+            ] {
+                assert_eq!(found[field], expected[of], "{name}: {found}");
+            }
+        }
+        rows += found.len();
+    }
+    assert!(rows > 4, "{answer}");
+    // A trace and itself.
+    let same = server.get("t/0/compare?with=2").json();
+    assert!(
+        same["words"].as_str().unwrap().ends_with(": as fast."),
+        "{same}"
+    );
+    for table in same["tables"].as_array().unwrap() {
+        assert_eq!(table["rows"], serde_json::json!([]));
+    }
+    for (question, status) in [
+        ("compare", 404),
+        ("compare?with=3", 404),
+        ("compare?with=x", 400),
+    ] {
+        assert_eq!(
+            server.get(&format!("t/0/{question}")).status,
+            status,
+            "{question}"
+        );
+    }
+}

@@ -1,0 +1,93 @@
+// Two traces, one above the other: the same window, what changed, and the ways to change places.
+
+import assert from "node:assert/strict";
+import { violations } from "./access.mjs";
+import { Page, test } from "./harness.mjs";
+
+export function comparison(chrome, { twoAddress, lateAddress }) {
+  /** Waits until the other trace is drawn. */
+  const drawn = (page) => page.own.waitForSelector('#other[data-settled="yes"]', { state: "attached" });
+
+  /** How many pixels of a row of the canvas with this name differ from an empty timeline, by part of the width. */
+  const busy = (page, id, timeline, parts) => page.own.evaluate(([name, nth, many]) => {
+    const canvas = document.getElementById(name);
+    const ratio = canvas.width / canvas.getBoundingClientRect().width;
+    const label = canvas.closest(".timeline").querySelectorAll(".labels-field .label")[nth].getBoundingClientRect();
+    const y = (label.top + label.height / 4 - canvas.getBoundingClientRect().top) * ratio;
+    const { data } = canvas.getContext("2d").getImageData(0, Math.round(y), canvas.width, 1);
+    return Array.from({ length: many }, (_, part) => {
+      const x = Math.floor(((part + 0.5) / many) * canvas.width);
+      return data[4 * x] < 0xc0;
+    });
+  }, [id, timeline, parts]);
+
+  test("two traces stand one above the other, and zoom together", async () => {
+    const page = await Page.open(chrome, twoAddress, "theme=light&arrows=none");
+    await drawn(page);
+    await page.own.locator(".other-head b", { hasText: "better.paje" }).waitFor();
+    // Rank 2 comes to its MPI_Allreduce 4 ms after the begin of a step in the first trace, 2 ms in the other one; both leave it after 5 ms. The traces begin at 1 ms.
+    await page.look("theme=light&arrows=none&t=0.02~0.03");
+    await drawn(page);
+    const at = (states) => states.flatMap((is, part) => (is ? [part] : []));
+    assert.deepEqual(at(await busy(page, "timeline", 2, 10)), [4]);
+    assert.deepEqual(at(await busy(page, "other", 2, 10)), [2, 3, 4]);
+    await page.own.locator("#timeline").focus();
+    await page.press("w");
+    await page.settled();
+    await drawn(page);
+    await page.own.waitForTimeout(500);
+    // From 22.5 to 27.5 ms.
+    assert.deepEqual(at(await busy(page, "timeline", 2, 10)), [3, 4]);
+    assert.deepEqual(at(await busy(page, "other", 2, 10)), [0, 1, 2, 3, 4]);
+    const { t0, t1 } = page.view();
+    const { x, y, width, height } = await page.own.locator("#other").boundingBox();
+    await page.own.mouse.move(x + width / 2, y + height / 2);
+    await page.own.keyboard.down("Control");
+    await page.own.mouse.wheel(0, -200);
+    await page.own.keyboard.up("Control");
+    await page.until((view) => view.t1 - view.t0 < (t1 - t0) * 0.9, "zoomed by the wheel over the other trace");
+    await page.close();
+  });
+
+  test("what changed is told as the command tells it, in a sentence and in tables; axe finds nothing", async () => {
+    for (const theme of ["light", "dark"]) {
+      const page = await Page.open(chrome, twoAddress, `theme=${theme}&panel=compare`);
+      await drawn(page);
+      const verdict = page.own.locator(".compare .verdict");
+      await verdict.waitFor();
+      assert.match(await verdict.textContent(), /^From late\.paje to better\.paje: 91\.0 ms in place of 91\.0 ms: as fast\. A rank has on average .*4\.00 ms less computing/);
+      // Rank 2 computes 2 ms less in each of eight steps.
+      const row = page.own.locator("table", { hasText: "Computing by rank" }).locator("tbody tr");
+      assert.equal(await row.count(), 1);
+      assert.match(await row.first().textContent(), /^rank 2.*\u221216\.0/u);
+      assert.deepEqual(await violations(page), [], theme);
+      await page.close();
+    }
+  });
+
+  test("swap puts the other trace first, close shows one alone; the link keeps both", async () => {
+    const page = await Page.open(chrome, twoAddress, "t=0.02~0.03");
+    await drawn(page);
+    await page.own.getByRole("button", { name: "swap" }).click();
+    await page.until(({ trace, other, t0 }) => trace === 1 && other === 0 && Math.abs(t0 - 0.02) < 1e-9, "the second trace first");
+    await drawn(page);
+    await page.own.getByRole("button", { name: "close" }).click();
+    await page.until(({ other }) => other === -2, "one alone");
+    await page.own.locator("#other").waitFor({ state: "detached" });
+    await page.rest();
+    await page.own.reload();
+    await page.settled();
+    assert.equal(await page.own.locator("#other").count(), 0);
+    await page.press("9");
+    await page.own.getByLabel("Compared with").selectOption("0");
+    await drawn(page);
+    await page.close();
+  });
+
+  test("one trace has nothing to be compared with, and says how to", async () => {
+    const page = await Page.open(chrome, lateAddress, "panel=compare");
+    await page.own.getByText("mpitrace view before.slog2 after.slog2").waitFor();
+    assert.equal(await page.own.locator("#other").count(), 0);
+    await page.close();
+  });
+}
