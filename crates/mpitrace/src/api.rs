@@ -1,6 +1,6 @@
 //! Traces of every format, and what the subcommands say of them, for programs that link the command: the Python package.
 //!
-//! An [`OpenedTrace`] gives definitions, drawables, rows of tables, pictures and reports. Nothing here writes to a terminal.
+//! An [`TraceFiles`] gives definitions, drawables, rows of tables, pictures and reports. Nothing here writes to a terminal.
 
 use crate::draw;
 use crate::draw::png;
@@ -28,24 +28,26 @@ pub use viewer_core::{Theme, TimelineSelection};
 
 #[cfg(feature = "tables")]
 mod row_batches;
+#[cfg(feature = "tables")]
+mod waits;
 
 /// A trace that is open: its files are mapped, and read when something is asked.
-pub struct OpenedTrace {
+pub struct TraceFiles {
     input: TraceInput,
 }
 
-impl OpenedTrace {
+impl TraceFiles {
     /// Opens the files of one trace of any format: several block files, or the DUMPI files of a run; of other formats only one.
     ///
     /// # Errors
     /// A file cannot be read, or is of no format that is known.
-    pub fn open(files: &[PathBuf]) -> Result<OpenedTrace, Failure> {
+    pub fn open(files: &[PathBuf]) -> Result<TraceFiles, Failure> {
         let input = TraceInput::open_all(files)?;
         match input.format {
             Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
                 Err(Failure::Data(input.format.refusal(input.name())))
             }
-            _ => Ok(OpenedTrace { input }),
+            _ => Ok(TraceFiles { input }),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::exception;
 use mpitrace::api::{
-    self, Failure, FocusChoice, OpenedTrace, PerformanceReport, TraceComparison, Width,
+    self, Failure, FocusChoice, PerformanceReport, TraceComparison, TraceFiles, Width,
 };
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ const COLUMNS: usize = 100;
 /// A report on a trace.
 #[pyclass(frozen, module = "mpitrace._native")]
 pub struct NativeReport {
-    pub(crate) trace: Arc<OpenedTrace>,
+    pub(crate) trace: Arc<TraceFiles>,
     pub(crate) focus: FocusChoice,
     pub(crate) report: PerformanceReport,
 }

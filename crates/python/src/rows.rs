@@ -3,36 +3,54 @@
 use crate::error::exception;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use mpitrace::api::{Failure, OpenedTrace, RowBatches, RowSelection, TableKind, timelines_batch};
+use mpitrace::api::{Failure, RowBatches, RowSelection, TableKind, TraceFiles, timelines_batch};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use trace_model::TimeBBox;
 
 /// Name of the capsule, from Arrow's PyCapsule interface.
 const STREAM: &std::ffi::CStr = c"arrow_array_stream";
 /// Name of the table that is made of definitions.
 const TIMELINES: &str = "timelines";
+/// Name of the table that is the result of an analysis.
+const WAITS: &str = "waits";
 
 /// The rows of a table by its name.
 ///
 /// # Errors
 /// There is no such table; a file is damaged where its definitions are.
 pub fn reader(
-    trace: Arc<OpenedTrace>,
+    trace: Arc<TraceFiles>,
     table: &str,
-    selection: impl FnOnce(TableKind) -> RowSelection,
+    ranks: Option<BTreeSet<u32>>,
+    window: Option<TimeBBox>,
 ) -> Result<Box<dyn RecordBatchReader + Send>, Failure> {
     if table == TIMELINES {
         let failed = |error| Failure::Data(format!("{}: {error}", trace.name()));
-        let batch: RecordBatch = timelines_batch(&trace.definitions()?).map_err(failed)?;
-        let schema = batch.schema();
-        return Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
+        let batch = timelines_batch(&trace.definitions()?);
+        return Ok(whole(batch.map_err(failed)?));
+    }
+    if table == WAITS {
+        return Ok(whole(trace.waits(ranks.as_ref(), window)?));
     }
     let kind = TableKind::ALL.into_iter().find(|kind| kind.name() == table);
     let Some(kind) = kind else {
         return Err(Failure::Call(format!("there is no table '{table}'")));
     };
-    Ok(Box::new(RowBatches::begin(trace, selection(kind))?))
+    let selection = RowSelection {
+        kind,
+        ranks,
+        window,
+    };
+    Ok(Box::new(RowBatches::begin(trace, selection)?))
+}
+
+/// A table that is in memory.
+fn whole(batch: RecordBatch) -> Box<dyn RecordBatchReader + Send> {
+    let schema = batch.schema();
+    Box::new(RecordBatchIterator::new([Ok(batch)], schema))
 }
 
 /// Puts rows into a capsule, which whoever takes it empties.

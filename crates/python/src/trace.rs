@@ -5,8 +5,8 @@ use crate::report::NativeReport;
 use crate::rows;
 use arrow_array::RecordBatchReader;
 use mpitrace::api::{
-    Failure, FocusChoice, NamedFocus, OpenedTrace, PictureRequest, RowSelection, Theme,
-    TimePosition, TimelineSelection,
+    Failure, FocusChoice, NamedFocus, PictureRequest, Theme, TimePosition, TimelineSelection,
+    TraceFiles,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
@@ -33,7 +33,7 @@ fn bounds(window: Window) -> Result<Option<TimeBBox>, Failure> {
 
 /// A trace that is open.
 #[pyclass(frozen, module = "mpitrace._native")]
-pub struct NativeTrace(Arc<OpenedTrace>);
+pub struct NativeTrace(Arc<TraceFiles>);
 
 impl NativeTrace {
     fn reader(
@@ -43,14 +43,7 @@ impl NativeTrace {
         ranks: Option<BTreeSet<u32>>,
         window: Window,
     ) -> PyResult<Box<dyn RecordBatchReader + Send>> {
-        let begin = || {
-            let window = bounds(window)?;
-            rows::reader(self.0.clone(), table, |kind| RowSelection {
-                kind,
-                ranks,
-                window,
-            })
-        };
+        let begin = || rows::reader(self.0.clone(), table, ranks, bounds(window)?);
         py.detach(begin).map_err(exception)
     }
 }
@@ -60,7 +53,7 @@ impl NativeTrace {
     /// Opens the files of one trace.
     #[new]
     fn open(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<NativeTrace> {
-        let opened = py.detach(|| OpenedTrace::open(&files));
+        let opened = py.detach(|| TraceFiles::open(&files));
         let trace = opened.map_err(exception)?;
         Ok(NativeTrace(Arc::new(trace)))
     }

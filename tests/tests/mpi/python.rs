@@ -162,3 +162,39 @@ print(json.dumps([rows, len(trace.messages()), len(trace.calls(rank=1)), len(tra
         }
     }
 }
+
+#[test]
+fn waits_name_who_was_late() {
+    let Some(python) = python() else { return };
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let run = late_rank(mpi);
+        let file = run.file("slog2");
+        let script = format!(
+            "import mpitrace, json, duckdb
+trace = mpitrace.open({file:?})
+waits, calls = trace.waits(), trace.calls()
+rows = duckdb.sql('''select waits.rank, culprit_rank, sum(to_ns - from_ns) / 1e9
+    from waits join calls using (line, enter_ns, function) group by all''').fetchall()
+unmatched = duckdb.sql('select count(*) from waits anti join calls using (line, enter_ns, function)').fetchone()[0]
+end = trace.window(trace.t1, trace.t1)
+print(json.dumps([rows, unmatched, len(waits), len(trace.waits(rank=1)), len(end.waits())]))"
+        );
+        let found = asked(&python, &script, run.folder.path());
+        let waited = |rank: u64, culprit: u64| -> f64 {
+            let rows = found[0].as_array().expect("rows").iter();
+            let rows = rows.filter(|row| row[0] == rank && row[1] == culprit);
+            rows.filter_map(|row| row[2].as_f64()).sum()
+        };
+        // In each step the others compute for 20 ms and the late one for 80.
+        for rank in [0, 2] {
+            let waited = waited(rank, LATE);
+            assert!((0.48..1.2).contains(&waited), "{mpi:?}: {rank} {waited}");
+        }
+        let of_late = waited(LATE, 0) + waited(LATE, 2);
+        assert!(of_late < 0.12, "{mpi:?}: {found}");
+        assert_eq!(found[1], 0, "{mpi:?}: each wait is one of a call");
+        assert!(found[2].as_u64() >= found[3].as_u64(), "{mpi:?}: {found}");
+        assert!(found[3].as_u64() >= Some(2 * STEPS), "{mpi:?}: {found}");
+        assert_eq!(found[4], 0, "{mpi:?}: at the end nobody waits");
+    }
+}

@@ -1,6 +1,6 @@
 //! Rows of a table as batches that come while the trace is read: a thread reads ahead by a few of them.
 
-use super::{Failure, OpenedTrace};
+use super::{Failure, TraceFiles};
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl RowBatches {
     ///
     /// # Errors
     /// A file is damaged where its definitions are; there is no thread.
-    pub fn begin(trace: Arc<OpenedTrace>, selection: RowSelection) -> Result<RowBatches, Failure> {
+    pub fn begin(trace: Arc<TraceFiles>, selection: RowSelection) -> Result<RowBatches, Failure> {
         let (to, steps) = sync_channel(AHEAD);
         let read = move || {
             let end = read(&trace, selection, &to);
@@ -66,11 +66,7 @@ impl RowBatches {
 const ENDED_EARLY: &str = "the thread that reads has ended early";
 
 /// Reads the rows of a selection.
-fn read(
-    trace: &OpenedTrace,
-    selection: RowSelection,
-    to: &SyncSender<Step>,
-) -> Result<(), Failure> {
+fn read(trace: &TraceFiles, selection: RowSelection, to: &SyncSender<Step>) -> Result<(), Failure> {
     let reading = trace.reading(selection.window)?;
     let mut rows = SelectedRows::new(reading.definitions(), selection);
     // Should nobody read, the next batch finds out.

@@ -74,7 +74,7 @@ class Window:
         t1: Optional[float] = None,
     ) -> Rows:
         """Rows of a table by its name: ``calls``, ``regions``, ``messages``, ``operations``, ``transfers``, ``accesses``, ``files``,
-        ``arrows``, ``events`` or ``timelines``.
+        ``arrows``, ``events``, ``waits`` or ``timelines``.
 
         :param rank: rows of this rank or of these ranks only; of messages and other arrows, those with such a rank at either end
         :param t0: rows that end at this time or later, in seconds
@@ -105,6 +105,16 @@ class Window:
     def events(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
         """Markers, texts and other events."""
         return self.table("events", rank=rank, t0=t0, t1=t1)
+
+    def waits(self, *, rank: Ranks = None, t0: Optional[float] = None, t1: Optional[float] = None) -> Rows:
+        """Who waited for whom, as the report has it: ``rank`` waited in the call ``function`` that began at ``enter_ns``, from ``from_ns`` to
+        ``to_ns``, for ``culprit_rank``, by ``pattern``. With ``line`` and ``enter_ns`` a wait finds its call.
+
+        The trace is read from end to end for it. Of more than a million waits there are the longest.
+
+        :param rank: waits of this rank or these ranks, or for them
+        """
+        return self.table("waits", rank=rank, t0=t0, t1=t1)
 
     def timelines(self) -> Rows:
         """The timelines: what the numbers in the column ``line`` of other tables stand for."""
