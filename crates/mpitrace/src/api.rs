@@ -1,6 +1,7 @@
 //! Traces of every format, and what the subcommands say of them, for programs that link the command: the Python package.
 //!
-//! An [`TraceFiles`] gives definitions, drawables, rows of tables, pictures and reports. Nothing here writes to a terminal.
+//! [`TraceFiles`] give definitions, drawables, rows of tables, pictures and reports. What a picture of another format than SLOG2 cannot
+//! show is said on stderr; nothing else is printed.
 
 use crate::draw;
 use crate::draw::png;
