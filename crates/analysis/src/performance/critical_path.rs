@@ -1,5 +1,6 @@
 //! The critical path: backwards from the end of the focus, along a rank, and at a wait over to the rank that was waited for.
 
+use super::longest::{Lasting, Longest};
 use trace_model::hash::Map;
 
 /// Waits that are kept; when there are more, the shortest are forgotten.
@@ -16,12 +17,16 @@ struct WaitEdge {
     culprit: u32,
 }
 
+impl Lasting for WaitEdge {
+    fn seconds(&self) -> f32 {
+        self.seconds
+    }
+}
+
 /// The waits of all ranks, collected for the path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitEdges {
-    edges: Vec<WaitEdge>,
-    /// Waits shorter than this are not kept, seconds.
-    shortest: f32,
+    edges: Longest<WaitEdge, MAX_EDGES>,
 }
 
 /// A part of the path, on one lane.
@@ -34,22 +39,9 @@ pub(super) struct PathPiece {
 
 impl WaitEdges {
     pub(super) fn add(&mut self, lane: u32, culprit: u32, from: f64, to: f64) {
-        let seconds = (to - from) as f32;
-        if seconds < self.shortest {
-            return;
-        }
-        if self.edges.len() == MAX_EDGES {
-            let mut lengths: Vec<f32> = self.edges.iter().map(|edge| edge.seconds).collect();
-            let middle = lengths.len() / 2;
-            let (_, median, _) = lengths.select_nth_unstable_by(middle, f32::total_cmp);
-            // Equal ones go together.
-            self.shortest = median.next_up();
-            let shortest = self.shortest;
-            self.edges.retain(|edge| edge.seconds >= shortest);
-        }
-        self.edges.push(WaitEdge {
+        self.edges.add(WaitEdge {
             at: to,
-            seconds,
+            seconds: (to - from) as f32,
             lane,
             culprit,
         });
@@ -57,15 +49,14 @@ impl WaitEdges {
 
     pub(super) fn clear(&mut self) {
         self.edges.clear();
-        self.shortest = 0.0;
     }
 
     /// The path from `end` on `lane` back to `start`, in order of time. Its pieces add up to the time in between.
     pub(super) fn path(mut self, lane: u32, start: f64, end: f64) -> Vec<PathPiece> {
-        self.edges.sort_by(|a, b| a.at.total_cmp(&b.at));
+        self.edges.items.sort_by(|a, b| a.at.total_cmp(&b.at));
         let mut pieces = Vec::new();
         let (mut lane, mut to) = (lane, end);
-        for edge in self.edges.iter().rev() {
+        for edge in self.edges.items.iter().rev() {
             if edge.lane != lane || edge.at > to {
                 continue;
             }
@@ -180,7 +171,7 @@ mod tests {
             let at = f64::from(nth);
             edges.add(0, 1, at, at + if nth % 1000 == 0 { 0.5 } else { 0.1 });
         }
-        assert!(edges.edges.len() < MAX_EDGES / 2);
+        assert!(edges.edges.items.len() < MAX_EDGES / 2);
         let path = edges.path(0, 0.0, 100.0);
         let sum: f64 = path.iter().map(|piece| piece.to - piece.from).sum();
         assert!((sum - 100.0).abs() < 1e-9);

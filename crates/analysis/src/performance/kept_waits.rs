@@ -1,6 +1,7 @@
 //! Waits one by one, and the stretches of the critical path: what pictures show of them.
 
 use super::critical_path::PathPiece;
+use super::longest::{Lasting, Longest};
 use super::wait::WaitPattern;
 
 /// Waits that are kept; when there are more, the shortest are forgotten.
@@ -20,36 +21,14 @@ pub(super) struct KeptWait {
     pub pattern: WaitPattern,
 }
 
+impl Lasting for KeptWait {
+    fn seconds(&self) -> f32 {
+        (self.to - self.from) as f32
+    }
+}
+
 /// The waits that the pass keeps.
-#[derive(Clone, Debug, Default)]
-pub(super) struct KeptWaits {
-    waits: Vec<KeptWait>,
-    /// Waits shorter than this are not kept, seconds.
-    shortest: f64,
-}
-
-impl KeptWaits {
-    pub(super) fn add(&mut self, wait: KeptWait) {
-        if wait.to - wait.from < self.shortest {
-            return;
-        }
-        if self.waits.len() == MAX_WAITS {
-            let mut lengths: Vec<f64> = self.waits.iter().map(|wait| wait.to - wait.from).collect();
-            let middle = lengths.len() / 2;
-            let (_, median, _) = lengths.select_nth_unstable_by(middle, f64::total_cmp);
-            // Equal ones go together.
-            self.shortest = median.next_up();
-            let shortest = self.shortest;
-            self.waits.retain(|wait| wait.to - wait.from >= shortest);
-        }
-        self.waits.push(wait);
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.waits.clear();
-        self.shortest = 0.0;
-    }
-}
+pub(super) type KeptWaits = Longest<KeptWait, MAX_WAITS>;
 
 /// A thread of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,7 +72,7 @@ pub struct PathStretch {
 /// The waits of all calls, and the critical path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WaitsOfCalls {
-    /// The waits, by line, begin of the call and begin of the wait.
+    /// The waits, in the order in which the pass found them.
     pub waits: Vec<CallWait>,
     /// Waits shorter than this many seconds are missing; 0 if all are there.
     pub shortest: f64,
@@ -109,7 +88,7 @@ impl WaitsOfCalls {
         thread: impl Fn(u32) -> RankThread,
         category: impl Fn(u32) -> i32,
     ) -> WaitsOfCalls {
-        let waits = kept.waits.iter().map(|wait| CallWait {
+        let waits = kept.items.iter().map(|wait| CallWait {
             line: wait.line,
             category: category(wait.category),
             start: wait.start,
@@ -118,19 +97,14 @@ impl WaitsOfCalls {
             pattern: wait.pattern,
             culprit: thread(wait.culprit),
         });
-        let mut waits: Vec<CallWait> = waits.collect();
-        waits.sort_by(|a, b| {
-            let times = a.start.total_cmp(&b.start).then(a.from.total_cmp(&b.from));
-            a.line.cmp(&b.line).then(times)
-        });
         let path = path.iter().map(|piece| PathStretch {
             on: thread(piece.lane),
             from: piece.from,
             to: piece.to,
         });
         WaitsOfCalls {
-            waits,
-            shortest: kept.shortest,
+            waits: waits.collect(),
+            shortest: kept.shortest.into(),
             path: path.collect(),
         }
     }
@@ -160,10 +134,10 @@ mod tests {
             kept.add(wait(at, at + if nth % 4 == 0 { 0.5 } else { 0.25 }));
         }
         assert!(kept.shortest > 0.25 && kept.shortest <= 0.5);
-        assert!(kept.waits.iter().all(|wait| wait.to - wait.from == 0.5));
-        assert!(kept.waits.len() >= MAX_WAITS / 4);
+        assert!(kept.items.iter().all(|wait| wait.to - wait.from == 0.5));
+        assert!(kept.items.len() >= MAX_WAITS / 4);
         kept.clear();
         kept.add(wait(1.0, 1.0 + 1e-9));
-        assert_eq!((kept.waits.len(), kept.shortest), (1, 0.0));
+        assert_eq!((kept.items.len(), kept.shortest), (1, 0.0));
     }
 }

@@ -17,6 +17,7 @@ mod history;
 mod intercomms;
 mod kept_waits;
 mod lane;
+mod longest;
 mod message;
 mod one_sided;
 mod pairs;
