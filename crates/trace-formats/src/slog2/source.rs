@@ -47,20 +47,16 @@ impl<'a> Slog2Source<'a> {
     /// As [`Slog2Source::new`].
     pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Slog2Error> {
         let survey = NodeSurvey::of(&reader)?;
-        let mut lines = reader.lines();
-        for &line in &survey.lines {
-            lines.entry(line).or_insert_with(|| views::unnamed(line));
-        }
-        let real = reader.categories().iter().filter(|c| c.index >= 0);
-        let categories: Vec<_> = real.cloned().collect();
+        let mut definitions = reader.definitions();
+        let named: HashSet<i32> = definitions.lines.iter().map(|line| line.id).collect();
+        let unnamed = survey.lines.difference(&named);
+        definitions
+            .lines
+            .extend(unnamed.map(|&line| views::unnamed(line)));
+        definitions.lines.sort_by_key(|line| line.id);
         Ok(Slog2Source {
-            primitives: InModel::new(&categories),
-            definitions: Definitions {
-                program: String::new(),
-                categories,
-                lines: lines.into_values().collect(),
-                ..Definitions::default()
-            },
+            primitives: InModel::new(&definitions.categories),
+            definitions,
             survey,
             reader,
         })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::read::Slog2Reader;
 use super::types::LineIdMap;
-use trace_model::{Line, columns_of_lane, lane_of, name_of_columns, named_lane};
+use trace_model::{Definitions, Line, columns_of_lane, lane_of, name_of_columns, named_lane};
 
 /// Hosts whose names stand in the title of the view by node; a view has room for numbers only.
 const NAMED_HOSTS: usize = 8;
@@ -102,6 +102,16 @@ impl Slog2Reader<'_> {
     /// Lines with what the views say about them, by id.
     pub fn lines(&self) -> BTreeMap<i32, Line> {
         lines(self.line_id_maps())
+    }
+
+    /// Categories, and lines that views tell of: what the file says before its nodes are read, which may use further lines.
+    pub fn definitions(&self) -> Definitions {
+        let real = self.categories().iter().filter(|c| c.index >= 0);
+        Definitions {
+            categories: real.cloned().collect(),
+            lines: self.lines().into_values().collect(),
+            ..Definitions::default()
+        }
     }
 }
 
