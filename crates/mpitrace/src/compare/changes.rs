@@ -21,6 +21,43 @@ pub struct ReportPair<'r> {
     pub after: &'r PerformanceReport,
 }
 
+/// What changed from one trace to another.
+pub struct TraceChanges {
+    /// The change in a sentence or two, with the names of the traces.
+    pub words: String,
+    /// Activities, regions and ranks, each with its title.
+    pub tables: [(&'static str, TextTable); 3],
+}
+
+impl TraceChanges {
+    /// What changed from the first to the second of two traces, each with its name and its report.
+    pub fn between(
+        before: (&str, &PerformanceReport),
+        after: (&str, &PerformanceReport),
+    ) -> TraceChanges {
+        let pair = ReportPair {
+            before: before.1,
+            after: after.1,
+        };
+        TraceChanges {
+            words: format!("From {} to {}: {}", before.0, after.0, pair.words()),
+            tables: [
+                ("What changed, time of all threads", pair.activities()),
+                (
+                    "Regions, time of all ranks without what is nested",
+                    pair.regions(),
+                ),
+                ("Computing by rank", pair.ranks()),
+            ],
+        }
+    }
+
+    /// Whether nothing changed much.
+    pub fn is_empty(&self) -> bool {
+        self.tables.iter().all(|(_, table)| table.rows.is_empty())
+    }
+}
+
 /// A part of a whole; nothing of nothing.
 pub fn part(of: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| of / whole)

@@ -1,22 +1,22 @@
 //! The comparison as one page, which needs nothing else and can be printed.
 
+use super::changes::TraceChanges;
 use crate::report::html::{charts, framed};
 use crate::terminal::table::TextTable;
 use analysis::performance::PerformanceReport;
 use maud::{Markup, html};
 
-/// The page on these traces, what `words` say of the first and the last one, and these tables under their titles.
+/// The page on these traces, with a row for each in `traces`, and on what changed from the first to the last one.
 pub fn page(
     reports: &[(String, PerformanceReport)],
-    words: &str,
     traces: &TextTable,
-    changes: &[(&str, &TextTable)],
+    changes: &TraceChanges,
 ) -> String {
     let names: Vec<&str> = reports.iter().map(|(name, _)| name.as_str()).collect();
     let title = format!("Comparison of {}", names.join(", "));
     let head = html! {
         h1 { (names.join(" → ")) }
-        p.verdict { (words) }
+        p.verdict { (changes.words) }
     };
     let main = html! {
         section {
@@ -32,7 +32,7 @@ pub fn page(
             }
             (charts::legend())
         }
-        @for (title, table) in changes {
+        @for (title, table) in &changes.tables {
             @if !table.rows.is_empty() {
                 section { h2 { (title) } (table.html()) }
             }

@@ -11,19 +11,12 @@ use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::target::write_bytes;
 use crate::trace_files::trace::TraceInput;
 use analysis::performance::PerformanceReport;
-use changes::{ReportPair, part};
+use changes::{TraceChanges, part};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Columns of text.
 const COLUMNS: usize = 80;
-/// Titles of the tables of changes: activities, regions and ranks.
-pub const TITLES: [&str; 3] = [
-    "What changed, time of all threads",
-    "Regions, time of all ranks without what is nested",
-    "Computing by rank",
-];
-
 /// Compare traces: efficiencies side by side, and what became slower or faster
 ///
 /// The first trace is what the others are compared with: the run before a change, or that on the fewest ranks. All numbers are
@@ -83,10 +76,8 @@ pub struct TraceComparison {
     reports: Vec<(String, PerformanceReport)>,
     /// A row for each trace.
     traces: TextTable,
-    /// A table for each of [`TITLES`].
-    changes: [TextTable; 3],
-    /// The change in a sentence.
-    words: String,
+    /// What changed from the first to the last one.
+    changes: TraceChanges,
 }
 
 /// Compares traces.
@@ -103,11 +94,9 @@ pub fn compare(files: &[PathBuf], quiet: bool) -> Result<TraceComparison, Failur
     let [(first, before), .., (last, after)] = &reports[..] else {
         return Err(Failure::Call("two traces are needed to compare".into()));
     };
-    let pair = ReportPair { before, after };
     Ok(TraceComparison {
         traces: traces(&reports),
-        changes: [pair.activities(), pair.regions(), pair.ranks()],
-        words: format!("From {first} to {last}: {}", pair.words()),
+        changes: TraceChanges::between((first, before), (last, after)),
         reports,
     })
 }
@@ -115,7 +104,8 @@ pub fn compare(files: &[PathBuf], quiet: bool) -> Result<TraceComparison, Failur
 impl TraceComparison {
     /// Every number.
     pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
-        let tables = std::iter::once(&self.traces).chain(&self.changes);
+        let changes = self.changes.tables.iter().map(|(_, table)| table);
+        let tables = std::iter::once(&self.traces).chain(changes);
         tables
             .map(|table| (table.name.to_owned(), table.json()))
             .collect()
@@ -123,24 +113,23 @@ impl TraceComparison {
 
     /// A page with the comparison, which needs no other file.
     pub fn html(&self) -> String {
-        let titled: Vec<(&str, &TextTable)> = TITLES.into_iter().zip(&self.changes).collect();
-        html::page(&self.reports, &self.words, &self.traces, &titled)
+        html::page(&self.reports, &self.traces, &self.changes)
     }
 
     /// Tables, and the change in a sentence, as wide as this.
     pub fn text(&self, width: Width) -> String {
         let mut text = self.traces.fitted(width);
         text.push('\n');
-        for line in terminal::wrapped("", &self.words, COLUMNS) {
+        for line in terminal::wrapped("", self.words(), COLUMNS) {
             text.push_str(&line);
             text.push('\n');
         }
-        for (title, table) in TITLES.into_iter().zip(&self.changes) {
+        for (title, table) in &self.changes.tables {
             if !table.rows.is_empty() {
                 text.push_str(&format!("\n{title}\n\n{}", table.fitted(width)));
             }
         }
-        if self.changes.iter().all(|table| table.rows.is_empty()) {
+        if self.changes.is_empty() {
             text.push_str("Nothing changed much.\n");
         }
         text
@@ -148,7 +137,7 @@ impl TraceComparison {
 
     /// The change in a sentence.
     pub fn words(&self) -> &str {
-        &self.words
+        &self.changes.words
     }
 }
 

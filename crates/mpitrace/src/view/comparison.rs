@@ -1,8 +1,7 @@
 //! What became slower or faster from one of the traces that are shown to another, as `mpitrace compare` tells it.
 
 use super::opened::OpenedTrace;
-use crate::compare;
-use crate::compare::changes::ReportPair;
+use crate::compare::changes::TraceChanges;
 use crate::terminal::table::TextTable;
 use analysis::performance::{PerformanceOptions, PerformanceReport, analyse_in_order};
 use serde_json::Value;
@@ -31,17 +30,16 @@ pub fn comparison(
         let message = format!("with: there are {} traces, numbered from 0", traces.len());
         return Err(ApiError::not_found(message));
     };
-    let pair = ReportPair {
-        before: report(before, cancel)?,
-        after: report(after, cancel)?,
-    };
-    let tables = [pair.activities(), pair.regions(), pair.ranks()];
-    let titled = compare::TITLES.into_iter().zip(&tables);
+    let changes = TraceChanges::between(
+        (&before.name, report(before, cancel)?),
+        (&after.name, report(after, cancel)?),
+    );
+    let tables = changes.tables.iter();
     let answer = ComparisonAnswer {
-        words: format!("From {} to {}: {}", before.name, after.name, pair.words()),
-        tables: titled
+        tables: tables
             .map(|(title, table)| compared(title, table))
             .collect(),
+        words: changes.words,
     };
     Answer::json(&answer, true)
 }

@@ -218,18 +218,20 @@ fn kept(
 
 /// The summary that was kept.
 fn kept_summary(store: &CacheFolder) -> Option<TraceSummary> {
-    let (file, _, at) = store.find(CachedTrace::Summary)?;
-    let mut text = Vec::new();
-    file.take(at.len() as u64).read_to_end(&mut text).ok()?;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&kept_bytes(store, CachedTrace::Summary)?).ok()
 }
 
 /// The waits that were kept.
 fn kept_waits(viewer: &Viewer<'_>, store: &CacheFolder) -> Option<TraceWaits> {
-    let (file, _, at) = store.find(CachedTrace::Waits)?;
+    TraceWaits::decode(viewer.trace(), &kept_bytes(store, CachedTrace::Waits)?)
+}
+
+/// All of what was kept of one kind.
+fn kept_bytes(store: &CacheFolder, what: CachedTrace) -> Option<Vec<u8>> {
+    let (file, _, at) = store.find(what)?;
     let mut bytes = Vec::new();
     file.take(at.len() as u64).read_to_end(&mut bytes).ok()?;
-    TraceWaits::decode(viewer.trace(), &bytes)
+    Some(bytes)
 }
 
 /// Identity of the trace of an index. The place of the index knows when the trace was changed.
