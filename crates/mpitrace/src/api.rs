@@ -4,19 +4,19 @@
 //! show is said on stderr; nothing else is printed.
 
 use crate::draw;
-use crate::draw::png;
 use crate::report;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trace_formats::slog2::{InModel, InOrder, Slog2Error, Slog2Reader};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop, TimeBBox};
 
 pub use crate::compare::{TraceComparison, compare};
-pub use crate::draw::{DrawnPicture, PictureRequest};
+pub use crate::draw::{DrawnPicture, PictureFile, PictureRequest};
 pub use crate::failure::Failure;
+pub use crate::report::words::verdict;
 pub use crate::report::{FocusChoice, NamedFocus};
 pub use crate::terminal::table::Width;
 pub use crate::trace_files::time_window::TimePosition;
@@ -81,7 +81,7 @@ impl TraceFiles {
     /// A file is damaged.
     pub fn definitions(&self) -> Result<Definitions, Failure> {
         match self.slog2()? {
-            Some(reader) => Ok(of_reader(&reader)),
+            Some(reader) => Ok(reader.definitions()),
             None => Ok(self.input.source()?.definitions().clone()),
         }
     }
@@ -94,38 +94,25 @@ impl TraceFiles {
         if let Some(reader) = self.slog2()? {
             return Ok(reader.root().map(|root| root.bounds));
         }
-        let mut bounds: Option<TimeBBox> = None;
-        self.reading(None)?.for_each(&mut |drawable| {
-            for vertex in drawable.vertices {
-                let bounds = bounds.get_or_insert(TimeBBox {
-                    earliest: vertex.time,
-                    latest: vertex.time,
-                });
-                bounds.earliest = bounds.earliest.min(vertex.time);
-                bounds.latest = bounds.latest.max(vertex.time);
-            }
+        let mut bounds = TimeBBox::EMPTY;
+        for_each(self.source(None)?.as_ref(), &mut |drawable| {
+            bounds.include(drawable.bounds());
             Ok(())
         })?;
-        Ok(bounds)
+        Ok((bounds.earliest <= bounds.latest).then_some(bounds))
     }
 
-    /// The trace, or the drawables that overlap a window and perhaps others, ready to be read by start.
-    ///
-    /// # Errors
-    /// A file is damaged.
-    pub fn reading(&self, window: Option<TimeBBox>) -> Result<TraceReading<'_>, Failure> {
-        let source: Box<dyn Source> = match (self.slog2()?, window) {
-            (Some(reader), Some(window)) => Box::new(WindowSource {
-                definitions: of_reader(&reader),
+    /// The trace, or the drawables that overlap a window and perhaps others.
+    fn source(&self, window: Option<TimeBBox>) -> Result<Box<dyn Source + '_>, Failure> {
+        match (self.slog2()?, window) {
+            (Some(reader), Some(window)) => Ok(Box::new(WindowSource {
+                definitions: reader.definitions(),
+                name: self.input.name(),
                 reader,
                 window,
-            }),
-            _ => self.input.source()?,
-        };
-        Ok(TraceReading {
-            source,
-            name: self.name(),
-        })
+            })),
+            _ => self.input.source(),
+        }
     }
 
     /// The report on a part of the run, with figures for so many parts of its time.
@@ -135,11 +122,6 @@ impl TraceFiles {
     pub fn report(&self, focus: &FocusChoice, parts: usize) -> Result<PerformanceReport, Failure> {
         let (_, report) = report::analyse(&self.input, focus, parts, true)?;
         Ok(report)
-    }
-
-    /// What a report says first: where the time goes, in a sentence or two.
-    pub fn verdict(&self, report: &PerformanceReport) -> String {
-        report::words::verdict(report)
     }
 
     /// A report as text of 80 columns.
@@ -168,59 +150,18 @@ impl TraceFiles {
     }
 }
 
-impl DrawnPicture {
-    /// The picture as PNG.
-    ///
-    /// # Errors
-    /// It has too many pixels.
-    pub fn png(&self) -> Result<Vec<u8>, Failure> {
-        png::render(&self.svg)
-    }
+/// Gives all drawables of a source to `put`, by start.
+fn for_each(
+    source: &dyn Source,
+    put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+) -> Result<(), Failure> {
+    let read = trace_model::for_each_in_order(source, DrawableOrder::Start, put);
+    read.map(drop).map_err(failure)
 }
 
-/// What an SLOG2 file tells without being read from end to end.
-fn of_reader(reader: &Slog2Reader<'_>) -> Definitions {
-    let real = reader.categories().iter().filter(|c| c.index >= 0);
-    Definitions {
-        categories: real.cloned().collect(),
-        lines: reader.lines().into_values().collect(),
-        ..Definitions::default()
-    }
-}
-
-/// A trace that is ready to be read.
-pub struct TraceReading<'a> {
-    source: Box<dyn Source + 'a>,
-    name: String,
-}
-
-impl TraceReading<'_> {
-    /// Categories and timelines.
-    pub fn definitions(&self) -> &Definitions {
-        self.source.definitions()
-    }
-
-    /// Gives all drawables to `put`, by start.
-    ///
-    /// # Errors
-    /// A file is damaged, and the errors of `put`. Of an SLOG2 file whose drawables are not in order no window can be read.
-    pub fn for_each(
-        &self,
-        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
-    ) -> Result<(), Failure> {
-        let read = trace_model::for_each_in_order(self.source.as_ref(), DrawableOrder::Start, put);
-        read.map(drop).map_err(|stop| {
-            let stop = match stop.downcast::<Slog2Error>() {
-                Ok(error) => error.in_file(&self.name).into(),
-                Err(stop) => stop,
-            };
-            failure(stop)
-        })
-    }
-}
-
-/// A window of an SLOG2 file, of which nothing else is read.
+/// A window of an SLOG2 file, of which nothing else is read. There is none of a file whose drawables are not in order.
 struct WindowSource<'a> {
+    name: &'a Path,
     reader: Slog2Reader<'a>,
     window: TimeBBox,
     definitions: Definitions,
@@ -249,10 +190,15 @@ impl Source for WindowSource<'_> {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
                 }
-            })?;
+            });
+        let read = read.map_err(|error| error.in_file(self.name))?;
         ended?;
         match read {
-            InOrder::Disordered => Err("drawables that are not in order, of which no stretch of time can be read alone; read the whole trace".into()),
+            InOrder::Disordered => Err(format!(
+                "{}: its drawables are not in order, so no stretch of time can be read alone: read the whole trace",
+                self.name.display()
+            )
+            .into()),
             InOrder::Complete { .. } | InOrder::Stopped => Ok(losses),
         }
     }

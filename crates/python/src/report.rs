@@ -29,7 +29,7 @@ impl NativeReport {
 
     /// What the report says first.
     fn verdict(&self) -> String {
-        self.trace.verdict(&self.report)
+        api::verdict(&self.report)
     }
 
     /// The report as `mpitrace report` prints it.

@@ -3,6 +3,7 @@
 use crate::error::exception;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::Schema;
 use mpitrace::api::{Failure, RowBatches, RowSelection, TableKind, TraceFiles, timelines_batch};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -27,24 +28,41 @@ pub fn reader(
     ranks: Option<BTreeSet<u32>>,
     window: Option<TimeBBox>,
 ) -> Result<Box<dyn RecordBatchReader + Send>, Failure> {
-    if table == TIMELINES {
-        let failed = |error| Failure::Data(format!("{}: {error}", trace.name()));
-        let batch = timelines_batch(&trace.definitions()?);
-        return Ok(whole(batch.map_err(failed)?));
+    match table {
+        TIMELINES => Ok(whole(timelines(&trace)?)),
+        WAITS => Ok(whole(trace.waits(ranks.as_ref(), window)?)),
+        _ => {
+            let selection = RowSelection {
+                kind: kind(table)?,
+                ranks,
+                window,
+            };
+            Ok(Box::new(RowBatches::begin(trace, selection)?))
+        }
     }
-    if table == WAITS {
-        return Ok(whole(trace.waits(ranks.as_ref(), window)?));
+}
+
+/// The columns of a table by its name. No rows are read for them.
+///
+/// # Errors
+/// There is no such table; a file is damaged where its definitions are.
+pub fn columns(trace: &TraceFiles, table: &str) -> Result<Arc<Schema>, Failure> {
+    match table {
+        TIMELINES => Ok(timelines(trace)?.schema()),
+        WAITS => Ok(trace.no_waits()?.schema()),
+        _ => trace.columns(kind(table)?),
     }
+}
+
+/// The table of drawables of this name.
+fn kind(table: &str) -> Result<TableKind, Failure> {
     let kind = TableKind::ALL.into_iter().find(|kind| kind.name() == table);
-    let Some(kind) = kind else {
-        return Err(Failure::Call(format!("there is no table '{table}'")));
-    };
-    let selection = RowSelection {
-        kind,
-        ranks,
-        window,
-    };
-    Ok(Box::new(RowBatches::begin(trace, selection)?))
+    kind.ok_or_else(|| Failure::Call(format!("there is no table '{table}'")))
+}
+
+fn timelines(trace: &TraceFiles) -> Result<RecordBatch, Failure> {
+    let batch = timelines_batch(&trace.definitions()?);
+    batch.map_err(|error| Failure::Data(format!("{}: {error}", trace.name())))
 }
 
 /// A table that is in memory.

@@ -5,11 +5,11 @@ use crate::report::NativeReport;
 use crate::rows;
 use arrow_array::RecordBatchReader;
 use mpitrace::api::{
-    Failure, FocusChoice, NamedFocus, PictureRequest, Theme, TimePosition, TimelineSelection,
-    TraceFiles,
+    DrawnPicture, Failure, FocusChoice, NamedFocus, PictureFile, PictureRequest, Theme,
+    TimePosition, TimelineSelection, TraceFiles,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::PyCapsule;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,7 +100,9 @@ impl NativeTrace {
 
     /// Names and types of a table's columns.
     fn columns(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(String, String)>> {
-        let schema = self.reader(py, table, None, None)?.schema();
+        let schema = py
+            .detach(|| rows::columns(&self.0, table))
+            .map_err(exception)?;
         let fields = schema.fields().iter();
         Ok(fields
             .map(|field| (field.name().clone(), field.data_type().to_string()))
@@ -133,20 +135,20 @@ impl NativeTrace {
         })
     }
 
-    /// A picture: SVG, PNG if it is wanted, and what is not shown, in words.
-    #[pyo3(signature = (window=None, timelines=None, categories=Vec::new(), only_io=false, size=None, dark=false, png=false))]
+    /// A picture as SVG, written to a file if one is named, and what is not shown, in words.
+    #[pyo3(signature = (path=None, window=None, timelines=None, categories=Vec::new(), only_io=false, size=None, dark=false))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
-    fn picture<'py>(
+    fn picture(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
+        path: Option<PathBuf>,
         window: Window,
         timelines: Option<String>,
         categories: Vec<String>,
         only_io: bool,
         size: Option<(u32, Option<u32>)>,
         dark: bool,
-        png: bool,
-    ) -> PyResult<(String, Option<Bound<'py, PyBytes>>, Vec<String>)> {
+    ) -> PyResult<(String, Vec<String>)> {
         let made = py.detach(|| {
             let timelines = timelines.map(|text| TimelineSelection::parse(&text));
             let whole = PictureRequest::default();
@@ -160,12 +162,15 @@ impl NativeTrace {
                 categories,
                 theme: if dark { Theme::Dark } else { Theme::Light },
             };
+            let file = path.as_deref().map(|path| PictureFile::new(path, &wanted));
+            let file = file.transpose()?;
             let picture = self.0.picture(&wanted)?;
-            let png = if png { Some(picture.png()?) } else { None };
-            Ok((picture, png))
+            if let Some(file) = file {
+                file.write(&picture)?;
+            }
+            Ok(picture)
         });
-        let (picture, png) = made.map_err(exception)?;
-        let png = png.map(|bytes| PyBytes::new(py, &bytes));
-        Ok((picture.svg, png, picture.notes))
+        let DrawnPicture { svg, notes } = made.map_err(exception)?;
+        Ok((svg, notes))
     }
 }

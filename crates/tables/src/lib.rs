@@ -26,6 +26,8 @@ mod timelines;
 pub use dataset::is_dataset;
 pub use error::{TablesError, TablesErrorKind};
 pub use kind::TableKind;
+pub use lines::{LineColumns, columns as line_columns};
+pub use rows::ns;
 pub use selection::{RowSelection, SelectedRows};
 pub use sink::TablesSink;
 pub use timelines::batch as timelines_batch;

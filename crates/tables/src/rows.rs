@@ -248,7 +248,7 @@ impl GatheredRows {
 }
 
 /// A time in ns.
-fn ns(seconds: f64) -> i64 {
+pub fn ns(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }
 

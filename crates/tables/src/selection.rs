@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use trace_model::{Definitions, Drawable, TimeBBox};
 
-/// Which rows are wanted.
+/// The rows that are wanted: of one table, and of all of its rows some.
 #[derive(Clone, Debug)]
 pub struct RowSelection {
     /// The table.
@@ -21,8 +21,12 @@ pub struct RowSelection {
 
 impl RowSelection {
     fn takes(&self, row: &Row<'_>) -> bool {
-        let of_window =
-            |window: TimeBBox| row.first.time <= window.latest && row.last.time >= window.earliest;
+        let of_window = |window: TimeBBox| {
+            window.overlaps(TimeBBox {
+                earliest: row.first.time,
+                latest: row.last.time,
+            })
+        };
         let of_ranks = |ranks: &BTreeSet<u32>| {
             let has = |rank: Option<u32>| rank.is_some_and(|rank| ranks.contains(&rank));
             has(row.from.rank) || has(row.to.rank)

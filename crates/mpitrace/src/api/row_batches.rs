@@ -6,7 +6,7 @@ use arrow_schema::{ArrowError, Schema};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use tables::{RowSelection, SelectedRows};
+use tables::{RowSelection, SelectedRows, TableKind};
 
 /// Batches that are read ahead.
 const AHEAD: usize = 4;
@@ -18,19 +18,11 @@ enum Step {
     End(Result<(), Failure>),
 }
 
-/// Nobody takes the batches any more.
-#[derive(Debug)]
-struct NobodyReads;
+/// Why reading stops early.
+const NOBODY_READS: &str = "the rows are not wanted any more";
+const ENDED_EARLY: &str = "the thread that reads has ended early";
 
-impl std::fmt::Display for NobodyReads {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the rows are not wanted any more")
-    }
-}
-
-impl std::error::Error for NobodyReads {}
-
-/// Batches of rows, by start. Whoever drops it ends the reading.
+/// Batches of rows, by start. The reading ends when this is dropped.
 pub struct RowBatches {
     schema: Arc<Schema>,
     /// What comes; `None` after the end.
@@ -63,16 +55,14 @@ impl RowBatches {
     }
 }
 
-const ENDED_EARLY: &str = "the thread that reads has ended early";
-
 /// Reads the rows of a selection.
 fn read(trace: &TraceFiles, selection: RowSelection, to: &SyncSender<Step>) -> Result<(), Failure> {
-    let reading = trace.reading(selection.window)?;
-    let mut rows = SelectedRows::new(reading.definitions(), selection);
+    let source = trace.source(selection.window)?;
+    let mut rows = SelectedRows::new(source.definitions(), selection);
     // Should nobody read, the next batch finds out.
     let _ = to.send(Step::Schema(rows.schema()));
-    reading.for_each(&mut |drawable| match rows.put(drawable)? {
-        Some(batch) => Ok(to.send(Step::Batch(batch)).map_err(|_| NobodyReads)?),
+    super::for_each(source.as_ref(), &mut |drawable| match rows.put(drawable)? {
+        Some(batch) => Ok(to.send(Step::Batch(batch)).map_err(|_| NOBODY_READS)?),
         None => Ok(()),
     })?;
     let left = rows.finish();
@@ -97,6 +87,21 @@ impl Iterator for RowBatches {
         };
         self.steps = None;
         Some(Err(ArrowError::ExternalError(message.into())))
+    }
+}
+
+impl TraceFiles {
+    /// Columns of a table, for which no rows are read.
+    ///
+    /// # Errors
+    /// A file is damaged where its definitions are.
+    pub fn columns(&self, kind: TableKind) -> Result<Arc<Schema>, Failure> {
+        let selection = RowSelection {
+            kind,
+            ranks: None,
+            window: None,
+        };
+        Ok(SelectedRows::new(&self.definitions()?, selection).schema())
     }
 }
 

@@ -168,19 +168,42 @@ pub struct DrawnPicture {
     pub notes: Vec<String>,
 }
 
+/// A file for a picture.
+pub struct PictureFile<'p> {
+    path: &'p Path,
+    format: PictureFormat,
+}
+
+impl<'p> PictureFile<'p> {
+    /// The file for a picture of this size, in the format of its name; `-` is SVG on stdout.
+    ///
+    /// # Errors
+    /// The name is that of no picture, or the picture has too many pixels for the format.
+    pub fn new(path: &'p Path, wanted: &PictureRequest) -> Result<PictureFile<'p>, Failure> {
+        let format = kind(path)?;
+        let pixels = (wanted.height).map(|height| u64::from(wanted.width) * u64::from(height));
+        if format == PictureFormat::Png && pixels > Some(MAX_PIXELS) {
+            return Err(Failure::Call(format!(
+                "a PNG has at most {MAX_PIXELS} pixels; SVG has none to count"
+            )));
+        }
+        Ok(PictureFile { path, format })
+    }
+
+    /// Writes the picture, whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the picture becomes no pixels.
+    pub fn write(&self, picture: &DrawnPicture) -> Result<(), Failure> {
+        match self.format {
+            PictureFormat::Svg => write_bytes(self.path, picture.svg.as_bytes()),
+            PictureFormat::Png => write_bytes(self.path, &png::render(&picture.svg)?),
+        }
+    }
+}
+
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let kind = kind(&arguments.output)?;
-    let pixels = arguments
-        .size
-        .map(|(width, height)| u64::from(width) * u64::from(height));
-    if kind == PictureFormat::Png && pixels > Some(MAX_PIXELS) {
-        return Err(Failure::Call(format!(
-            "a PNG has at most {MAX_PIXELS} pixels; SVG has none to count"
-        )));
-    }
-    let inputs = [&arguments.trace];
-    arguments.overwrite.allow(&arguments.output, &inputs)?;
     let whole = PictureRequest::default();
     let wanted = PictureRequest {
         window: match arguments.window.as_deref() {
@@ -197,20 +220,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             ThemeName::Dark => Theme::Dark,
         },
     };
-    let picture = picture(
-        &TraceInput::open(&arguments.trace)?,
-        &wanted,
-        arguments.quiet,
-    )?;
+    let file = PictureFile::new(&arguments.output, &wanted)?;
+    let inputs = [&arguments.trace];
+    arguments.overwrite.allow(&arguments.output, &inputs)?;
+    let trace = TraceInput::open(&arguments.trace)?;
+    let picture = picture(&trace, &wanted, arguments.quiet)?;
     if !arguments.quiet {
         for note in &picture.notes {
             eprintln!("mpitrace: {}: {note}", arguments.output.display());
         }
     }
-    match kind {
-        PictureFormat::Svg => write_bytes(&arguments.output, picture.svg.as_bytes()),
-        PictureFormat::Png => write_bytes(&arguments.output, &png::render(&picture.svg)?),
-    }
+    file.write(&picture)
 }
 
 /// Draws a trace of any format.

@@ -19,17 +19,8 @@ enum Step {
     End,
 }
 
-/// The next thread takes nothing more, since it has failed: its own error is the one to tell.
-#[derive(Debug)]
-struct NobodyTakes;
-
-impl std::fmt::Display for NobodyTakes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the conversion has failed")
-    }
-}
-
-impl std::error::Error for NobodyTakes {}
+/// What a thread says when the next one takes nothing more: that one has failed, and its own error is the one to tell.
+const NOBODY_TAKES: &str = "the conversion has failed";
 
 /// The way to the next thread.
 struct Sending {
@@ -54,12 +45,12 @@ impl Sending {
     fn send(&mut self) -> Result<(), Stop> {
         let batch = std::mem::take(&mut self.batch);
         let sent = self.to.send(Step::Batch(batch));
-        sent.map_err(|_| NobodyTakes.into())
+        sent.map_err(|_| NOBODY_TAKES.into())
     }
 
     fn end(mut self) -> Result<(), Stop> {
         self.send()?;
-        self.to.send(Step::End).map_err(|_| NobodyTakes.into())
+        self.to.send(Step::End).map_err(|_| NOBODY_TAKES.into())
     }
 }
 
@@ -92,7 +83,7 @@ pub fn convert(
         // Without an order there is no sink, and the writer says why.
         let read = match order.recv() {
             Ok(order) => read(source, order, to_sink, scope),
-            Err(_) => Err(NobodyTakes.into()),
+            Err(_) => Err(NOBODY_TAKES.into()),
         };
         let written = joined(writer);
         match (read, written) {
@@ -102,7 +93,7 @@ pub fn convert(
             }
             (_, Err(why)) => Err(why),
             (Err(stop), Ok(_)) => Err(failure(stop)),
-            (Ok(_), Ok(None)) => Err(failure(NobodyTakes.into())),
+            (Ok(_), Ok(None)) => Err(failure(NOBODY_TAKES.into())),
         }
     })
 }

@@ -17,14 +17,14 @@ class NativeTrace:
     def report(self, window: _Window = None, focus: Optional[str] = None, parts: int = 100) -> NativeReport: ...
     def picture(
         self,
+        path: Optional[str] = None,
         window: _Window = None,
         timelines: Optional[str] = None,
         categories: Sequence[str] = (),
         only_io: bool = False,
         size: Optional[tuple[int, Optional[int]]] = None,
         dark: bool = False,
-        png: bool = False,
-    ) -> tuple[str, Optional[bytes], list[str]]: ...
+    ) -> tuple[str, list[str]]: ...
 
 class NativeReport:
     def json(self) -> str: ...

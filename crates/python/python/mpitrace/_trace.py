@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Optional, Union
 
 from . import _native
-from ._picture import Picture, write
+from ._picture import Picture
 from ._report import Report
 from ._rows import Rows
 
@@ -33,6 +34,7 @@ class Window:
     def __init__(self, native: NativeTrace, bounds: Optional[tuple[float, float]]) -> None:
         self._native = native
         self._bounds = bounds
+        self._whole: Optional[tuple[float, float]] = None
 
     @property
     def name(self) -> str:
@@ -50,19 +52,20 @@ class Window:
         return self._edges()[1]
 
     def _edges(self) -> tuple[float, float]:
-        # The whole of a trace that is no SLOG2 file is read for it, once.
-        if self._bounds is None:
-            return self._native.bounds() or (0.0, 0.0)
-        return self._bounds
+        if self._bounds is not None:
+            return self._bounds
+        # A trace that is no SLOG2 file is read from end to end for it, once.
+        if self._whole is None:
+            self._whole = self._native.bounds() or (0.0, 0.0)
+        return self._whole
 
     def _part(self, t0: Optional[float], t1: Optional[float]) -> Optional[tuple[float, float]]:
         """The part of the window between two times, each of which may be left out."""
         if t0 is None and t1 is None:
             return self._bounds
-        first, last = self._edges()
-        # Wider than the window it does not become.
-        begin = first if t0 is None else max(float(t0), first) if self._bounds else float(t0)
-        end = last if t1 is None else min(float(t1), last) if self._bounds else float(t1)
+        first, last = self._bounds or (-math.inf, math.inf)
+        begin = first if t0 is None else max(float(t0), first)
+        end = last if t1 is None else min(float(t1), last)
         return begin, end
 
     def table(
@@ -151,7 +154,7 @@ class Window:
     ) -> Picture:
         """A picture with a row for each timeline, written to a file if one is named.
 
-        :param path: a name that ends in ``.svg`` or ``.png``
+        :param path: a name that ends in ``.svg`` or ``.png``; ``-`` is SVG on stdout
         :param timelines: numbers or names of timelines, as ``0-63,!5,server*``
         :param categories: names of what to draw, in which ``*`` matches any text
         :param only_io: draw calls on files, operations below them, servers and devices only
@@ -159,15 +162,10 @@ class Window:
         :param height: pixels from top to bottom; as many as needed unless given
         :param dark: light on black
         """
-        ending = os.path.splitext(os.fspath(path))[1].lower() if path is not None else ".svg"
-        if ending not in (".svg", ".png"):
-            raise ValueError(f"{os.fspath(path)}: pictures are .svg or .png")
-        svg, png, notes = self._native.picture(
-            self._bounds, timelines, list(categories), only_io, (width, height), dark, ending == ".png"
+        file = None if path is None else os.fspath(path)
+        return Picture(
+            *self._native.picture(file, self._bounds, timelines, list(categories), only_io, (width, height), dark)
         )
-        if path is not None:
-            write(path, svg.encode() if png is None else png)
-        return Picture(svg, notes)
 
     def _repr_svg_(self) -> str:
         return self.draw(width=1000).svg
