@@ -536,12 +536,9 @@ fn phases_agree(mpi: Mpi, program: &Path) -> Result<(), String> {
     // Unless the machine is busy with something else, so that other steps take much longer, too.
     let mut lengths: Vec<f64> = steps.iter().map(|[_, begin, end]| end - begin).collect();
     lengths.sort_by(f64::total_cmp);
-    if lengths[10] < 1.5 * lengths[0] {
-        assert_eq!(
-            phases["outliers"],
-            serde_json::json!([7]),
-            "{mpi:?}: {phases:#}"
-        );
+    let outliers = &phases["outliers"];
+    if lengths[10] < 1.5 * lengths[0] && *outliers != serde_json::json!([7]) {
+        return Err(format!("steps {outliers} are outliers, not 7 alone"));
     }
     for (nth, [_, begin, end]) in steps.iter().enumerate() {
         let found = &phases["phases"][nth]["seconds"];
