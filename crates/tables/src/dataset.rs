@@ -1,6 +1,5 @@
 //! The folder of a dataset, and the file that says what it is.
 
-use crate::kind::TableKind;
 use serde_json::json;
 use std::fs;
 use std::io;
@@ -27,10 +26,10 @@ pub fn is_dataset(path: &Path) -> bool {
 }
 
 /// Writes what the dataset says of itself: the version of its tables, the program, and the rows of each table.
-pub fn describe(folder: &Path, program: &str, rows: &[(TableKind, u64)]) -> io::Result<()> {
+pub fn describe(folder: &Path, program: &str, rows: &[(&str, u64)]) -> io::Result<()> {
     let tables: serde_json::Map<String, serde_json::Value> = rows
         .iter()
-        .map(|(kind, rows)| (kind.name().to_owned(), json!({ "rows": rows })))
+        .map(|(table, rows)| ((*table).to_owned(), json!({ "rows": rows })))
         .collect();
     let about = json!({ MARK: 1, "program": program, "tables": tables });
     fs::write(folder.join(ABOUT), format!("{about:#}\n"))

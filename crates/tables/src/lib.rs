@@ -7,6 +7,9 @@
 //! A table with a rank in each row is cut by ranges of ranks: `calls/rank_group=0/` has those of ranks 0 to 63. In a file rows are in order of their
 //! time, and each group of rows has the least and largest value of each column, so that a query for a stretch of time reads only what it needs.
 //!
+//! What calls waited for comes from the `analysis` crate: each wait is a row of the table `waits`, and the table of calls says how long each
+//! call waited and for whom.
+//!
 //! [`SelectedRows`] gathers some rows of one table as Arrow's batches, for programs that go on with them in memory.
 #![deny(missing_docs)]
 
@@ -22,12 +25,12 @@ mod selection;
 mod sink;
 mod table;
 mod timelines;
+mod waits;
 
 pub use dataset::is_dataset;
 pub use error::{TablesError, TablesErrorKind};
 pub use kind::TableKind;
-pub use lines::{LineColumns, columns as line_columns};
-pub use rows::ns;
 pub use selection::{RowSelection, SelectedRows};
 pub use sink::TablesSink;
 pub use timelines::batch as timelines_batch;
+pub use waits::WaitTable;

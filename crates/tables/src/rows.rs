@@ -4,6 +4,7 @@ use crate::category_plan::{self, CategoryPlan, TablePlan};
 use crate::column::{Column, ColumnType};
 use crate::kind::TableKind;
 use crate::lines::{self, LineColumns};
+use crate::waits::{CallWaiting, WaitingCalls};
 use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use std::collections::BTreeMap;
@@ -81,11 +82,17 @@ pub struct TraceTables {
     plans: Map<i32, CategoryPlan>,
     lines: Map<i32, LineColumns>,
     schemas: BTreeMap<TableKind, TableSchema>,
+    /// Where the table of calls says what they waited for.
+    waiting: Option<WaitingCalls>,
 }
 
 impl TraceTables {
-    /// The tables of a trace with these definitions.
-    pub fn new(definitions: &Definitions) -> TraceTables {
+    /// The tables of a trace with these definitions; with `waiting`, calls have columns for it.
+    pub fn new(definitions: &Definitions, waiting: Option<WaitingCalls>) -> TraceTables {
+        let fixed = |kind| match (kind, &waiting) {
+            (TableKind::Calls, Some(_)) => [fixed(kind), Vec::from(WAITING)].concat(),
+            _ => fixed(kind),
+        };
         let names = |kind| fixed(kind).iter().map(|column| column.name).collect();
         let (plans, tables) = category_plan::plan(definitions, names);
         let schema = |(kind, table): (TableKind, TablePlan)| {
@@ -96,6 +103,7 @@ impl TraceTables {
             plans,
             lines: lines::columns(definitions),
             schemas: tables.into_iter().map(schema).collect(),
+            waiting,
         }
     }
 
@@ -135,9 +143,18 @@ impl TraceTables {
                 last: *last,
                 from,
                 to,
+                waiting: self.waiting(plan.kind, first),
                 info: drawable.info,
             }),
             _ => Err("drawable on an unknown timeline"),
+        }
+    }
+
+    /// What is said of the waits of a row that begins there, if that is said of its table.
+    fn waiting(&self, kind: TableKind, first: &Vertex) -> Option<Option<CallWaiting>> {
+        match (kind, &self.waiting) {
+            (TableKind::Calls, Some(waiting)) => Some(waiting.get(first.line, first.time)),
+            _ => None,
         }
     }
 }
@@ -154,6 +171,8 @@ pub struct Row<'a> {
     pub from: LineColumns,
     /// Timeline of the end.
     pub to: LineColumns,
+    /// Waits of the call, where the table says them.
+    waiting: Option<Option<CallWaiting>>,
     info: &'a [u8],
 }
 
@@ -218,6 +237,10 @@ impl GatheredRows {
             next(message.map(|message| message.tag.into()));
             next(message.map(|message| message.size));
         }
+        if let Some(waiting) = row.waiting {
+            next(Some(waiting.map_or(0, |call| call.waiting)));
+            next(waiting.map(|call| call.culprit.into()));
+        }
         for ((_, value), place) in info_values(&plan.category, row.info).zip(&plan.values) {
             if let Some(column) = place.and_then(|place| of_infos.get_mut(place)) {
                 column.pad(self.rows);
@@ -251,6 +274,20 @@ impl GatheredRows {
 pub fn ns(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }
+
+/// What the table of calls says of waits, where it does.
+const WAITING: [FixedColumn; 2] = [
+    FixedColumn {
+        name: "waiting_ns",
+        kind: Some(ColumnType::Integer),
+        is_optional: false,
+    },
+    FixedColumn {
+        name: "culprit_rank",
+        kind: Some(ColumnType::Small),
+        is_optional: true,
+    },
+];
 
 /// The columns that every table of a kind has, in the order in which rows are filled.
 fn fixed(kind: TableKind) -> Vec<FixedColumn> {

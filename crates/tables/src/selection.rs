@@ -49,7 +49,7 @@ pub struct SelectedRows {
 impl SelectedRows {
     /// No rows yet, of a trace with these definitions.
     pub fn new(definitions: &Definitions, selection: RowSelection) -> SelectedRows {
-        let tables = TraceTables::new(definitions);
+        let tables = TraceTables::new(definitions, None);
         let schema = tables.schema(selection.kind);
         SelectedRows {
             rows: GatheredRows::new(&schema),

@@ -4,9 +4,12 @@ use crate::dataset::{self, DATASET};
 use crate::encoders::{Encoders, TablePlace};
 use crate::error::{TablesError, TablesErrorKind};
 use crate::kind::TableKind;
-use crate::rows::{BATCH_ROWS, GatheredRows, TraceTables};
+use crate::rows::{BATCH_ROWS, GatheredRows, TableSchema, TraceTables};
 use crate::table::{TableFiles, TableLayout};
 use crate::timelines;
+use crate::waits::{WaitTable, WaitingCalls};
+use analysis::performance::WaitsOfCalls;
+use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,12 +22,15 @@ const GROUP_RANKS: u32 = 64;
 const ROWS_IN_MEMORY: usize = 1 << 22;
 /// Least and largest number of rows in a group.
 const GROUP_ROWS: [usize; 2] = [1 << 16, 1 << 20];
+/// Name of the table of waits.
+const WAITS: &str = "waits";
 /// Number in place of that of a group of ranks, for what is of no rank.
 const NO_RANK: i64 = -1;
 
 /// Rows of a table that are not on their way into a file.
 struct OpenTable {
     place: Arc<TablePlace>,
+    schema: TableSchema,
     gathered: GatheredRows,
     /// Number of all rows so far.
     rows: u64,
@@ -40,27 +46,36 @@ pub struct TablesSink {
     rows: TraceTables,
     layouts: BTreeMap<TableKind, Arc<TableLayout>>,
     tables: BTreeMap<(TableKind, i64), OpenTable>,
+    /// Rows of the table of waits.
+    waits: u64,
     losses: Losses,
 }
 
 impl TablesSink {
     /// Starts the dataset at `path`, a folder that gets its name when it is complete. A dataset that has the name is replaced then.
+    /// `waits` are those of the trace, in any order.
     ///
     /// # Errors
     /// When the folder cannot be created, or something that is no dataset has the name.
-    pub fn create(path: impl AsRef<Path>, definitions: &Definitions) -> Result<Self, TablesError> {
+    pub fn create(
+        path: impl AsRef<Path>,
+        definitions: &Definitions,
+        waits: &WaitsOfCalls,
+    ) -> Result<Self, TablesError> {
         let path = path.as_ref();
         let failed = |kind: TablesErrorKind| Fault::new(0, kind).in_file(path);
         let folder = PendingFolder::create(path, DATASET).map_err(|error| failed(error.into()))?;
-        let rows = TraceTables::new(definitions);
+        let rows = TraceTables::new(definitions, Some(WaitingCalls::new(waits)));
         let groups = rows.last_rank().map_or(1, |last| last / GROUP_RANKS + 1) as usize;
         let group_rows = (ROWS_IN_MEMORY / groups).clamp(GROUP_ROWS[0], GROUP_ROWS[1]);
         let mut layouts = BTreeMap::new();
         for (kind, schema) in rows.schemas() {
-            let layout = TableLayout::new(schema.clone(), group_rows);
+            let layout = TableLayout::new(schema.schema.clone(), group_rows);
             layouts.insert(*kind, Arc::new(layout.map_err(failed)?));
         }
-        write_timelines(folder.current_path(), definitions).map_err(failed)?;
+        let at = folder.current_path();
+        write_timelines(at, definitions).map_err(failed)?;
+        write_waits(at, definitions, waits).map_err(failed)?;
         let encoders = Encoders::start().map_err(|error| failed(error.into()))?;
         let mut losses = Losses::default();
         losses.add("colour of a category", definitions.categories.len() as u64);
@@ -71,6 +86,7 @@ impl TablesSink {
             rows,
             layouts,
             tables: BTreeMap::new(),
+            waits: waits.waits.len() as u64,
             losses,
             folder,
         })
@@ -90,7 +106,9 @@ impl TablesSink {
             }
         };
         let kind = row.kind();
-        let Some(layout) = self.layouts.get(&kind) else {
+        let (Some(layout), Some(schema)) =
+            (self.layouts.get(&kind), self.rows.schemas().get(&kind))
+        else {
             return Ok(());
         };
         let rank = row.from.rank;
@@ -100,7 +118,8 @@ impl TablesSink {
         let table = self.tables.entry((kind, group)).or_insert_with(|| {
             let folder = folder.join(kind.name()).join(format!("rank_group={group}"));
             OpenTable {
-                gathered: GatheredRows::new(&layout.schema),
+                gathered: GatheredRows::new(schema),
+                schema: schema.clone(),
                 place: Arc::new(TablePlace {
                     number,
                     folder,
@@ -121,7 +140,7 @@ impl TablesSink {
 impl OpenTable {
     /// Has the gathered rows written.
     fn pass_on(&mut self, encoders: &mut Encoders) -> Result<(), TablesErrorKind> {
-        let batch = self.gathered.take(&self.place.layout.schema);
+        let batch = self.gathered.take(&self.schema);
         encoders.write(&self.place, batch.map_err(ParquetError::from)?)
     }
 }
@@ -146,7 +165,13 @@ impl trace_model::Sink for TablesSink {
         }
         ended = ended.and_then(|()| self.encoders.end());
         ended.map_err(|kind| self.failed(kind))?;
-        let rows: Vec<(TableKind, u64)> = rows.into_iter().collect();
+        let mut rows: Vec<(&str, u64)> = rows
+            .into_iter()
+            .map(|(kind, rows)| (kind.name(), rows))
+            .collect();
+        if self.waits > 0 {
+            rows.push((WAITS, self.waits));
+        }
         let described = dataset::describe(self.folder.current_path(), &self.program, &rows);
         described.map_err(|error| self.failed(error.into()))?;
         let TablesSink {
@@ -164,9 +189,29 @@ impl trace_model::Sink for TablesSink {
 
 /// Writes the table of timelines into the dataset's `folder`.
 fn write_timelines(folder: &Path, definitions: &Definitions) -> Result<(), TablesErrorKind> {
-    let layout = Arc::new(TableLayout::new(timelines::schema(), 1 << 20)?);
-    let mut files = TableFiles::new(folder.join("timelines"), layout);
     let batch = timelines::batch(definitions).map_err(ParquetError::from)?;
-    files.write(&batch)?;
+    write_whole(folder.join("timelines"), &batch)
+}
+
+/// Writes the table of waits into the dataset's `folder`, by the begin of the wait. Without waits there is none.
+fn write_waits(
+    folder: &Path,
+    definitions: &Definitions,
+    found: &WaitsOfCalls,
+) -> Result<(), TablesErrorKind> {
+    if found.waits.is_empty() {
+        return Ok(());
+    }
+    let mut waits = found.waits.clone();
+    waits.sort_by(|a, b| a.from.total_cmp(&b.from));
+    let batch = WaitTable::new(definitions).batch(&waits);
+    write_whole(folder.join(WAITS), &batch.map_err(ParquetError::from)?)
+}
+
+/// Writes a table whose rows are all there into its folder.
+fn write_whole(folder: PathBuf, batch: &RecordBatch) -> Result<(), TablesErrorKind> {
+    let layout = TableLayout::new(batch.schema(), GROUP_ROWS[1])?;
+    let mut files = TableFiles::new(folder, Arc::new(layout));
+    files.write(batch)?;
     files.end()
 }

@@ -1,9 +1,8 @@
 //! Files of a table while they are written.
 
 use crate::error::TablesErrorKind;
-use crate::rows::TableSchema;
 use arrow_array::RecordBatch;
-use arrow_schema::Field;
+use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -18,21 +17,20 @@ const FILE_ROWS: u64 = 1 << 24;
 /// Files of the tables of one kind: their columns, and how they are written.
 #[derive(Debug)]
 pub struct TableLayout {
-    /// The columns.
-    pub schema: TableSchema,
+    schema: Arc<Schema>,
     properties: WriterProperties,
 }
 
 impl TableLayout {
     /// Files with these columns, in groups of `group_rows` rows at most.
-    pub fn new(schema: TableSchema, group_rows: usize) -> Result<TableLayout, TablesErrorKind> {
+    pub fn new(schema: Arc<Schema>, group_rows: usize) -> Result<TableLayout, TablesErrorKind> {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_max_row_group_row_count(Some(group_rows));
         // Times differ from row to row, but little from one to the next.
         let times = |field: &&Arc<Field>| field.name().ends_with("_ns") && !field.is_nullable();
-        for field in schema.schema.fields().iter().filter(times) {
+        for field in schema.fields().iter().filter(times) {
             let path = ColumnPath::from(field.name().as_str());
             properties = properties
                 .set_column_dictionary_enabled(path.clone(), false)
@@ -75,7 +73,7 @@ impl TableFiles {
             fs::create_dir_all(&self.folder)?;
             let path = self.folder.join(format!("{:05}.parquet", self.files));
             let TableLayout { schema, properties } = self.layout.as_ref();
-            let (schema, properties) = (schema.schema.clone(), properties.clone());
+            let (schema, properties) = (schema.clone(), properties.clone());
             let file = File::create_new(path)?;
             self.writer = Some(ArrowWriter::try_new(file, schema, Some(properties))?);
             self.files += 1;

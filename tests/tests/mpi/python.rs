@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::process::{self, FinishedCommand};
 use tests::trace::{LIMIT, TraceSetup, TracedRun};
-use tests::{Mpi, Program};
+use tests::{Mpi, Program, mpitrace};
 
 /// The rank that computes longest, and the steps of the program.
 const LATE: u64 = 1;
@@ -203,5 +203,34 @@ print(json.dumps([rows, unmatched, len(waits), len(trace.waits(rank=1)), len(end
         assert!(found[2].as_u64() >= found[3].as_u64(), "{mpi:?}: {found}");
         assert!(found[3].as_u64() >= Some(2 * STEPS), "{mpi:?}: {found}");
         assert_eq!(found[4], 0, "{mpi:?}: at the end nobody waits");
+
+        // A dataset says the same of each call.
+        let dataset = run.folder.path().join("late.parquet");
+        let mut convert = Command::new(mpitrace());
+        convert.args(["convert", "--quiet"]).args([&file, &dataset]);
+        process::run(&mut convert, LIMIT).succeeded();
+        let script = "import duckdb, json
+waits = duckdb.sql('''select rank, sum(to_ns - from_ns) / 1e9 from 'late.parquet/waits/*.parquet' group by all''').fetchall()
+calls = duckdb.sql('''select rank, sum(waiting_ns) / 1e9 from 'late.parquet/calls/**/*.parquet' group by all''').fetchall()
+wrong = duckdb.sql('''select count(*) from 'late.parquet/calls/**/*.parquet'
+    where waiting_ns > leave_ns - enter_ns + 1 or (waiting_ns > 0) != (culprit_rank is not null)''').fetchall()[0][0]
+print(json.dumps([waits, calls, wrong]))";
+        let of_calls = asked(&python, script, run.folder.path());
+        for rank in 0..3 {
+            let waited: f64 = (0..3).map(|culprit| waited(rank, culprit)).sum();
+            for table in [&of_calls[0], &of_calls[1]] {
+                let rows = table.as_array().expect("rows").iter();
+                let of_rank = rows.filter(|row| row[0] == rank);
+                let sum: f64 = of_rank.filter_map(|row| row[1].as_f64()).sum();
+                assert!(
+                    (sum - waited).abs() < 1e-6,
+                    "{mpi:?}: {rank} {waited} {of_calls}"
+                );
+            }
+        }
+        assert_eq!(
+            of_calls[2], 0,
+            "{mpi:?}: no call waits longer than it lasts"
+        );
     }
 }

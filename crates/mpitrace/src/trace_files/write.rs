@@ -3,10 +3,13 @@
 use crate::failure::Failure;
 use crate::system::cores;
 use crate::terminal::progress::TaskProgress;
+use crate::terminal::units::seconds;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::pipeline;
 use crate::trace_files::target::Target;
+use crate::trace_files::waits::waits;
+use analysis::performance::WaitsOfCalls;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use trace_formats::{alog, chrome, clog1, clog2, otf2, paje, perfetto, slog1, slog2};
@@ -14,8 +17,13 @@ use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Sink, Source, St
 use trace_model::{Fault, FaultKind};
 
 impl Target {
-    /// A sink that makes the file.
-    fn sink(&self, path: &Path, definitions: &Definitions) -> Result<Box<dyn Sink>, Failure> {
+    /// A sink that makes the file. `waits` are those of the trace, for tables.
+    fn sink(
+        &self,
+        path: &Path,
+        definitions: &Definitions,
+        waits: &WaitsOfCalls,
+    ) -> Result<Box<dyn Sink>, Failure> {
         match self.format {
             Format::Slog2 => {
                 let lines = definitions.lines.len() as u64;
@@ -31,7 +39,7 @@ impl Target {
             Format::Chrome => created(chrome::ChromeSink::create(path, definitions), path),
             Format::Otf2 => created(otf2::Otf2Sink::create(path, definitions), path),
             #[cfg(feature = "tables")]
-            Format::Parquet => created(tables::TablesSink::create(path, definitions), path),
+            Format::Parquet => created(tables::TablesSink::create(path, definitions, waits), path),
             #[cfg(not(feature = "tables"))]
             Format::Parquet => Err(Failure::Call(format!(
                 "{}: this mpitrace was built without tables (cargo's feature `tables`)",
@@ -67,14 +75,32 @@ impl Target {
             source,
             progress: &progress,
         };
+        let waits = match self.format {
+            Format::Parquet => self.waits(&counted)?,
+            _ => WaitsOfCalls::default(),
+        };
         self.place(|path| {
             let definitions = source.definitions();
             if cores() > 1 {
-                return pipeline::convert(&counted, || self.sink(path, definitions));
+                return pipeline::convert(&counted, || self.sink(path, definitions, &waits));
             }
-            let sink = self.sink(path, definitions)?;
+            let sink = self.sink(path, definitions, &waits)?;
             trace_model::convert(&counted, sink).map_err(failure)
         })
+    }
+
+    /// The waits of a trace, for which it is read once more. Says which are missing.
+    fn waits(&self, source: &dyn Source) -> Result<WaitsOfCalls, Failure> {
+        let found = waits(source)?;
+        if found.shortest > 0.0 {
+            eprintln!(
+                "mpitrace: {}: only the {} longest waits; those shorter than {} count as none",
+                self.path.display(),
+                found.waits.len(),
+                seconds(found.shortest)
+            );
+        }
+        Ok(found)
     }
 }
 
