@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
+use super::rare::RareParts;
 use crate::base::columns::{COLUMN, WindowColumns};
 
 /// The kind that gives a cell its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorMode {
-    /// The kind with most exclusive time.
+    /// The kind with most exclusive time; where many units share a timeline, what few of all units of the picture do.
     #[default]
     Dominant,
     /// The kind with least exclusive time, so that rare things are seen.
@@ -43,6 +44,8 @@ pub struct PictureCells {
     pub share: Vec<u8>,
     /// Second and third kind and their shares, in a stack.
     pub others: [(Vec<u16>, Vec<u8>); 2],
+    /// What is rare, until it is shown.
+    rare: Option<RareParts>,
 }
 
 /// A share as a byte: 255 is all, and what is there at all is not 0.
@@ -80,6 +83,7 @@ impl PictureCells {
             hits: Vec::new(),
             share: channel(is_stack),
             others: [other(), other()],
+            rare: (has_groups && mode == ColorMode::Dominant).then(|| RareParts::new(width, size)),
         }
     }
 
@@ -99,6 +103,20 @@ impl PictureCells {
             append_channel(kinds, more_kinds, sizes);
             append_channel(shares, more_shares, sizes);
         }
+        if let (Some(rare), Some(more)) = (&mut self.rare, below.rare) {
+            rare.extend(more);
+        }
+    }
+
+    /// Shows what few of all units do where they do it, now that all timelines of the picture are there.
+    pub(super) fn show_rare(&mut self) {
+        let Some(rare) = self.rare.take() else {
+            return;
+        };
+        rare.for_each(|at, kind| {
+            self.category[at] = kind.map_or(0, |kind| kind + 1);
+            self.busy[at] = if kind.is_some() { 255 } else { 0 };
+        });
     }
 
     /// Counts events: timeline and time.
@@ -148,6 +166,11 @@ impl PictureCells {
         mode: ColorMode,
     ) {
         let whole = units * COLUMN;
+        if let Some(rare) = &mut self.rare
+            && units > 1
+        {
+            rare.add(at, parts, rest, units);
+        }
         self.set(at, parts, whole, mode);
         if rest > 0 && !matches!(mode, ColorMode::Heat(_)) && !parts.is_empty() {
             let sum: i64 = parts.iter().map(|part| part.1).sum();

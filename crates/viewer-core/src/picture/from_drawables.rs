@@ -252,6 +252,7 @@ pub fn frame(
         )
         .unwrap_or_default()
     };
+    cells.show_rare();
     let times = found.events.iter().filter(|e| inside(e.time, window));
     cells.count_events(&columns, times.map(|event| (event.timeline, event.time)));
     cells.count_hits(&columns, found.hits.into_iter());

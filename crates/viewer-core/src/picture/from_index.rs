@@ -67,6 +67,7 @@ impl OverviewIndex<'_> {
         };
         let mut cells = picture.draw_all(&lanes_of, cancel)?;
         cells.first = request.timelines.start;
+        cells.show_rare();
         self.add_events(&mut cells, &lanes_of, window);
         // The index knows no single drawables: where hits are was found beside it.
         if let Some(places) = &request.places {

@@ -8,6 +8,7 @@ pub mod frame;
 pub(crate) mod from_drawables;
 pub(crate) mod from_index;
 mod halves;
+mod rare;
 pub(crate) mod request;
 mod states_as_cells;
 mod units_sum;

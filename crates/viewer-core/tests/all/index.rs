@@ -285,3 +285,63 @@ fn of_categories_without_definition() {
     let exclusive: f64 = totals.kinds.iter().map(|kind| kind.sum.exclusive).sum();
     assert_eq!(exclusive, f64::from(count / 101) * 100.5);
 }
+
+/// What one of a thousand ranks does, or does not do, is seen although it shares a timeline with 31 others; what many do hides nothing.
+#[test]
+fn the_one_that_differs_is_seen_among_many() {
+    const LINES: i32 = 1280;
+    const BLOCK: usize = 32;
+    let [late, alone, mixed] = [777, 300, 1000];
+    let mut states = Vec::new();
+    for line in 0..LINES {
+        states.push((line, 0, 0.0, 1.0));
+        if line != late {
+            states.push((line, 0, 1.0, 2.0));
+        }
+        if line == alone {
+            states.push((line, 2, 3.0, 4.0));
+        }
+        // Half of all are in something, and one of them in something else.
+        if line % 2 == 0 {
+            let kind = if line == mixed { 3 } else { 1 };
+            states.push((line, kind, 5.0, 6.0));
+        }
+        states.push((line, 0, 9.0, 10.0));
+    }
+    let bytes = of_states(LINES, &states);
+    let limits = AnswerLimits {
+        tree_bytes: 0,
+        ..AnswerLimits::default()
+    };
+    let indexed = Viewer::new("x", &bytes, limits).unwrap();
+    indexed.set_index(build(indexed.trace(), indexed.trace().bounds(), 10, 7));
+    let exact = Viewer::new("x", &bytes, AnswerLimits::default()).unwrap();
+    for viewer in [&exact, &indexed] {
+        let cells = |mode: &str| {
+            let question = format!("picture?w=10&mode={mode}&max=0&timelines=block:{BLOCK}");
+            let answer = viewer.answer(&question, &|| false).unwrap();
+            let frame = DecodedFrame::read(&answer.body).unwrap();
+            assert_eq!(frame.header.timelines as usize, LINES as usize / BLOCK);
+            [frame.numbers(1), frame.numbers(2)]
+        };
+        let [kinds, busy] = cells("dominant");
+        let cell = |line: i32, column: usize| (line as usize / BLOCK) * 10 + column;
+        let at = |line: i32, column: usize| (kinds[cell(line, column)], busy[cell(line, column)]);
+        for line in (0..LINES).step_by(BLOCK) {
+            let is_of = |other: i32| line == other - other % BLOCK as i32;
+            assert_eq!(at(line, 0), (1, 255), "{line}");
+            let waiting = if is_of(late) { (0, 0) } else { (1, 255) };
+            assert_eq!(at(line, 1), waiting, "{line}");
+            let writing = if is_of(alone) { (3, 255) } else { (0, 0) };
+            assert_eq!(at(line, 3), writing, "{line}");
+            let half = if is_of(mixed) { (4, 255) } else { (2, 128) };
+            let (kind, share) = at(line, 5);
+            assert_eq!(kind, half.0, "{line}");
+            assert!(share.abs_diff(half.1) <= 1, "{line}: {share}");
+        }
+        // Who asks for shares gets shares.
+        let [kinds, busy] = cells("stack");
+        assert_eq!(kinds[cell(late, 1)], 1);
+        assert!(busy[cell(late, 1)].abs_diff(247) <= 1);
+    }
+}

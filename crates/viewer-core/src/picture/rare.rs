@@ -1,0 +1,118 @@
+//! What few of all units are doing at a time, kept in sight where many units share a timeline of the picture.
+//!
+//! A rank for which a thousand others wait is one of many in its cell, and what takes most of the cell hides it. So each cell remembers the
+//! two rarest things of at least half a unit in it, which may be to be in no state. When the whole picture is known, those that few of all units do in
+//! that column take the place of what takes most.
+
+use crate::base::columns::COLUMN;
+
+/// Units that a picture has at least, and the part of them that counts as few.
+const MIN_UNITS: i64 = 64;
+const FEW: i64 = 50;
+
+/// Number of what a unit in no state does; a kind has one more than its own number.
+const NOTHING: u16 = 0;
+
+/// Something that takes part of a cell: its number and how much, in units times [`COLUMN`].
+type Part = (u16, i64);
+
+/// The rarest parts of the cells of a picture, and the sums of its columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RareParts {
+    width: usize,
+    /// By number, then by column, how much all units have of it; empty where no unit has any.
+    sums: Vec<Vec<i64>>,
+    /// By column the units of timelines with several.
+    units: Vec<i64>,
+    /// By cell the rarest parts, the rarest first.
+    of_cells: Vec<[Option<Part>; 2]>,
+}
+
+impl RareParts {
+    /// No parts, of so many cells.
+    pub fn new(width: usize, cells: usize) -> RareParts {
+        RareParts {
+            width,
+            sums: Vec::new(),
+            units: vec![0; width],
+            of_cells: vec![[None; 2]; cells],
+        }
+    }
+
+    /// Adds the cell at `at`: the parts of kinds, in all of its units together, and what else there is.
+    #[inline]
+    pub fn add(&mut self, at: usize, parts: &[(u32, i64)], rest: i64, units: i64) {
+        let column = at % self.width.max(1);
+        self.units[column] += units;
+        let mut nothing = units * COLUMN - rest;
+        for &(kind, much) in parts {
+            nothing -= much;
+            self.part(at, column, (kind as u16 + 1, much));
+        }
+        self.part(at, column, (NOTHING, nothing));
+    }
+
+    #[inline]
+    fn part(&mut self, at: usize, column: usize, part: Part) {
+        let (number, much) = part;
+        if much <= 0 {
+            return;
+        }
+        let number = usize::from(number);
+        if self.sums.len() <= number {
+            self.sums.resize(number + 1, Vec::new());
+        }
+        let sums = &mut self.sums[number];
+        sums.resize(self.width, 0);
+        sums[column] += much;
+        if 2 * much < COLUMN {
+            return;
+        }
+        let [first, second] = &mut self.of_cells[at];
+        if first.is_none_or(|(_, least)| much < least) {
+            *second = first.replace(part);
+        } else if second.is_none_or(|(_, least)| much < least) {
+            *second = Some(part);
+        }
+    }
+
+    /// Adds the timelines that follow.
+    pub fn extend(&mut self, below: RareParts) {
+        let numbers = self.sums.len().max(below.sums.len());
+        self.sums.resize(numbers, Vec::new());
+        for (sums, more) in self.sums.iter_mut().zip(below.sums) {
+            match sums.is_empty() {
+                true => *sums = more,
+                false => sums
+                    .iter_mut()
+                    .zip(more)
+                    .for_each(|(sum, more)| *sum += more),
+            }
+        }
+        self.units
+            .iter_mut()
+            .zip(below.units)
+            .for_each(|(sum, more)| *sum += more);
+        self.of_cells.extend(below.of_cells);
+    }
+
+    /// Gives the cells that have something rare, each with the kind, `None` for no state.
+    pub fn for_each(&self, mut put: impl FnMut(usize, Option<u16>)) {
+        for (at, parts) in self.of_cells.iter().enumerate() {
+            let column = at % self.width.max(1);
+            let units = self.units[column];
+            if units < MIN_UNITS {
+                continue;
+            }
+            let few = (units / FEW).max(1) * COLUMN;
+            let is_rare = |&&(number, _): &&Part| {
+                let sums = self.sums.get(usize::from(number));
+                sums.and_then(|sums| sums.get(column))
+                    .is_some_and(|&sum| sum <= few)
+            };
+            if let Some(&(number, _)) = parts.iter().flatten().find(is_rare) {
+                put(at, number.checked_sub(1));
+            }
+        }
+    }
+}
