@@ -75,3 +75,12 @@ export function oklch(lightness: number, chroma: number, hue: number): Rgb {
     return (rgb << 8) | Math.round(Math.min(1, Math.max(0, value)) * 255);
   }, 0);
 }
+
+/** The most of a colour that is mixed into the ground of a number, in percent: letters stay readable. */
+const MOST_HEAT = 45;
+
+/** How much of a colour is mixed into the ground of a number, given the largest one of its column: nothing for 0, and where all are 0. */
+export function heatOf(value: number, most: number): number {
+  if (!(value > 0) || !(most > 0)) return 0;
+  return Math.round(MOST_HEAT * Math.min(1, value / most));
+}

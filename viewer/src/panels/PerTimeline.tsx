@@ -1,11 +1,11 @@
-// Statistics by timeline: how busy each is, when it ends, and its time in the largest categories.
+// Statistics by timeline: how busy each is, when it ends, and its time in the largest categories, as a heat table.
 
 import { pinTimeline, putCursor, setTimelines } from "../actions";
 import { duration, instant } from "../axis";
 import { withItem } from "../spec";
 import { layout, meta, subject, view } from "../state";
 import { short } from "../timeline/Tooltip";
-import { Bar, Csv, Exact, Panel, percent, Subject, subjectValues } from "./parts";
+import { Bar, Csv, Exact, Heat, Panel, percent, Subject, subjectValues } from "./parts";
 import { useStats } from "./Statistics";
 import { Table, type Column } from "./Table";
 
@@ -26,12 +26,13 @@ export function PerTimeline() {
     timeline, label: layout.value?.label[timeline] ?? `timeline ${timeline}`, busy: busy / Math.max(1e-12, length * Math.max(1, stats?.timelines.threads[timeline] ?? 1)),
     ends: stats?.timelines.ends[timeline] ?? null, top: (stats?.timelines.top ?? []).map(({ excl }) => excl[timeline] ?? 0),
   })).filter(({ timeline }) => timeline >= y0 && timeline < y1 && !layout.value?.open[timeline]);
+  const most = (stats?.timelines.top ?? []).map((_, nth) => uses.reduce((largest, { top }) => Math.max(largest, top[nth] ?? 0), 0));
   const columns: Column<TimelineUse>[] = [
     { id: "label", title: "Timeline", cell: ({ label }) => short(label, 60), by: ({ label }) => label },
     { id: "busy", title: "Busy", hint: "Share of the time of its threads in any state", isNumber: true, cell: ({ busy }) => <><Bar share={busy} />{percent(busy)}</>, by: ({ busy }) => busy },
     ...(stats?.timelines.top ?? []).map(({ kind }, nth): Column<TimelineUse> => ({
-      id: `kind${nth}`, title: short(meta.value?.categories[kind]?.name ?? "", 24), hint: "Exclusive time", isNumber: true,
-      cell: ({ top }) => duration(top[nth] ?? 0), by: ({ top }) => top[nth] ?? 0,
+      id: `kind${nth}`, title: short(meta.value?.categories[kind]?.name ?? "", 24), hint: "Exclusive time; the stronger its ground, the nearer it is to the most of the column", isNumber: true,
+      cell: ({ top }) => <Heat value={top[nth] ?? 0} most={most[nth] ?? 0}>{duration(top[nth] ?? 0)}</Heat>, by: ({ top }) => top[nth] ?? 0,
     })),
     { id: "ends", title: "Ends", hint: "End of its last drawable", isNumber: true, cell: ({ ends }) => (ends === null ? "–" : instant(ends, length)), by: ({ ends }) => ends ?? 0 },
     {

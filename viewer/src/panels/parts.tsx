@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { address, question, type Value } from "../api";
 import { duration, instant, thin } from "../axis";
-import { css } from "../color";
+import { css, heatOf } from "../color";
 import { meta, MOST_NAME, rested, restedSpan, timelineCount, subject, unavailable } from "../state";
 import { colors } from "../timeline/stage";
 import { short } from "../timeline/Tooltip";
@@ -72,6 +72,11 @@ export function NameField({ label, value, otherwise, onDone }: { label: string; 
 /** A bar as wide as its share; the number stands beside it. */
 export function Bar({ share }: { share: number }) {
   return <span class="bar" aria-hidden="true"><span style={{ width: `${Math.min(100, Math.max(0, share * 100))}%` }} /></span>;
+}
+
+/** A number whose ground is the stronger the nearer it is to the most of its column: one row that differs is seen among many. */
+export function Heat({ value, most, children }: { value: number; most: number; children: ComponentChildren }) {
+  return <span class="heat" style={{ "--heat": `${heatOf(value, most)}%` }}>{children}</span>;
 }
 
 /** Values of timelines as a line of little bars; where there are more timelines than bars the largest of several. */
