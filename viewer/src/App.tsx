@@ -18,29 +18,35 @@ import { Pins } from "./panels/Pins";
 import { Statistics } from "./panels/Statistics";
 import { Summary } from "./panels/Summary";
 import {
-  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, trouble, type PanelName,
+  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, SHUT, trouble, type PanelName,
 } from "./state";
 import { shownTimelines } from "./timeline/now";
 import { Other } from "./timeline/Other";
 import { Timeline } from "./timeline/Timeline";
 import { short } from "./timeline/Tooltip";
 import { Toolbar } from "./Toolbar";
+import { Verdict } from "./Verdict";
 
 const SHOWN: Record<PanelName, () => preact.JSX.Element> = {
   summary: Summary, stats: Statistics, timelines: PerTimeline, matrix: Messages, hits: Hits, events: Events, io: Io, pins: Pins, compare: Compare,
 };
+
+/** Part of the page that panels have until somebody wants another. */
+const HEIGHT = 0.4;
 
 export function App() {
   useEffect(() => {
     window.addEventListener("keydown", pressed);
     return () => window.removeEventListener("keydown", pressed);
   }, []);
-  const low = useSignal(stored("bottom", 0.36));
+  const low = useSignal(stored("bottom", HEIGHT));
   const isSide = useSignal(true);
+  const isShut = rested.value.panel === SHUT && !(isNarrow.value && legendTab.value);
   return (
-    <div class={`app${isSide.value ? "" : " no-side"}`} style={{ "--bottom": `${Math.round(low.value * 1000) / 10}%` }}>
+    <div class={`app${isSide.value ? "" : " no-side"}`} style={{ "--bottom": isShut ? "auto" : `${Math.round(low.value * 1000) / 10}%` }}>
       <Toolbar />
       <Trouble />
+      <Verdict />
       <main class="middle" aria-label="Timeline"><Timeline /><Other /></main>
       {isNarrow.value ? null : (
         <aside class="side" aria-label="Legend and details">
@@ -48,10 +54,12 @@ export function App() {
         </aside>
       )}
       <section class="bottom" aria-label="Panels">
-        <Splitter value={low.value} onMove={(value) => {
-          low.value = value;
-          store("bottom", value);
-        }} />
+        {isShut ? null : (
+          <Splitter value={low.value} onMove={(value) => {
+            low.value = value;
+            store("bottom", value);
+          }} />
+        )}
         <Tabs isSide={isSide.value} onSide={() => (isSide.value = !isSide.value)} />
       </section>
       <div class="said" role="status" aria-live="polite">{short(said.value, 500)}</div>
@@ -84,13 +92,15 @@ function Beside() {
 function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
   const tabs: readonly (PanelName | "legend")[] = isNarrow.value ? [...PANELS, "legend"] : PANELS;
   const shown = isNarrow.value && legendTab.value ? "legend" : rested.value.panel;
-  const Shown = shown === "legend" ? Beside : SHOWN[shown];
+  const Shown = shown === "legend" ? Beside : shown === SHUT ? null : SHOWN[shown];
   const open = (tab: PanelName | "legend") => {
     if (tab === "legend") legendTab.value = true;
     else change({ panel: tab });
   };
+  /** Where the keyboard comes in. */
+  const first = shown === SHUT ? tabs[0] : shown;
   const go = (event: KeyboardEvent) => {
-    const at = tabs.indexOf(shown);
+    const at = tabs.indexOf(shown === SHUT ? tabs[0]! : shown);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -104,8 +114,9 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
         <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={go}>
           {tabs.map((one, nth) => (
             <button
-              key={one} id={`tab-${one}`} type="button" role="tab" aria-selected={one === shown} aria-controls="panel" tabIndex={one === shown ? 0 : -1}
-              title={one === "legend" ? "Legend and details" : `${PANEL_TITLES[one]} (${nth + 1})`} onClick={() => open(one)}
+              key={one} id={`tab-${one}`} type="button" role="tab" aria-selected={one === shown} aria-controls={Shown ? "panel" : undefined} tabIndex={one === first ? 0 : -1}
+              title={one === "legend" ? "Legend and details" : `${PANEL_TITLES[one]} (${nth + 1})`}
+              onClick={() => (one === shown && one !== "legend" ? change({ panel: SHUT }) : open(one))}
             >
               {one === "legend" ? "Legend, details" : PANEL_TITLES[one]}
               {one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && rested.value.pins.length > 0 ? ` ${rested.value.pins.length}` : ""}
@@ -117,7 +128,7 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
           <Export name="svg" /><Export name="png" /><Export name="html" />
         </span>
       </div>
-      <div id="panel" class="panel-room" role="tabpanel" aria-labelledby={`tab-${shown}`} tabIndex={0}><Shown /></div>
+      {Shown ? <div id="panel" class="panel-room" role="tabpanel" aria-labelledby={`tab-${shown}`} tabIndex={0}><Shown /></div> : null}
     </>
   );
 }
@@ -152,7 +163,7 @@ function Splitter({ value, onMove }: { value: number; onMove: (value: number) =>
         event.preventDefault();
         onMove(bounded(value + by));
       }}
-      onDblClick={() => onMove(0.36)}
+      onDblClick={() => onMove(HEIGHT)}
     />
   );
 }

@@ -397,9 +397,83 @@ lost: Array<string>,
  */
 bar: Array<TimeShare>, 
 /**
+ * What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full.
+ */
+verdict: RunVerdict | null, 
+/**
  * Findings.
  */
 cards: Array<TraceFinding>, };
+
+/**
+ * How well a run used its ranks, and what it lost most by. Shares are of the time of all ranks between MPI_Init and MPI_Finalize.
+ */
+export type RunVerdict = { 
+/**
+ * Parallel efficiency: the product of the next three.
+ */
+parallel: number, 
+/**
+ * Mean of the computing times divided by the longest.
+ */
+load_balance: number, 
+/**
+ * Efficiency as far as ranks depend on each other.
+ */
+serialisation: number, 
+/**
+ * Efficiency as far as data has to move.
+ */
+transfer: number, 
+/**
+ * Share of waiting for other ranks.
+ */
+waiting: number, 
+/**
+ * Share of files.
+ */
+files: number, 
+/**
+ * The largest groups of waits.
+ */
+losses: Array<TimeLoss>, 
+/**
+ * How many groups there are.
+ */
+all_losses: number, };
+
+/**
+ * Waits of one kind, in one function, for one rank.
+ */
+export type TimeLoss = { 
+/**
+ * Seconds of all that waited.
+ */
+seconds: number, 
+/**
+ * Share of the time of all ranks.
+ */
+share: number, 
+/**
+ * Number of waits.
+ */
+count: number, 
+/**
+ * Why, and in which function.
+ */
+what: string, 
+/**
+ * Who waits for whom, and what that one was doing.
+ */
+who: string, 
+/**
+ * Seconds in each of equal parts of the trace.
+ */
+over_time: Array<number>, 
+/**
+ * The longest of the waits.
+ */
+target: FindingTarget, };
 
 /**
  * A part of the time.

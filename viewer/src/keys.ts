@@ -125,7 +125,7 @@ export const ACTIONS: readonly Action[] = [
 const REGIONS = ["timeline", "tab", "legend-filter", "search"];
 
 function focus(id: string): void {
-  const found = id === "tab" ? document.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]') : document.getElementById(id);
+  const found = id === "tab" ? document.querySelector<HTMLElement>('[role="tab"][tabindex="0"]') : document.getElementById(id);
   found?.focus();
   if (found instanceof HTMLInputElement) found.select();
 }

@@ -2,16 +2,16 @@
 
 import { effect, untracked } from "@preact/signals";
 import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
-import type { MetaAnswer, PathAnswer, TimelinesAnswer, WaitsAnswer } from "./answers";
+import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
 import { loadOther, names } from "./compare";
 import { count } from "./finding";
 import {
-  area, counted, hitBins, path, rested, restedSpan, selected, slide, serverMeta, serverTimelines, unavailable, view, waits,
+  area, counted, hitBins, noSummary, path, rested, restedSpan, selected, slide, serverMeta, serverTimelines, summary, unavailable, view, waits,
 } from "./state";
 
-/** Milliseconds between two looks at how far the index is, and at whether it is known who waited. */
+/** Milliseconds between two looks at how far the index is, and at whether what needs all of the trace is known. */
 const AGAIN = 700;
-const AGAIN_WAITS = 2000;
+const AGAIN_WHOLE = 2000;
 
 /** Asks for the trace, again while its index is being made. */
 async function loadMeta(trace: number): Promise<void> {
@@ -37,9 +37,21 @@ async function loadWaits(trace: number): Promise<void> {
     // Details that came before knew less.
     if (found.state === "known") forget();
     waits.value = found;
-    if (found.state === "pending") window.setTimeout(() => void loadWaits(trace), AGAIN_WAITS);
+    if (found.state === "pending") window.setTimeout(() => void loadWaits(trace), AGAIN_WHOLE);
   } catch {
     // Whoever asks for the summary hears why.
+  }
+}
+
+/** Asks what the run lost, again while there is but an estimate of it. */
+async function loadSummary(trace: number, turn = 0): Promise<void> {
+  try {
+    const found = await askJson<TraceSummary>(trace, question("summary", { turn: turn || null }));
+    if (view.peek().trace !== trace) return;
+    summary.value = found;
+    if (found.pending) window.setTimeout(() => void loadSummary(trace, turn + 1), AGAIN_WHOLE);
+  } catch (error) {
+    if (view.peek().trace === trace) noSummary.value = error instanceof Error ? error.message : String(error);
   }
 }
 
@@ -58,8 +70,11 @@ export function load(): void {
       counted.value = "";
       forget();
       waits.value = null;
+      summary.value = null;
+      noSummary.value = "";
       path.value = null;
       void loadMeta(trace);
+      void loadSummary(trace);
       void loadWaits(trace);
     });
   });

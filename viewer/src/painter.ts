@@ -29,7 +29,7 @@ export const LEAST_STATES = 6;
 export const LEAST_STACK = 24;
 const LEAST_OUTLINE = 5;
 const LEAST_WIDTH = 7;
-/** Pixels of the page of the shortest wait that is hatched. */
+/** Pixels of the page of the shortest wait that is hatched; shorter ones have the colour of the hatch. */
 const LEAST_WAIT = 4;
 /** The least part of a pixel that a state shorter than a pixel covers. */
 const LEAST_COVER = 0.3;
@@ -267,7 +267,7 @@ function paintState(
       for (let x = left; x < right; x++) if (patterned(pattern, x, y, unit)) target[y * width + x] = over;
     }
   }
-  if (wait && roomy) hatchWaits(wait, shot, target, pack(palette.hatch[kind] ?? 0), left, right, from, to);
+  if (wait && roomy) hatchWaits(wait, shot, target, [pack(palette.hatched[kind] ?? 0), pack(palette.hatch[kind] ?? 0)], left, right, from, to);
   // The outline tells neighbours of the same or of a similar colour apart.
   if (!roomy || x1 - x0 < LEAST_WIDTH * unit) return;
   const edge = pack(palette.edge[kind] ?? 0);
@@ -279,18 +279,19 @@ function paintState(
   }
 }
 
-/** Hatches what a state of pixels [left, right) waits for, as far as that is long enough to be seen. */
+/** Hatches what a state of pixels [left, right) waits for; what is too short for a hatch has its colour. */
 function hatchWaits(
-  { waits, first, scale }: WaitsOfState, shot: Shot, target: Uint32Array, word: number, left: number, right: number, from: number, to: number,
+  { waits, first, scale }: WaitsOfState, shot: Shot, target: Uint32Array, [area, lines]: readonly [number, number],
+  left: number, right: number, from: number, to: number,
 ): void {
   const { width, unit } = shot;
   const state = waits.state[first];
   for (let nth = first; waits.state[nth] === state; nth++) {
     const [x0, x1] = [waits.begin[nth]! * scale, (waits.begin[nth]! + waits.duration[nth]!) * scale];
-    if (x1 - x0 < LEAST_WAIT * unit) continue;
+    const isHatched = x1 - x0 >= LEAST_WAIT * unit;
     const [early, late] = [Math.max(left, Math.round(x0)), Math.min(right, Math.round(x1))];
     for (let y = from; y < to; y++) {
-      for (let x = early; x < late; x++) if (patterned(HATCH, x, y, unit)) target[y * width + x] = word;
+      for (let x = early; x < late; x++) target[y * width + x] = !isHatched || patterned(HATCH, x, y, unit) ? lines : area;
     }
   }
 }

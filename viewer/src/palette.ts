@@ -6,8 +6,8 @@ import { contrast, ink, mix, oklch, pack, parse, visibleOn, type Rgb } from "./c
 
 export type PaletteName = "file" | "class" | "safe" | "grey";
 export const PALETTES: readonly { name: PaletteName; title: string }[] = [
-  { name: "file", title: "As the file says" },
   { name: "class", title: "By class" },
+  { name: "file", title: "As the file says" },
   { name: "safe", title: "Safe for colour-blind eyes" },
   { name: "grey", title: "Greys, for paper" },
 ];
@@ -69,8 +69,9 @@ export interface Palette {
   ink: Rgb[];
   line: Rgb[];
   pattern: Uint8Array;
-  /** Lines of the hatch where a state waits: towards the ink, and as far from the area for every eye. */
+  /** Lines of the hatch where a state waits, and the area that they lie on: far enough from each other for every eye. */
   hatch: Rgb[];
+  hatched: Rgb[];
   /** What stands for a whole class of kinds: the colour of the states that take most of its time, as most of it is in the timeline. */
   classes: ReadonlyMap<string, Rgb>;
   /** Colour of a cell by `(kind + 1) * SHADES + shade`, as ImageData has it; kind −1 is an empty timeline. */
@@ -94,6 +95,7 @@ export function palette(
   const looks = chosen(kinds, name, theme);
   const fill = looks.map((look, kind) => overrides.get(kind) ?? look.color);
   const own = name === "file" ? 1.7 : 3;
+  const hatch = name === "class" ? fill.map(() => WAITING[themeName]) : fill.map((color) => towards(color, ink(color), LEAST_HATCH));
   return {
     name,
     theme,
@@ -102,7 +104,8 @@ export function palette(
     ink: fill.map(ink),
     line: fill.map((color, kind) => overrides.get(kind) ?? line(color, kinds[kind]?.topology === "arrow", theme, strong ? 4.5 : 3)),
     pattern: Uint8Array.from(looks, ({ pattern }) => pattern),
-    hatch: fill.map((color) => towards(color, ink(color), LEAST_HATCH)),
+    hatch,
+    hatched: fill.map((color, kind) => farFrom(hatch[kind] ?? 0, color, theme.ground, LEAST_HATCH)),
     classes: classes(kinds, fill, name, theme),
     shades: shades(fill, theme),
     heat: heat(theme),
@@ -160,6 +163,15 @@ function towards(color: Rgb, end: Rgb, least: number): Rgb {
   return end;
 }
 
+/** The colour between two that is nearest to the first and has that contrast to `other`, or the second. */
+function farFrom(other: Rgb, color: Rgb, end: Rgb, least: number): Rgb {
+  for (let step = 0; step < 20; step++) {
+    const toned = mix(color, end, step / 20);
+    if (contrast(toned, other) >= least) return toned;
+  }
+  return end;
+}
+
 interface Look {
   color: Rgb;
   pattern: number;
@@ -178,43 +190,59 @@ function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme): Lo
   }
 }
 
-/** Hue and chroma of the classes, in OKLCH. */
-const CLASSES: Record<string, [hue: number, chroma: number]> = {
-  p2p: [255, 0.15],
-  collective: [45, 0.16],
-  wait: [15, 0.17],
-  io: [145, 0.15],
-  rma: [300, 0.16],
-  mpi: [250, 0.02],
-  user: [95, 0.06],
-  disk: [190, 0.1],
-  message: [75, 0.04],
-  none: [220, 0.04],
-  other: [330, 0.08],
+/** The colour of waiting, in the palette by class. */
+const WAITING: Record<ThemeName, Rgb> = { light: 0xc2410c, dark: 0xff7a45 };
+
+/**
+ * The colours of the classes on light and dark. Work recedes: what the program does itself is nearly as pale as an empty timeline. Neighbours in
+ * the list of a trace differ in lightness as well as in hue: eyes without one of the three cones tell any two apart (15 in CIELAB and more).
+ */
+const CLASSES: Record<string, readonly [light: Rgb, dark: Rgb]> = {
+  p2p: [0x5b9fe6, 0x4982ba],
+  collective: [0x003886, 0xa2bfe0],
+  wait: [0xa9b2c1, 0x566371],
+  io: [0x1e7f57, 0x2dc791],
+  rma: [0x98549a, 0xaa75ff],
+  mpi: [0xb8a15c, 0x92772f],
+  user: [0xe8e0cd, 0x3c3424],
+  disk: [0x9ce251, 0xdbeb78],
+  message: [0x5c636b, 0xb4bbc4],
+  none: [0x8a94a0, 0x7f8a97],
+  other: [0xc48fb5, 0x8f5f83],
 };
+/** MPI_Init and MPI_Finalize are part of no share, and of no class in the picture. */
+const START_AND_END: readonly [light: Rgb, dark: Rgb] = [0xcdced0, 0x3c4148];
+const STARTS_OR_ENDS = /^P?MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)$/i;
 
 /** The colour of a class as a whole. */
 export function classColor(name: string, theme: Theme, isGrey = false): Rgb {
-  const [hue, chroma] = CLASSES[name] ?? CLASSES["other"] ?? [0, 0];
   if (isGrey) {
     const order = Object.keys(CLASSES).indexOf(name);
     const greyed = greys(theme);
     return greyed[(order + greyed.length) % greyed.length] ?? theme.faint;
   }
-  return visibleOn(oklch(theme.name === "light" ? 0.6 : 0.7, chroma, hue), theme.timeline, 2);
+  return inTheme(CLASSES[name] ?? CLASSES["other"]!, theme);
 }
 
-/** Each class its hue, its kinds told apart by lightness and a little by hue; all with 3:1 to an empty timeline. */
+function inTheme([light, dark]: readonly [Rgb, Rgb], theme: Theme): Rgb {
+  return theme.name === "light" ? light : dark;
+}
+
+/** How far the kinds of a class are from its colour: towards black (below 0) or white. */
+const TONES = [0, -0.16, 0.2, -0.3, 0.34];
+
+/** Each class its colour, its kinds told apart by lightness; those of the program by hue, as none of them is more important than another. */
 function byClass(kinds: readonly KindLook[], theme: Theme): Look[] {
-  const steps = theme.name === "light" ? [0.58, 0.48, 0.64, 0.4, 0.53] : [0.7, 0.8, 0.62, 0.87, 0.75];
   const seen = new Map<string, number>();
   return kinds.map((kind) => {
+    if (STARTS_OR_ENDS.test(kind.name)) return { color: inTheme(START_AND_END, theme), pattern: PLAIN };
     const nth = seen.get(kind.class) ?? 0;
     seen.set(kind.class, nth + 1);
-    const [hue, chroma] = CLASSES[kind.class] ?? CLASSES["other"] ?? [0, 0];
-    const turned = hue + (((nth % 7) + 3) % 7 - 3) * 5;
-    const color = oklch(steps[nth % steps.length] ?? 0.6, chroma, turned);
-    return { color: visibleOn(color, theme.timeline, 3), pattern: PLAIN };
+    const tone = TONES[nth % TONES.length]!;
+    const color = kind.class === "user" && nth > 0
+      ? oklch(theme.name === "light" ? 0.86 : 0.4, 0.03, (95 + nth * 73) % 360)
+      : mix(classColor(kind.class, theme), tone < 0 ? 0x000000 : 0xffffff, Math.abs(tone));
+    return { color: visibleOn(color, theme.timeline, 1.25), pattern: PLAIN };
   });
 }
 

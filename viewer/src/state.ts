@@ -2,7 +2,7 @@
 // address and the history of undo true; the rest is what the server said about it, or lives as long as a movement of the mouse.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { DrawableDetail, MetaAnswer, PathAnswer, TimelinesAnswer, WaitsAnswer } from "./answers";
+import type { DrawableDetail, MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
 import { History } from "./history";
 import { item } from "./spec";
 import { decode, encode, MOST_NAME, START, type View } from "./url";
@@ -19,6 +19,10 @@ export const isMoving = signal(false);
 export const serverMeta = signal<MetaAnswer | null>(null);
 /** Whether it is known which calls waited; null until the server has said so. */
 export const waits = signal<WaitsAnswer | null>(null);
+/** What the run was and what it lost; null until the server has said so. */
+export const summary = signal<TraceSummary | null>(null);
+/** Why there is no summary; empty if there is, or its answer is still to come. */
+export const noSummary = signal("");
 /** The critical path around the window, where it is drawn. */
 export const path = signal<PathAnswer | null>(null);
 /** Why the trace cannot be shown; empty if it can, or its answer is still to come. */

@@ -12,6 +12,8 @@ export const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 export const PALETTES: readonly PaletteName[] = ["file", "class", "safe", "grey"];
 export const PANELS = ["summary", "stats", "timelines", "matrix", "hits", "events", "io", "pins", "compare"] as const;
 export type PanelName = (typeof PANELS)[number];
+/** No panel is open. */
+export const SHUT = "none";
 
 /** A stretch of time on the timelines [y0, y1) of the layout. */
 export interface Range {
@@ -51,7 +53,8 @@ export interface View {
   sel: readonly string[];
   range: Range | null;
   query: string;
-  panel: PanelName;
+  /** The panel below the timeline, or SHUT. */
+  panel: PanelName | typeof SHUT;
   palette: PaletteName;
   /** Kinds that have another colour than the palette's, in ascending order: `#rrggbb`. */
   own: readonly (readonly [kind: number, color: string])[];
@@ -67,7 +70,7 @@ export const NO_OTHER = -2;
 
 export const START: View = {
   trace: 0, other: -1, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
-  arrows: "worst", path: false, sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], names: [], theme: "auto", pins: [],
+  arrows: "worst", path: false, sel: [], range: null, query: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", pins: [],
 };
 
 /** Ranges of numbers, "3,7-9", in ascending order. */
@@ -196,7 +199,7 @@ export function decode(fragment: string): View {
     range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
       ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,
     query: (all.get("q") ?? "").slice(0, 1000),
-    panel: oneOf(all.get("panel") === "rows" ? "timelines" : all.get("panel"), PANELS, START.panel),
+    panel: oneOf(all.get("panel") === "rows" ? "timelines" : all.get("panel"), [...PANELS, SHUT], START.panel),
     palette: oneOf(all.get("colors"), PALETTES, START.palette),
     own: ownColors(all.get("own") ?? ""),
     names: namesOf(all.get("names") ?? ""),

@@ -41,7 +41,7 @@ export function Compare() {
     <Panel head={head} shown={shown}>
       {(value) => (
         <div class="compare">
-          <p class="verdict">{short(value.words, 1000)}</p>
+          <p class="sentence">{short(value.words, 1000)}</p>
           {value.tables.every(({ rows }) => rows.length === 0) ? <p class="faint">Nothing changed much.</p> : null}
           <div class="compared">{value.tables.map((table) => (table.rows.length === 0 ? null : <Changes key={table.title} table={table} />))}</div>
           <p class="faint">Between MPI_Init and MPI_Finalize, as <code>mpitrace compare</code> has it; changes below 0.1 % are left out.</p>

@@ -1,20 +1,15 @@
 // The first thing shown: what the run was, where the time went, and findings, each a way into the timeline.
 
-import { useEffect, useState } from "preact/hooks";
 import { goTo } from "../actions";
-import { question } from "../api";
 import type { TraceSummary as Answer } from "../answers";
 import { bytes, duration } from "../axis";
 import { css } from "../color";
+import { Losses } from "../losses";
 import { colorOfClass } from "../palette";
-import { meta } from "../state";
+import { meta, noSummary, summary } from "../state";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
-import { useAnswer } from "./answer";
 import { count, Exact, Panel, percent } from "./parts";
-
-/** Milliseconds until it is asked for again while an exact one is being made. */
-const AGAIN = 2000;
 
 const CLASSES: Record<string, string> = {
   compute: "computing", p2p: "point-to-point", collective: "collective", wait: "completing requests", io: "file I/O", rma: "one-sided",
@@ -26,18 +21,10 @@ export function className(name: string): string {
 }
 
 export function Summary() {
-  const [turn, setTurn] = useState(0);
-  const shown = useAnswer<Answer>(meta.value ? question("summary", { turn: turn || null }) : null);
-  const isPending = !shown.isOld && (shown.value?.pending ?? false);
-  useEffect(() => {
-    if (!isPending) return;
-    const timer = window.setTimeout(() => setTurn(turn + 1), AGAIN);
-    return () => window.clearTimeout(timer);
-  }, [isPending, turn]);
   const about = meta.value;
   const head = about ? <><b>{short(about.name, 80)}</b> <span class="faint">{short(about.format, 30)}, {bytes(about.bytes)}</span></> : "…";
   return (
-    <Panel head={head} shown={shown}>
+    <Panel head={head} shown={{ value: summary.value, error: noSummary.value, isOld: summary.value === null }}>
       {(value) => (
         <div class="summary">
           <p>
@@ -47,8 +34,14 @@ export function Summary() {
           </p>
           {value.lost.length > 0 ? <ul class="lost">{value.lost.map((text) => <li>⚠ {short(text, 400)}</li>)}</ul> : null}
           <Where bar={value.bar} />
+          {value.verdict && value.verdict.losses.length > 0 ? (
+            <section aria-label="Losses" data-finding="losses">
+              <h3>Losses <span class="faint">{value.verdict.all_losses > value.verdict.losses.length ? `the largest ${value.verdict.losses.length} of ${count(value.verdict.all_losses)}` : ""}</span></h3>
+              <Losses losses={value.verdict.losses} most={value.verdict.losses[0]?.seconds ?? 0} />
+            </section>
+          ) : null}
           <div class="findings">
-            {value.cards.map((finding) => (
+            {value.cards.filter(({ id }) => id !== "waits" || !value.verdict).map((finding) => (
               <section key={finding.id} class="finding" aria-label={short(finding.title, 60)} data-finding={finding.id}>
                 <h3>{short(finding.title, 60)} <span class="value">{short(finding.value, 60)}</span></h3>
                 <p>{together(short(finding.sentence, 400))}</p>

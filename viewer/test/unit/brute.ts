@@ -88,8 +88,8 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
       if (hatched && patterned(pattern, x, y, unit)) word = pack(mix(fill, colors.ink[look] ?? 0, 0.45));
       frame.waits?.state.forEach((of, wait) => {
         const [a, b] = [frame.waits!.begin[wait]! * scale, (frame.waits!.begin[wait]! + frame.waits!.duration[wait]!) * scale];
-        if (of !== nth || !roomy || b - a < 4 * unit || x < Math.round(a) || x >= Math.round(b)) return;
-        if ((Math.floor(x / unit) + Math.floor(y / unit)) % 6 < 2) word = pack(colors.hatch[look] ?? 0);
+        if (of !== nth || !roomy || x < Math.round(a) || x >= Math.round(b)) return;
+        word = pack((b - a < 4 * unit || (Math.floor(x / unit) + Math.floor(y / unit)) % 6 < 2 ? colors.hatch[look] : colors.hatched[look]) ?? 0);
       });
       if (!roomy || x1 - x0 < 7 * unit) return;
       const thick = Math.max(1, Math.round(unit));

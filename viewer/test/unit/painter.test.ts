@@ -71,7 +71,7 @@ test("every pixel is what the rules in words say", () => {
   }
 });
 
-test("only the waiting part of a state is hatched, and none that is too small to be seen", () => {
+test("only the waiting part of a state is hatched; what is short has the colour of the hatch, and low timelines show none", () => {
   const colors = palette(KINDS, "file", "light");
   const one = (duration: number, wait: { begin: number; duration: number } | null, timelineHeight = 20) => {
     const frame = blank(200, 1, 0, 1);
@@ -89,7 +89,7 @@ test("only the waiting part of a state is hatched, and none that is too small to
   assert.deepEqual(one(0.5, { begin: 0.1, duration: 0.25 }), [21, 69]);
   assert.deepEqual(one(0.5, { begin: 0.3, duration: 0.1 }), [60, 79]);
   assert.deepEqual(one(0.5, null), [undefined, undefined]);
-  assert.deepEqual(one(0.5, { begin: 0.3, duration: 0.015 }), [undefined, undefined]);
+  assert.deepEqual(one(0.5, { begin: 0.3, duration: 0.015 }), [60, 62]);
   assert.deepEqual(one(0.5, { begin: 0.1, duration: 0.25 }, 5), [undefined, undefined]);
 });
 

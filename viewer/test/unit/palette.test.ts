@@ -50,7 +50,7 @@ test("the hatch of waiting is seen on every colour, in both themes and by colour
   for (const { name } of PALETTES) for (const theme of ["light", "dark"] as const) {
     const colors = palette(kinds, name, theme);
     kinds.forEach((kind, nth) => {
-      const [fill, hatch] = [colors.fill[nth] ?? 0, colors.hatch[nth] ?? 0];
+      const [fill, hatch] = [colors.hatched[nth] ?? 0, colors.hatch[nth] ?? 0];
       assert.ok(contrast(fill, hatch) >= 2.4, `${name} ${theme} ${kind.name}`);
       for (const [eye, matrix] of Object.entries(BLIND)) {
         assert.ok(contrast(seenBy(matrix, fill), seenBy(matrix, hatch)) >= 1.8, `${name} ${theme} ${kind.name} ${eye}`);
@@ -80,4 +80,35 @@ test("a class has the colour of what takes most of its time, and no two the same
   const { classes } = palette(some, "file", "light");
   assert.deepEqual(["p2p", "mpi", "collective"].map((name) => classes.get(name)), [0x0000ff, 0xcccc00, 0xa020f0]);
   assert.equal(new Set(classes.values()).size, 4);
+});
+
+/** A colour in CIELAB, from sRGB under D65. */
+function lab(color: number): [number, number, number] {
+  const [r, g, b] = [16, 8, 0].map((shift) => ((color >> shift) & 255) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+  const xyz = [
+    (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047, 0.2126 * r + 0.7152 * g + 0.0722 * b, (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883,
+  ].map((t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116)) as [number, number, number];
+  return [116 * xyz[1] - 16, 500 * (xyz[0] - xyz[1]), 200 * (xyz[1] - xyz[2])];
+}
+
+/** How different two colours are: CIE76. */
+function difference(a: number, b: number): number {
+  const [x, y] = [lab(a), lab(b)];
+  return Math.hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
+}
+
+test("by class: classes are told apart by every eye, and what the program does itself is quieter than what MPI does", () => {
+  const one = (name: string): KindLook => ({ name: `of ${name}`, color: "#000000", class: name, topology: "state" });
+  for (const theme of ["light", "dark"] as const) {
+    const names = ["p2p", "collective", "wait", "io", "rma", "mpi", "user", "disk"];
+    const { fill, theme: { timeline } } = palette(names.map(one), "class", theme);
+    for (const [eye, matrix] of [["every", null] as const, ...Object.entries(BLIND)]) {
+      const seen = fill.map((color) => (matrix ? seenBy(matrix, color) : color));
+      names.forEach((a, x) => names.forEach((b, y) => {
+        if (x < y) assert.ok(difference(seen[x]!, seen[y]!) >= 15, `${theme}, ${eye} eye: ${a} and ${b}: ${difference(seen[x]!, seen[y]!).toFixed(1)}`);
+      }));
+    }
+    const user = contrast(fill[names.indexOf("user")]!, timeline);
+    for (const name of ["p2p", "collective", "io"]) assert.ok(contrast(fill[names.indexOf(name)]!, timeline) > user, `${theme} ${name}`);
+  }
 });

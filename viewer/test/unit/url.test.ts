@@ -24,7 +24,7 @@ test("texts that nobody wrote are no views", () => {
     const found = decode(text);
     assert.deepEqual(found.own, []);
     assert.ok(Number.isNaN(found.t0) && found.hide.length === 0 && found.sel.length === 0, text);
-    assert.ok(found.range === null && found.height <= 4000 && found.panel === "summary", text);
+    assert.ok(found.range === null && found.height <= 4000 && found.panel === START.panel, text);
   }
 });
 

@@ -24,23 +24,14 @@ impl WaitGroup {
     /// The group in words, without its seconds.
     pub fn words(&self) -> String {
         let mut text = format!(
-            "{} in {}: {} for {}, {} time{}",
-            self.pattern.name(),
-            self.call,
-            match self.waiting {
-                1 => rank(self.first.rank, self.first.thread) + " waits",
-                number => format!("{number} ranks wait"),
-            },
-            rank(self.culprit, self.culprit_thread),
+            "{}: {}, {} time{}",
+            self.what(),
+            self.who_waits(),
             self.count,
             if self.count == 1 { "" } else { "s" }
         );
-        if self.cause_rank != self.culprit || self.cause_activity.is_some() {
-            text.push_str(&format!(
-                "; the cause is {}, {}",
-                rank(self.cause_rank, 0),
-                did(self.cause_activity.as_deref())
-            ));
+        if let Some(cause) = self.cause() {
+            text.push_str(&format!("; the cause is {cause}"));
         }
         if self.pattern == WaitPattern::LateSender && self.wrong_order > 0.1 * self.seconds {
             text.push_str(&format!(
@@ -49,6 +40,41 @@ impl WaitGroup {
             ));
         }
         text
+    }
+
+    /// Why, and in which function: `late sender in MPI_Recv`.
+    pub fn what(&self) -> String {
+        format!("{} in {}", self.pattern.name(), self.call)
+    }
+
+    /// Who waits for whom, and what that one was doing: `3 ranks wait for rank 0, which was in assemble`.
+    pub fn who(&self) -> String {
+        let waits = self.who_waits();
+        match self.cause() {
+            Some(_) if self.cause_rank == self.culprit => {
+                format!("{waits}, {}", did(self.cause_activity.as_deref()))
+            }
+            Some(cause) => format!("{waits}; the cause is {cause}"),
+            None => waits,
+        }
+    }
+
+    fn who_waits(&self) -> String {
+        let waiting = match self.waiting {
+            1 => rank(self.first.rank, self.first.thread) + " waits",
+            number => format!("{number} ranks wait"),
+        };
+        let culprit = rank(self.culprit, self.culprit_thread);
+        format!("{waiting} for {culprit}")
+    }
+
+    /// The rank that most of it is due to and what it did, if that says more than the culprit does.
+    fn cause(&self) -> Option<String> {
+        let is_told = self.cause_rank != self.culprit || self.cause_activity.is_some();
+        is_told.then(|| {
+            let did = did(self.cause_activity.as_deref());
+            format!("{}, {did}", rank(self.cause_rank, 0))
+        })
     }
 }
 

@@ -22,7 +22,9 @@ use super::traces::{ComparedRow, ComparedTable, ComparisonAnswer, TraceName, Tra
 use super::waits::WaitsAnswer;
 use crate::details::wait::{CallWait, WaitCause};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
-use crate::findings::summary::{FindingItem, FindingTarget, TimeShare, TraceFinding, TraceSummary};
+use crate::findings::summary::{
+    FindingItem, FindingTarget, RunVerdict, TimeLoss, TimeShare, TraceFinding, TraceSummary,
+};
 use crate::picture::frame::{HEADER_BYTES, MAGIC, arrow_flag, flag, section};
 use crate::trace::TopologyName;
 
@@ -80,6 +82,8 @@ fn typescript() -> String {
     add::<SearchAnswer>(&mut text, &config);
     add::<HitsAnswer>(&mut text, &config);
     add::<TraceSummary>(&mut text, &config);
+    add::<RunVerdict>(&mut text, &config);
+    add::<TimeLoss>(&mut text, &config);
     add::<TimeShare>(&mut text, &config);
     add::<WaitsAnswer>(&mut text, &config);
     add::<PathAnswer>(&mut text, &config);

@@ -8,4 +8,5 @@ mod phases;
 pub(crate) mod summarize;
 pub mod summary;
 mod time_use;
+mod verdict;
 mod waits;

@@ -127,6 +127,10 @@ pub(crate) fn summarize(
         exact: gathered.exact,
         pending: false,
         lost,
+        verdict: found.as_ref().and_then(|found| {
+            let ended = &found.performance;
+            builder.verdict(&ended.report, ended.waits.as_ref())
+        }),
         findings: builder.build(found.as_ref()),
         bar,
     };

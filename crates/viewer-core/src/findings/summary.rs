@@ -27,9 +27,53 @@ pub struct TraceSummary {
     pub lost: Vec<String>,
     /// Time of all threads by class of activity, the largest share first.
     pub bar: Vec<TimeShare>,
+    /// What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full.
+    pub verdict: Option<RunVerdict>,
     /// Findings.
     #[serde(rename = "cards")]
     pub findings: Vec<TraceFinding>,
+}
+
+/// How well a run used its ranks, and what it lost most by. Shares are of the time of all ranks between MPI_Init and MPI_Finalize.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RunVerdict {
+    /// Parallel efficiency: the product of the next three.
+    pub parallel: f64,
+    /// Mean of the computing times divided by the longest.
+    pub load_balance: f64,
+    /// Efficiency as far as ranks depend on each other.
+    pub serialisation: f64,
+    /// Efficiency as far as data has to move.
+    pub transfer: f64,
+    /// Share of waiting for other ranks.
+    pub waiting: f64,
+    /// Share of files.
+    pub files: f64,
+    /// The largest groups of waits.
+    pub losses: Vec<TimeLoss>,
+    /// How many groups there are.
+    pub all_losses: usize,
+}
+
+/// Waits of one kind, in one function, for one rank.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TimeLoss {
+    /// Seconds of all that waited.
+    pub seconds: f64,
+    /// Share of the time of all ranks.
+    pub share: f64,
+    /// Number of waits.
+    pub count: u64,
+    /// Why, and in which function.
+    pub what: String,
+    /// Who waits for whom, and what that one was doing.
+    pub who: String,
+    /// Seconds in each of equal parts of the trace.
+    pub over_time: Vec<f64>,
+    /// The longest of the waits.
+    pub target: FindingTarget,
 }
 
 /// A part of the time.

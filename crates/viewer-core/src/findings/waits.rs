@@ -31,7 +31,7 @@ impl FindingBuilder<'_, '_> {
     }
 
     /// A group, with its longest wait as the place to look at.
-    fn wait_group(&self, group: &WaitGroup) -> FindingItem {
+    pub(super) fn wait_group(&self, group: &WaitGroup) -> FindingItem {
         let place = &group.longest;
         let ranks = [place.rank, group.culprit, group.cause_rank];
         let mut lines: Vec<u32> = self.trace.line(place.line).into_iter().collect();
