@@ -4,7 +4,7 @@
 import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
-  ARROWS, area, bounds, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected,
+  ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected,
   span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
@@ -324,7 +324,8 @@ export function showPanel(panel: PanelName): void {
 
 /** Opens a panel, or puts it aside if it is open. */
 export function togglePanel(panel: PanelName): void {
-  change({ panel: view.peek().panel === panel ? SHUT : panel });
+  const isOpen = view.peek().panel === panel && !legendTab.peek();
+  change({ panel: isOpen ? SHUT : panel });
 }
 
 export function nthPanel(nth: number): void {

@@ -4,13 +4,15 @@ import assert from "node:assert/strict";
 import { Page, test } from "./harness.mjs";
 
 export function causes(chrome, { address, lateAddress }) {
-  /** Clicks on a finding of the summary. */
-  const finding = async (page, about, text) => {
-    const link = page.own.locator(`[data-finding="${about}"] button.link`, { hasText: text }).first();
+  const follow = async (page, link) => {
     await link.waitFor();
     await link.click();
     await page.settled();
   };
+  /** Clicks on a finding of the summary. */
+  const finding = (page, about, text) => follow(page, page.own.locator(`[data-finding="${about}"] button.link`, { hasText: text }).first());
+  /** Clicks on a loss above the picture. */
+  const loss = (page, what, who) => follow(page, page.own.locator(".verdict-room button.loss").filter({ hasText: what }).filter({ hasText: who }));
 
   /** Clicks on a button of the details, and gives what is selected then. */
   const step = async (page, button) => {
@@ -22,7 +24,7 @@ export function causes(chrome, { address, lateAddress }) {
 
   test("three clicks: from the wait of all to the rank that came last and the file access that kept it", async () => {
     const page = await Page.open(chrome, lateAddress);
-    await finding(page, "waits", "MPI_Allreduce: 3 ranks wait for rank 2");
+    await loss(page, "in MPI_Allreduce", "3 ranks wait for rank 2");
     const { timelines, sel } = await page.until((view) => view.sel.length === 1, "the call that waits");
     assert.match(timelines, /pin:[013],2\b/);
     assert.match((await page.ask(`ref?ref=${encodeURIComponent(sel[0])}`)).label, /^rank [013]$/);
@@ -36,7 +38,7 @@ export function causes(chrome, { address, lateAddress }) {
 
   test("three clicks: from the longest wait to the late sender and what it did before", async () => {
     const page = await Page.open(chrome, lateAddress);
-    await finding(page, "waits", "MPI_Recv: rank 1 waits for rank 3");
+    await loss(page, "in MPI_Recv", "rank 1 waits for rank 3");
     const { t0, t1 } = await page.until((view) => view.sel.length === 1, "the receive");
     assert.ok(t0 <= 0.08 && t1 >= 0.0919, "it is in view");
     const send = await step(page, "sender");
@@ -48,7 +50,7 @@ export function causes(chrome, { address, lateAddress }) {
 
   test("a call says for whom it waited and what that one did; B goes there, and says so where nobody was waited for", async () => {
     const page = await Page.open(chrome, lateAddress);
-    await finding(page, "waits", "MPI_Recv: rank 1 waits for rank 3");
+    await loss(page, "in MPI_Recv", "rank 1 waits for rank 3");
     const { sel: [receive] } = await page.until((view) => view.sel.length === 1, "the receive");
     await page.true("the wait", () => document.querySelector(".details .waits")?.textContent?.includes("for rank 3, which was computing in assemble (late sender)"));
     // Until the message begins, at 90.2 ms, as the report has it.
@@ -119,7 +121,7 @@ export function causes(chrome, { address, lateAddress }) {
   });
 
   test("three clicks: from the I/O finding to the disk operations of a call", async () => {
-    const page = await Page.open(chrome, address);
+    const page = await Page.open(chrome, address, "panel=summary");
     await finding(page, "io", "and the disk operations below");
     const { panel, sel } = await page.until((view) => view.sel.length === 1, "the call");
     assert.equal(panel, "io");
@@ -135,7 +137,7 @@ export function causes(chrome, { address, lateAddress }) {
   });
 
   test("three clicks: from the hottest pair to its messages and their sizes", async () => {
-    const page = await Page.open(chrome, address);
+    const page = await Page.open(chrome, address, "panel=summary");
     await finding(page, "communication", /^rank \d+ to rank \d+/);
     const { panel, timelines } = await page.until((view) => view.panel === "matrix", "the matrix");
     assert.equal(panel, "matrix");

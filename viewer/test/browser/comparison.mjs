@@ -53,7 +53,7 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
     for (const theme of ["light", "dark"]) {
       const page = await Page.open(chrome, twoAddress, `theme=${theme}&panel=compare`);
       await drawn(page);
-      const verdict = page.own.locator(".compare .verdict");
+      const verdict = page.own.locator(".compare .sentence");
       await verdict.waitFor();
       assert.match(await verdict.textContent(), /^From late\.paje to better\.paje: 91\.0 ms in place of 91\.0 ms: as fast\. A rank has on average .*4\.00 ms less computing/);
       // Rank 2 computes 2 ms less in each of eight steps.

@@ -33,7 +33,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const page = await Page.open(chrome, address, "t=0.01~0.05");
     await page.rest();
     const begun = page.view();
-    await page.own.locator('section.finding button').first().click();
+    await page.own.locator(".verdict-room button.loss").first().click();
     await page.rest();
     const jumped = page.view();
     assert.notDeepEqual([jumped.t0, jumped.t1, jumped.sel, jumped.timelines], [begun.t0, begun.t1, begun.sel, begun.timelines]);
@@ -406,7 +406,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
   });
 
   test("more arrows than the eye can separate are bundles", async () => {
-    const page = await Page.open(chrome, address, "arrows=all&theme=light");
+    const page = await Page.open(chrome, address, "arrows=all&theme=light&colors=file");
     const note = () => page.own.locator(".timeline-note").textContent();
     const [, shown, found] = (await note()).match(/([\d\s,.’]+) of ([\d\s,.’]+) arrows, between groups of timelines/).map((text) => Number(text.replace(/\D/g, "")));
     // What stays within a group is in no bundle.
@@ -422,11 +422,11 @@ export function flows(chrome, { address, trace, hostileAddress }) {
       return found;
     });
     const bundled = await dark();
-    await page.look("arrows=none&theme=light");
+    await page.look("arrows=none&theme=light&colors=file");
     const bare = new Set(await dark());
     assert.ok(bundled.length > bare.size + 500, `${bundled.length} dark pixels, ${bare.size} without arrows`);
     // Below the pointer one says how many it stands for.
-    await page.look("arrows=all&theme=light");
+    await page.look("arrows=all&theme=light&colors=file");
     const ofArrows = bundled.filter((pixel) => !bare.has(pixel));
     const [x, y] = ofArrows[Math.floor(ofArrows.length / 2)].split(" ").map(Number);
     await page.own.locator("#timeline").hover({ position: { x, y } });
@@ -467,7 +467,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
   });
 
   test("three clicks from opening to the late rank and what it does", async () => {
-    const page = await Page.open(chrome, address);
+    const page = await Page.open(chrome, address, "panel=summary");
     const imbalance = page.own.locator('[data-finding="imbalance"]');
     await imbalance.waitFor();
     const finding = imbalance.locator("button.link").first();
@@ -486,8 +486,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     assert.equal(late.label, "rank 15");
     const stats = JSON.parse(run("stats", "--window", String(late.t0), String(late.t1), "--format", "json", trace));
     assert.ok(stats.categories.find(({ category }) => category === "compute").max_s <= (late.t1 - late.t0) * 1.001);
-    // Three: the same by timeline, with nobody as busy.
-    await page.own.locator("#tab-timelines").click();
+    // The finding has opened the same by timeline, with nobody as busy.
     await page.own.locator('table[aria-label="Statistics by timeline"] tbody tr[data-nth]').first().waitFor();
     await page.close();
   });
