@@ -103,7 +103,7 @@ incl: number | null, labels: Array<string>, };
 
 export type IndexProgress = { state: "none" | "building" | "ready", percent: number, };
 
-export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, path: Array<Array<string>>, };
+export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, rank: Array<number>, path: Array<Array<string>>, };
 
 export type OverviewAnswer = { t0: number, t1: number, bins: number, classes: Array<string>, share: Array<Array<number>>, exact: boolean, };
 
@@ -397,7 +397,8 @@ lost: Array<string>,
  */
 bar: Array<TimeShare>, 
 /**
- * What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full.
+ * What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full. A text without it is
+ * no summary: those that were kept before there were verdicts are made again.
  */
 verdict: RunVerdict | null, 
 /**
@@ -440,7 +441,32 @@ losses: Array<TimeLoss>,
 /**
  * How many groups there are.
  */
-all_losses: number, };
+all_losses: number, 
+/**
+ * What each rank did; nothing if there are too many ranks to be looked at one by one.
+ */
+ranks: Array<RankShares>, };
+
+/**
+ * Shares of the time of a rank's main thread between MPI_Init and MPI_Finalize. The rest is MPI without waiting.
+ */
+export type RankShares = { 
+/**
+ * The rank.
+ */
+rank: number, 
+/**
+ * Outside of MPI and of file operations.
+ */
+computing: number, 
+/**
+ * Waiting for other ranks.
+ */
+waiting: number, 
+/**
+ * File operations and MPI-IO.
+ */
+files: number, };
 
 /**
  * Waits of one kind, in one function, for one rank.

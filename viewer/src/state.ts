@@ -21,6 +21,8 @@ export const serverMeta = signal<MetaAnswer | null>(null);
 export const waits = signal<WaitsAnswer | null>(null);
 /** What the run was and what it lost; null until the server has said so. */
 export const summary = signal<TraceSummary | null>(null);
+/** What each rank did, by its number; empty until that is known, and of very many ranks. */
+export const sharesOfRanks = computed(() => new Map((summary.value?.verdict?.ranks ?? []).map((shares) => [shares.rank, shares])));
 /** Why there is no summary; empty if there is, or its answer is still to come. */
 export const noSummary = signal("");
 /** The critical path around the window, where it is drawn. */

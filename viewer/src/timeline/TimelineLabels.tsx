@@ -7,8 +7,10 @@ import { hideTimeline, openTimeline, pinTimeline, setTimelines } from "../action
 import { askShared, question } from "../api";
 import { pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
-import { NameField } from "../panels/parts";
-import { change, cursor, layout, meta, rename, renaming, rested, timelineCount, timelineName, serverTimelines, view } from "../state";
+import { NameField, percent } from "../panels/parts";
+import {
+  change, cursor, layout, meta, rename, renaming, rested, sharesOfRanks, timelineCount, timelineName, serverTimelines, view,
+} from "../state";
 import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
@@ -150,6 +152,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
                 />
               ) : <span class="label-name">{label}</span>}
               {isGroup && !isOpen ? <span class="label-count faint">{lines}</span> : null}
+              {isOpen || window.timelineHeight < LETTERS ? null : <Shares rank={timelines.rank[timeline] ?? -1} />}
               {isOpen ? null : (
                 <span class="label-tools">
                   <button
@@ -170,6 +173,20 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
         )}
       </div>
     </div>
+  );
+}
+
+/** What a rank did in all, as a little bar: computing is empty, as in the picture. */
+function Shares({ rank }: { rank: number }) {
+  const found = rank < 0 ? undefined : sharesOfRanks.value.get(rank);
+  if (!found) return null;
+  const { computing, waiting, files } = found;
+  const mpi = Math.max(0, 1 - computing - waiting - files);
+  const text = [["computing", computing], ["waiting", waiting], ["other MPI", mpi], ["files", files]] as const;
+  return (
+    <span class="shares" title={text.filter(([, share]) => share >= 0.0005).map(([name, share]) => `${name} ${percent(share)}`).join(", ")}>
+      {([["waiting", waiting], ["mpi", mpi], ["files", files]] as const).map(([name, share]) => <span key={name} class={`share-${name}`} style={{ width: `${100 * share}%` }} />)}
+    </span>
   );
 }
 

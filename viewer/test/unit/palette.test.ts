@@ -104,9 +104,9 @@ test("by class: classes are told apart by every eye, and what the program does i
     const { fill, theme: { timeline } } = palette(names.map(one), "class", theme);
     for (const [eye, matrix] of [["every", null] as const, ...Object.entries(BLIND)]) {
       const seen = fill.map((color) => (matrix ? seenBy(matrix, color) : color));
-      names.forEach((a, x) => names.forEach((b, y) => {
+      for (const [x, a] of names.entries()) for (const [y, b] of names.entries()) {
         if (x < y) assert.ok(difference(seen[x]!, seen[y]!) >= 15, `${theme}, ${eye} eye: ${a} and ${b}: ${difference(seen[x]!, seen[y]!).toFixed(1)}`);
-      }));
+      }
     }
     const user = contrast(fill[names.indexOf("user")]!, timeline);
     for (const name of ["p2p", "collective", "io"]) assert.ok(contrast(fill[names.indexOf(name)]!, timeline) > user, `${theme} ${name}`);

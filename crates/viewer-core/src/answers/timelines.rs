@@ -1,6 +1,8 @@
 //! `rows`: the timelines of the page, in order.
 
+use io_attribution::Actor;
 use serde::Serialize;
+use trace_model::lane_of;
 
 use super::answer::Answer;
 use super::viewer::Viewer;
@@ -29,11 +31,29 @@ impl Viewer<'_> {
             group: timelines().map(|timeline| timeline.group).collect(),
             open: timelines().map(|timeline| timeline.open).collect(),
             pinned: layout.pinned,
+            rank: (0..layout.timelines.len())
+                .map(|timeline| self.rank_of(layout.lines_of(timeline)))
+                .collect(),
             path: timelines()
                 .map(|timeline| timeline.path.as_slice())
                 .collect(),
         };
         Answer::json(&answer, true)
+    }
+
+    /// The rank that all of these lines are of; -1 if there is none.
+    fn rank_of(&self, lines: &[u32]) -> i32 {
+        let rank_of = |&line: &u32| {
+            let line = self.trace().lines().get(line as usize)?;
+            match lane_of(&line.line).actor {
+                Actor::Rank(rank) => i32::try_from(rank).ok(),
+                _ => None,
+            }
+        };
+        let mut ranks = lines.iter().map(rank_of);
+        let first = ranks.next().flatten();
+        let is_one = first.is_some() && ranks.all(|rank| rank == first);
+        first.filter(|_| is_one).unwrap_or(-1)
     }
 }
 
@@ -49,5 +69,6 @@ pub(super) struct TimelinesAnswer<'l> {
     group: Vec<bool>,
     open: Vec<bool>,
     pinned: usize,
+    rank: Vec<i32>,
     path: Vec<&'l [String]>,
 }

@@ -23,7 +23,8 @@ use super::waits::WaitsAnswer;
 use crate::details::wait::{CallWait, WaitCause};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
 use crate::findings::summary::{
-    FindingItem, FindingTarget, RunVerdict, TimeLoss, TimeShare, TraceFinding, TraceSummary,
+    FindingItem, FindingTarget, RankShares, RunVerdict, TimeLoss, TimeShare, TraceFinding,
+    TraceSummary,
 };
 use crate::picture::frame::{HEADER_BYTES, MAGIC, arrow_flag, flag, section};
 use crate::trace::TopologyName;
@@ -83,6 +84,7 @@ fn typescript() -> String {
     add::<HitsAnswer>(&mut text, &config);
     add::<TraceSummary>(&mut text, &config);
     add::<RunVerdict>(&mut text, &config);
+    add::<RankShares>(&mut text, &config);
     add::<TimeLoss>(&mut text, &config);
     add::<TimeShare>(&mut text, &config);
     add::<WaitsAnswer>(&mut text, &config);

@@ -27,7 +27,9 @@ pub struct TraceSummary {
     pub lost: Vec<String>,
     /// Time of all threads by class of activity, the largest share first.
     pub bar: Vec<TimeShare>,
-    /// What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full.
+    /// What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full. A text without it is
+    /// no summary: those that were kept before there were verdicts are made again.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub verdict: Option<RunVerdict>,
     /// Findings.
     #[serde(rename = "cards")]
@@ -54,6 +56,22 @@ pub struct RunVerdict {
     pub losses: Vec<TimeLoss>,
     /// How many groups there are.
     pub all_losses: usize,
+    /// What each rank did; nothing if there are too many ranks to be looked at one by one.
+    pub ranks: Vec<RankShares>,
+}
+
+/// Shares of the time of a rank's main thread between MPI_Init and MPI_Finalize. The rest is MPI without waiting.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RankShares {
+    /// The rank.
+    pub rank: i32,
+    /// Outside of MPI and of file operations.
+    pub computing: f32,
+    /// Waiting for other ranks.
+    pub waiting: f32,
+    /// File operations and MPI-IO.
+    pub files: f32,
 }
 
 /// Waits of one kind, in one function, for one rank.

@@ -4,10 +4,12 @@ use analysis::performance::{CallWait, PerformanceReport, WaitGroup, WaitPattern,
 use std::collections::HashMap;
 
 use super::builder::FindingBuilder;
-use super::summary::{RunVerdict, TimeLoss};
+use super::summary::{RankShares, RunVerdict, TimeLoss};
 
 /// Losses that are named.
 const MAX_LOSSES: usize = 10;
+/// Ranks that are told one by one.
+const MAX_RANKS: usize = 1024;
 /// Parts of the time of the trace in which a loss is counted.
 const PARTS: usize = 48;
 
@@ -48,6 +50,7 @@ impl FindingBuilder<'_, '_> {
             files: report.time.share(report.time.files),
             losses: losses.collect(),
             all_losses: report.waits.len(),
+            ranks: ranks(report),
         })
     }
 
@@ -80,6 +83,24 @@ impl FindingBuilder<'_, '_> {
             && (wait.culprit.rank, wait.culprit.thread) == (group.culprit, group.culprit_thread)
             && call.is_some_and(|kind| self.name(kind) == group.call)
     }
+}
+
+/// Shares of each rank, rounded to thousandths.
+fn ranks(report: &PerformanceReport) -> Vec<RankShares> {
+    let share = |seconds: f64| {
+        let share = seconds / report.focus.seconds.max(f64::MIN_POSITIVE);
+        (share * 1000.0).round() as f32 / 1000.0
+    };
+    if report.ranks > MAX_RANKS {
+        return Vec::new();
+    }
+    let ranks = report.by_rank.iter().map(|times| RankShares {
+        rank: times.rank,
+        computing: share(times.computing),
+        waiting: share(times.waiting),
+        files: share(times.files),
+    });
+    ranks.collect()
 }
 
 fn key(wait: &CallWait) -> LossKey {

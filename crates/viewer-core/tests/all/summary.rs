@@ -97,6 +97,43 @@ fn late_rank() -> Vec<u8> {
     file(&categories, 8, &mut all)
 }
 
+/// What stands above the picture of [`late_rank`]: the waits at the barrier first, evenly over the run; the late rank waits for nobody.
+fn verdict_names_the_late_rank(verdict: &Value) {
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value}"));
+    let factors = ["load_balance", "serialisation", "transfer"].map(|name| number(&verdict[name]));
+    let product: f64 = factors.iter().product();
+    assert!(
+        (number(&verdict["parallel"]) - product).abs() < 1e-9,
+        "{verdict}"
+    );
+    let first = &verdict["losses"][0];
+    assert_eq!(first["what"], "wait at barrier in MPI_Barrier");
+    let who = "6 ranks wait for rank 6; the cause is rank 5, which was computing";
+    assert_eq!((&first["who"], &first["count"]), (&who.into(), &120.into()));
+    assert!((number(&first["seconds"]) - 240.0).abs() < 1e-6, "{first}");
+    let parts: Vec<f64> = first["over_time"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(number)
+        .collect();
+    assert!(
+        (parts.iter().sum::<f64>() - 240.0).abs() < 1e-6,
+        "{parts:?}"
+    );
+    let halves = parts.split_at(parts.len() / 2);
+    let [begin, end]: [f64; 2] = [halves.0, halves.1].map(|half| half.iter().sum());
+    assert!((begin - end).abs() <= 12.0, "{begin} {end}");
+    // A rank waits 2 s of each of 20 steps; from the first call to the last there are some 193 s.
+    let shares = |rank: usize| &verdict["ranks"][rank];
+    assert_eq!(
+        (&shares(5)["rank"], &shares(5)["waiting"]),
+        (&5.into(), &0.0.into())
+    );
+    let waiting = number(&shares(0)["waiting"]);
+    assert!((40.0 / 196.0..40.0 / 190.0).contains(&waiting), "{waiting}");
+}
+
 #[test]
 fn the_late_rank_is_named() {
     let found = summary(&late_rank(), AnswerLimits::default());
@@ -133,6 +170,7 @@ fn the_late_rank_is_named() {
         "wait at barrier in MPI_Barrier: 6 ranks wait for rank 6, 120 times; the cause is rank 5, which was computing"
     );
     assert!(text(&top["value"]).starts_with("240 s ("), "{waits}");
+    verdict_names_the_late_rank(&found["verdict"]);
     let phases = finding(&found, "phases");
     assert!(
         text(&phases["sentence"]).contains("20 iterations, of 10.0 s each"),
