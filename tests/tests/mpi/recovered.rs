@@ -61,10 +61,14 @@ fn recovered_as_merged(run: &TracedRun, what: &str) {
 fn kept_blocks_give_the_files_of_finalize() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         for name in ["comms", "regions"] {
-            let mut tracing = TraceSetup::new(mpi, 4);
-            tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
-            let run = tracing.run(&Program::c(name).compile(mpi), &[]);
-            recovered_as_merged(&run, &format!("{mpi:?}, {name}"));
+            let program = Program::c(name).compile(mpi);
+            for merge in ["tree", "parallel"] {
+                let mut tracing = TraceSetup::new(mpi, 4);
+                let variables = [("TRACE_KEEP_BLOCKS", "yes"), ("TRACE_MERGE", merge)];
+                tracing.variables = &variables;
+                let run = tracing.run(&program, &[]);
+                recovered_as_merged(&run, &format!("{mpi:?}, {name}, merge {merge}"));
+            }
         }
     }
 }
