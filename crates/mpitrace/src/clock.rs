@@ -54,8 +54,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(result) => result,
         None => count_late_messages(&reader).map_err(bad)?,
     };
-    println!(
-        "{} messages, {} arrive before they were sent{}",
+    let mut text = format!(
+        "{} messages, {} arrive before they were sent{}\n",
         result.messages,
         result.violations,
         match result.violations {
@@ -63,17 +63,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             _ => format!(", at most {:.9} s", result.largest),
         }
     );
-    if arguments.forward.is_none() {
-        return Ok(());
+    if arguments.forward.is_some() {
+        text.push_str(&format!(
+            "{} records moved forward, at most {:.9} s{}\n",
+            result.moved,
+            result.farthest,
+            match result.given_up {
+                0 => String::new(),
+                n => format!("; {n} times messages contradict each other and stay as they are"),
+            }
+        ));
     }
-    println!(
-        "{} records moved forward, at most {:.9} s{}",
-        result.moved,
-        result.farthest,
-        match result.given_up {
-            0 => String::new(),
-            n => format!("; {n} times messages contradict each other and stay as they are"),
-        }
-    );
+    // Where the file goes to stdout, nothing else does.
+    match arguments.forward.as_deref() {
+        Some(output) if output == Path::new("-") => eprint!("{text}"),
+        _ => print!("{text}"),
+    }
     Ok(())
 }

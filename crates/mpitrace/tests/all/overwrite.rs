@@ -1,22 +1,10 @@
 //! No command writes over a file that is there unless it is told to, and none over what it reads.
 
+use crate::exported::{mpitrace, succeeds};
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn mpitrace(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
-    command.args(arguments).current_dir(folder);
-    command.output().unwrap()
-}
-
-#[track_caller]
-fn succeeds(folder: &Path, arguments: &[&str]) {
-    let output = mpitrace(folder, arguments);
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {printed}");
-}
+use std::process::Command;
 
 /// Writes the inputs of the commands.
 fn inputs(folder: &Path) {
@@ -128,6 +116,28 @@ fn what_is_read_is_never_written_over() {
             assert!(printed.contains("this is the input"), "{call:?}: {printed}");
             assert_eq!(fs::read(at.join(input)).unwrap(), before, "{call:?}");
         }
+    }
+}
+
+/// Where the file goes to stdout, nothing else is printed there.
+#[test]
+fn stdout_has_the_file_and_nothing_else() {
+    let alike = ["join", "repair", "composite", "arrows", "lines", "clock"];
+    for (arguments, _, output) in COMMANDS {
+        if !alike.contains(&arguments[0]) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        inputs(at);
+        succeeds(at, &with(arguments, output, &[]));
+        let format: &[&str] = match arguments[0] {
+            "arrows" => &["--to", "slog2"],
+            _ => &[],
+        };
+        let printed = succeeds(at, &with(arguments, "-", format)).stdout;
+        let written = fs::read(at.join(output)).unwrap();
+        assert!(printed == written, "{arguments:?}: {} bytes", printed.len());
     }
 }
 
