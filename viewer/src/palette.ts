@@ -204,16 +204,14 @@ const CLASSES: Record<string, readonly [light: Rgb, dark: Rgb]> = {
   io: [0x1e7f57, 0x2dc791],
   rma: [0x98549a, 0xaa75ff],
   mpi: [0xb8a15c, 0x92772f],
+  start: [0xcdced0, 0x3c4148],
+  compute: [0xf2f4f7, 0x1f242b],
   user: [0xe8e0cd, 0x3c3424],
   disk: [0x9ce251, 0xdbeb78],
   message: [0x5c636b, 0xb4bbc4],
   none: [0x8a94a0, 0x7f8a97],
   other: [0xc48fb5, 0x8f5f83],
 };
-/** MPI_Init and MPI_Finalize are part of no share, and of no class in the picture. */
-const START_AND_END: readonly [light: Rgb, dark: Rgb] = [0xcdced0, 0x3c4148];
-const STARTS_OR_ENDS = /^P?MPI_(Init|Init_thread|Finalize|Session_init|Session_finalize)$/i;
-
 /** The colour of a class as a whole. */
 export function classColor(name: string, theme: Theme, isGrey = false): Rgb {
   if (isGrey) {
@@ -235,7 +233,6 @@ const TONES = [0, -0.16, 0.2, -0.3, 0.34];
 function byClass(kinds: readonly KindLook[], theme: Theme): Look[] {
   const seen = new Map<string, number>();
   return kinds.map((kind) => {
-    if (STARTS_OR_ENDS.test(kind.name)) return { color: inTheme(START_AND_END, theme), pattern: PLAIN };
     const nth = seen.get(kind.class) ?? 0;
     seen.set(kind.class, nth + 1);
     const tone = TONES[nth % TONES.length]!;

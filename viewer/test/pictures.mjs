@@ -51,7 +51,7 @@ const part = ({ t0, t1 }, from, share) => `t=${t0 + (t1 - t0) * from}~${t0 + (t1
 
 /** By name: the trace, what the address says, and what is done then. */
 const pictures = {
-  "view-summary": { of: "lammps", fragment: () => "panel=summary&arrows=none", height: 760 },
+  "view-summary": { of: "lammps", fragment: () => "arrows=none", height: 620 },
   "view-close": {
     of: "lammps", fragment: () => "panel=stats",
     act: async (page, { t0, t1 }) => {
@@ -89,17 +89,17 @@ const pictures = {
       const length = hit.t1 - hit.t0;
       await page.look(`t=${hit.t0 - length * 0.2}~${hit.t1 + length * 0.2}&timelines=only:!*lane*,!server*&arrows=sel&panel=io&sel=${hit.ref}`);
     },
-    height: 650,
+    height: 800,
   },
   "view-heat": {
     of: "many", fragment: (meta) => `${part(meta, 0, 0.34)}&mode=heat:${meta.categories.findIndex(({ name }) => name === "MPI_Allreduce")}&theme=dark&panel=timelines`,
-    height: 560,
+    height: 720,
   },
 };
 
 const chrome = await browser();
 const servers = new Map();
-for (const [name, { of, fragment, act, height = 700 }] of Object.entries(pictures)) {
+for (const [name, { of, fragment, act, height = 800 }] of Object.entries(pictures)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   if (!servers.has(of)) servers.set(of, await serve(traces[of]()));
   const page = await Page.open(chrome, servers.get(of).address, "", { viewport: { width: 1280, height } });

@@ -13,7 +13,7 @@ import { count, Exact, Panel, percent } from "./parts";
 
 const CLASSES: Record<string, string> = {
   compute: "computing", p2p: "point-to-point", collective: "collective", wait: "completing requests", io: "file I/O", rma: "one-sided",
-  mpi: "other MPI", user: "regions of the program", disk: "disk operations", message: "messages", other: "other",
+  mpi: "other MPI", start: "starting and ending MPI", user: "regions of the program", disk: "disk operations", message: "messages", other: "other",
 };
 
 export function className(name: string): string {

@@ -21,6 +21,8 @@ pub enum ActivityClass {
     Rma,
     /// The rest of MPI.
     Mpi,
+    /// Starting MPI and ending it, which no analysis counts.
+    Start,
     /// Logged by the program itself.
     User,
     /// Operations below MPI, and the arrows to them.
@@ -33,7 +35,7 @@ pub enum ActivityClass {
 
 impl ActivityClass {
     /// All of them, in the order in which pictures and tables show them.
-    pub const ALL: [ActivityClass; 11] = [
+    pub const ALL: [ActivityClass; 12] = [
         ActivityClass::Compute,
         ActivityClass::P2p,
         ActivityClass::Collective,
@@ -41,6 +43,7 @@ impl ActivityClass {
         ActivityClass::Io,
         ActivityClass::Rma,
         ActivityClass::Mpi,
+        ActivityClass::Start,
         ActivityClass::User,
         ActivityClass::Disk,
         ActivityClass::Message,
@@ -57,6 +60,7 @@ impl ActivityClass {
             ActivityClass::Io => "io",
             ActivityClass::Rma => "rma",
             ActivityClass::Mpi => "mpi",
+            ActivityClass::Start => "start",
             ActivityClass::User => "user",
             ActivityClass::Disk => "disk",
             ActivityClass::Message => "message",
@@ -65,7 +69,16 @@ impl ActivityClass {
     }
 }
 
-/// The MPI functions of each class but [`ActivityClass::Mpi`], with blanks between them: from the table that the wrappers are made of.
+/// Functions that start MPI or end it.
+const START_AND_END: [&str; 5] = [
+    "MPI_Init",
+    "MPI_Init_thread",
+    "MPI_Finalize",
+    "MPI_Session_init",
+    "MPI_Session_finalize",
+];
+
+/// The MPI functions of each class but [`ActivityClass::Mpi`] and [`ActivityClass::Start`], with blanks between them: from the table that the wrappers are made of.
 const FUNCTIONS: &[(ActivityClass, &str)] = include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
 /// The calls below MPI-IO that the recorder sees, without `64`, `_chk` and `_2`. They carry a CallID in traces; a state of the
@@ -117,6 +130,7 @@ impl ClassFinder {
         let name = name.as_str();
         match self.functions.get(name) {
             Some(&class) => class,
+            None if START_AND_END.contains(&name) => ActivityClass::Start,
             None if name.starts_with("MPI_File_") => ActivityClass::Io,
             None if name.starts_with("MPI_") || name.starts_with("MPIX_") => ActivityClass::Mpi,
             None if is_system_call(name) && has_callid(category) => ActivityClass::Disk,
@@ -149,6 +163,8 @@ mod tests {
         assert_eq!(state("MPI_File_write_at_all"), ActivityClass::Io);
         assert_eq!(state("MPI_Win_fence"), ActivityClass::Rma);
         assert_eq!(state("MPI_Comm_rank"), ActivityClass::Mpi);
+        assert_eq!(state("MPI_Init_thread"), ActivityClass::Start);
+        assert_eq!(state("MPI_Finalize"), ActivityClass::Start);
         assert_eq!(state("MPI_Not_yet"), ActivityClass::Mpi);
         assert_eq!(state("step"), ActivityClass::User);
         assert_eq!(of("message", Topology::Arrow), ActivityClass::Message);
