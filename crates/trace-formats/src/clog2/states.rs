@@ -52,7 +52,7 @@ pub fn function_states(names: &[String]) -> impl Iterator<Item = Clog2StateDef> 
 }
 
 /// Pale colours, so that MPI stands out. A function has the same one in all traces.
-fn color_of(name: &str) -> &'static str {
+pub(crate) fn color_of(name: &str) -> &'static str {
     const COLORS: [&str; 16] = [
         "LightSteelBlue",
         "PaleTurquoise",

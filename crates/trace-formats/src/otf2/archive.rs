@@ -257,7 +257,7 @@ impl Archive {
 }
 
 /// Permits as many open files as this process may permit itself: a location whose events fill a buffer keeps its file open.
-fn raise_file_limit() {
+pub(super) fn raise_file_limit() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,

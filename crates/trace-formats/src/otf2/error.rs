@@ -1,11 +1,11 @@
-//! What can go wrong with an OTF2 archive that is being written.
+//! What can go wrong with an OTF2 archive that is read or written.
 
 use std::fmt;
 use std::io;
 
 use trace_model::Fault;
 
-/// An error of an OTF2 archive that is being written.
+/// An error of an OTF2 archive that is read or written.
 pub type Otf2Error = Fault<Otf2ErrorKind>;
 
 /// Kind of an [`Otf2Error`].
@@ -23,6 +23,13 @@ pub enum Otf2ErrorKind {
         /// What the library says of the error.
         message: String,
     },
+    /// A part of the archive cannot be read.
+    Part {
+        /// The file in the folder, and the place in it.
+        place: String,
+        /// What is wrong there.
+        message: String,
+    },
     /// The archive has no name, or one that C functions cannot take.
     Name,
     /// The archive could not be created, or not be renamed.
@@ -33,7 +40,7 @@ impl fmt::Display for Otf2ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Otf2ErrorKind::NoLibrary => f.write_str(
-                "OTF2 archives are written by the OTF2 library 3.0 or later, which is not here; install libotf2-trace-dev (Debian, Ubuntu), \
+                "OTF2 archives are read and written by the OTF2 library 3.0 or later, which is not here; install libotf2-trace-dev (Debian, Ubuntu), \
                  or put the folder of libotf2.so into LD_LIBRARY_PATH",
             ),
             Otf2ErrorKind::OldLibrary(lacks) => write!(
@@ -43,6 +50,7 @@ impl fmt::Display for Otf2ErrorKind {
             Otf2ErrorKind::Library { function, message } => {
                 write!(f, "the OTF2 library says in {function}: {message}")
             }
+            Otf2ErrorKind::Part { place, message } => write!(f, "{place}: {message}"),
             Otf2ErrorKind::Name => f.write_str("no name for an OTF2 archive, which is a folder"),
             Otf2ErrorKind::Io(error) => error.fmt(f),
         }
@@ -54,6 +62,7 @@ trace_model::fault_kind!(
     whole_file: Otf2ErrorKind::NoLibrary
         | Otf2ErrorKind::OldLibrary(_)
         | Otf2ErrorKind::Library { .. }
+        | Otf2ErrorKind::Part { .. }
         | Otf2ErrorKind::Name
 );
 

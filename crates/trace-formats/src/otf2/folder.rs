@@ -1,6 +1,6 @@
 //! The folder of an archive.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use trace_model::FolderKind;
 
@@ -13,9 +13,14 @@ pub(super) const ARCHIVE: FolderKind = FolderKind {
 /// Name of an archive in its folder: the anchor file is `traces.otf2`.
 pub(super) const ARCHIVE_NAME: &str = "traces";
 
+/// The anchor file of an archive in this folder: `traces.otf2`.
+pub fn anchor(folder: &Path) -> PathBuf {
+    folder.join(ARCHIVE_NAME).with_extension("otf2")
+}
+
 /// Whether this is the folder of an OTF2 archive: it has a file `traces.otf2`.
 pub fn is_archive(path: &Path) -> bool {
-    path.join(ARCHIVE_NAME).with_extension("otf2").is_file()
+    anchor(path).is_file()
 }
 
 /// Whether bytes begin as the anchor file of an archive does: a record with the byte order and the format's name.

@@ -1,14 +1,17 @@
-//! The OTF2 library, found when the first archive is written: names and types of its functions, and what it calls back.
+//! The OTF2 library, found when the first archive is read or written: names and types of its functions, and what it calls back.
 //!
 //! All declarations are by hand, so that no header is needed to build. Enumerations have one byte, flags four; every reference but
 //! that of a location has four bytes.
 
 use std::cell::RefCell;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::io;
 use std::sync::OnceLock;
 
 use super::error::Otf2ErrorKind;
+use super::read_functions::ReadFunctions;
+use super::symbols::functions;
+pub(super) use super::symbols::{ErrorCode, Object};
 
 /// File names under which the library is searched, the first one that loads is taken. The ones with a number come with the package
 /// that programs need, those without with the package that developers need.
@@ -18,12 +21,6 @@ const FILE_NAMES: [&CStr; 4] = [
     c"libotf2.so",
     c"libotf2.so.10",
 ];
-
-/// Result of most functions; 0 is success.
-pub(super) type ErrorCode = c_int;
-
-/// An object of the library, which only the library looks into.
-pub(super) type Object = *mut c_void;
 
 /// Asks whether a full buffer is to be written out: user data, type of the file, location, data of the caller, whether this is the last time.
 type PreFlush = unsafe extern "C" fn(Object, u8, u64, Object, bool) -> u8;
@@ -58,36 +55,9 @@ pub(super) struct MemoryCallbacks {
     free_all: FreeAll,
 }
 
-macro_rules! functions {
-    ($($name:ident = $symbol:literal ($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// Functions of the library.
-        pub(super) struct Functions {
-            $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
-        }
-
-        impl Functions {
-            /// The functions of a library that was loaded, or the name of one that is missing.
-            fn of(library: *mut c_void) -> Result<Functions, &'static str> {
-                Ok(Functions {
-                    $($name: {
-                        // SAFETY: The library is loaded for good, and the name ends with a zero.
-                        let address = unsafe { libc::dlsym(library, concat!($symbol, "\0").as_ptr().cast()) };
-                        if address.is_null() {
-                            return Err($symbol);
-                        }
-                        // SAFETY: This is the address of the C function of that name, whose types the library's documentation states for all
-                        // versions from 3.0 on.
-                        unsafe {
-                            std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(address)
-                        }
-                    },)*
-                })
-            }
-        }
-    };
-}
-
 functions! {
+    /// Functions of the library that write archives, and those about errors.
+    Functions:
     archive_open = "OTF2_Archive_Open"(*const c_char, *const c_char, u8, u64, u64, u8, u8) -> Object;
     archive_close = "OTF2_Archive_Close"(Object) -> ErrorCode;
     set_flush_callbacks = "OTF2_Archive_SetFlushCallbacks"(Object, *const FlushCallbacks, Object) -> ErrorCode;
@@ -155,12 +125,37 @@ functions! {
     on_error = "OTF2_Error_RegisterCallback"(Option<OnError>, Object) -> Option<OnError>;
 }
 
-/// The functions of the library, which is loaded at the first call and stays.
+/// The library, loaded for good.
+pub(super) struct Library {
+    /// What writes archives.
+    pub write: Functions,
+    /// What reads them.
+    pub read: ReadFunctions,
+}
+
+impl Library {
+    fn of(library: *mut c_void) -> Result<Library, &'static str> {
+        Ok(Library {
+            write: Functions::of(library)?,
+            read: ReadFunctions::of(library)?,
+        })
+    }
+}
+
+/// The functions that write archives; see [`library`].
 ///
 /// # Errors
 /// None is installed, or its version is below 3.0.
 pub(super) fn functions() -> Result<&'static Functions, Otf2ErrorKind> {
-    static LOADED: OnceLock<Result<Functions, Option<&'static str>>> = OnceLock::new();
+    library().map(|library| &library.write)
+}
+
+/// The library, which is loaded at the first call and stays.
+///
+/// # Errors
+/// None is installed, or its version is below 3.0.
+pub(super) fn library() -> Result<&'static Library, Otf2ErrorKind> {
+    static LOADED: OnceLock<Result<Library, Option<&'static str>>> = OnceLock::new();
     let loaded = LOADED.get_or_init(|| {
         let mut lacks = None;
         for name in FILE_NAMES {
@@ -169,11 +164,11 @@ pub(super) fn functions() -> Result<&'static Functions, Otf2ErrorKind> {
             if library.is_null() {
                 continue;
             }
-            match Functions::of(library) {
-                Ok(functions) => {
+            match Library::of(library) {
+                Ok(loaded) => {
                     // SAFETY: The callback has the type that the library calls, and stays.
-                    unsafe { (functions.on_error)(Some(note_error), std::ptr::null_mut()) };
-                    return Ok(functions);
+                    unsafe { (loaded.write.on_error)(Some(note_error), std::ptr::null_mut()) };
+                    return Ok(loaded);
                 }
                 Err(missing) => lacks = Some(missing),
             }

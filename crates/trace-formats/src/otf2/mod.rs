@@ -1,10 +1,10 @@
-//! OTF2, the traces of Score-P, Vampir and Scalasca: an archive is a folder. Archives are written and not read.
+//! OTF2, the traces of Score-P, Vampir and Scalasca: an archive is a folder.
 //!
-//! The bytes of an archive are described nowhere, so the OTF2 library writes them. It is loaded when the first archive is written; without it
-//! [`Otf2Sink::create`] says what to install.
+//! The bytes of an archive are described nowhere, so the OTF2 library reads and writes them. It is loaded when the first archive is opened; without it
+//! [`Otf2Sink::create`] and [`Otf2Source::open`] say what to install.
 //!
-//! [`library`] declares the library's functions, and [`archive`] makes them safe to call. [`events`] turns drawables into events; what
-//! they refer to is collected beside them and written last.
+//! [`library`] declares the library's functions, and [`archive`] makes those that write safe to call. [`events`] turns drawables into events; what
+//! they refer to is collected beside them and written last. [`read`] turns events into drawables.
 
 mod archive;
 mod calls;
@@ -27,11 +27,15 @@ mod messages;
 mod metrics;
 mod numbers;
 mod places;
+mod read;
+mod read_functions;
 mod requests;
 mod strings;
+mod symbols;
 mod values;
 mod write;
 
 pub use error::{Otf2Error, Otf2ErrorKind};
-pub use folder::{is_archive, recognises};
+pub use folder::{anchor, is_archive, recognises};
+pub use read::Otf2Source;
 pub use write::Otf2Sink;

@@ -3,6 +3,7 @@
 mod goldens;
 mod printed;
 mod random;
+mod read;
 mod sample;
 
 use test_support::skip;
@@ -12,11 +13,11 @@ use trace_model::{Definitions, Losses, Sink};
 use crate::perfetto::OwnedDrawable;
 use printed::PrintedArchive;
 
-/// The archive of some drawables, which are in order of start. `None` where the library or `otf2-print` is missing, which is said.
-pub fn archive(
+/// A folder with the archive of some drawables, which are in order of start, `run.otf2`. `None` where the library is missing, which is said.
+pub fn written(
     definitions: &Definitions,
     drawables: &[OwnedDrawable],
-) -> Option<(PrintedArchive, Losses)> {
+) -> Option<(tempfile::TempDir, Losses)> {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("run.otf2");
     let mut sink = match Otf2Sink::create(&path, definitions) {
@@ -34,5 +35,14 @@ pub fn archive(
     let losses = Box::new(sink).finish().expect("completed");
     let names = std::fs::read_dir(folder.path()).expect("folder");
     assert_eq!(names.count(), 1);
-    Some((PrintedArchive::of(&path)?, losses))
+    Some((folder, losses))
+}
+
+/// The archive of some drawables, which are in order of start. `None` where the library or `otf2-print` is missing, which is said.
+pub fn archive(
+    definitions: &Definitions,
+    drawables: &[OwnedDrawable],
+) -> Option<(PrintedArchive, Losses)> {
+    let (folder, losses) = written(definitions, drawables)?;
+    Some((PrintedArchive::of(&folder.path().join("run.otf2"))?, losses))
 }

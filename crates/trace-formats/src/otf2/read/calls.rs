@@ -1,0 +1,321 @@
+//! Regions that are open on a location, and what the events inside tell of them.
+
+use trace_model::hash::Map;
+
+use super::comms::Comms;
+use super::definitions::GlobalDefinitions;
+use super::event::{Attribute, CollectiveEnd, Event, EventKind};
+use super::numbers::FIRST_NO_ROOT;
+use super::requests::RequestNumbers;
+
+/// Requests that a call makes or completes, beyond which no more are noted.
+const MAX_REQUESTS: usize = 1 << 16;
+
+/// What the events inside a region tell of the call. Negative numbers and `None` stand for nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CallFacts {
+    /// Reference of the communicator on which ranks come together.
+    pub comm: Option<u32>,
+    pub root: Option<u32>,
+    /// Bytes of a collective operation, as the call counts them, or of an access to a file or a window.
+    pub bytes: Option<u64>,
+    /// Numbers of the requests by which the call begins sends, receives and collective operations.
+    pub sends: Vec<u32>,
+    pub receives: Vec<u32>,
+    pub collectives: Vec<u32>,
+    /// Numbers of the requests that the call completes.
+    pub completes: Vec<u32>,
+    pub window: Option<u32>,
+    pub target: Option<u32>,
+    pub is_exclusive: Option<bool>,
+    /// Reference of the group that the call names.
+    pub group: Option<u32>,
+    /// Reference of the handle of a file.
+    pub handle: Option<u32>,
+}
+
+impl CallFacts {
+    const NONE: CallFacts = CallFacts {
+        comm: None,
+        root: None,
+        bytes: None,
+        sends: Vec::new(),
+        receives: Vec::new(),
+        collectives: Vec::new(),
+        completes: Vec::new(),
+        window: None,
+        target: None,
+        is_exclusive: None,
+        group: None,
+        handle: None,
+    };
+
+    /// The request that the call makes.
+    pub(super) fn request(&self) -> Option<u32> {
+        let mut requests = (self.sends.iter())
+            .chain(&self.receives)
+            .chain(&self.collectives);
+        requests.next().copied()
+    }
+
+    /// Takes what the end of a collective operation of a rank tells.
+    fn collective(&mut self, end: &CollectiveEnd, comm: u32, size_and_rank: Option<(u64, i32)>) {
+        self.comm = Some(comm);
+        self.root = Some(end.root).filter(|&root| root < FIRST_NO_ROOT);
+        let (size, rank) = size_and_rank.unwrap_or((1, 0));
+        self.bytes = own_bytes(end, size, u64::try_from(rank).unwrap_or(0));
+    }
+}
+
+/// Bytes that a rank's call names, of those that Score-P counts: of a function with one count for each rank those for one.
+fn own_bytes(end: &CollectiveEnd, ranks: u64, rank: u64) -> Option<u64> {
+    use super::super::numbers::collective as op;
+    // In place, the rank itself is not counted.
+    let share = |total: u64| match ranks {
+        0 | 1 => total,
+        _ if total % ranks == 0 => total / ranks,
+        _ => total / (ranks - 1),
+    };
+    match end.op {
+        op::BCAST if end.received == 0 => Some(share(end.sent)),
+        op::BCAST | op::SCATTER | op::SCATTERV => Some(end.received),
+        op::GATHER | op::GATHERV | op::REDUCE => Some(end.sent),
+        op::ALLGATHER | op::ALLTOALL | op::ALLREDUCE => Some(share(end.received)),
+        op::ALLGATHERV | op::REDUCE_SCATTER_BLOCK => Some(share(end.sent)),
+        op::SCAN => Some(end.received / (rank + 1)),
+        op::EXSCAN if rank > 0 => Some(end.received / rank),
+        _ => None,
+    }
+}
+
+/// A region that a location is in, or was in.
+#[derive(Clone, Debug)]
+pub(super) struct RegionVisit {
+    pub region: u32,
+    /// Line of the thread.
+    pub thread: i32,
+    pub rank: i32,
+    /// Ticks.
+    pub start: u64,
+    /// Ticks; that of the start while it is open.
+    pub end: u64,
+    pub attributes: Box<[Attribute]>,
+    pub facts: CallFacts,
+    /// Sums of accumulated metrics since the start of the location: at the start, then at the end, by member.
+    pub sums: Vec<(u32, i64)>,
+}
+
+/// What is known while the events of a location are read.
+#[derive(Debug, Default)]
+pub(super) struct LocationState {
+    thread: i32,
+    rank: i32,
+    /// Ticks of the event before.
+    now: u64,
+    open: Vec<RegionVisit>,
+    /// Latest values of accumulated metrics, by member.
+    pub sums: Vec<(u32, i64)>,
+    /// Ends without a start.
+    pub surplus_ends: u64,
+}
+
+impl LocationState {
+    pub(super) fn new(thread: i32, rank: i32) -> LocationState {
+        LocationState {
+            thread,
+            rank,
+            ..LocationState::default()
+        }
+    }
+
+    /// Time of an event: not before that of the one before.
+    pub(super) fn time(&mut self, event: &Event) -> u64 {
+        self.now = self.now.max(event.time);
+        self.now
+    }
+
+    /// Number of regions that are open.
+    pub(super) fn open(&self) -> u64 {
+        self.open.len() as u64
+    }
+
+    pub(super) fn enter(&mut self, region: u32, time: u64, attributes: Box<[Attribute]>) {
+        self.open.push(RegionVisit {
+            region,
+            thread: self.thread,
+            rank: self.rank,
+            start: time,
+            end: time,
+            attributes,
+            facts: CallFacts::NONE,
+            sums: self.sums.clone(),
+        });
+    }
+
+    /// The region that ends.
+    pub(super) fn leave(&mut self, region: u32, time: u64) -> Option<RegionVisit> {
+        let Some(at) = self.open.iter().rposition(|open| open.region == region) else {
+            self.surplus_ends += 1;
+            return None;
+        };
+        let mut visit = self.open.remove(at);
+        visit.end = time;
+        // What the sums were is what they have become, less what they were.
+        let spent = self.sums.iter().map(|&(member, sum)| {
+            let before = visit.sums.iter().find(|(known, _)| *known == member);
+            // A counter begins with its first value.
+            (
+                member,
+                sum.wrapping_sub(before.map_or(sum, |(_, before)| *before)),
+            )
+        });
+        visit.sums = spent.collect();
+        Some(visit)
+    }
+
+    /// Notes the value of an accumulated metric.
+    pub(super) fn accumulate(&mut self, member: u32, value: i64) {
+        match self.sums.iter_mut().find(|(known, _)| *known == member) {
+            Some((_, sum)) => *sum = value,
+            None => self.sums.push((member, value)),
+        }
+    }
+
+    /// Takes what an event inside a region tells of it. Gives the request of a collective operation that is complete, with the facts of the call
+    /// that began it.
+    pub(super) fn take(
+        &mut self,
+        kind: &EventKind,
+        definitions: &GlobalDefinitions,
+        comms: &Comms,
+        requests: &mut RequestNumbers,
+    ) -> Option<(u32, CallFacts)> {
+        let rank = self.rank;
+        let number = match *kind {
+            EventKind::Send(_, Some(request))
+            | EventKind::ReceiveRequest(request)
+            | EventKind::CollectiveRequest(request) => Some(requests.begin(rank, request)),
+            EventKind::SendComplete(request)
+            | EventKind::Cancelled(request)
+            | EventKind::Receive(_, Some(request))
+            | EventKind::CollectiveEnd(_, Some(request)) => requests.complete(rank, request),
+            _ => None,
+        };
+        let mut begun = None;
+        if let (EventKind::CollectiveEnd(end, Some(_)), Some(number)) = (kind, number) {
+            let mut facts = CallFacts::NONE;
+            facts.collective(end, end.object, comms.size_and_rank(end.object, rank));
+            begun = Some((number, facts));
+        }
+        let Some(call) = self.open.last_mut() else {
+            return begun;
+        };
+        let facts = &mut call.facts;
+        let note = |requests: &mut Vec<u32>| {
+            if requests.len() < MAX_REQUESTS {
+                requests.extend(number);
+            }
+        };
+        let window_comm = |window: u32| definitions.windows.get(&window).copied();
+        match *kind {
+            EventKind::Send(_, Some(_)) => note(&mut facts.sends),
+            EventKind::ReceiveRequest(_) => note(&mut facts.receives),
+            EventKind::CollectiveRequest(_) => note(&mut facts.collectives),
+            EventKind::SendComplete(_)
+            | EventKind::Cancelled(_)
+            | EventKind::Receive(_, Some(_))
+            | EventKind::CollectiveEnd(_, Some(_)) => note(&mut facts.completes),
+            EventKind::CollectiveEnd(ref end, None) => {
+                facts.collective(end, end.object, comms.size_and_rank(end.object, rank));
+            }
+            EventKind::WindowCollective(ref end) => {
+                facts.window = Some(end.object);
+                facts.comm = window_comm(end.object);
+            }
+            EventKind::OneSided {
+                window,
+                target,
+                bytes,
+            } => {
+                facts.window = Some(window);
+                facts.target = Some(target);
+                facts.bytes = Some(facts.bytes.unwrap_or(0).saturating_add(bytes));
+            }
+            EventKind::GroupSync { window, group } => {
+                facts.window = Some(window);
+                facts.group = Some(group);
+            }
+            EventKind::Lock {
+                window,
+                target,
+                is_exclusive,
+            } => {
+                facts.window = Some(window);
+                facts.target = Some(target);
+                facts.is_exclusive = Some(is_exclusive);
+            }
+            EventKind::Unlock { window, target } => {
+                facts.window = Some(window);
+                facts.target = Some(target);
+            }
+            EventKind::IoOpen { handle } => {
+                facts.handle = Some(handle);
+                let comm = definitions
+                    .io_handles
+                    .get(&handle)
+                    .map(|handle| handle.comm);
+                facts.comm = comm.filter(|comm| definitions.comms.contains_key(comm));
+            }
+            EventKind::IoClose { handle } => facts.handle = Some(handle),
+            EventKind::IoBegin { handle, bytes, .. } => {
+                facts.handle = Some(handle);
+                // The largest number says that nobody knows.
+                if bytes != u64::MAX {
+                    facts.bytes = Some(facts.bytes.unwrap_or(0).saturating_add(bytes));
+                }
+            }
+            _ => {}
+        }
+        begun
+    }
+}
+
+/// Calls that have ended and whose collective operation has not: what it is on is told when it is complete.
+#[derive(Debug, Default)]
+pub(super) struct BegunCalls {
+    calls: Map<(i32, u32), RegionVisit>,
+}
+
+impl BegunCalls {
+    /// Keeps a call that begins one collective operation; gives any other back. MPI_Start begins operations that were made before.
+    pub(super) fn keep(&mut self, visit: RegionVisit, name: &str) -> Option<RegionVisit> {
+        let facts = &visit.facts;
+        match facts.collectives.as_slice() {
+            &[request] if facts.comm.is_none() && !name.starts_with("MPI_Start") => {
+                self.calls.insert((visit.rank, request), visit)
+            }
+            _ => Some(visit),
+        }
+    }
+
+    /// The call that has begun an operation that is complete now.
+    pub(super) fn complete(
+        &mut self,
+        rank: i32,
+        request: u32,
+        facts: &CallFacts,
+    ) -> Option<RegionVisit> {
+        let mut visit = self.calls.remove(&(rank, request))?;
+        visit.facts.comm = facts.comm;
+        visit.facts.root = facts.root;
+        visit.facts.bytes = facts.bytes;
+        Some(visit)
+    }
+
+    /// The calls whose operations were never complete.
+    pub(super) fn left(&mut self) -> impl Iterator<Item = RegionVisit> {
+        let mut left: Vec<RegionVisit> = std::mem::take(&mut self.calls).into_values().collect();
+        left.sort_unstable_by_key(|visit| (visit.start, visit.thread));
+        left.into_iter()
+    }
+}

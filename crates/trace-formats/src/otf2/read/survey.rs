@@ -1,0 +1,179 @@
+//! The first pass over an archive: what its events are about, so that categories and lines are known before the first drawable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::error::Otf2Error;
+use super::archive::ReadArchive;
+use super::calls::{BegunCalls, CallFacts, LocationState, RegionVisit};
+use super::comms::Comms;
+use super::definitions::{GlobalDefinitions, Location};
+use super::event::EventKind;
+use super::numbers::{location, metric_mode};
+use super::places::Places;
+use super::requests::RequestNumbers;
+
+/// What visits of a region tell, of all together.
+#[derive(Debug)]
+pub(super) struct RegionUse {
+    /// References of attributes.
+    pub attributes: BTreeSet<u32>,
+    /// Accumulated metrics.
+    pub members: BTreeSet<u32>,
+    pub has_root: bool,
+    pub has_bytes: bool,
+    pub has_request: bool,
+    pub has_completed: bool,
+    pub has_handle: bool,
+    pub has_window: bool,
+    pub has_target: bool,
+    /// Whether no visit takes any time.
+    pub is_momentary: bool,
+}
+
+impl Default for RegionUse {
+    fn default() -> Self {
+        RegionUse {
+            attributes: BTreeSet::new(),
+            members: BTreeSet::new(),
+            has_root: false,
+            has_bytes: false,
+            has_request: false,
+            has_completed: false,
+            has_handle: false,
+            has_window: false,
+            has_target: false,
+            is_momentary: true,
+        }
+    }
+}
+
+impl RegionUse {
+    fn take(&mut self, visit: &RegionVisit) {
+        self.attributes
+            .extend(visit.attributes.iter().map(|(reference, ..)| *reference));
+        self.members
+            .extend(visit.sums.iter().map(|(member, _)| *member));
+        self.is_momentary &= visit.start == visit.end;
+        self.take_facts(&visit.facts);
+    }
+
+    fn take_facts(&mut self, facts: &CallFacts) {
+        self.has_root |= facts.root.is_some();
+        self.has_bytes |= facts.bytes.is_some();
+        self.has_request |= facts.request().is_some();
+        self.has_completed |= !facts.completes.is_empty();
+        self.has_handle |= facts.handle.is_some();
+        self.has_window |= facts.window.is_some();
+        self.has_target |= facts.target.is_some();
+    }
+}
+
+/// What the events of an archive are about.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub regions: BTreeMap<u32, RegionUse>,
+    /// Metrics whose values are events of their own.
+    pub metrics: BTreeSet<u32>,
+    /// Lines of threads, and communicators of calls there.
+    pub collective_on: BTreeSet<(i32, u32)>,
+    /// Earliest time, ticks.
+    pub first: Option<u64>,
+    /// Reference of the name of the program.
+    pub program: Option<u32>,
+}
+
+/// What becomes of the values of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MetricUse {
+    /// What a sum grows by during a call is a value of the call.
+    OfCalls,
+    /// Each value is an event.
+    Events,
+    Nothing,
+}
+
+/// What becomes of the values of a metric that a location has.
+pub(super) fn metric_use(
+    definitions: &GlobalDefinitions,
+    member: u32,
+    at: &Location,
+    is_own: bool,
+) -> MetricUse {
+    let Some(member) = definitions.metric_members.get(&member) else {
+        return MetricUse::Nothing;
+    };
+    let is_sum = member.mode & metric_mode::VALUE_BITS == metric_mode::ACCUMULATED;
+    match (is_sum, at.kind) {
+        (true, location::CPU_THREAD) if !member.is_real() => MetricUse::OfCalls,
+        // The value of a marker stands among its attributes, too.
+        _ if is_own => MetricUse::Nothing,
+        _ => MetricUse::Events,
+    }
+}
+
+impl Survey {
+    /// Reads all events of an archive whose locations are open.
+    ///
+    /// # Errors
+    /// The archive is damaged.
+    pub(super) fn new(
+        archive: &ReadArchive,
+        definitions: &GlobalDefinitions,
+        places: &Places,
+        comms: &Comms,
+        is_own: bool,
+    ) -> Result<Survey, Otf2Error> {
+        let mut survey = Survey::default();
+        for place in &places.locations {
+            let Some(mut events) = archive.events(&place.definition)? else {
+                continue;
+            };
+            let mut state = LocationState::new(place.line, place.rank);
+            let mut requests = RequestNumbers::default();
+            let mut begun = BegunCalls::default();
+            while let Some(event) = events.next()? {
+                let time = state.time(&event);
+                survey.first = Some(survey.first.map_or(time, |first| first.min(time)));
+                match event.kind {
+                    EventKind::Enter { region, attributes } => {
+                        state.enter(region, time, attributes)
+                    }
+                    EventKind::Leave { region } => {
+                        if let Some(visit) = state.leave(region, time) {
+                            survey.take(&visit);
+                            begun.keep(visit, definitions.region_name(region));
+                        }
+                    }
+                    EventKind::Metric { metric, values } => {
+                        let members = definitions.members_of(metric).iter().zip(&values);
+                        for (&member, &(_, bits)) in members {
+                            match metric_use(definitions, member, &place.definition, is_own) {
+                                MetricUse::OfCalls => state.accumulate(member, bits as i64),
+                                MetricUse::Events => _ = survey.metrics.insert(member),
+                                MetricUse::Nothing => {}
+                            }
+                        }
+                    }
+                    EventKind::Program { name } => _ = survey.program.get_or_insert(name),
+                    kind => {
+                        let complete = state.take(&kind, definitions, comms, &mut requests);
+                        let visit = complete.and_then(|(request, facts)| {
+                            begun.complete(place.rank, request, &facts)
+                        });
+                        if let Some(visit) = visit {
+                            survey.take(&visit);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(survey)
+    }
+
+    fn take(&mut self, visit: &RegionVisit) {
+        self.regions.entry(visit.region).or_default().take(visit);
+        if let Some(comm) = visit.facts.comm {
+            self.collective_on.insert((visit.thread, comm));
+        }
+    }
+}

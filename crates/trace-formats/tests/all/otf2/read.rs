@@ -1,0 +1,328 @@
+//! Archives that are read: one that has what those of Score-P have, and what becomes of traces that are written and read again.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use test_support::{golden, skip};
+use trace_formats::otf2::{Otf2ErrorKind, Otf2Source, anchor};
+use trace_formats::slog2::Slog2Source;
+use trace_model::{
+    Definitions, DrawableOrder, InfoValue, Losses, Sorter, Source, Topology, info_values, message,
+    value_names,
+};
+
+use super::written;
+use crate::perfetto::OwnedDrawable;
+
+/// The drawables of an archive. `None` where the library is missing, which is said.
+fn read(folder: &Path) -> Option<(Definitions, Vec<OwnedDrawable>, Losses)> {
+    let source = match Otf2Source::open(anchor(folder)) {
+        Ok(source) => source,
+        Err(error) if matches!(error.kind, Otf2ErrorKind::NoLibrary) => {
+            skip("the OTF2 library is not installed");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let mut drawables = Vec::new();
+    let losses = source.for_each(&mut |drawable| {
+        drawables.push(OwnedDrawable::from(drawable));
+        Ok(())
+    });
+    let losses = losses.expect("a whole archive");
+    Some((source.definitions().clone(), drawables, losses))
+}
+
+/// The values of an info: `root=2, bytes=64`.
+fn values(definitions: &Definitions, drawable: &OwnedDrawable) -> String {
+    let category = definitions.category(drawable.category).expect("a category");
+    let names = value_names(category);
+    let values = info_values(category, &drawable.info).map(|(_, value)| match value {
+        InfoValue::Integer(number) => number.to_string(),
+        InfoValue::Hex(number) => format!("{number:#x}"),
+        InfoValue::Real(number) => number.to_string(),
+        InfoValue::Text(text) => String::from_utf8_lossy(text).into_owned(),
+    });
+    let values = names
+        .iter()
+        .zip(values)
+        .map(|(name, value)| format!("{name}={value}"));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+/// A drawable in words, with the communicator of its line.
+fn words(definitions: &Definitions, drawable: &OwnedDrawable) -> String {
+    let category = definitions.category(drawable.category).expect("a category");
+    let place = |line: i32| {
+        let line = definitions.line(line).expect("a line");
+        match line.comm {
+            0 => format!("{}.{}", line.rank, line.thread),
+            comm => format!(
+                "{}.{} as {} of {comm}",
+                line.rank, line.thread, line.comm_rank
+            ),
+        }
+    };
+    let ns = |time: f64| (time * 1e9).round();
+    let ends = drawable
+        .vertices
+        .iter()
+        .map(|end| format!("{} at {}", place(end.line), ns(end.time)));
+    let ends = ends.collect::<Vec<_>>().join(" to ");
+    format!(
+        "{} {ends}: {}",
+        category.name.to_str(),
+        values(definitions, drawable)
+    )
+}
+
+/// Runs `scorep_like.c`, which writes an archive. `None` where it cannot be compiled, which is said.
+fn scorep_like(folder: &Path) -> Option<()> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/otf2/scorep_like.c");
+    let program = folder.join("scorep_like");
+    let compiled = Command::new("cc")
+        .arg("-o")
+        .arg(&program)
+        .arg(source)
+        .arg("-lotf2")
+        .output();
+    if !compiled.is_ok_and(|output| output.status.success()) {
+        skip("no C compiler with the OTF2 library (libotf2-trace-dev)");
+        return None;
+    }
+    let output = Command::new(program)
+        .arg(folder.join("run"))
+        .output()
+        .expect("it runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(())
+}
+
+#[test]
+fn an_archive_like_those_of_score_p() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let Some((definitions, drawables, losses)) =
+        scorep_like(folder.path()).and_then(|()| read(&folder.path().join("run")))
+    else {
+        return;
+    };
+    assert!(losses.is_empty(), "{losses}");
+    assert_eq!(definitions.program, "/home/me/solver");
+    assert!(
+        definitions
+            .lines
+            .iter()
+            .all(|line| line.host.as_deref() == Some("host0"))
+    );
+    // Ticks of half a ns since tick 100, on one clock.
+    let ns = |time: u64| (time - 100) as f64 / 2.0;
+    for drawable in &drawables {
+        for end in &drawable.vertices {
+            // The library cuts off fractions of a tick of the clock that differs; times are multiples of 11 ticks.
+            let ticks = (end.time * 2e9).round() as u64 + 100;
+            assert!(
+                ticks % 11 == 0 || (ticks + 1) % 11 == 0,
+                "{}",
+                words(&definitions, drawable)
+            );
+        }
+    }
+    let mut found: Vec<String> = drawables
+        .iter()
+        .map(|drawable| words(&definitions, drawable))
+        .collect();
+    found.sort_unstable();
+    let has = |wanted: String| assert!(found.contains(&wanted), "{wanted}\n{}", found.join("\n"));
+    for rank in [0, 2, 3] {
+        has(format!(
+            "main {rank}.0 at {} to {rank}.0 at {}: PAPI_TOT_CYC=3000",
+            ns(1100),
+            ns(6820)
+        ));
+        has(format!(
+            "MPI_Waitall {rank}.0 at {} to {rank}.0 at {}: completes=1,0,2-3, PAPI_TOT_CYC=100",
+            ns(2860),
+            ns(2915).ceil()
+        ));
+        has(format!(
+            "MPI_Bcast {rank}.0 at {} to {rank}.0 at {}: root=2, bytes=64, PAPI_TOT_CYC=100",
+            ns(3300),
+            ns(3410)
+        ));
+        has(format!(
+            "MPI_Put {rank}.0 at {} to {rank}.0 at {}: bytes=32, handle=1, target={}, PAPI_TOT_CYC=100",
+            ns(4620),
+            ns(4642),
+            (rank + 1) % 4
+        ));
+        has(format!(
+            "load {rank}.0 at {}: value={}",
+            ns(5500),
+            25 * rank
+        ));
+    }
+    // Ranks 0 and 2 are a communicator, the first that is not MPI_COMM_WORLD; MPI_COMM_SELF is one for each rank.
+    has(format!(
+        "MPI_Allreduce 2.0 as 1 of 1 at {} to 2.0 as 1 of 1 at {}: bytes=8, PAPI_TOT_CYC=100",
+        ns(3520),
+        ns(3630)
+    ));
+    has(format!(
+        "MPI_Allreduce 3.0 as 1 of 2 at {} to 3.0 as 1 of 2 at {}: bytes=8, PAPI_TOT_CYC=100",
+        ns(3520),
+        ns(3630)
+    ));
+    let selves = |rank: i32| format!("MPI_Allreduce {rank}.0 as 0 of {} ", 4 + rank);
+    for rank in 0..4 {
+        assert!(
+            found.iter().any(|found| found.starts_with(&selves(rank))),
+            "{}",
+            found.join("\n")
+        );
+    }
+    // What it is on is told when it is complete.
+    has(format!(
+        "MPI_Ibarrier 2.0 as 1 of 1 at {} to 2.0 as 1 of 1 at {}: request=4, PAPI_TOT_CYC=100",
+        ns(3850),
+        ns(3861).ceil()
+    ));
+    has(format!(
+        "MPI_Wait 2.0 at {} to 2.0 at {}: completes=4, PAPI_TOT_CYC=100",
+        ns(3960),
+        ns(4070)
+    ));
+    has(format!(
+        "!$omp for @a.c:7 0.1 at {} to 0.1 at {}: ",
+        ns(5060),
+        ns(5280)
+    ));
+    // The receive that was posted first gets the message that was sent first, although it is complete last.
+    let times = [(2541u64, 2882u64), (2651, 2871)];
+    for (bytes, (sent, received)) in (1000..).zip(times) {
+        has(format!(
+            "message 2.0 at {} to 3.0 at {}: msg_tag=9, msg_size={bytes}",
+            ns(sent).round(),
+            ns(received).round()
+        ));
+    }
+    let messages = drawables
+        .iter()
+        .filter(|drawable| drawable.topology == Topology::Arrow);
+    assert_eq!(messages.count(), 8);
+}
+
+/// What was found or expected, and how often.
+type Facts = BTreeMap<String, u32>;
+
+/// What stays of a trace that is written and read again: states and markers with their times and values, messages with their ends.
+fn facts(definitions: &Definitions, drawables: &[OwnedDrawable]) -> Facts {
+    let first = drawables.iter().flat_map(|drawable| &drawable.vertices);
+    let first = first.map(|end| end.time).fold(0.0, f64::min);
+    let ns = |time: f64| ((time - first) * 1e9).round() as u64;
+    let mut facts = Facts::new();
+    for drawable in drawables {
+        let category = definitions.category(drawable.category).expect("a category");
+        let ends = drawable.vertices.iter().map(|end| {
+            let line = definitions.line(end.line).expect("a line");
+            format!("{}.{} at {}", line.rank, line.thread, ns(end.time))
+        });
+        let ends: Vec<String> = ends.collect();
+        let what = match message(category, &drawable.info) {
+            Some(found) => format!("message of {} bytes, tag {}", found.size, found.tag),
+            None => format!(
+                "{} {}",
+                category.name.to_str(),
+                values(definitions, drawable)
+            ),
+        };
+        // Where a category has both, markers and states without duration are the same.
+        let ends = match ends.as_slice() {
+            [one] => format!("{one} to {one}"),
+            ends => ends.join(" to "),
+        };
+        *facts.entry(format!("{what}: {ends}")).or_default() += 1;
+    }
+    facts
+}
+
+#[test]
+fn goldens_of_mpe_are_read_as_they_were_written() {
+    let mut files = 0;
+    for path in golden::files("mpe", ".slog2") {
+        let bytes = golden::read(&path);
+        let Ok(source) = Slog2Source::new(&bytes) else {
+            continue;
+        };
+        let definitions = source.definitions();
+        let mut sorter = Sorter::new(DrawableOrder::Start);
+        let put = source.for_each(&mut |drawable| Ok(sorter.push(drawable)?));
+        put.expect("a golden is whole");
+        let mut drawables = Vec::new();
+        let sorted = sorter.finish(&mut |drawable| {
+            drawables.push(OwnedDrawable::from(drawable));
+            Ok(())
+        });
+        sorted.expect("sorted");
+        let Some((folder, losses)) = written(definitions, &drawables) else {
+            return;
+        };
+        let Some((again, drawables_again, _)) = read(&folder.path().join("run.otf2")) else {
+            return;
+        };
+        files += 1;
+        let name = path.display();
+        let (expected, found) = (
+            facts(definitions, &drawables),
+            facts(&again, &drawables_again),
+        );
+        let missing: Vec<_> = expected
+            .iter()
+            .filter(|(what, count)| found.get(*what) != Some(count))
+            .collect();
+        let surplus: Vec<_> = found
+            .iter()
+            .filter(|(what, count)| expected.get(*what) != Some(count))
+            .collect();
+        assert!(
+            missing.is_empty() && surplus.is_empty(),
+            "{name}: {losses}\nmissing {missing:#?}\nsurplus {surplus:#?}"
+        );
+    }
+    assert!(files > 20, "{files}");
+}
+
+#[test]
+fn damage_is_told_with_its_file_and_place() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    if scorep_like(folder.path()).is_none() {
+        return;
+    }
+    let run = folder.path().join("run");
+    let events = run.join("traces/2.evt");
+    let whole = std::fs::read(&events).expect("a file");
+    let mut tries = 0;
+    for length in (0..whole.len()).step_by(37) {
+        std::fs::write(&events, &whole[..length]).expect("written");
+        let error = match Otf2Source::open(anchor(&run)) {
+            Err(error) if matches!(error.kind, Otf2ErrorKind::NoLibrary) => return,
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("{length} of {} bytes are no whole file", whole.len()),
+        };
+        assert!(error.contains("run/traces.otf2: traces/2.evt"), "{error}");
+        tries += 1;
+    }
+    assert!(tries > 10, "{tries}");
+    std::fs::remove_file(&events).expect("removed");
+    let error = Otf2Source::open(anchor(&run))
+        .expect_err("a file is missing")
+        .to_string();
+    assert!(
+        error.contains("traces/2.evt: the file is not there; "),
+        "{error}"
+    );
+}
