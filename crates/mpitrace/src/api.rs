@@ -45,7 +45,7 @@ impl TraceFiles {
     pub fn open(files: &[PathBuf]) -> Result<TraceFiles, Failure> {
         let input = TraceInput::open_all(files)?;
         match input.format {
-            Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
+            Format::Perfetto | Format::Chrome | Format::Parquet => {
                 Err(Failure::Data(input.format.refusal(input.name())))
             }
             _ => Ok(TraceFiles { input }),

@@ -129,7 +129,8 @@ fn check(path: &Path, findings: &mut CheckFindings) -> Option<String> {
         Format::Slog1 => others::check_slog1(&input, findings),
         Format::Paje => others::check_paje(crate::trace_files::paje::trace(&input, path), findings),
         Format::DumpiText => dumpi::check_text(&input, findings),
-        Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
+        Format::Otf2 => others::check_archive(path, findings),
+        Format::Perfetto | Format::Chrome | Format::Parquet => {
             findings.unreadable(format.refusal(path))
         }
     }

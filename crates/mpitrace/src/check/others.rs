@@ -1,11 +1,14 @@
-//! ALOG, CLOG-1, SLOG-1, Pajé and block files: what their readers, and the making of drawables, find.
+//! ALOG, CLOG-1, SLOG-1, Pajé, OTF2 and block files: what their readers, and the making of drawables, find.
 
 use super::findings::CheckFindings;
 use crate::terminal::progress::TaskProgress;
+use crate::trace_files::folder::file_of;
 use crate::trace_files::input::OpenedInput;
 use blockfile::define::Definition;
 use blockfile::file::BlockFile;
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use trace_formats::otf2::Otf2Source;
 use trace_formats::paje::{PajeReader, PajeTrace, Simulator};
 use trace_formats::slog1::{Sector, Slog1Reader};
 use trace_formats::{alog, clog1, paje};
@@ -56,6 +59,11 @@ pub fn check_drawables<E: std::fmt::Display>(
         }
         Err(error) => findings.unreadable(error),
     }
+}
+
+/// OTF2, given the anchor file of an archive or its folder.
+pub fn check_archive(path: &Path, findings: &mut CheckFindings) {
+    check_drawables(Otf2Source::open(file_of(path)), findings);
 }
 
 /// ALOG.

@@ -1,5 +1,6 @@
 //! `mpitrace info`: what is in a file.
 
+mod archive;
 mod blocks;
 mod clog2;
 mod drawables;
@@ -118,9 +119,8 @@ fn describe(path: &Path, quiet: bool) -> InfoReport {
             legacy::describe_paje(trace, &mut report);
         }
         Format::DumpiText => dumpi::describe_text(&input, &mut report),
-        Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
-            report.problem(format.refusal(path))
-        }
+        Format::Otf2 => archive::describe(path, input, &mut report),
+        Format::Perfetto | Format::Chrome | Format::Parquet => report.problem(format.refusal(path)),
     }
     report
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Print a trace as text
 ///
 /// The input format is detected from content. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print,
-/// slog_print or pj_dump. An ALOG file is text already: it is checked and copied. A block file (libtrace.*.blocks)
+/// slog_print or pj_dump; that of an OTF2 archive is slog2print's text of the SLOG2 file that it is converted to. An ALOG file is text already: it is checked and copied. A block file (libtrace.*.blocks)
 /// gives one line per record. --json and --csv print one row per call from every format; docs/user/rows.md describes
 /// them.
 #[derive(clap::Args)]
@@ -120,6 +120,11 @@ const ROWS: &str = "One row per call, from every format";
 impl Arguments {
     /// The first option given that means nothing for a format, or for rows of calls.
     pub fn misplaced(&self, format: Format) -> Option<&'static str> {
+        // An archive is printed as the SLOG2 file that it is converted to.
+        let format = match format {
+            Format::Otf2 => Format::Slog2,
+            format => format,
+        };
         let is_misplaced = |formats: &[Format]| self.has_rows() || !formats.contains(&format);
         let mut options = self.options().into_iter();
         let found = options.find(|(given, _, formats)| *given && is_misplaced(formats));

@@ -1,5 +1,6 @@
 //! `mpitrace print`: a trace as text.
 
+mod archive;
 mod arguments;
 mod blocks;
 mod clog2;
@@ -44,7 +45,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Slog1 => slog1::print(&input, arguments, &mut out),
         Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
         Format::Paje => paje::print(&input, arguments, &mut out),
-        Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
+        Format::Otf2 => archive::print(input, arguments, &mut out),
+        Format::Perfetto | Format::Chrome | Format::Parquet => {
             Err(Failure::Data(format.refusal(&arguments.file)))
         }
     };

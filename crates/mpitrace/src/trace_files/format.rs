@@ -31,7 +31,7 @@ pub enum Format {
     Perfetto,
     /// Slices, flows and counters as JSON, for small traces and chrome://tracing (.json); written only
     Chrome,
-    /// Folder of definitions and events, for Vampir, Scalasca and others (.otf2); written only, by the OTF2 library
+    /// Folder of definitions and events, of Score-P, for Vampir, Scalasca and others (.otf2); by the OTF2 library
     Otf2,
     /// Folder of tables, for DuckDB, pandas, polars, Spark and others (.parquet); written only
     Parquet,
@@ -52,6 +52,8 @@ impl Format {
             Some(Format::Clog1)
         } else if trace_formats::slog1::Slog1Reader::recognises(input) {
             Some(Format::Slog1)
+        } else if trace_formats::otf2::recognises(input) {
+            Some(Format::Otf2)
         } else if !begins_with_a_line(input) {
             None
         } else if trace_formats::paje::PajeTrace::recognises(input) {
@@ -78,9 +80,6 @@ impl Format {
             if trace_formats::chrome::recognises(input) {
                 return Failure::Data(Format::Chrome.refusal(path));
             }
-            if trace_formats::otf2::recognises(input) {
-                return Failure::Data(Format::Otf2.refusal(path));
-            }
             let formats = Format::value_variants().iter();
             let read = formats.filter(|format| !format.is_written_only());
             let names: Vec<String> = read.map(|format| format.to_string()).collect();
@@ -93,10 +92,7 @@ impl Format {
 
     /// Whether traces of this format are written and not read.
     pub fn is_written_only(self) -> bool {
-        matches!(
-            self,
-            Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet
-        )
+        matches!(self, Format::Perfetto | Format::Chrome | Format::Parquet)
     }
 
     /// Whether a trace of this format is a folder.
@@ -108,7 +104,6 @@ impl Format {
     pub fn refusal(self, path: &Path) -> String {
         let name = shown(path).display();
         let what = match self {
-            Format::Otf2 => "an OTF2 trace".to_owned(),
             Format::Parquet => self.with_article().to_owned(),
             _ => format!("a {self} trace"),
         };

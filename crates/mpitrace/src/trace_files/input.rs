@@ -31,6 +31,7 @@ impl OpenedInput {
             io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
             return Ok(OpenedInput::Read(bytes));
         }
+        let path = &folder::file_of(path);
         let mut file = open_pipe_or_file(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_file() && metadata.len() > 0 {

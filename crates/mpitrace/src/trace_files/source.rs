@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::shown;
 use crate::trace_files::trace::TraceInput;
-use crate::trace_files::{dumpi, mpe1};
+use crate::trace_files::{dumpi, folder, mpe1};
 use std::path::Path;
-use trace_formats::{alog, clog2, paje, slog1, slog2};
+use trace_formats::{alog, clog2, otf2, paje, slog1, slog2};
 use trace_model::Source;
 use trace_model::{Fault, FaultKind};
 
@@ -27,7 +27,8 @@ impl TraceInput {
             Format::Dumpi => dumpi::source(self),
             Format::DumpiText => dumpi::text_source(self),
             Format::Blocks => blocks_source(self),
-            Format::Perfetto | Format::Chrome | Format::Otf2 | Format::Parquet => {
+            Format::Otf2 => archive_source(name),
+            Format::Perfetto | Format::Chrome | Format::Parquet => {
                 Err(Failure::Data(self.format.refusal(name)))
             }
         }
@@ -42,6 +43,22 @@ fn opened<'a, K: FaultKind>(
     match source {
         Ok(source) => Ok(Box::new(source)),
         Err(error) => Err(Failure::in_file(error, name)),
+    }
+}
+
+/// An OTF2 archive as drawables, given its anchor file or its folder.
+fn archive_source<'a>(name: &Path) -> Result<Box<dyn Source + 'a>, Failure> {
+    let anchor = folder::file_of(name);
+    if !anchor.is_file() {
+        let name = name.display();
+        let message = format!(
+            "{name}: the anchor file of an OTF2 archive, expected by its name, with the archive beside it"
+        );
+        return Err(Failure::Call(message));
+    }
+    match otf2::Otf2Source::open(&anchor) {
+        Ok(source) => Ok(Box::new(source)),
+        Err(error) => Err(Failure::in_file(error, &anchor)),
     }
 }
 

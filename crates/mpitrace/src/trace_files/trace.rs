@@ -84,9 +84,9 @@ impl TraceInput {
 fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
-        // An archive is refused when it is opened.
+        // A dataset of tables is refused when it is opened.
         if !path.is_dir() || folder::kind(path).is_some() {
-            files.push(path.clone());
+            files.push(folder::file_of(path));
             continue;
         }
         let mut found = found::block_files(path, false)?;

@@ -11,8 +11,7 @@ use crate::exported::{fails, mpitrace, of_each_format, stderr, succeeds, synth};
 use test_support::{golden, skip};
 
 /// Beginning of what is said where the library is missing.
-const NO_LIBRARY: &str =
-    "OTF2 archives are written by the OTF2 library 3.0 or later, which is not here; install";
+const NO_LIBRARY: &str = "OTF2 archives are read and written by the OTF2 library 3.0 or later, which is not here; install";
 
 /// A folder with a trace of three ranks, `run.slog2`. `None` where the library is missing, which is said.
 fn folder() -> Option<tempfile::TempDir> {
