@@ -35,6 +35,18 @@ impl Overwrite {
             };
         };
         if there.is_dir() && folder::kind(output).is_some() {
+            for input in inputs {
+                let from = fs::metadata(folder::file_of(input.as_ref()));
+                let own = fs::metadata(folder::file_of(output));
+                if let (Ok(from), Ok(own)) = (from, own)
+                    && is_same(&from, &own)
+                {
+                    let shown = crate::trace_files::input::shown(input.as_ref()).display();
+                    return Err(Failure::Call(format!(
+                        "{name}: this is the input {shown}, expected another name"
+                    )));
+                }
+            }
             return match self.force {
                 true => Ok(()),
                 false => Err(in_the_way(output)),

@@ -10,6 +10,14 @@ use super::requests::RequestNumbers;
 
 /// Requests that a call makes or completes, beyond which no more are noted.
 const MAX_REQUESTS: usize = 1 << 16;
+/// Regions that are open on a location, beyond which none are followed.
+const MAX_OPEN: usize = 1 << 16;
+/// Open regions among which the one that ends is searched, from the innermost one on.
+const LOOKED_AT: usize = 1 << 10;
+/// Accumulated metrics of a location that are followed.
+const MAX_SUMS: usize = 64;
+/// Calls whose operations are not complete, of all ranks.
+const MAX_BEGUN: usize = 1 << 18;
 
 /// What the events inside a region tell of the call. Negative numbers and `None` stand for nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +40,8 @@ pub(super) struct CallFacts {
     pub group: Option<u32>,
     /// Reference of the handle of a file.
     pub handle: Option<u32>,
+    /// Bytes that an access to a file has read or written.
+    pub done: Option<u64>,
 }
 
 impl CallFacts {
@@ -48,6 +58,7 @@ impl CallFacts {
         is_exclusive: None,
         group: None,
         handle: None,
+        done: None,
     };
 
     /// The request that the call makes.
@@ -117,6 +128,8 @@ pub(super) struct LocationState {
     pub sums: Vec<(u32, i64)>,
     /// Ends without a start.
     pub surplus_ends: u64,
+    /// Starts that were not followed.
+    surplus_starts: u64,
 }
 
 impl LocationState {
@@ -134,12 +147,16 @@ impl LocationState {
         self.now
     }
 
-    /// Number of regions that are open.
+    /// Number of regions that have not ended.
     pub(super) fn open(&self) -> u64 {
-        self.open.len() as u64
+        self.open.len() as u64 + self.surplus_starts
     }
 
     pub(super) fn enter(&mut self, region: u32, time: u64, attributes: Box<[Attribute]>) {
+        if self.open.len() >= MAX_OPEN {
+            self.surplus_starts += 1;
+            return;
+        }
         self.open.push(RegionVisit {
             region,
             thread: self.thread,
@@ -154,10 +171,12 @@ impl LocationState {
 
     /// The region that ends.
     pub(super) fn leave(&mut self, region: u32, time: u64) -> Option<RegionVisit> {
-        let Some(at) = self.open.iter().rposition(|open| open.region == region) else {
+        let mut inner = self.open.iter().rev().take(LOOKED_AT);
+        let Some(above) = inner.position(|open| open.region == region) else {
             self.surplus_ends += 1;
             return None;
         };
+        let at = self.open.len() - 1 - above;
         let mut visit = self.open.remove(at);
         visit.end = time;
         // What the sums were is what they have become, less what they were.
@@ -175,9 +194,11 @@ impl LocationState {
 
     /// Notes the value of an accumulated metric.
     pub(super) fn accumulate(&mut self, member: u32, value: i64) {
+        let has_room = self.sums.len() < MAX_SUMS;
         match self.sums.iter_mut().find(|(known, _)| *known == member) {
             Some((_, sum)) => *sum = value,
-            None => self.sums.push((member, value)),
+            None if has_room => self.sums.push((member, value)),
+            None => {}
         }
     }
 
@@ -267,6 +288,9 @@ impl LocationState {
                 facts.comm = comm.filter(|comm| definitions.comms.contains_key(comm));
             }
             EventKind::IoClose { handle } => facts.handle = Some(handle),
+            EventKind::IoComplete { handle, bytes, .. } if facts.handle == Some(handle) => {
+                facts.done = Some(facts.done.unwrap_or(0).saturating_add(bytes));
+            }
             EventKind::IoBegin { handle, bytes, .. } => {
                 facts.handle = Some(handle);
                 // The largest number says that nobody knows.
@@ -291,7 +315,11 @@ impl BegunCalls {
     pub(super) fn keep(&mut self, visit: RegionVisit, name: &str) -> Option<RegionVisit> {
         let facts = &visit.facts;
         match facts.collectives.as_slice() {
-            &[request] if facts.comm.is_none() && !name.starts_with("MPI_Start") => {
+            &[request]
+                if facts.comm.is_none()
+                    && !name.starts_with("MPI_Start")
+                    && self.calls.len() < MAX_BEGUN =>
+            {
                 self.calls.insert((visit.rank, request), visit)
             }
             _ => Some(visit),

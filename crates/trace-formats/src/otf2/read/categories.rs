@@ -1,10 +1,13 @@
 //! Categories of regions and metrics: what their infos hold.
 
+use std::borrow::Cow;
+
 use trace_model::hash::Map;
 use trace_model::{COUNTER_SIGN, Category, Color, Definitions, InfoWriter, Text, Topology};
 
 use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
+use super::files::{self, FILE_FORMAT, OPERATION_VALUES};
 use super::numbers::{group, paradigm, value_type};
 use super::survey::{RegionUse, Survey};
 use super::values::{Value, letter, value};
@@ -24,6 +27,9 @@ enum Fact {
     Sends,
     Receives,
     Path,
+    File,
+    Done,
+    Zero,
     /// What archives do not tell.
     Nothing,
 }
@@ -41,7 +47,7 @@ impl Fact {
             "exclusive" => Fact::Exclusive,
             "sends" => Fact::Sends,
             "receives" => Fact::Receives,
-            "path" => Fact::Path,
+            "filename" => Fact::Path,
             _ => Fact::Nothing,
         }
     }
@@ -63,6 +69,8 @@ pub(super) struct RegionCategory {
     fields: Vec<Field>,
     /// Metrics whose growth is told.
     members: Vec<u32>,
+    /// Whether it is an operation of the C library on a file.
+    pub is_operation: bool,
 }
 
 /// The categories of an archive.
@@ -71,6 +79,8 @@ pub(super) struct Categories {
     pub regions: Map<u32, RegionCategory>,
     /// Indices of metrics whose values are events, and whether they are real numbers.
     pub metrics: Map<u32, (i32, bool)>,
+    /// Index of the events that name files.
+    pub file: i32,
 }
 
 /// Index of messages.
@@ -109,8 +119,14 @@ impl Categories {
             let state = function.zip(states.as_ref());
             let state = state.and_then(|(function, states)| states.get(function.id as u16));
             let details = state.map_or(String::new(), |state| state.details.format());
-            let (fields, mut format) = fields(source, used, &details, is_own);
-            let members: Vec<u32> = used.members.iter().copied().collect();
+            let operation = Operation::of(source, used, &name);
+            let (name, (fields, mut format)) = match &operation {
+                Some(operation) => (operation.name.clone(), operation.fields()),
+                None => (name, fields(source, used, &details, is_own)),
+            };
+            // Operations have just the values by which they are known.
+            let members = used.members.iter().copied().filter(|_| operation.is_none());
+            let members: Vec<u32> = members.collect();
             for member in &members {
                 let found = source.metric_members.get(member);
                 let name = found.map_or("", |found| source.text(found.name));
@@ -121,7 +137,7 @@ impl Categories {
                 None => Color::from_name(color_of(&name)),
             };
             let kind = source.regions.get(&region).map(|region| region.paradigm);
-            let is_marker = is_own && used.is_momentary && kind == Some(paradigm::USER);
+            let is_marker = is_own && !used.takes_time && kind == Some(paradigm::USER);
             let topology = if is_marker {
                 Topology::Event
             } else {
@@ -147,8 +163,21 @@ impl Categories {
                     topology,
                     fields,
                     members,
+                    is_operation: operation.is_some(),
                 },
             );
+        }
+        if categories
+            .regions
+            .values()
+            .any(|region| region.is_operation)
+        {
+            index = index.saturating_add(1);
+            categories.file = index;
+            let gold = Color::rgb(0x00ff_d700);
+            let mut category = Category::new(index, "file".into(), Topology::Event, gold);
+            category.set_info_format(FILE_FORMAT.as_bytes());
+            definitions.categories.push(category);
         }
         for &member in &survey.metrics {
             let Some(found) = source.metric_members.get(&member) else {
@@ -164,6 +193,64 @@ impl Categories {
             categories.metrics.insert(member, (index, is_real));
         }
         categories
+    }
+}
+
+/// A region that is drawn as an operation of the C library.
+struct Operation {
+    name: String,
+    /// By name of a value the attribute that tells it.
+    attributes: Vec<(String, u32)>,
+}
+
+/// Attribute that joins an operation to the call of MPI around it.
+const CALL_ID: &str = "CallID";
+
+impl Operation {
+    /// The operation that a region is, if it is one and events or attributes tell its file.
+    fn of(source: &GlobalDefinitions, used: &RegionUse, name: &str) -> Option<Operation> {
+        let attributes = used.attributes.iter().filter_map(|&reference| {
+            let (name, _) = source.attributes.get(&reference)?;
+            Some((source.text(*name).to_owned(), reference))
+        });
+        let attributes: Vec<(String, u32)> = attributes.collect();
+        let has = |wanted: &str| attributes.iter().any(|(name, _)| name == wanted);
+        let has_file = used.tells("handle") || has("file");
+        let name = files::operation_name(name, has(CALL_ID)).filter(|_| has_file)?;
+        Some(Operation { name, attributes })
+    }
+
+    /// The values of its infos, which are those of the recorder, and their format.
+    fn fields(&self) -> (Vec<Field>, String) {
+        let (mut fields, mut format) = (Vec::new(), String::new());
+        let attribute = |wanted: &str| {
+            let found = self.attributes.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, reference)| *reference)
+        };
+        if let Some(reference) = attribute(CALL_ID) {
+            push_key(&mut format, CALL_ID, "=0x", b'X');
+            fields.push(Field {
+                letter: b'X',
+                attribute: Some(reference),
+                fact: Fact::Nothing,
+            });
+        }
+        for (name, letter) in OPERATION_VALUES {
+            push_key(&mut format, name, "=", letter);
+            let fact = match name {
+                "file" => Fact::File,
+                "size" => Fact::Bytes,
+                "result" => Fact::Done,
+                "filler" | "errno" | "operation" => Fact::Zero,
+                _ => Fact::Nothing,
+            };
+            fields.push(Field {
+                letter,
+                attribute: attribute(name),
+                fact,
+            });
+        }
+        (fields, format)
     }
 }
 
@@ -190,29 +277,34 @@ fn fields(
         .map(|(name, letter)| (name.to_owned(), *letter.as_bytes().first().unwrap_or(&b'l')))
         .collect();
     let extra = [
-        (used.has_root, "root", b'd'),
-        (used.has_bytes, "bytes", b'l'),
-        (used.has_request, "request", b'd'),
-        (used.has_completed, "completes", b's'),
-        (used.has_handle || used.has_window, "handle", b'd'),
-        (used.has_target, "target", b'd'),
-        (used.has_handle, "path", b's'),
+        ("root", b'd'),
+        ("bytes", b'l'),
+        ("request", b'd'),
+        ("completes", b's'),
+        ("handle", b'd'),
+        ("target", b'd'),
+        ("filename", b's'),
     ];
-    for (is_there, name, letter) in extra {
-        if is_there && !wanted.iter().any(|(known, _)| known == name) {
+    for (name, letter) in extra {
+        if !wanted.iter().any(|(known, _)| known == name) {
             wanted.push((name.to_owned(), letter));
         }
     }
-    // A call that starts persistent operations tells its requests by kind.
-    if wanted.iter().any(|(name, _)| name == "sends") {
-        wanted.retain(|(name, _)| name != "request");
-    }
-    let (mut fields, mut format) = (Vec::new(), String::new());
     let attributes = used.attributes.iter().filter_map(|&reference| {
         let &(name, kind) = source.attributes.get(&reference)?;
         Some((reference, source.text(name).replace('%', ""), kind))
     });
     let attributes: Vec<(u32, String, u8)> = attributes.collect();
+    let is_attribute = |name: &str| attributes.iter().any(|(_, known, _)| known == name);
+    // All but requests mpitrace itself writes as attributes, too.
+    let is_request = |name: &str| matches!(name, "request" | "completes" | "sends" | "receives");
+    let is_told = |name: &str| used.tells(name) && (!is_own || is_request(name));
+    wanted.retain(|(name, _)| is_told(name) || is_attribute(name));
+    // A call that starts persistent operations tells its requests by kind.
+    if wanted.iter().any(|(name, _)| name == "sends") {
+        wanted.retain(|(name, _)| name != "request");
+    }
+    let (mut fields, mut format) = (Vec::new(), String::new());
     for (reference, name, kind) in &attributes {
         if wanted.iter().any(|(known, _)| known == name) {
             continue;
@@ -281,16 +373,6 @@ fn ranks(source: &GlobalDefinitions, visit: &RegionVisit) -> String {
     list(&ranks)
 }
 
-/// Name of the file that a call is about.
-fn path<'a>(source: &'a GlobalDefinitions, visit: &RegionVisit) -> &'a str {
-    let handle = visit
-        .facts
-        .handle
-        .and_then(|handle| source.io_handles.get(&handle));
-    let file = handle.and_then(|handle| source.files.get(&handle.file));
-    file.map_or("", |&name| source.text(name))
-}
-
 impl RegionCategory {
     /// Writes the info of a visit of the region.
     pub(super) fn write(
@@ -301,74 +383,71 @@ impl RegionCategory {
     ) {
         info.clear();
         for field in &self.fields {
-            let attribute = field.attribute.and_then(|wanted| {
-                let found = visit
-                    .attributes
-                    .iter()
-                    .find(|(reference, ..)| *reference == wanted)?;
-                Some(value(source, found.1, found.2))
-            });
-            let text;
-            let found = match attribute {
-                Some(value) => value,
-                None => {
-                    let facts = &visit.facts;
-                    let number = |number: Option<u32>| Value::Integer(number.map_or(-1, i64::from));
-                    match field.fact {
-                        Fact::Root => number(facts.root),
-                        Fact::Bytes => Value::Integer(
-                            facts
-                                .bytes
-                                .and_then(|bytes| i64::try_from(bytes).ok())
-                                .unwrap_or(-1),
-                        ),
-                        Fact::Request => number(facts.request()),
-                        Fact::Completes if field.letter != b's' => {
-                            number(facts.completes.first().copied())
-                        }
-                        Fact::Handle => Value::Integer(shared_number(visit)),
-                        Fact::Target => number(facts.target),
-                        Fact::Exclusive => number(facts.is_exclusive.map(u32::from)),
-                        Fact::Path => Value::Text(path(source, visit)),
-                        Fact::Nothing if field.letter == b's' => Value::Text(""),
-                        Fact::Nothing => Value::Integer(-1),
-                        Fact::Completes => {
-                            text = list(&facts.completes);
-                            Value::Text(&text)
-                        }
-                        Fact::Sends => {
-                            text = list(&facts.sends);
-                            Value::Text(&text)
-                        }
-                        Fact::Receives => {
-                            text = list(&facts.receives);
-                            Value::Text(&text)
-                        }
-                        Fact::Ranks => {
-                            text = ranks(source, visit);
-                            Value::Text(&text)
-                        }
-                    }
-                }
-            };
-            put(field.letter, found, info);
+            put(field.letter, field.value(source, visit), info);
         }
         for member in &self.members {
             let spent = visit.sums.iter().find(|(known, _)| known == member);
             info.long(spent.map_or(-1, |(_, spent)| *spent));
         }
     }
+
+    /// Number of the file that an operation is about.
+    pub(super) fn file(&self, source: &GlobalDefinitions, visit: &RegionVisit) -> Option<u32> {
+        let field = self.fields.iter().find(|field| field.fact == Fact::File)?;
+        match field.value(source, visit) {
+            Value::Integer(number) => u32::try_from(number).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl Field {
+    /// The value in a visit of the region: that of the attribute, or else what events tell.
+    fn value<'a>(&self, source: &'a GlobalDefinitions, visit: &RegionVisit) -> Value<'a> {
+        let mut attributes = visit.attributes.iter();
+        let wanted = self.attribute;
+        let attribute = attributes.find(|(reference, ..)| Some(*reference) == wanted);
+        if let Some(&(_, kind, bits)) = attribute {
+            return value(source, kind, bits);
+        }
+        let facts = &visit.facts;
+        let number = |number: Option<u32>| Value::Integer(number.map_or(-1, i64::from));
+        let bytes = |bytes: Option<u64>, unknown| {
+            let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok());
+            Value::Integer(bytes.unwrap_or(unknown))
+        };
+        let text = |text: String| Value::Text(Cow::Owned(text));
+        match self.fact {
+            Fact::Root => number(facts.root),
+            Fact::Bytes => bytes(facts.bytes, -1),
+            Fact::Done => bytes(facts.done, 0),
+            Fact::Request => number(facts.request()),
+            Fact::Completes if self.letter == b's' => text(list(&facts.completes)),
+            Fact::Completes => number(facts.completes.first().copied()),
+            Fact::Handle => Value::Integer(shared_number(visit)),
+            Fact::Target => number(facts.target),
+            Fact::Exclusive => number(facts.is_exclusive.map(u32::from)),
+            Fact::Path => Value::Text(Cow::Borrowed(files::path(source, visit))),
+            Fact::File => number(files::number(source, visit)),
+            Fact::Sends => text(list(&facts.sends)),
+            Fact::Receives => text(list(&facts.receives)),
+            Fact::Ranks => text(ranks(source, visit)),
+            Fact::Zero => Value::Integer(0),
+            Fact::Nothing if self.letter == b's' => Value::Text(Cow::Borrowed("")),
+            Fact::Nothing => Value::Integer(-1),
+        }
+    }
 }
 
 /// Writes a value as its letter demands.
 fn put(letter: u8, value: Value<'_>, info: &mut InfoWriter) {
-    let integer = match value {
-        Value::Integer(number) => number,
-        Value::Real(number) => number as i64,
+    let integer = match &value {
+        Value::Integer(number) => *number,
+        Value::Real(number) => *number as i64,
         Value::Text(_) => -1,
     };
     match (letter, value) {
-        (b's', Value::Text(text)) => _ = info.text(cut(text)),
+        (b's', Value::Text(text)) => _ = info.text(cut(&text)),
         (b's', Value::Integer(number)) => _ = info.text(number.to_string().as_bytes()),
         (b's', Value::Real(number)) => _ = info.text(number.to_string().as_bytes()),
         (b'd', _) => _ = info.int(i32::try_from(integer).unwrap_or(-1)),

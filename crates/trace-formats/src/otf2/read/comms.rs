@@ -61,6 +61,8 @@ pub(super) struct Comms {
     next_number: i32,
     /// Lines of calls on a communicator, by line of the thread and reference.
     lines: Map<(i32, u32), i32>,
+    /// The same by line of the thread and number.
+    by_number: Map<(i32, i32), i32>,
 }
 
 /// What mpitrace itself calls a communicator.
@@ -113,6 +115,7 @@ impl Comms {
             comms,
             next_number,
             lines: Map::default(),
+            by_number: Map::default(),
         }
     }
 
@@ -170,12 +173,7 @@ impl Comms {
             return;
         };
         // Two references may stand for one communicator.
-        let is_it = |line: &&Line| {
-            (line.rank, line.thread, line.comm) == (own.rank, own.thread, number)
-                && line.name == own.name
-        };
-        let known = lines.iter().rev().find(is_it).map(|line| line.id);
-        let id = known.unwrap_or_else(|| {
+        let id = *self.by_number.entry((thread, number)).or_insert_with(|| {
             let id = i32::try_from(lines.len()).unwrap_or(i32::MAX);
             lines.push(Line {
                 id,

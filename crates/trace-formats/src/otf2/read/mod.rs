@@ -11,6 +11,7 @@ mod definition_callbacks;
 mod definitions;
 mod event;
 mod event_callbacks;
+mod files;
 mod messages;
 mod numbers;
 mod places;

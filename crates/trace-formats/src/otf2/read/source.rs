@@ -9,10 +9,11 @@ use trace_model::{Definitions, Drawable, InfoWriter, Losses, Stop, Topology, Ver
 use super::super::error::Otf2Error;
 use super::archive::{LocationEvents, ReadArchive};
 use super::calls::{BegunCalls, LocationState, RegionVisit};
-use super::categories::{Categories, MESSAGE};
+use super::categories::{Categories, MESSAGE, RegionCategory};
 use super::comms::Comms;
 use super::definitions::{GlobalDefinitions, Location};
 use super::event::{Event, EventKind, MessageEnd};
+use super::files::{self, NamedFiles};
 use super::messages::{Channel, End, MatchedMessage, Messages};
 use super::places::{LocationPlace, Places};
 use super::requests::RequestNumbers;
@@ -164,6 +165,7 @@ struct Walk<'a> {
     messages: Messages,
     requests: RequestNumbers,
     begun: BegunCalls,
+    named: NamedFiles,
     info: InfoWriter,
     losses: Losses,
 }
@@ -179,6 +181,7 @@ impl<'a> Walk<'a> {
             messages: Messages::default(),
             requests: RequestNumbers::default(),
             begun: BegunCalls::default(),
+            named: NamedFiles::default(),
             info: InfoWriter::default(),
             losses: Losses::default(),
         }
@@ -287,10 +290,10 @@ impl<'a> Walk<'a> {
                     };
                     let value = value(&source.source, kind, bits);
                     self.info.clear();
-                    match (is_real, value) {
-                        (false, Value::Integer(number)) => _ = self.info.long(number),
-                        (false, _) => _ = self.info.long(definition.scaled(value) as i64),
-                        (true, _) => _ = self.info.real(definition.scaled(value)),
+                    match (is_real, &value) {
+                        (false, Value::Integer(number)) => _ = self.info.long(*number),
+                        (false, _) => _ = self.info.long(definition.scaled(&value) as i64),
+                        (true, _) => _ = self.info.real(definition.scaled(&value)),
                     }
                     let vertices = [Vertex {
                         time: source.seconds(time),
@@ -313,6 +316,9 @@ impl<'a> Walk<'a> {
         let Some(category) = source.categories.regions.get(&visit.region) else {
             return Ok(());
         };
+        if category.is_operation {
+            self.name_file(category, visit)?;
+        }
         category.write(&source.source, visit, &mut self.info);
         let line = match visit.facts.comm {
             Some(comm) => source.comms.line(visit.thread, comm),
@@ -332,6 +338,36 @@ impl<'a> Walk<'a> {
             category: category.index,
             info: self.info.bytes(),
             vertices: &vertices[..corners],
+        })
+    }
+
+    /// Names the file of an operation, at the first one that is about it.
+    fn name_file(&mut self, category: &RegionCategory, visit: &RegionVisit) -> Result<(), Stop> {
+        let source = &self.source.source;
+        let Some(number) = category.file(source, visit) else {
+            return Ok(());
+        };
+        if !self.named.is_new(number) {
+            return Ok(());
+        }
+        let path = files::path(source, visit).as_bytes();
+        let number = i32::try_from(number).unwrap_or(-1);
+        self.info
+            .clear()
+            .int(number)
+            .text(b"data")
+            .text(path)
+            .long(0)
+            .long(0);
+        let vertices = [Vertex {
+            time: self.source.seconds(visit.start),
+            line: visit.thread,
+        }];
+        (self.put)(&Drawable {
+            topology: Topology::Event,
+            category: self.source.categories.file,
+            info: self.info.bytes(),
+            vertices: &vertices,
         })
     }
 

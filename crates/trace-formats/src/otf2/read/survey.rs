@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::error::Otf2Error;
 use super::archive::ReadArchive;
-use super::calls::{BegunCalls, CallFacts, LocationState, RegionVisit};
+use super::calls::{BegunCalls, LocationState, RegionVisit};
 use super::comms::Comms;
 use super::definitions::{GlobalDefinitions, Location};
 use super::event::EventKind;
@@ -13,58 +13,47 @@ use super::places::Places;
 use super::requests::RequestNumbers;
 
 /// What visits of a region tell, of all together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RegionUse {
     /// References of attributes.
     pub attributes: BTreeSet<u32>,
     /// Accumulated metrics.
     pub members: BTreeSet<u32>,
-    pub has_root: bool,
-    pub has_bytes: bool,
-    pub has_request: bool,
-    pub has_completed: bool,
-    pub has_handle: bool,
-    pub has_window: bool,
-    pub has_target: bool,
-    /// Whether no visit takes any time.
-    pub is_momentary: bool,
-}
-
-impl Default for RegionUse {
-    fn default() -> Self {
-        RegionUse {
-            attributes: BTreeSet::new(),
-            members: BTreeSet::new(),
-            has_root: false,
-            has_bytes: false,
-            has_request: false,
-            has_completed: false,
-            has_handle: false,
-            has_window: false,
-            has_target: false,
-            is_momentary: true,
-        }
-    }
+    /// Names of values that events tell.
+    told: BTreeSet<&'static str>,
+    /// Whether a visit takes any time.
+    pub takes_time: bool,
 }
 
 impl RegionUse {
     fn take(&mut self, visit: &RegionVisit) {
-        self.attributes
-            .extend(visit.attributes.iter().map(|(reference, ..)| *reference));
+        let attributes = visit.attributes.iter().map(|(reference, ..)| *reference);
+        self.attributes.extend(attributes);
         self.members
             .extend(visit.sums.iter().map(|(member, _)| *member));
-        self.is_momentary &= visit.start == visit.end;
-        self.take_facts(&visit.facts);
+        self.takes_time |= visit.start != visit.end;
+        let facts = &visit.facts;
+        let has_begun = facts.request().is_some();
+        let told = [
+            (facts.root.is_some(), "root"),
+            (facts.bytes.is_some(), "bytes"),
+            (has_begun, "request"),
+            (has_begun, "sends"),
+            (has_begun, "receives"),
+            (!facts.completes.is_empty(), "completes"),
+            (facts.handle.is_some() || facts.window.is_some(), "handle"),
+            (facts.handle.is_some(), "filename"),
+            (facts.group.is_some(), "ranks"),
+            (facts.target.is_some(), "target"),
+            (facts.is_exclusive.is_some(), "exclusive"),
+        ];
+        let told = told.into_iter().filter(|(is_told, _)| *is_told);
+        self.told.extend(told.map(|(_, name)| name));
     }
 
-    fn take_facts(&mut self, facts: &CallFacts) {
-        self.has_root |= facts.root.is_some();
-        self.has_bytes |= facts.bytes.is_some();
-        self.has_request |= facts.request().is_some();
-        self.has_completed |= !facts.completes.is_empty();
-        self.has_handle |= facts.handle.is_some();
-        self.has_window |= facts.window.is_some();
-        self.has_target |= facts.target.is_some();
+    /// Whether events tell the value of this name.
+    pub(super) fn tells(&self, name: &str) -> bool {
+        self.told.contains(name)
     }
 }
 

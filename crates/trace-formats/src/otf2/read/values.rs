@@ -1,14 +1,16 @@
 //! Values of attributes and metrics.
 
+use std::borrow::Cow;
+
 use super::definitions::{GlobalDefinitions, MetricMember};
 use super::numbers::value_type;
 
 /// A value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     Integer(i64),
     Real(f64),
-    Text(&'a str),
+    Text(Cow<'a, str>),
 }
 
 /// The value that the bytes of a type are.
@@ -26,10 +28,11 @@ pub(super) fn value(definitions: &GlobalDefinitions, kind: u8, bits: u64) -> Val
         }
         value_type::FLOAT => Value::Real(f32::from_bits(bits as u32).into()),
         value_type::DOUBLE => Value::Real(f64::from_bits(bits)),
-        value_type::STRING => Value::Text(definitions.text(reference)),
+        value_type::STRING => Value::Text(Cow::Borrowed(definitions.text(reference))),
         value_type::REGION => {
             let region = definitions.regions.get(&reference);
-            Value::Text(region.map_or("", |region| definitions.text(region.name)))
+            let name = region.map_or("", |region| definitions.text(region.name));
+            Value::Text(Cow::Borrowed(name))
         }
         // References of other definitions.
         _ => Value::Integer(reference.into()),
@@ -52,10 +55,10 @@ impl MetricMember {
     }
 
     /// A value in the unit of the metric.
-    pub(super) fn scaled(&self, value: Value<'_>) -> f64 {
+    pub(super) fn scaled(&self, value: &Value<'_>) -> f64 {
         let number = match value {
-            Value::Integer(number) => number as f64,
-            Value::Real(number) => number,
+            Value::Integer(number) => *number as f64,
+            Value::Real(number) => *number,
             Value::Text(_) => 0.0,
         };
         let base: f64 = if self.is_binary { 2.0 } else { 10.0 };

@@ -140,7 +140,7 @@ fn an_archive_like_those_of_score_p() {
     let has = |wanted: String| assert!(found.contains(&wanted), "{wanted}\n{}", found.join("\n"));
     for rank in [0, 2, 3] {
         has(format!(
-            "main {rank}.0 at {} to {rank}.0 at {}: PAPI_TOT_CYC=3000",
+            "main {rank}.0 at {} to {rank}.0 at {}: PAPI_TOT_CYC=3500",
             ns(1100),
             ns(6820)
         ));
@@ -160,12 +160,27 @@ fn an_archive_like_those_of_score_p() {
             ns(4642),
             (rank + 1) % 4
         ));
+        let operation = "filler=0, errno=0, details=, operation=0";
+        has(format!(
+            "write (no call) {rank}.0 at {} to {rank}.0 at {}: file=0, fd=-1, offset=-1, size=512, result=500, {operation}",
+            ns(5720),
+            ns(5742)
+        ));
         has(format!(
             "load {rank}.0 at {}: value={}",
             ns(5500),
             25 * rank
         ));
     }
+    // A file is named once.
+    let name = ": file=0, role=data, path=/scratch/out.dat, device=0x0, inode=0";
+    let names = |found: &&String| found.starts_with("file ") && found.ends_with(name);
+    assert_eq!(
+        found.iter().filter(names).count(),
+        1,
+        "{}",
+        found.join("\n")
+    );
     // Ranks 0 and 2 are a communicator, the first that is not MPI_COMM_WORLD; MPI_COMM_SELF is one for each rank.
     has(format!(
         "MPI_Allreduce 2.0 as 1 of 1 at {} to 2.0 as 1 of 1 at {}: bytes=8, PAPI_TOT_CYC=100",

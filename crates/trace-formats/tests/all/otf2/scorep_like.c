@@ -17,23 +17,23 @@
 
 enum { RANKS = 4, RESOLUTION = 2000000000, START = 1000000, DRIFT_FROM = 1000000, DRIFT_TO = 1010000 };
 
-enum region { MAIN, INIT, FINALIZE, ISEND, IRECV, WAITALL, WAIT, BCAST, ALLREDUCE, IBARRIER, WIN_CREATE, PUT, FENCE, LOOP, REGIONS };
+enum region { MAIN, INIT, FINALIZE, ISEND, IRECV, WAITALL, WAIT, BCAST, ALLREDUCE, IBARRIER, WIN_CREATE, PUT, FENCE, OPEN, WRITE, LOOP, REGIONS };
 static const char *const NAMES[REGIONS] = {
     "main",         "MPI_Init",       "MPI_Finalize", "MPI_Isend", "MPI_Irecv",     "MPI_Waitall",
     "MPI_Wait",     "MPI_Bcast",      "MPI_Allreduce", "MPI_Ibarrier", "MPI_Win_create", "MPI_Put",
-    "MPI_Win_fence", "!$omp for @a.c:7",
+    "MPI_Win_fence", "open64", "write", "!$omp for @a.c:7",
 };
 
-enum { EVEN, WORLD, ODD, SELF, COMMS };
+enum { WORLD, EVEN, ODD, SELF, COMMS };
 
 /* String 0 is empty, 1 to REGIONS the names of regions; these come after. */
 enum {
     S_MPI = REGIONS + 1,
-    S_MACHINE, S_NODE, S_HOST, S_RANK, S_MASTER, S_THREAD, S_WORLD, S_SELF, S_CYCLES, S_LOAD, S_COUNT, S_PROGRAM, S_WINDOW, STRINGS
+    S_MACHINE, S_NODE, S_HOST, S_RANK, S_MASTER, S_THREAD, S_WORLD, S_SELF, S_CYCLES, S_LOAD, S_COUNT, S_PROGRAM, S_WINDOW, S_POSIX, S_FILE, STRINGS
 };
 static const char *const OTHERS[] = {
     "MPI", "machine", "node", "host0", "MPI Rank", "Master thread", "OMP thread 1", "MPI_COMM_WORLD", "MPI_COMM_SELF",
-    "PAPI_TOT_CYC", "load", "#", "/home/me/solver", "window",
+    "PAPI_TOT_CYC", "load", "#", "/home/me/solver", "window", "POSIX", "/scratch/out.dat",
 };
 
 static OTF2_FlushType flush(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool is_last)
@@ -146,6 +146,17 @@ static void window(void)
     leave(4840, FENCE);
 }
 
+static void file(void)
+{
+    enter(5610, OPEN);
+    CHECK(OTF2_EvtWriter_IoCreateHandle(writer, NULL, local(5621), 0, OTF2_IO_ACCESS_MODE_WRITE_ONLY, OTF2_IO_CREATION_FLAG_CREATE, OTF2_IO_STATUS_FLAG_NONE));
+    leave(5632, OPEN);
+    enter(5720, WRITE);
+    CHECK(OTF2_EvtWriter_IoOperationBegin(writer, NULL, local(5731), 0, OTF2_IO_OPERATION_MODE_WRITE, OTF2_IO_OPERATION_FLAG_NONE, 512, 1));
+    CHECK(OTF2_EvtWriter_IoOperationComplete(writer, NULL, local(5742), 0, 500, 1));
+    leave(5742, WRITE);
+}
+
 static void main_thread(void)
 {
     cycles = 0;
@@ -159,6 +170,7 @@ static void main_thread(void)
     OTF2_Type type = OTF2_TYPE_DOUBLE;
     OTF2_MetricValue value = {.floating_point = 0.25 * rank};
     CHECK(OTF2_EvtWriter_Metric(writer, NULL, local(5500), 0, 1, &type, &value));
+    file();
     enter(6600, FINALIZE);
     leave(6710, FINALIZE);
     leave(6820, MAIN);
@@ -222,6 +234,9 @@ static void global_definitions(OTF2_GlobalDefWriter *global, const uint64_t *eve
     CHECK(OTF2_GlobalDefWriter_WriteComm(global, ODD, 0, 3, WORLD, OTF2_COMM_FLAG_NONE));
     CHECK(OTF2_GlobalDefWriter_WriteComm(global, SELF, S_SELF, 4, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
     CHECK(OTF2_GlobalDefWriter_WriteRmaWin(global, 0, S_WINDOW, WORLD, OTF2_RMA_WIN_FLAG_NONE));
+    CHECK(OTF2_GlobalDefWriter_WriteIoRegularFile(global, 0, S_FILE, 0));
+    CHECK(OTF2_GlobalDefWriter_WriteIoParadigm(global, 0, S_POSIX, S_POSIX, OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS, 0, NULL, NULL, NULL));
+    CHECK(OTF2_GlobalDefWriter_WriteIoHandle(global, 0, S_FILE, 0, 0, OTF2_IO_HANDLE_FLAG_NONE, OTF2_UNDEFINED_COMM, OTF2_UNDEFINED_IO_HANDLE));
     CHECK(OTF2_GlobalDefWriter_WriteMetricMember(global, 0, S_CYCLES, 0, OTF2_METRIC_TYPE_PAPI, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, S_COUNT));
     CHECK(OTF2_GlobalDefWriter_WriteMetricMember(global, 1, S_LOAD, 0, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 2, S_COUNT));
     OTF2_MetricMemberRef members[] = {0, 1};
