@@ -25,6 +25,7 @@ mod selection;
 mod sink;
 mod table;
 mod timelines;
+mod times;
 mod waits;
 
 pub use dataset::is_dataset;

@@ -4,6 +4,7 @@ use crate::category_plan::{self, CategoryPlan, TablePlan};
 use crate::column::{Column, ColumnType};
 use crate::kind::TableKind;
 use crate::lines::{self, LineColumns};
+use crate::times::ns;
 use crate::waits::{CallWaiting, WaitingCalls};
 use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -268,11 +269,6 @@ impl GatheredRows {
         let arrays = arrays.collect::<Result<_, _>>()?;
         RecordBatch::try_new(schema.schema.clone(), arrays)
     }
-}
-
-/// A time in ns.
-pub fn ns(seconds: f64) -> i64 {
-    (seconds * 1e9).round() as i64
 }
 
 /// What the table of calls says of waits, where it does.

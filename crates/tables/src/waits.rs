@@ -1,7 +1,7 @@
 //! Waits of calls: a table of their own, and what the table of calls says of them.
 
 use crate::lines::{self, LineColumns};
-use crate::rows::ns;
+use crate::times::ns;
 use analysis::performance::{CallWait, WaitsOfCalls};
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch};

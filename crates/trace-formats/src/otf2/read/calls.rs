@@ -84,7 +84,7 @@ fn own_bytes(end: &CollectiveEnd, ranks: u64, rank: u64) -> Option<u64> {
     // In place, the rank itself is not counted.
     let share = |total: u64| match ranks {
         0 | 1 => total,
-        _ if total % ranks == 0 => total / ranks,
+        _ if total.is_multiple_of(ranks) => total / ranks,
         _ => total / (ranks - 1),
     };
     match end.op {
