@@ -126,7 +126,7 @@ fn an_archive_like_those_of_score_p() {
             // The library cuts off fractions of a tick of the clock that differs; times are multiples of 11 ticks.
             let ticks = (end.time * 2e9).round() as u64 + 100;
             assert!(
-                ticks % 11 == 0 || (ticks + 1) % 11 == 0,
+                ticks.is_multiple_of(11) || (ticks + 1).is_multiple_of(11),
                 "{}",
                 words(&definitions, drawable)
             );
