@@ -216,9 +216,12 @@ fn kept(
     Some((index, mapped))
 }
 
-/// The summary that was kept.
+/// The summary that was kept, unless that was before summaries had verdicts.
 fn kept_summary(store: &CacheFolder) -> Option<TraceSummary> {
-    serde_json::from_slice(&kept_bytes(store, CachedTrace::Summary)?).ok()
+    let bytes = kept_bytes(store, CachedTrace::Summary)?;
+    let kept: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    kept.get("verdict")?;
+    serde_json::from_value(kept).ok()
 }
 
 /// The waits that were kept.

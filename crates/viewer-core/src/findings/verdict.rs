@@ -109,15 +109,16 @@ fn key(wait: &CallWait) -> LossKey {
 }
 
 /// Adds a stretch of time to equal parts of another.
-fn spread(parts: &mut [f64], (from, to): (f64, f64), (first, last): (f64, f64)) {
-    let length = (last - first) / parts.len() as f64;
+fn spread(parts: &mut [f64], (from, to): (f64, f64), (first, behind): (f64, f64)) {
+    let length = (behind - first) / parts.len() as f64;
     if length <= 0.0 {
         return;
     }
     let nth = |time: f64| (((time - first) / length) as usize).min(parts.len() - 1);
-    for at in nth(from)..=nth(to) {
+    let (skipped, last) = (nth(from), nth(to));
+    for (at, part) in parts.iter_mut().enumerate().take(last + 1).skip(skipped) {
         let (begin, end) = (first + at as f64 * length, first + (at + 1) as f64 * length);
-        parts[at] += f64::max(0.0, to.min(end) - from.max(begin));
+        *part += f64::max(0.0, to.min(end) - from.max(begin));
     }
 }
 
