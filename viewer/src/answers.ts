@@ -397,8 +397,7 @@ lost: Array<string>,
  */
 bar: Array<TimeShare>, 
 /**
- * What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full. A text without it is
- * no summary: those that were kept before there were verdicts are made again.
+ * What stands above the picture; nothing if the run has one rank or no MPI calls, or has not been read in full.
  */
 verdict: RunVerdict | null, 
 /**
