@@ -46,6 +46,7 @@ use trace_model::Losses;
   mpitrace convert run.slog2 run.pftrace          for ui.perfetto.dev
   mpitrace convert run.slog2 run.json             for Chrome, small traces
   mpitrace convert run.slog2 run.otf2             for Vampir, Scalasca and ViTE: a folder
+  mpitrace convert scorep/traces.otf2 run.slog2   a trace of Score-P
   mpitrace convert run.slog2 run.parquet          for DuckDB, pandas, polars and Spark: a folder
   mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
 pub struct Arguments {

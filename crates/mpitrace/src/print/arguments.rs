@@ -7,9 +7,9 @@ use std::path::PathBuf;
 /// Print a trace as text
 ///
 /// The input format is detected from content. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print,
-/// slog_print or pj_dump; that of an OTF2 archive is slog2print's text of the SLOG2 file that it is converted to. An ALOG file is text already: it is checked and copied. A block file (libtrace.*.blocks)
-/// gives one line per record. --json and --csv print one row per call from every format; docs/user/rows.md describes
-/// them.
+/// slog_print or pj_dump. An ALOG file is text already: it is checked and copied. An OTF2 archive is printed as the
+/// SLOG2 file that it is converted to. A block file (libtrace.*.blocks) gives one line per record. --json and --csv
+/// print one row per call from every format; docs/user/rows.md describes them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace print run.clog2 | less

@@ -31,7 +31,7 @@ pub enum Format {
     Perfetto,
     /// Slices, flows and counters as JSON, for small traces and chrome://tracing (.json); written only
     Chrome,
-    /// Folder of definitions and events, of Score-P, for Vampir, Scalasca and others (.otf2); by the OTF2 library
+    /// Folder of definitions and events: traces of Score-P, for Vampir, Scalasca and others (.otf2); by the OTF2 library
     Otf2,
     /// Folder of tables, for DuckDB, pandas, polars, Spark and others (.parquet); written only
     Parquet,

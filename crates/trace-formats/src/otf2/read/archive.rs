@@ -254,6 +254,7 @@ impl ReadArchive {
             reader: events,
             buffer,
             read: 0,
+            expected: location.events,
             is_at_end: false,
         };
         // SAFETY: The readers are open. The library copies the set, and the buffer stays until the reader of events is closed.
@@ -283,8 +284,9 @@ pub(super) struct LocationEvents<'a> {
     id: u64,
     reader: Object,
     buffer: *mut EventBuffer,
-    /// Number of events that the library has read.
+    /// Number of events that the library has read, and that the definitions promise.
     read: u64,
+    expected: u64,
     is_at_end: bool,
 }
 
@@ -300,7 +302,10 @@ impl LocationEvents<'_> {
                 return Ok(Some(event));
             }
             if self.is_at_end {
-                return Ok(None);
+                return match self.read < self.expected {
+                    true => Err(self.cut_off()),
+                    false => Ok(None),
+                };
             }
             let f = &self.archive.library.read;
             let mut count = 0;
@@ -316,6 +321,16 @@ impl LocationEvents<'_> {
             })?;
             self.is_at_end = count < EVENTS_AT_ONCE;
         }
+    }
+}
+
+impl LocationEvents<'_> {
+    /// The error of a file that ends between two events.
+    fn cut_off(&self) -> Otf2Error {
+        let file = self.archive.part(Some(self.id), "evt");
+        let place = format!("{}: behind event {}", file.display(), self.read);
+        let message = format!("the file ends; {} events expected", self.expected);
+        Otf2ErrorKind::Part { place, message }.into()
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Places {
     pub ranks: Vec<Option<i32>>,
 }
 
-/// What [`mpitrace`](crate) itself calls a rank, and what it adds to the name of a location for states that overlap.
+/// What mpitrace itself calls a rank and a thread, and what it adds to the name of a location for states that overlap.
 const RANK: &str = "rank ";
 const OVERLAP: &str = " overlap ";
 const THREAD: &str = "thread ";
