@@ -21,3 +21,28 @@ pub fn file_of(path: &Path) -> PathBuf {
         false => path.to_path_buf(),
     }
 }
+
+/// Name of a trace on a page: that of its file, or of the folder of an archive, whose anchor file is called as in any other archive.
+pub fn name_of(path: &Path) -> String {
+    let parent = path
+        .parent()
+        .filter(|parent| trace_formats::otf2::anchor(parent) == path);
+    let named = parent.filter(|parent| parent.file_name().is_some());
+    let named = named.unwrap_or(path);
+    let name = named.file_name().unwrap_or(named.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_is_called_by_its_folder() {
+        let name = |path: &str| name_of(Path::new(path));
+        assert_eq!(name("a/run.slog2"), "run.slog2");
+        assert_eq!(name("a/scorep/traces.otf2"), "scorep");
+        assert_eq!(name("traces.otf2"), "traces.otf2");
+        assert_eq!(name("-"), "-");
+    }
+}

@@ -10,7 +10,7 @@ use crate::trace_files::losses::report_losses_of_picture;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::TraceInput;
-use crate::trace_files::{annotation, dumpi_run};
+use crate::trace_files::{annotation, dumpi_run, folder};
 use analysis::performance::PerformanceReport;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -53,8 +53,7 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
         let mapped: &'static Mapped = Box::leak(Box::new(mapped));
         let path = files.first().map_or(Path::new(""), |path| shown(path));
         let bad = |error: ApiError| Failure::file(path, error);
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        let name = name.to_string_lossy().into_owned();
+        let name = folder::name_of(path);
         let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;
         let reader = viewer.trace().reader();
         let store = is_own.then(|| CacheFolder::of(path, reader, mapped, cache_folder()));
