@@ -20,16 +20,22 @@ fn trace_files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-/// Compares the files of MPI_Finalize with those that `mpitrace recover` makes from the block files of the same run.
+/// Compares the files of MPI_Finalize with those that `mpitrace recover` makes from the block files of the same run, merged the same way.
 #[track_caller]
-fn recovered_as_merged(run: &TracedRun, what: &str) {
+fn recovered_as_merged(run: &TracedRun, merge: &str, what: &str) {
     let story = run.finished.story();
     assert!(run.finished.status.success(), "{what}: {story}");
     let merged = run.file("slog2");
     let name = merged.file_stem().expect("a name").to_string_lossy();
     let again = run.folder.path().join("again");
     let mut recover = Command::new(mpitrace());
-    recover.args(["recover", "--formats=dumpi,clog2,slog2", "--dir"]);
+    recover.args([
+        "recover",
+        "--formats=dumpi,clog2,slog2",
+        "--merge",
+        merge,
+        "--dir",
+    ]);
     recover.arg(&again);
     recover.args(["--output", &name]).args(run.files("blocks"));
     process::run(&mut recover, LIMIT).succeeded();
@@ -67,7 +73,7 @@ fn kept_blocks_give_the_files_of_finalize() {
                 let variables = [("TRACE_KEEP_BLOCKS", "yes"), ("TRACE_MERGE", merge)];
                 tracing.variables = &variables;
                 let run = tracing.run(&program, &[]);
-                recovered_as_merged(&run, &format!("{mpi:?}, {name}, merge {merge}"));
+                recovered_as_merged(&run, merge, &format!("{mpi:?}, {name}, merge {merge}"));
             }
         }
     }
@@ -84,6 +90,10 @@ fn clocks_of_several_hosts_are_corrected_alike() {
             ("TRACE_TEST_CLOCK", "5000000000,500000"),
             ("TRACE_CLOCK_SYNC", "twice"),
         ];
-        recovered_as_merged(&tracing.run(&program, &["500"]), &format!("{mpi:?}"));
+        recovered_as_merged(
+            &tracing.run(&program, &["500"]),
+            "tree",
+            &format!("{mpi:?}"),
+        );
     }
 }
