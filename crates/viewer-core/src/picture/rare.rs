@@ -2,19 +2,35 @@
 //!
 //! A rank for which a thousand others wait is one of many in its cell, and what takes most of the cell hides it. So each cell remembers the
 //! two rarest things of at least half a unit in it, which may be to be in no state. When the whole picture is known, those that few of all units do in
-//! that column take the place of what takes most.
+//! that column take the place of what takes most. What all units do a little of is not that: a cell must have far more of it than others.
 
 use crate::base::columns::COLUMN;
 
 /// Units that a picture has at least, and the part of them that counts as few.
 const MIN_UNITS: i64 = 64;
 const FEW: i64 = 50;
+/// How many times as much of it a cell has at least as cells of its column have on average.
+const FAR_MORE: i64 = 3;
 
 /// Number of what a unit in no state does; a kind has one more than its own number.
 const NOTHING: u16 = 0;
 
-/// Something that takes part of a cell: its number and how much, in units times [`COLUMN`].
-type Part = (u16, i64);
+/// Parts of a unit that a cell tells apart, so that a part fits into 4 bytes: there are a million cells.
+const STEPS: i64 = 64;
+/// In place of how much, where a cell has no such part.
+const ABSENT: u16 = u16::MAX;
+
+/// Something that takes part of a cell: how much, in units times [`STEPS`], and its number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    much: u16,
+    number: u16,
+}
+
+const NO_PART: Part = Part {
+    much: ABSENT,
+    number: NOTHING,
+};
 
 /// The rarest parts of the cells of a picture, and the sums of its columns.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,8 +40,10 @@ pub(super) struct RareParts {
     sums: Vec<Vec<i64>>,
     /// By column the units of timelines with several.
     units: Vec<i64>,
+    /// By column how many such timelines there are.
+    timelines: Vec<i64>,
     /// By cell the rarest parts, the rarest first.
-    of_cells: Vec<[Option<Part>; 2]>,
+    of_cells: Vec<[Part; 2]>,
 }
 
 impl RareParts {
@@ -35,7 +53,8 @@ impl RareParts {
             width,
             sums: Vec::new(),
             units: vec![0; width],
-            of_cells: vec![[None; 2]; cells],
+            timelines: vec![0; width],
+            of_cells: vec![[NO_PART; 2]; cells],
         }
     }
 
@@ -44,35 +63,38 @@ impl RareParts {
     pub fn add(&mut self, at: usize, parts: &[(u32, i64)], rest: i64, units: i64) {
         let column = at % self.width.max(1);
         self.units[column] += units;
+        self.timelines[column] += 1;
         let mut nothing = units * COLUMN - rest;
         for &(kind, much) in parts {
             nothing -= much;
-            self.part(at, column, (kind as u16 + 1, much));
+            self.part(at, column, kind as u16 + 1, much);
         }
-        self.part(at, column, (NOTHING, nothing));
+        self.part(at, column, NOTHING, nothing);
     }
 
     #[inline]
-    fn part(&mut self, at: usize, column: usize, part: Part) {
-        let (number, much) = part;
+    fn part(&mut self, at: usize, column: usize, number: u16, much: i64) {
         if much <= 0 {
             return;
         }
-        let number = usize::from(number);
-        if self.sums.len() <= number {
-            self.sums.resize(number + 1, Vec::new());
+        if self.sums.len() <= usize::from(number) {
+            self.sums.resize(usize::from(number) + 1, Vec::new());
         }
-        let sums = &mut self.sums[number];
-        sums.resize(self.width, 0);
+        let sums = &mut self.sums[usize::from(number)];
+        if sums.is_empty() {
+            sums.resize(self.width, 0);
+        }
         sums[column] += much;
         if 2 * much < COLUMN {
             return;
         }
+        let much = (much / (COLUMN / STEPS)).min((ABSENT - 1).into()) as u16;
+        let part = Part { much, number };
         let [first, second] = &mut self.of_cells[at];
-        if first.is_none_or(|(_, least)| much < least) {
-            *second = first.replace(part);
-        } else if second.is_none_or(|(_, least)| much < least) {
-            *second = Some(part);
+        if much < first.much {
+            (*first, *second) = (part, *first);
+        } else if much < second.much {
+            *second = part;
         }
     }
 
@@ -89,10 +111,14 @@ impl RareParts {
                     .for_each(|(sum, more)| *sum += more),
             }
         }
-        self.units
-            .iter_mut()
-            .zip(below.units)
-            .for_each(|(sum, more)| *sum += more);
+        for (sums, more) in [
+            (&mut self.units, below.units),
+            (&mut self.timelines, below.timelines),
+        ] {
+            sums.iter_mut()
+                .zip(more)
+                .for_each(|(sum, more)| *sum += more);
+        }
         self.of_cells.extend(below.of_cells);
     }
 
@@ -105,13 +131,15 @@ impl RareParts {
                 continue;
             }
             let few = (units / FEW).max(1) * COLUMN;
-            let is_rare = |&&(number, _): &&Part| {
-                let sums = self.sums.get(usize::from(number));
-                sums.and_then(|sums| sums.get(column))
-                    .is_some_and(|&sum| sum <= few)
+            let is_rare = |part: &&Part| {
+                let sums = self.sums.get(usize::from(part.number));
+                let sum = sums.and_then(|sums| sums.get(column));
+                let sum = *sum.unwrap_or(&i64::MAX);
+                let mean = sum / self.timelines[column].max(1) / (COLUMN / STEPS);
+                part.much != ABSENT && sum <= few && i64::from(part.much) >= FAR_MORE * mean
             };
-            if let Some(&(number, _)) = parts.iter().flatten().find(is_rare) {
-                put(at, number.checked_sub(1));
+            if let Some(part) = parts.iter().find(is_rare) {
+                put(at, part.number.checked_sub(1));
             }
         }
     }

@@ -286,6 +286,25 @@ fn of_categories_without_definition() {
     assert_eq!(exclusive, f64::from(count / 101) * 100.5);
 }
 
+/// What every rank does for a hundredth of the time hides nothing, however many share a timeline.
+#[test]
+fn a_little_of_all_is_not_rare() {
+    let lines = 1280;
+    let mut states = Vec::new();
+    for line in 0..lines {
+        states.push((line, 0, 0.0, 0.97));
+        states.push((line, 1, 0.97, 0.98));
+        states.push((line, 0, 0.99, 10.0));
+    }
+    let bytes = of_states(lines, &states);
+    let viewer = Viewer::new("x", &bytes, AnswerLimits::default()).unwrap();
+    let question = "picture?w=10&mode=dominant&max=0&timelines=block:640";
+    let answer = viewer.answer(question, &|| false).unwrap();
+    let frame = DecodedFrame::read(&answer.body).unwrap();
+    assert_eq!(frame.numbers(1), vec![1; 20]);
+    assert_eq!(frame.numbers(2)[0], 252);
+}
+
 /// What one of a thousand ranks does, or does not do, is seen although it shares a timeline with 31 others; what many do hides nothing.
 #[test]
 fn the_one_that_differs_is_seen_among_many() {
