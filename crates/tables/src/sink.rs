@@ -8,7 +8,7 @@ use crate::rows::{BATCH_ROWS, GatheredRows, TableSchema, TraceTables};
 use crate::table::{TableFiles, TableLayout};
 use crate::timelines;
 use crate::waits::{WaitTable, WaitingCalls};
-use analysis::performance::WaitsOfCalls;
+use analysis::performance::{CallWait, WaitsOfCalls};
 use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
 use std::collections::BTreeMap;
@@ -53,19 +53,19 @@ pub struct TablesSink {
 
 impl TablesSink {
     /// Starts the dataset at `path`, a folder that gets its name when it is complete. A dataset that has the name is replaced then.
-    /// `waits` are those of the trace, in any order.
+    /// `waits` are those of the trace, in any order; without them no table says anything about waiting.
     ///
     /// # Errors
     /// When the folder cannot be created, or something that is no dataset has the name.
     pub fn create(
         path: impl AsRef<Path>,
         definitions: &Definitions,
-        waits: &WaitsOfCalls,
+        waits: Option<&WaitsOfCalls>,
     ) -> Result<Self, TablesError> {
         let path = path.as_ref();
         let failed = |kind: TablesErrorKind| Fault::new(0, kind).in_file(path);
         let folder = PendingFolder::create(path, DATASET).map_err(|error| failed(error.into()))?;
-        let rows = TraceTables::new(definitions, Some(WaitingCalls::new(waits)));
+        let rows = TraceTables::new(definitions, waits.map(WaitingCalls::new));
         let groups = rows.last_rank().map_or(1, |last| last / GROUP_RANKS + 1) as usize;
         let group_rows = (ROWS_IN_MEMORY / groups).clamp(GROUP_ROWS[0], GROUP_ROWS[1]);
         let mut layouts = BTreeMap::new();
@@ -75,6 +75,7 @@ impl TablesSink {
         }
         let at = folder.current_path();
         write_timelines(at, definitions).map_err(failed)?;
+        let waits = waits.map_or(&[][..], |found| &found.waits);
         write_waits(at, definitions, waits).map_err(failed)?;
         let encoders = Encoders::start().map_err(|error| failed(error.into()))?;
         let mut losses = Losses::default();
@@ -86,7 +87,7 @@ impl TablesSink {
             rows,
             layouts,
             tables: BTreeMap::new(),
-            waits: waits.waits.len() as u64,
+            waits: waits.len() as u64,
             losses,
             folder,
         })
@@ -197,12 +198,12 @@ fn write_timelines(folder: &Path, definitions: &Definitions) -> Result<(), Table
 fn write_waits(
     folder: &Path,
     definitions: &Definitions,
-    found: &WaitsOfCalls,
+    waits: &[CallWait],
 ) -> Result<(), TablesErrorKind> {
-    if found.waits.is_empty() {
+    if waits.is_empty() {
         return Ok(());
     }
-    let mut waits = found.waits.clone();
+    let mut waits = waits.to_vec();
     waits.sort_by(|a, b| a.from.total_cmp(&b.from));
     let batch = WaitTable::new(definitions).batch(&waits);
     write_whole(folder.join(WAITS), &batch.map_err(ParquetError::from)?)

@@ -33,6 +33,8 @@ pub struct Target {
     pub dialect: paje::FieldDialect,
     /// Frames of an SLOG-1 file.
     pub frames: FrameArguments,
+    /// Tables that say nothing about waiting.
+    pub no_waits: bool,
 }
 
 impl Target {
@@ -53,6 +55,7 @@ impl Target {
             mpe: false,
             dialect: paje::FieldDialect::New,
             frames: FrameArguments::default(),
+            no_waits: false,
         };
         target.allow(tree.given(), Format::Slog2)?;
         Ok(target)

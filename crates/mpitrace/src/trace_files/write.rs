@@ -17,12 +17,12 @@ use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Sink, Source, St
 use trace_model::{Fault, FaultKind};
 
 impl Target {
-    /// A sink that makes the file. `waits` are those of the trace, for tables.
+    /// A sink that makes the file. `waits` are those of the trace, for tables that have them.
     fn sink(
         &self,
         path: &Path,
         definitions: &Definitions,
-        waits: &WaitsOfCalls,
+        waits: Option<&WaitsOfCalls>,
     ) -> Result<Box<dyn Sink>, Failure> {
         match self.format {
             Format::Slog2 => {
@@ -76,15 +76,17 @@ impl Target {
             progress: &progress,
         };
         let waits = match self.format {
-            Format::Parquet => self.waits(&counted)?,
-            _ => WaitsOfCalls::default(),
+            Format::Parquet if !self.no_waits => Some(self.waits(&counted)?),
+            _ => None,
         };
         self.place(|path| {
             let definitions = source.definitions();
             if cores() > 1 {
-                return pipeline::convert(&counted, || self.sink(path, definitions, &waits));
+                return pipeline::convert(&counted, || {
+                    self.sink(path, definitions, waits.as_ref())
+                });
             }
-            let sink = self.sink(path, definitions, &waits)?;
+            let sink = self.sink(path, definitions, waits.as_ref())?;
             trace_model::convert(&counted, sink).map_err(failure)
         })
     }

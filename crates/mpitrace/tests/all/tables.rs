@@ -190,6 +190,14 @@ fn a_dataset_replaces_only_a_dataset_and_is_refused_as_input() {
         "run.parquet: ",
     );
     succeeds(at, &["convert", "--force", "run.slog2", "run.parquet"]);
+    assert!(at.join("run.parquet/waits/00000.parquet").exists());
+    let without = ["convert", "--no-waits", "run.slog2", "without.parquet"];
+    succeeds(at, &without);
+    assert!(
+        at.join("without.parquet/calls").exists() && !at.join("without.parquet/waits").exists()
+    );
+    let misplaced = ["convert", "--no-waits", "run.slog2", "run.clog2"];
+    fails(at, &misplaced, 2, "--no-waits");
     std::fs::create_dir(at.join("other.parquet")).expect("own folder");
     std::fs::write(at.join("other.parquet/kept"), "").expect("own file");
     let forced = ["convert", "--force", "run.slog2", "other.parquet"];
