@@ -212,6 +212,7 @@ const CLASSES: Record<string, readonly [light: Rgb, dark: Rgb]> = {
   none: [0x8a94a0, 0x7f8a97],
   other: [0xc48fb5, 0x8f5f83],
 };
+
 /** The colour of a class as a whole. */
 export function classColor(name: string, theme: Theme, isGrey = false): Rgb {
   if (isGrey) {

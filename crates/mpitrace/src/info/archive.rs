@@ -10,11 +10,7 @@ use std::path::Path;
 
 /// An archive, given its anchor file.
 pub fn describe(path: &Path, input: OpenedInput, report: &mut InfoReport) {
-    let trace = TraceInput {
-        files: vec![(path.to_path_buf(), input)],
-        format: Format::Otf2,
-        processes: 0,
-    };
+    let trace = TraceInput::of_file(path, input, Format::Otf2);
     match trace.source() {
         Ok(source) => drawables::describe(source.as_ref(), report),
         Err(Failure::Data(message) | Failure::Call(message)) => report.problem(message),

@@ -14,11 +14,7 @@ pub fn print(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let trace = TraceInput {
-        files: vec![(arguments.file.clone(), input)],
-        format: Format::Otf2,
-        processes: 0,
-    };
+    let trace = TraceInput::of_file(&arguments.file, input, Format::Otf2);
     let converted = ConvertedTrace::of(&trace, true)?;
     slog2::print(&converted.input, arguments, out)
 }

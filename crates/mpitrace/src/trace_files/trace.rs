@@ -19,6 +19,15 @@ pub struct TraceInput {
 }
 
 impl TraceInput {
+    /// A file that is open and has this format.
+    pub fn of_file(path: &Path, input: OpenedInput, format: Format) -> Self {
+        TraceInput {
+            files: vec![(path.to_path_buf(), input)],
+            format,
+            processes: 0,
+        }
+    }
+
     /// Opens a file; `-` is stdin.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         TraceInput::open_all(std::slice::from_ref(&path.to_path_buf()))

@@ -1,4 +1,4 @@
-//! Numbers of OTF2's enumerations, as far as they are written.
+//! Numbers of OTF2's enumerations, as far as they are read or written.
 
 /// Reference that stands for nothing.
 pub(super) const UNDEFINED_REF: u32 = u32::MAX;
@@ -6,13 +6,24 @@ pub(super) const UNDEFINED_REF: u32 = u32::MAX;
 pub(super) const UNDEFINED_TIME: u64 = u64::MAX;
 /// Root of a collective operation without a root.
 pub(super) const NO_ROOT: u32 = u32::MAX;
+/// Roots that are no rank: from here on.
+pub(super) const FIRST_NO_ROOT: u32 = u32::MAX - 2;
 
 /// `OTF2_Type`: types of attributes and metrics.
 pub(super) mod value_type {
+    pub const UINT8: u8 = 1;
+    pub const UINT16: u8 = 2;
+    pub const UINT32: u8 = 3;
     pub const UINT64: u8 = 4;
+    pub const INT8: u8 = 5;
+    pub const INT16: u8 = 6;
+    pub const INT32: u8 = 7;
     pub const INT64: u8 = 8;
+    pub const FLOAT: u8 = 9;
     pub const DOUBLE: u8 = 10;
     pub const STRING: u8 = 11;
+    pub const LOCATION: u8 = 13;
+    pub const REGION: u8 = 14;
 }
 
 /// `OTF2_Paradigm`: what a region belongs to.
@@ -66,6 +77,8 @@ pub(super) mod group_type {
     pub const COMM_LOCATIONS: u8 = 4;
     /// Positions in the group of locations.
     pub const COMM_GROUP: u8 = 5;
+    /// Only the rank itself.
+    pub const COMM_SELF: u8 = 6;
 }
 
 /// `OTF2_IoOperationMode`: what a file operation does.
@@ -108,6 +121,10 @@ pub(super) mod domain {
 
 /// `OTF2_MetricMode`: how a value is to be read.
 pub(super) mod metric_mode {
+    /// Bits that tell what a value is.
+    pub const VALUE_BITS: u8 = 0x0f;
+    /// In these bits: sum since the beginning.
+    pub const ACCUMULATED: u8 = 0;
     /// Sum since the beginning.
     pub const ACCUMULATED_POINT: u8 = 16;
     /// Value at this time.
@@ -119,5 +136,10 @@ pub(super) const OTHER_METRIC: u8 = 0;
 pub(super) const ASYNCHRONOUS: u8 = 2;
 /// `OTF2_RecorderKind`: recorded by a thread of a processor.
 pub(super) const RECORDED_BY_CPU: u8 = 2;
+/// `OTF2_Base`: units are multiplied by powers of two.
+pub(super) const BINARY: u8 = 0;
 /// `OTF2_Base`: units are multiplied by powers of ten.
 pub(super) const DECIMAL: u8 = 1;
+
+/// `OTF2_LockType`: of several, only one holds the lock.
+pub(super) const EXCLUSIVE: u8 = 0;

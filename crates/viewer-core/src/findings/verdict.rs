@@ -29,18 +29,18 @@ impl FindingBuilder<'_, '_> {
         let found = &report.efficiencies;
         let groups: Vec<&WaitGroup> = report.waits.iter().take(MAX_LOSSES).collect();
         let over_time = self.over_time(&groups, waits);
-        let losses = groups.iter().zip(over_time).map(|(group, over_time)| {
-            let item = self.wait_group(group);
-            TimeLoss {
+        let losses = groups
+            .iter()
+            .zip(over_time)
+            .map(|(group, over_time)| TimeLoss {
                 seconds: group.seconds,
                 share: group.share,
                 count: group.count,
                 what: group.what(),
                 who: group.who(),
                 over_time,
-                target: item.target,
-            }
-        });
+                target: self.longest_wait(group),
+            });
         Some(RunVerdict {
             parallel: found.parallel,
             load_balance: found.load_balance,

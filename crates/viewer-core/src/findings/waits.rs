@@ -31,7 +31,16 @@ impl FindingBuilder<'_, '_> {
     }
 
     /// A group, with its longest wait as the place to look at.
-    pub(super) fn wait_group(&self, group: &WaitGroup) -> FindingItem {
+    fn wait_group(&self, group: &WaitGroup) -> FindingItem {
+        FindingItem {
+            text: group.words(),
+            value: format!("{} ({})", duration(group.seconds), percent(group.share)),
+            target: self.longest_wait(group),
+        }
+    }
+
+    /// The longest wait of a group, with the ranks that are to blame on top.
+    pub(super) fn longest_wait(&self, group: &WaitGroup) -> FindingTarget {
         let place = &group.longest;
         let ranks = [place.rank, group.culprit, group.cause_rank];
         let mut lines: Vec<u32> = self.trace.line(place.line).into_iter().collect();
@@ -51,14 +60,10 @@ impl FindingBuilder<'_, '_> {
                 };
                 reference.to_string()
             });
-        FindingItem {
-            text: group.words(),
-            value: format!("{} ({})", duration(group.seconds), percent(group.share)),
-            target: FindingTarget {
-                timelines: self.pinned("", &lines),
-                sel: reference.unwrap_or_default(),
-                ..self.around(place.from, place.to)
-            },
+        FindingTarget {
+            timelines: self.pinned("", &lines),
+            sel: reference.unwrap_or_default(),
+            ..self.around(place.from, place.to)
         }
     }
 

@@ -38,10 +38,10 @@ pub(super) struct RareParts {
     width: usize,
     /// By number, then by column, how much all units have of it; empty where no unit has any.
     sums: Vec<Vec<i64>>,
-    /// By column the units of timelines with several.
-    units: Vec<i64>,
-    /// By column how many such timelines there are.
-    timelines: Vec<i64>,
+    /// Units of timelines with several.
+    units: i64,
+    /// Such timelines.
+    timelines: i64,
     /// By cell the rarest parts, the rarest first.
     of_cells: Vec<[Part; 2]>,
 }
@@ -52,8 +52,8 @@ impl RareParts {
         RareParts {
             width,
             sums: Vec::new(),
-            units: vec![0; width],
-            timelines: vec![0; width],
+            units: 0,
+            timelines: 0,
             of_cells: vec![[NO_PART; 2]; cells],
         }
     }
@@ -62,8 +62,11 @@ impl RareParts {
     #[inline]
     pub fn add(&mut self, at: usize, parts: &[(u32, i64)], rest: i64, units: i64) {
         let column = at % self.width.max(1);
-        self.units[column] += units;
-        self.timelines[column] += 1;
+        // Each timeline has a cell in each column.
+        if column == 0 {
+            self.units += units;
+            self.timelines += 1;
+        }
         let mut nothing = units * COLUMN - rest;
         for &(kind, much) in parts {
             nothing -= much;
@@ -111,31 +114,24 @@ impl RareParts {
                     .for_each(|(sum, more)| *sum += more),
             }
         }
-        for (sums, more) in [
-            (&mut self.units, below.units),
-            (&mut self.timelines, below.timelines),
-        ] {
-            sums.iter_mut()
-                .zip(more)
-                .for_each(|(sum, more)| *sum += more);
-        }
+        self.units += below.units;
+        self.timelines += below.timelines;
         self.of_cells.extend(below.of_cells);
     }
 
     /// Gives the cells that have something rare, each with the kind, `None` for no state.
     pub fn for_each(&self, mut put: impl FnMut(usize, Option<u16>)) {
+        if self.units < MIN_UNITS {
+            return;
+        }
+        let few = (self.units / FEW).max(1) * COLUMN;
         for (at, parts) in self.of_cells.iter().enumerate() {
             let column = at % self.width.max(1);
-            let units = self.units[column];
-            if units < MIN_UNITS {
-                continue;
-            }
-            let few = (units / FEW).max(1) * COLUMN;
             let is_rare = |part: &&Part| {
                 let sums = self.sums.get(usize::from(part.number));
                 let sum = sums.and_then(|sums| sums.get(column));
                 let sum = *sum.unwrap_or(&i64::MAX);
-                let mean = sum / self.timelines[column].max(1) / (COLUMN / STEPS);
+                let mean = sum / self.timelines.max(1) / (COLUMN / STEPS);
                 part.much != ABSENT && sum <= few && i64::from(part.much) >= FAR_MORE * mean
             };
             if let Some(part) = parts.iter().find(is_rare) {

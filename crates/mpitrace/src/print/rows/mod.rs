@@ -24,12 +24,7 @@ pub fn print(input: OpenedInput, format: Format, arguments: &Arguments) -> Resul
         Format::Blocks => blocks::print(&input, arguments, &mut rows),
         Format::Dumpi => dumpi::print(&input, arguments, &mut rows),
         _ => {
-            let files = vec![(arguments.file.clone(), input)];
-            let trace = TraceInput {
-                files,
-                format,
-                processes: 0,
-            };
+            let trace = TraceInput::of_file(&arguments.file, input, format);
             drawables::print(&trace, &mut rows)
         }
     };

@@ -2,10 +2,10 @@
 
 use trace_model::hash::Map;
 
+use super::super::numbers::FIRST_NO_ROOT;
 use super::comms::Comms;
 use super::definitions::GlobalDefinitions;
 use super::event::{Attribute, CollectiveEnd, Event, EventKind};
-use super::numbers::FIRST_NO_ROOT;
 use super::requests::RequestNumbers;
 
 /// Requests that a call makes or completes, beyond which no more are noted.

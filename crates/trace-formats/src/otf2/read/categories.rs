@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use trace_model::hash::Map;
 use trace_model::{COUNTER_SIGN, Category, Color, Definitions, InfoWriter, Text, Topology};
 
+use super::super::numbers::{group_type, paradigm, value_type};
 use super::calls::RegionVisit;
 use super::definitions::GlobalDefinitions;
 use super::files::{self, FILE_FORMAT, OPERATION_VALUES};
-use super::numbers::{group, paradigm, value_type};
 use super::survey::{RegionUse, Survey};
 use super::values::{Value, letter, value};
 use crate::clog2::states::{CallIdDisplay, FunctionStates, color_of};
@@ -364,7 +364,7 @@ fn ranks(source: &GlobalDefinitions, visit: &RegionVisit) -> String {
         .facts
         .group
         .and_then(|group| source.groups.get(&group));
-    let members = members.filter(|found| found.kind != group::COMM_LOCATIONS);
+    let members = members.filter(|found| found.kind != group_type::COMM_LOCATIONS);
     let members = members.map_or(&[][..], |found| found.members.as_slice());
     let ranks: Vec<u32> = members
         .iter()

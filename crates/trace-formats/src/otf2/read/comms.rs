@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use trace_model::Line;
 use trace_model::hash::Map;
 
+use super::super::numbers::group_type;
 use super::definitions::GlobalDefinitions;
-use super::numbers::group;
 use super::places::Places;
 
 /// A group of ranks that communicate: a communicator, or a side of one.
@@ -16,7 +16,7 @@ struct CommSide {
     number: i32,
     /// Ranks in MPI_COMM_WORLD by rank in the group; `None` for one that nobody knows.
     members: Vec<Option<i32>>,
-    /// The other way round.
+    /// Rank in the group by rank in MPI_COMM_WORLD.
     places: Map<i32, i32>,
     /// Whether each rank has one of its own.
     is_self: bool,
@@ -39,7 +39,7 @@ impl CommSide {
             number: 0,
             places: known.collect(),
             members,
-            is_self: found.kind == group::COMM_SELF,
+            is_self: found.kind == group_type::COMM_SELF,
         }
     }
 
@@ -61,7 +61,7 @@ pub(super) struct Comms {
     next_number: i32,
     /// Lines of calls on a communicator, by line of the thread and reference.
     lines: Map<(i32, u32), i32>,
-    /// The same by line of the thread and number.
+    /// Line of calls on a communicator, by line of the thread and number of the communicator.
     by_number: Map<(i32, i32), i32>,
 }
 

@@ -2,12 +2,12 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
+use super::super::numbers::BINARY;
 use super::super::read_functions::{GO_ON, ReadFunctions, UserData};
 use super::super::symbols::{ErrorCode, Object};
 use super::definitions::{
     Comm, GlobalDefinitions, Group, IoHandle, Location, LocationGroup, MetricMember, Node, Region,
 };
-use super::numbers::BINARY;
 
 /// Declares callbacks of definitions that note something in what `$found` is.
 macro_rules! callbacks {

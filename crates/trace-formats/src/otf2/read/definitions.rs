@@ -60,7 +60,7 @@ pub(super) struct MetricMember {
 pub(super) struct Comm {
     pub name: u32,
     pub group: u32,
-    /// The other side of an intercommunicator.
+    /// Group of the remote side, of an intercommunicator.
     pub remote: Option<u32>,
 }
 

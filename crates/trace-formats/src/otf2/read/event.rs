@@ -1,18 +1,9 @@
 //! Events of a location.
 
+pub(super) use super::super::event::MessageEnd;
+
 /// An attribute of an event: reference, type, and the bytes of the value.
 pub(super) type Attribute = (u32, u8, u64);
-
-/// A message at one of its ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct MessageEnd {
-    /// Rank of the other end in the communicator.
-    pub partner: u32,
-    /// Reference of the communicator.
-    pub comm: u32,
-    pub tag: u32,
-    pub bytes: u64,
-}
 
 /// The end of a collective operation on one rank.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
+use super::super::numbers::EXCLUSIVE;
 use super::super::read_functions::{Bits, GO_ON, ReadFunctions, UserData};
 use super::super::symbols::{ErrorCode, Object};
 use super::event::{Attribute, CollectiveEnd, Event, EventKind, MessageEnd};
-use super::numbers::EXCLUSIVE;
 
 /// Attributes of an event at most; the library itself permits more than any program writes.
 const MAX_ATTRIBUTES: u32 = 1 << 12;

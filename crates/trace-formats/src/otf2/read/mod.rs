@@ -13,7 +13,6 @@ mod event;
 mod event_callbacks;
 mod files;
 mod messages;
-mod numbers;
 mod places;
 mod requests;
 mod source;

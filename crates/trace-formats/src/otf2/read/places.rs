@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use trace_model::hash::Map;
 use trace_model::{Line, named_lane};
 
+use super::super::numbers::{CPU_THREAD, PROCESS, group_type, paradigm};
 use super::definitions::{GlobalDefinitions, Location};
-use super::numbers::{group, location, location_group, paradigm};
 
 /// A location, and where it is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +55,8 @@ impl Places {
         let mut places = Places::default();
         for (rank, mut locations) in by_rank {
             // The thread of MPI first, then other threads, then what is no thread.
-            locations.sort_by_key(|found| {
-                (
-                    !place_of.contains_key(&found.id),
-                    found.kind != location::CPU_THREAD,
-                )
-            });
+            locations
+                .sort_by_key(|found| (!place_of.contains_key(&found.id), found.kind != CPU_THREAD));
             places.add_process(definitions, rank, &locations, is_own);
         }
         let rank_of: Map<u64, i32> = (places.locations.iter())
@@ -95,7 +91,7 @@ impl Places {
                     ..Line::default()
                 };
                 line_name = (!is_plain && named_lane(&lane).is_some()).then(|| key.clone());
-            } else if definition.kind != location::CPU_THREAD {
+            } else if definition.kind != CPU_THREAD {
                 let id = definition.id;
                 line_name = Some(match name {
                     "" => format!("rank {rank} location {id}"),
@@ -125,8 +121,8 @@ impl Places {
 /// The locations of MPI's ranks, in the order of the ranks in the list that communicators refer to.
 fn mpi_locations(definitions: &GlobalDefinitions) -> &[u64] {
     let mut lists = definitions.groups.values();
-    let list =
-        lists.find(|found| found.kind == group::COMM_LOCATIONS && found.paradigm == paradigm::MPI);
+    let list = lists
+        .find(|found| found.kind == group_type::COMM_LOCATIONS && found.paradigm == paradigm::MPI);
     list.map_or(&[], |list| list.members.as_slice())
 }
 
@@ -155,7 +151,7 @@ fn ranks_of_groups(
         .max()
         .map_or(0, |last| last.saturating_add(1));
     for (&reference, group) in &definitions.location_groups {
-        if group.kind == location_group::PROCESS && !ranks.contains_key(&reference) {
+        if group.kind == PROCESS && !ranks.contains_key(&reference) {
             ranks.insert(reference, next);
             next = next.saturating_add(1);
         }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::error::Otf2Error;
+use super::super::numbers::{CPU_THREAD, metric_mode};
 use super::archive::ReadArchive;
 use super::calls::{BegunCalls, LocationState, RegionVisit};
 use super::comms::Comms;
 use super::definitions::{GlobalDefinitions, Location};
 use super::event::EventKind;
-use super::numbers::{location, metric_mode};
 use super::places::Places;
 use super::requests::RequestNumbers;
 
@@ -93,7 +93,7 @@ pub(super) fn metric_use(
     };
     let is_sum = member.mode & metric_mode::VALUE_BITS == metric_mode::ACCUMULATED;
     match (is_sum, at.kind) {
-        (true, location::CPU_THREAD) if !member.is_real() => MetricUse::OfCalls,
+        (true, CPU_THREAD) if !member.is_real() => MetricUse::OfCalls,
         // The value of a marker stands among its attributes, too.
         _ if is_own => MetricUse::Nothing,
         _ => MetricUse::Events,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::super::numbers::value_type;
 use super::definitions::{GlobalDefinitions, MetricMember};
-use super::numbers::value_type;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
