@@ -8,7 +8,7 @@ use trace_model::hash::Map;
 #[derive(Clone, Debug)]
 pub(super) struct LocationGroup {
     pub name: u32,
-    /// Number in [`super::numbers::location_group`].
+    /// `OTF2_LocationGroupType`: see [`super::super::numbers::PROCESS`].
     pub kind: u8,
     /// Reference of the node of the system tree.
     pub node: u32,
@@ -21,7 +21,7 @@ pub(super) struct LocationGroup {
 pub(super) struct Location {
     pub id: u64,
     pub name: u32,
-    /// Number in [`super::numbers::location`].
+    /// `OTF2_LocationType`: see [`super::super::numbers::CPU_THREAD`].
     pub kind: u8,
     pub events: u64,
     pub group: u32,
@@ -37,7 +37,7 @@ pub(super) struct Region {
 /// A group of ranks or locations.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// Number in [`super::numbers::group`].
+    /// Number in [`super::super::numbers::group_type`].
     pub kind: u8,
     pub paradigm: u8,
     pub members: Vec<u64>,
@@ -48,7 +48,7 @@ pub(super) struct Group {
 pub(super) struct MetricMember {
     pub name: u32,
     pub mode: u8,
-    /// Number in [`super::numbers::value_type`].
+    /// Number in [`super::super::numbers::value_type`].
     pub value_type: u8,
     /// Whether the unit is multiplied by powers of 2, not 10.
     pub is_binary: bool,
