@@ -54,6 +54,7 @@ mod trace_files;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Runs MPI programs under libtrace; prints, converts, checks, edits and shows traces of every format.
@@ -107,7 +108,21 @@ fn command_line() -> clap::Command {
 
 /// Runs the command that the process was started with, and gives its exit code.
 pub fn main() -> ExitCode {
-    let arguments = spell_out(std::env::args_os().collect());
+    ExitCode::from(run_command(std::env::args_os().collect()))
+}
+
+/// Runs the command in a process of another kind, such as one of Python, and ends the process with its exit code. `program` is what starts the
+/// command when it is run with `arguments`.
+pub fn main_within(program: PathBuf, arguments: Vec<OsString>) -> ! {
+    let line = std::iter::once(program.clone().into_os_string()).chain(arguments.iter().cloned());
+    let line = line.collect();
+    system::own_program::set(program, arguments);
+    std::process::exit(run_command(line).into())
+}
+
+/// Runs a command line, with the name of the program in front, and gives its exit code.
+fn run_command(line: Vec<OsString>) -> u8 {
+    let arguments = spell_out(line);
     let matches = command_line().get_matches_from(arguments);
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match arguments.command {
@@ -145,19 +160,19 @@ pub fn main() -> ExitCode {
         Command::Completions(arguments) => completions::run(&arguments, command_line()),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Ok(()) => 0,
+        Err(Failure::ClosedPipe) => 0,
         Err(Failure::Data(message)) => {
             complain(&message);
-            ExitCode::from(1)
+            1
         }
         Err(Failure::Call(message)) => {
             complain(&message);
-            ExitCode::from(2)
+            2
         }
         Err(Failure::Limit(message)) => {
             complain(&message);
-            ExitCode::from(3)
+            3
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The part of the Python package `mpitrace` that is compiled: `mpitrace._native`.
 //!
 //! A [`NativeTrace`](trace::NativeTrace) gives rows by Arrow's C interface, reports and pictures. The package's Python files put an
-//! interface for people on it and document it. Python's lock is released while files are read.
+//! interface for people on it and document it. The command `mpitrace` of a wheel is in the module, too. Python's lock is released while files are read.
 
+mod command;
 mod error;
 mod report;
 mod rows;
@@ -19,5 +20,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::NativeReport>()?;
     module.add_class::<report::NativeComparison>()?;
     module.add_function(wrap_pyfunction!(report::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     Ok(())
 }

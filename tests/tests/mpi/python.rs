@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::process::{self, FinishedCommand};
+use tests::process::{self, FinishedCommand, TestFolder};
 use tests::trace::{LIMIT, TraceSetup, TracedRun};
 use tests::{Mpi, Program, mpitrace};
 
@@ -233,4 +233,75 @@ print(json.dumps([waits, calls, wrong]))";
             "{mpi:?}: no call waits longer than it lasts"
         );
     }
+}
+
+/// What a command prints and how it ends, without the name of the folder that it runs in.
+fn outcome(command: &mut Command, folder: &Path) -> [String; 3] {
+    let finished = process::run(command.current_dir(folder), LIMIT);
+    let code = format!("{:?}", finished.status.code());
+    [finished.stdout, finished.stderr, code]
+}
+
+#[test]
+fn the_command_is_the_same_within_python() {
+    let Some(python) = python() else { return };
+    let Some(mpi) = Mpi::ALL.into_iter().find(|mpi| mpi.installed()) else {
+        return;
+    };
+    // As pip puts it: a script, and the recorder in `lib` beside its folder.
+    let place = TestFolder::new("script");
+    let (bin, lib) = (place.path().join("bin"), place.path().join("lib"));
+    for folder in [&bin, &lib] {
+        std::fs::create_dir(folder).expect("a folder");
+    }
+    let script = bin.join("mpitrace");
+    let lines = format!(
+        "#!{}\nimport sys\nfrom mpitrace.__main__ import main\nsys.exit(main())\n",
+        python.display()
+    );
+    std::fs::write(&script, lines).expect("a script");
+    let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, may_run).expect("a script");
+    std::fs::copy(tests::recorder(), lib.join("libtrace.so")).expect("the recorder");
+
+    let run = late_rank(mpi);
+    let trace = run.file("slog2");
+    let folder = trace.parent().expect("a folder");
+    let name = trace.file_name().expect("a name").to_str().expect("text");
+    // Python itself changes LC_CTYPE in such an environment, and what its programs do at a closed pipe or a file too large.
+    let inherited = ["run", "--output", "none", "--", "sh", "-c"];
+    let inherited = inherited.into_iter().chain([
+        "echo $LC_CTYPE; grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status; echo $LD_PRELOAD | grep -c libtrace; exit 7",
+    ]);
+    let lines: [Vec<&str>; 5] = [
+        vec!["info", name],
+        vec!["report", "nothing.slog2"],
+        vec!["report", "--fail-if", "ranks>1", name],
+        vec!["stats", "--no-such-option"],
+        inherited.collect(),
+    ];
+    for line in lines {
+        let [ours, pythons] = [mpitrace(), script.clone()].map(|program| {
+            let mut command = Command::new(program);
+            command.args(&line).env_remove("LC_ALL").env("LANG", "C");
+            command.env("PYTHONPATH", tests::target().join("python"));
+            outcome(&mut command, folder)
+        });
+        assert_eq!(pythons, ours, "{line:?}");
+        assert!(!ours[0].is_empty() || !ours[1].is_empty(), "{line:?}");
+    }
+
+    // Ctrl-C.
+    let [ours, pythons] = [mpitrace(), script].map(|program| {
+        let mut command = Command::new("timeout");
+        command
+            .args(["--preserve-status", "--signal=INT", "3"])
+            .arg(program);
+        command.args(["view", "--no-open", name]);
+        command.env("PYTHONPATH", tests::target().join("python"));
+        let [stdout, stderr, code] = outcome(&mut command, folder);
+        assert!((stdout + &stderr).contains("http://127.0.0.1"), "{stderr}");
+        code
+    });
+    assert_eq!(pythons, ours);
 }

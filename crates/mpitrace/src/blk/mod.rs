@@ -18,6 +18,7 @@ mod tracefs;
 mod transfers;
 
 use crate::failure::Failure;
+use crate::system::own_program;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use state::{SessionOrder, SessionState};
@@ -163,8 +164,8 @@ impl BlkSession {
             SessionState::Dead { .. } => state::remove(&state),
             SessionState::None => {}
         }
-        let program = std::env::current_exe()
-            .map_err(|error| Failure::Data(format!("this program: {error}")))?;
+        let program =
+            own_program::path().map_err(|error| Failure::Data(format!("this program: {error}")))?;
         let mut command = Command::new(program);
         command
             .args(["blk", "reader", "--output"])

@@ -1,6 +1,7 @@
 //! Scripts must be able to wait until the file system is there: what is told then, and the way to the background.
 
 use crate::failure::Failure;
+use crate::system::own_program;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -12,9 +13,9 @@ const READY: &str = "IOSERVER=ready";
 /// Starts this very command in the background and waits until it is ready.
 pub fn start() -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::Data(format!("the background: {e}"));
-    let arguments = std::env::args_os().skip(1);
+    let arguments = own_program::arguments().into_iter();
     let arguments = arguments.filter(|a| a != "--background");
-    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+    let mut child = Command::new(own_program::path().map_err(failed)?)
         .args(arguments)
         .arg("--detach")
         .stdin(Stdio::null())

@@ -10,6 +10,7 @@ use super::address::{Address, LISTENING};
 use super::layout::StripeLayout;
 use super::secret::Secret;
 use crate::failure::Failure;
+use crate::system::own_program;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -120,7 +121,7 @@ impl Servers {
                 Listen::Unix => Address::Unix(servers._sockets.path().join(number.to_string())),
                 Listen::Tcp(host) => Address::Tcp(format!("{host}:0")),
             };
-            let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+            let mut command = Command::new(own_program::path().map_err(failed)?);
             command.args(["dataserver", "--with-stdin"]);
             command.args(["--number", &number.to_string()]);
             command.args(["--listen", &address.to_string()]);

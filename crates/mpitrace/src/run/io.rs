@@ -9,6 +9,7 @@ use crate::block_files::machine_clock;
 use crate::block_files::source::BlockFileInput;
 use crate::failure::Failure;
 use crate::recover::write;
+use crate::system::own_program;
 use crate::trace_files::input::OpenedInput;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};
@@ -120,7 +121,7 @@ impl RunIoSession {
     ) -> Result<(), Failure> {
         let failed = |e: io::Error| Failure::Data(format!("the I/O server: {e}"));
         let ready = self.folder.path().join("ready");
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        let mut command = Command::new(own_program::path().map_err(failed)?);
         command
             .arg("ioserver")
             .arg("--trace")

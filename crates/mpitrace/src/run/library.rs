@@ -1,6 +1,7 @@
 //! Finds the libtrace.so to preload: one fits every MPI.
 
 use crate::failure::Failure;
+use crate::system::own_program;
 use std::path::{Path, PathBuf};
 
 const NAME: &str = "libtrace.so";
@@ -31,7 +32,7 @@ pub fn find(given: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 fn own_folders() -> Vec<PathBuf> {
-    let Ok(own) = std::env::current_exe() else {
+    let Ok(own) = own_program::path() else {
         return Vec::new();
     };
     let own = own.canonicalize().unwrap_or(own);

@@ -1,5 +1,6 @@
-//! Services of the system: signals that end a command, random bytes, absolute paths.
+//! Services of the system: the program itself, signals that end a command, random bytes, absolute paths.
 
+pub mod own_program;
 pub mod random;
 pub mod signals;
 

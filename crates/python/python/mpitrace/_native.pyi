@@ -1,4 +1,4 @@
-from typing import Any, Optional, Sequence
+from typing import Any, NoReturn, Optional, Sequence
 
 __version__: str
 
@@ -25,6 +25,8 @@ class NativeTrace:
         size: Optional[tuple[int, Optional[int]]] = None,
         dark: bool = False,
     ) -> tuple[str, list[str]]: ...
+
+def run_command(program: str, arguments: Sequence[str]) -> NoReturn: ...
 
 class NativeReport:
     def json(self) -> str: ...
