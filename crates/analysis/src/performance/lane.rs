@@ -178,36 +178,39 @@ pub(super) struct RankRequests {
 }
 
 /// A thread of a rank.
+///
+/// Of ten thousand ranks, hardly any is in a cache when its next event comes: what every event needs stands in front, close together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct ThreadLane {
+    /// Time of its latest event.
+    pub now: f64,
+    pub clocks: ReplayClocks,
+    pub call: Option<Box<OpenCall>>,
+    pub stack: Vec<OpenState>,
+    /// Since when it has been doing what it does outside of calls.
+    pub since: f64,
+    pub thread: i32,
+    /// The innermost of the program's own states that it is in.
+    pub region: Option<u32>,
     pub rank: i32,
     /// Place of its rank among the ranks of the trace.
     pub rank_place: u32,
-    pub thread: i32,
-    pub stack: Vec<OpenState>,
-    pub call: Option<Box<OpenCall>>,
-    /// The place of a former call, which the next one takes.
-    pub former_call: Option<Box<OpenCall>>,
-    /// Time of its latest event.
-    pub now: f64,
-    /// Since when it has been doing what it does outside of calls.
-    pub since: f64,
-    pub clocks: ReplayClocks,
-    /// Clocks at the end of the focus, once it has come.
-    pub end_clocks: Option<ReplayClocks>,
-    /// Seconds in the focus by use.
-    pub sums: UseSums,
-    /// The innermost of the program's own states that it is in.
-    pub region: Option<u32>,
-    /// Seconds in the focus in which others waited for it, as the root cause.
-    pub caused: f64,
-    pub history: RecentHistory,
-    /// The latest call that looked for a message, until one is received.
-    pub probe: Option<EndedProbe>,
-    /// Messages to this thread that are on their way.
-    pub incoming: super::message::IncomingMessages,
     /// Whether a state was seen on it.
     pub is_used: bool,
+    /// Whether its latest call only looked for a message, and none has been received since.
+    pub has_probed: bool,
+    pub history: RecentHistory,
+    /// Seconds in the focus by use.
+    pub sums: UseSums,
+    /// The place of a former call, which the next one takes.
+    pub former_call: Option<Box<OpenCall>>,
+    /// Seconds in the focus in which others waited for it, as the root cause.
+    pub caused: f64,
+    /// Messages to this thread that are on their way.
+    pub incoming: super::message::IncomingMessages,
+    /// Clocks at the end of the focus, once it has come.
+    pub end_clocks: Option<ReplayClocks>,
 }
 
 impl ThreadLane {
@@ -227,9 +230,9 @@ impl ThreadLane {
             region: None,
             caused: 0.0,
             history: RecentHistory::default(),
-            probe: None,
             incoming: super::message::IncomingMessages::default(),
             is_used: false,
+            has_probed: false,
         }
     }
 

@@ -12,6 +12,7 @@ mod collective;
 mod coming;
 mod critical_path;
 mod ending;
+mod ending_queue;
 mod focus;
 mod history;
 mod intercomms;

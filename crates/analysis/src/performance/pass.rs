@@ -7,11 +7,12 @@ use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
 use super::ending::Ending;
+use super::ending_queue::EndingQueue;
 use super::focus::Focus;
 use super::history::CausedStretch;
 use super::intercomms::Intercomms;
 use super::kept_waits::KeptWaits;
-use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
+use super::lane::{EndedProbe, LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
 use super::one_sided::OneSided;
 use super::pairs::PairSums;
@@ -21,8 +22,6 @@ use super::spans::{Doing, LaneStretch, Spans};
 use super::use_times::UseSums;
 use super::wait::WaitSums;
 use super::watched_rank::WatchedRank;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use trace_model::hash::Map;
 use trace_model::{Actor, Category, Definitions, Drawable, TimeBBox, Topology, lane_of};
 
@@ -74,6 +73,8 @@ pub(super) struct WaitPass<'a> {
     pub(super) lines: Map<i32, LineUse>,
     pub lanes: Vec<ThreadLane>,
     pub(super) requests: Vec<RankRequests>,
+    /// By lane: the latest call that only looked for a message.
+    pub(super) probes: Map<u32, EndedProbe>,
     pub(super) comms: Vec<OperationQueue>,
     /// Numbers of the communicators in the trace.
     pub comm_numbers: Vec<i32>,
@@ -88,7 +89,7 @@ pub(super) struct WaitPass<'a> {
     pub(super) shared: SharedQueues,
     /// Queues of operations on files and windows that the trace does not tell, by category.
     pub(super) others: Map<u32, u32>,
-    pub(super) endings: BinaryHeap<Reverse<Ending>>,
+    pub(super) endings: EndingQueue,
     pub(super) held: Vec<HeldMessage>,
     pub(super) now: f64,
     pub(super) serial: u64,
@@ -96,7 +97,12 @@ pub(super) struct WaitPass<'a> {
     pub(super) sent: u64,
     pub(super) messages: TravellingMessages,
     pub focus: Focus,
+    /// When a rank left MPI_Init, if what was found since does not count yet.
     pub(super) restart: Option<f64>,
+    /// Ranks that are in MPI_Init.
+    pub(super) in_init: u32,
+    /// Events since then.
+    pub(super) uncounted: usize,
     pub(super) assumptions: [Assumption; REPLAYS],
     /// Whether this is the second pass, which adds up only what the first one could not.
     pub is_second: bool,
@@ -200,6 +206,7 @@ impl<'a> WaitPass<'a> {
             lines,
             lanes,
             requests: vec![RankRequests::default(); ranks.len()],
+            probes: Map::default(),
             comms: (members.iter())
                 .map(|ranks| OperationQueue::new(ranks.len() as u32))
                 .collect(),
@@ -211,7 +218,7 @@ impl<'a> WaitPass<'a> {
             one_sided: OneSided::default(),
             shared: SharedQueues::default(),
             others: Map::default(),
-            endings: BinaryHeap::new(),
+            endings: EndingQueue::default(),
             held: Vec::new(),
             now: f64::NEG_INFINITY,
             serial: 0,
@@ -219,6 +226,8 @@ impl<'a> WaitPass<'a> {
             messages: TravellingMessages::default(),
             focus: Focus::new(focus),
             restart: None,
+            in_init: 0,
+            uncounted: 0,
             assumptions,
             is_second: false,
             info: CallInfo::default(),
@@ -325,11 +334,7 @@ impl<'a> WaitPass<'a> {
     /// What begins from now on begins at `time`.
     fn go_to(&mut self, time: f64) {
         self.send_held();
-        while let Some(&Reverse(ending)) = self.endings.peek() {
-            if ending.time > time {
-                break;
-            }
-            self.endings.pop();
+        while let Some(ending) = self.endings.pop_until(time) {
             self.restart_if_due();
             match ending.state_serial() {
                 None => self.receive(ending.index, ending.time),
@@ -349,7 +354,8 @@ impl<'a> WaitPass<'a> {
         info: &[u8],
     ) {
         match role {
-            CategoryRole::Init => {}
+            CategoryRole::Init => self.in_init += 1,
+            CategoryRole::Finalize => self.restart(),
             _ => self.restart_if_due(),
         }
         self.serial += 1;
@@ -379,8 +385,7 @@ impl<'a> WaitPass<'a> {
         if role == CategoryRole::Region {
             lane.region = Some(category);
         }
-        self.endings
-            .push(Reverse(Ending::state(end, serial, line.lane)));
+        self.endings.push(Ending::state(end, serial, line.lane));
         if role.is_call() && self.lanes[line.lane as usize].call.is_none() {
             self.begin_call(line, serial, category, role, start, info);
         }
@@ -402,8 +407,11 @@ impl<'a> WaitPass<'a> {
             if let Some(watched) = &mut self.watched {
                 watched.end(state.happenings, time);
             }
-            if state.role == CategoryRole::Init && self.focus.is_automatic && !self.focus.has_end {
-                self.restart = Some(time);
+            if state.role == CategoryRole::Init {
+                self.in_init -= 1;
+                if self.focus.is_automatic && !self.focus.has_end {
+                    self.restart = Some(time);
+                }
             }
         }
         if let Some(call) = lane.call.take_if(|call| call.serial == serial) {
@@ -478,11 +486,24 @@ impl<'a> WaitPass<'a> {
         lane.end_clocks.get_or_insert(clocks);
     }
 
-    /// A rank has left MPI_Init: what was found before does not count.
+    /// Something happens that counts. If a rank has left MPI_Init, what was found before does not. While others are still in it, what is found
+    /// now will most likely not count either: to begin anew takes a look at all lanes, so that is done once for a number of events.
+    #[inline]
     pub(super) fn restart_if_due(&mut self) {
+        if self.restart.is_some() {
+            self.uncounted += 1;
+            if self.in_init == 0 || self.uncounted * 16 >= self.lanes.len() {
+                self.restart();
+            }
+        }
+    }
+
+    /// What was found before the latest end of MPI_Init does not count.
+    fn restart(&mut self) {
         let Some(time) = self.restart.take() else {
             return;
         };
+        self.uncounted = 0;
         self.focus.from = time;
         self.focus.has_begin = true;
         for lane in &mut self.lanes {
