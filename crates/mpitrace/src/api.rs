@@ -44,11 +44,9 @@ impl TraceFiles {
     /// A file cannot be read, or is of no format that is known.
     pub fn open(files: &[PathBuf]) -> Result<TraceFiles, Failure> {
         let input = TraceInput::open_all(files)?;
-        match input.format {
-            Format::Perfetto | Format::Chrome | Format::Parquet => {
-                Err(Failure::Data(input.format.refusal(input.name())))
-            }
-            _ => Ok(TraceFiles { input }),
+        match input.format.is_written_only() {
+            true => Err(Failure::Data(input.format.refusal(input.name()))),
+            false => Ok(TraceFiles { input }),
         }
     }
 

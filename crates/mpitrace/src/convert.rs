@@ -48,6 +48,7 @@ use trace_model::Losses;
   mpitrace convert run.slog2 run.otf2             for Vampir, Scalasca and ViTE: a folder
   mpitrace convert scorep/traces.otf2 run.slog2   a trace of Score-P
   mpitrace convert run.slog2 run.parquet          for DuckDB, pandas, polars and Spark: a folder
+  mpitrace convert run.slog2 run.arrow            the same tables, larger and mapped at once
   mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
 pub struct Arguments {
     /// The files of the trace, then the file to write; - is stdin or stdout
@@ -80,7 +81,7 @@ pub struct Arguments {
     /// Pajé to Pajé those of the input]
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<PajeDialect>,
-    /// Leave out what calls waited for, which takes three quarters of the time (to Parquet)
+    /// Leave out what calls waited for, which takes three quarters of the time (to Parquet and Arrow)
     #[arg(long)]
     no_waits: bool,
     #[command(flatten)]
@@ -126,12 +127,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.overwrite.allow(output, inputs)?;
     let mut target = Target::new(output, arguments.to, &arguments.tree)?;
-    target.allow(arguments.mpe.then_some("--mpe"), Format::Alog)?;
+    target.allow(arguments.mpe.then_some("--mpe"), &[Format::Alog])?;
     let block_size = arguments.block_size.map(|_| "--block-size");
-    target.allow(block_size, Format::Clog2)?;
-    target.allow(arguments.dialect.map(|_| "--dialect"), Format::Paje)?;
-    target.allow(arguments.frames.given(), Format::Slog1)?;
-    target.allow(arguments.no_waits.then_some("--no-waits"), Format::Parquet)?;
+    target.allow(block_size, &[Format::Clog2])?;
+    target.allow(arguments.dialect.map(|_| "--dialect"), &[Format::Paje])?;
+    target.allow(arguments.frames.given(), &[Format::Slog1])?;
+    let no_waits = arguments.no_waits.then_some("--no-waits");
+    target.allow(no_waits, &[Format::Parquet, Format::Arrow])?;
     target.mpe = arguments.mpe;
     target.no_waits = arguments.no_waits;
     target.block_size = arguments.block_size;

@@ -15,6 +15,8 @@ pub enum TablesErrorKind {
     Io(io::Error),
     /// The Parquet library refused what it was given.
     Parquet(parquet::errors::ParquetError),
+    /// The Arrow library refused what it was given.
+    Arrow(arrow_schema::ArrowError),
 }
 
 impl fmt::Display for TablesErrorKind {
@@ -22,11 +24,12 @@ impl fmt::Display for TablesErrorKind {
         match self {
             TablesErrorKind::Io(error) => error.fmt(f),
             TablesErrorKind::Parquet(error) => error.fmt(f),
+            TablesErrorKind::Arrow(error) => error.fmt(f),
         }
     }
 }
 
-trace_model::fault_kind!(TablesErrorKind, whole_file: TablesErrorKind::Parquet(_));
+trace_model::fault_kind!(TablesErrorKind, whole_file: TablesErrorKind::Parquet(_) | TablesErrorKind::Arrow(_));
 
 impl From<parquet::errors::ParquetError> for TablesErrorKind {
     /// The error of the system where that is beneath it.
@@ -41,6 +44,16 @@ impl From<parquet::errors::ParquetError> for TablesErrorKind {
                 }
             }
             error => TablesErrorKind::Parquet(error),
+        }
+    }
+}
+
+impl From<arrow_schema::ArrowError> for TablesErrorKind {
+    /// The error of the system where that is beneath it.
+    fn from(error: arrow_schema::ArrowError) -> Self {
+        match error {
+            arrow_schema::ArrowError::IoError(_, error) => TablesErrorKind::Io(error),
+            error => TablesErrorKind::Arrow(error),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Traces as tables: datasets of Parquet files and batches in memory, for DuckDB, pandas, polars, Spark and whatever else reads them.
+//! Traces as tables: datasets of Parquet or Arrow files and batches in memory, for DuckDB, pandas, polars, Spark and whatever else reads them.
 //!
 //! A [`TablesSink`] takes the drawables of a trace in order of start. Each kind of drawable has a table of its own ([`TableKind`]), in a
 //! folder of that name. Times are whole ns since time zero of the trace. What a category has in its info becomes columns of the table
@@ -33,5 +33,6 @@ pub use error::{TablesError, TablesErrorKind};
 pub use kind::TableKind;
 pub use selection::{RowSelection, SelectedRows};
 pub use sink::TablesSink;
+pub use table::TableFormat;
 pub use timelines::batch as timelines_batch;
 pub use waits::WaitTable;

@@ -5,12 +5,11 @@ use crate::encoders::{Encoders, TablePlace};
 use crate::error::{TablesError, TablesErrorKind};
 use crate::kind::TableKind;
 use crate::rows::{BATCH_ROWS, GatheredRows, TableSchema, TraceTables};
-use crate::table::{TableFiles, TableLayout};
+use crate::table::{TableFiles, TableFormat, TableLayout};
 use crate::timelines;
 use crate::waits::{WaitTable, WaitingCalls};
 use analysis::performance::{CallWait, WaitsOfCalls};
 use arrow_array::RecordBatch;
-use parquet::errors::ParquetError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,6 +58,7 @@ impl TablesSink {
     /// When the folder cannot be created, or something that is no dataset has the name.
     pub fn create(
         path: impl AsRef<Path>,
+        format: TableFormat,
         definitions: &Definitions,
         waits: Option<&WaitsOfCalls>,
     ) -> Result<Self, TablesError> {
@@ -70,13 +70,13 @@ impl TablesSink {
         let group_rows = (ROWS_IN_MEMORY / groups).clamp(GROUP_ROWS[0], GROUP_ROWS[1]);
         let mut layouts = BTreeMap::new();
         for (kind, schema) in rows.schemas() {
-            let layout = TableLayout::new(schema.schema.clone(), group_rows);
+            let layout = TableLayout::new(format, schema.schema.clone(), group_rows);
             layouts.insert(*kind, Arc::new(layout.map_err(failed)?));
         }
         let at = folder.current_path();
-        write_timelines(at, definitions).map_err(failed)?;
+        write_timelines(at, format, definitions).map_err(failed)?;
         let waits = waits.map_or(&[][..], |found| &found.waits);
-        write_waits(at, definitions, waits).map_err(failed)?;
+        write_waits(at, format, definitions, waits).map_err(failed)?;
         let encoders = Encoders::start().map_err(|error| failed(error.into()))?;
         let mut losses = Losses::default();
         losses.add("colour of a category", definitions.categories.len() as u64);
@@ -142,7 +142,7 @@ impl OpenTable {
     /// Has the gathered rows written.
     fn pass_on(&mut self, encoders: &mut Encoders) -> Result<(), TablesErrorKind> {
         let batch = self.gathered.take(&self.schema);
-        encoders.write(&self.place, batch.map_err(ParquetError::from)?)
+        encoders.write(&self.place, batch?)
     }
 }
 
@@ -189,14 +189,19 @@ impl trace_model::Sink for TablesSink {
 }
 
 /// Writes the table of timelines into the dataset's `folder`.
-fn write_timelines(folder: &Path, definitions: &Definitions) -> Result<(), TablesErrorKind> {
-    let batch = timelines::batch(definitions).map_err(ParquetError::from)?;
-    write_whole(folder.join("timelines"), &batch)
+fn write_timelines(
+    folder: &Path,
+    format: TableFormat,
+    definitions: &Definitions,
+) -> Result<(), TablesErrorKind> {
+    let batch = timelines::batch(definitions)?;
+    write_whole(folder.join("timelines"), format, &batch)
 }
 
 /// Writes the table of waits into the dataset's `folder`, by the begin of the wait. Without waits there is none.
 fn write_waits(
     folder: &Path,
+    format: TableFormat,
     definitions: &Definitions,
     waits: &[CallWait],
 ) -> Result<(), TablesErrorKind> {
@@ -205,13 +210,17 @@ fn write_waits(
     }
     let mut waits = waits.to_vec();
     waits.sort_by(|a, b| a.from.total_cmp(&b.from));
-    let batch = WaitTable::new(definitions).batch(&waits);
-    write_whole(folder.join(WAITS), &batch.map_err(ParquetError::from)?)
+    let batch = WaitTable::new(definitions).batch(&waits)?;
+    write_whole(folder.join(WAITS), format, &batch)
 }
 
 /// Writes a table whose rows are all there into its folder.
-fn write_whole(folder: PathBuf, batch: &RecordBatch) -> Result<(), TablesErrorKind> {
-    let layout = TableLayout::new(batch.schema(), GROUP_ROWS[1])?;
+fn write_whole(
+    folder: PathBuf,
+    format: TableFormat,
+    batch: &RecordBatch,
+) -> Result<(), TablesErrorKind> {
+    let layout = TableLayout::new(format, batch.schema(), GROUP_ROWS[1])?;
     let mut files = TableFiles::new(folder, Arc::new(layout));
     files.write(batch)?;
     files.end()

@@ -2,28 +2,55 @@
 
 use crate::error::TablesErrorKind;
 use arrow_array::RecordBatch;
+use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Field, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::fs::{self, File};
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Rows of a file; further ones go into the next.
 const FILE_ROWS: u64 = 1 << 24;
 
+/// Format of the files of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// Parquet: compressed, with the least and largest values of each group of rows.
+    Parquet,
+    /// Arrow's IPC format (Feather 2): as in memory, so that a file which is mapped is a table at once.
+    Arrow,
+}
+
+impl TableFormat {
+    /// Ending of the names of files.
+    fn ending(self) -> &'static str {
+        match self {
+            TableFormat::Parquet => "parquet",
+            TableFormat::Arrow => "arrow",
+        }
+    }
+}
+
 /// Files of the tables of one kind: their columns, and how they are written.
 #[derive(Debug)]
 pub struct TableLayout {
+    format: TableFormat,
     schema: Arc<Schema>,
+    /// How Parquet is written.
     properties: WriterProperties,
 }
 
 impl TableLayout {
-    /// Files with these columns, in groups of `group_rows` rows at most.
-    pub fn new(schema: Arc<Schema>, group_rows: usize) -> Result<TableLayout, TablesErrorKind> {
+    /// Files with these columns; of Parquet, in groups of `group_rows` rows at most.
+    pub fn new(
+        format: TableFormat,
+        schema: Arc<Schema>,
+        group_rows: usize,
+    ) -> Result<TableLayout, TablesErrorKind> {
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -37,9 +64,52 @@ impl TableLayout {
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
         }
         Ok(TableLayout {
+            format,
             schema,
             properties: properties.build(),
         })
+    }
+}
+
+/// A file that is being written.
+enum OpenFile {
+    Parquet(Box<ArrowWriter<File>>),
+    Arrow(Box<FileWriter<BufWriter<File>>>),
+}
+
+impl OpenFile {
+    fn create(layout: &TableLayout, file: File) -> Result<OpenFile, TablesErrorKind> {
+        Ok(match layout.format {
+            TableFormat::Parquet => {
+                let (schema, properties) = (layout.schema.clone(), layout.properties.clone());
+                let writer = ArrowWriter::try_new(file, schema, Some(properties))?;
+                OpenFile::Parquet(Box::new(writer))
+            }
+            TableFormat::Arrow => {
+                let writer = FileWriter::try_new_buffered(file, &layout.schema)?;
+                OpenFile::Arrow(Box::new(writer))
+            }
+        })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), TablesErrorKind> {
+        match self {
+            OpenFile::Parquet(writer) => writer.write(batch)?,
+            OpenFile::Arrow(writer) => writer.write(batch)?,
+        }
+        Ok(())
+    }
+
+    /// Writes what belongs behind the rows.
+    fn end(self) -> Result<(), TablesErrorKind> {
+        match self {
+            OpenFile::Parquet(writer) => writer.close().map(drop)?,
+            // Whatever cannot be written is told, which dropping a buffer does not do.
+            OpenFile::Arrow(writer) => {
+                drop(writer.into_inner()?.into_inner().map_err(io::Error::from)?)
+            }
+        }
+        Ok(())
     }
 }
 
@@ -47,7 +117,7 @@ impl TableLayout {
 pub struct TableFiles {
     folder: PathBuf,
     layout: Arc<TableLayout>,
-    writer: Option<ArrowWriter<File>>,
+    file: Option<OpenFile>,
     rows_in_file: u64,
     files: u32,
 }
@@ -58,7 +128,7 @@ impl TableFiles {
         TableFiles {
             folder,
             layout,
-            writer: None,
+            file: None,
             rows_in_file: 0,
             files: 0,
         }
@@ -69,17 +139,15 @@ impl TableFiles {
     /// # Errors
     /// A file cannot be written.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), TablesErrorKind> {
-        if self.writer.is_none() {
+        if self.file.is_none() {
             fs::create_dir_all(&self.folder)?;
-            let path = self.folder.join(format!("{:05}.parquet", self.files));
-            let TableLayout { schema, properties } = self.layout.as_ref();
-            let (schema, properties) = (schema.clone(), properties.clone());
-            let file = File::create_new(path)?;
-            self.writer = Some(ArrowWriter::try_new(file, schema, Some(properties))?);
+            let name = format!("{:05}.{}", self.files, self.layout.format.ending());
+            let file = File::create_new(self.folder.join(name))?;
+            self.file = Some(OpenFile::create(&self.layout, file)?);
             self.files += 1;
         }
-        if let Some(writer) = &mut self.writer {
-            writer.write(batch)?;
+        if let Some(file) = &mut self.file {
+            file.write(batch)?;
         }
         self.rows_in_file += batch.num_rows() as u64;
         match self.rows_in_file >= FILE_ROWS {
@@ -94,9 +162,6 @@ impl TableFiles {
     /// The file cannot be written.
     pub fn end(&mut self) -> Result<(), TablesErrorKind> {
         self.rows_in_file = 0;
-        if let Some(writer) = self.writer.take() {
-            writer.close()?;
-        }
-        Ok(())
+        self.file.take().map_or(Ok(()), OpenFile::end)
     }
 }

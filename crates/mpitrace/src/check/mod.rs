@@ -130,7 +130,7 @@ fn check(path: &Path, findings: &mut CheckFindings) -> Option<String> {
         Format::Paje => others::check_paje(crate::trace_files::paje::trace(&input, path), findings),
         Format::DumpiText => dumpi::check_text(&input, findings),
         Format::Otf2 => others::check_archive(path, findings),
-        Format::Perfetto | Format::Chrome | Format::Parquet => {
+        Format::Perfetto | Format::Chrome | Format::Parquet | Format::Arrow => {
             findings.unreadable(format.refusal(path))
         }
     }

@@ -120,7 +120,9 @@ fn describe(path: &Path, quiet: bool) -> InfoReport {
         }
         Format::DumpiText => dumpi::describe_text(&input, &mut report),
         Format::Otf2 => archive::describe(path, input, &mut report),
-        Format::Perfetto | Format::Chrome | Format::Parquet => report.problem(format.refusal(path)),
+        Format::Perfetto | Format::Chrome | Format::Parquet | Format::Arrow => {
+            report.problem(format.refusal(path))
+        }
     }
     report
 }

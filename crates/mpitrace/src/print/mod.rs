@@ -46,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
         Format::Paje => paje::print(&input, arguments, &mut out),
         Format::Otf2 => archive::print(input, arguments, &mut out),
-        Format::Perfetto | Format::Chrome | Format::Parquet => {
+        Format::Perfetto | Format::Chrome | Format::Parquet | Format::Arrow => {
             Err(Failure::Data(format.refusal(&arguments.file)))
         }
     };

@@ -35,6 +35,8 @@ pub enum Format {
     Otf2,
     /// Folder of tables, for DuckDB, pandas, polars, Spark and others (.parquet); written only
     Parquet,
+    /// The same tables as Arrow has them in memory, for who maps files (.arrow); written only
+    Arrow,
 }
 
 impl Format {
@@ -92,19 +94,27 @@ impl Format {
 
     /// Whether traces of this format are written and not read.
     pub fn is_written_only(self) -> bool {
-        matches!(self, Format::Perfetto | Format::Chrome | Format::Parquet)
+        match self {
+            Format::Perfetto | Format::Chrome => true,
+            _ => self.is_of_tables(),
+        }
+    }
+
+    /// Whether a trace of this format is a dataset of tables.
+    pub fn is_of_tables(self) -> bool {
+        matches!(self, Format::Parquet | Format::Arrow)
     }
 
     /// Whether a trace of this format is a folder.
     pub fn is_folder(self) -> bool {
-        matches!(self, Format::Otf2 | Format::Parquet)
+        self == Format::Otf2 || self.is_of_tables()
     }
 
     /// Why a file of a format that is written only is not read.
     pub fn refusal(self, path: &Path) -> String {
         let name = shown(path).display();
         let what = match self {
-            Format::Parquet => self.with_article().to_owned(),
+            Format::Parquet | Format::Arrow => self.with_article().to_owned(),
             _ => format!("a {self} trace"),
         };
         format!("{name}: {what}, which mpitrace writes and does not read")
@@ -113,7 +123,7 @@ impl Format {
     /// What a folder of this format is, with an article.
     pub fn with_article(self) -> &'static str {
         match self {
-            Format::Parquet => "a dataset of tables",
+            Format::Parquet | Format::Arrow => "a dataset of tables",
             _ => "an OTF2 archive",
         }
     }
@@ -151,6 +161,7 @@ impl Format {
             Format::Chrome => &["json"],
             Format::Otf2 => &["otf2"],
             Format::Parquet => &["parquet"],
+            Format::Arrow => &["arrow"],
         }
     }
 }
@@ -180,6 +191,7 @@ impl fmt::Display for Format {
             Format::Chrome => "Chrome JSON",
             Format::Otf2 => "OTF2",
             Format::Parquet => "Parquet",
+            Format::Arrow => "Arrow",
         })
     }
 }

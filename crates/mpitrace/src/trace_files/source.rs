@@ -28,7 +28,7 @@ impl TraceInput {
             Format::DumpiText => dumpi::text_source(self),
             Format::Blocks => blocks_source(self),
             Format::Otf2 => archive_source(name),
-            Format::Perfetto | Format::Chrome | Format::Parquet => {
+            Format::Perfetto | Format::Chrome | Format::Parquet | Format::Arrow => {
                 Err(Failure::Data(self.format.refusal(name)))
             }
         }

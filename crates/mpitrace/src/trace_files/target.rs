@@ -57,13 +57,13 @@ impl Target {
             frames: FrameArguments::default(),
             no_waits: false,
         };
-        target.allow(tree.given(), Format::Slog2)?;
+        target.allow(tree.given(), &[Format::Slog2])?;
         Ok(target)
     }
 
     /// Refuses an option that means something only for another format than the target's.
-    pub fn allow(&self, option: Option<&str>, only: Format) -> Result<(), Failure> {
-        match option.filter(|_| self.format != only) {
+    pub fn allow(&self, option: Option<&str>, only: &[Format]) -> Result<(), Failure> {
+        match option.filter(|_| !only.contains(&self.format)) {
             None => Ok(()),
             Some(option) => Err(Failure::Call(format!(
                 "{option} has no meaning for {}, which will be a {} file",

@@ -39,9 +39,18 @@ impl Target {
             Format::Chrome => created(chrome::ChromeSink::create(path, definitions), path),
             Format::Otf2 => created(otf2::Otf2Sink::create(path, definitions), path),
             #[cfg(feature = "tables")]
-            Format::Parquet => created(tables::TablesSink::create(path, definitions, waits), path),
+            Format::Parquet | Format::Arrow => {
+                let format = match self.format {
+                    Format::Arrow => tables::TableFormat::Arrow,
+                    _ => tables::TableFormat::Parquet,
+                };
+                created(
+                    tables::TablesSink::create(path, format, definitions, waits),
+                    path,
+                )
+            }
             #[cfg(not(feature = "tables"))]
-            Format::Parquet => Err(Failure::Call(format!(
+            Format::Parquet | Format::Arrow => Err(Failure::Call(format!(
                 "{}: this mpitrace was built without tables (cargo's feature `tables`)",
                 self.path.display()
             ))),
@@ -75,9 +84,9 @@ impl Target {
             source,
             progress: &progress,
         };
-        let waits = match self.format {
-            Format::Parquet if !self.no_waits => Some(self.waits(&counted)?),
-            _ => None,
+        let waits = match self.format.is_of_tables() && !self.no_waits {
+            true => Some(self.waits(&counted)?),
+            false => None,
         };
         self.place(|path| {
             let definitions = source.definitions();

@@ -100,11 +100,51 @@ fn engines_find_the_calls_that_are_printed() {
     for script in [BY_DUCKDB, BY_POLARS, BY_PANDAS] {
         assert_eq!(sums(&asked(&python, at, script)), expected, "{script}");
     }
+    succeeds(at, &["convert", "run.slog2", "run.arrow"]);
+    let by_polars = BY_POLARS
+        .replace("parquet", "ipc")
+        .replace("run.ipc", "run.arrow")
+        .replace("*.ipc", "*.arrow");
+    assert_eq!(sums(&asked(&python, at, &by_polars)), expected);
     // Ranks 0 to 63, 64 to 127, 128 and 129.
     for group in 0..3 {
         let file = format!("run.parquet/calls/rank_group={group}/00000.parquet");
         assert!(at.join(&file).is_file(), "{file}");
     }
+}
+
+#[test]
+fn arrow_files_have_the_rows_of_parquet_files() {
+    let Some(python) = python() else { return };
+    let folder = dataset();
+    let at = folder.path();
+    succeeds(at, &["convert", "run.slog2", "run.arrow"]);
+    let script = "
+import json, os, pyarrow as pa, pyarrow.dataset as ds, pyarrow.ipc
+def rows(table, format):
+    # A file of each group of ranks, in the order of groups.
+    files = sorted(ds.dataset(f'run.{format}/{table}', format=format).files)
+    tables = [ds.dataset(file, format=format).to_table() for file in files]
+    return pa.concat_tables(tables).to_pylist()
+tables = sorted(name for name in os.listdir('run.arrow') if name[0] != '_')
+assert tables == sorted(name for name in os.listdir('run.parquet') if name[0] != '_')
+for table in tables:
+    assert rows(table, 'arrow') == rows(table, 'parquet'), table
+mapped = pa.memory_map('run.arrow/timelines/00000.arrow')
+print(json.dumps([tables, pyarrow.ipc.open_file(mapped).read_all().num_rows]))";
+    let found = asked(&python, at, script);
+    let tables: Vec<&str> = found[0]
+        .as_array()
+        .expect("names")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    for table in ["calls", "messages", "regions", "timelines", "waits"] {
+        assert!(tables.contains(&table), "{tables:?}");
+    }
+    assert!(found[1].as_u64() > Some(0));
+    fails(at, &["convert", "run.slog2", "run.arrow"], 2, "--force");
+    fails(at, &["info", "run.arrow"], 1, "a dataset of tables");
 }
 
 #[test]
