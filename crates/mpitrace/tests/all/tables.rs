@@ -144,7 +144,7 @@ print(json.dumps([tables, pyarrow.ipc.open_file(mapped).read_all().num_rows]))";
     }
     assert!(found[1].as_u64() > Some(0));
     fails(at, &["convert", "run.slog2", "run.arrow"], 2, "--force");
-    fails(at, &["info", "run.arrow"], 1, "a dataset of tables");
+    fails(at, &["stats", "run.arrow"], 1, "a dataset of tables");
 }
 
 #[test]
