@@ -8,7 +8,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Look",
         &[
-            "report", "compare", "verify", "view", "draw", "info", "stats", "io", "print",
+            "report", "compare", "verify", "view", "draw", "info", "stats", "io", "print", "query",
             "window", "navigate",
         ],
     ),

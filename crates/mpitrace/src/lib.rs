@@ -27,6 +27,7 @@ mod man;
 mod merge;
 mod navigate;
 mod print;
+mod query;
 mod recover;
 mod repair;
 mod report;
@@ -80,6 +81,7 @@ enum Command {
     Stats(stats::Arguments),
     Io(io::Arguments),
     Print(print::Arguments),
+    Query(query::Arguments),
     Window(window::Arguments),
     Navigate(navigate::Arguments),
     Convert(convert::Arguments),
@@ -139,6 +141,7 @@ fn run_command(line: Vec<OsString>) -> u8 {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Io(arguments) => io::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),
+        Command::Query(arguments) => query::run(&arguments),
         Command::Window(arguments) => window::run(&arguments),
         Command::Navigate(arguments) => navigate::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),

@@ -36,6 +36,7 @@ pub fn reader(
                 kind: kind(table)?,
                 ranks,
                 window,
+                names: None,
             };
             Ok(Box::new(RowBatches::begin(trace, selection)?))
         }

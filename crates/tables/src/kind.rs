@@ -56,7 +56,7 @@ impl TableKind {
     }
 
     /// Name of the column with the name of the category.
-    pub(crate) fn name_column(self) -> &'static str {
+    pub fn name_column(self) -> &'static str {
         match self {
             TableKind::Calls => "function",
             TableKind::Regions => "region",
@@ -75,7 +75,7 @@ impl TableKind {
     }
 
     /// Whether a row goes from one timeline to another.
-    pub(crate) fn is_of_arrows(self) -> bool {
+    pub fn is_of_arrows(self) -> bool {
         matches!(
             self,
             TableKind::Transfers | TableKind::Messages | TableKind::Arrows

@@ -17,16 +17,21 @@ pub struct RowSelection {
     pub ranks: Option<BTreeSet<u32>>,
     /// Rows that overlap this stretch of time only, in seconds.
     pub window: Option<TimeBBox>,
+    /// Rows with these names only: of functions, regions, kinds or events, as the table has them.
+    pub names: Option<BTreeSet<String>>,
 }
 
 impl RowSelection {
     fn takes(&self, row: &Row<'_>) -> bool {
-        let of_window = |window: TimeBBox| {
-            window.overlaps(TimeBBox {
-                earliest: row.first.time,
-                latest: row.last.time,
-            })
-        };
+        // An arrow may end before it begins, where clocks differ.
+        let mut bounds = TimeBBox::EMPTY;
+        for time in [row.first.time, row.last.time] {
+            bounds.include(TimeBBox {
+                earliest: time,
+                latest: time,
+            });
+        }
+        let of_window = |window: TimeBBox| window.overlaps(bounds);
         let of_ranks = |ranks: &BTreeSet<u32>| {
             let has = |rank: Option<u32>| rank.is_some_and(|rank| ranks.contains(&rank));
             has(row.from.rank) || has(row.to.rank)
@@ -44,6 +49,8 @@ pub struct SelectedRows {
     tables: TraceTables,
     schema: TableSchema,
     rows: GatheredRows,
+    /// Categories with the names that are wanted; `None` if all are.
+    categories: Option<BTreeSet<i32>>,
 }
 
 impl SelectedRows {
@@ -51,8 +58,14 @@ impl SelectedRows {
     pub fn new(definitions: &Definitions, selection: RowSelection) -> SelectedRows {
         let tables = TraceTables::new(definitions, None);
         let schema = tables.schema(selection.kind);
+        let categories = selection.names.as_ref().map(|names| {
+            let all = definitions.categories.iter();
+            let wanted = all.filter(|category| names.contains(category.name.to_str().as_ref()));
+            wanted.map(|category| category.index).collect()
+        });
         SelectedRows {
             rows: GatheredRows::new(&schema),
+            categories,
             selection,
             tables,
             schema,
@@ -70,6 +83,10 @@ impl SelectedRows {
     /// The rows make no batch.
     #[inline]
     pub fn put(&mut self, drawable: &Drawable<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        let categories = self.categories.as_ref();
+        if categories.is_some_and(|wanted| !wanted.contains(&drawable.category)) {
+            return Ok(None);
+        }
         // What no table has a row for is none of the selection.
         if let Ok(row) = self.tables.row(drawable)
             && self.selection.takes(&row)

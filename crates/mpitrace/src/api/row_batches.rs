@@ -100,6 +100,7 @@ impl TraceFiles {
             kind,
             ranks: None,
             window: None,
+            names: None,
         };
         Ok(SelectedRows::new(&self.definitions()?, selection).schema())
     }

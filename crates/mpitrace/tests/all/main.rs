@@ -21,6 +21,8 @@ mod overwrite;
 mod paje;
 mod perfetto;
 mod print;
+#[cfg(feature = "query")]
+mod query;
 mod recover;
 mod recover_killed;
 mod report;

@@ -1,0 +1,250 @@
+//! Conditions of a query that decide what is read of a trace: ranks, stretches of time, names of functions.
+
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator};
+use std::collections::BTreeSet;
+use tables::{RowSelection, TableKind};
+use trace_model::TimeBBox;
+
+/// Columns with a time that lies in the stretch of time of a row.
+const TIMES: [&str; 7] = [
+    "enter_ns",
+    "leave_ns",
+    "time_ns",
+    "send_ns",
+    "receive_ns",
+    "start_ns",
+    "end_ns",
+];
+/// Columns with a rank that a row is of.
+const RANKS: [&str; 3] = ["rank", "source_rank", "dest_rank"];
+
+/// All rows of a table.
+pub fn everything(kind: TableKind) -> RowSelection {
+    RowSelection {
+        kind,
+        ranks: None,
+        window: None,
+        names: None,
+    }
+}
+
+/// Leaves of a selection what can meet a condition, and perhaps more. Says whether anything is known to be left out by it.
+pub fn narrow(selection: &mut RowSelection, condition: &Expr) -> bool {
+    if let Expr::BinaryExpr(BinaryExpr {
+        left,
+        op: Operator::And,
+        right,
+    }) = condition
+    {
+        let left = narrow(selection, left);
+        return narrow(selection, right) || left;
+    }
+    if let Expr::Between(between) = condition
+        && !between.negated
+    {
+        let column = column(&between.expr);
+        let [low, high] = [&between.low, &between.high].map(|bound| number(bound));
+        return column.is_some_and(|column| {
+            let from = narrow_time(selection, column, Operator::GtEq, low);
+            narrow_time(selection, column, Operator::LtEq, high) || from
+        });
+    }
+    if let Some((column, values)) = values(condition) {
+        if RANKS.contains(&column) {
+            return narrow_ranks(selection, &values);
+        }
+        if column == selection.kind.name_column() {
+            return narrow_names(selection, &values);
+        }
+    }
+    if let Some((column, operator, value)) = comparison(condition) {
+        return narrow_time(selection, column, operator, number(value));
+    }
+    false
+}
+
+/// The column that an expression is, whatever its values are turned into.
+fn column(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Column(column) => Some(&column.name),
+        Expr::Cast(Cast { expr, .. }) => column(expr),
+        _ => None,
+    }
+}
+
+/// A column, how it is compared, and with what.
+fn comparison(condition: &Expr) -> Option<(&str, Operator, &Expr)> {
+    let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else {
+        return None;
+    };
+    if let Some(column) = column(left) {
+        return Some((column, *op, right));
+    }
+    Some((column(right)?, op.swap()?, left))
+}
+
+/// A column, and the values that it must have one of.
+fn values(condition: &Expr) -> Option<(&str, Vec<&ScalarValue>)> {
+    match condition {
+        Expr::InList(list) if !list.negated => {
+            let found: Option<Vec<_>> = list.list.iter().map(scalar).collect();
+            Some((column(&list.expr)?, found?))
+        }
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::Or,
+            right,
+        }) => {
+            let ((column, mut found), (other, others)) = (values(left)?, values(right)?);
+            found.extend(others);
+            (column == other).then_some((column, found))
+        }
+        _ => {
+            let (column, operator, value) = comparison(condition)?;
+            (operator == Operator::Eq).then_some((column, vec![scalar(value)?]))
+        }
+    }
+}
+
+fn scalar(expression: &Expr) -> Option<&ScalarValue> {
+    match expression {
+        Expr::Literal(value, _) => Some(value),
+        _ => None,
+    }
+}
+
+/// The whole number that an expression is.
+fn number(expression: &Expr) -> Option<i64> {
+    scalar(expression).and_then(whole)
+}
+
+fn whole(value: &ScalarValue) -> Option<i64> {
+    match value {
+        ScalarValue::Int32(value) => value.map(i64::from),
+        ScalarValue::Int64(value) => *value,
+        _ => None,
+    }
+}
+
+/// A row has its times within its stretch of time, so that it overlaps what lies behind the least value of any of them.
+fn narrow_time(
+    selection: &mut RowSelection,
+    column: &str,
+    operator: Operator,
+    value: Option<i64>,
+) -> bool {
+    let Some(ns) = value.filter(|_| TIMES.contains(&column)) else {
+        return false;
+    };
+    // Times were rounded to ns.
+    let [before, after] = [-1.0, 1.0].map(|rounded| (ns as f64 + rounded) / 1e9);
+    let mut window = selection.window.unwrap_or(TimeBBox {
+        earliest: f64::NEG_INFINITY,
+        latest: f64::INFINITY,
+    });
+    if matches!(operator, Operator::Gt | Operator::GtEq | Operator::Eq) {
+        window.earliest = window.earliest.max(before);
+    } else if !matches!(operator, Operator::Lt | Operator::LtEq) {
+        return false;
+    }
+    if matches!(operator, Operator::Lt | Operator::LtEq | Operator::Eq) {
+        window.latest = window.latest.min(after);
+    }
+    selection.window = Some(window);
+    true
+}
+
+fn narrow_ranks(selection: &mut RowSelection, values: &[&ScalarValue]) -> bool {
+    let found: Option<Vec<i64>> = values.iter().map(|value| whole(value)).collect();
+    let Some(found) = found else { return false };
+    let mut ranks: BTreeSet<u32> = found
+        .into_iter()
+        .filter_map(|rank| u32::try_from(rank).ok())
+        .collect();
+    // A message has two ranks: the selection takes it with either.
+    if let Some(others) = selection.ranks.take() {
+        ranks = match selection.kind.is_of_arrows() {
+            true => others,
+            false => ranks.intersection(&others).copied().collect(),
+        };
+    }
+    selection.ranks = Some(ranks);
+    true
+}
+
+fn narrow_names(selection: &mut RowSelection, values: &[&ScalarValue]) -> bool {
+    let found: Option<BTreeSet<String>> = values
+        .iter()
+        .map(|value| value.try_as_str().flatten().map(str::to_owned))
+        .collect();
+    let Some(mut names) = found else { return false };
+    if let Some(others) = selection.names.take() {
+        names.retain(|name| others.contains(name));
+    }
+    selection.names = Some(names);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::{col, lit};
+
+    fn narrowed(kind: TableKind, condition: Expr) -> (RowSelection, bool) {
+        let mut selection = everything(kind);
+        let is_known = narrow(&mut selection, &condition);
+        (selection, is_known)
+    }
+
+    #[test]
+    fn conditions_leave_what_may_meet_them() {
+        let condition = col("enter_ns")
+            .gt_eq(lit(1_000_000_000_i64))
+            .and(lit(3_000_000_000_i64).gt(col("leave_ns")))
+            .and(col("rank").eq(lit(1)).or(col("rank").eq(lit(-5))))
+            .and(col("function").in_list(vec![lit("MPI_Send"), lit("MPI_Recv")], false));
+        let (selection, is_known) = narrowed(TableKind::Calls, condition);
+        assert!(is_known);
+        let window = selection.window.expect("a window");
+        assert!((window.earliest - (1.0 - 1e-9)).abs() < 1e-12);
+        assert!((window.latest - (3.0 + 1e-9)).abs() < 1e-12);
+        assert_eq!(selection.ranks, Some(BTreeSet::from([1])));
+        let names = ["MPI_Recv", "MPI_Send"].map(str::to_owned);
+        assert_eq!(selection.names, Some(BTreeSet::from(names)));
+    }
+
+    #[test]
+    fn a_message_of_two_ranks_is_found_with_either() {
+        let condition = col("source_rank")
+            .eq(lit(1))
+            .and(col("dest_rank").eq(lit(2)));
+        let (selection, _) = narrowed(TableKind::Messages, condition);
+        assert_eq!(selection.ranks, Some(BTreeSet::from([1])));
+    }
+
+    #[test]
+    fn other_conditions_leave_everything() {
+        for condition in [
+            col("rank").gt(lit(3)),
+            col("rank").eq(lit(1)).or(col("bytes").eq(lit(7_i64))),
+            col("function").not_eq(lit("MPI_Send")),
+            col("enter_ns").eq(col("leave_ns")),
+            col("function").in_list(vec![lit("MPI_Send")], true),
+            col("region").eq(lit("solve")),
+        ] {
+            let (selection, is_known) = narrowed(TableKind::Calls, condition.clone());
+            assert!(!is_known, "{condition}");
+            let RowSelection {
+                ranks,
+                window,
+                names,
+                ..
+            } = selection;
+            assert!(
+                ranks.is_none() && window.is_none() && names.is_none(),
+                "{condition}"
+            );
+        }
+    }
+}

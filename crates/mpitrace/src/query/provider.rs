@@ -1,0 +1,166 @@
+//! The tables of a trace as DataFusion asks for them.
+
+use super::filters::{everything, narrow};
+use crate::api::{RowBatches, TraceFiles};
+use crate::failure::Failure;
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use std::fmt;
+use std::sync::Arc;
+use tables::{RowSelection, TableKind};
+
+/// Batches of rows that may wait.
+const WAITING: usize = 2;
+
+/// Where the rows of a table come from.
+#[derive(Clone, Debug)]
+enum RowsOf {
+    /// Drawables of a kind.
+    Drawables(RowSelection),
+    /// The analysis of the whole trace.
+    Waits,
+    /// The definitions.
+    Timelines,
+}
+
+/// A table of a trace.
+#[derive(Clone)]
+pub struct TraceTable {
+    trace: Arc<TraceFiles>,
+    rows: RowsOf,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for TraceTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {}", self.rows, self.trace.name())
+    }
+}
+
+/// The tables of a trace with their names: those that it has drawables for, and those that every trace has.
+///
+/// # Errors
+/// A file is damaged where its definitions are.
+pub fn tables(
+    trace: &Arc<TraceFiles>,
+) -> std::result::Result<Vec<(&'static str, TraceTable)>, Failure> {
+    let mut found = Vec::new();
+    let mut add = |name, rows, schema: Arc<Schema>| {
+        let trace = trace.clone();
+        found.push((
+            name,
+            TraceTable {
+                trace,
+                rows,
+                schema,
+            },
+        ));
+    };
+    for kind in TableKind::ALL {
+        let schema = trace.columns(kind)?;
+        if !schema.fields().is_empty() {
+            add(kind.name(), RowsOf::Drawables(everything(kind)), schema);
+        }
+    }
+    add("timelines", RowsOf::Timelines, timelines(trace)?.schema());
+    add("waits", RowsOf::Waits, trace.no_waits()?.schema());
+    Ok(found)
+}
+
+fn timelines(trace: &TraceFiles) -> std::result::Result<RecordBatch, Failure> {
+    let batch = tables::timelines_batch(&trace.definitions()?);
+    batch.map_err(|error| Failure::file(trace.name(), error))
+}
+
+impl TraceTable {
+    /// Gives all rows to `put`, which says whether it wants more.
+    fn read(&self, put: &mut dyn FnMut(RecordBatch) -> bool) -> Result<()> {
+        let failed = |failure: Failure| DataFusionError::External(failure.to_string().into());
+        match &self.rows {
+            RowsOf::Drawables(selection) => {
+                let batches = RowBatches::begin(self.trace.clone(), selection.clone());
+                for batch in batches.map_err(failed)? {
+                    if !put(batch?) {
+                        break;
+                    }
+                }
+            }
+            RowsOf::Waits => drop(put(self.trace.waits(None, None).map_err(failed)?)),
+            RowsOf::Timelines => drop(put(timelines(&self.trace).map_err(failed)?)),
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl TableProvider for TraceTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    /// Conditions that decide what is read. All are looked at again for each row.
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let is_known = |condition: &Expr| match &self.rows {
+            RowsOf::Drawables(selection) => narrow(&mut selection.clone(), condition),
+            _ => false,
+        };
+        let answer = |condition: &&Expr| match is_known(condition) {
+            true => TableProviderFilterPushDown::Inexact,
+            false => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(answer).collect())
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let mut table = self.clone();
+        if let RowsOf::Drawables(selection) = &mut table.rows {
+            for condition in filters {
+                narrow(selection, condition);
+            }
+        }
+        let schema = self.schema.clone();
+        let scan = StreamingTableExec::try_new(
+            schema,
+            vec![Arc::new(table)],
+            projection,
+            [],
+            false,
+            limit,
+        )?;
+        Ok(Arc::new(scan))
+    }
+}
+
+impl PartitionStream for TraceTable {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let mut stream = RecordBatchReceiverStream::builder(self.schema.clone(), WAITING);
+        let (table, to) = (self.clone(), stream.tx());
+        stream.spawn_blocking(move || table.read(&mut |batch| to.blocking_send(Ok(batch)).is_ok()));
+        stream.build()
+    }
+}
