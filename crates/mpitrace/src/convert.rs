@@ -226,10 +226,10 @@ fn annotation(arguments: &Arguments, trace: &TraceInput, target: &Target) -> Res
         arguments.files[0].as_os_str() == "-",
     ) else {
         return Err(Failure::Call(format!(
-            "{}: an annotation is an SLOG2 file that points into a CLOG2 file; {} is a {} file{}",
+            "{}: an annotation is an SLOG2 file that points into a CLOG2 file; {} is {}{}",
             target.path.display(),
             trace.name().display(),
-            trace.format,
+            trace.format.with_article(),
             if trace.format == Format::Clog2 {
                 " without a name that can be noted"
             } else {

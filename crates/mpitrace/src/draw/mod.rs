@@ -279,7 +279,7 @@ fn draw(
         timelines = timelines.selected(selection);
         if timelines.timelines().is_empty() {
             return Err(Failure::Call(format!(
-                "--timelines takes none of the {total} timelines of {}",
+                "{}: none of its {total} timelines is wanted",
                 name.display()
             )));
         }
@@ -292,9 +292,9 @@ fn draw(
     let content = WindowContent::read(&reader, timelines, window, &contents).map_err(failed)?;
     if content.kinds.is_empty() && !wanted.categories.is_empty() {
         return Err(Failure::Call(format!(
-            "--categories takes none of the {} categories of {}",
+            "{}: none of its {} categories is wanted",
+            name.display(),
             reader.categories().iter().filter(|c| c.index >= 0).count(),
-            name.display()
         )));
     }
     let title = name.file_name().unwrap_or(name.as_os_str());

@@ -43,8 +43,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(option) = arguments.dumpi.given() {
         let name = trace.name().display();
         return Err(Failure::Call(format!(
-            "{option} has no meaning for {name}, which is a {} file",
-            trace.format
+            "{option} has no meaning for {name}, which is {}",
+            trace.format.with_article()
         )));
     }
     let target = Target::new(output, Some(to), &arguments.tree)?;

@@ -30,9 +30,9 @@ impl AttributionInput {
             return Ok(AttributionInput { trace, quiet });
         }
         Err(Failure::Call(format!(
-            "{} is a {} file; what is known of I/O is in the SLOG2 file of the run and in block files",
+            "{} is {}; what is known of I/O is in the SLOG2 file of the run and in block files",
             trace.name().display(),
-            trace.format
+            trace.format.with_article()
         )))
     }
 

@@ -28,7 +28,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(option) = arguments.misplaced(format) {
         return Err(Failure::Call(match arguments.has_rows() {
             true => format!("{option} has no meaning with --json and --csv"),
-            false => format!("{option} has no meaning for {name}, which is a {format} file"),
+            false => {
+                let what = format.with_article();
+                format!("{option} has no meaning for {name}, which is {what}")
+            }
         }));
     }
     if arguments.has_rows() {

@@ -113,18 +113,17 @@ impl Format {
     /// Why a file of a format that is written only is not read.
     pub fn refusal(self, path: &Path) -> String {
         let name = shown(path).display();
-        let what = match self {
-            Format::Parquet | Format::Arrow => self.with_article().to_owned(),
-            _ => format!("a {self} trace"),
-        };
+        let what = self.with_article();
         format!("{name}: {what}, which mpitrace writes and does not read")
     }
 
-    /// What a folder of this format is, with an article.
-    pub fn with_article(self) -> &'static str {
+    /// What a file or folder of this format is, with an article.
+    pub fn with_article(self) -> String {
         match self {
-            Format::Parquet | Format::Arrow => "a dataset of tables",
-            _ => "an OTF2 archive",
+            Format::Parquet | Format::Arrow => "a dataset of tables".to_owned(),
+            Format::Otf2 => "an OTF2 archive".to_owned(),
+            Format::Slog2 | Format::Slog1 | Format::Alog => format!("an {self} file"),
+            _ => format!("a {self} file"),
         }
     }
 

@@ -66,9 +66,9 @@ impl Target {
         match option.filter(|_| !only.contains(&self.format)) {
             None => Ok(()),
             Some(option) => Err(Failure::Call(format!(
-                "{option} has no meaning for {}, which will be a {} file",
+                "{option} has no meaning for {}, which will be {}",
                 self.path.display(),
-                self.format
+                self.format.with_article()
             ))),
         }
     }
