@@ -13,6 +13,7 @@ import {
 import { names } from "./compare";
 import { parseWindow, WINDOW_HELP } from "./window";
 import { short } from "./timeline/Tooltip";
+import { TracksMenu } from "./TracksMenu";
 
 const ARROW_NAMES: Record<Arrows, string> = { none: "arrows: none", sel: "arrows: selection", worst: "arrows: worst", all: "arrows: all" };
 
@@ -48,6 +49,7 @@ export function Toolbar() {
           {ARROWS.map((one) => <option key={one} value={one}>{ARROW_NAMES[one]}</option>)}
         </select>
         <button type="button" aria-pressed={path} title="The critical path as a line (L)" onClick={togglePath}>critical path</button>
+        <TracksMenu />
       </span>
       <span class="group">
         <button type="button" title="Copy the link to this view (Y)" onClick={() => void copyLink()}>link</button>

@@ -1,41 +1,111 @@
-// What stands above the picture: how well the run used its ranks, and its largest losses.
+// What stands above the picture: how well the run, or the selected range of it, used its ranks, and its largest losses.
 
 import { useSignal } from "@preact/signals";
 import { showPanel } from "./actions";
-import type { RunVerdict } from "./answers";
+import type { RangeVerdict, RunVerdict, TracksAnswer } from "./answers";
+import { question } from "./api";
+import { duration, instant } from "./axis";
 import { Losses } from "./losses";
+import { useAnswer } from "./panels/answer";
 import { percent } from "./panels/parts";
-import { isNarrow, summary } from "./state";
+import { change, isNarrow, meta, rested, restedSpan, summary, type Range } from "./state";
+import { short } from "./timeline/Tooltip";
 
 /** Losses above the picture; the panel has the others. */
 const SHOWN = 3;
 
 export function Verdict() {
-  const isOpen = useSignal(true);
+  const { range } = rested.value;
+  return range ? <OfRange range={range} /> : <OfRun />;
+}
+
+function OfRun() {
   const found = summary.value;
   if (!found) return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Reading the trace…</p></section>;
   if (!found.verdict) {
     if (!found.pending) return null;
     return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Who waits for whom is told when all of the trace has been read.</p></section>;
   }
-  const { losses, all_losses: all } = found.verdict;
-  const shown = isOpen.value && !isNarrow.value ? losses.slice(0, SHOWN) : [];
-  const more = all - shown.length;
+  return <Told of={found.verdict} />;
+}
+
+/** Efficiencies and losses. Of a range, `more` shows the others in place: the panel is about the run. */
+function Told({ of, range = null }: { of: RunVerdict; range?: Range | null }) {
+  const isOpen = useSignal(true);
+  const isLong = useSignal(false);
+  const { losses, all_losses: all } = of;
+  const shown = isOpen.value && !isNarrow.value ? losses.slice(0, isLong.value && range ? losses.length : SHOWN) : [];
+  const more = (range ? losses.length : all) - shown.length;
   return (
-    <section class="verdict-room" aria-label="Verdict">
+    <section class="verdict-room" aria-label={range ? "Verdict of the selected range" : "Verdict"}>
       <div class="verdict">
-        <Efficiencies of={found.verdict} />
+        {range ? <RangeName range={range} /> : null}
+        <Efficiencies of={of} />
         <span class="verdict-end">
-          {more > 0 ? <button type="button" class="quiet" onClick={() => showPanel("summary")}>{shown.length > 0 ? `${more} more` : `${more} losses`}</button> : null}
+          {more > 0 && (!range || isOpen.value) ? (
+            <button type="button" class="quiet" onClick={() => (range ? (isLong.value = true) : showPanel("summary"))}>{shown.length > 0 ? `${more} more` : `${more} losses`}</button>
+          ) : null}
           {isNarrow.value || losses.length === 0 ? null : (
             <button type="button" class="quiet" aria-expanded={isOpen.value} title={isOpen.value ? "Put the losses aside" : "The largest losses"} onClick={() => (isOpen.value = !isOpen.peek())}>
               {isOpen.value ? "hide" : "show"}
             </button>
           )}
+          {range ? <WholeRun /> : null}
         </span>
       </div>
-      {shown.length > 0 ? <Losses losses={shown} most={losses[0]?.seconds ?? 0} /> : null}
+      {shown.length > 0 ? <Losses losses={shown} most={losses[0]?.seconds ?? 0} keepsRange={range !== null} /> : null}
     </section>
+  );
+}
+
+/** The verdict of the selected range, on all ranks. */
+function OfRange({ range }: { range: Range }) {
+  const { t0, t1 } = range;
+  const shown = useAnswer<RangeVerdict>(t1 > t0 ? question("verdict", { t0, t1 }) : null);
+  const found = shown.value;
+  const isOwn = found !== null && found.t0 === t0 && found.t1 === t1;
+  if (found && !isOwn && found.verdict) return <Told of={found.verdict} range={{ ...range, t0: found.t0, t1: found.t1 }} />;
+  if (isOwn && found.verdict) return <Told of={found.verdict} range={range} />;
+  return (
+    <section class="verdict-room" aria-label="Verdict of the selected range">
+      <div class="verdict">
+        <RangeName range={range} />
+        {shown.error !== "" ? <p class="wrong" role="alert">{short(shown.error, 300)}</p>
+          : !isOwn ? <p class="faint">Reading the range…</p>
+          : found.is_small ? <p class="faint">Only the whole run has a verdict here: a range has none with one rank or without calls of MPI.</p>
+          : <Shares range={range} />}
+        <span class="verdict-end"><WholeRun /></span>
+      </div>
+    </section>
+  );
+}
+
+function RangeName({ range: { t0, t1 } }: { range: Range }) {
+  const { t0: from, t1: to } = restedSpan.value;
+  return <span class="range-name" title="Efficiencies and losses of all ranks in the selected range">Range {instant(t0, to - from)} – {instant(t1, to - from)} <span class="faint">({duration(t1 - t0)})</span></span>;
+}
+
+function WholeRun() {
+  return <button type="button" class="quiet" title="Back to the verdict of the whole run (Esc)" onClick={() => change({ range: null })}>whole run</button>;
+}
+
+/** What the ranks did in a range of a trace that is too large for a verdict of it. */
+function Shares({ range: { t0, t1 } }: { range: Range }) {
+  const { value } = useAnswer<TracksAnswer>(question("tracks", { t0, t1, w: 1, show: "ranks" }));
+  const { use, ranks } = value ?? { use: null, ranks: 0 };
+  const share = (values: readonly number[] | null | undefined) => (values?.[0] ?? 0) / Math.max(1, ranks);
+  const [waiting, mpi, files, starting] = [share(use?.waiting), share(use?.mpi), share(use?.files), share(use?.starting)];
+  const about = value?.exact && !use?.lacks_short_waits ? "" : "≈ ";
+  return (
+    <p>
+      {!use ? null : (
+        <>
+          <span class="factor">{about}computing <b>{percent(Math.max(0, 1 - waiting - mpi - files - starting))}</b></span>
+          <span class="losing">{use.waiting ? <><b>{percent(waiting)}</b> waiting, </> : null}<b>{percent(mpi)}</b> {use.waiting ? "MPI" : "MPI or waiting"}{files >= 0.005 ? <>, <b>{percent(files)}</b> files</> : null}.</span>{" "}
+        </>
+      )}
+      <span class="faint">The trace is too large for efficiencies of a range while somebody waits: <code>mpitrace report --window {String(t0)} {String(t1)} {short(meta.value?.name ?? "", 60)}</code></span>
+    </p>
   );
 }
 
@@ -44,7 +114,7 @@ function Efficiencies({ of: { parallel, load_balance: balance, serialisation, tr
   const factor = (name: string, value: number, hint: string) => <span class="factor" title={hint}>{name} <b>{percent(value)}</b></span>;
   return (
     <p>
-      {factor("Parallel efficiency", parallel, "Mean time that ranks compute, divided by the length of the run")}
+      {factor("Parallel efficiency", parallel, "Mean time that ranks compute, divided by the length of the run or range")}
       <span class="faint"> = </span>{factor("load balance", balance, "Mean divided by the longest time that a rank computes")}
       <span class="faint"> × </span>{factor("serialisation", serialisation, "What is lost because ranks depend on each other")}
       <span class="faint"> × </span>{factor("transfer", transfer, "What is lost because data has to move")}

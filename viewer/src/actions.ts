@@ -5,11 +5,12 @@ import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
   ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected,
-  span, trouble, view, waits, type PanelName, type View,
+  shownTracks, span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
 import { item, withItem, withKey, withNode } from "./spec";
 import { extent, now, shownTimelines } from "./timeline/now";
+import { shownOf, titleOf } from "./tracks";
 import { describe, labelOf } from "./words";
 
 /** The time that zooming keeps in place: the cursor's if it can be seen, else the middle. */
@@ -233,6 +234,21 @@ export function togglePath(): void {
   say(!isOn ? "no critical path" : state === "known" ? "the critical path" : state === "unknown" ? "the critical path is not known here" : "the critical path, when the trace has been read");
 }
 
+/** Shows these tracks above the timelines. */
+export function setTracks(tracks: readonly string[]): void {
+  change({ tracks });
+  say(tracks.length === 0 ? "no tracks" : `tracks: ${tracks.map((name) => titleOf(name)[0]).join(", ")}`);
+}
+
+/** Tracks: those shown at first, all, none. */
+export function cycleTracks(): void {
+  const all = meta.peek()?.tracks ?? [];
+  if (all.length === 0) return say("the trace has nothing for tracks");
+  const shown = shownTracks.peek().length;
+  const first = shownOf(null, all);
+  setTracks(shown === all.length ? [] : shown === 0 && first.length > 0 ? first : all);
+}
+
 /** Shows or hides kinds. */
 export function setHidden(kinds: readonly number[], isHidden: boolean): void {
   const others = view.peek().hide.filter((kind) => !kinds.includes(kind));
@@ -382,8 +398,8 @@ export async function copyLink(): Promise<void> {
   }
 }
 
-/** What a finding leads to. */
-export async function goTo(target: FindingTarget): Promise<void> {
+/** What a finding leads to; one of the selected range leaves that selected, on all timelines. */
+export async function goTo(target: FindingTarget, keepsRange = false): Promise<void> {
   const patch: Partial<View> = {};
   if (target.timelines !== undefined && target.timelines !== null) Object.assign(patch, { timelines: target.timelines, top: 0, height: 0 });
   if (typeof target.t0 === "number" && typeof target.t1 === "number" && target.t0 < target.t1) {
@@ -393,7 +409,8 @@ export async function goTo(target: FindingTarget): Promise<void> {
   if (target.sel) patch.sel = [target.sel];
   const panel = PANELS.find((one) => one === target.panel);
   if (panel) patch.panel = panel;
-  change({ range: null, ...patch });
+  const { range } = view.peek();
+  change({ range: keepsRange && range ? { ...range, y0: 0, y1: Math.max(1, timelineCount.peek()) } : null, ...patch });
   if (!target.sel) return;
   const found = await getDetail("ref", { ref: target.sel });
   if (found && found.timeline >= 0) {

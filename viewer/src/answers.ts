@@ -87,7 +87,11 @@ export type MetaAnswer = { name: string, format: string, t0: number, t1: number,
 /**
  * Threads whose time shares are of ([`shared_threads`]).
  */
-threads: number, maps: Array<LineMapInfo>, categories: Array<CategoryInfo>, lost: Array<string>, index: IndexProgress, view_version: number, };
+threads: number, maps: Array<LineMapInfo>, categories: Array<CategoryInfo>, lost: Array<string>, 
+/**
+ * Tracks that can be shown: `ranks`, `messages`, `bytes`, `io`, and `counter:NAME` for each counter.
+ */
+tracks: Array<string>, index: IndexProgress, view_version: number, };
 
 export type LineMapInfo = { name: string, columns: Array<string>, leaves: number, };
 
@@ -447,6 +451,27 @@ all_losses: number,
 ranks: Array<RankShares>, };
 
 /**
+ * The verdict of a range of time.
+ */
+export type RangeVerdict = { 
+/**
+ * Begin of the range, seconds.
+ */
+t0: number, 
+/**
+ * End of the range, seconds.
+ */
+t1: number, 
+/**
+ * Whether all of the trace may be read for an answer; without that it is not known who waited for whom in the range.
+ */
+is_small: boolean, 
+/**
+ * The verdict; nothing if the run has one rank or no MPI calls, or all of the trace may not be read.
+ */
+verdict: RunVerdict | null, };
+
+/**
  * Shares of the time of a rank's main thread between MPI_Init and MPI_Finalize. The rest is MPI without waiting.
  */
 export type RankShares = { 
@@ -551,6 +576,106 @@ timeline: Array<number>,
  * Whether the path is known; `from` is empty otherwise.
  */
 exact: boolean, };
+
+/**
+ * Tracks of a window: what all ranks do together, in equal columns of time.
+ */
+export type TracksAnswer = { 
+/**
+ * Begin of the window, seconds.
+ */
+t0: number, 
+/**
+ * End of the window, seconds.
+ */
+t1: number, 
+/**
+ * Number of columns.
+ */
+columns: number, 
+/**
+ * `pending` while the trace is read, of which so long a window is too much to be read for an answer; `unknown` if nobody reads it.
+ */
+state: "known" | "pending" | "unknown", 
+/**
+ * Number of ranks.
+ */
+ranks: number, 
+/**
+ * What the main threads of ranks do.
+ */
+use: RanksByUse | null, 
+/**
+ * Messages sent per second.
+ */
+messages: Array<number> | null, 
+/**
+ * Bytes of messages per second, each message spread over the time from its send to its receive.
+ */
+bytes: Array<number> | null, 
+/**
+ * Bytes per second from and to files.
+ */
+io: TransferRates | null, 
+/**
+ * Rates of the counters that were asked for.
+ */
+counters: Array<CounterRate>, 
+/**
+ * Whether columns are exact; otherwise what is known of longer ones is spread evenly in these.
+ */
+exact: boolean, };
+
+/**
+ * Ranks by what their main threads do, each the mean of a column. The rest computes.
+ */
+export type RanksByUse = { 
+/**
+ * Waiting for other ranks; nothing as long as that is not known, and then those that wait are among the others.
+ */
+waiting: Array<number> | null, 
+/**
+ * In MPI without waiting.
+ */
+mpi: Array<number>, 
+/**
+ * In MPI-IO without waiting, and in file operations outside of MPI.
+ */
+files: Array<number>, 
+/**
+ * In calls that start MPI or end it, which no share counts.
+ */
+starting: Array<number>, 
+/**
+ * Whether waits too short to be kept are missing.
+ */
+lacks_short_waits: boolean, };
+
+/**
+ * Bytes per second, each operation spread over its time.
+ */
+export type TransferRates = { 
+/**
+ * From files.
+ */
+read: Array<number>, 
+/**
+ * To files.
+ */
+written: Array<number>, };
+
+/**
+ * How fast a performance counter counts in calls of MPI, all threads together.
+ */
+export type CounterRate = { 
+/**
+ * Name of the counter.
+ */
+name: string, 
+/**
+ * Counts per second.
+ */
+rate: Array<number>, };
 
 /**
  * A finding.

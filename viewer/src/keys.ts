@@ -81,6 +81,7 @@ export const ACTIONS: readonly Action[] = [
 
   action("arrows", "View", "Arrows: none, of the selection, the messages that take longest, all", ["m"], act.cycleArrows),
   action("path", "View", "The critical path as a line, or no longer", ["l"], act.togglePath),
+  action("tracks", "View", "Tracks above the timelines: the ranks, all, none", ["j"], act.cycleTracks),
   action("mode", "View", "What is shown where many share a pixel: most, rarest, stack", ["x"], () => {
     const modes = MODES.filter((mode) => mode !== "heat");
     const next = modes[(modes.indexOf(view.peek().mode as (typeof modes)[number]) + 1) % modes.length]!;

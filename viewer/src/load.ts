@@ -2,12 +2,14 @@
 
 import { effect, untracked } from "@preact/signals";
 import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
-import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
+import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, TracksAnswer, WaitsAnswer } from "./answers";
 import { loadOther, names } from "./compare";
 import { count } from "./finding";
 import {
-  area, counted, hitBins, noSummary, path, rested, restedSpan, selected, slide, serverMeta, serverTimelines, summary, unavailable, view, waits,
+  area, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, unavailable,
+  view, waits, wholeTracks,
 } from "./state";
+import { columnsFor } from "./tracks";
 
 /** Milliseconds between two looks at how far the index is, and at whether what needs all of the trace is known. */
 const AGAIN = 700;
@@ -73,6 +75,8 @@ export function load(): void {
       summary.value = null;
       noSummary.value = "";
       path.value = null;
+      tracks.value = null;
+      wholeTracks.value = null;
       void loadMeta(trace);
       void loadSummary(trace);
       void loadWaits(trace);
@@ -132,6 +136,7 @@ export function load(): void {
       });
     });
   });
+  loadTracks();
   let searched = "";
   effect(() => {
     const { trace: of, timelines: spec, query } = view.value;
@@ -142,4 +147,29 @@ export function load(): void {
   });
   loadOther();
   traceNames().then((all) => (names.value = all)).catch(report);
+}
+
+/** Asks for the tracks of the window whenever it has come to rest, and again when the waits are known. */
+function loadTracks(): void {
+  const asker = new Asker<TracksAnswer>();
+  let last = "";
+  effect(() => {
+    const { trace: of } = rested.value;
+    const { t0, t1 } = restedSpan.value;
+    const shown = shownTracks.value;
+    const { width } = area.value;
+    const asked = shown.length > 0 && width >= 16 && t1 > t0 ? question("tracks", { t0, t1, w: columnsFor(width), show: shown.join(",") }) : "";
+    const key = `${of}/${asked}/${waits.value?.state}`;
+    if (key === last) return;
+    last = key;
+    untracked(() => {
+      if (asked === "") tracks.value = null;
+      else void asker.ask(of, asked).then((found) => {
+        if (!found || last !== key) return;
+        const whole = meta.peek();
+        tracks.value = found;
+        if (whole && t0 <= whole.t0 && t1 >= whole.t1) wholeTracks.value = found;
+      });
+    });
+  });
 }

@@ -7,12 +7,12 @@ import { count, percent } from "./panels/parts";
 import { short } from "./timeline/Tooltip";
 
 /** A line for each loss; the whole line leads to its longest wait. */
-export function Losses({ losses, most }: { losses: readonly TimeLoss[]; most: number }) {
+export function Losses({ losses, most, keepsRange = false }: { losses: readonly TimeLoss[]; most: number; keepsRange?: boolean }) {
   return (
     <ul class="losses">
       {losses.map((loss, nth) => (
         <li key={nth}>
-          <button type="button" class="loss" title={`${short(loss.what, 100)}: ${short(loss.who, 300)}. Leads to the longest wait.`} onClick={() => void goTo(loss.target)}>
+          <button type="button" class="loss" title={`${short(loss.what, 100)}: ${short(loss.who, 300)}. Leads to the longest wait.`} onClick={() => void goTo(loss.target, keepsRange)}>
             <span class="loss-bar" aria-hidden="true"><span style={{ width: `${most > 0 ? (100 * loss.seconds) / most : 0}%` }} /></span>
             <span class="loss-number">{duration(loss.seconds)}</span>
             <span class="loss-share">{percent(loss.share)}</span>

@@ -193,6 +193,11 @@ function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme): Lo
 /** The colour of waiting, in the palette by class. */
 const WAITING: Record<ThemeName, Rgb> = { light: 0xc2410c, dark: 0xff7a45 };
 
+/** The colour of waiting as a whole; in greys it stands out by strength. */
+export function waitingColor({ name, theme }: Palette): Rgb {
+  return name === "grey" ? theme.text : WAITING[theme.name];
+}
+
 /**
  * The colours of the classes on light and dark. Work recedes: what the program does itself is nearly as pale as an empty timeline. Neighbours in
  * the list of a trace differ in lightness as well as in hue: eyes without one of the three cones tell any two apart (15 in CIELAB and more).

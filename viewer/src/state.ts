@@ -2,9 +2,10 @@
 // address and the history of undo true; the rest is what the server said about it, or lives as long as a movement of the mouse.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { DrawableDetail, MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
+import type { DrawableDetail, MetaAnswer, PathAnswer, TimelinesAnswer, TracksAnswer, TraceSummary, WaitsAnswer } from "./answers";
 import { History } from "./history";
 import { item } from "./spec";
+import { shownOf } from "./tracks";
 import { decode, encode, MOST_NAME, START, type View } from "./url";
 
 export * from "./url";
@@ -27,6 +28,11 @@ export const sharesOfRanks = computed(() => new Map((summary.value?.verdict?.ran
 export const noSummary = signal("");
 /** The critical path around the window, where it is drawn. */
 export const path = signal<PathAnswer | null>(null);
+/** The tracks of the window, and those of the whole trace, which are seen where these do not reach while something moves. */
+export const tracks = signal<TracksAnswer | null>(null);
+export const wholeTracks = signal<TracksAnswer | null>(null);
+/** Time below the pointer. */
+export const pointerTime = signal<number | null>(null);
 /** Why the trace cannot be shown; empty if it can, or its answer is still to come. */
 export const unavailable = signal("");
 /** The timelines of the layout that `view.timelines` names; those of the last one until the next has come. */
@@ -107,6 +113,10 @@ export const span = computed(() => spanOf(view.value));
 /** The view of the last rest. */
 export const restedSpan = computed(() => spanOf(rested.value));
 
+const askedTracks = computed(() => view.value.tracks);
+/** Tracks that are shown, in their order. */
+export const shownTracks = computed(() => shownOf(askedTracks.value, serverMeta.value?.tracks ?? []));
+
 /** Number of timelines in the layout. */
 export const timelineCount = computed(() => layout.value?.count ?? 0);
 
@@ -130,7 +140,7 @@ export const canRedo = computed(() => historyChanges.value >= 0 && history.canRe
 let leftByStep: View | null = null;
 
 /** What undo does not undo: how something looks, not where one is. */
-const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "path", "own", "names", "theme", "query", "pins"]);
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "path", "tracks", "own", "names", "theme", "query", "pins"]);
 
 /** What moves the window. */
 const MOVES: ReadonlySet<string> = new Set<keyof View>(["t0", "t1", "top", "height"]);
@@ -197,7 +207,7 @@ export function redo(): void {
 function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
-  show({ ...found, panel: now.panel, palette: now.palette, path: now.path, own: now.own, names: now.names, theme: now.theme, query: now.query, pins: now.pins });
+  show({ ...found, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, pins: now.pins });
   historyChanges.value++;
 }
 

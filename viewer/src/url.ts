@@ -49,6 +49,8 @@ export interface View {
   arrows: Arrows;
   /** Whether the critical path is drawn. */
   path: boolean;
+  /** Tracks that are shown above the timelines; null: the ranks, if there are several. */
+  tracks: readonly string[] | null;
   /** References of the selected drawables; the last one is the one that details are shown of. */
   sel: readonly string[];
   range: Range | null;
@@ -70,7 +72,7 @@ export const NO_OTHER = -2;
 
 export const START: View = {
   trace: 0, other: -1, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
-  arrows: "worst", path: false, sel: [], range: null, query: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", pins: [],
+  arrows: "worst", path: false, tracks: null, sel: [], range: null, query: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", pins: [],
 };
 
 /** Ranges of numbers, "3,7-9", in ascending order. */
@@ -114,6 +116,12 @@ const REFERENCE = /^[-0-9][-+0-9.eE]{0,99}(~[-0-9][-+0-9.eE]{0,99})?$/;
 
 function references(text: string | null): string[] {
   return (text ?? "").split("!").filter((part) => REFERENCE.test(part)).slice(0, 200);
+}
+
+/** `ranks,io`, or `none`. */
+function tracksOf(text: string | null): string[] | null {
+  if (text === null || text === "") return null;
+  return text === "none" ? [] : text.split(",").slice(0, 100);
 }
 
 /** `3:ff8800,7:00aa00`: a kind and its colour. */
@@ -160,6 +168,7 @@ export function encode(view: View): string {
   put("mode", view.mode === "heat" ? `heat:${view.heat}` : view.mode, START.mode);
   put("arrows", view.arrows, START.arrows);
   put("path", view.path ? "on" : "", "");
+  if (view.tracks) put("tracks", view.tracks.join(",") || "none", "");
   put("sel", view.sel.join("!"), "");
   if (view.range) put("range", `${view.range.t0}~${view.range.t1}~${view.range.y0}~${view.range.y1}`, "");
   put("q", view.query, "");
@@ -195,6 +204,7 @@ export function decode(fragment: string): View {
     heat: heat ? Number(heat[1]) : START.heat,
     arrows: oneOf(all.get("arrows"), ARROWS, START.arrows),
     path: all.get("path") === "on",
+    tracks: tracksOf(all.get("tracks")),
     sel: references(all.get("sel")),
     range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
       ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,

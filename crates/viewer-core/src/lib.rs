@@ -24,7 +24,7 @@
 //!
 //! The folders are floors; each uses only those before it: `base` (texts, colours, columns, errors, questions), `trace` (what a
 //! file holds, read within a budget), `timelines` (what is on which line of the picture), `index` (the overview with levels of
-//! detail), `search`, `picture` (cells, from drawables or from the index), `statistics`, `details`, `findings`, and on top
+//! detail), `search`, `picture` (cells, from drawables or from the index), `statistics`, `details`, `tracks` (sums over time), `findings`, and on top
 //! `answers`. `drawing` makes still pictures and stands beside `timelines`.
 #![deny(missing_docs)]
 
@@ -39,6 +39,7 @@ pub mod search;
 mod statistics;
 mod timelines;
 pub mod trace;
+mod tracks;
 
 pub use answers::answer::{Answer, AnswerBody, AnswerLimits, VIEW_VERSION};
 pub use answers::traces::{ComparedRow, ComparedTable, ComparisonAnswer, TraceName, TracesAnswer};
@@ -66,3 +67,4 @@ pub use findings::summary;
 pub use timelines::selection::TimelineSelection;
 pub use trace::class::ActivityClass;
 pub use trace::waits::TraceWaits;
+pub use tracks::totals::TraceTracks;

@@ -1,4 +1,4 @@
-// The timeline: minimap, labels of the timelines, time axis, picture. Puts the canvases into the page and hands them to the stage.
+// The timeline: minimap, labels of the timelines, time axis, tracks, picture. Puts the canvases into the page and hands them to the stage.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,6 +6,7 @@ import { Minimap } from "./Minimap";
 import { TimelineLabels } from "./TimelineLabels";
 import { noted, RULER, Stage } from "./stage";
 import { Tooltip, type Tip } from "./Tooltip";
+import { Tracks } from "./Tracks";
 
 export { colors } from "./stage";
 
@@ -20,14 +21,15 @@ function Note() {
 export function Timeline() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const ruler = useRef<HTMLCanvasElement>(null);
+  const tracks = useRef<HTMLCanvasElement>(null);
   const field = useRef<HTMLDivElement>(null);
   const tip = useSignal<Tip>({ what: null, x: 0, y: 0 });
 
   useEffect(() => {
-    if (!canvas.current || !ruler.current || !field.current) return;
+    if (!canvas.current || !ruler.current || !tracks.current || !field.current) return;
     const room = field.current;
     const holder: Tip = { what: null, x: 0, y: 0 };
-    const own = new Stage(canvas.current, ruler.current, holder, (what, x, y) => {
+    const own = new Stage(canvas.current, ruler.current, tracks.current, holder, (what, x, y) => {
       Object.assign(holder, { what, x, y });
       if (what !== tip.peek().what || what) tip.value = { what, x, y };
     });
@@ -53,6 +55,7 @@ export function Timeline() {
         <TimelineLabels rulerHeight={RULER} />
         <div class="timeline-right">
           <canvas ref={ruler} class="timeline-ruler" aria-hidden="true" />
+          <Tracks canvas={tracks} />
           <div ref={field} class="timeline-field">
             <canvas
               ref={canvas}

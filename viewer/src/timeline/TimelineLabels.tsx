@@ -15,6 +15,7 @@ import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
 import { short } from "./Tooltip";
+import { TrackLabels } from "./Tracks";
 
 export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
   const field = useRef<HTMLDivElement>(null);
@@ -67,6 +68,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
         <Filter />
         <Order />
       </div>
+      <TrackLabels />
       <div
         ref={field}
         class="labels-field"

@@ -10,7 +10,7 @@ import { blockOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimeli
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
 import {
-  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, path, say, selected, settle, show, slide, view, waits, wheelZooms, type View,
+  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, path, pointerTime, say, selected, settle, show, slide, view, waits, wheelZooms, type View,
 } from "../state";
 import { describe } from "../words";
 import { noteOf } from "./note";
@@ -62,6 +62,7 @@ export class Stage {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly ruler: HTMLCanvasElement,
+    private readonly tracks: HTMLCanvasElement,
     readonly tip: { what: DrawableDetail | Bundle | null; x: number; y: number },
     private readonly showTip: (what: DrawableDetail | Bundle | null, x: number, y: number) => void,
   ) {
@@ -272,6 +273,7 @@ export class Stage {
     const window = now.peek();
     const look = colors.peek();
     const marks = this.marks();
+    pointerTime.value = marks.pointer;
     this.scene.drawPictures(this.list(), this.pictures, window, all, look, this.where, !this.isMoving);
     const main = this.pictures.shown.get("main");
     const pinned = this.pictures.shown.get("pinned");
@@ -304,7 +306,8 @@ export class Stage {
       target.addEventListener(name, handler, options);
       this.stops.push(() => target.removeEventListener(name, handler, options));
     };
-    for (const [element, place] of [[this.canvas, "canvas"], [this.ruler, "ruler"]] as const) {
+    // On tracks a drag selects as in the timelines: a stretch of time on all of them.
+    for (const [element, place] of [[this.canvas, "canvas"], [this.ruler, "ruler"], [this.tracks, "canvas"]] as const) {
       const point = (event: PointerEvent): Pointer => ({
         id: event.pointerId, button: event.button, touch: event.pointerType === "touch", place,
         shift: event.shiftKey, ctrl: event.ctrlKey || event.metaKey, alt: event.altKey, ...this.at(event),
@@ -320,9 +323,9 @@ export class Stage {
         this.hideTip();
       });
       on<PointerEvent>(element, "pointermove", (event) => {
-        this.pointer = place === "canvas" || this.pointer ? this.at(event) : this.at(event);
+        this.pointer = this.at(event);
         this.run(this.gesture.move(point(event)));
-        if (place === "canvas" && event.buttons === 0) this.look();
+        if (element === this.canvas && event.buttons === 0) this.look();
         this.dirty();
       });
       on<PointerEvent>(element, "pointerup", (event) => this.run(this.gesture.up(point(event))));
@@ -427,7 +430,7 @@ export class Stage {
     const [window, all] = [now.peek(), extent.peek()];
     const within = (y: number) => Math.min(Math.max(0, y), all.height - 1);
     const [low, high] = [timelineAt(within(Math.min(y0, y1)), window, all), timelineAt(within(Math.max(y0, y1)), window, all)];
-    const isFlat = low === high && Math.abs(y1 - y0) < Math.max(8, window.timelineHeight * 0.6);
+    const isFlat = Math.max(y0, y1) < 0 || low === high && Math.abs(y1 - y0) < Math.max(8, window.timelineHeight * 0.6);
     const [from, to] = [timeAt(Math.min(x0, x1), window, all), timeAt(Math.max(x0, x1), window, all)];
     const range = {
       t0: Math.max(all.t0, from), t1: Math.min(all.t1, to),

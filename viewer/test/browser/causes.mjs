@@ -36,6 +36,29 @@ export function causes(chrome, { address, lateAddress }) {
     await page.close();
   });
 
+  test("a selected range has its own efficiencies and losses, and one click leads back to those of the run", async () => {
+    const page = await Page.open(chrome, lateAddress);
+    const room = page.own.locator(".verdict-room");
+    const text = (wanted) => page.true(wanted, (words) => document.querySelector(".verdict-room")?.textContent.replaceAll("\u202f", " ").includes(words), wanted);
+    await text("26.0 % waiting");
+    // Rank 1 waits all the time, the others compute.
+    await page.look("range=0.08~0.09~0~4");
+    for (const words of ["Range 0.08", "(10.00 ms)", "Parallel efficiency 75.0 %", "load balance 75.0 %", "25.0 % waiting", "late sender in MPI_Recv"]) await text(words);
+    assert.equal(await room.locator("button.loss").count(), 1);
+    // A loss of the range leads to its place, and the range stays.
+    await room.locator("button.loss").click();
+    const { range } = await page.until((view) => view.sel.length === 1, "the wait");
+    assert.deepEqual([range.t0, range.t1], [0.08, 0.09]);
+    await text("Parallel efficiency 75.0 %");
+    // A range in which nobody is in a call.
+    await page.look("range=0.0055~0.0095~0~4");
+    for (const words of ["Parallel efficiency 100 %", "nobody waits for others"]) await text(words);
+    await room.getByRole("button", { name: "whole run" }).click();
+    await page.until((view) => view.range === null, "no range");
+    await text("26.0 % waiting");
+    await page.close();
+  });
+
   test("three clicks: from the longest wait to the late sender and what it did before", async () => {
     const page = await Page.open(chrome, lateAddress);
     await loss(page, "in MPI_Recv", "rank 1 waits for rank 3");

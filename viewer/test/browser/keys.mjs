@@ -117,6 +117,10 @@ const CHECKS = {
     is: (view) => view.path,
     after: async (page) => { await page.press("l"); await page.until((view) => !view.path, "no path"); },
   },
+  tracks: {
+    is: (view) => view.tracks?.join() === "ranks,messages,bytes,io",
+    after: async (page) => { await page.press("j"); await page.until((view) => view.tracks?.length === 0, "no tracks"); },
+  },
   mode: { is: (view) => view.mode === "rare" },
   theme: { done: (page) => page.true("dark", () => document.documentElement.dataset["theme"] === "dark"), from: `${W}&theme=light` },
   regions: {

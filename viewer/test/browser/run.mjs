@@ -15,6 +15,7 @@ import { hostile, late, tree } from "./traces.mjs";
 import { keys } from "./keys.mjs";
 import { pointer } from "./pointer.mjs";
 import { requests } from "./requests.mjs";
+import { tracks } from "./tracks.mjs";
 
 const trace = join(folder, "run.slog2");
 run("synth", "--ranks", "16", "--drawables", "20000", trace);
@@ -31,6 +32,7 @@ await pointer(chrome, known);
 flows(chrome, known);
 causes(chrome, known);
 comparison(chrome, known);
+tracks(chrome, known);
 access(chrome, known);
 requests(chrome, known);
 const isRight = await runAll(process.argv.slice(2));

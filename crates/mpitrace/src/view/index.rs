@@ -13,7 +13,7 @@ use viewer_core::index::{
     StateBatch, join_halves,
 };
 use viewer_core::summary::TraceSummary;
-use viewer_core::{TraceWaits, Viewer};
+use viewer_core::{TraceTracks, TraceWaits, Viewer};
 
 /// Batches that are on their way from those who read to those who take, and back: so many that none of the three threads waits
 /// for another one that has just lost its processor.
@@ -38,12 +38,12 @@ pub fn begin(traces: &mut [OpenedTrace]) {
         } else {
             viewer.set_building(0);
         }
-        // They come from one pass over the trace: who lacks one makes both.
-        let store_of = store.as_ref();
-        match store_of.and_then(|store| kept_summary(store).zip(kept_waits(viewer, store))) {
-            Some((summary, waits)) => {
+        // They come from one pass over the trace: who lacks one makes all.
+        match store.as_ref().and_then(|store| kept_pass(viewer, store)) {
+            Some((summary, waits, tracks)) => {
                 viewer.set_summary(summary);
                 viewer.set_waits(waits);
+                viewer.set_tracks(tracks);
             }
             None => viewer.set_summing(true),
         }
@@ -116,6 +116,9 @@ pub fn begin(traces: &mut [OpenedTrace]) {
                 if let Some(waits) = viewer.waits() {
                     let whole = waits.encode(viewer.trace(), f64::NEG_INFINITY, f64::INFINITY);
                     drop(store.write(CachedTrace::Waits, &|out| out.write_all(&whole)));
+                }
+                if let Some(Ok(text)) = viewer.tracks().map(serde_json::to_vec) {
+                    drop(store.write(CachedTrace::Tracks, &|out| out.write_all(&text)));
                 }
             }
         }
@@ -214,6 +217,16 @@ fn kept(
     let mapped: &'static Mapped = Box::leak(Box::new(Mapped::of(file, &path).ok()?));
     let index = OverviewIndex::decode(mapped.get(bytes)?, identity(viewer), viewer.trace())?;
     Some((index, mapped))
+}
+
+/// What one pass over the trace has found, if all of it was kept.
+fn kept_pass(
+    viewer: &Viewer<'_>,
+    store: &CacheFolder,
+) -> Option<(TraceSummary, TraceWaits, TraceTracks)> {
+    let tracks = kept_bytes(store, CachedTrace::Tracks)?;
+    let tracks = serde_json::from_slice(&tracks).ok()?;
+    Some((kept_summary(store)?, kept_waits(viewer, store)?, tracks))
 }
 
 /// The summary that was kept, unless that was before summaries had verdicts.

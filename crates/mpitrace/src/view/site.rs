@@ -369,8 +369,8 @@ impl ViewSite {
 }
 
 /// Questions that are answered by counting what each line has.
-const COUNTING: [&str; 7] = [
-    "stats", "matrix", "sizes", "csv", "summary", "waits", "compare",
+const COUNTING: [&str; 9] = [
+    "stats", "matrix", "sizes", "csv", "summary", "verdict", "waits", "tracks", "compare",
 ];
 
 /// KiB that it takes to answer a question about a trace with so many lines; `reads` tells what is read for a picture.
@@ -398,8 +398,10 @@ fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {
 /// Time for the answer to a question.
 fn budget(question: &str) -> Duration {
     match question.split('?').next() {
-        Some("picture" | "overview" | "stats" | "matrix" | "sizes" | "hits" | "search") => BUDGET,
-        Some("summary" | "waits") => SUMMARY_BUDGET,
+        Some(
+            "picture" | "overview" | "stats" | "matrix" | "sizes" | "hits" | "search" | "tracks",
+        ) => BUDGET,
+        Some("summary" | "verdict" | "waits") => SUMMARY_BUDGET,
         _ => WHOLE_BUDGET,
     }
 }

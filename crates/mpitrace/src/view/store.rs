@@ -1,5 +1,5 @@
-//! Cache of the index, the summary and the waits of a trace, in `NAME.slog2.idx`, `NAME.slog2.sum` and `NAME.slog2.waits` beside the
-//! trace, or in the user's cache folder where that cannot be written. They belong to a trace of one size, time of last change and content of
+//! Cache of the index, the summary, the waits and the tracks of a trace, in `NAME.slog2.idx`, `NAME.slog2.sum`, `NAME.slog2.waits` and
+//! `NAME.slog2.tracks` beside the trace, or in the user's cache folder where that cannot be written. They belong to a trace of one size, time of last change and content of
 //! header and tree directory, and to none else.
 
 use std::fs::{self, File, Metadata};
@@ -21,6 +21,7 @@ pub enum CachedTrace {
     Index,
     Summary,
     Waits,
+    Tracks,
 }
 
 /// First bytes of a kept file.
@@ -33,6 +34,7 @@ impl CachedTrace {
             CachedTrace::Index => "idx",
             CachedTrace::Summary => "sum",
             CachedTrace::Waits => "waits",
+            CachedTrace::Tracks => "tracks",
         }
     }
 
@@ -42,6 +44,7 @@ impl CachedTrace {
             CachedTrace::Index => b"LTIDX\0\0\x01",
             CachedTrace::Summary => b"LTSUM\0\0\x01",
             CachedTrace::Waits => b"LTWAI\0\0\x01",
+            CachedTrace::Tracks => b"LTTRK\0\0\x01",
         }
     }
 }

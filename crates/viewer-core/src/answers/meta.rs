@@ -45,6 +45,7 @@ impl Viewer<'_> {
             maps: maps.collect(),
             categories: kinds.collect(),
             lost: self.lost(),
+            tracks: self.track_names(),
             index: self.index_state(),
             view_version: VIEW_VERSION,
         };
@@ -90,6 +91,8 @@ pub(super) struct MetaAnswer<'m> {
     maps: Vec<LineMapInfo<'m>>,
     categories: Vec<CategoryInfo<'m>>,
     lost: Vec<String>,
+    /// Tracks that can be shown: `ranks`, `messages`, `bytes`, `io`, and `counter:NAME` for each counter.
+    tracks: Vec<String>,
     index: IndexProgress,
     view_version: u32,
 }

@@ -14,7 +14,9 @@ mod statistics;
 mod summary;
 mod timelines;
 pub(crate) mod traces;
+mod tracks;
 #[cfg(test)]
 mod typescript;
+mod verdict;
 pub(crate) mod viewer;
 mod waits;

@@ -33,6 +33,8 @@ impl Viewer<'_> {
             "summary" => self.summary_answer(cancel),
             "path" => self.path(&query, cancel),
             "waits" => self.waits_answer(cancel),
+            "verdict" => self.verdict_answer(&query, cancel),
+            "tracks" => self.tracks_answer(&query, cancel),
             route => {
                 let route: String = route.chars().take(40).collect();
                 Err(ApiError::not_found(format!("there is no {route:?}")))

@@ -9,7 +9,7 @@ use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::EMPTY;
-use crate::findings::summarize::summarize;
+use crate::findings::summarize::{FoundBeside, summarize};
 use crate::findings::summary::TraceSummary;
 use crate::trace::waits::TraceWaits;
 
@@ -57,16 +57,18 @@ impl Viewer<'_> {
     fn summarize(&self, cancel: Cancel<'_>, exact: bool) -> Result<TraceSummary, ApiError> {
         let root = self.trace().reader().root();
         let window = root.map_or(EMPTY, |root| root.bounds);
-        let (found, waits) = summarize(
+        let (found, beside) = summarize(
             self.trace(),
             self.trees(),
+            self.track_roles(),
             self.budget(window, cancel),
             exact,
         )?;
-        if let Some(waits) = waits
-            && !self.is_part()
-        {
-            self.set_waits(TraceWaits::new(self.trace(), &waits));
+        if let Some(FoundBeside { waits, tracks }) = beside {
+            if let Some(waits) = waits.filter(|_| !self.is_part()) {
+                self.set_waits(TraceWaits::new(self.trace(), &waits));
+            }
+            self.set_tracks(tracks);
         }
         let mut lost = self.lost();
         lost.extend(found.lost);

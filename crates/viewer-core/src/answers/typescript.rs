@@ -19,6 +19,8 @@ use super::statistics::{
 };
 use super::timelines::TimelinesAnswer;
 use super::traces::{ComparedRow, ComparedTable, ComparisonAnswer, TraceName, TracesAnswer};
+use super::tracks::{CounterRate, RanksByUse, TracksAnswer, TransferRates};
+use super::verdict::RangeVerdict;
 use super::waits::WaitsAnswer;
 use crate::details::wait::{CallWait, WaitCause};
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
@@ -84,11 +86,16 @@ fn typescript() -> String {
     add::<HitsAnswer>(&mut text, &config);
     add::<TraceSummary>(&mut text, &config);
     add::<RunVerdict>(&mut text, &config);
+    add::<RangeVerdict>(&mut text, &config);
     add::<RankShares>(&mut text, &config);
     add::<TimeLoss>(&mut text, &config);
     add::<TimeShare>(&mut text, &config);
     add::<WaitsAnswer>(&mut text, &config);
     add::<PathAnswer>(&mut text, &config);
+    add::<TracksAnswer>(&mut text, &config);
+    add::<RanksByUse>(&mut text, &config);
+    add::<TransferRates>(&mut text, &config);
+    add::<CounterRate>(&mut text, &config);
     add::<TraceFinding>(&mut text, &config);
     add::<FindingItem>(&mut text, &config);
     add::<FindingTarget>(&mut text, &config);

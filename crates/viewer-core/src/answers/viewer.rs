@@ -20,6 +20,8 @@ use crate::timelines::tree::LabelTree;
 use crate::trace::OpenTrace;
 use crate::trace::scan::ReadBudget;
 use crate::trace::waits::TraceWaits;
+use crate::tracks::roles::TrackRoles;
+use crate::tracks::totals::TraceTracks;
 
 /// Layouts that are kept.
 const MAX_KEPT_LAYOUTS: usize = 16;
@@ -54,6 +56,8 @@ pub struct Viewer<'a> {
     making_summary: Mutex<()>,
     is_summing: AtomicBool,
     waits: OnceLock<Arc<TraceWaits>>,
+    tracks: OnceLock<TraceTracks>,
+    track_roles: OnceLock<TrackRoles>,
     /// Whether this is a part of a trace, which does not tell who waited for whom.
     is_part: bool,
     index: OnceLock<OverviewIndex<'static>>,
@@ -82,6 +86,8 @@ impl<'a> Viewer<'a> {
             making_summary: Mutex::default(),
             is_summing: AtomicBool::new(false),
             waits: OnceLock::new(),
+            tracks: OnceLock::new(),
+            track_roles: OnceLock::new(),
             is_part: false,
             index: OnceLock::new(),
             building: AtomicU8::new(NOT_BUILDING),
@@ -172,6 +178,23 @@ impl<'a> Viewer<'a> {
     /// The waits, once they are known.
     pub fn waits(&self) -> Option<&Arc<TraceWaits>> {
         self.waits.get()
+    }
+
+    /// Takes over the tracks of this trace, unless they are of another one; second ones are dropped.
+    pub fn set_tracks(&self, tracks: TraceTracks) {
+        if tracks.fits(self.track_roles().counter_names.len()) {
+            let _ = self.tracks.set(tracks);
+        }
+    }
+
+    /// The tracks of the whole trace, once they are known.
+    pub fn tracks(&self) -> Option<&TraceTracks> {
+        self.tracks.get()
+    }
+
+    /// What the kinds and lines of the trace are to tracks.
+    pub(crate) fn track_roles(&self) -> &TrackRoles {
+        self.track_roles.get_or_init(|| TrackRoles::of(&self.trace))
     }
 
     /// Whether there is the exact summary.

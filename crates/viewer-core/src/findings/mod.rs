@@ -5,6 +5,8 @@ mod io;
 mod messages;
 mod pass;
 mod phases;
+mod places;
+pub(crate) mod range;
 pub(crate) mod summarize;
 pub mod summary;
 mod time_use;

@@ -10,6 +10,7 @@ use trace_model::{Definitions, Drawable, lane_of};
 
 use super::builder::FindingBuilder;
 use super::pass::DrawablePass;
+use super::places::TracePlaces;
 use super::summary::{TimeShare, TraceFinding, TraceSummary};
 use crate::base::error::ApiError;
 use crate::statistics::counting::{DrawableObserver, StatisticsScope, WindowStatistics};
@@ -19,21 +20,33 @@ use crate::timelines::tree::LabelTree;
 use crate::trace::OpenTrace;
 use crate::trace::class::ActivityClass;
 use crate::trace::scan::ReadBudget;
+use crate::tracks::collector::TrackCollector;
+use crate::tracks::roles::TrackRoles;
+use crate::tracks::totals::TraceTracks;
 
 /// The part of what may be read that the first summary of a large trace is made from, since it is to be there at once.
 const PREVIEW_BUDGET_DIVISOR: u64 = 8;
 
-/// Makes the summary of the window of `budget`: exactly, however much there is to read, with the waits one by one; or from previews, which
-/// know none.
+/// What the look at all drawables finds beside the summary.
+pub(crate) struct FoundBeside {
+    /// The waits one by one.
+    pub waits: Option<WaitsOfCalls>,
+    /// The tracks of the whole trace.
+    pub tracks: TraceTracks,
+}
+
+/// Makes the summary of the window of `budget`: exactly, however much there is to read, with what is found beside it; or from previews, which
+/// know no waits.
 ///
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub(crate) fn summarize(
     trace: &OpenTrace<'_>,
     trees: &[LabelTree],
+    roles: &TrackRoles,
     budget: ReadBudget<'_>,
     exact: bool,
-) -> Result<(TraceSummary, Option<WaitsOfCalls>), ApiError> {
+) -> Result<(TraceSummary, Option<FoundBeside>), ApiError> {
     let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
     let count = lanes.iter().map(|lane| *lane as usize + 1).max();
     let count = count.unwrap_or(0);
@@ -47,13 +60,16 @@ pub(crate) fn summarize(
         pair: None,
     };
     let definitions = definitions(trace);
-    let (gathered, mut found) = match exact {
+    let (gathered, found) = match exact {
         true => {
-            let mut looking = PassObserver::new(trace, &definitions);
+            let mut looking = PassObserver::new(trace, &definitions, roles);
             let gathered = gather_all(trace, &scope, count, budget, &mut looking)?;
             let found = ExactFindings {
                 pass: looking.pass,
                 performance: looking.waits.finish_with_waits(),
+                tracks: TraceTracks {
+                    found: looking.tracks.finish(),
+                },
             };
             (gathered, Some(found))
         }
@@ -111,11 +127,13 @@ pub(crate) fn summarize(
     }
     let bar = bar(trace, &gathered, &ranks);
     let builder = FindingBuilder {
-        trace,
-        trees,
+        places: TracePlaces {
+            trace,
+            trees,
+            all: trace.bounds(),
+        },
         gathered: &gathered,
         ranks: &ranks,
-        all: trace.bounds(),
     };
     let summary = TraceSummary {
         name: String::new(),
@@ -129,21 +147,23 @@ pub(crate) fn summarize(
         lost,
         verdict: found.as_ref().and_then(|found| {
             let ended = &found.performance;
-            builder.verdict(&ended.report, ended.waits.as_ref())
+            builder.verdict(&ended.report, ended.waits.as_ref(), trace.bounds())
         }),
         findings: builder.build(found.as_ref()),
         bar,
     };
-    let waits = found
-        .as_mut()
-        .and_then(|found| found.performance.waits.take());
-    Ok((summary, waits))
+    let beside = found.map(|found| FoundBeside {
+        waits: found.performance.waits,
+        tracks: found.tracks,
+    });
+    Ok((summary, beside))
 }
 
 /// What is found only by looking at every drawable.
 struct ExactFindings {
     pass: DrawablePass,
     performance: CollectedPerformance,
+    tracks: TraceTracks,
 }
 
 impl FindingBuilder<'_, '_> {
@@ -168,7 +188,7 @@ impl FindingBuilder<'_, '_> {
 }
 
 /// Categories and lines, as the analysis of waits takes them.
-fn definitions(trace: &OpenTrace<'_>) -> Definitions {
+pub(super) fn definitions(trace: &OpenTrace<'_>) -> Definitions {
     let kinds = trace.kinds().iter();
     let mut lines: Vec<trace_model::Line> =
         trace.lines().iter().map(|line| line.line.clone()).collect();
@@ -184,32 +204,37 @@ fn definitions(trace: &OpenTrace<'_>) -> Definitions {
 struct PassObserver<'l, 'a> {
     trace: &'l OpenTrace<'a>,
     definitions: &'l Definitions,
+    roles: &'l TrackRoles,
     pass: DrawablePass,
     waits: PerformanceCollector<'l>,
+    tracks: TrackCollector<'l, 'a>,
 }
 
 impl<'l, 'a> PassObserver<'l, 'a> {
-    fn new(trace: &'l OpenTrace<'a>, definitions: &'l Definitions) -> Self {
+    fn new(trace: &'l OpenTrace<'a>, definitions: &'l Definitions, roles: &'l TrackRoles) -> Self {
         let mut waits = PerformanceCollector::new(definitions, &PerformanceOptions::default());
         waits.watch();
         waits.keep_waits();
         PassObserver {
             trace,
             definitions,
+            roles,
             pass: DrawablePass::new(trace),
             waits,
+            tracks: TrackCollector::of_whole(trace, roles),
         }
     }
 }
 
 impl DrawableObserver for PassObserver<'_, '_> {
     fn begin(&mut self) {
-        *self = PassObserver::new(self.trace, self.definitions);
+        *self = PassObserver::new(self.trace, self.definitions, self.roles);
     }
 
     fn put(&mut self, drawable: &Drawable<'_>) {
         self.pass.put(self.trace, drawable);
         self.waits.put(drawable);
+        self.tracks.put(drawable);
     }
 }
 

@@ -2,33 +2,35 @@
 
 use analysis::performance::{CallWait, PerformanceReport, WaitGroup, WaitPattern, WaitsOfCalls};
 use std::collections::HashMap;
+use trace_formats::slog2::TimeBBox;
 
-use super::builder::FindingBuilder;
+use super::places::TracePlaces;
 use super::summary::{RankShares, RunVerdict, TimeLoss};
 
 /// Losses that are named.
 const MAX_LOSSES: usize = 10;
 /// Ranks that are told one by one.
 const MAX_RANKS: usize = 1024;
-/// Parts of the time of the trace in which a loss is counted.
+/// Parts of the time in which a loss is counted.
 const PARTS: usize = 48;
 
 /// What makes waits one loss: why, number of the call's category, rank and thread of the culprit.
 type LossKey = (WaitPattern, i32, i32, i32);
 
-impl FindingBuilder<'_, '_> {
-    /// The verdict; `None` for a run of one rank or without MPI calls, of which there is nothing to say.
+impl TracePlaces<'_, '_> {
+    /// The verdict, with losses over the time of a window; `None` for a run of one rank or without MPI calls, of which there is nothing to say.
     pub(super) fn verdict(
         &self,
         report: &PerformanceReport,
         waits: Option<&WaitsOfCalls>,
+        window: TimeBBox,
     ) -> Option<RunVerdict> {
         if report.ranks < 2 || report.calls == 0 {
             return None;
         }
         let found = &report.efficiencies;
         let groups: Vec<&WaitGroup> = report.waits.iter().take(MAX_LOSSES).collect();
-        let over_time = self.over_time(&groups, waits);
+        let over_time = self.over_time(&groups, waits, window);
         let losses = groups
             .iter()
             .zip(over_time)
@@ -54,8 +56,13 @@ impl FindingBuilder<'_, '_> {
         })
     }
 
-    /// Seconds of each group in equal parts of the trace.
-    fn over_time(&self, groups: &[&WaitGroup], waits: Option<&WaitsOfCalls>) -> Vec<Vec<f64>> {
+    /// Seconds of each group in equal parts of a window.
+    fn over_time(
+        &self,
+        groups: &[&WaitGroup],
+        waits: Option<&WaitsOfCalls>,
+        window: TimeBBox,
+    ) -> Vec<Vec<f64>> {
         let mut parts = vec![vec![0.0; PARTS]; groups.len()];
         let Some(waits) = waits else {
             return parts;
@@ -69,7 +76,7 @@ impl FindingBuilder<'_, '_> {
                 spread(
                     parts,
                     (wait.from, wait.to),
-                    (self.all.earliest, self.all.latest),
+                    (window.earliest, window.latest),
                 );
             }
         }

@@ -103,6 +103,11 @@ impl TraceWaits {
         own.filter(move |wait| wait.kind == kind)
     }
 
+    /// All waits.
+    pub(crate) fn all(&self) -> &[StateWait] {
+        &self.waits
+    }
+
     /// Number of waits.
     pub fn len(&self) -> usize {
         self.waits.len()

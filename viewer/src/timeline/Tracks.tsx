@@ -1,0 +1,203 @@
+// Tracks between the time axis and the timelines: what all ranks do together over the time of the window. One canvas for all of them, which is
+// drawn anew only when the window, the values or the pointer's time have changed.
+
+import { effect, useComputed, useSignal } from "@preact/signals";
+import type { Ref } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { TracksAnswer } from "../answers";
+import { instant } from "../axis";
+import { css, mix } from "../color";
+import { xOf, timeAt, type Extent, type View } from "../geometry";
+import type { Palette } from "../palette";
+import { cursor, isMoving, pointerTime, shownTracks, tracks, view, waits, wholeTracks } from "../state";
+import { columnAt, columnLength, meanWords, titleOf, topOf, TRACK_HEIGHT, trackOf, wordsAt, type Track } from "../tracks";
+import { extent, now } from "./now";
+import { colors } from "./stage";
+
+/** Pixels that are left free above the values of a track. */
+const FREE = 3;
+
+export function Tracks({ canvas }: { canvas: Ref<HTMLCanvasElement> }) {
+  const own = useRef<HTMLCanvasElement | null>(null);
+  const tip = useSignal<{ x: number; nth: number } | null>(null);
+  const count = shownTracks.value.length;
+  useEffect(() => {
+    let frame = 0;
+    const stop = effect(() => {
+      void [shownTracks.value, tracks.value, wholeTracks.value, now.value, extent.value, colors.value, pointerTime.value, view.value.range];
+      if (frame === 0) {
+        frame = requestAnimationFrame(() => {
+          frame = 0;
+          if (own.current) draw(own.current);
+        });
+      }
+    });
+    return () => {
+      stop();
+      cancelAnimationFrame(frame);
+    };
+  }, []);
+  return (
+    <div class="tracks" style={{ height: `${count * TRACK_HEIGHT}px` }} hidden={count === 0}>
+      <canvas
+        ref={(element) => {
+          own.current = element;
+          if (typeof canvas === "function") canvas(element);
+          else if (canvas) canvas.current = element;
+        }}
+        id="tracks" role="img" aria-label={`Tracks over the window. ${useMeans().value}`} style={{ height: `${count * TRACK_HEIGHT}px` }}
+        onPointerMove={(event) => {
+          const frame = event.currentTarget.getBoundingClientRect();
+          tip.value = event.buttons === 0 ? { x: event.clientX - frame.left, nth: Math.floor((event.clientY - frame.top) / TRACK_HEIGHT) } : null;
+        }}
+        onPointerLeave={() => (tip.value = null)}
+      />
+      {tip.value === null ? null : <TrackTip {...tip.value} />}
+    </div>
+  );
+}
+
+/** The tracks of an answer. */
+function tracksOf(answer: TracksAnswer | null, look: Palette): (Track | null)[] {
+  return shownTracks.value.map((name) => answer && trackOf(name, answer, look));
+}
+
+/** The means of all tracks, for those who do not see them. */
+function useMeans() {
+  return useComputed(() => {
+    const answer = tracks.value;
+    if (!answer) return "";
+    const found = tracksOf(answer, colors.value);
+    return found.map((track) => track && `${titleOf(track.name)[0]}: ${meanWords(track, answer.ranks)} in the mean`).filter(Boolean).join("; ");
+  });
+}
+
+/** Why there is nothing to be seen; empty if there is. */
+function missing(answer: TracksAnswer | null): string {
+  if (!answer) return "…";
+  if (answer.state === "pending") return "when the trace has been read";
+  return answer.state === "unknown" ? "too long to be read: zoom in" : "";
+}
+
+/** Names of the tracks beside them, and their values at the pointer, else at the cursor, else what the height stands for. */
+export function TrackLabels() {
+  const shown = shownTracks.value;
+  const answer = tracks.value;
+  const found = tracksOf(answer, colors.value);
+  const t = pointerTime.value ?? cursor.value?.t ?? null;
+  return (
+    <div class="track-labels">
+      {shown.map((name, nth) => {
+        const [title, hint] = titleOf(name);
+        const track = found[nth];
+        const column = answer && t !== null ? columnAt(t, answer) : -1;
+        const isUnknown = name === "ranks" && waits.value?.state !== "known";
+        return (
+          <div key={name} class="track-label" style={{ height: `${TRACK_HEIGHT}px` }} title={hint}>
+            <div><span class="track-name">{title}</span><span class="track-top">{track ? topOf(track) : ""}</span></div>
+            <div class="faint track-value" data-track={name}>
+              {!track || !answer ? missing(answer) : column >= 0 ? wordsAt(track, column, answer.ranks, true) : track.top === 0 ? "nothing in this window"
+                : isUnknown && waits.value?.state === "pending" ? "who waits: when the trace has been read" : `mean ${meanWords(track, answer.ranks)}`}
+            </div>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The values of a track below the pointer, in full. */
+function TrackTip({ x, nth }: { x: number; nth: number }) {
+  const answer = tracks.value;
+  const track = tracksOf(answer, colors.value)[nth];
+  if (!answer || !track || isMoving.value) return null;
+  const all = extent.value;
+  const t = timeAt(x, now.value, all);
+  const column = columnAt(t, answer);
+  if (column < 0) return null;
+  const side = x > all.width / 2 ? { right: `${all.width - x + 14}px` } : { left: `${x + 14}px` };
+  return (
+    <div class="timeline-tip" role="tooltip" style={{ ...side, top: `${(nth + 1) * TRACK_HEIGHT + 2}px` }}>
+      <div><b>{wordsAt(track, column, answer.ranks)}</b></div>
+      <div class="faint">{titleOf(track.name)[1]}</div>
+      <div class="faint">{instant(t, answer.t1 - answer.t0)}, mean of {columnLength(answer)}</div>
+    </div>
+  );
+}
+
+function draw(canvas: HTMLCanvasElement): void {
+  const all = extent.peek();
+  const height = shownTracks.peek().length * TRACK_HEIGHT;
+  const ratio = Math.min(3, window.devicePixelRatio || 1);
+  const [w, h] = [Math.max(1, Math.round(all.width * ratio)), Math.max(1, Math.round(height * ratio))];
+  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+  const context = canvas.getContext("2d", { alpha: false });
+  if (!context || height === 0) return;
+  const [look, shown] = [colors.peek(), now.peek()];
+  const { theme } = look;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = css(theme.ground);
+  context.fillRect(0, 0, all.width, height);
+  const answers = [wholeTracks.peek(), tracks.peek()];
+  shownTracks.peek().forEach((name, nth) => {
+    const bottom = (nth + 1) * TRACK_HEIGHT - 1;
+    context.fillStyle = css(theme.timeline);
+    context.fillRect(0, bottom - TRACK_HEIGHT + 1 + FREE, all.width, TRACK_HEIGHT - 1 - FREE);
+    const found = answers.map((answer) => answer && trackOf(name, answer, look));
+    const top = (found[1] ?? found[0])?.top ?? 0;
+    const own = answers[1];
+    found.forEach((track, which) => {
+      const answer = answers[which];
+      if (!track || !answer || top <= 0) return;
+      // What is known of the window itself covers what is known of the whole.
+      const gap = which === 0 && found[1] && own ? [own.t0, own.t1] as const : null;
+      drawTrack(context, track, answer, top, bottom, shown, all, gap);
+    });
+    context.fillStyle = css(theme.grid);
+    context.fillRect(0, bottom, all.width, 1);
+  });
+  drawMarks(context, shown, all, height, look);
+}
+
+/** One path for each part, with a step at each column; nothing within the gap. */
+function drawTrack(
+  context: CanvasRenderingContext2D, { parts }: Track, { t0, t1, columns }: TracksAnswer, top: number, bottom: number, shown: View, all: Extent,
+  gap: readonly [number, number] | null,
+): void {
+  const length = (t1 - t0) / columns;
+  const first = Math.max(0, Math.floor((shown.t0 - t0) / length));
+  const behind = Math.min(columns, Math.ceil((shown.t1 - t0) / length));
+  const scale = (TRACK_HEIGHT - 1 - FREE) / top;
+  const below = new Float64Array(Math.max(0, behind - first));
+  for (const { color, values } of parts) {
+    context.fillStyle = css(color);
+    context.beginPath();
+    for (let column = first; column < behind; column++) {
+      const value = values[column] ?? 0;
+      const [from, to] = [t0 + column * length, t0 + (column + 1) * length];
+      if (value <= 0 || (gap && from >= gap[0] && to <= gap[1])) continue;
+      const [low, x] = [below[column - first] ?? 0, xOf(from, shown, all)];
+      // What is there is seen, however little it is.
+      const high = Math.max(value * scale, low === 0 ? 0.75 : 0);
+      context.rect(x, bottom - low - high, xOf(to, shown, all) - x + 0.3, high);
+      below[column - first] = low + high;
+    }
+    context.fill();
+  }
+}
+
+/** The selected range and the time below the pointer. */
+function drawMarks(context: CanvasRenderingContext2D, shown: View, all: Extent, height: number, { theme }: Palette): void {
+  const { range } = view.peek();
+  if (range) {
+    const [x0, x1] = [xOf(range.t0, shown, all), xOf(range.t1, shown, all)];
+    context.fillStyle = css(theme.accent);
+    context.globalAlpha = 0.14;
+    context.fillRect(x0, 0, Math.max(1, x1 - x0), height);
+    context.globalAlpha = 1;
+  }
+  const t = pointerTime.peek();
+  if (t === null) return;
+  context.fillStyle = css(mix(theme.ground, theme.text, 0.7));
+  context.fillRect(Math.round(xOf(t, shown, all)), 0, 1, height);
+}

@@ -1,0 +1,89 @@
+// Tracks above the timelines: against a run of which it is known when who waits.
+
+import assert from "node:assert/strict";
+import { Page, test } from "./harness.mjs";
+
+/** Puts the pointer over the tracks at a time of the window. */
+async function point(page, t, t0, t1, nth = 0) {
+  const box = await page.own.locator("#tracks").boundingBox();
+  await page.own.mouse.move(box.x + ((t - t0) / (t1 - t0)) * box.width, box.y + nth * 32 + 16);
+}
+
+export function tracks(chrome, { address, lateAddress }) {
+  test("a track says at the pointer how many ranks wait, are in MPI and in files", async () => {
+    const page = await Page.open(chrome, lateAddress, "t=0~0.05");
+    await page.own.locator("#tracks").waitFor();
+    // Three wait for rank 2; all are in the call; all compute; rank 2 writes while the others wait.
+    for (const [t, text] of [
+      [0.0025, "3 waiting, 0 in MPI, 1 computing"], [0.0045, "0 waiting, 4 in MPI, 0 computing"], [0.007, "0 waiting, 0 in MPI, 4 computing"],
+      [0.046, "3 waiting, 0 in MPI, 1 files, 0 computing"],
+    ]) {
+      await point(page, t, 0, 0.05);
+      await page.true(text, (wanted) => document.querySelector('.track-value[data-track="ranks"]')?.textContent === wanted, text);
+      await page.true("in full", (wanted) => document.querySelector(".tracks .timeline-tip")?.textContent.includes(`of 4 ranks ${wanted}`), text);
+    }
+    // Over the timelines, too.
+    const { x, y } = await page.point(0.0025, 1, { t0: 0, t1: 0.05 });
+    await page.own.mouse.move(x, y);
+    await page.true("over a timeline", () => document.querySelector('.track-value[data-track="ranks"]')?.textContent.startsWith("3 waiting"));
+    assert.match(await page.own.locator("#tracks").getAttribute("aria-label"), /ranks: .* waiting, .* computing in the mean/);
+    await page.close();
+  });
+
+  test("tracks are chosen in the menu, and the link keeps them", async () => {
+    const page = await Page.open(chrome, address);
+    await page.own.locator(".menu summary").click();
+    const boxes = page.own.locator(".menu input");
+    assert.deepEqual(await page.own.locator(".menu label").allTextContents(), ["ranks", "messages/s", "bytes/s of messages", "bytes/s of files"]);
+    await boxes.nth(2).check();
+    await boxes.nth(0).uncheck();
+    await page.until((view) => view.tracks?.join() === "bytes", "one track");
+    assert.equal(await page.own.locator(".track-label").count(), 1);
+    await page.press("Escape");
+    assert.equal(await page.own.locator(".menu-items").isVisible(), false);
+    // All bytes of all messages are those that the command counts.
+    const { t0, t1 } = await page.ask("meta");
+    const { bytes, columns } = await page.ask(`tracks?show=bytes&w=64`);
+    const matrix = await page.ask("matrix");
+    const all = bytes.reduce((sum, rate) => sum + rate, 0) * ((t1 - t0) / columns);
+    const counted = matrix.cells.reduce((sum, [, , , moved]) => sum + moved, 0);
+    assert.ok(Math.abs(all - counted) < 1e-4 * counted, `${all} ${counted}`);
+    await page.rest();
+    const hash = new URL(page.own.url()).hash.slice(1);
+    await page.close();
+    const again = await Page.open(chrome, address, hash);
+    await again.own.locator(".track-label").waitFor();
+    assert.match(await again.own.locator(".track-name").textContent(), /bytes/);
+    await again.own.locator("#timeline").focus();
+    for (const [wanted, count] of [["ranks,messages,bytes,io", 4], ["", 0], ["ranks", 1]]) {
+      await again.press("j");
+      await again.until((view) => view.tracks?.join() === wanted, wanted);
+      await again.true(`${count} tracks`, (many) => document.querySelectorAll(".track-label").length === many, count);
+    }
+    await again.close();
+  });
+
+  test("a drag over the tracks selects a stretch of time on all timelines", async () => {
+    const page = await Page.open(chrome, lateAddress, "t=0~0.05");
+    await point(page, 0.01, 0, 0.05);
+    await page.own.mouse.down();
+    await point(page, 0.015, 0, 0.05);
+    await point(page, 0.02, 0, 0.05);
+    await page.own.mouse.up();
+    const { range } = await page.until((view) => view.range !== null, "a range");
+    assert.ok(Math.abs(range.t0 - 0.01) < 2e-4 && Math.abs(range.t1 - 0.02) < 2e-4, JSON.stringify(range));
+    assert.deepEqual([range.y0, range.y1], [0, 4]);
+    await page.close();
+  });
+
+  test("with the ranks as track the answer and the timeline are above the fold of a small screen", async () => {
+    const page = await Page.open(chrome, lateAddress, "", { viewport: { width: 1024, height: 700 } });
+    for (const selector of [".verdict-room", "#tracks"]) {
+      const box = await page.own.locator(selector).boundingBox();
+      assert.ok(box && box.y + box.height < 350, selector);
+    }
+    const timeline = await page.own.locator("#timeline").boundingBox();
+    assert.ok(timeline.height >= 100 && timeline.y + timeline.height <= 700, JSON.stringify(timeline));
+    await page.close();
+  });
+}
