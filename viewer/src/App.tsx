@@ -119,7 +119,7 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
               onClick={() => (one === shown && one !== "legend" ? change({ panel: SHUT }) : open(one))}
             >
               {one === "legend" ? "Legend, details" : PANEL_TITLES[one]}
-              {one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && rested.value.pins.length > 0 ? ` ${rested.value.pins.length}` : ""}
+              {one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && rested.value.pins.length + rested.value.notes.length > 0 ? ` ${rested.value.pins.length + rested.value.notes.length}` : ""}
             </button>
           ))}
         </div>

@@ -2,13 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { GroupsDialog } from "./GroupsDialog";
 import { ACTIONS, GROUPS, keyText, type Action } from "./keys";
 import { closeDialog, dialog, letters } from "./modal";
 import { wheelZooms } from "./state";
 
 export function Dialogs() {
   const open = dialog.value;
-  return open === "help" ? <Help /> : open === "palette" ? <Palette /> : null;
+  return open === "help" ? <Help /> : open === "palette" ? <Palette /> : open === "groups" ? <GroupsDialog /> : null;
 }
 
 /** A dialog that is open as long as it is in the page. */

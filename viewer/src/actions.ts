@@ -4,10 +4,11 @@
 import { askJson, askShared, keepDetail, question, report } from "./api";
 import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
-  ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected,
+  ARROWS, area, bounds, change, cursor, encode, hover, layout, legendTab, measure, meta, PANELS, pinnedTimelines, renaming, SHUT, timelineCount, say, selected, serverTimelines,
   shownTracks, span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
+import { withoutGroup } from "./groups";
 import { item, withItem, withKey, withNode } from "./spec";
 import { extent, now, shownTimelines } from "./timeline/now";
 import { shownOf, titleOf } from "./tracks";
@@ -304,6 +305,8 @@ export function openTimeline(isOpen: boolean, timeline = currentTimeline()): voi
     while (at > 0 && !(timelines.group[at] && timelines.depth[at]! < timelines.depth[timeline]!)) at--;
   }
   const key = timelines.key[at];
+  const ungrouped = withoutGroup(view.peek().timelines, serverTimelines.peek()?.label[at] ?? "");
+  if (isOpen && ungrouped !== view.peek().timelines && key?.startsWith("n") === false) return setTimelines(ungrouped);
   if (!timelines.group[at] || key === undefined) return say("this timeline has no others in it");
   setTimelines(withNode(view.peek().timelines, key, isOpen));
 }
@@ -398,8 +401,11 @@ export async function copyLink(): Promise<void> {
   }
 }
 
-/** What a finding leads to; one of the selected range leaves that selected, on all timelines. */
-export async function goTo(target: FindingTarget, keepsRange = false): Promise<void> {
+/**
+ * What a finding leads to; one of the selected range leaves that selected, on all timelines. A search for what it is made of makes the next and the
+ * previous of these the hits that keys go to.
+ */
+export async function goTo(target: FindingTarget, { keepsRange = false, query = "" } = {}): Promise<void> {
   const patch: Partial<View> = {};
   if (target.timelines !== undefined && target.timelines !== null) Object.assign(patch, { timelines: target.timelines, top: 0, height: 0 });
   if (typeof target.t0 === "number" && typeof target.t1 === "number" && target.t0 < target.t1) {
@@ -407,6 +413,7 @@ export async function goTo(target: FindingTarget, keepsRange = false): Promise<v
     patch.t1 = target.t1;
   }
   if (target.sel) patch.sel = [target.sel];
+  if (query !== "") patch.query = query;
   const panel = PANELS.find((one) => one === target.panel);
   if (panel) patch.panel = panel;
   const { range } = view.peek();

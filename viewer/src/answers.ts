@@ -338,6 +338,39 @@ durations: Array<[number, number]>, exact: boolean,
  */
 all: number, };
 
+/**
+ * How long the drawables of a kind last, in classes of about equal ratio.
+ */
+export type DurationsAnswer = { 
+/**
+ * Number of the kind.
+ */
+kind: number, 
+/**
+ * Begin of the stretch of time in which what is counted begins, seconds.
+ */
+t0: number, 
+/**
+ * End of that stretch, seconds.
+ */
+t1: number, 
+/**
+ * Whether that is all of the trace.
+ */
+is_whole: boolean, 
+/**
+ * Whether it is known; the window is too long to be read otherwise, and the trace is not counted.
+ */
+is_known: boolean, 
+/**
+ * Least duration of each class, seconds, from the first class that has any to behind the last one.
+ */
+from: Array<number>, 
+/**
+ * Drawables of each class: one number less than there are durations.
+ */
+count: Array<number>, exact: boolean, };
+
 export type EventsAnswer = { total: number, exact: boolean, ref: Array<string>, topology: Array<TopologyName>, kind: Array<number>, name: Array<string>, t0: Array<number>, t1: Array<number>, dur: Array<number>, timeline: Array<number>, 
 /**
  * Timeline of the end of an arrow, −1 for anything else.
@@ -520,6 +553,10 @@ who: string,
  * Seconds in each of equal parts of the trace.
  */
 over_time: Array<number>, 
+/**
+ * Search that finds the calls that wait so.
+ */
+query: string, 
 /**
  * The longest of the waits.
  */

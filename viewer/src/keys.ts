@@ -3,6 +3,7 @@
 
 import * as act from "./actions";
 import { closeDialog, letters, openDialog } from "./modal";
+import { addNote } from "./notes";
 import { firstHit, nextHit } from "./finding";
 import { PALETTES } from "./palette";
 import { change, isDark, MODES, PANELS, redo, say, undo, view, wheelZooms } from "./state";
@@ -59,6 +60,7 @@ export const ACTIONS: readonly Action[] = [
   action("group", "Timelines", "One timeline for each group, next level", ["g"], act.group),
   action("pin-timeline", "Timelines", "Keep the timeline on top, or no longer", ["P"], () => act.pinTimeline()),
   action("hide-timeline", "Timelines", "Hide the timeline", ["H"], () => act.hideTimeline()),
+  action("groups", "Timelines", "Own groups of timelines", ["o"], () => openDialog("groups")),
   action("rename-timeline", "Timelines", "Another name for the timeline, in this page and its link", ["F2"], act.renameTimeline),
   action("next-map", "Timelines", "Next way to name timelines", ["v"], act.nextMap),
 
@@ -71,6 +73,7 @@ export const ACTIONS: readonly Action[] = [
   action("hide-kind", "Selection", "Hide the category of the selection", ["h"], act.hideCurrent),
   action("show-all", "Selection", "Show all categories", [], () => change({ hide: [] })),
   action("keep", "Selection", "Keep the selection under Pins", ["k"], act.pinSelection),
+  action("note", "Selection", "A note at the selection or the cursor", ["i"], addNote),
   action("range", "Selection", "Select the whole window as range", ["r"], act.selectWindow),
   action("cancel", "Selection", "Cancel, clear", ["Escape"], act.cancel),
 

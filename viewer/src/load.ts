@@ -140,7 +140,8 @@ export function load(): void {
   let searched = "";
   effect(() => {
     const { trace: of, timelines: spec, query } = view.value;
-    const asked = `${of}/${spec}/${query}/${serverMeta.value === null}`;
+    // A search for waits can be answered when these are known.
+    const asked = `${of}/${spec}/${query}/${serverMeta.value === null}/${/\bwait/.test(query) && waits.value?.state}`;
     if (asked === searched) return;
     searched = asked;
     untracked(() => void count());
@@ -153,6 +154,21 @@ export function load(): void {
 function loadTracks(): void {
   const asker = new Asker<TracksAnswer>();
   let last = "";
+  const ask = (of: number, asked: string, key: string, isWhole: boolean): void => {
+    const refused = (error: unknown) => {
+      // A server that has much to do may have time later; tracks are the least that is to be looked at.
+      if (error instanceof ApiError && error.status === 503) {
+        window.setTimeout(() => last === key && ask(of, asked, key, isWhole), AGAIN_WHOLE);
+      } else {
+        report(error);
+      }
+    };
+    void asker.ask(of, asked, refused).then((found) => {
+      if (!found || last !== key) return;
+      tracks.value = found;
+      if (isWhole) wholeTracks.value = found;
+    });
+  };
   effect(() => {
     const { trace: of } = rested.value;
     const { t0, t1 } = restedSpan.value;
@@ -163,13 +179,9 @@ function loadTracks(): void {
     if (key === last) return;
     last = key;
     untracked(() => {
+      const whole = meta.peek();
       if (asked === "") tracks.value = null;
-      else void asker.ask(of, asked).then((found) => {
-        if (!found || last !== key) return;
-        const whole = meta.peek();
-        tracks.value = found;
-        if (whole && t0 <= whole.t0 && t1 >= whole.t1) wholeTracks.value = found;
-      });
+      else ask(of, asked, key, whole !== null && t0 <= whole.t0 && t1 >= whole.t1);
     });
   });
 }

@@ -12,7 +12,7 @@ export function Losses({ losses, most, keepsRange = false }: { losses: readonly 
     <ul class="losses">
       {losses.map((loss, nth) => (
         <li key={nth}>
-          <button type="button" class="loss" title={`${short(loss.what, 100)}: ${short(loss.who, 300)}. Leads to the longest wait.`} onClick={() => void goTo(loss.target, keepsRange)}>
+          <button type="button" class="loss" title={`${short(loss.what, 100)}: ${short(loss.who, 300)}. Leads to the longest wait; N and P go to the next and the one before.`} onClick={() => void goTo(loss.target, { keepsRange, query: loss.query })}>
             <span class="loss-bar" aria-hidden="true"><span style={{ width: `${most > 0 ? (100 * loss.seconds) / most : 0}%` }} /></span>
             <span class="loss-number">{duration(loss.seconds)}</span>
             <span class="loss-share">{percent(loss.share)}</span>

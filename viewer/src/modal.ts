@@ -2,7 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 
-export type Dialog = "help" | "palette" | null;
+export type Dialog = "help" | "palette" | "groups" | null;
 
 export const dialog = signal<Dialog>(null);
 /** Whether single letters are keys: who speaks to the computer may want to switch them off. Kept in this browser. */

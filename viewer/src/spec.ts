@@ -1,7 +1,7 @@
 // The text that says which timelines there are and in which order: items `name:value` joined by `;`. The server knows what it
 // means and gives it its canonical form; the page only adds and takes away.
 
-export type ItemName = "map" | "only" | "hide" | "pin" | "fold" | "shut" | "open" | "sort" | "order" | "block" | "cluster";
+export type ItemName = "map" | "only" | "hide" | "pin" | "fold" | "shut" | "open" | "sort" | "order" | "groups" | "block" | "cluster";
 
 function items(spec: string): [string, string][] {
   return spec.split(";").filter((item) => item !== "").map((item) => {

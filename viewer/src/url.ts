@@ -23,6 +23,13 @@ export interface Range {
   y1: number;
 }
 
+/** A text at a time of a timeline, which has the name that its own names are kept under. */
+export interface Note {
+  t: number;
+  of: string;
+  text: string;
+}
+
 /** Names that the reader gave, by what has them. */
 export type Names = readonly (readonly [of: string, name: string])[];
 
@@ -63,6 +70,7 @@ export interface View {
   /** Other names: of a kind by its number, of a timeline by line map and key, `0.15` or `1.n3`. */
   names: Names;
   theme: Theme;
+  notes: readonly Note[];
   /** References of the drawables that are kept in view. */
   pins: readonly string[];
 }
@@ -72,7 +80,7 @@ export const NO_OTHER = -2;
 
 export const START: View = {
   trace: 0, other: -1, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
-  arrows: "worst", path: false, tracks: null, sel: [], range: null, query: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", pins: [],
+  arrows: "worst", path: false, tracks: null, sel: [], range: null, query: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", notes: [], pins: [],
 };
 
 /** Ranges of numbers, "3,7-9", in ascending order. */
@@ -149,6 +157,24 @@ function namesOf(text: string): Names {
   return [...found];
 }
 
+/** `0.0123@0.15:text,…`: time, timeline and text of each note. One that is still without a text is none. */
+function notesText(notes: readonly Note[]): string {
+  return notes.filter(({ text }) => text !== "").map(({ t, of, text }) => `${t}@${of}:${text.replace(/[%,]/g, encodeURIComponent)}`).join(",");
+}
+
+function notesOf(text: string): Note[] {
+  return text.split(",").slice(0, MOST_NOTES).flatMap((part) => {
+    const match = /^([-+0-9.eE]{1,30})@(\d{1,3}\.n?\d{1,7}):(.+)$/s.exec(part);
+    const t = number(match?.[1], Number.NaN);
+    const words = match?.[3]?.replace(/%(25|2C)/g, (code) => decodeURIComponent(code)).slice(0, MOST_NOTE);
+    return match?.[2] !== undefined && words !== undefined && Number.isFinite(t) ? [{ t, of: match[2], text: words }] : [];
+  });
+}
+
+/** Notes of a link, and letters of one. */
+const MOST_NOTES = 200;
+export const MOST_NOTE = 300;
+
 /** Letters of a name that a reader gives. */
 export const MOST_NAME = 80;
 
@@ -177,6 +203,7 @@ export function encode(view: View): string {
   put("own", view.own.map(([kind, color]) => `${kind}:${color.slice(1)}`).join(","), "");
   put("names", namesText(view.names), "");
   put("theme", view.theme, START.theme);
+  put("notes", notesText(view.notes), "");
   put("pins", view.pins.join("!"), "");
   // Only what would end the fragment or the pair is escaped: links are read by people too.
   return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%(3A|2C|3B|7E|40|2F)/g, (code) => decodeURIComponent(code))}`).join("&");
@@ -214,6 +241,7 @@ export function decode(fragment: string): View {
     own: ownColors(all.get("own") ?? ""),
     names: namesOf(all.get("names") ?? ""),
     theme: oneOf(all.get("theme"), THEMES, START.theme),
+    notes: notesOf(all.get("notes") ?? ""),
     pins: references(all.get("pins")),
   };
 }

@@ -2,14 +2,16 @@
 
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { pinSelection, select } from "../actions";
+import { pinSelection, putCursor, select } from "../actions";
 import { askReference, report } from "../api";
 import type { DrawableDetail } from "../answers";
 import { duration, instant } from "../axis";
-import { change, rested, restedSpan } from "../state";
+import { addNote, timelineOf, writeNote, writing } from "../notes";
+import { change, layout, rested, restedSpan } from "../state";
+import { MOST_NOTE } from "../url";
 import { short } from "../timeline/Tooltip";
 import { labelOf } from "../words";
-import { KindName } from "./parts";
+import { KindName, NameField } from "./parts";
 
 export function Pins() {
   const { pins, trace, timelines } = rested.value;
@@ -28,8 +30,10 @@ export function Pins() {
     <div class="panel">
       <div class="panel-head">
         <button type="button" onClick={pinSelection} disabled={rested.value.sel.length === 0}>Keep the selection <kbd>K</kbd></button>
+        <button type="button" onClick={addNote}>A note <kbd>I</kbd></button>
         {pins.length > 0 ? <button type="button" onClick={() => change({ pins: [] })}>Remove all</button> : null}
       </div>
+      <Notes />
       {pins.length === 0 ? <p class="faint">Nothing is kept yet. What is kept stays marked in the timeline and is part of the link.</p> : null}
       <ol class="pins">
         {found.value.map((one) => (
@@ -44,5 +48,31 @@ export function Pins() {
         ))}
       </ol>
     </div>
+  );
+}
+
+/** The notes: a click leads to the place, the text can be written anew. */
+function Notes() {
+  const { notes } = rested.value;
+  const timelines = layout.value;
+  if (notes.length === 0) return null;
+  return (
+    <ol class="pins notes" aria-label="Notes">
+      {notes.map((note, nth) => {
+        const timeline = timelines ? timelineOf(note, timelines) : -1;
+        const at = instant(note.t, restedSpan.value.t1 - restedSpan.value.t0);
+        return (
+          <li key={nth}>
+            {timeline >= 0 ? <button type="button" class="link" onClick={() => putCursor(timeline, note.t)}>{at}</button> : <span>{at}</span>}
+            <span>{timeline >= 0 ? short(timelines?.label[timeline] ?? "", 60) : "timeline not shown"}</span>
+            {writing.value === nth ? (
+              <NameField label="Text of the note" value={note.text} otherwise="text of the note" most={MOST_NOTE} onDone={(text) => writeNote(nth, text ?? note.text)} />
+            ) : <b class="note-text">{short(note.text, MOST_NOTE)}</b>}
+            {writing.value === nth ? null : <button type="button" onClick={() => (writing.value = nth)}>edit</button>}
+            <button type="button" aria-label={`Remove the note ${short(note.text, 40)}`} onClick={() => change({ notes: notes.filter((_, other) => other !== nth) })}>×</button>
+          </li>
+        );
+      })}
+    </ol>
   );
 }

@@ -5,9 +5,11 @@ import { putCursor } from "../actions";
 import { question } from "../api";
 import type { CategoryNumbers, StatisticsAnswer } from "../answers";
 import { bytes, duration } from "../axis";
-import { layout, meta } from "../state";
+import { brushOf } from "../brush";
+import { layout, meta, rested, serverMeta } from "../state";
 import { short } from "../timeline/Tooltip";
 import { useAnswer, type Shown } from "./answer";
+import { Durations } from "./Durations";
 import { Bar, count, Csv, Exact, KindName, Panel, percent, Spark, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
@@ -46,19 +48,27 @@ export function Statistics() {
   return (
     <Panel head={head} shown={shown}>
       {(stats) => {
-        const top = stats.timelines.top.find(({ kind }) => kind === looked.value) ?? stats.timelines.top[0];
+        // A brush of a link is about its category.
+        const brushed = brushOf(rested.value.query)?.name;
+        const wanted = looked.value >= 0 ? looked.value : (serverMeta.value?.categories.findIndex(({ name }) => name === brushed) ?? -1);
+        const top = stats.timelines.top.find(({ kind }) => kind === wanted) ?? (wanted >= 0 ? undefined : stats.timelines.top[0]);
+        const chosen = wanted >= 0 ? wanted : (top?.kind ?? -1);
+        const isLasting = chosen >= 0 && meta.value?.categories[chosen]?.topology !== "event";
         return (
           <div class="halves">
             <Table
               name="Statistics by category" columns={columns} rows={stats.categories.filter((category) => category.count > 0)} first="-excl"
-              keyOf={({ kind }) => String(kind)} chosen={String(top?.kind ?? "")} onChoose={({ kind }) => (looked.value = kind)} isOld={shown.isOld}
+              keyOf={({ kind }) => String(kind)} chosen={String(chosen)} onChoose={({ kind }) => (looked.value = kind)} isOld={shown.isOld}
             />
-            {top ? (
-              <figure class="per-timeline">
-                <figcaption>per timeline: <KindName kind={top.kind} /></figcaption>
-                <Spark values={top.excl} name={sayTimelines(top.excl)} onTimeline={(timeline) => putCursor(timeline, stats.t0)} />
-              </figure>
-            ) : null}
+            <div class="of-category">
+              {top ? (
+                <figure class="per-timeline">
+                  <figcaption>per timeline: <KindName kind={top.kind} /></figcaption>
+                  <Spark values={top.excl} name={sayTimelines(top.excl)} onTimeline={(timeline) => putCursor(timeline, stats.t0)} />
+                </figure>
+              ) : null}
+              {isLasting ? <Durations kind={chosen} /> : null}
+            </div>
           </div>
         );
       }}

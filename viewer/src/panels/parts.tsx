@@ -43,7 +43,7 @@ export function brief(number: number): string {
 }
 
 /** A name that is written: Enter takes it, Escape leaves it as it was; an empty one is the trace's own. */
-export function NameField({ label, value, otherwise, onDone }: { label: string; value: string; otherwise: string; onDone: (text: string | null) => void }) {
+export function NameField({ label, value, otherwise, most = MOST_NAME, onDone }: { label: string; value: string; otherwise: string; most?: number; onDone: (text: string | null) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const done = useRef(false);
   const finish = (text: string | null) => {
@@ -58,7 +58,7 @@ export function NameField({ label, value, otherwise, onDone }: { label: string; 
   }, []);
   return (
     <input
-      ref={field} class="name-field" aria-label={label} placeholder={short(otherwise, 60)} value={short(value, MOST_NAME)} maxLength={MOST_NAME} spellcheck={false}
+      ref={field} class="name-field" aria-label={label} placeholder={short(otherwise, 60)} value={short(value, most)} maxLength={most} spellcheck={false}
       onKeyDown={(event) => {
         event.stopPropagation();
         if (event.key === "Enter") finish(event.currentTarget.value);

@@ -7,6 +7,7 @@ import { hideTimeline, openTimeline, pinTimeline, setTimelines } from "../action
 import { askShared, question } from "../api";
 import { pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
+import { openDialog } from "../modal";
 import { NameField, percent } from "../panels/parts";
 import {
   change, cursor, layout, meta, rename, renaming, rested, sharesOfRanks, timelineCount, timelineName, serverTimelines, view,
@@ -239,11 +240,12 @@ function Filter() {
 function Order() {
   const spec = rested.value.timelines;
   const columns = meta.value?.maps[Number(item(spec, "map") ?? 0)]?.columns ?? [];
-  const isChanged = ["sort", "order", "cluster", "block", "hide", "pin", "fold", "open", "shut", "only"].some((name) => item(spec, name as ItemName) !== null);
-  const current = item(spec, "cluster") !== null ? "cluster" : (item(spec, "sort") ?? (item(spec, "fold") !== null ? `fold${item(spec, "fold")}` : ""));
+  const isChanged = ["sort", "order", "cluster", "groups", "block", "hide", "pin", "fold", "open", "shut", "only"].some((name) => item(spec, name as ItemName) !== null);
+  const current = item(spec, "cluster") !== null ? "cluster" : item(spec, "groups") !== null ? "groups" : (item(spec, "sort") ?? (item(spec, "fold") !== null ? `fold${item(spec, "fold")}` : ""));
   const chosen = (value: string) => {
-    const plain = (["sort", "order", "cluster", "block", "fold", "open", "shut"] as const).reduce<string>((text, name) => withItem(text, name, null), spec);
+    const plain = (["sort", "order", "cluster", "groups", "block", "fold", "open", "shut"] as const).reduce<string>((text, name) => withItem(text, name, null), spec);
     const patch = { top: 0, height: 0 };
+    if (value === "groups") return openDialog("groups");
     if (value === "reset") setTimelines(withItem("", "map", item(spec, "map")), patch);
     else if (value === "shown") setTimelines(withItem(spec, "hide", null), patch);
     else if (value === "cluster") setTimelines(withItem(plain, "cluster", "8"), patch);
@@ -260,8 +262,9 @@ function Order() {
       <option value="busy">least busy first</option>
       <option value="-end">last to end first</option>
       <option value="first">first to begin first</option>
-      {current !== "" && !["-busy", "busy", "-end", "first", "cluster"].includes(current) && !current.startsWith("fold")
+      {current !== "" && !["-busy", "busy", "-end", "first", "cluster", "groups"].includes(current) && !current.startsWith("fold")
         ? <option value={current}>{current}</option> : null}
+      <option value="groups">own groups…</option>
       <option value="cluster">alike together (8 groups)</option>
       {columns.slice(0, -1).map((column, level) => <option value={`fold${level}`}>one timeline each {short(column, 20)}</option>)}
       {item(spec, "hide") !== null ? <option value="shown">show hidden timelines</option> : null}

@@ -129,7 +129,7 @@ export class OtherStage {
     const list = main ? [...this.pictures.backdrop(groupOf(main.want)).filter((picture) => picture !== main), main] : [];
     this.scene.drawPictures(list, this.pictures, shown, all, this.look, this.where, !isMoving.peek());
     const marks: Marks = {
-      hover: null, selected: [], pins: [], cursor: null, range: null, measure: null, pointer: null, path: null,
+      hover: null, selected: [], pins: [], cursor: null, range: null, measure: null, pointer: null, path: null, flags: [],
       names: (otherMeta.peek()?.categories ?? []).map(({ name }) => name), merged: this.merged,
     };
     this.scene.drawMarks(main ? [main] : [], shown, all, this.look, this.where, marks);

@@ -9,6 +9,7 @@ import { box } from "../painter";
 import type { Palette } from "../palette";
 import type { FrameEvents, Frame } from "../frame";
 import { drawArrows, drawChosenArrow } from "./arrows";
+import { drawFlags, type Flag } from "./flags";
 import { drawLetters, textWidth } from "./letters";
 import { drawsArrows } from "./note";
 import { drawPath } from "./path";
@@ -36,6 +37,7 @@ export interface Marks {
   /** Names of the kinds. */
   names: readonly string[];
   path: PathAnswer | null;
+  flags: readonly Flag[];
   merged: readonly boolean[];
 }
 
@@ -131,6 +133,7 @@ export class Scene {
       if (picture.frame.arrows && drawsArrows(picture)) drawArrows(context, picture, picture.frame.arrows, view, extent, where, palette, marks.merged);
     }
     if (marks.path) drawPath(context, marks.path, view, extent, palette);
+    drawFlags(context, marks.flags, view, extent, palette);
     for (const detail of marks.selected) if (detail.topology === "arrow") drawChosenArrow(context, detail, view, extent, palette);
     this.stretches(context, view, extent, palette, marks);
     if (split > 0) {

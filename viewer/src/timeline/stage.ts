@@ -12,7 +12,9 @@ import { palette, type Palette } from "../palette";
 import {
   area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, path, pointerTime, say, selected, settle, show, slide, view, waits, wheelZooms, type View,
 } from "../state";
+import { timelineOf } from "../notes";
 import { describe } from "../words";
+import type { Flag } from "./flags";
 import { noteOf } from "./note";
 import { extent, now } from "./now";
 import { groupOf, Pictures, type Picture, type Slot, type Want } from "./pictures";
@@ -56,6 +58,7 @@ export class Stage {
   private pointer: { x: number; y: number } | null = null;
   private hovering: { timer: number; stop: AbortController | null } = { timer: 0, stop: null };
   private pins: DrawableDetail[] = [];
+  private flags: Flag[] = [];
   /** Called after a frame was drawn: for measurements. */
   onDrawn: ((isSettled: boolean) => void) | null = null;
 
@@ -85,6 +88,7 @@ export class Stage {
     const own = computed(() => view.value.own);
     const kinds = computed(() => JSON.stringify(meta.value?.categories ?? []));
     const pinned = computed(() => view.value.pins);
+    const notes = computed(() => view.value.notes);
     const timelinesText = computed(() => view.value.timelines);
     const traceNumber = computed(() => view.value.trace);
     this.stops.push(
@@ -111,6 +115,14 @@ export class Stage {
         // All that decides which picture is asked for.
         void [now.value, extent.value, view.value, layout.value, counted.value];
         untracked(() => this.ask());
+        this.dirty();
+      }),
+      effect(() => {
+        const [timelines, all] = [layout.value, notes.value];
+        this.flags = all.flatMap((note) => {
+          const timeline = timelines ? timelineOf(note, timelines) : -1;
+          return timeline < 0 ? [] : [{ t: note.t, timeline, text: note.text }];
+        });
         this.dirty();
       }),
       effect(() => {
@@ -295,7 +307,7 @@ export class Stage {
       hover: hover.peek(), selected: selected.peek(), pins: this.pins, cursor: cursor.peek(), range: view.peek().range,
       measure: measure.peek(),
       pointer: this.pointer && !this.gesture.busy ? timeAt(this.pointer.x, now.peek(), extent.peek()) : null,
-      path: path.peek(),
+      path: path.peek(), flags: this.flags,
       names: (meta.peek()?.categories ?? []).map((kind) => kind.name), merged: this.merged,
     };
   }

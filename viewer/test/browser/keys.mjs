@@ -83,6 +83,7 @@ const CHECKS = {
     },
     is: (view) => JSON.stringify(view.names) === '[["0.0","the root, 100% of it"]]',
   },
+  groups: { done: (page) => page.own.locator("dialog.groups textarea").waitFor(), after: (page) => page.press("Escape") },
   "next-map": { is: (view) => view.timelines.startsWith("map:1") },
   group: { tree: true, is: (view) => /fold:\d/.test(view.timelines) },
   collapse: { tree: true, before: (page) => page.press("ArrowDown"), is: (view) => /shut:n\d/.test(view.timelines) },
@@ -105,6 +106,14 @@ const CHECKS = {
   receiver: { from: async (page) => `${W}&sel=${(await withMessage(page, 1)).at.ref}`, is: async (view, { page }) => view.sel[0] === (await withMessage(page, 1)).partner.ref },
   "hide-kind": { from: async (page) => `${W}&sel=${(await someState(page)).ref}`, is: async (view, { page }) => view.hide.length === 1 && view.hide[0] === (await someState(page)).kind },
   keep: { from: async (page) => `${W}&sel=${(await someState(page)).ref}`, is: (view) => view.pins.length === 1 && view.panel === "pins" },
+  note: {
+    from: async (page) => `${W}&sel=${(await someState(page)).ref}`,
+    done: async (page) => {
+      await page.own.locator(".notes .name-field").fill("what is this");
+      await page.own.keyboard.press("Enter");
+    },
+    is: async (view, { page }) => view.notes.length === 1 && view.notes[0].text === "what is this" && near(view.notes[0].t, (await someState(page)).t0),
+  },
   range: { is: (view) => view.range !== null && near(view.range.t0, T0) && view.range.y1 === 16 },
   cancel: { from: `${W}&range=0.021~0.022~1~3`, is: (view) => view.range === null },
 

@@ -14,6 +14,7 @@ import { browser, folder, run, runAll, serve } from "./harness.mjs";
 import { hostile, late, tree } from "./traces.mjs";
 import { keys } from "./keys.mjs";
 import { pointer } from "./pointer.mjs";
+import { own } from "./own.mjs";
 import { requests } from "./requests.mjs";
 import { tracks } from "./tracks.mjs";
 
@@ -33,6 +34,7 @@ flows(chrome, known);
 causes(chrome, known);
 comparison(chrome, known);
 tracks(chrome, known);
+own(chrome, known);
 access(chrome, known);
 requests(chrome, known);
 const isRight = await runAll(process.argv.slice(2));

@@ -7,7 +7,8 @@ test("every part of a view comes back from its text", () => {
     trace: 2, other: 1, t0: 1.25e-7, t1: 12.043900000001, top: 31.25, height: 7.5, timelines: "map:1;only:0-63,!5;pin:3,n12", hide: [0, 3, 4, 5, 255],
     mode: "heat", heat: 7, arrows: "all", path: true, tracks: ["ranks", "counter:perf::cycles:u"], sel: ["3.17.0.0353", "-2.1.5e-9~4.0.25"], range: { t0: 1, t1: 2.5, y0: 3, y1: 9 },
     query: 'file:"*.h5" dur>1ms & é=#%+', panel: "matrix", palette: "safe", own: [[3, "#ff8800"], [70, "#00aa0f"]],
-    names: [["7", "Exchange, 50%: all"], ["0.15", "late rank"], ["1.n3", "node %2C"]], theme: "dark", pins: ["1.2.3"],
+    names: [["7", "Exchange, 50%: all"], ["0.15", "late rank"], ["1.n3", "node %2C"]], theme: "dark",
+    notes: [{ t: 0.0123, of: "0.15", text: "late, 100%: why?" }, { t: 1.5e-7, of: "1.n3", text: "another %2C" }], pins: ["1.2.3"],
   };
   assert.deepEqual(decode(`#${encode(all)}`), all);
   for (const [key, value] of Object.entries(all)) {
@@ -32,6 +33,11 @@ test("links of earlier versions, which said rows, show the same", () => {
   const old = decode("t=1~2&row=7.5&rows=map:1;pin:3&panel=rows");
   assert.deepEqual(old, decode("t=1~2&height=7.5&timelines=map:1;pin:3&panel=timelines"));
   assert.deepEqual([old.height, old.timelines, old.panel], [7.5, "map:1;pin:3", "timelines"]);
+});
+
+test("a note without a text, or with a place that is none, is no note", () => {
+  assert.equal(encode({ ...START, notes: [{ t: 1, of: "0.1", text: "" }] }), "");
+  for (const text of ["x@0.1:a", "1@0:a", "1@0.1:", "1@0.x:a", "1@0.1", "@0.1:a", "1e999@0.1:a"]) assert.deepEqual(decode(`notes=${text}`).notes, [], text);
 });
 
 test("numbers as ranges", () => {

@@ -399,7 +399,8 @@ fn need(question: &str, lines: usize, reads: impl Fn(&ApiQuery) -> u64) -> u32 {
 fn budget(question: &str) -> Duration {
     match question.split('?').next() {
         Some(
-            "picture" | "overview" | "stats" | "matrix" | "sizes" | "hits" | "search" | "tracks",
+            "picture" | "overview" | "stats" | "matrix" | "sizes" | "durations" | "hits" | "search"
+            | "tracks",
         ) => BUDGET,
         Some("summary" | "verdict" | "waits") => SUMMARY_BUDGET,
         _ => WHOLE_BUDGET,

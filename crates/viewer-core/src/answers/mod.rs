@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 mod csv;
 mod details;
+mod durations;
 mod events;
 mod meta;
 mod overview;

@@ -28,6 +28,7 @@ impl Viewer<'_> {
             "stats" => self.stats(&query, cancel),
             "matrix" => self.matrix(&query, cancel),
             "sizes" => self.sizes(&query, cancel),
+            "durations" => self.durations(&query, cancel),
             "events" => self.events(&query, cancel),
             "csv" => self.csv(&query, cancel),
             "summary" => self.summary_answer(cancel),

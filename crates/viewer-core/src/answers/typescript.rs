@@ -8,6 +8,7 @@ use std::path::Path;
 use ts_rs::{Config, TS};
 
 use super::details::{CallAnswer, FollowAnswer};
+use super::durations::DurationsAnswer;
 use super::events::EventsAnswer;
 use super::meta::{CategoryInfo, IndexProgress, LineMapInfo, MetaAnswer};
 use super::overview::OverviewAnswer;
@@ -81,6 +82,7 @@ fn typescript() -> String {
     add::<CategoryByTimeline>(&mut text, &config);
     add::<MatrixAnswer>(&mut text, &config);
     add::<SizesAnswer>(&mut text, &config);
+    add::<DurationsAnswer>(&mut text, &config);
     add::<EventsAnswer>(&mut text, &config);
     add::<SearchAnswer>(&mut text, &config);
     add::<HitsAnswer>(&mut text, &config);

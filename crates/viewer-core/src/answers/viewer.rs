@@ -11,6 +11,7 @@ use crate::base::query::ApiQuery;
 use crate::findings::summary::TraceSummary;
 use crate::index::OverviewIndex;
 use crate::search::hits::{self, SearchHit};
+use crate::search::language::SearchTerms;
 use crate::search::plan::SearchPlan;
 use crate::search::prepare::plan as plan_search;
 use crate::timelines::layout::TimelineLayout;
@@ -299,8 +300,18 @@ impl<'a> Viewer<'a> {
         if let Some(kept) = kept().as_ref().filter(|kept| kept.key == key) {
             return Ok(Arc::clone(&kept.plan));
         }
+        let asks_for_waits = SearchTerms::parse(text)?.ask_for_waits();
+        if asks_for_waits && self.waits().is_none() && self.is_small() && !self.is_part {
+            self.summary(cancel)?;
+        }
         let budget = self.budget(self.trace.bounds(), cancel);
-        let plan = Arc::new(plan_search(&self.trace, layout, text, budget)?);
+        let plan = Arc::new(plan_search(
+            &self.trace,
+            layout,
+            text,
+            self.waits(),
+            budget,
+        )?);
         *kept() = Some(PreparedSearch {
             key,
             plan: Arc::clone(&plan),

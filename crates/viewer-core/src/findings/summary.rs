@@ -88,6 +88,8 @@ pub struct TimeLoss {
     pub who: String,
     /// Seconds in each of equal parts of the trace.
     pub over_time: Vec<f64>,
+    /// Search that finds the calls that wait so.
+    pub query: String,
     /// The longest of the waits.
     pub target: FindingTarget,
 }

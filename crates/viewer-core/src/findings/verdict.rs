@@ -41,6 +41,7 @@ impl TracePlaces<'_, '_> {
                 what: group.what(),
                 who: group.who(),
                 over_time,
+                query: query_of(group),
                 target: self.longest_wait(group),
             });
         Some(RunVerdict {
@@ -90,6 +91,17 @@ impl TracePlaces<'_, '_> {
             && (wait.culprit.rank, wait.culprit.thread) == (group.culprit, group.culprit_thread)
             && call.is_some_and(|kind| self.name(kind) == group.call)
     }
+}
+
+/// The search that finds the calls of a group.
+fn query_of(group: &WaitGroup) -> String {
+    // A name in quotes has none in it.
+    let name = match group.call.contains('"') {
+        true => format!("category:{}", group.call),
+        false => format!("category:\"{}\"", group.call),
+    };
+    let pattern = group.pattern.name();
+    format!("{name} wait:\"{pattern}\" waitsfor:{}", group.culprit)
 }
 
 /// Shares of each rank, rounded to thousandths.

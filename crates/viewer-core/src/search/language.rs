@@ -3,7 +3,9 @@
 //! | | |
 //! |---|---|
 //! | `send`, `MPI_*all`, `"I/O access"` | the name of the category contains it; with `*`, which is any text, it is the whole name; `send\|recv` is either |
+//! | `category:"MPI_Send"` | this is the whole name of the category |
 //! | `dur>1ms`, `t>=2.5s` | duration, start; `ns` `us` `ms` `s` `min`, seconds without a unit |
+//! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3` | the call waits so long, for this reason, for this rank |
 //! | `rank:0-63,70`, `thread:1`, `comm:2` | of the line; of an arrow, of one of its ends |
 //! | `is:state`, `class:io` | `state` `event` `arrow`; a class as in the legend |
 //! | `size>=1M`, `tag=7`, `offset<4k` | a value by its key, or by the end of its key; `k` `M` `G` `T` are powers of 1024 |
@@ -36,10 +38,18 @@ pub struct SearchTerm {
 pub enum Condition {
     /// The name is or contains one of these.
     Name(Vec<String>),
+    /// The name is this one.
+    Category(String),
     /// Seconds.
     Duration(Comparison, f64),
     /// Start, seconds.
     Time(Comparison, f64),
+    /// Seconds of a wait of the call.
+    Wait(Comparison, f64),
+    /// Why the call waits.
+    WaitPattern(String),
+    /// Ranges of ranks that the call waits for.
+    WaitsFor(Vec<(i64, i64)>),
     /// Ranges of ranks, threads or communicators.
     Line(LineNumber, Vec<(i64, i64)>),
     /// Topology of the drawable.
@@ -107,6 +117,17 @@ const OPERATORS: [(&str, Comparison); 7] = [
 ];
 
 impl SearchTerms {
+    /// Whether a condition is about waits of calls.
+    pub(crate) fn ask_for_waits(&self) -> bool {
+        let mut terms = self.0.iter();
+        terms.any(|term| {
+            matches!(
+                term.condition,
+                Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(_)
+            )
+        })
+    }
+
     /// Reads a query.
     ///
     /// # Errors
@@ -181,6 +202,12 @@ fn condition(key: &str, compare: Comparison, value: &str) -> Result<Condition, &
     Ok(match key {
         "dur" | "duration" => Condition::Duration(compare, seconds(value)?),
         "t" | "time" => Condition::Time(compare, seconds(value)?),
+        "wait" => match (seconds(value), equal) {
+            (Ok(seconds), _) => Condition::Wait(compare, seconds),
+            (Err(_), true) => Condition::WaitPattern(value.to_owned()),
+            (Err(expected), false) => return Err(expected),
+        },
+        "waitsfor" if equal => Condition::WaitsFor(ranges(value)?),
         "rank" | "thread" | "comm" => {
             let of = match key {
                 "rank" => LineNumber::Rank,
@@ -219,6 +246,7 @@ fn condition(key: &str, compare: Comparison, value: &str) -> Result<Condition, &
                 found.ok_or("a class, such as p2p, collective, wait, io, rma or user")?,
             )
         }
+        "category" if equal => Condition::Category(value.to_owned()),
         "callid" if equal => {
             let found = match value.strip_prefix("0x").or(value.strip_prefix("0X")) {
                 Some(digits) => u64::from_str_radix(digits, 16),
@@ -340,6 +368,16 @@ mod tests {
             one("\"I/O access\""),
             Condition::Name(vec!["I/O access".into()])
         );
+        let wait = Condition::Wait(Comparison::More, 1e-3);
+        assert_eq!(one("wait>1ms"), wait);
+        let pattern = Condition::WaitPattern("late sender".into());
+        assert_eq!(one("wait:\"late sender\""), pattern);
+        assert_eq!(
+            one("waitsfor:3,5-6"),
+            Condition::WaitsFor(vec![(3, 3), (5, 6)])
+        );
+        let whole = Condition::Category("I/O access".into());
+        assert_eq!(one("category:\"I/O access\""), whole);
         assert_eq!(
             one("send|recv"),
             Condition::Name(vec!["send".into(), "recv".into()])
@@ -367,6 +405,7 @@ mod tests {
             ("a||b", "character 1"),
             ("callid:0xg", "character 8"),
             ("dur>1mm", "character 5"),
+            ("wait>late", "character 6"),
         ] {
             let error = SearchTerms::parse(text).unwrap_err();
             assert_eq!(error.status, 400);

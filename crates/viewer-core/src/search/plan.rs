@@ -1,11 +1,14 @@
 //! A search, made ready for a trace: what fits, and which parts of the tree cannot have it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use trace_formats::slog2::{NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Topology};
 use trace_model::{InfoValue, info_values};
 
 use super::language::{Comparison, Condition, LineNumber, SearchTerm, SearchTerms};
 use crate::trace::info::name_of_key;
+use crate::trace::states::TraceState;
+use crate::trace::waits::{StateWait, TraceWaits};
 use crate::trace::{DrawableKind, OpenTrace, TraceItem};
 use trace_model::glob::matches_ignoring_case;
 
@@ -27,6 +30,8 @@ pub struct SearchPlan {
     rest: Vec<SearchTerm>,
     /// Files, by their numbers in the trace, of the term at this place in `rest`.
     files: Vec<BTreeSet<i64>>,
+    /// Who waited, if a condition asks for it.
+    waits: Option<Arc<TraceWaits>>,
 }
 
 impl SearchPlan {
@@ -39,6 +44,7 @@ impl SearchPlan {
             starts: (f64::NEG_INFINITY, f64::INFINITY),
             rest: Vec::new(),
             files: Vec::new(),
+            waits: None,
         };
         for term in &terms.0 {
             plan.add(trace, term);
@@ -57,6 +63,7 @@ impl SearchPlan {
         };
         match &term.condition {
             Condition::Name(words) => only(&|kind| words.iter().any(|w| is_named(kind, w)) != not),
+            Condition::Category(name) => only(&|kind| (kind.name == *name) != not),
             Condition::Is(topology) => only(&|kind| (kind.category.topology == *topology) != not),
             Condition::ActivityClass(class) => only(&|kind| (kind.class == *class) != not),
             Condition::Line(of, ranges) => {
@@ -74,6 +81,12 @@ impl SearchPlan {
             Condition::Duration(..) | Condition::Time(..) => {
                 if !not {
                     self.bound(&term.condition);
+                }
+                self.rest.push(term.clone());
+            }
+            Condition::Wait(..) | Condition::WaitPattern(_) | Condition::WaitsFor(_) => {
+                if !not {
+                    only(&|kind| kind.category.topology == Topology::State);
                 }
                 self.rest.push(term.clone());
             }
@@ -138,6 +151,19 @@ impl SearchPlan {
         }
     }
 
+    /// Takes who waited, for conditions that ask for it.
+    pub(super) fn set_waits(&mut self, waits: Arc<TraceWaits>) {
+        self.waits = Some(waits);
+    }
+
+    /// Whether a wait of the state is one that `is_it` takes.
+    fn has_wait(&self, item: &TraceItem<'_>, is_it: impl Fn(&StateWait) -> bool) -> bool {
+        let waits = self.waits.iter();
+        let state = TraceState::of(item);
+        item.topology == Topology::State
+            && waits.flat_map(|waits| waits.of_state(&state)).any(is_it)
+    }
+
     /// Whether previews count what fits: categories and lines decide it.
     pub fn is_counted(&self) -> bool {
         self.rest.is_empty()
@@ -163,12 +189,13 @@ impl SearchPlan {
             && (self.lines[item.line as usize] || self.lines[item.to_line as usize])
             && (0..).zip(&self.rest).all(|(at, term)| {
                 let kind = &trace.kinds()[item.kind as usize];
-                self.holds(at, &term.condition, kind, item) != term.not
+                self.holds(trace, at, &term.condition, kind, item) != term.not
             })
     }
 
     fn holds(
         &self,
+        trace: &OpenTrace<'_>,
         at: usize,
         condition: &Condition,
         kind: &DrawableKind,
@@ -179,6 +206,16 @@ impl SearchPlan {
                 compare.holds((item.end - item.start).abs(), *seconds)
             }
             Condition::Time(compare, seconds) => compare.holds(item.start, *seconds),
+            Condition::Wait(compare, seconds) => {
+                self.has_wait(item, |wait| compare.holds(wait.to - wait.from, *seconds))
+            }
+            Condition::WaitPattern(name) => {
+                self.has_wait(item, |wait| wait.pattern.name().eq_ignore_ascii_case(name))
+            }
+            Condition::WaitsFor(ranges) => self.has_wait(item, |wait| {
+                let rank = i64::from(trace.lines()[wait.culprit as usize].line.rank);
+                ranges.iter().any(|(a, b)| (*a..=*b).contains(&rank))
+            }),
             Condition::Number(key, compare, number) => {
                 values(kind, key, item.info).any(|value| match value {
                     InfoValue::Integer(value) => compare.holds(value as f64, *number),

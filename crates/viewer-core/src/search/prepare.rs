@@ -1,5 +1,6 @@
 //! Makes a search ready, with what it takes to look up in the trace.
 
+use std::sync::Arc;
 use trace_model::{InfoValue, info_values};
 
 use super::language::{Condition, SearchTerm, SearchTerms};
@@ -11,10 +12,12 @@ use crate::trace::OpenTrace;
 use crate::trace::info::name_of_key;
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
+use crate::trace::waits::TraceWaits;
 
 /// Events that name files, of which so many are looked at for a condition on files.
 const MAX_FILE_EVENTS: usize = 10_000;
-/// Makes a search ready, also what it says about files, which other drawables name by number only.
+
+/// Makes a search ready, with who waited if that is known, also what it says about files, which other drawables name by number only.
 ///
 /// # Errors
 /// The query cannot be read, or the trace not.
@@ -22,10 +25,18 @@ pub fn plan(
     trace: &OpenTrace<'_>,
     layout: &TimelineLayout,
     query: &str,
+    waits: Option<&Arc<TraceWaits>>,
     budget: ReadBudget<'_>,
 ) -> Result<SearchPlan, ApiError> {
     let is_shown = |line: u32| layout.timeline(line).is_some();
-    let mut plan = SearchPlan::new(trace, &is_shown, &SearchTerms::parse(query)?);
+    let terms = SearchTerms::parse(query)?;
+    let mut plan = SearchPlan::new(trace, &is_shown, &terms);
+    if terms.ask_for_waits() {
+        let waits = waits.ok_or_else(|| {
+            ApiError::bad_request("q: who waits is told when all of the trace has been read")
+        })?;
+        plan.set_waits(Arc::clone(waits));
+    }
     for (at, pattern) in plan.file_patterns() {
         let condition = Condition::Text("path".into(), pattern);
         let named = SearchTerms(vec![SearchTerm {

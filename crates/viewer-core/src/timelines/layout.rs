@@ -92,6 +92,9 @@ impl TimelineLayout {
         for piece in &pinned {
             layout.add_piece(tree, piece, true);
         }
+        for (name, leaves) in plan.take_groups()? {
+            layout.add_group(tree, name, key_of(&leaves), &leaves);
+        }
         let rest = plan.pieces();
         if spec.cluster > 0 {
             for (label, leaves) in
@@ -346,6 +349,26 @@ impl<'t> LayoutPlan<'t> {
 
     fn take_pins(&mut self) -> Vec<TimelineDraft> {
         self.take_timelines(&self.spec.pin)
+    }
+
+    /// The groups of the spec with the leaves of each that are left; one without any is none.
+    fn take_groups(&mut self) -> Result<Vec<(String, Vec<u32>)>, ApiError> {
+        let mut groups = Vec::new();
+        for (name, filter) in &self.spec.groups {
+            let selection = TimelineSelection::parse(filter).map_err(ApiError::bad_request)?;
+            let mut leaves = Vec::new();
+            for (leaf, wanted) in self.wanted.iter_mut().enumerate() {
+                let label = || self.tree.full_label(self.tree.leaves[leaf]);
+                if *wanted && selection.takes(leaf, &label()) {
+                    *wanted = false;
+                    leaves.push(leaf as u32);
+                }
+            }
+            if !leaves.is_empty() {
+                groups.push((name.clone(), leaves));
+            }
+        }
+        Ok(groups)
     }
 
     /// The timelines of what is left.

@@ -13,6 +13,7 @@
 //! | `sort:WHAT` | by `label`, `busy`, `end`, `first` or `kind:N`, with `-` before it the largest first |
 //! | `order:KEYS` | these first, in this order |
 //! | `block:N` | as many neighbours are one timeline |
+//! | `groups:NAME=FILTER\|…` | the leaves of each filter, as `only` has it, are one timeline of that name; a leaf is in the first group that takes it |
 //! | `cluster:K` | timelines that behave alike are one of so many |
 //!
 //! Keys are numbers of leaves, `3,7-9`, and of inner nodes, `n12`. Timelines that are sorted, ordered, blocks or clusters have no
@@ -68,12 +69,16 @@ pub struct TimelineSpec {
     pub sort: Option<(SortBy, bool)>,
     /// First in this order.
     pub order: Vec<TimelineKey>,
+    /// Groups by name: filters of leaves, as they were written.
+    pub groups: Vec<(String, String)>,
     /// Neighbours in a timeline; less than 2 for none.
     pub block: u32,
     /// Number of clusters; 0 for none.
     pub cluster: u32,
 }
 
+/// Groups at most.
+const MAX_GROUPS: usize = 256;
 /// Clusters at most.
 const MAX_CLUSTERS: u32 = 256;
 
@@ -104,6 +109,16 @@ impl TimelineSpec {
                 "shut" => spec.shut = keys(value)?,
                 "open" => spec.open = keys(value)?,
                 "order" => spec.order = keys(value)?,
+                "groups" => {
+                    for group in value.split('|').take(MAX_GROUPS) {
+                        let (name, filter) = group
+                            .split_once('=')
+                            .ok_or_else(|| expected("NAME=TIMELINES"))?;
+                        TimelineSelection::parse(filter).map_err(|message| expected(&message))?;
+                        spec.groups
+                            .push((name.trim().to_owned(), filter.trim().to_owned()));
+                    }
+                }
                 "block" => spec.block = number()?,
                 "cluster" => spec.cluster = number()?.min(MAX_CLUSTERS),
                 "sort" => {
@@ -125,7 +140,7 @@ impl TimelineSpec {
                 }
                 _ => {
                     return Err(expected(
-                        "map, only, hide, pin, fold, shut, open, sort, order, block or cluster",
+                        "map, only, hide, pin, fold, shut, open, sort, order, groups, block or cluster",
                     ));
                 }
             }
@@ -179,6 +194,11 @@ impl std::fmt::Display for TimelineSpec {
                 SortBy::DrawableKind(kind) => format!("kind:{kind}"),
             };
             items.push(format!("sort:{}{by}", if is_descending { "-" } else { "" }));
+        }
+        if !self.groups.is_empty() {
+            let groups = self.groups.iter();
+            let groups = groups.map(|(name, filter)| format!("{name}={filter}"));
+            items.push(format!("groups:{}", groups.collect::<Vec<_>>().join("|")));
         }
         if self.block > 1 {
             items.push(format!("block:{}", self.block));

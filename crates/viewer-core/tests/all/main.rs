@@ -4,6 +4,7 @@ mod answers;
 mod cells;
 mod columns;
 mod common;
+mod durations;
 mod hostile;
 mod index;
 mod numbers;

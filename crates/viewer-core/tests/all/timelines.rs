@@ -74,6 +74,30 @@ fn rows(viewer: &Viewer<'_>, spec: &str) -> Value {
 }
 
 #[test]
+fn own_groups_are_a_timeline_each_with_all_that_is_in_it() {
+    let file = sample();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
+    // Leaves: rank 0, rank 1, its thread 1, rank 2, rank 3.
+    let found = rows(&viewer, "groups:odd ones=1-/2|of two=rank 2,0");
+    assert_eq!(
+        found["label"],
+        json!(["odd ones", "of two", "rank 1", "thread 1", "rank 3"])
+    );
+    let shown = |name: &str| found[name].clone();
+    assert_eq!(shown("group"), json!([true, false, true, false, false]));
+    assert_eq!(shown("key"), json!(["1,3", "0", "n0", "2", "4"]));
+    // Leaves that a filter leaves out, or that are hidden, are in no group; one without any is none.
+    let some = rows(&viewer, "only:0-2;hide:0;groups:all=0-|none=0-");
+    assert_eq!(some["label"], json!(["all"]));
+    assert_eq!(some["lines"], json!([3]));
+    assert_eq!(some["spec"], "only:0-2;hide:0;groups:all=0-|none=0-");
+    for wrong in ["groups:a", "groups:a=", "groups:a=5-3"] {
+        let answer = viewer.answer(&format!("timelines?timelines={wrong}"), &|| false);
+        assert_eq!(answer.unwrap_err().status, 400, "{wrong}");
+    }
+}
+
+#[test]
 fn every_item() {
     let file = sample();
     let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();

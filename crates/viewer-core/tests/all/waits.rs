@@ -132,6 +132,77 @@ fn a_picture_has_the_waiting_part_of_each_call_and_none_of_others() {
     assert_eq!(shown(&viewer, Some((9.8, 9.9))), []);
 }
 
+#[test]
+fn searches_find_the_calls_that_wait_and_those_of_each_loss() {
+    let made = made(
+        &[
+            ("assemble", 0, 0.0, 9.0),
+            ("MPI_Send", 0, 9.0, 9.1),
+            ("MPI_Allreduce", 0, 9.1, 10.0),
+            ("MPI_Recv", 1, 1.0, 9.2),
+            ("MPI_Allreduce", 1, 9.3, 10.0),
+            ("MPI_Allreduce", 2, 1.0, 10.0),
+        ],
+        &[(0, 9.0, 1, 9.2)],
+    );
+    let viewer = Viewer::new("own", &made, AnswerLimits::default()).unwrap();
+    let escaped = |query: &str| {
+        let query = query.replace('%', "%25").replace('"', "%22");
+        query
+            .replace(' ', "%20")
+            .replace('>', "%3E")
+            .replace('<', "%3C")
+    };
+    let hits = |query: &str| {
+        let found = json(&viewer, &format!("hits?q={}&bins=1", escaped(query)));
+        found["count"].as_u64().unwrap()
+    };
+    for (query, count) in [
+        ("wait>0", 3),
+        ("wait>1s", 2),
+        ("wait<1s", 1),
+        ("wait:\"late sender\"", 1),
+        ("wait:\"Wait at N×N\"", 2),
+        ("wait:\"wait at barrier\"", 0),
+        ("waitsfor:1", 2),
+        ("waitsfor:0", 1),
+        ("waitsfor:2-9", 0),
+        ("MPI_Allreduce waitsfor:1 wait>8s", 1),
+        ("MPI_Allreduce !waitsfor:1", 1),
+    ] {
+        assert_eq!(hits(query), count, "{query}");
+    }
+    let losses = json(&viewer, "summary")["verdict"]["losses"].clone();
+    assert_eq!(losses.as_array().unwrap().len(), 2);
+    for loss in losses.as_array().unwrap() {
+        let query = loss["query"].as_str().unwrap();
+        assert_eq!(hits(query), loss["count"].as_u64().unwrap(), "{query}");
+        // The longest is the one that the loss leads to, and it is found.
+        let found = json(
+            &viewer,
+            &format!("search?q={}&from=0&dir=1", escaped(query)),
+        );
+        let name = loss["what"].as_str().unwrap();
+        assert!(
+            name.ends_with(found["hit"]["name"].as_str().unwrap()),
+            "{name}"
+        );
+    }
+    // Where nobody knows who waits that is said.
+    let part = Viewer::new("own", &made, AnswerLimits::default())
+        .unwrap()
+        .as_part();
+    let refused = part
+        .answer("hits?q=waitsfor:1&bins=1", &|| false)
+        .unwrap_err();
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused
+            .message
+            .contains("when all of the trace has been read")
+    );
+}
+
 /// The stretches of the critical path in a window: begin, end and timeline.
 fn path(viewer: &Viewer<'_>, question: &str) -> Vec<(f64, f64, i64)> {
     let answer = json(viewer, question);

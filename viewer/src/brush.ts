@@ -1,0 +1,53 @@
+// Durations that are brushed in a histogram, as a search: what lasts so long is marked in the timelines and listed. Pure.
+
+export interface Brush {
+  /** Name of the category, as the trace has it. */
+  name: string;
+  /** Seconds; what lasts at least `from` and less than `to`. */
+  from: number;
+  to: number;
+}
+
+/** Units, and how many there are in a second. */
+const UNITS = [["s", 1], ["ms", 1e3], ["us", 1e6], ["ns", 1e9]] as const;
+
+/** A duration that a search reads as just this number: with the unit that suits it, else in seconds. */
+export function durationText(seconds: number): string {
+  for (const [unit, factor] of UNITS) {
+    const number = Number((seconds * factor).toPrecision(4));
+    if (number >= 1 && number / factor === seconds) return `${number}${unit}`;
+  }
+  return String(seconds);
+}
+
+/** The number that a search reads: divided, as it does. */
+function secondsOf(text: string): number {
+  const match = /^([\d.e+-]+)(ms|us|ns|s)?$/.exec(text);
+  const factor = UNITS.find(([unit]) => unit === match?.[2])?.[1] ?? 1;
+  return match ? Number(match[1]) / factor : Number.NaN;
+}
+
+/** The search for what is brushed; only what begins in the window, where that is not the whole trace. */
+export function queryOf({ name, from, to }: Brush, window: { t0: number; t1: number } | null): string {
+  const category = name.includes('"') ? `category:${name}` : `category:"${name}"`;
+  const times = window ? ` t>=${window.t0} t<${window.t1}` : "";
+  return `${category} dur>=${durationText(from)} dur<${durationText(to)}${times}`;
+}
+
+/** The brush that a search was made of, or null. */
+export function brushOf(query: string): Brush | null {
+  const match = /^category:(?:"([^"]*)"|(\S+)) dur>=(\S+) dur<(\S+)(?: t>=\S+ t<\S+)?$/.exec(query.trim());
+  if (!match) return null;
+  const [from, to] = [secondsOf(match[3] ?? ""), secondsOf(match[4] ?? "")];
+  return from >= 0 && to > from ? { name: match[1] ?? match[2] ?? "", from, to } : null;
+}
+
+/** The classes [first, last] of a histogram that a brush covers; null if none. `least` has the least duration of each, and the end of the last. */
+export function classesOf({ from, to }: Brush, least: readonly number[]): [number, number] | null {
+  const near = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(a, b);
+  const inside = least.slice(0, -1).flatMap((low, nth) => {
+    const high = least[nth + 1] ?? low;
+    return (low >= from || near(low, from)) && (high <= to || near(high, to)) ? [nth] : [];
+  });
+  return inside.length > 0 ? [inside[0]!, inside.at(-1)!] : null;
+}

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { brushOf, classesOf, durationText, queryOf } from "../../src/brush";
+
+test("a duration is written so that it is read as the same number", () => {
+  for (const [seconds, text] of [[1.25 / 1e6, "1.25us"], [125 / 1e6, "125us"], [1.6 / 1e3, "1.6ms"], [20, "20s"], [1e-9, "1ns"], [0, "0"], [2 ** -20, String(2 ** -20)]] as const) {
+    assert.equal(durationText(seconds), text);
+  }
+});
+
+test("a brush is a search, and is read back from it", () => {
+  const brush = { name: "MPI_Send", from: 1.25 / 1e6, to: 2 / 1e3 };
+  assert.equal(queryOf(brush, null), 'category:"MPI_Send" dur>=1.25us dur<2ms');
+  assert.equal(queryOf(brush, { t0: 0.5, t1: 2 }), 'category:"MPI_Send" dur>=1.25us dur<2ms t>=0.5 t<2');
+  for (const window of [null, { t0: 1e-9, t1: 2.5 }]) assert.deepEqual(brushOf(queryOf(brush, window)), brush);
+  assert.deepEqual(brushOf(queryOf({ ...brush, name: 'a"b', from: 0 }, null)), { ...brush, name: 'a"b', from: 0 });
+  for (const other of ["", "MPI_Send dur>1ms", 'category:"MPI_Send"', 'category:"a" dur>=2ms dur<1ms', 'category:"a" dur>=x dur<y']) assert.equal(brushOf(other), null, other);
+});
+
+test("a brush covers whole classes", () => {
+  const least = [0, 1e-3, 2e-3, 4e-3, 8e-3];
+  const of = (from: number, to: number) => classesOf({ name: "", from, to }, least);
+  assert.deepEqual(of(1e-3, 4e-3), [1, 2]);
+  assert.deepEqual(of(0, 8e-3), [0, 3]);
+  assert.deepEqual(of(0, 1e-3), [0, 0]);
+  assert.equal(of(1.5e-3, 3e-3), null);
+});

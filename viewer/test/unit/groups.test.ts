@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { linesOf, neighbours, withGroups, withoutGroup } from "../../src/groups";
+
+test("groups are lines of text, and come back from the text of timelines", () => {
+  const found = withGroups("map:1;pin:3", "odd ranks = 1-/2\n\n first eight=0-7 ");
+  assert.deepEqual(found, { spec: "map:1;pin:3;groups:odd ranks=1-/2|first eight=0-7" });
+  assert.ok("spec" in found);
+  assert.equal(linesOf(found.spec), "odd ranks = 1-/2\nfirst eight = 0-7");
+  assert.deepEqual(withGroups(found.spec, ""), { spec: "map:1;pin:3" });
+  assert.equal(linesOf("map:1"), "");
+  assert.equal(withoutGroup(found.spec, "odd ranks"), "map:1;pin:3;groups:first eight=0-7");
+  assert.equal(withoutGroup("groups:a=1", "a"), "");
+  assert.equal(withoutGroup("map:1", "a"), "map:1");
+});
+
+test("what would end a group is no part of a name, and a line that is none is named", () => {
+  assert.deepEqual(withGroups("", "a;b|c = 1;2"), { spec: "groups:a b c=1 2" });
+  for (const line of ["odd ranks", "= 1-/2", "odd ="]) {
+    const found = withGroups("", line);
+    assert.ok("wrong" in found && found.wrong.includes(line), line);
+  }
+});
+
+test("neighbours are groups of so many, and never too many groups", () => {
+  assert.equal(neighbours(20, 8), "0 – 7 = 0-7\n8 – 15 = 8-15\n16 – 19 = 16-19");
+  assert.equal(neighbours(10_000, 2).split("\n").length, 64);
+  assert.equal(neighbours(0, 8), "");
+});
