@@ -1,18 +1,19 @@
 //! Runs a query.
 
-use super::Arguments;
 use super::output::{self, RowWriter};
 use super::provider::{self, TraceTable};
+use super::row_format::RowFormat;
 use crate::api::TraceFiles;
 use crate::failure::Failure;
 use crate::system::cores;
+use crate::terminal::table::CellStyle;
 use datafusion::catalog::TableProvider;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures_util::StreamExt;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 const MEMORY_BYTES: usize = 2 << 30;
 
 /// Runs the subcommand.
-pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let (files, query) = split(arguments)?;
+pub fn run(words: &[OsString], format: RowFormat, cells: CellStyle) -> Result<(), Failure> {
+    let (files, query) = split(words)?;
     let trace = Arc::new(TraceFiles::open(&files)?);
     let tables = provider::tables(&trace)?;
     let Some(query) = query else {
@@ -32,16 +33,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .worker_threads(cores())
         .build()
         .map_err(|error| Failure::Data(format!("the threads of the query: {error}")))?;
-    let ran = runtime.block_on(ask(tables, &query, arguments));
+    let ran = runtime.block_on(ask(tables, &query, format, cells));
     // Whatever still reads has nobody who wants it.
     runtime.shutdown_background();
     ran
 }
 
 /// The files of the trace, and the query if there is one.
-fn split(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>), Failure> {
-    let words = &arguments.words;
-    let paths = |words: &[std::ffi::OsString]| words.iter().map(PathBuf::from).collect();
+fn split(words: &[OsString]) -> Result<(Vec<PathBuf>, Option<String>), Failure> {
+    let paths = |words: &[OsString]| words.iter().map(PathBuf::from).collect();
     match words.split_last() {
         Some((last, files)) if !files.is_empty() && !Path::new(last).exists() => {
             Ok((paths(files), Some(text(last)?)))
@@ -68,7 +68,8 @@ fn text(word: &OsStr) -> Result<String, Failure> {
 async fn ask(
     tables: Vec<(&'static str, TraceTable)>,
     query: &str,
-    arguments: &Arguments,
+    format: RowFormat,
+    cells: CellStyle,
 ) -> Result<(), Failure> {
     let environment = RuntimeEnvBuilder::new().with_memory_limit(MEMORY_BYTES, 1.0);
     let environment = environment.build_arc().map_err(failed)?;
@@ -93,7 +94,7 @@ async fn ask(
         .execute_stream()
         .await
         .map_err(|error| refused(&error, &names))?;
-    let mut writer = RowWriter::begin(arguments.format, arguments.cells, schema)?;
+    let mut writer = RowWriter::begin(format, cells, schema)?;
     while let Some(batch) = rows.next().await {
         writer.write(batch.map_err(failed)?)?;
     }

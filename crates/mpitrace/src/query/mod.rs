@@ -8,10 +8,11 @@ mod filters;
 mod output;
 #[cfg(feature = "query")]
 mod provider;
+mod row_format;
 
 use crate::failure::Failure;
 use crate::terminal::table::CellStyle;
-use clap::ValueEnum;
+use row_format::RowFormat;
 use std::ffi::OsString;
 
 /// Ask a trace in SQL
@@ -40,21 +41,10 @@ pub struct Arguments {
     cells: CellStyle,
 }
 
-/// Ways to print rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RowFormat {
-    /// For people: all rows are read before the first is printed
-    Table,
-    /// For spreadsheets
-    Csv,
-    /// For programs: an object a line
-    Json,
-}
-
 /// Runs the subcommand.
 #[cfg(feature = "query")]
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    engine::run(arguments)
+    engine::run(&arguments.words, arguments.format, arguments.cells)
 }
 
 /// Says how to get a command that has this subcommand.

@@ -1,7 +1,7 @@
 //! Prints rows of an answer, and the columns that can be asked.
 
-use super::RowFormat;
 use super::provider::TraceTable;
+use super::row_format::RowFormat;
 use crate::failure::Failure;
 use crate::terminal::{self, table::CellStyle};
 use arrow_array::RecordBatch;
