@@ -49,6 +49,14 @@ impl Failure {
             _ => Failure::Data(format!("{name}: {error}")),
         }
     }
+
+    /// Writing CSV to stdout failed.
+    pub fn csv(error: csv::Error) -> Self {
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => Failure::output("stdout", &error),
+            kind => Failure::Data(format!("stdout: {kind:?}")),
+        }
+    }
 }
 
 impl Display for Failure {

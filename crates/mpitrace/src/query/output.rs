@@ -35,7 +35,7 @@ impl RowWriter {
                     .fields()
                     .iter()
                     .map(|field| cells.text(field.name().clone()));
-                writer.write_record(names).map_err(csv_failed)?;
+                writer.write_record(names).map_err(Failure::csv)?;
                 RowWriter::Csv(Box::new(writer), cells)
             }
         })
@@ -105,7 +105,7 @@ fn write_csv(
         };
         writer
             .write_record(columns.iter().map(cell))
-            .map_err(csv_failed)?;
+            .map_err(Failure::csv)?;
     }
     Ok(())
 }
@@ -149,12 +149,5 @@ fn failed(error: ArrowError) -> Failure {
     match error {
         ArrowError::IoError(_, error) => Failure::output("stdout", &error),
         error => Failure::Data(format!("stdout: {error}")),
-    }
-}
-
-fn csv_failed(error: csv::Error) -> Failure {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => Failure::output("stdout", &error),
-        kind => Failure::Data(format!("stdout: {kind:?}")),
     }
 }

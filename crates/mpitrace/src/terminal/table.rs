@@ -281,15 +281,11 @@ impl TextTable {
     /// apostrophe in front, unless cells are to be as they are.
     pub fn csv(&self, out: &mut impl Write, cells: CellStyle) -> Result<(), Failure> {
         let mut writer = csv::Writer::from_writer(out);
-        let failed = |error: csv::Error| match error.into_kind() {
-            csv::ErrorKind::Io(error) => Failure::output("stdout", &error),
-            kind => Failure::Data(format!("stdout: {kind:?}")),
-        };
-        writer.write_record(&self.columns).map_err(failed)?;
+        writer.write_record(&self.columns).map_err(Failure::csv)?;
         for row in &self.rows {
             writer
                 .write_record(row.iter().map(|cell| cells.of(cell)))
-                .map_err(failed)?;
+                .map_err(Failure::csv)?;
         }
         writer
             .flush()

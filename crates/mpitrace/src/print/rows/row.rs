@@ -51,7 +51,7 @@ impl<W: Write> RowWriter<W> {
             return Ok(RowWriter::Json(out));
         }
         let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(COLUMNS).map_err(csv_failure)?;
+        writer.write_record(COLUMNS).map_err(Failure::csv)?;
         Ok(RowWriter::Csv(Box::new(writer), arguments.cells))
     }
 
@@ -89,7 +89,7 @@ impl<W: Write> RowWriter<W> {
                     number(row.error),
                     Value::Object(row.arguments).to_string(),
                 ];
-                out.write_record(record).map_err(csv_failure)
+                out.write_record(record).map_err(Failure::csv)
             }
         }
     }
@@ -99,13 +99,6 @@ impl<W: Write> RowWriter<W> {
             RowWriter::Json(out) => out.flush(),
             RowWriter::Csv(out, _) => out.flush(),
         }
-    }
-}
-
-fn csv_failure(error: csv::Error) -> Failure {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => Failure::output("stdout", &error),
-        kind => Failure::Data(format!("stdout: {kind:?}")),
     }
 }
 
