@@ -86,7 +86,7 @@ fn operation(kind: i32, rank: i32, from: f64, to: f64, asked: i64, moved: i64) -
     (kind, vertices, info.bytes().to_vec())
 }
 
-fn viewer_of<'f>(file: &'f [u8]) -> Viewer<'f> {
+fn viewer_of(file: &[u8]) -> Viewer<'_> {
     Viewer::new("own", file, AnswerLimits::default()).unwrap()
 }
 
