@@ -11,7 +11,8 @@ from ._native import run_command
 def main() -> None:
     """Runs the command with the arguments of this process, and ends the process as the command ends."""
     # What Python has changed in this process, and programs that are started here would inherit.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     if "LC_CTYPE" in os.environ and not _was_given(b"LC_CTYPE"):
         del os.environ["LC_CTYPE"]
