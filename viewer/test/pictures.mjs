@@ -73,7 +73,7 @@ const pictures = {
     },
   },
   "view-messages": {
-    of: "lammps", fragment: (meta) => `${part(meta, 0.45, 0.012)}&panel=matrix&theme=dark`,
+    of: "lammps", fragment: (meta) => `${part(meta, 0.7, 0.012)}&panel=matrix&theme=dark`,
     act: (page) => page.own.locator('table[aria-label="Messages between timelines"] tbody tr[data-nth]').first().click(),
   },
   "view-hits": {
