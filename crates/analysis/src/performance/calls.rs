@@ -276,14 +276,12 @@ impl WaitPass<'_> {
         lane.since = time;
         let clocks = lane.clocks;
         if call.role == CategoryRole::Probe {
-            lane.has_probed = true;
-            let probe = EndedProbe {
+            lane.probe = Some(Box::new(EndedProbe {
                 place: call.place(),
                 enter: call.enter,
                 leave: time,
                 clocks: [call.clocks, lane.clocks],
-            };
-            self.probes.insert(lane_number, probe);
+            }));
         }
         if lane.end_clocks.is_none() && time >= self.focus.to {
             lane.end_clocks = Some(after);

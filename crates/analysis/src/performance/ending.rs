@@ -1,5 +1,7 @@
 //! The ends of states and messages, in order of time.
 
+use std::cmp::Ordering;
+
 /// What ends at a time: a message, or the state of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ending {
@@ -16,12 +18,6 @@ impl Ending {
     /// Serial number of the state that ends; `None` if it is a message.
     pub(super) fn state_serial(&self) -> Option<u64> {
         (self.order & STATE_ENDS != 0).then(|| STATE_ENDS - 1 - (self.order & (STATE_ENDS - 1)))
-    }
-
-    /// Whether it comes first.
-    #[inline]
-    pub(super) fn is_before(&self, other: &Ending) -> bool {
-        self.time < other.time || (self.time == other.time && self.order < other.order)
     }
 
     /// A message arrives that was the `number`-th to be sent.
@@ -42,3 +38,25 @@ impl Ending {
         }
     }
 }
+
+impl Ord for Ending {
+    fn cmp(&self, other: &Ending) -> Ordering {
+        self.time
+            .total_cmp(&other.time)
+            .then(self.order.cmp(&other.order))
+    }
+}
+
+impl PartialOrd for Ending {
+    fn partial_cmp(&self, other: &Ending) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ending {
+    fn eq(&self, other: &Ending) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ending {}

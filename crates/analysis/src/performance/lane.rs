@@ -198,8 +198,8 @@ pub(super) struct ThreadLane {
     pub rank_place: u32,
     /// Whether a state was seen on it.
     pub is_used: bool,
-    /// Whether its latest call only looked for a message, and none has been received since.
-    pub has_probed: bool,
+    /// The latest call that looked for a message, until one is received.
+    pub probe: Option<Box<EndedProbe>>,
     pub history: RecentHistory,
     /// Seconds in the focus by use.
     pub sums: UseSums,
@@ -232,7 +232,7 @@ impl ThreadLane {
             history: RecentHistory::default(),
             incoming: super::message::IncomingMessages::default(),
             is_used: false,
-            has_probed: false,
+            probe: None,
         }
     }
 

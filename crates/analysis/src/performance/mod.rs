@@ -12,7 +12,6 @@ mod collective;
 mod coming;
 mod critical_path;
 mod ending;
-mod ending_queue;
 mod focus;
 mod history;
 mod intercomms;

@@ -7,12 +7,11 @@ use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
 use super::ending::Ending;
-use super::ending_queue::EndingQueue;
 use super::focus::Focus;
 use super::history::CausedStretch;
 use super::intercomms::Intercomms;
 use super::kept_waits::KeptWaits;
-use super::lane::{EndedProbe, LineUse, OpenState, RankRequests, ThreadLane};
+use super::lane::{LineUse, OpenState, RankRequests, ThreadLane};
 use super::message::TravellingMessages;
 use super::one_sided::OneSided;
 use super::pairs::PairSums;
@@ -22,6 +21,8 @@ use super::spans::{Doing, LaneStretch, Spans};
 use super::use_times::UseSums;
 use super::wait::WaitSums;
 use super::watched_rank::WatchedRank;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use trace_model::hash::Map;
 use trace_model::{Actor, Category, Definitions, Drawable, TimeBBox, Topology, lane_of};
 
@@ -73,8 +74,6 @@ pub(super) struct WaitPass<'a> {
     pub(super) lines: Map<i32, LineUse>,
     pub lanes: Vec<ThreadLane>,
     pub(super) requests: Vec<RankRequests>,
-    /// By lane: the latest call that only looked for a message.
-    pub(super) probes: Map<u32, EndedProbe>,
     pub(super) comms: Vec<OperationQueue>,
     /// Numbers of the communicators in the trace.
     pub comm_numbers: Vec<i32>,
@@ -89,7 +88,7 @@ pub(super) struct WaitPass<'a> {
     pub(super) shared: SharedQueues,
     /// Queues of operations on files and windows that the trace does not tell, by category.
     pub(super) others: Map<u32, u32>,
-    pub(super) endings: EndingQueue,
+    pub(super) endings: BinaryHeap<Reverse<Ending>>,
     pub(super) held: Vec<HeldMessage>,
     pub(super) now: f64,
     pub(super) serial: u64,
@@ -206,7 +205,6 @@ impl<'a> WaitPass<'a> {
             lines,
             lanes,
             requests: vec![RankRequests::default(); ranks.len()],
-            probes: Map::default(),
             comms: (members.iter())
                 .map(|ranks| OperationQueue::new(ranks.len() as u32))
                 .collect(),
@@ -218,7 +216,7 @@ impl<'a> WaitPass<'a> {
             one_sided: OneSided::default(),
             shared: SharedQueues::default(),
             others: Map::default(),
-            endings: EndingQueue::default(),
+            endings: BinaryHeap::new(),
             held: Vec::new(),
             now: f64::NEG_INFINITY,
             serial: 0,
@@ -334,7 +332,11 @@ impl<'a> WaitPass<'a> {
     /// What begins from now on begins at `time`.
     fn go_to(&mut self, time: f64) {
         self.send_held();
-        while let Some(ending) = self.endings.pop_until(time) {
+        while let Some(&Reverse(ending)) = self.endings.peek() {
+            if ending.time > time {
+                break;
+            }
+            self.endings.pop();
             self.restart_if_due();
             match ending.state_serial() {
                 None => self.receive(ending.index, ending.time),
@@ -385,7 +387,8 @@ impl<'a> WaitPass<'a> {
         if role == CategoryRole::Region {
             lane.region = Some(category);
         }
-        self.endings.push(Ending::state(end, serial, line.lane));
+        self.endings
+            .push(Reverse(Ending::state(end, serial, line.lane)));
         if role.is_call() && self.lanes[line.lane as usize].call.is_none() {
             self.begin_call(line, serial, category, role, start, info);
         }

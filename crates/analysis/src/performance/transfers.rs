@@ -9,6 +9,7 @@ use super::message::{SenderCall, TravellingMessage};
 use super::pass::{HeldMessage, WaitPass};
 use super::role::CategoryRole;
 use super::wait::WaitPattern;
+use std::cmp::Reverse;
 
 impl WaitPass<'_> {
     pub(super) fn send_held(&mut self) {
@@ -63,7 +64,8 @@ impl WaitPass<'_> {
         to.incoming.add(serial, at, &self.messages);
         let end = held.end.max(time);
         self.sent += 1;
-        self.endings.push(Ending::message(end, self.sent, at));
+        self.endings
+            .push(Reverse(Ending::message(end, self.sent, at)));
     }
 
     /// A message is received.
@@ -137,10 +139,7 @@ impl WaitPass<'_> {
     /// A call that only looked for a message found this one, if it was sent while it looked.
     fn end_probe(&mut self, message: &TravellingMessage) {
         let lane = &mut self.lanes[message.to as usize];
-        if !std::mem::take(&mut lane.has_probed) {
-            return;
-        }
-        let Some(&probe) = self.probes.get(&message.to) else {
+        let Some(probe) = lane.probe.take() else {
             return;
         };
         if message.sent <= probe.enter || message.sent >= probe.leave {
