@@ -4,7 +4,7 @@ use crate::error::exception;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::Schema;
-use mpitrace::api::{Failure, RowBatches, RowSelection, TableKind, TraceFiles, timelines_batch};
+use mpitrace::api::{Failure, RowBatches, RowSelection, TableKind, TraceFiles};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::BTreeSet;
@@ -29,14 +29,13 @@ pub fn reader(
     window: Option<TimeBBox>,
 ) -> Result<Box<dyn RecordBatchReader + Send>, Failure> {
     match table {
-        TIMELINES => Ok(whole(timelines(&trace)?)),
+        TIMELINES => Ok(whole(trace.timelines()?)),
         WAITS => Ok(whole(trace.waits(ranks.as_ref(), window)?)),
         _ => {
             let selection = RowSelection {
-                kind: kind(table)?,
                 ranks,
                 window,
-                names: None,
+                ..RowSelection::all(kind(table)?)
             };
             Ok(Box::new(RowBatches::begin(trace, selection)?))
         }
@@ -49,7 +48,7 @@ pub fn reader(
 /// There is no such table; a file is damaged where its definitions are.
 pub fn columns(trace: &TraceFiles, table: &str) -> Result<Arc<Schema>, Failure> {
     match table {
-        TIMELINES => Ok(timelines(trace)?.schema()),
+        TIMELINES => Ok(trace.timelines()?.schema()),
         WAITS => Ok(trace.no_waits()?.schema()),
         _ => trace.columns(kind(table)?),
     }
@@ -59,11 +58,6 @@ pub fn columns(trace: &TraceFiles, table: &str) -> Result<Arc<Schema>, Failure> 
 fn kind(table: &str) -> Result<TableKind, Failure> {
     let kind = TableKind::ALL.into_iter().find(|kind| kind.name() == table);
     kind.ok_or_else(|| Failure::Call(format!("there is no table '{table}'")))
-}
-
-fn timelines(trace: &TraceFiles) -> Result<RecordBatch, Failure> {
-    let batch = timelines_batch(&trace.definitions()?);
-    batch.map_err(|error| Failure::Data(format!("{}: {error}", trace.name())))
 }
 
 /// A table that is in memory.

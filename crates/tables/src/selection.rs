@@ -22,15 +22,22 @@ pub struct RowSelection {
 }
 
 impl RowSelection {
+    /// All rows of a table.
+    pub fn all(kind: TableKind) -> RowSelection {
+        RowSelection {
+            kind,
+            ranks: None,
+            window: None,
+            names: None,
+        }
+    }
+
     fn takes(&self, row: &Row<'_>) -> bool {
         // An arrow may end before it begins, where clocks differ.
-        let mut bounds = TimeBBox::EMPTY;
-        for time in [row.first.time, row.last.time] {
-            bounds.include(TimeBBox {
-                earliest: time,
-                latest: time,
-            });
-        }
+        let bounds = TimeBBox {
+            earliest: row.first.time.min(row.last.time),
+            latest: row.first.time.max(row.last.time),
+        };
         let of_window = |window: TimeBBox| window.overlaps(bounds);
         let of_ranks = |ranks: &BTreeSet<u32>| {
             let has = |rank: Option<u32>| rank.is_some_and(|rank| ranks.contains(&rank));

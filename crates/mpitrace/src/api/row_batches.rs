@@ -96,13 +96,17 @@ impl TraceFiles {
     /// # Errors
     /// A file is damaged where its definitions are.
     pub fn columns(&self, kind: TableKind) -> Result<Arc<Schema>, Failure> {
-        let selection = RowSelection {
-            kind,
-            ranks: None,
-            window: None,
-            names: None,
-        };
+        let selection = RowSelection::all(kind);
         Ok(SelectedRows::new(&self.definitions()?, selection).schema())
+    }
+
+    /// The table of timelines.
+    ///
+    /// # Errors
+    /// A file is damaged where its definitions are.
+    pub fn timelines(&self) -> Result<RecordBatch, Failure> {
+        let batch = tables::timelines_batch(&self.definitions()?);
+        batch.map_err(|error| Failure::file(self.name(), error))
     }
 }
 

@@ -7,7 +7,6 @@ use crate::api::TraceFiles;
 use crate::failure::Failure;
 use crate::system::cores;
 use crate::terminal::table::CellStyle;
-use datafusion::catalog::TableProvider;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -113,15 +112,4 @@ fn refused(error: &DataFusionError, tables: &[&str]) -> Failure {
 /// A query that ran and failed.
 fn failed(error: DataFusionError) -> Failure {
     Failure::Data(format!("query: {}", error.strip_backtrace()))
-}
-
-impl TraceTable {
-    /// Names and types of the columns.
-    pub fn columns(&self) -> Vec<(String, String)> {
-        let schema = TableProvider::schema(self);
-        let fields = schema.fields().iter();
-        fields
-            .map(|field| (field.name().clone(), output::type_name(field.data_type())))
-            .collect()
-    }
 }

@@ -3,7 +3,7 @@
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator};
 use std::collections::BTreeSet;
-use tables::{RowSelection, TableKind};
+use tables::RowSelection;
 use trace_model::TimeBBox;
 
 /// Columns with a time that lies in the stretch of time of a row.
@@ -18,16 +18,6 @@ const TIMES: [&str; 7] = [
 ];
 /// Columns with a rank that a row is of.
 const RANKS: [&str; 3] = ["rank", "source_rank", "dest_rank"];
-
-/// All rows of a table.
-pub fn everything(kind: TableKind) -> RowSelection {
-    RowSelection {
-        kind,
-        ranks: None,
-        window: None,
-        names: None,
-    }
-}
 
 /// Leaves of a selection what can meet a condition, and perhaps more. Says whether anything is known to be left out by it.
 pub fn narrow(selection: &mut RowSelection, condition: &Expr) -> bool {
@@ -190,9 +180,10 @@ fn narrow_names(selection: &mut RowSelection, values: &[&ScalarValue]) -> bool {
 mod tests {
     use super::*;
     use datafusion::prelude::{col, lit};
+    use tables::TableKind;
 
     fn narrowed(kind: TableKind, condition: Expr) -> (RowSelection, bool) {
-        let mut selection = everything(kind);
+        let mut selection = RowSelection::all(kind);
         let is_known = narrow(&mut selection, &condition);
         (selection, is_known)
     }

@@ -9,6 +9,7 @@ use arrow_schema::{ArrowError, DataType, Schema};
 use datafusion::arrow::json::LineDelimitedWriter;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::catalog::TableProvider;
 use std::io::{BufWriter, Stdout, Write, stdout};
 use std::sync::Arc;
 
@@ -114,8 +115,9 @@ fn write_csv(
 pub fn print_columns(tables: &[(&'static str, TraceTable)]) -> Result<(), Failure> {
     for (name, table) in tables {
         print(name)?;
-        for (column, kind) in table.columns() {
-            print(&format!("  {:<24} {kind}", terminal::clean(&column)))?;
+        for field in TableProvider::schema(table).fields() {
+            let (column, kind) = (terminal::clean(field.name()), type_name(field.data_type()));
+            print(&format!("  {column:<24} {kind}"))?;
         }
     }
     Ok(())
@@ -134,7 +136,7 @@ fn is_text(kind: &DataType) -> bool {
 }
 
 /// A word for a type, as SQL has it.
-pub fn type_name(kind: &DataType) -> String {
+fn type_name(kind: &DataType) -> String {
     match kind {
         kind if is_text(kind) => "text".to_owned(),
         DataType::Int32 => "int".to_owned(),

@@ -1,6 +1,6 @@
 //! The tables of a trace as DataFusion asks for them.
 
-use super::filters::{everything, narrow};
+use super::filters::narrow;
 use crate::api::{RowBatches, TraceFiles};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
@@ -67,17 +67,16 @@ pub fn tables(
     for kind in TableKind::ALL {
         let schema = trace.columns(kind)?;
         if !schema.fields().is_empty() {
-            add(kind.name(), RowsOf::Drawables(everything(kind)), schema);
+            add(
+                kind.name(),
+                RowsOf::Drawables(RowSelection::all(kind)),
+                schema,
+            );
         }
     }
-    add("timelines", RowsOf::Timelines, timelines(trace)?.schema());
+    add("timelines", RowsOf::Timelines, trace.timelines()?.schema());
     add("waits", RowsOf::Waits, trace.no_waits()?.schema());
     Ok(found)
-}
-
-fn timelines(trace: &TraceFiles) -> std::result::Result<RecordBatch, Failure> {
-    let batch = tables::timelines_batch(&trace.definitions()?);
-    batch.map_err(|error| Failure::file(trace.name(), error))
 }
 
 impl TraceTable {
@@ -94,7 +93,7 @@ impl TraceTable {
                 }
             }
             RowsOf::Waits => drop(put(self.trace.waits(None, None).map_err(failed)?)),
-            RowsOf::Timelines => drop(put(timelines(&self.trace).map_err(failed)?)),
+            RowsOf::Timelines => drop(put(self.trace.timelines().map_err(failed)?)),
         }
         Ok(())
     }

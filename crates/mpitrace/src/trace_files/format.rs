@@ -35,7 +35,7 @@ pub enum Format {
     Otf2,
     /// Folder of tables, for DuckDB, pandas, polars, Spark and others (.parquet); written only
     Parquet,
-    /// The same tables as Arrow has them in memory, for who maps files (.arrow); written only
+    /// Folder of the tables that Parquet gets, as Arrow has them in memory, for who maps files (.arrow); written only
     Arrow,
 }
 

@@ -225,7 +225,8 @@ fn kept_pass(
     store: &CacheFolder,
 ) -> Option<(TraceSummary, TraceWaits, TraceTracks)> {
     let tracks = kept_bytes(store, CachedTrace::Tracks)?;
-    let tracks = serde_json::from_slice(&tracks).ok()?;
+    let tracks = serde_json::from_slice(&tracks).ok();
+    let tracks = tracks.filter(|tracks| viewer.has_such_tracks(tracks))?;
     Some((kept_summary(store)?, kept_waits(viewer, store)?, tracks))
 }
 

@@ -1,5 +1,7 @@
 //! What the tests of formats for other programs share: running the command, and a trace of each format that can be converted to them.
 
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -48,4 +50,23 @@ pub fn of_each_format(at: &Path) -> [&'static str; 7] {
     }
     let [clog2, alog, clog, slog, paje] = converted;
     ["run.slog2", "run.meta", clog2, alog, clog, slog, paje]
+}
+
+/// Number of calls and ns in them, by function and rank.
+pub type CallSums = BTreeMap<(String, i64), (i64, i64)>;
+
+/// Sums from the rows that `mpitrace print` makes.
+pub fn printed_calls(folder: &Path, trace: &str) -> CallSums {
+    let printed = succeeds(folder, &["print", "--json", trace]).stdout;
+    let mut sums = CallSums::new();
+    for line in String::from_utf8_lossy(&printed).lines() {
+        let row: Value = serde_json::from_str(line).expect("a row");
+        let function = row["function"].as_str().unwrap_or_default();
+        if let (true, Some(rank)) = (function.starts_with("MPI_"), row["rank"].as_i64()) {
+            let sum = sums.entry((function.to_owned(), rank)).or_default();
+            sum.0 += 1;
+            sum.1 += row["duration_ns"].as_i64().unwrap_or_default();
+        }
+    }
+    sums
 }

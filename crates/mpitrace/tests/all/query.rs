@@ -1,8 +1,7 @@
 //! SQL on traces, with answers that other subcommands give, and with conditions that decide what is read beside such that do not.
 
-use crate::exported::{fails, succeeds};
+use crate::exported::{CallSums, fails, printed_calls, succeeds};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A folder with a trace of 16 ranks, `run.slog2`.
@@ -41,26 +40,13 @@ fn number(folder: &Path, file: &str, query: &str) -> i64 {
         .unwrap_or_else(|| panic!("{query}: {rows:?}"))
 }
 
-/// Number of calls and ns in them, by function and rank.
-type CallSums = BTreeMap<(String, i64), (i64, i64)>;
-
 #[test]
 fn the_calls_are_those_that_are_printed() {
     let folder = trace();
     let at = folder.path();
     succeeds(at, &["convert", "run.slog2", "run.clog2"]);
     for file in ["run.slog2", "run.clog2"] {
-        let printed = succeeds(at, &["print", "--json", file]).stdout;
-        let mut expected = CallSums::new();
-        for line in String::from_utf8_lossy(&printed).lines() {
-            let row: Value = serde_json::from_str(line).expect("a row");
-            let function = row["function"].as_str().unwrap_or_default();
-            if let (true, Some(rank)) = (function.starts_with("MPI_"), row["rank"].as_i64()) {
-                let sum = expected.entry((function.to_owned(), rank)).or_default();
-                sum.0 += 1;
-                sum.1 += row["duration_ns"].as_i64().expect("a duration");
-            }
-        }
+        let expected = printed_calls(at, file);
         let query = "select function, rank, count(*) as calls, sum(leave_ns - enter_ns) as ns from calls group by function, rank";
         let found: CallSums = rows(at, file, query)
             .iter()

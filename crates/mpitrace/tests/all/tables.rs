@@ -1,8 +1,7 @@
 //! Traces as tables: datasets that DuckDB, polars and pandas read, with figures that `mpitrace` prints elsewhere.
 
-use crate::exported::{fails, of_each_format, stderr, succeeds, synth};
+use crate::exported::{CallSums, fails, of_each_format, printed_calls, stderr, succeeds, synth};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,25 +35,6 @@ fn asked(python: &Path, folder: &Path, script: &str) -> Vec<Value> {
 /// A number of a row.
 fn number(row: &Value, at: usize) -> i64 {
     row[at].as_i64().unwrap_or_else(|| panic!("{at}: {row}"))
-}
-
-/// Number of calls and ns in them, by function and rank.
-type CallSums = BTreeMap<(String, i64), (i64, i64)>;
-
-/// Sums from the rows that `mpitrace print` makes.
-fn printed(folder: &Path, trace: &str) -> CallSums {
-    let printed = succeeds(folder, &["print", "--json", trace]).stdout;
-    let mut sums = CallSums::new();
-    for line in String::from_utf8_lossy(&printed).lines() {
-        let row: Value = serde_json::from_str(line).expect("a row");
-        let function = row["function"].as_str().unwrap_or_default();
-        if let (true, Some(rank)) = (function.starts_with("MPI_"), row["rank"].as_i64()) {
-            let sum = sums.entry((function.to_owned(), rank)).or_default();
-            sum.0 += 1;
-            sum.1 += row["duration_ns"].as_i64().unwrap_or_default();
-        }
-    }
-    sums
 }
 
 /// Sums from rows `[function, rank, calls, ns]`.
@@ -95,7 +75,7 @@ fn engines_find_the_calls_that_are_printed() {
     let arguments = ["synth", "-q", "--ranks", "130", "--drawables", "40000"];
     succeeds(at, &[&arguments[..], &["run.slog2"]].concat());
     succeeds(at, &["convert", "run.slog2", "run.parquet"]);
-    let expected = printed(at, "run.slog2");
+    let expected = printed_calls(at, "run.slog2");
     assert!(expected.len() > 130 * 4, "{}", expected.len());
     for script in [BY_DUCKDB, BY_POLARS, BY_PANDAS] {
         assert_eq!(sums(&asked(&python, at, script)), expected, "{script}");

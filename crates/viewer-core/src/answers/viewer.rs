@@ -181,9 +181,14 @@ impl<'a> Viewer<'a> {
         self.waits.get()
     }
 
+    /// Whether tracks may be those of this trace: they have its counters.
+    pub fn has_such_tracks(&self, tracks: &TraceTracks) -> bool {
+        tracks.fits(self.track_roles().counter_names.len())
+    }
+
     /// Takes over the tracks of this trace, unless they are of another one; second ones are dropped.
     pub fn set_tracks(&self, tracks: TraceTracks) {
-        if tracks.fits(self.track_roles().counter_names.len()) {
+        if self.has_such_tracks(&tracks) {
             let _ = self.tracks.set(tracks);
         }
     }
@@ -300,15 +305,15 @@ impl<'a> Viewer<'a> {
         if let Some(kept) = kept().as_ref().filter(|kept| kept.key == key) {
             return Ok(Arc::clone(&kept.plan));
         }
-        let asks_for_waits = SearchTerms::parse(text)?.ask_for_waits();
-        if asks_for_waits && self.waits().is_none() && self.is_small() && !self.is_part {
+        let terms = SearchTerms::parse(text)?;
+        if terms.ask_for_waits() && self.waits().is_none() && self.is_small() && !self.is_part {
             self.summary(cancel)?;
         }
         let budget = self.budget(self.trace.bounds(), cancel);
         let plan = Arc::new(plan_search(
             &self.trace,
             layout,
-            text,
+            &terms,
             self.waits(),
             budget,
         )?);

@@ -20,17 +20,16 @@ const MAX_FILE_EVENTS: usize = 10_000;
 /// Makes a search ready, with who waited if that is known, also what it says about files, which other drawables name by number only.
 ///
 /// # Errors
-/// The query cannot be read, or the trace not.
+/// The trace cannot be read, or it has not been read and the search is about waits.
 pub fn plan(
     trace: &OpenTrace<'_>,
     layout: &TimelineLayout,
-    query: &str,
+    terms: &SearchTerms,
     waits: Option<&Arc<TraceWaits>>,
     budget: ReadBudget<'_>,
 ) -> Result<SearchPlan, ApiError> {
     let is_shown = |line: u32| layout.timeline(line).is_some();
-    let terms = SearchTerms::parse(query)?;
-    let mut plan = SearchPlan::new(trace, &is_shown, &terms);
+    let mut plan = SearchPlan::new(trace, &is_shown, terms);
     if terms.ask_for_waits() {
         let waits = waits.ok_or_else(|| {
             ApiError::bad_request("q: who waits is told when all of the trace has been read")

@@ -27,7 +27,7 @@ pub(super) enum KindRole {
     Message,
 }
 
-/// Which way bytes go.
+/// Direction of a transfer of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Read,
@@ -138,7 +138,7 @@ fn role(trace: &OpenTrace<'_>, kind: usize) -> KindRole {
     }
 }
 
-/// Which way an operation of this name moves bytes.
+/// Direction in which an operation of this name moves bytes.
 fn direction(name: &str) -> Option<Direction> {
     let is = |part: &str| name.contains(part);
     match () {
