@@ -48,6 +48,8 @@ struct LaneInSpans {
 pub(super) struct Spans {
     pub spans: Vec<Span>,
     lanes: Vec<LaneInSpans>,
+    /// The span that was looked up last: the next one is most often the same or a neighbour.
+    latest: usize,
 }
 
 /// A stretch of time of a lane, and its clock of the ideal replay when it began.
@@ -80,6 +82,7 @@ impl Spans {
         Spans {
             spans: ranges.iter().map(span).collect(),
             lanes: vec![LaneInSpans::default(); lanes],
+            latest: 0,
         }
     }
 
@@ -159,8 +162,22 @@ impl Spans {
         self.for_each_within(from, to, |span, seconds| span.sums.file_calls += seconds);
     }
 
+    /// The first span that ends after this time.
+    fn first_behind(&mut self, time: f64) -> usize {
+        let is_before = |span: &Span| span.to <= time;
+        let mut at = self.latest;
+        while self.spans.get(at).is_some_and(is_before) {
+            at += 1;
+        }
+        while at > 0 && !is_before(&self.spans[at - 1]) {
+            at -= 1;
+        }
+        self.latest = at;
+        at
+    }
+
     fn for_each_within(&mut self, from: f64, to: f64, mut put: impl FnMut(&mut Span, f64)) {
-        let first = self.spans.partition_point(|span| span.to <= from);
+        let first = self.first_behind(from);
         for span in &mut self.spans[first..] {
             if span.from >= to {
                 break;
