@@ -1,5 +1,7 @@
 //! What a rank did lately and whom it waited for, so that a wait for it is followed to its root causes.
 
+use super::prefetch::prefetch;
+
 /// Stretches that are kept of a rank. When there are more, neighbours of the older half become one.
 const MAX_KEPT: usize = 64;
 
@@ -34,6 +36,12 @@ pub(super) struct RecentHistory {
 }
 
 impl RecentHistory {
+    /// A stretch comes soon.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        prefetch(self.stretches.as_ptr().wrapping_add(self.stretches.len()));
+    }
+
     /// A stretch that follows those before.
     pub(super) fn add(&mut self, from: f64, to: f64, cause: RootCause) {
         if to <= from || !from.is_finite() {

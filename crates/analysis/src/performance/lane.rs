@@ -3,6 +3,7 @@
 use super::clocks::ReplayClocks;
 use super::collective::RankInOperation;
 use super::history::{RecentHistory, RootCause};
+use super::prefetch::prefetch;
 use super::role::{CategoryRole, CollectiveRole, OneSidedStep};
 use super::use_times::UseSums;
 use super::wait::CallPlace;
@@ -233,6 +234,28 @@ impl ThreadLane {
             incoming: super::message::IncomingMessages::default(),
             is_used: false,
             probe: None,
+        }
+    }
+
+    /// An event of the lane comes soon: what it needs of the lane itself.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        let lane: *const ThreadLane = self;
+        prefetch(lane);
+        prefetch(&raw const self.since);
+        prefetch(&raw const self.sums);
+    }
+
+    /// An event of the lane comes next: what the lane refers to.
+    #[inline]
+    pub(super) fn prefetch_inner(&self) {
+        prefetch(self.stack.as_ptr());
+        self.history.prefetch();
+        if let Some(call) = &self.call {
+            let call: *const OpenCall = &raw const **call;
+            prefetch(call);
+            prefetch(call.wrapping_byte_add(64));
+            prefetch(call.wrapping_byte_add(128));
         }
     }
 

@@ -23,6 +23,7 @@ mod one_sided;
 mod pairs;
 mod pass;
 mod phases;
+mod prefetch;
 mod repetition;
 mod report;
 mod report_builder;

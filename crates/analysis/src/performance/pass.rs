@@ -337,6 +337,7 @@ impl<'a> WaitPass<'a> {
                 break;
             }
             self.endings.pop();
+            self.prefetch_next();
             self.restart_if_due();
             match ending.state_serial() {
                 None => self.receive(ending.index, ending.time),
@@ -344,6 +345,25 @@ impl<'a> WaitPass<'a> {
             }
         }
         self.now = time;
+    }
+
+    /// Asks for the lanes of the endings that come next: of ten thousand, hardly any is in a cache.
+    #[inline]
+    fn prefetch_next(&self) {
+        let next = self.endings.as_slice();
+        if let Some(Reverse(ending)) = next.first()
+            && ending.state_serial().is_some()
+            && let Some(lane) = self.lanes.get(ending.index as usize)
+        {
+            lane.prefetch_inner();
+        }
+        for Reverse(ending) in next.iter().take(3) {
+            if ending.state_serial().is_some()
+                && let Some(lane) = self.lanes.get(ending.index as usize)
+            {
+                lane.prefetch();
+            }
+        }
     }
 
     fn enter(
