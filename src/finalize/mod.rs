@@ -9,6 +9,7 @@
 
 mod alone;
 mod arrivals;
+mod command;
 mod endpoints;
 pub(crate) mod ends;
 mod finish;
@@ -26,5 +27,6 @@ mod sessions;
 mod slices;
 mod tree_merge;
 mod trouble;
+mod written_archive;
 mod written_report;
 mod zero;

@@ -2,7 +2,7 @@
 
 use super::outputs::FinishedFile;
 use super::rank_summary::RankSummary;
-use super::written_report;
+use super::{written_archive, written_report};
 use crate::blocks::own;
 use crate::mpi::world::World;
 use crate::platform::environment;
@@ -115,6 +115,13 @@ pub fn conclude(
     };
     if !settings.quiet {
         report.print();
+    }
+    if let Some(slog2) = report.slog2().filter(|_| settings.outputs.otf2) {
+        match written_archive::write(slog2, settings.overwrite, settings.deadline) {
+            Ok(_) if settings.quiet => {}
+            Ok(path) => say!("trace: the OTF2 archive is in {}", shown(&path)),
+            Err(why) => say!("trace: no OTF2 archive: {why}"),
+        }
     }
     if let Some(slog2) = report.slog2().filter(|_| settings.report) {
         match written_report::write(slog2, settings.deadline) {

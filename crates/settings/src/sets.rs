@@ -11,6 +11,8 @@ pub struct OutputSet {
     pub clog2: bool,
     /// Whether to write one SLOG2 file.
     pub slog2: bool,
+    /// Whether to write an OTF2 archive. It is made of the SLOG2 file, which is written then, too.
+    pub otf2: bool,
     /// Whether nobody has asked for these: then what suits the run is written ([`OutputSet::for_ranks`]).
     pub is_auto: bool,
 }
@@ -20,11 +22,12 @@ pub struct OutputSet {
 pub const MAX_DUMPI_RANKS: u32 = 4096;
 
 impl OutputSet {
-    /// All of them.
+    /// All that the recorder writes itself.
     pub const ALL: OutputSet = OutputSet {
         dumpi: true,
         clog2: true,
         slog2: true,
+        otf2: false,
         is_auto: false,
     };
     /// What is written unless something else is asked for. CLOG2 is twice as large as either of these, and SLOG2 has all that it has for a
@@ -39,6 +42,7 @@ impl OutputSet {
         dumpi: false,
         clog2: false,
         slog2: false,
+        otf2: false,
         is_auto: false,
     };
 
@@ -63,7 +67,13 @@ impl OptionKind for OutputSet {
                 "dumpi" => outputs.dumpi = true,
                 "clog2" => outputs.clog2 = true,
                 "slog2" => outputs.slog2 = true,
-                "all" => outputs = OutputSet::ALL,
+                "otf2" => (outputs.slog2, outputs.otf2) = (true, true),
+                "all" => {
+                    outputs = OutputSet {
+                        otf2: outputs.otf2,
+                        ..OutputSet::ALL
+                    }
+                }
                 "auto" => outputs = OutputSet::AUTO,
                 "none" => none = true,
                 _ => return None,
@@ -86,6 +96,7 @@ impl OptionKind for OutputSet {
             (value.dumpi, "dumpi"),
             (value.clog2, "clog2"),
             (value.slog2, "slog2"),
+            (value.otf2, "otf2"),
         ];
         let words: Vec<&str> = named
             .iter()
@@ -102,7 +113,7 @@ impl OptionKind for OutputSet {
     }
 
     fn allowed() -> String {
-        "a comma list of dumpi, clog2, slog2; all, none, auto".into()
+        "a comma list of dumpi, clog2, slog2, otf2; all, none, auto".into()
     }
 }
 

@@ -185,6 +185,7 @@ fn every_key_reaches_its_field() {
             dumpi: true,
             clog2: false,
             slog2: true,
+            otf2: false,
             is_auto: false,
         },
         directory: "/d".into(),
@@ -329,7 +330,7 @@ fn bad_lines_are_told_and_the_program_goes_on() {
     let (settings, complaints) = file(
         "\n\ntimestamp sometimes\nMPI_send enable\ntimestmap cpu\nrank-bits 7\nblocks 12Q\nstatuses\n\
          MPI_Send yes\ndirectory /a b c\ncolour red\ndebug loud\nclog2-block 1001\ndeadline -1\nchildren 99999999999\n\
-         outputs slog2 otf2\n\u{1b}[31m x\nPAPI a,b\n",
+         outputs slog2 vampir\n\u{1b}[31m x\nPAPI a,b\n",
     );
     assert_eq!(
         settings,
@@ -352,7 +353,7 @@ fn bad_lines_are_told_and_the_program_goes_on() {
         "trace: dumpi.conf:13: clog2-block '1001': allowed are 256 to 1G bytes, multiples of 8; using 64K",
         "trace: dumpi.conf:14: deadline '-1': allowed are whole seconds, 0 (none); using 300",
         "trace: dumpi.conf:15: children '99999999999': allowed are 2 to 1024; using 2",
-        "trace: dumpi.conf:16: outputs 'slog2,otf2': allowed are a comma list of dumpi, clog2, slog2; all, none, auto; \
+        "trace: dumpi.conf:16: outputs 'slog2,vampir': allowed are a comma list of dumpi, clog2, slog2, otf2; all, none, auto; \
          using auto",
         "trace: dumpi.conf:17: unknown key '\\u{1b}[31m', left out",
         "trace: dumpi.conf:18: PAPI 'a,b': allowed are 128 counter names shorter than 80 characters; using none",
@@ -400,4 +401,29 @@ fn auto_outputs_depend_on_the_number_of_ranks() {
     assert!(!dumpi("outputs auto", 1_000_000));
     assert!(dumpi("outputs slog2 dumpi", 4097));
     assert!(dumpi("outputs all", 4097));
+}
+
+/// An archive is made of SLOG2, and only where it is named.
+#[test]
+fn an_archive_needs_slog2() {
+    let outputs = |text: &str| {
+        let (settings, complaints) = Settings::from_text(text);
+        assert!(complaints.is_empty(), "{complaints:?}");
+        settings.outputs
+    };
+    let archive = OutputSet {
+        slog2: true,
+        otf2: true,
+        ..OutputSet::NONE
+    };
+    assert_eq!(outputs("outputs otf2"), archive);
+    let all = OutputSet {
+        otf2: true,
+        ..OutputSet::ALL
+    };
+    assert_eq!(outputs("outputs all otf2"), all);
+    assert_eq!(outputs("outputs otf2 all"), all);
+    assert!(!outputs("outputs all").otf2 && !outputs("outputs auto").otf2);
+    let (_, complaints) = Settings::from_text("outputs none otf2");
+    assert_eq!(complaints.len(), 1);
 }

@@ -5,6 +5,7 @@ mod annotations;
 mod applications;
 mod arrows;
 mod batch;
+mod beside_the_trace;
 mod call_tracing;
 mod clocks;
 mod counters;

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use tests::trace::{LIMIT, TraceSetup};
@@ -572,58 +571,4 @@ fn phases_agree(mpi: Mpi, program: &Path) -> Result<(), String> {
         sums_agree(report);
     }
     Ok(())
-}
-
-/// With the setting `report`, what `mpitrace report` prints stands beside the trace; whatever happens to the command, the program does not notice.
-#[test]
-fn a_report_is_written_beside_the_trace() {
-    let mpi = Mpi::ALL
-        .into_iter()
-        .find(|mpi| mpi.installed())
-        .expect("an MPI");
-    let program = Program::c("late_rank").compile(mpi);
-    let arguments = ["1", "4", "5"];
-    let setup = TraceSetup {
-        variables: &[("TRACE_REPORT", "yes")],
-        ..TraceSetup::new(mpi, 2)
-    };
-    let run = setup.run(&program, &arguments);
-    assert!(run.finished.status.success(), "{}", run.finished.story());
-    let mut command = Command::new(tests::mpitrace());
-    command.arg("report").arg(run.file("slog2"));
-    let printed = process::run(&mut command, LIMIT).succeeded().stdout;
-    let written = std::fs::read_to_string(run.file("txt")).expect("a report");
-    // The first line names the trace as the recorder does, and is wrapped accordingly.
-    let rest = |text: &str| {
-        let rest = text.split_once("MPI calls").map(|(_, rest)| rest)?;
-        Some(rest.split_whitespace().collect::<Vec<_>>().join(" "))
-    };
-    assert_eq!(rest(&written), rest(&printed));
-    assert!(
-        rest(&written).is_some_and(|rest| rest.contains("Verdict")),
-        "{written}"
-    );
-
-    // A command that never ends, for a library with none near it.
-    let folder = TestFolder::new("report-never");
-    let at = |name: &str| folder.path().join(name);
-    std::fs::create_dir_all(at("lib")).expect("own folder");
-    std::fs::copy(tests::recorder(), at("lib/libtrace.so")).expect("a library");
-    std::fs::write(at("mpitrace"), "#!/bin/sh\nsleep 1000\n").expect("own folder");
-    std::fs::set_permissions(at("mpitrace"), std::fs::Permissions::from_mode(0o755))
-        .expect("own file");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = Command::new(Program::c("told").compile(mpi));
-    mpi.environment(&mut command);
-    command
-        .arg("3")
-        .current_dir(folder.path())
-        .env("PATH", format!("{}:{path}", folder.path().display()))
-        .env("LD_PRELOAD", at("lib/libtrace.so"))
-        .env("TRACE_REPORT", "yes")
-        .env("TRACE_DEADLINE", "1");
-    let finished = process::run(&mut command, LIMIT).succeeded();
-    let told = "no report before the deadline";
-    assert!(finished.stderr.contains(told), "{}", finished.story());
-    assert!(!at("told.report.txt").exists() && at("told.slog2").exists());
 }

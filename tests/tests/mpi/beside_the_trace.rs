@@ -1,0 +1,134 @@
+//! What `mpitrace` makes of the SLOG2 file at the end of a run: the report, and the OTF2 archive. Whatever happens to it, the program does not
+//! notice.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use test_support::skip;
+use tests::trace::{LIMIT, TraceSetup};
+use tests::{Mpi, Program, TestFolder, process};
+
+fn any_mpi() -> Mpi {
+    let mut all = Mpi::ALL.into_iter();
+    all.find(|mpi| mpi.installed()).expect("an MPI")
+}
+
+/// With the setting `report`, what `mpitrace report` prints stands beside the trace.
+#[test]
+fn a_report_is_written_beside_the_trace() {
+    let mpi = any_mpi();
+    let program = Program::c("late_rank").compile(mpi);
+    let arguments = ["1", "4", "5"];
+    let setup = TraceSetup {
+        variables: &[("TRACE_REPORT", "yes")],
+        ..TraceSetup::new(mpi, 2)
+    };
+    let run = setup.run(&program, &arguments);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    let mut command = Command::new(tests::mpitrace());
+    command.arg("report").arg(run.file("slog2"));
+    let printed = process::run(&mut command, LIMIT).succeeded().stdout;
+    let written = std::fs::read_to_string(run.file("txt")).expect("a report");
+    // The first line names the trace as the recorder does, and is wrapped accordingly.
+    let rest = |text: &str| {
+        let rest = text.split_once("MPI calls").map(|(_, rest)| rest)?;
+        Some(rest.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(rest(&written), rest(&printed));
+    assert!(
+        rest(&written).is_some_and(|rest| rest.contains("Verdict")),
+        "{written}"
+    );
+}
+
+/// With `otf2` among the outputs there is an archive, in which OTF2's own reader finds each call.
+#[test]
+fn an_archive_is_written_beside_the_trace() {
+    let program = Program::c("told").compile(any_mpi());
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("told").compile(mpi);
+        let setup = TraceSetup {
+            variables: &[("TRACE_OUTPUTS", "otf2")],
+            ..TraceSetup::new(mpi, 2)
+        };
+        let run = setup.run(&program, &["7"]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        let said = "trace: the OTF2 archive is in trace/told.otf2";
+        assert!(
+            run.finished.stderr.contains(said),
+            "{}",
+            run.finished.story()
+        );
+        let anchor = run.trace().join("told.otf2/traces.otf2");
+        let printed = match Command::new("otf2-print").arg(anchor).output() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return skip("otf2-print is not installed");
+            }
+            printed => printed.expect("otf2-print runs"),
+        };
+        assert!(printed.status.success());
+        let text = String::from_utf8_lossy(&printed.stdout);
+        for location in ["0", "1"] {
+            let barriers = text.lines().filter(|line| {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                words.starts_with(&["ENTER", location]) && line.contains("\"MPI_Barrier\"")
+            });
+            assert_eq!(barriers.count(), 7, "{mpi:?}: {text}");
+        }
+        // What the trace is made of stays what was asked for.
+        assert!(run.files("slog2").len() == 1 && run.files("meta").is_empty());
+    }
+    // Another one is never replaced.
+    let (folder, mut command) = alone(&program);
+    std::fs::create_dir(folder.path().join("told.otf2")).expect("own folder");
+    std::fs::write(folder.path().join("told.otf2/mine"), "mine").expect("own file");
+    command.env("LD_PRELOAD", tests::recorder());
+    let finished = process::run(command.env("TRACE_OUTPUTS", "otf2"), LIMIT).succeeded();
+    let told = "trace: no OTF2 archive: ";
+    assert!(finished.stderr.contains(told), "{}", finished.story());
+    assert_eq!(
+        std::fs::read(folder.path().join("told.otf2/mine")).expect("own file"),
+        b"mine"
+    );
+}
+
+/// A command that does not end, for a library with none near it, is ended at the deadline.
+#[test]
+fn a_command_that_never_ends_is_ended() {
+    let program = Program::c("told").compile(any_mpi());
+    let (folder, mut command) = alone(&program);
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("lib")).expect("own folder");
+    std::fs::copy(tests::recorder(), at("lib/libtrace.so")).expect("a library");
+    std::fs::write(at("mpitrace"), "#!/bin/sh\nsleep 1000\n").expect("own folder");
+    std::fs::set_permissions(at("mpitrace"), std::fs::Permissions::from_mode(0o755))
+        .expect("own file");
+    let path = std::env::var("PATH").unwrap_or_default();
+    command
+        .env("PATH", format!("{}:{path}", folder.path().display()))
+        .env("LD_PRELOAD", at("lib/libtrace.so"))
+        .env("TRACE_OUTPUTS", "otf2")
+        .env("TRACE_REPORT", "yes")
+        .env("TRACE_DEADLINE", "1");
+    let finished = process::run(&mut command, LIMIT).succeeded();
+    for what in ["report", "OTF2 archive"] {
+        let command = at("mpitrace");
+        let told = format!(
+            "trace: no {what}: {}: not done before the deadline",
+            command.display()
+        );
+        assert!(finished.stderr.contains(&told), "{}", finished.story());
+    }
+    let mut left = folder.files();
+    left.sort();
+    assert_eq!(left, ["lib", "mpitrace", "told.slog2"]);
+}
+
+/// A program of one rank that makes three barriers, with a folder that it runs in.
+fn alone(program: &std::path::Path) -> (TestFolder, Command) {
+    let folder = TestFolder::new("beside-the-trace");
+    let mut command = Command::new(program);
+    any_mpi().environment(&mut command);
+    command.arg("3").current_dir(folder.path());
+    (folder, command)
+}
