@@ -2,6 +2,7 @@
 
 use crate::exported::{CallSums, fails, of_each_format, printed_calls, stderr, succeeds, synth};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,6 +11,16 @@ fn python() -> Option<PathBuf> {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/venv-tables/bin/python");
     if !python.exists() {
         test_support::skip("DuckDB, polars and pandas are not installed (ci/deps)");
+        return None;
+    }
+    Some(python)
+}
+
+/// Python with Spark, where `ci/deps --spark` has installed it.
+fn python_with_spark() -> Option<PathBuf> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/venv-spark/bin/python");
+    if !python.exists() {
+        test_support::skip("Spark is not installed (ci/deps --spark)");
         return None;
     }
     Some(python)
@@ -91,6 +102,60 @@ fn engines_find_the_calls_that_are_printed() {
         let file = format!("run.parquet/calls/rank_group={group}/00000.parquet");
         assert!(at.join(&file).is_file(), "{file}");
     }
+}
+
+/// Three questions to a cluster of two Spark workers on this machine: time by function and rank, late senders, operations by the CallID of
+/// their call.
+const BY_SPARK: &str = "
+import json
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master('local-cluster[2,1,1024]').config('spark.ui.enabled', 'false')
+spark = builder.config('spark.sql.shuffle.partitions', '4').getOrCreate()
+for table in ['calls', 'regions', 'waits']:
+    spark.read.parquet('run.parquet/' + table).createOrReplaceTempView(table)
+def rows(query):
+    return [list(row) for row in spark.sql(query).collect()]
+profile = rows('select function, rank, count(*), sum(leave_ns - enter_ns) from calls group by all')
+late = rows('''select culprit_rank, count(*), sum(to_ns - from_ns) from waits where pattern = 'late sender' group by all''')
+caused = rows('''select c.function, count(*), bool_and(o.enter_ns >= c.enter_ns and o.leave_ns <= c.leave_ns)
+    from calls c join regions o using (call_id) group by all order by all''')
+spark.stop()
+print(json.dumps([profile, late, caused]))";
+
+#[test]
+fn spark_finds_what_the_commands_print() {
+    let Some(python) = python_with_spark() else {
+        return;
+    };
+    let folder = dataset();
+    let at = folder.path();
+    let found = asked(&python, at, BY_SPARK);
+    let rows = |nth: usize| found[nth].as_array().expect("rows").as_slice();
+    assert_eq!(sums(rows(0)), printed_calls(at, "run.slog2"));
+
+    let report = succeeds(at, &["report", "--json", "run.slog2"]).stdout;
+    let report: Value = serde_json::from_slice(&report).expect("JSON");
+    let groups = report["waits"].as_array().expect("waits").iter();
+    let mut expected: BTreeMap<i64, (i64, f64)> = BTreeMap::new();
+    for group in groups.filter(|group| group["pattern"] == "late-sender") {
+        let culprit = group["culprit"].as_i64().expect("a rank");
+        let (count, seconds) = expected.entry(culprit).or_default();
+        *count += group["count"].as_i64().expect("a number");
+        *seconds += group["seconds"].as_f64().expect("a number");
+    }
+    assert_eq!(rows(1).len(), expected.len());
+    for row in rows(1) {
+        let (count, seconds) = expected[&number(row, 0)];
+        assert_eq!(number(row, 1), count, "{row}");
+        // Each begin and each end is rounded to ns.
+        let differs = (number(row, 2) as f64 / 1e9 - seconds).abs();
+        assert!(differs <= 1e-9 * count as f64, "{row}: {seconds}");
+    }
+
+    let functions: Vec<&str> = rows(2).iter().filter_map(|row| row[0].as_str()).collect();
+    let expected = ["MPI_File_close", "MPI_File_open", "MPI_File_write_at_all"];
+    assert_eq!(functions, expected);
+    assert!(rows(2).iter().all(|row| row[2] == true));
 }
 
 #[test]
