@@ -4,12 +4,13 @@
 //! Where only the newest calls are kept, blocks are used again. Definitions that later records may need stand twice then, in
 //! their thread's blocks and in pinned ones: those are given first whose block is gone.
 
+use crate::block_bytes::{Blocks, FileBytes, block_records};
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, OPEN_REQUESTS, PINNED_MAGIC,
     VERSION, at,
 };
-use crate::record::{self, Record, RecordBase, Records, u32_at, u64_at};
-use crate::{args::ByteCursor, define};
+use crate::record::{Record, u32_at, u64_at};
+pub use crate::thread_records::ThreadRecords;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -104,91 +105,6 @@ pub struct ThreadBlocks<'a> {
     /// Thread ID of the operating system.
     pub tid: u64,
     blocks: Blocks<'a>,
-}
-
-/// The blocks of a thread. Their numbers in the file take 4 bytes for each 64 KB, and all walks share them.
-#[derive(Debug, Clone)]
-struct Blocks<'a> {
-    bytes: FileBytes<'a>,
-    /// Blocks of definitions that are not in the file, in front of the others.
-    front: Vec<&'a [u8]>,
-    /// Blocks of definitions that were kept when the blocks were used again in which they stood.
-    pinned: Arc<[u32]>,
-    numbers: Arc<[u32]>,
-    /// Of the blocks that are there, the low halves of their numbers in the thread, ascending; empty without pinned ones.
-    there: Arc<[u32]>,
-}
-
-/// Blocks whose memory a walk gives back together: neighbours in the file.
-const LEFT_TOGETHER: u32 = 16;
-
-impl<'a> Blocks<'a> {
-    /// Number in the file of block `i`.
-    fn number(&self, i: usize) -> Option<u32> {
-        let i = i.checked_sub(self.front.len())?;
-        let pinned = self.pinned.get(i);
-        pinned
-            .or_else(|| self.numbers.get(i - self.pinned.len()))
-            .copied()
-    }
-
-    fn get(&self, i: usize) -> Option<&'a [u8]> {
-        let front = self.front.get(i).copied();
-        front.or_else(|| self.bytes.block(self.number(i)?))
-    }
-
-    fn is_pinned(&self, i: usize) -> bool {
-        let i = i.checked_sub(self.front.len());
-        i.is_some_and(|i| i < self.pinned.len())
-    }
-
-    /// A walk goes on behind block `i`. Memory is given back for some blocks at once, as the kernel must tell the other processors of it
-    /// each time.
-    fn leave(&self, i: usize) {
-        let group = |i: usize| Some(self.number(i)? / LEFT_TOGETHER);
-        if let Some(left) = group(i).filter(|left| group(i + 1) != Some(*left)) {
-            let first = (left * LEFT_TOGETHER) as usize;
-            self.bytes.leave(first, LEFT_TOGETHER as usize);
-        }
-    }
-}
-
-/// The bytes of a file.
-#[derive(Debug, Clone, Copy)]
-struct FileBytes<'a> {
-    bytes: &'a [u8],
-    mapped: bool,
-}
-
-impl<'a> FileBytes<'a> {
-    /// Block `number` of the file.
-    fn block(self, number: u32) -> Option<&'a [u8]> {
-        let start = (number as usize).checked_add(1)?.checked_mul(BLOCK_SIZE)?;
-        self.bytes.get(start..start.checked_add(BLOCK_SIZE)?)
-    }
-
-    /// Gives back the memory of `n` blocks from `number` on, and of the one before them: of that the kernel may have mapped
-    /// pages again, as it maps the surroundings of what is touched.
-    fn leave(self, number: usize, n: usize) {
-        let start = number * BLOCK_SIZE;
-        let end = ((number + 1 + n) * BLOCK_SIZE).min(self.bytes.len());
-        let Some(part) = self.bytes.get(start..end).filter(|_| self.mapped) else {
-            return;
-        };
-        // Targets without an operating system have no mappings.
-        #[cfg(not(unix))]
-        let _ = part;
-        // SAFETY: `mapped` is set where the bytes are a shared mapping that is only read: what is given back comes from the
-        // file again, as it was.
-        #[cfg(unix)]
-        unsafe {
-            libc::madvise(
-                part.as_ptr().cast_mut().cast(),
-                part.len(),
-                libc::MADV_DONTNEED,
-            )
-        };
-    }
 }
 
 /// The numbers of the blocks of which a part is in `data`, each once.
@@ -488,31 +404,10 @@ fn add_word(hash: u64, word: u64) -> u64 {
     mixed.rotate_left(29)
 }
 
-fn block_records(block: &[u8]) -> Records<'_> {
-    let committed = u32_at(block, at::B_COMMITTED).unwrap_or(0) as usize;
-    let body = block.get(BLOCK_HEADER..).unwrap_or_default();
-    Records::new(
-        &body[..committed.min(body.len())],
-        RecordBase {
-            time: u64_at(block, at::B_TIME_BASE).unwrap_or(0),
-            call: u64_at(block, at::B_CALL_BASE).unwrap_or(0),
-        },
-    )
-}
-
 impl<'a> ThreadBlocks<'a> {
     /// The thread's records in order of completion.
     pub fn records(&self) -> ThreadRecords<'a> {
-        ThreadRecords {
-            blocks: self.blocks.clone(),
-            number: self.number,
-            next: 0,
-            pinned: false,
-            records: Records::default(),
-            unusual: None,
-            is_whole: false,
-            whole: Vec::new(),
-        }
+        ThreadRecords::new(self.blocks.clone(), self.number)
     }
 
     /// Number of blocks.
@@ -553,157 +448,5 @@ impl<'a> ThreadBlocks<'a> {
             .last()
             .is_some_and(|r| (r.function, r.call) == (open.function, open.call));
         (!recorded).then_some(open)
-    }
-}
-
-/// Bytes in front of the arguments of a record that is put together of fragments: u16 function and flags, i32 return code.
-const WHOLE_HEAD: usize = 6;
-
-/// The record whose fragments are together in `bytes`, without its arguments, which stand behind [`WHOLE_HEAD`]. Times and
-/// CallID are those of the fragments.
-fn whole(bytes: &[u8], fragment: Record<'_>) -> Option<Record<'static>> {
-    let b = &mut ByteCursor::new(bytes);
-    let word = b.u16()?;
-    let code = b.i32()?;
-    Some(Record {
-        function: word & record::FUNCTION,
-        in_place: word & record::IN_PLACE != 0,
-        code,
-        payload: &[],
-        ..fragment
-    })
-}
-
-/// Walks over a thread's records. It lends them, because a record larger than a block is put together in a buffer.
-#[derive(Debug, Clone)]
-pub struct ThreadRecords<'a> {
-    blocks: Blocks<'a>,
-    /// Number of the thread.
-    number: u32,
-    /// Position of the next block.
-    next: usize,
-    /// Whether `records` are those of a pinned block.
-    pinned: bool,
-    /// The block that the walk is in.
-    records: Records<'a>,
-    /// The record that the walk stands at, if it is not as it stands in the block: without its arguments if these were put
-    /// together in `whole`.
-    unusual: Option<Record<'a>>,
-    is_whole: bool,
-    whole: Vec<u8>,
-}
-
-impl<'a> ThreadRecords<'a> {
-    /// Goes to the next record; false at the end.
-    #[inline]
-    pub fn advance(&mut self) -> bool {
-        self.advance_to().is_some()
-    }
-
-    /// Goes to the next record and gives its function number; `None` at the end.
-    #[inline]
-    pub fn advance_to(&mut self) -> Option<u16> {
-        loop {
-            let Some(function) = self.records.advance() else {
-                self.enter_next_block()?;
-                continue;
-            };
-            if !self.pinned && function != define::FRAGMENT {
-                self.unusual = None;
-                return Some(function);
-            }
-            self.unusual = self.unusual();
-            if let Some(record) = &self.unusual {
-                return Some(record.function);
-            }
-        }
-    }
-
-    /// Goes past some of the calls that come next, all or none of them: those in the block that are told by their head alone. Gives
-    /// function, start and stop of each to `take`.
-    #[inline]
-    pub fn take_calls(&mut self, take: impl FnMut(u16, u64, u64)) {
-        if !self.pinned {
-            self.records.take_calls(take);
-        }
-    }
-
-    /// The record that [`ThreadRecords::advance`] went to.
-    #[inline(always)] // as what it calls
-    pub fn record(&self) -> Record<'_> {
-        match &self.unusual {
-            None => self.records.record(),
-            Some(record) => self.put_together(record),
-        }
-    }
-
-    /// The record that [`ThreadRecords::advance`] went to, if it stands in its block as it is; `None` where it was put together.
-    #[inline(always)] // as what it calls
-    pub fn record_in_place(&self) -> Option<Record<'a>> {
-        self.unusual.is_none().then(|| self.records.record())
-    }
-
-    /// The next record.
-    #[allow(clippy::should_implement_trait, reason = "it lends from its buffer")]
-    #[inline]
-    pub fn next(&mut self) -> Option<Record<'_>> {
-        self.advance().then(|| self.record())
-    }
-
-    fn enter_next_block(&mut self) -> Option<()> {
-        if let Some(left) = self.next.checked_sub(1) {
-            self.blocks.leave(left);
-        }
-        self.records = block_records(self.blocks.get(self.next)?);
-        self.pinned = self.blocks.is_pinned(self.next);
-        self.next += 1;
-        Some(())
-    }
-
-    /// The record at which the walk stops, if it stops at the record given last, which stands in a pinned block or is a fragment: the last
-    /// fragment makes a record whole.
-    #[cold]
-    fn unusual(&mut self) -> Option<Record<'a>> {
-        let mut record = self.records.record();
-        if self.pinned {
-            // It is another thread's, or stands in a block that is still there.
-            let block = record.duration as u32;
-            if record.call as u32 != self.number || self.blocks.there.binary_search(&block).is_ok()
-            {
-                return None;
-            }
-            (record.call, record.duration) = (0, 0);
-        }
-        self.is_whole = record.function == define::FRAGMENT;
-        if self.is_whole {
-            self.add_fragment(record.payload)?;
-            return whole(&self.whole, record);
-        }
-        Some(record)
-    }
-
-    #[cold]
-    fn put_together<'r>(&'r self, head: &Record<'r>) -> Record<'r> {
-        let payload = match self.is_whole {
-            false => head.payload,
-            true => self.whole.get(WHOLE_HEAD..).unwrap_or_default(),
-        };
-        Record { payload, ..*head }
-    }
-
-    /// Adds a fragment; `Some` when the record is whole.
-    fn add_fragment(&mut self, payload: &[u8]) -> Option<()> {
-        let b = &mut ByteCursor::new(payload);
-        let (total, offset) = (b.u32()? as usize, b.u32()? as usize);
-        if offset == 0 {
-            self.whole.clear();
-        }
-        if offset != self.whole.len() {
-            return None;
-        }
-        let part = b.rest();
-        self.whole
-            .extend_from_slice(&part[..part.len().min(total - offset.min(total))]);
-        (self.whole.len() == total).then_some(())
     }
 }

@@ -18,6 +18,7 @@ compile_error!("block files, and what writes and reads them, are for little-endi
 
 pub mod args;
 mod block;
+mod block_bytes;
 pub mod counts;
 pub mod define;
 pub mod encode;
@@ -33,6 +34,7 @@ mod payload;
 pub mod record;
 mod rewrite;
 pub mod runs;
+mod thread_records;
 pub mod tids;
 pub mod user;
 #[cfg(all(unix, not(loom)))]

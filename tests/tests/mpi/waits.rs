@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use tests::trace::{LIMIT, TraceSetup};
-use tests::{Mpi, Program, TestFolder, clocks, process};
+use tests::{Mpi, Program, clocks, process};
 
 /// Begin and end of the call of a rank in a round that a case is about, seconds.
 type Span = (f64, f64);

@@ -5,6 +5,7 @@ mod clog2;
 mod dumpi;
 mod dumpi_golden;
 mod dumpi_random;
+mod dumpi_run;
 mod dumpi_speed;
 mod messages;
 mod random;
