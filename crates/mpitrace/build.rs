@@ -1,4 +1,4 @@
-//! Puts the files of the viewer's page, `viewer/dist`, into the command: names and bytes, as far as they are there. What answers
+//! Puts the files of the viewer's page, which are in `page` (a link to `viewer/dist`), into the command: names and bytes, as far as they are there. What answers
 //! in exported pages, `view.wasm`, is made by `ci/build-wasm`; a command that was built without it makes no such pages.
 
 use std::fmt::Write;
@@ -11,7 +11,7 @@ fn main() -> io::Result<()> {
             .map(PathBuf::from)
             .ok_or(io::ErrorKind::NotFound)
     };
-    let dist = set("CARGO_MANIFEST_DIR")?.join("../../viewer/dist");
+    let dist = set("CARGO_MANIFEST_DIR")?.join("page");
     println!("cargo:rerun-if-changed={}", dist.display());
     let mut files: Vec<PathBuf> = fs::read_dir(&dist)?
         .map(|entry| Ok(entry?.path()))
