@@ -24,7 +24,7 @@ pub use analysis::performance::PerformanceReport;
 #[cfg(feature = "tables")]
 pub use row_batches::RowBatches;
 #[cfg(feature = "tables")]
-pub use tables::{RowSelection, TableKind};
+pub use tables::{DefinitionTable, RowSelection, TableKind};
 pub use viewer_core::{Theme, TimelineSelection};
 
 #[cfg(feature = "tables")]

@@ -4,7 +4,7 @@ use crate::error::exception;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::Schema;
-use mpitrace::api::{Failure, RowBatches, RowSelection, TableKind, TraceFiles};
+use mpitrace::api::{DefinitionTable, Failure, RowBatches, RowSelection, TableKind, TraceFiles};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::BTreeSet;
@@ -13,8 +13,6 @@ use trace_model::TimeBBox;
 
 /// Name of the capsule, from Arrow's PyCapsule interface.
 const STREAM: &std::ffi::CStr = c"arrow_array_stream";
-/// Name of the table that is made of definitions.
-const TIMELINES: &str = "timelines";
 /// Name of the table that is the result of an analysis.
 const WAITS: &str = "waits";
 
@@ -28,8 +26,10 @@ pub fn reader(
     ranks: Option<BTreeSet<u32>>,
     window: Option<TimeBBox>,
 ) -> Result<Box<dyn RecordBatchReader + Send>, Failure> {
+    if let Some(table) = DefinitionTable::by_name(table) {
+        return Ok(whole(trace.definition_table(table)?));
+    }
     match table {
-        TIMELINES => Ok(whole(trace.timelines()?)),
         WAITS => Ok(whole(trace.waits(ranks.as_ref(), window)?)),
         _ => {
             let selection = RowSelection {
@@ -47,8 +47,10 @@ pub fn reader(
 /// # Errors
 /// There is no such table; a file is damaged where its definitions are.
 pub fn columns(trace: &TraceFiles, table: &str) -> Result<Arc<Schema>, Failure> {
+    if let Some(table) = DefinitionTable::by_name(table) {
+        return Ok(table.schema());
+    }
     match table {
-        TIMELINES => Ok(trace.timelines()?.schema()),
         WAITS => Ok(trace.no_waits()?.schema()),
         _ => trace.columns(kind(table)?),
     }

@@ -16,6 +16,7 @@
 mod category_plan;
 mod column;
 mod dataset;
+mod definition_table;
 mod encoders;
 mod error;
 mod kind;
@@ -24,15 +25,14 @@ mod rows;
 mod selection;
 mod sink;
 mod table;
-mod timelines;
 mod times;
 mod waits;
 
 pub use dataset::is_dataset;
+pub use definition_table::DefinitionTable;
 pub use error::{TablesError, TablesErrorKind};
 pub use kind::TableKind;
 pub use selection::{RowSelection, SelectedRows};
 pub use sink::TablesSink;
 pub use table::TableFormat;
-pub use timelines::batch as timelines_batch;
 pub use waits::WaitTable;

@@ -1,12 +1,12 @@
 //! Takes drawables and puts each into its table.
 
 use crate::dataset::{self, DATASET};
+use crate::definition_table::DefinitionTable;
 use crate::encoders::{Encoders, TablePlace};
 use crate::error::{TablesError, TablesErrorKind};
 use crate::kind::TableKind;
 use crate::rows::{BATCH_ROWS, GatheredRows, TableSchema, TraceTables};
 use crate::table::{TableFiles, TableFormat, TableLayout};
-use crate::timelines;
 use crate::waits::{WaitTable, WaitingCalls};
 use analysis::performance::{CallWait, WaitsOfCalls};
 use arrow_array::RecordBatch;
@@ -74,7 +74,7 @@ impl TablesSink {
             layouts.insert(*kind, Arc::new(layout.map_err(failed)?));
         }
         let at = folder.current_path();
-        write_timelines(at, format, definitions).map_err(failed)?;
+        write_definitions(at, format, definitions).map_err(failed)?;
         let waits = waits.map_or(&[][..], |found| &found.waits);
         write_waits(at, format, definitions, waits).map_err(failed)?;
         let encoders = Encoders::start().map_err(|error| failed(error.into()))?;
@@ -188,14 +188,19 @@ impl trace_model::Sink for TablesSink {
     }
 }
 
-/// Writes the table of timelines into the dataset's `folder`.
-fn write_timelines(
+/// Writes what the definitions tell into the dataset's `folder`.
+fn write_definitions(
     folder: &Path,
     format: TableFormat,
     definitions: &Definitions,
 ) -> Result<(), TablesErrorKind> {
-    let batch = timelines::batch(definitions)?;
-    write_whole(folder.join("timelines"), format, &batch)
+    for table in DefinitionTable::ALL {
+        let batch = table.batch(definitions)?;
+        if batch.num_rows() > 0 {
+            write_whole(folder.join(table.name()), format, &batch)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the table of waits into the dataset's `folder`, by the begin of the wait. Without waits there is none.

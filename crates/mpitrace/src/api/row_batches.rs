@@ -6,7 +6,7 @@ use arrow_schema::{ArrowError, Schema};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use tables::{RowSelection, SelectedRows, TableKind};
+use tables::{DefinitionTable, RowSelection, SelectedRows, TableKind};
 
 /// Batches that are read ahead.
 const AHEAD: usize = 4;
@@ -100,12 +100,12 @@ impl TraceFiles {
         Ok(SelectedRows::new(&self.definitions()?, selection).schema())
     }
 
-    /// The table of timelines.
+    /// A table that the definitions tell.
     ///
     /// # Errors
     /// A file is damaged where its definitions are.
-    pub fn timelines(&self) -> Result<RecordBatch, Failure> {
-        let batch = tables::timelines_batch(&self.definitions()?);
+    pub fn definition_table(&self, table: DefinitionTable) -> Result<RecordBatch, Failure> {
+        let batch = table.batch(&self.definitions()?);
         batch.map_err(|error| Failure::file(self.name(), error))
     }
 }

@@ -15,7 +15,7 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use std::fmt;
 use std::sync::Arc;
-use tables::{RowSelection, TableKind};
+use tables::{DefinitionTable, RowSelection, TableKind};
 
 /// Batches of rows that may wait.
 const WAITING: usize = 2;
@@ -27,8 +27,7 @@ enum RowsOf {
     Drawables(RowSelection),
     /// The analysis of the whole trace.
     Waits,
-    /// The definitions.
-    Timelines,
+    Definitions(DefinitionTable),
 }
 
 /// A table of a trace.
@@ -74,7 +73,9 @@ pub fn tables(
             );
         }
     }
-    add("timelines", RowsOf::Timelines, trace.timelines()?.schema());
+    for table in DefinitionTable::ALL {
+        add(table.name(), RowsOf::Definitions(table), table.schema());
+    }
     add("waits", RowsOf::Waits, trace.no_waits()?.schema());
     Ok(found)
 }
@@ -93,7 +94,9 @@ impl TraceTable {
                 }
             }
             RowsOf::Waits => drop(put(self.trace.waits(None, None).map_err(failed)?)),
-            RowsOf::Timelines => drop(put(self.trace.timelines().map_err(failed)?)),
+            RowsOf::Definitions(table) => {
+                drop(put(self.trace.definition_table(*table).map_err(failed)?));
+            }
         }
         Ok(())
     }

@@ -219,6 +219,8 @@ fn answers_are_printed_for_people_and_programs() {
         "calls\n",
         "waits\n",
         "timelines\n",
+        "ranks\n",
+        "communicators\n",
         "  enter_ns                 bigint\n",
     ] {
         assert!(tables.contains(expected), "{tables}");

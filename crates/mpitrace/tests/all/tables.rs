@@ -184,7 +184,15 @@ print(json.dumps([tables, pyarrow.ipc.open_file(mapped).read_all().num_rows]))";
         .iter()
         .filter_map(Value::as_str)
         .collect();
-    for table in ["calls", "messages", "regions", "timelines", "waits"] {
+    for table in [
+        "calls",
+        "communicators",
+        "messages",
+        "ranks",
+        "regions",
+        "timelines",
+        "waits",
+    ] {
         assert!(tables.contains(&table), "{tables:?}");
     }
     assert!(found[1].as_u64() > Some(0));

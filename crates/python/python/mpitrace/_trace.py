@@ -77,7 +77,7 @@ class Window:
         t1: Optional[float] = None,
     ) -> Rows:
         """Rows of a table by its name: ``calls``, ``regions``, ``messages``, ``operations``, ``transfers``, ``accesses``, ``files``,
-        ``arrows``, ``events``, ``waits`` or ``timelines``.
+        ``arrows``, ``events``, ``waits``, ``timelines``, ``ranks`` or ``communicators``.
 
         :param rank: rows of this rank or of these ranks only; of messages and other arrows, those with such a rank at either end
         :param t0: rows that end at this time or later, in seconds
@@ -122,6 +122,14 @@ class Window:
     def timelines(self) -> Rows:
         """The timelines: what the numbers in the column ``line`` of other tables stand for."""
         return Rows(self._native, "timelines", None, None)
+
+    def ranks(self) -> Rows:
+        """The ranks: ``rank``, ``threads`` (how many of them called MPI), ``host`` where the trace tells it."""
+        return Rows(self._native, "ranks", None, None)
+
+    def communicators(self) -> Rows:
+        """The communicators: a row for each ``communicator`` and ``communicator_rank`` with the ``rank`` in MPI_COMM_WORLD that it is."""
+        return Rows(self._native, "communicators", None, None)
 
     def report(self, *, region: Optional[str] = None, phases: Union[int, tuple[int, int], None] = None) -> Report:
         """Why the program is slow.
