@@ -21,6 +21,7 @@ import {
   area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, SHUT, trouble, type PanelName,
 } from "./state";
 import { shownTimelines } from "./timeline/now";
+import { Full } from "./timeline/Full";
 import { Other } from "./timeline/Other";
 import { Timeline } from "./timeline/Timeline";
 import { short } from "./timeline/Tooltip";
@@ -47,7 +48,7 @@ export function App() {
       <Toolbar />
       <Trouble />
       <Verdict />
-      <main class="middle" aria-label="Timeline"><Timeline /><Other /></main>
+      <main class="middle" aria-label="Timeline"><Timeline /><Full /><Other /></main>
       {isNarrow.value ? null : (
         <aside class="side" aria-label="Legend and details">
           {isSide.value ? <><Legend /><Details /></> : null}

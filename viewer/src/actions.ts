@@ -8,6 +8,7 @@ import {
   shownTracks, span, trouble, view, waits, type PanelName, type View,
 } from "./state";
 import * as geometry from "./geometry";
+import { leaveFull, showInFull } from "./full";
 import { withoutGroup } from "./groups";
 import { item, withItem, withKey, withNode } from "./spec";
 import { extent, now, shownTimelines } from "./timeline/now";
@@ -295,6 +296,15 @@ export function renameTimeline(): void {
   renaming.value = timeline;
 }
 
+/** Shows a timeline in full, or no longer. */
+export function toggleFull(timeline = currentTimeline()): void {
+  const { full } = view.peek();
+  const key = timeline === null ? undefined : layout.peek()?.key[timeline];
+  if (full !== "" && (key === undefined || key === full)) return leaveFull();
+  if (timeline === null) return say("no timeline is chosen");
+  showInFull(timeline);
+}
+
 /** Opens or shuts the tree node of a timeline. */
 export function openTimeline(isOpen: boolean, timeline = currentTimeline()): void {
   const timelines = layout.peek();
@@ -322,7 +332,7 @@ export function nextMap(): void {
   const maps = meta.peek()?.maps ?? [];
   if (maps.length < 2) return say("the trace has one way to name its timelines");
   const next = (Number(item(view.peek().timelines, "map") ?? 0) + 1) % maps.length;
-  setTimelines(next === 0 ? "" : `map:${next}`, { top: 0, height: 0 });
+  setTimelines(next === 0 ? "" : `map:${next}`, { top: 0, height: 0, full: "" });
   say(`timelines by ${maps[next]?.name ?? ""}`);
 }
 
@@ -368,6 +378,7 @@ export function cancel(): void {
   else if (measure.peek()) measure.value = null;
   else if (view.peek().range) change({ range: null });
   else if (view.peek().sel.length > 0) change({ sel: [] });
+  else if (view.peek().full !== "") leaveFull();
   else cursor.value = null;
 }
 

@@ -554,6 +554,10 @@ who: string,
  */
 over_time: Array<number>, 
 /**
+ * Rank that most of it is due to in the end; not known of a summary that an earlier version kept.
+ */
+due_to: number | null, 
+/**
  * Search that finds the calls that wait so.
  */
 query: string, 

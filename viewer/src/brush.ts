@@ -27,11 +27,15 @@ function secondsOf(text: string): number {
   return match ? Number(match[1]) / factor : Number.NaN;
 }
 
+/** The search for all of a category. */
+export function ofCategory(name: string): string {
+  return name.includes('"') ? `category:${name}` : `category:"${name}"`;
+}
+
 /** The search for what is brushed; only what begins in the window, where that is not the whole trace. */
 export function queryOf({ name, from, to }: Brush, window: { t0: number; t1: number } | null): string {
-  const category = name.includes('"') ? `category:${name}` : `category:"${name}"`;
   const times = window ? ` t>=${window.t0} t<${window.t1}` : "";
-  return `${category} dur>=${durationText(from)} dur<${durationText(to)}${times}`;
+  return `${ofCategory(name)} dur>=${durationText(from)} dur<${durationText(to)}${times}`;
 }
 
 /** The brush that a search was made of, or null. */

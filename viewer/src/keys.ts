@@ -60,6 +60,7 @@ export const ACTIONS: readonly Action[] = [
   action("group", "Timelines", "One timeline for each group, next level", ["g"], act.group),
   action("pin-timeline", "Timelines", "Keep the timeline on top, or no longer", ["P"], () => act.pinTimeline()),
   action("hide-timeline", "Timelines", "Hide the timeline", ["H"], () => act.hideTimeline()),
+  action("full", "Timelines", "The timeline in full, its call depths under one another, or no longer", ["q"], () => act.toggleFull()),
   action("groups", "Timelines", "Own groups of timelines", ["o"], () => openDialog("groups")),
   action("rename-timeline", "Timelines", "Another name for the timeline, in this page and its link", ["F2"], act.renameTimeline),
   action("next-map", "Timelines", "Next way to name timelines", ["v"], act.nextMap),
@@ -122,7 +123,7 @@ export const ACTIONS: readonly Action[] = [
   pointer("click-add", "Add to the selection", "Ctrl+click"),
   pointer("double-click", "Zoom to the range, the state or the message", "double click"),
   pointer("minimap", "Move the window by its frame, resize it by the edges, draw another elsewhere; double click for everything", "drag in the strip above"),
-  pointer("timeline-labels", "Move a timeline to another place; ▸ opens a group, ☆ pins on top, ✎ gives another name, × hides", "drag a timeline's label"),
+  pointer("timeline-labels", "Move a timeline to another place; ▸ opens a group, ☆ pins on top, ⤢ shows a timeline in full, ✎ gives another name, × hides", "drag a timeline's label"),
 ];
 
 /** Regions in the order of F6. */

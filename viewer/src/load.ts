@@ -5,6 +5,7 @@ import { ApiError, Asker, askJson, askReference, forget, question, report, trace
 import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, TracksAnswer, WaitsAnswer } from "./answers";
 import { loadOther, names } from "./compare";
 import { count } from "./finding";
+import { loadFull } from "./full";
 import {
   area, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, unavailable,
   view, waits, wholeTracks,
@@ -146,6 +147,7 @@ export function load(): void {
     searched = asked;
     untracked(() => void count());
   });
+  loadFull();
   loadOther();
   traceNames().then((all) => (names.value = all)).catch(report);
 }

@@ -3,6 +3,7 @@
 import { goTo } from "./actions";
 import type { TimeLoss } from "./answers";
 import { duration } from "./axis";
+import { showRankInFull } from "./full";
 import { count, percent } from "./panels/parts";
 import { short } from "./timeline/Tooltip";
 
@@ -20,10 +21,16 @@ export function Losses({ losses, most, keepsRange = false }: { losses: readonly 
             <span class="loss-count">{count(loss.count)}×</span>
             <OverTime values={loss.over_time} />
           </button>
+          {loss.due_to === null ? null : <InFull rank={loss.due_to} />}
         </li>
       ))}
     </ul>
   );
+}
+
+/** Shows the rank that a loss is due to in full. */
+function InFull({ rank }: { rank: number }) {
+  return <button type="button" class="quiet loss-full" title={`Rank ${rank}, which most of this is due to, in full: its call depths under one another`} onClick={() => showRankInFull(rank)}>rank {rank} ⤢</button>;
 }
 
 /** How a loss is spread over the time of the trace. */

@@ -1,5 +1,5 @@
 // A table of many rows, of which only those that can be seen are in the page. Sorted by a click on a heading, walked through
-// by arrow keys; Enter does what a click on a row does.
+// by arrow keys, along a row from button to button; Enter does what a click on a row does.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -100,7 +100,18 @@ export function Table<T>(props: Props<T>) {
     wantsFocus.current = true;
     setAt(next);
   };
+  /** To the next button of a row, the one before it, or the row itself. */
+  const within = (event: KeyboardEvent): boolean => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const line = (event.currentTarget as Element).closest("tr");
+    if (by === undefined || !line || (event.target instanceof HTMLInputElement)) return false;
+    const stops = [line, ...line.querySelectorAll<HTMLElement>("button")];
+    const next = stops[stops.indexOf(event.target as HTMLElement) + by];
+    next?.focus();
+    return next !== undefined;
+  };
   const key = (event: KeyboardEvent, nth: number, row: T) => {
+    if (within(event)) return event.preventDefault();
     if (event.target !== event.currentTarget) return;
     const page = Math.max(1, Math.floor(seen.height / HIGH) - 2);
     const steps: Record<string, number> = {

@@ -3,7 +3,7 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { hideTimeline, openTimeline, pinTimeline, setTimelines } from "../actions";
+import { hideTimeline, openTimeline, pinTimeline, setTimelines, toggleFull } from "../actions";
 import { askShared, question } from "../api";
 import { pinnedHeight, timelineAt, scrollTimelines, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
@@ -163,6 +163,12 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
                     aria-label={`${isPinned ? "Unpin" : "Pin"} ${label}`} aria-pressed={isPinned} onClick={() => pinTimeline(timeline)}
                   >
                     {isPinned ? "★" : "☆"}
+                  </button>
+                  <button
+                    type="button" tabIndex={-1} title="In full: its call depths under one another (Q)" aria-label={`${label} in full`}
+                    aria-pressed={timelines.key[timeline] === view.value.full} onClick={() => toggleFull(timeline)}
+                  >
+                    ⤢
                   </button>
                   <button type="button" tabIndex={-1} title="Another name (F2)" aria-label={`Rename ${label}`} onClick={() => (renaming.value = timeline)}>✎</button>
                   <button type="button" tabIndex={-1} title="Hide this timeline" aria-label={`Hide ${label}`} onClick={() => hideTimeline(timeline)}>×</button>

@@ -20,7 +20,7 @@ export function access(chrome, { address }) {
       const page = await Page.open(chrome, address, `t=0.02~0.05&theme=${theme}`);
       const state = await page.ask("next?timeline=5&t=0.04&dir=1");
       for (const panel of ["summary", "stats", "timelines", "matrix", "hits", "events", "io", "pins"]) {
-        await page.look(`t=0.02~0.05&theme=${theme}&path=on&tracks=ranks,messages,bytes,io&panel=${panel}&sel=${state.ref}&pins=${state.ref}&notes=0.03@0.2:late${panel === "events" ? "&range=0.03~0.04~0~16" : ""}&q=MPI_Waitall`);
+        await page.look(`t=0.02~0.05&theme=${theme}&path=on&full=3&tracks=ranks,messages,bytes,io&panel=${panel}&sel=${state.ref}&pins=${state.ref}&notes=0.03@0.2:late${panel === "events" ? "&range=0.03~0.04~0~16" : ""}&q=MPI_Waitall`);
         await page.own.waitForTimeout(600);
         assert.deepEqual(await violations(page), [], panel);
       }

@@ -24,7 +24,7 @@ export function comparison(chrome, { twoAddress, lateAddress }) {
   test("two traces stand one above the other, and zoom together", async () => {
     const page = await Page.open(chrome, twoAddress, "theme=light&arrows=none");
     await drawn(page);
-    await page.own.locator(".other-head b", { hasText: "better.paje" }).waitFor();
+    await page.own.locator(".lower-head b", { hasText: "better.paje" }).waitFor();
     // Rank 2 comes to its MPI_Allreduce 4 ms after the begin of a step in the first trace, 2 ms in the other one; both leave it after 5 ms. The traces begin at 1 ms.
     await page.look("theme=light&arrows=none&t=0.02~0.03");
     await drawn(page);

@@ -83,6 +83,10 @@ const CHECKS = {
     },
     is: (view) => JSON.stringify(view.names) === '[["0.0","the root, 100% of it"]]',
   },
+  full: {
+    before: (page) => page.press("ArrowDown"), is: (view) => view.full === "0",
+    after: async (page) => { await page.press("q"); await page.until((view) => view.full === "", "no longer in full"); },
+  },
   groups: { done: (page) => page.own.locator("dialog.groups textarea").waitFor(), after: (page) => page.press("Escape") },
   "next-map": { is: (view) => view.timelines.startsWith("map:1") },
   group: { tree: true, is: (view) => /fold:\d/.test(view.timelines) },

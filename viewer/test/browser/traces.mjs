@@ -64,6 +64,37 @@ export function late(by = 0.003) {
   return `${HEADER}${lines.join("\n")}\n${events.map(([, line]) => line).join("\n")}\n`;
 }
 
+/**
+ * Two ranks with call depths: the region `solve` calls `exchange`, which calls MPI_Send or MPI_Recv, and in the last step MPI_File_write_at, which
+ * calls pwrite64. Rank 1 has no more than two of these depths.
+ */
+export function deep() {
+  const names = { o: "solve", x: "exchange", s: "MPI_Send", v: "MPI_Recv", w: "MPI_File_write_at", p: "pwrite64" };
+  const lines = ["0 M 0 Machine", "0 P M Process", "1 S P State", '3 0.0 m M 0 "machine"'];
+  for (const [alias, name] of Object.entries(names)) lines.push(`2 ${alias} S ${quoted(name)} "0.2 0.4 0.6"`);
+  const events = [];
+  // Ends of inner states come before those of outer ones at the same time.
+  const state = (rank, name, from, to, depth) => events.push([from, depth, `5 ${from.toFixed(6)} S p${rank} ${name}`], [to, -depth, `6 ${to.toFixed(6)} S p${rank}`]);
+  for (let rank = 0; rank < 2; rank++) {
+    lines.push(`3 0.0 p${rank} P m "rank ${rank}"`);
+    for (let step = 0; step < 10; step++) {
+      const at = step * 0.01;
+      state(rank, "o", at, at + 0.009, 1);
+      if (rank === 1) {
+        state(rank, "v", at + 0.001, at + 0.005, 2);
+        continue;
+      }
+      state(rank, "x", at + 0.001, at + 0.008, 2);
+      state(rank, "s", at + 0.002, at + 0.004, 3);
+      if (step < 9) continue;
+      state(rank, "w", at + 0.005, at + 0.007, 3);
+      state(rank, "p", at + 0.0055, at + 0.0065, 4);
+    }
+  }
+  events.sort(([a, first], [b, second]) => a - b || first - second);
+  return `${HEADER}${lines.join("\n")}\n${events.map(([, , line]) => line).join("\n")}\n`;
+}
+
 /** Names that would run as a script, are endless, or turn the text around. */
 export const NAMES = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a name that looks like one

@@ -35,7 +35,7 @@ impl Viewer<'_> {
         let first: usize = query.number("y0", 0)?;
         let behind: usize = query.number("y1", layout.timelines.len())?;
         let behind = behind.min(layout.timelines.len());
-        let timelines = first.min(behind)..behind;
+        let timelines = layout.whole_threads(first.min(behind)..behind);
         let cells = width.checked_mul(timelines.len().max(1));
         let most = self.limits().cells;
         if width == 0 || cells.is_none_or(|cells| cells > most) {

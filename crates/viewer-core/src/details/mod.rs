@@ -20,6 +20,7 @@ use crate::trace::info::{bytes, callid, shown_key, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
+use crate::trace::states::{TraceState, for_each_shown};
 use crate::trace::waits::TraceWaits;
 use crate::trace::{OpenTrace, TraceItem};
 
@@ -327,6 +328,48 @@ impl<'a> DetailFinder<'_, 'a> {
         Ok((Some(left.max(0.0)), !scanned.exact))
     }
 
+    /// The state under the cursor on a timeline of a thread in full: the one of that call depth that runs, else the nearest of those within `within`
+    /// seconds, which are too short to be met.
+    fn at_level(
+        &self,
+        time: f64,
+        timeline: u32,
+        within: f64,
+        hidden: &[bool],
+    ) -> Result<Option<TraceItem<'a>>, ApiError> {
+        let levels = self.layout.levels as u32;
+        let (first, level) = (timeline / levels * levels, (timeline % levels) as usize);
+        let of_thread = |line: u32| self.layout.timeline(line) == Some(first);
+        let mut items = running(
+            self.trace,
+            self.budget(time - within, time + within),
+            &of_thread,
+        )?;
+        items.retain(|item| hidden.get(item.kind as usize) != Some(&true));
+        let states: Vec<TraceState> = items.iter().map(TraceState::of).collect();
+        let is_last = level + 1 == self.layout.levels;
+        let mut on_it = Vec::new();
+        for_each_shown(
+            &states,
+            &mut Vec::new(),
+            |_, _, _| {},
+            |nth, depth| {
+                if depth == level || (is_last && depth > level) {
+                    on_it.push(nth);
+                }
+            },
+        );
+        let distance = |state: &TraceState| (state.start - time).max(time - state.end).max(0.0);
+        let runs = |nth: &&usize| states[**nth].start <= time && time < states[**nth].end;
+        let deepest = on_it.iter().rev().find(runs);
+        let near = || {
+            on_it
+                .iter()
+                .min_by(|a, b| distance(&states[**a]).total_cmp(&distance(&states[**b])))
+        };
+        Ok(deepest.or_else(near).map(|&nth| items[nth]))
+    }
+
     /// The drawable under the cursor: on a timeline the event that is nearest to a time, no farther than `within` seconds, for
     /// it is drawn
     /// above states; else the innermost state; else the arrow that is nearest.
@@ -340,6 +383,9 @@ impl<'a> DetailFinder<'_, 'a> {
         within: f64,
         hidden: &[bool],
     ) -> Result<Option<TraceItem<'a>>, ApiError> {
+        if self.layout.levels > 0 {
+            return self.at_level(time, timeline, within, hidden);
+        }
         let is_shown = |item: &TraceItem<'a>| {
             hidden.get(item.kind as usize) != Some(&true)
                 && (self.layout.timeline(item.line) == Some(timeline)

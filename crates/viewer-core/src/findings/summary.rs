@@ -88,6 +88,9 @@ pub struct TimeLoss {
     pub who: String,
     /// Seconds in each of equal parts of the trace.
     pub over_time: Vec<f64>,
+    /// Rank that most of it is due to in the end; not known of a summary that an earlier version kept.
+    #[serde(default)]
+    pub due_to: Option<i32>,
     /// Search that finds the calls that wait so.
     pub query: String,
     /// The longest of the waits.

@@ -41,6 +41,7 @@ impl TracePlaces<'_, '_> {
                 what: group.what(),
                 who: group.who(),
                 over_time,
+                due_to: Some(group.cause_rank),
                 query: query_of(group),
                 target: self.longest_wait(group),
             });

@@ -13,7 +13,7 @@ use crate::base::columns::WindowColumns;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::covers_time;
-use crate::timelines::layout::TimelineLayout;
+use crate::timelines::layout::{NO_TIMELINE, TimelineLayout};
 use crate::trace::class::ActivityClass;
 use crate::trace::scan::{DrawableSink, ReadBudget, StatePreview, scan_parallel};
 use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
@@ -219,7 +219,10 @@ pub fn frame(
     let states_of = |timelines: Range<usize>| {
         let units = layout.units(timelines);
         let unit_of = |line: u32| layout.unit(line);
-        StatesByUnit::new(&found.states, trace.kinds(), units, unit_of)
+        match layout.levels {
+            0 => StatesByUnit::new(&found.states, trace.kinds(), units, unit_of),
+            levels => StatesByUnit::by_level(&found.states, trace.kinds(), units, levels, unit_of),
+        }
     };
     let cells_of = |timelines, states: &StatesByUnit| {
         PictureCells::new(
@@ -238,19 +241,17 @@ pub fn frame(
         cells_of(timelines.clone(), &states)
     } else {
         let drawn = found.states.iter().map(Vec::len).sum::<usize>() + found.previews.len();
+        // The states of a thread in full are all looked at for any of its timelines.
+        let least = match layout.levels {
+            0 => MIN_PARALLEL_STATES,
+            _ => usize::MAX,
+        };
         let work = |_| drawn.div_ceil(timelines.len().max(1));
         let draw = |timelines: Range<usize>, _: Cancel<'_>| {
             let states = states_of(timelines.clone());
             Some(cells_of(timelines, &states))
         };
-        draw_in_halves(
-            timelines.clone(),
-            work,
-            MIN_PARALLEL_STATES,
-            &|| false,
-            draw,
-        )
-        .unwrap_or_default()
+        draw_in_halves(timelines.clone(), work, least, &|| false, draw).unwrap_or_default()
     };
     cells.show_rare();
     let times = found.events.iter().filter(|e| inside(e.time, window));
@@ -316,11 +317,10 @@ fn write_states(
             }
             starts.push((start - window.earliest) as f32);
             durations.push((end - start) as f32);
-            timelines.push(
-                layout
-                    .timeline(state.line)
-                    .unwrap_or(crate::timelines::layout::NO_TIMELINE),
-            );
+            timelines.push(match layout.levels {
+                0 => layout.timeline(state.line).unwrap_or(NO_TIMELINE),
+                _ => unit,
+            });
             kinds.push(state.kind as u16);
         }
         let depth = |_, depth: usize| depths.push(depth.min(usize::from(u16::MAX)) as u16);

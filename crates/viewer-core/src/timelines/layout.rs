@@ -1,5 +1,6 @@
 //! The timelines of the page: which lines are in each, under which label, in which order.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::measure::LineMeasures;
@@ -51,6 +52,9 @@ pub struct TimelineLayout {
     unit_of: Vec<u32>,
     /// By timeline its first unit, and behind all of them.
     units: Vec<u32>,
+    /// Call depths that each unit has a timeline for, one after the other; 0 where units are not shown in full. The lines of a unit are on the first of
+    /// its timelines, and each timeline is numbered as a unit of its own.
+    pub(crate) levels: usize,
 }
 
 /// Leaves that are one timeline, or a heading.
@@ -81,6 +85,9 @@ impl TimelineLayout {
             ))
         })?;
         let mut plan = LayoutPlan::new(tree, spec, measures)?;
+        if !spec.levels.is_empty() {
+            return TimelineLayout::in_full(trace, tree, spec, &mut plan);
+        }
         let pinned = plan.take_pins();
         let mut layout = TimelineLayout {
             spec: spec.to_string(),
@@ -125,6 +132,87 @@ impl TimelineLayout {
         }
         layout.number_units(trace);
         Ok(layout)
+    }
+
+    /// The threads of some timelines in full: a timeline for each call depth.
+    fn in_full(
+        trace: &OpenTrace<'_>,
+        tree: &LabelTree,
+        spec: &TimelineSpec,
+        plan: &mut LayoutPlan<'_>,
+    ) -> Result<Self, ApiError> {
+        let levels = spec.call_depths();
+        let mut layout = TimelineLayout {
+            spec: spec.to_string(),
+            timeline_of: vec![NO_TIMELINE; trace.lines().len()],
+            starts: vec![0],
+            levels,
+            ..TimelineLayout::default()
+        };
+        for piece in plan.take_timelines(&spec.levels) {
+            let key = match tree.nodes[piece.node as usize].inner {
+                Some(inner) => format!("n{inner}"),
+                None => key_of(&piece.leaves),
+            };
+            let mut lanes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            for &leaf in &piece.leaves {
+                for &line in &tree.lines[leaf as usize] {
+                    if let Some(of) = trace.lines().get(line as usize) {
+                        lanes.entry(of.lane).or_default().push(line);
+                    }
+                }
+            }
+            for lines in lanes.values() {
+                layout.add_in_full(tree, lines, &key);
+            }
+        }
+        if layout.timelines.is_empty() {
+            let keys: String = text_of(&spec.levels).chars().take(60).collect();
+            let last = tree.leaves.len().saturating_sub(1);
+            return Err(ApiError::bad_request(format!(
+                "timelines=levels:{keys}: expected some of the timelines 0 to {last}"
+            )));
+        }
+        layout.unit_of = layout.timeline_of.clone();
+        layout.units = (0..=layout.timelines.len() as u32).collect();
+        Ok(layout)
+    }
+
+    /// Adds a timeline for each call depth of a thread, whose lines are on the first one.
+    fn add_in_full(&mut self, tree: &LabelTree, lines: &[u32], key: &str) {
+        let leaf = lines
+            .first()
+            .and_then(|&line| tree.leaf_of.get(line as usize));
+        let node = leaf.and_then(|&leaf| tree.leaves.get(leaf as usize));
+        let label = node.map_or_else(String::new, |&node| tree.full_label(node));
+        let first = self.timelines.len() as u32;
+        for &line in lines {
+            if let Some(of) = self.timeline_of.get_mut(line as usize) {
+                *of = first;
+                self.lines.push(line);
+            }
+        }
+        for level in 0..self.levels {
+            self.timelines.push(ViewTimeline {
+                label: label.clone(),
+                key: key.to_owned(),
+                depth: level as u16,
+                lines: lines.len() as u32,
+                ..ViewTimeline::default()
+            });
+            self.starts.push(self.lines.len() as u32);
+        }
+    }
+
+    /// Whole threads that some timelines of a layout in full are of; elsewhere these timelines.
+    pub(crate) fn whole_threads(&self, timelines: Range<usize>) -> Range<usize> {
+        match self.levels {
+            0 => timelines,
+            levels => {
+                let end = timelines.end.div_ceil(levels).saturating_mul(levels);
+                timelines.start / levels * levels..end.min(self.timelines.len())
+            }
+        }
     }
 
     fn number_units(&mut self, trace: &OpenTrace<'_>) {

@@ -15,6 +15,8 @@
 //! | `block:N` | as many neighbours are one timeline |
 //! | `groups:NAME=FILTER\|…` | the leaves of each filter, as `only` has it, are one timeline of that name; a leaf is in the first group that takes it |
 //! | `cluster:K` | timelines that behave alike are one of so many |
+//! | `levels:KEYS` | only these, in full: each of their threads has a timeline for each call depth |
+//! | `depth:N` | so many call depths; what is nested deeper is on the last one. 8 without it |
 //!
 //! Keys are numbers of leaves, `3,7-9`, and of inner nodes, `n12`. Timelines that are sorted, ordered, blocks or clusters have no
 //! headings. An open inner node is a timeline of its own, a heading, with nothing on it.
@@ -75,12 +77,20 @@ pub struct TimelineSpec {
     pub block: u32,
     /// Number of clusters; 0 for none.
     pub cluster: u32,
+    /// Timelines in full: a timeline for each call depth of their threads, and no others.
+    pub levels: Vec<TimelineKey>,
+    /// Call depths of timelines in full; 0 for the usual number.
+    pub depth: u32,
 }
 
 /// Groups at most.
 const MAX_GROUPS: usize = 256;
 /// Clusters at most.
 const MAX_CLUSTERS: u32 = 256;
+/// Call depths of a timeline in full, if the spec does not say.
+const USUAL_DEPTH: u32 = 8;
+/// Call depths at most.
+const MAX_DEPTH: u32 = 64;
 
 impl TimelineSpec {
     /// Reads a spec.
@@ -121,6 +131,8 @@ impl TimelineSpec {
                 }
                 "block" => spec.block = number()?,
                 "cluster" => spec.cluster = number()?.min(MAX_CLUSTERS),
+                "levels" => spec.levels = keys(value)?,
+                "depth" => spec.depth = number()?.min(MAX_DEPTH),
                 "sort" => {
                     let (by, is_descending) = match value.strip_prefix('-') {
                         Some(by) => (by, true),
@@ -140,7 +152,7 @@ impl TimelineSpec {
                 }
                 _ => {
                     return Err(expected(
-                        "map, only, hide, pin, fold, shut, open, sort, order, groups, block or cluster",
+                        "map, only, hide, pin, fold, shut, open, sort, order, groups, block, cluster, levels or depth",
                     ));
                 }
             }
@@ -152,6 +164,14 @@ impl TimelineSpec {
     pub(super) fn is_flat(&self) -> bool {
         let is_sorted = self.sort.is_some_and(|sort| sort != (SortBy::Label, false));
         is_sorted || !self.order.is_empty() || self.block > 1 || self.cluster > 0
+    }
+
+    /// Call depths of timelines in full.
+    pub(super) fn call_depths(&self) -> usize {
+        match self.depth {
+            0 => USUAL_DEPTH as usize,
+            depth => depth as usize,
+        }
     }
 
     /// Whether lines must be measured over the whole trace, because timelines are sorted or clustered.
@@ -205,6 +225,12 @@ impl std::fmt::Display for TimelineSpec {
         }
         if self.cluster > 0 {
             items.push(format!("cluster:{}", self.cluster));
+        }
+        if !self.levels.is_empty() {
+            items.push(format!("levels:{}", text_of(&self.levels)));
+        }
+        if self.depth > 0 {
+            items.push(format!("depth:{}", self.depth));
         }
         f.write_str(&items.join(";"))
     }

@@ -104,6 +104,46 @@ impl StatesByUnit {
         }
     }
 
+    /// The states of each unit by call depth: `levels` units for each one, which begin at the number of it; the last of them has all that is nested deeper.
+    /// `units` must be whole ones.
+    pub fn by_level(
+        found: &[Vec<TraceState>],
+        kinds: &[DrawableKind],
+        units: std::ops::Range<u32>,
+        levels: usize,
+        unit_of: impl Fn(u32) -> Option<u32>,
+    ) -> Self {
+        let whole = StatesByUnit::new(found, kinds, units.clone(), unit_of);
+        let mut leveled = StatesByUnit {
+            states: Vec::with_capacity(whole.len()),
+            starts: vec![0],
+            first: units.start,
+        };
+        let (mut running, mut depths) = (Vec::new(), Vec::new());
+        for unit in units.clone().step_by(levels.max(1)) {
+            let states = whole.of(unit);
+            depths.clear();
+            for_each_shown(
+                states,
+                &mut running,
+                |_, _, _| {},
+                |_, depth| depths.push(depth),
+            );
+            for level in 0..levels {
+                let is_last = level + 1 == levels;
+                let on_it = |depth: usize| depth == level || (is_last && depth > level);
+                let pairs = states.iter().zip(&depths);
+                leveled.states.extend(
+                    pairs
+                        .filter(|(_, depth)| on_it(**depth))
+                        .map(|(state, _)| state),
+                );
+                leveled.starts.push(leveled.states.len() as u32);
+            }
+        }
+        leveled
+    }
+
     /// The states of a unit, by start, of those that start together the longer one first.
     pub fn of(&self, unit: u32) -> &[TraceState] {
         let at = unit.wrapping_sub(self.first) as usize;

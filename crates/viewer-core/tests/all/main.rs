@@ -7,6 +7,7 @@ mod common;
 mod durations;
 mod hostile;
 mod index;
+mod levels;
 mod numbers;
 mod pictures;
 mod range;
