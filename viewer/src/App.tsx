@@ -6,6 +6,7 @@ import { address, question, type Value } from "./api";
 import { Dialogs } from "./Dialogs";
 import { found } from "./finding";
 import { PANEL_TITLES, pressed } from "./keys";
+import { BytesRead } from "./OpenFile";
 import { Compare } from "./panels/Compare";
 import { Details } from "./panels/Details";
 import { Events } from "./panels/Events";
@@ -125,6 +126,7 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
           ))}
         </div>
         <span class="exports">
+          <BytesRead />
           {isNarrow.value ? null : <button type="button" aria-pressed={isSide} onClick={onSide}>legend</button>}
           <Export name="svg" /><Export name="png" /><Export name="html" />
         </span>

@@ -6,6 +6,7 @@ import { copyLink, setTimelines, togglePath, wholeTrace, zoom } from "./actions"
 import { duration, instant } from "./axis";
 import { openDialog } from "./modal";
 import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
+import { OpenAnother } from "./OpenFile";
 import { item } from "./spec";
 import {
   ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, type Arrows,
@@ -37,6 +38,7 @@ export function Toolbar() {
         <button type="button" aria-label="Zoom in" title="Zoom in (W)" onClick={() => zoom(0.5)}>+</button>
         <button type="button" title="The whole trace (0)" onClick={wholeTrace}>all</button>
       </span>
+      <OpenAnother />
       <WindowField />
       <Search />
       <span class="group">

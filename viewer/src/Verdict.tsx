@@ -8,7 +8,8 @@ import { duration, instant } from "./axis";
 import { Losses } from "./losses";
 import { useAnswer } from "./panels/answer";
 import { percent } from "./panels/parts";
-import { change, isNarrow, meta, rested, restedSpan, summary, type Range } from "./state";
+import { opensFiles } from "./own";
+import { change, isNarrow, meta, rested, restedSpan, summary, waits, type Range } from "./state";
 import { short } from "./timeline/Tooltip";
 
 /** Losses above the picture; the panel has the others. */
@@ -23,10 +24,16 @@ function OfRun() {
   const found = summary.value;
   if (!found) return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Reading the trace…</p></section>;
   if (!found.verdict) {
+    if (!found.pending && opensFiles() && waits.value?.state === "unknown") return <TooLarge />;
     if (!found.pending) return null;
     return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Who waits for whom is told when all of the trace has been read.</p></section>;
   }
   return <Told of={found.verdict} />;
+}
+
+/** What tells who waited in a file of which this page reads but parts. */
+function TooLarge() {
+  return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint"><span>Who waits for whom is told of files of up to 150 MB; of this one by <code>mpitrace report {short(meta.value?.name ?? "", 60)}</code>.</span></p></section>;
 }
 
 /** Efficiencies and losses. Of a range, `more` shows the others in place: the panel is about the run. */

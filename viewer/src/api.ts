@@ -34,13 +34,19 @@ export async function ask(trace: number, asked: string, signal?: AbortSignal): P
   busy.value = busy.peek() + 1;
   try {
     const own = ownTrace();
-    if (own) return await own.ask(asked, signal);
+    if (own) return await own.ask(asked, signal).catch(refused);
     const answer = await fetch(`t/${trace}/${asked}`, { credentials: "same-origin", ...(signal ? { signal } : {}) });
     if (!answer.ok) throw new ApiError(answer.status, (await answer.text()).slice(0, 2000).trim() || answer.statusText);
     return await answer.arrayBuffer();
   } finally {
     busy.value = busy.peek() - 1;
   }
+}
+
+/** What answers in a page gives the status beside the message, as the server does. */
+function refused(error: unknown): never {
+  if (error instanceof Error && "status" in error) throw new ApiError(Number(error.status) & 0xffff, error.message);
+  throw error;
 }
 
 export async function askJson<T>(trace: number, asked: string, signal?: AbortSignal): Promise<T> {

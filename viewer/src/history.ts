@@ -32,6 +32,13 @@ export class History<T> {
     return this.step(current, this.undone, this.done);
   }
 
+  /** Forgets all: what was there before is of no use any more. */
+  clear(): void {
+    this.done = [];
+    this.undone = [];
+    this.lastName = "";
+  }
+
   get canUndo(): boolean {
     return this.done.length > 0;
   }

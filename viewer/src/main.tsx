@@ -5,6 +5,8 @@ import { App } from "./App";
 import { logIn, report } from "./api";
 import { load } from "./load";
 import { remember } from "./modal";
+import { Start } from "./OpenFile";
+import { opensFiles } from "./own";
 import { connect } from "./state";
 import { walk } from "./timeline/walk";
 
@@ -12,8 +14,9 @@ async function begin(): Promise<void> {
   await logIn().catch(report);
   connect();
   remember();
-  load();
   const page = document.getElementById("page");
+  if (page && opensFiles()) await new Promise<void>((opened) => render(<Start onOpened={opened} />, page));
+  load();
   if (page) render(<App />, page);
   if (new URLSearchParams(location.search).has("walk")) await walk();
 }

@@ -1,17 +1,55 @@
-// The trace that an exported page carries inside itself, answered by the same code as the server's, as WASM. The page that is
-// exported defines `window.__trace` before this script runs; without it there is a server.
+// A trace without a server: the part of one that an exported page carries inside itself, or a file that the visitor opens. It is answered by the same code
+// as the server's, as WASM. The page defines `window.__trace` or `window.__open` before this script runs; without either there is a server.
+
+import { signal } from "@preact/signals";
 
 export interface Own {
   ask(asked: string, signal?: AbortSignal): Promise<ArrayBuffer>;
+  /** Bytes that were read of the file. */
+  bytesRead?(): number;
+  /** Ends what answers; who waits for an answer hears that it was given up. */
+  close?(): void;
 }
 
 declare global {
   interface Window {
     __trace?: Own;
+    __open?: (file: File) => Promise<Own>;
   }
 }
 
 /** The trace inside the page, or null where a server has it. */
 export function ownTrace(): Own | null {
   return window.__trace ?? null;
+}
+
+/** Whether the page opens files. */
+export function opensFiles(): boolean {
+  return window.__open !== undefined;
+}
+
+/** The file that is open. */
+export const openedFile = signal<File | null>(null);
+/** The file that is being opened. */
+export const openingFile = signal<File | null>(null);
+/** Why the last one could not be opened; empty if it could. */
+export const notOpened = signal("");
+
+/** Opens a file in place of the one that is open. Whether it could. */
+export async function openFile(file: File): Promise<boolean> {
+  if (!window.__open || openingFile.peek()) return false;
+  openingFile.value = file;
+  notOpened.value = "";
+  try {
+    const next = await window.__open(file);
+    window.__trace?.close?.();
+    window.__trace = next;
+    openedFile.value = file;
+    return true;
+  } catch (error) {
+    notOpened.value = `${file.name}: ${error instanceof Error ? error.message : String(error)}`;
+    return false;
+  } finally {
+    openingFile.value = null;
+  }
 }

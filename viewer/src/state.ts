@@ -4,6 +4,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { DrawableDetail, MetaAnswer, PathAnswer, TimelinesAnswer, TracksAnswer, TraceSummary, WaitsAnswer } from "./answers";
 import { History } from "./history";
+import { opensFiles } from "./own";
 import { item } from "./spec";
 import { shownOf } from "./tracks";
 import { decode, encode, MOST_NAME, START, type View } from "./url";
@@ -196,6 +197,12 @@ function step(before: View, name: string): void {
   historyChanges.value++;
 }
 
+/** Forgets the steps that could be undone: they are about another file. */
+export function forgetSteps(): void {
+  history.clear();
+  historyChanges.value++;
+}
+
 export function undo(): void {
   goTo(history.undo(view.peek()));
 }
@@ -267,7 +274,8 @@ export function connect(): void {
     history.push(view.peek(), "", performance.now());
     historyChanges.value++;
     legendTab.value = false;
-    show(asked);
+    // A page that opens files counts them, and has the last one only.
+    show(opensFiles() ? { ...asked, trace: view.peek().trace } : asked);
   });
   // The same width as in style.css.
   const narrow = window.matchMedia("(max-width: 900px)");

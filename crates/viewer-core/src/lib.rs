@@ -67,4 +67,5 @@ pub use findings::summary;
 pub use timelines::selection::TimelineSelection;
 pub use trace::class::ActivityClass;
 pub use trace::waits::TraceWaits;
+pub use trace_formats::slog2::PositionedRead;
 pub use tracks::totals::TraceTracks;

@@ -1,4 +1,4 @@
-//! The answers of [`viewer_core::Viewer`] for a page without a server: six functions, numbers only, no glue.
+//! The answers of [`viewer_core::Viewer`] for a page without a server: functions of numbers only, no glue.
 //!
 //! ```js
 //! const put = (bytes) => new Uint8Array(memory.buffer, reserve(bytes.length), bytes.length).set(bytes);
@@ -8,10 +8,22 @@
 //! new Uint8Array(memory.buffer, body(), size())   // the body, or the error's message; until the next call
 //! ```
 //!
+//! A file of the browser is opened in a worker, which gives two functions: `page.read_at(offset, into, size)` reads from it, and
+//! `page.is_late()` tells when an answer takes too long.
+//!
+//! ```js
+//! put(name);          open_file(size);            // the whole file, of which only pieces are read
+//! held();                                         // bytes of it in memory, which are given back with the instance
+//! known_waits();      // the status; the body is what `waits()` takes, of the whole trace, for another instance; 404 if they are not known
+//! ```
+//!
 //! What the body is: 0 JSON, 1 a frame, 2 text; 4 more if the answer is exact. An instance shows one trace; another one needs
 //! another instance, since memory is never given back.
 #![deny(missing_docs)]
 
+mod browser_file;
+
+use browser_file::{BrowserFile, is_late};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, TraceWaits, Viewer};
 
@@ -19,12 +31,14 @@ use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, TraceWaits, Viewer
 struct PageState {
     input: Vec<u8>,
     viewer: Option<Viewer<'static>>,
+    file: Option<&'static BrowserFile>,
     body: Vec<u8>,
 }
 
 static PAGE: Mutex<PageState> = Mutex::new(PageState {
     input: Vec::new(),
     viewer: None,
+    file: None,
     body: Vec::new(),
 });
 
@@ -60,6 +74,47 @@ pub extern "C" fn open(name: usize) -> u32 {
     }
 }
 
+/// Opens a file of the browser: the input is its name.
+#[unsafe(no_mangle)]
+pub extern "C" fn open_file(size: f64) -> u32 {
+    let mut page = page();
+    let name = std::mem::take(&mut page.input);
+    let name = String::from_utf8_lossy(&name);
+    // As a whole number: out of range values become the nearest, and NaN 0.
+    let file: &'static BrowserFile = Box::leak(Box::new(BrowserFile::new(size as u64)));
+    page.file = Some(file);
+    match Viewer::positioned(&name, file, AnswerLimits::default()) {
+        Ok(viewer) => {
+            page.viewer = Some(viewer);
+            200
+        }
+        Err(error) => page.refuse(error),
+    }
+}
+
+/// Bytes of the browser's file that are held in memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn held() -> usize {
+    page().file.map_or(0, BrowserFile::held_bytes)
+}
+
+/// Gives who waited for whom in the whole trace as the body, for [`waits`] of another instance.
+#[unsafe(no_mangle)]
+pub extern "C" fn known_waits() -> u32 {
+    let mut page = page();
+    let known = page.viewer.as_ref().and_then(|viewer| {
+        let waits = viewer.waits()?;
+        Some(waits.encode(viewer.trace(), f64::NEG_INFINITY, f64::INFINITY))
+    });
+    match known {
+        Some(waits) => {
+            page.body = waits;
+            200
+        }
+        None => page.refuse(ApiError::not_found("it is not known who waited")),
+    }
+}
+
 /// Takes over who waited for whom: the input is what the server knows of it, or nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn waits() {
@@ -79,7 +134,7 @@ pub extern "C" fn ask() -> u32 {
     let question = std::mem::take(&mut page.input);
     let question = String::from_utf8_lossy(&question);
     let answer = match &page.viewer {
-        Some(viewer) => viewer.answer(&question, &|| false),
+        Some(viewer) => viewer.answer(&question, &is_late),
         None => Err(ApiError::not_found("no trace is open")),
     };
     match answer {

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
 import type { CategoryInfo, CategoryNumbers } from "../answers";
+import { opensFiles } from "../own";
 import { change, meta, MODES, rename, rested, timelineCount, subject, serverMeta, view, waits, type Mode } from "../state";
 import { duration } from "../axis";
 import { css } from "../color";
@@ -133,11 +134,16 @@ export function Legend() {
   );
 }
 
+/** Why waits stay unknown. */
+function unknownHere(): string {
+  return opensFiles() ? "not known of files of more than 150 MB" : "not known in this part of a trace";
+}
+
 /** What hatching says, and whether it says all. */
 function WaitKey() {
   const { state, count: number, shortest } = waits.value ?? { state: "pending", count: 0, shortest: 0 };
   const text = state === "pending" ? "not known before the trace has been read"
-    : state === "unknown" ? "not known in this part of a trace"
+    : state === "unknown" ? unknownHere()
     : number === 0 ? "no call of this trace waited"
     : shortest > 0 ? `of at least ${duration(shortest)}` : "";
   return (
@@ -150,7 +156,7 @@ function WaitKey() {
 /** What the line of the critical path is. */
 function PathKey() {
   const state = waits.value?.state ?? "pending";
-  const text = state === "pending" ? " (not known before the trace has been read)" : state === "unknown" ? " (not known in this part of a trace)" : "";
+  const text = state === "pending" ? " (not known before the trace has been read)" : state === "unknown" ? ` (${unknownHere()})` : "";
   return (
     <p class="wait-key" title="Back from the end of the program, at each wait over to the rank that was waited for: what is shortened on it may shorten the run.">
       <span class="swatch path" style={{ "--color": css(colors.value.theme.path) }} aria-hidden="true" />critical path<span class="faint">{text}</span>

@@ -23,6 +23,8 @@ mod workers;
 use crate::failure::Failure;
 use crate::report;
 use crate::system::signals::Signals;
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::target::write_bytes;
 use access::AccessRules;
 use assets::Assets;
 use clap::ValueEnum;
@@ -30,7 +32,7 @@ use ending::Ending;
 use http::HttpListener;
 use site::ViewSite;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,14 +49,20 @@ use std::time::Duration;
   mpitrace view run.slog2
   mpitrace view before.slog2 after.slog2          two traces in one window
   mpitrace view run.clog2                         any format; SLOG2 is there at once
+  mpitrace view --page viewer.html                the viewer as a file: it opens SLOG2 files in the browser, without mpitrace
   mpitrace view --summary run.slog2               the report of mpitrace report
   mpitrace view --no-open --port 8000 run.slog2
   mpitrace view --socket ~/view.sock run.slog2    then: ssh -L 8000:/home/me/view.sock login3
   mpitrace view --auth proxy --base-path /user/me/proxy/8000/ --port 8000 --allow-host hub.example.org run.slog2")]
 pub struct Arguments {
     /// The traces, in any format; - is stdin. The block files of one run are one trace, and so are its DUMPI files
-    #[arg(value_name = "TRACE", required = true)]
+    #[arg(value_name = "TRACE", required_unless_present = "page")]
     traces: Vec<PathBuf>,
+    /// Write the viewer as a page that opens SLOG2 files without a server, and exit; - is stdout
+    #[arg(long, value_name = "FILE", conflicts_with = "traces")]
+    page: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Port on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N")]
     port: Option<u16>,
@@ -144,6 +152,9 @@ fn give_memory_back() {}
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(path) = &arguments.page {
+        return write_page(arguments, path);
+    }
     give_memory_back();
     let signals = Signals::hold();
     let failed = |error: std::io::Error| Failure::Data(format!("the server: {error}"));
@@ -151,6 +162,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let result = show(arguments, &signals, &ending);
     ending.clean();
     result
+}
+
+/// Writes the page that opens files.
+fn write_page(arguments: &Arguments, path: &Path) -> Result<(), Failure> {
+    arguments.overwrite.allow::<PathBuf>(path, &[])?;
+    let page = page::file_page(&assets(arguments));
+    let page = page.map_err(|error| Failure::Data(error.to_string()))?;
+    write_bytes(path, &page)
+}
+
+/// Where the files of the page come from.
+fn assets(arguments: &Arguments) -> Assets {
+    match &arguments.dev {
+        Some(folder) => Assets::Folder(folder.clone()),
+        None => Assets::BuiltIn,
+    }
 }
 
 fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(), Failure> {
@@ -185,12 +212,8 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
         || arguments.socket.is_some()
         || is_proxied
         || !arguments.allow_host.is_empty();
-    let assets = match &arguments.dev {
-        Some(folder) => Assets::Folder(folder.clone()),
-        None => Assets::BuiltIn,
-    };
     index::begin(&mut traces);
-    let site = ViewSite::new(access, base.clone(), traces, assets, is_remote);
+    let site = ViewSite::new(access, base.clone(), traces, assets(arguments), is_remote);
     ending.serving();
     if !arguments.no_open && port.is_some() && !is_proxied {
         browser::open(&address, signals, ending);

@@ -1,7 +1,7 @@
-//! A window as a page that needs no server: the viewer, what answers its questions as WebAssembly, and the window's part of
-//! the trace, all in one file that opens from a disk or a mail.
+//! Pages that need no server: the viewer and what answers its questions as WebAssembly, all in one file that opens from a disk or a mail. One has a
+//! window's part of a trace in it, the other one opens files.
 
-use super::assets::Assets;
+use super::assets::{Asset, Assets};
 use super::cut::cut;
 use super::opened::OpenedTrace;
 use std::fmt::Write;
@@ -12,6 +12,105 @@ const MAX_PAGE_BYTES: usize = 20 << 20;
 
 /// Script that answers questions in a page, in place of the server: see `viewer/src/own.ts`.
 const LOADER: &str = include_str!("page.js");
+/// Scripts of the page that opens files: in the page, and in its workers.
+const FILE_LOADER: &str = include_str!("file_page.js");
+const FILE_WORKER: &str = include_str!("file_worker.js");
+
+/// The viewer's own files that a page without a server is made of.
+struct PageParts {
+    style: Asset,
+    script: Asset,
+    answers: Asset,
+}
+
+impl PageParts {
+    fn of(assets: &Assets) -> Result<PageParts, ApiError> {
+        let asset = |name: &str| {
+            let asset = assets.get(name);
+            let missing = || {
+                ApiError::not_found(format!(
+                    "this mpitrace was built without {name}, which pages of their own need; ci/build-wasm makes it"
+                ))
+            };
+            asset.ok_or_else(missing)
+        };
+        Ok(PageParts {
+            style: asset("style.css")?,
+            script: asset("viewer.js")?,
+            answers: asset("view.wasm")?,
+        })
+    }
+}
+
+/// Makes the page that opens files of the visitor's machine: it has no trace in it, and reads of a file what it shows.
+pub fn file_page(assets: &Assets) -> Result<Vec<u8>, ApiError> {
+    let parts = PageParts::of(assets)?;
+    let mut page = OwnPage::begin("mpitrace view", "worker-src blob:; ", &parts)?;
+    page.data("answers", "", &parts.answers.bytes);
+    page.worker(FILE_WORKER);
+    Ok(page.end(FILE_LOADER, &parts))
+}
+
+/// A page in the making.
+struct OwnPage {
+    text: String,
+    /// Nothing runs in the page but what has this word, which nobody can know beforehand.
+    word: String,
+}
+
+impl OwnPage {
+    /// Begins a page with a title; `policy` is what it may do besides running its own scripts.
+    fn begin(title: &str, policy: &str, parts: &PageParts) -> Result<OwnPage, ApiError> {
+        let word = crate::system::random::digits::<16>().map_err(|error| ApiError {
+            status: 500,
+            message: error.to_string(),
+        })?;
+        let mut text = format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-{word}' \
+             'wasm-unsafe-eval'; style-src 'nonce-{word}'; img-src blob:; {policy}base-uri 'none'; form-action 'none'\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style nonce=\"{word}\">"
+        );
+        text.push_str(&String::from_utf8_lossy(&parts.style.bytes).replace("</style", "<\\/style"));
+        text.push_str("</style>\n</head>\n<body>\n<div id=\"page\"></div>\n");
+        Ok(OwnPage { text, word })
+    }
+
+    /// Bytes that scripts find under a name. A type that is no script's is not run.
+    fn data(&mut self, id: &str, attributes: &str, bytes: &[u8]) {
+        let _ = write!(
+            self.text,
+            "<script type=\"text/plain\" id=\"{id}\"{attributes}>"
+        );
+        push_base64(&mut self.text, bytes);
+        self.text.push_str("</script>\n");
+    }
+
+    /// The script of workers, as text.
+    fn worker(&mut self, script: &str) {
+        self.text
+            .push_str("<script type=\"text/plain\" id=\"worker\">");
+        self.text.push_str(&inlined(script));
+        self.text.push_str("</script>\n");
+    }
+
+    /// The whole page, with what loads the answers and with the viewer.
+    fn end(mut self, loader: &str, parts: &PageParts) -> Vec<u8> {
+        let viewer = String::from_utf8_lossy(&parts.script.bytes);
+        for (kind, script) in [("text/javascript", loader), ("module", &viewer)] {
+            let _ = write!(
+                self.text,
+                "<script type=\"{kind}\" nonce=\"{}\">",
+                self.word
+            );
+            self.text.push_str(&inlined(script));
+            self.text.push_str("</script>\n");
+        }
+        self.text.push_str("</body>\n</html>\n");
+        self.text.into_bytes()
+    }
+}
 
 /// Makes the page of a window. `state` is what stands behind the # of the page that it is made from, so that it opens alike.
 pub fn page(
@@ -20,20 +119,7 @@ pub fn page(
     assets: &Assets,
     cancel: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, ApiError> {
-    let asset = |name: &str| {
-        let asset = assets.get(name);
-        let missing = || {
-            ApiError::not_found(format!(
-                "this mpitrace was built without {name}, which pages of their own need"
-            ))
-        };
-        asset.ok_or_else(missing)
-    };
-    let (style, script, answers) = (
-        asset("style.css")?,
-        asset("viewer.js")?,
-        asset("view.wasm")?,
-    );
+    let parts = PageParts::of(assets)?;
     let window = trace.viewer.window(query)?;
     let part = cut(trace.viewer.trace().reader(), window)?;
     if cancel() {
@@ -53,45 +139,13 @@ pub fn page(
     let waits = viewer.waits().map_or(Vec::new(), |waits| {
         waits.encode(viewer.trace(), window.earliest, window.latest)
     });
-    // Nothing runs in the page but what has this word, which nobody can know beforehand.
-    let word = crate::system::random::digits::<16>().map_err(|error| ApiError {
-        status: 500,
-        message: error.to_string(),
-    })?;
     let (name, state) = (escaped(&trace.name), escaped(query.text("state")));
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-{word}' \
-         'wasm-unsafe-eval'; style-src 'nonce-{word}'; img-src blob:; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{name}</title>\n<style nonce=\"{word}\">"
-    );
-    page.push_str(&String::from_utf8_lossy(&style.bytes).replace("</style", "<\\/style"));
-    page.push_str("</style>\n</head>\n<body>\n<div id=\"page\"></div>\n");
-    for (id, bytes) in [
-        ("answers", &answers.bytes[..]),
-        ("trace", &part),
-        ("waits", &waits),
-    ] {
-        let attributes = match id {
-            "trace" => format!(" data-name=\"{name}\" data-state=\"{state}\""),
-            _ => String::new(),
-        };
-        // A type that is no script's is not run.
-        let _ = write!(page, "<script type=\"text/plain\" id=\"{id}\"{attributes}>");
-        push_base64(&mut page, bytes);
-        page.push_str("</script>\n");
-    }
-    for (kind, text) in [
-        ("text/javascript", LOADER),
-        ("module", &String::from_utf8_lossy(&script.bytes)),
-    ] {
-        let _ = write!(page, "<script type=\"{kind}\" nonce=\"{word}\">");
-        page.push_str(&inlined(text));
-        page.push_str("</script>\n");
-    }
-    page.push_str("</body>\n</html>\n");
-    Ok(page.into_bytes())
+    let mut page = OwnPage::begin(&name, "", &parts)?;
+    page.data("answers", "", &parts.answers.bytes);
+    let attributes = format!(" data-name=\"{name}\" data-state=\"{state}\"");
+    page.data("trace", &attributes, &part);
+    page.data("waits", "", &waits);
+    Ok(page.end(LOADER, &parts))
 }
 
 /// A script as it can stand in a page: what would end it, or begin a comment of HTML, stands in strings only, where a

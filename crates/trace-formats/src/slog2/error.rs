@@ -49,6 +49,13 @@ pub enum Slog2ErrorKind {
         /// Length that the file gives.
         size: i32,
     },
+    /// A part of the file that cannot be read any more.
+    Unreadable {
+        /// Name of the part.
+        what: &'static str,
+        /// Length of the part.
+        size: i32,
+    },
     /// The nodes of the directory overlap: together they are larger than the file.
     Overlap {
         /// Bytes of all nodes.
@@ -173,6 +180,12 @@ impl fmt::Display for Slog2ErrorKind {
             }
             Slog2ErrorKind::Pointer { what, offset, size } => {
                 write!(f, "{what}: no {size} bytes at {offset} in this file")
+            }
+            Slog2ErrorKind::Unreadable { what, size } => {
+                write!(
+                    f,
+                    "{what}: its {size} bytes cannot be read any more; has the file been moved or changed?"
+                )
             }
             Slog2ErrorKind::Overlap { nodes } => {
                 write!(f, "the nodes take {nodes} bytes, more than the file has")

@@ -2,7 +2,7 @@
 //! time, with previews (shadows) in the inner nodes.
 //!
 //! * [`convert`](convert()) makes one from a CLOG2 file, [`FromClog2`] from a stream of CLOG2 records, [`TreeBuilder`] from drawables.
-//! * [`Slog2Reader`] reads one in place, node by node; [`Slog2Reader::window`] reads what is in a stretch of time and nothing else.
+//! * [`Slog2Reader`] reads one in place, node by node; [`Slog2Reader::window`] reads what is in a stretch of time and nothing else. Of a file that is not in memory it reads pieces by [`PositionedRead`].
 //! * [`Slog2Source`] gives all drawables by start, for any other format; [`Slog2Sink`] makes a file of those of any other.
 //! * [`print()`], [`print_recursively`] and [`Navigator`] write the texts of the original's tools.
 //!
@@ -34,6 +34,7 @@ mod cursor;
 mod directory;
 mod encode;
 mod error;
+mod file_bytes;
 mod java;
 mod node;
 mod ordered;
@@ -60,6 +61,7 @@ pub use convert::{
 };
 pub use directory::{NodeDirectory, NodeDirectoryEntries};
 pub use error::{Slog2Error, Slog2ErrorKind};
+pub use file_bytes::PositionedRead;
 pub use node::{
     Composite, NodeDrawable, NodeShadow, Primitive, ShadowBuffer, Slog2Node, Stub, Weight,
 };

@@ -1,20 +1,24 @@
-//! Reads SLOG2 files that are in memory (or mapped), versions 2.0.6 and 2.0.5.
+//! Reads SLOG2 files that are in memory (or mapped), or piece by piece, versions 2.0.6 and 2.0.5.
 //!
 //! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
 
 use super::cursor::Slog2Cursor;
 use super::directory::NodeDirectory;
 use super::error::{Slog2Error, Slog2ErrorKind};
+use super::file_bytes::{FileBytes, MissingPart, PositionedRead};
 use super::node::Slog2Node;
 use super::types::{
     DirEntry, FileBlockPtr, LineIdMap, Slog2Header, Slog2Layout, TreeNodeId, VERSION, VERSION_2_0_5,
 };
 use trace_model::{Category, Color, Ratios, Text, Topology};
 
+/// Bytes that a header takes at most: a text of 16-bit length, and numbers.
+const MAX_HEADER_BYTES: usize = 1 << 17;
+
 /// An SLOG2 file: header, categories and line maps are read; directory and nodes can be, where they stand.
 #[derive(Clone, Debug)]
 pub struct Slog2Reader<'a> {
-    file: &'a [u8],
+    file: FileBytes<'a>,
     layout: Slog2Layout,
     header: Slog2Header,
     categories: Vec<Category>,
@@ -27,7 +31,24 @@ impl<'a> Slog2Reader<'a> {
     ///
     /// A version other than 2.0.6 and 2.0.5 is refused with [`Slog2ErrorKind::Version`]; see [`Slog2Reader::with_layout`].
     pub fn new(file: &'a [u8]) -> Result<Self, Slog2Error> {
-        let header = read_header(file)?;
+        Slog2Reader::of_bytes(FileBytes::Memory(file))
+    }
+
+    /// Reads the same parts of a file that is not in memory. Directory and nodes are read when they are wanted.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no SLOG2 file, or is damaged.
+    pub fn positioned(file: &'a dyn PositionedRead) -> Result<Self, Slog2Error> {
+        Slog2Reader::of_bytes(FileBytes::Positioned(file))
+    }
+
+    fn of_bytes(file: FileBytes<'a>) -> Result<Self, Slog2Error> {
+        let what = "header";
+        let beginning = file.beginning(MAX_HEADER_BYTES).map_err(|_| {
+            let size = MAX_HEADER_BYTES as i32;
+            Slog2Error::new(0, Slog2ErrorKind::Unreadable { what, size })
+        })?;
+        let header = read_header(beginning)?;
         let layout = match header.version.to_str().as_ref() {
             VERSION => Slog2Layout::V206,
             VERSION_2_0_5 => Slog2Layout::V205,
@@ -41,11 +62,11 @@ impl<'a> Slog2Reader<'a> {
 
     /// Reads a file of any version of SLOG2 as if it had this layout.
     pub fn with_layout(file: &'a [u8], layout: Slog2Layout) -> Result<Self, Slog2Error> {
-        Slog2Reader::with_header(file, read_header(file)?, layout)
+        Slog2Reader::with_header(FileBytes::Memory(file), read_header(file)?, layout)
     }
 
     fn with_header(
-        file: &'a [u8],
+        file: FileBytes<'a>,
         header: Slog2Header,
         layout: Slog2Layout,
     ) -> Result<Self, Slog2Error> {
@@ -123,7 +144,7 @@ impl<'a> Slog2Reader<'a> {
 
     /// Checks that nodes, which take this many bytes together, can all be in the file.
     pub(super) fn check_node_bytes(&self, nodes: u64) -> Result<(), Slog2Error> {
-        if nodes > self.file.len() as u64 {
+        if nodes > self.file.size() {
             let at = u64::try_from(self.header.tree_dir.offset).unwrap_or(0);
             return Err(Slog2Error::new(at, Slog2ErrorKind::Overlap { nodes }));
         }
@@ -160,17 +181,19 @@ impl<'a> Slog2Reader<'a> {
         ptr: FileBlockPtr,
         what: &'static str,
     ) -> Result<Slog2Cursor<'a>, Slog2Error> {
-        let range = usize::try_from(ptr.offset)
-            .ok()
-            .zip(usize::try_from(ptr.size).ok());
-        range
-            .and_then(|(offset, size)| self.file.get(offset..offset.checked_add(size)?))
-            .map(|part| Slog2Cursor::new(part, ptr.offset as u64))
-            .ok_or_else(|| {
-                let FileBlockPtr { offset, size } = ptr;
-                let at = u64::try_from(offset).unwrap_or(0);
-                Slog2Error::new(at, Slog2ErrorKind::Pointer { what, offset, size })
-            })
+        let FileBlockPtr { offset, size } = ptr;
+        let at = u64::try_from(offset).unwrap_or(0);
+        match self.file.part(offset, size) {
+            Ok(part) => Ok(Slog2Cursor::new(part, at)),
+            Err(MissingPart::Outside) => {
+                let kind = Slog2ErrorKind::Pointer { what, offset, size };
+                Err(Slog2Error::new(at, kind))
+            }
+            Err(MissingPart::Unreadable) => {
+                let kind = Slog2ErrorKind::Unreadable { what, size };
+                Err(Slog2Error::new(at, kind))
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use trace_formats::slog2::TimeBBox;
+use trace_formats::slog2::{PositionedRead, Slog2Reader, TimeBBox};
 
 use super::answer::AnswerLimits;
 use crate::base::error::ApiError;
@@ -73,9 +73,26 @@ impl<'a> Viewer<'a> {
     /// The file is no SLOG2 file or is damaged.
     pub fn new(name: &str, file: &'a [u8], limits: AnswerLimits) -> Result<Self, ApiError> {
         let trace = OpenTrace::new(file)?;
-        Ok(Viewer {
+        Ok(Viewer::of(name, trace, file.len() as u64, limits))
+    }
+
+    /// Opens a trace of this name whose file is read piece by piece.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no SLOG2 file or is damaged.
+    pub fn positioned(
+        name: &str,
+        file: &'a dyn PositionedRead,
+        limits: AnswerLimits,
+    ) -> Result<Self, ApiError> {
+        let trace = OpenTrace::of(Slog2Reader::positioned(file)?)?;
+        Ok(Viewer::of(name, trace, file.size(), limits))
+    }
+
+    fn of(name: &str, trace: OpenTrace<'a>, bytes: u64, limits: AnswerLimits) -> Self {
+        Viewer {
             name: name.to_owned(),
-            bytes: file.len() as u64,
+            bytes,
             trees: LabelTree::all(&trace),
             trace,
             limits,
@@ -92,7 +109,7 @@ impl<'a> Viewer<'a> {
             is_part: false,
             index: OnceLock::new(),
             building: AtomicU8::new(NOT_BUILDING),
-        })
+        }
     }
 
     /// Takes the trace for a part of one: calls that match those in it may be missing, so waits are not looked for but taken over.

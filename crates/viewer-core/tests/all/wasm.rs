@@ -2,7 +2,7 @@
 
 use crate::common::{Simple, categories, file};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use trace_formats::slog2::Vertex;
 use viewer_core::{AnswerLimits, Viewer};
@@ -77,27 +77,39 @@ fn the_same_answers_as_from_a_server() {
     let waits = folder.join("a.waits");
     std::fs::write(&waits, whole).unwrap();
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = own.join("../mpitrace/src/view/page.js");
+    let output = run_node(
+        "wasm.mjs",
+        &[own.join("../..").join(answers), script, trace, waits],
+        QUESTIONS,
+    );
+    assert_same(&viewer, QUESTIONS, &output);
+}
+
+/// Runs a script of these tests in node, which is given the questions, a line each. What it prints.
+fn run_node(script: &str, arguments: &[PathBuf], questions: &[&str]) -> String {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut node = Command::new("node")
-        .arg(own.join("tests/wasm.mjs"))
-        .arg(own.join("../..").join(answers))
-        .arg(own.join("../mpitrace/src/view/page.js"))
-        .arg(trace)
-        .arg(waits)
+        .arg(own.join("tests").join(script))
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .expect("node runs");
-    let questions = QUESTIONS.join("\n");
-    node.stdin
-        .take()
+    let input = node.stdin.take();
+    input
         .unwrap()
-        .write_all(questions.as_bytes())
+        .write_all(questions.join("\n").as_bytes())
         .unwrap();
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success());
-    let output = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.lines().count(), QUESTIONS.len());
-    for (question, line) in QUESTIONS.iter().zip(output.lines()) {
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Compares answers, of each line the status and the body in hexadecimal, with those of a viewer.
+fn assert_same(viewer: &Viewer<'_>, questions: &[&str], output: &str) {
+    assert_eq!(output.lines().count(), questions.len());
+    for (question, line) in questions.iter().zip(output.lines()) {
         let (status, body) = match viewer.answer(question, &|| false) {
             Ok(answer) => (200, answer.body),
             Err(error) => (error.status, error.message.into_bytes()),
@@ -105,4 +117,28 @@ fn the_same_answers_as_from_a_server() {
         let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(line == format!("{status} {hex}"), "{question}: {status}");
     }
+}
+
+#[test]
+fn a_file_that_is_read_piece_by_piece_gives_the_same_answers() {
+    let Some(answers) = std::env::var_os("VIEW_WASM") else {
+        test_support::skip("VIEW_WASM does not name what ci/build-wasm made");
+        return;
+    };
+    let sample = sample();
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pieces.slog2");
+    std::fs::write(&trace, &sample).unwrap();
+    let viewer = Viewer::new("a.slog2", &sample, AnswerLimits::default()).unwrap();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let paths = [
+        own.join("../..").join(answers),
+        own.join("../mpitrace/src/view/file_worker.js"),
+        trace,
+    ];
+    let output = run_node("wasm_file.mjs", &paths, QUESTIONS);
+    let (same, read) = output.trim_end().rsplit_once('\n').unwrap();
+    assert_same(&viewer, QUESTIONS, same);
+    // All of it is asked for, and nothing is read for each question anew.
+    let read: usize = read.parse().unwrap();
+    assert!(read <= 2 * sample.len(), "{read} of {}", sample.len());
 }

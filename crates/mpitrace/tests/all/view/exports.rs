@@ -1,6 +1,7 @@
 //! What is taken away: pictures, and pages that need no server.
 
 use super::server::{Server, sample};
+use crate::exported::{fails, mpitrace, stderr, succeeds};
 use trace_formats::slog2::{Depth, Slog2Reader, TimeBBox};
 
 /// Standard base64, which has no line breaks here.
@@ -140,4 +141,52 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
         !server.get(&question).text().contains(word),
         "the word is another one each time"
     );
+}
+
+#[test]
+fn the_page_that_opens_files_is_one_file_and_is_not_written_over_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("viewer.html");
+    let made = mpitrace(folder.path(), &["view", "--page", "viewer.html"]);
+    if stderr(&made).contains("built without view.wasm") {
+        test_support::skip("mpitrace was built without viewer/dist/view.wasm (ci/build-wasm)");
+        return;
+    }
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    let page = std::fs::read_to_string(&path).unwrap();
+    let policy = between(
+        &page,
+        "http-equiv=\"Content-Security-Policy\" content=\"",
+        "\"",
+    );
+    assert!(policy.starts_with("default-src 'none';") && policy.contains("worker-src blob:"));
+    assert!(!policy.contains("unsafe-inline") && !policy.contains("connect-src"));
+    assert!(!page.contains(" src=\"") && !page.contains("<link"));
+    let answers = between(
+        &page,
+        "<script type=\"text/plain\" id=\"answers\">",
+        "</script>",
+    );
+    assert!(decoded(answers).starts_with(b"\0asm"));
+    let worker = between(
+        &page,
+        "<script type=\"text/plain\" id=\"worker\">",
+        "</script>",
+    );
+    assert!(worker.contains("FileReaderSync"));
+    fails(
+        folder.path(),
+        &["view", "--page", "viewer.html"],
+        2,
+        "viewer.html: exists already",
+    );
+    succeeds(folder.path(), &["view", "--page", "viewer.html", "--force"]);
+    let trace = sample();
+    fails(
+        folder.path(),
+        &["view", "--page", "other.html", &trace],
+        2,
+        "cannot be used with",
+    );
+    fails(folder.path(), &["view"], 2, "TRACE");
 }

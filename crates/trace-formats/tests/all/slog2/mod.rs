@@ -6,6 +6,7 @@ mod convert;
 mod damaged;
 mod golden;
 mod own;
+mod positioned;
 mod small_logs;
 mod versions;
 mod window;
