@@ -8,7 +8,7 @@ use viewer_core::{AnswerLimits, Viewer};
 
 const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
 /// Valid questions, as the seeds of all others.
-const SEEDS: [&str; 16] = [
+const SEEDS: [&str; 18] = [
     "meta",
     "summary",
     "overview?bins=40",
@@ -16,6 +16,8 @@ const SEEDS: [&str; 16] = [
     "timelines?timelines=map:1;block:2;cluster:2;hide:1;order:3,0;sort:busy",
     "picture?t0=0.1&t1=0.5&w=200&y0=0&y1=3&mode=heat:2&hide=1,2&arrows=all&max=100",
     "picture?w=80&mode=stack&arrows=sel:1.2.0.5",
+    "picture?w=80&timelines=levels:0-2;depth:3&max=0",
+    "aggregate?a=mean+size+by+tag+where+MPI_Send|recv+sender:0-3+dur%3E1us",
     "at?t=0.2&timeline=1&dt=0.1",
     "next?t=0.2&timeline=1&dir=-1",
     "ref?ref=0.3.0.25!1",

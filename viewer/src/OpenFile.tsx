@@ -85,7 +85,7 @@ export function Start({ onOpened }: { onOpened: () => void }) {
       <h2>What works here</h2>
       <ul>
         <li>Up to 150 MB all of it is read: efficiencies, losses, who waits for whom, tracks, exact statistics and searches, as with <code>mpitrace view</code>.</li>
-        <li>Of a larger file the window is read, up to 150 MB of it; longer windows are drawn from the file's own previews, with a “≈”, and the strip above stays empty.</li>
+        <li>Of a larger file the window is read, up to 50 MB of it; longer windows are drawn from the file's own previews, with a “≈”, and the strip above stays empty.</li>
         <li>The losses of a larger file need a look at all of it, which this page does not take: <code>mpitrace report</code> tells them, <code>mpitrace view</code> shows them.</li>
         <li>Nothing is written: no index beside the file, no export as picture, page or table. One file at a time.</li>
       </ul>

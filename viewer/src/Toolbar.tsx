@@ -11,6 +11,7 @@ import { item } from "./spec";
 import {
   ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, trouble, undo, view, type Arrows,
 } from "./state";
+import { isAggregation } from "./aggregation";
 import { names } from "./compare";
 import { parseWindow, WINDOW_HELP } from "./window";
 import { short } from "./timeline/Tooltip";
@@ -142,11 +143,15 @@ function Search() {
     <search class="search">
       <input
         id="search" type="search" placeholder="search… ( / )" aria-label="Search the whole trace: words and conditions such as dur>1ms" spellcheck={false}
-        class={wrong.value === "" ? "" : "wrong"} aria-invalid={wrong.value !== ""} title={short(wrong.value, 300) || "Words and conditions: MPI_Recv dur>1ms rank:0-3"}
+        class={wrong.value === "" ? "" : "wrong"} aria-invalid={wrong.value !== ""} title={short(wrong.value, 300) || "Words and conditions: MPI_Recv dur>1ms rank:0-3; sums: sum dur by rank where MPI_Recv"}
         value={text.value ?? query} onInput={(event) => (text.value = event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter") return;
           const asked = event.currentTarget.value;
+          if (isAggregation(asked)) {
+            text.value = null;
+            return change({ sums: asked.trim(), panel: "hits" });
+          }
           const isNew = asked !== view.peek().query;
           change({ query: asked });
           text.value = null;
@@ -156,7 +161,7 @@ function Search() {
           });
         }}
         onBlur={(event) => {
-          if (text.peek() !== null) change({ query: event.currentTarget.value });
+          if (text.peek() !== null && !isAggregation(text.peek() ?? "")) change({ query: event.currentTarget.value });
           text.value = null;
         }}
       />

@@ -390,6 +390,76 @@ from: number | null, };
 export type HitsAnswer = { count: number, exact: boolean, bins: Array<number>, bins_exact: boolean, };
 
 /**
+ * Answer to `aggregate`.
+ */
+export type AggregateAnswer = { 
+/**
+ * The function: `sum`, `count`, `mean`, `max` or `min`.
+ */
+function: string, 
+/**
+ * Unit of the values.
+ */
+unit: "seconds" | "bytes" | "number", 
+/**
+ * The first lines, in the order of the function: the largest first, of `min` the smallest.
+ */
+lines: Array<AggregateLine>, 
+/**
+ * Lines that there are.
+ */
+groups: number, 
+/**
+ * Drawables that are in a line.
+ */
+count: number, 
+/**
+ * Drawables that the search takes but that have no such value, or are in no line.
+ */
+without: number, 
+/**
+ * Drawables that start before this time are in the table, seconds.
+ */
+until: number, 
+/**
+ * Whether these are all.
+ */
+exact: boolean, };
+
+/**
+ * A line of the table.
+ */
+export type AggregateLine = { 
+/**
+ * Name of the group.
+ */
+label: string, 
+/**
+ * What the function gives.
+ */
+value: number, 
+/**
+ * Number of drawables.
+ */
+count: number, 
+/**
+ * Sum of their values.
+ */
+sum: number, 
+/**
+ * Least value.
+ */
+min: number, 
+/**
+ * Largest value.
+ */
+max: number, 
+/**
+ * Search that has just these drawables; nothing where none can be written.
+ */
+query: string | null, };
+
+/**
  * The summary of a trace.
  */
 export type TraceSummary = { 

@@ -81,6 +81,10 @@ export const ACTIONS: readonly Action[] = [
   action("search", "Search", "Search", ["/"], () => focus("search")),
   action("next-hit", "Search", "Next hit", ["n"], () => void nextHit(1)),
   action("previous-hit", "Search", "Previous hit", ["p", "N"], () => void nextHit(-1)),
+  action("sums", "Search", "Sum up what a search finds, by rank, name …", [], () => {
+    change({ panel: "hits" });
+    requestAnimationFrame(() => focus("sums"));
+  }),
   action("first-hit", "Search", "First hit of the trace", [], () => void firstHit()),
 
   action("arrows", "View", "Arrows: none, of the selection, the messages that take longest, all", ["m"], act.cycleArrows),

@@ -141,7 +141,7 @@ export const canRedo = computed(() => historyChanges.value >= 0 && history.canRe
 let leftByStep: View | null = null;
 
 /** What undo does not undo: how something looks, not where one is. */
-const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "path", "tracks", "own", "names", "theme", "query", "notes", "pins"]);
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "path", "tracks", "own", "names", "theme", "query", "sums", "notes", "pins"]);
 
 /** What moves the window. */
 const MOVES: ReadonlySet<string> = new Set<keyof View>(["t0", "t1", "top", "height"]);
@@ -214,7 +214,7 @@ export function redo(): void {
 function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
-  show({ ...found, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, notes: now.notes, pins: now.pins });
+  show({ ...found, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, sums: now.sums, notes: now.notes, pins: now.pins });
   historyChanges.value++;
 }
 

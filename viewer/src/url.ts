@@ -62,6 +62,8 @@ export interface View {
   sel: readonly string[];
   range: Range | null;
   query: string;
+  /** What is summed up: `sum dur by rank where MPI_Recv`; empty for nothing. */
+  sums: string;
   /** Key of the timeline that is shown in full below the others; empty for none. */
   full: string;
   /** The panel below the timeline, or SHUT. */
@@ -82,7 +84,7 @@ export const NO_OTHER = -2;
 
 export const START: View = {
   trace: 0, other: -1, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
-  arrows: "worst", path: false, tracks: null, sel: [], range: null, query: "", full: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", notes: [], pins: [],
+  arrows: "worst", path: false, tracks: null, sel: [], range: null, query: "", sums: "", full: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", notes: [], pins: [],
 };
 
 /** Ranges of numbers, "3,7-9", in ascending order. */
@@ -200,6 +202,7 @@ export function encode(view: View): string {
   put("sel", view.sel.join("!"), "");
   if (view.range) put("range", `${view.range.t0}~${view.range.t1}~${view.range.y0}~${view.range.y1}`, "");
   put("q", view.query, "");
+  put("sum", view.sums, "");
   put("full", view.full, "");
   put("panel", view.panel, START.panel);
   put("colors", view.palette, START.palette);
@@ -239,6 +242,7 @@ export function decode(fragment: string): View {
     range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
       ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,
     query: (all.get("q") ?? "").slice(0, 1000),
+    sums: (all.get("sum") ?? "").slice(0, 1000),
     full: /^n?\d{1,7}$/.exec(all.get("full") ?? "")?.[0] ?? "",
     panel: oneOf(all.get("panel") === "rows" ? "timelines" : all.get("panel"), [...PANELS, SHUT], START.panel),
     palette: oneOf(all.get("colors"), PALETTES, START.palette),

@@ -25,7 +25,12 @@ mod browser_file;
 
 use browser_file::{BrowserFile, is_late};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, TraceWaits, Viewer};
+use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, PositionedRead, TraceWaits, Viewer};
+
+/// Bytes that are read at most for an answer about a window of a file that is too large to be read as a whole.
+const LARGE_FILE_WINDOW_BYTES: u64 = 48 << 20;
+/// Bytes that are read at most for an answer that goes over all of such a file: what was read is held until the instance goes.
+const LARGE_FILE_WHOLE_BYTES: u64 = 256 << 20;
 
 /// The state that is kept between calls.
 struct PageState {
@@ -83,7 +88,13 @@ pub extern "C" fn open_file(size: f64) -> u32 {
     // As a whole number: out of range values become the nearest, and NaN 0.
     let file: &'static BrowserFile = Box::leak(Box::new(BrowserFile::new(size as u64)));
     page.file = Some(file);
-    match Viewer::positioned(&name, file, AnswerLimits::default()) {
+    let mut limits = AnswerLimits::default();
+    if file.size() > limits.tree_bytes {
+        // All of it is never read, and there is one thread only: an answer is to come soon.
+        limits.tree_bytes = LARGE_FILE_WINDOW_BYTES;
+        limits.whole_bytes = LARGE_FILE_WHOLE_BYTES;
+    }
+    match Viewer::positioned(&name, file, limits) {
         Ok(viewer) => {
             page.viewer = Some(viewer);
             200

@@ -2,6 +2,7 @@
 
 import { Csv, Spark, count, percent, Subject, subjectValues } from "./parts";
 import { Listing } from "./Events";
+import { Sums } from "./Sums";
 import { change, hitBins, meta, rested } from "../state";
 import { found, isSearching, nextHit, firstHit, wrong } from "../finding";
 import { instant } from "../axis";
@@ -31,6 +32,7 @@ export function Hits() {
   };
   return (
     <div class="panel">
+      <Sums />
       <div class="panel-head">
         {query.trim() === "" ? <span>Nothing is searched for.</span> : (
           <>

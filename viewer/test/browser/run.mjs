@@ -18,6 +18,7 @@ import { keys } from "./keys.mjs";
 import { pointer } from "./pointer.mjs";
 import { own } from "./own.mjs";
 import { requests } from "./requests.mjs";
+import { sums } from "./sums.mjs";
 import { tracks } from "./tracks.mjs";
 
 const trace = join(folder, "run.slog2");
@@ -39,6 +40,7 @@ tracks(chrome, known);
 own(chrome, known);
 full(chrome, known);
 file(chrome, known);
+sums(chrome, known);
 access(chrome, known);
 requests(chrome, known);
 const isRight = await runAll(process.argv.slice(2));

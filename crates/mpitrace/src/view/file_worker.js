@@ -3,7 +3,7 @@
 // Messages from it: {opened: status, message}; {id, status, body, kind}; {waits} once it is known who waited.
 (() => {
   // Instances give no memory back, so one that holds too much is replaced: of the file it needs little to begin with.
-  const MOST_HELD = 384 << 20;
+  const MOST_HELD = 256 << 20;
   const MOST_MEMORY = 1536 << 20;
   // Milliseconds for an answer: one that can be given in part, one that cannot, one that takes a look at the whole trace.
   const PART = 2000;

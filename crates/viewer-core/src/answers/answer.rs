@@ -52,6 +52,8 @@ impl Answer {
 pub struct AnswerLimits {
     /// Bytes of the tree that are read at most.
     pub tree_bytes: u64,
+    /// Bytes that are read at most for an answer that goes over the whole trace as long as there is time.
+    pub whole_bytes: u64,
     /// Cells of a picture.
     pub cells: usize,
     /// Drawables that are given one by one.
@@ -62,6 +64,7 @@ impl Default for AnswerLimits {
     fn default() -> Self {
         AnswerLimits {
             tree_bytes: 150 << 20,
+            whole_bytes: u64::MAX,
             cells: 16_000_000,
             drawables: 200_000,
         }

@@ -1,5 +1,6 @@
 //! The answers to questions of a viewer, one file for each group of routes.
 
+mod aggregate;
 pub(crate) mod answer;
 mod csv;
 mod details;

@@ -24,6 +24,7 @@ impl Viewer<'_> {
             "follow" => self.follow(&query, cancel),
             "call" => self.call(&query, cancel),
             "search" => self.search(&query, cancel),
+            "aggregate" => self.aggregate_answer(&query, cancel),
             "hits" => self.hits(&query, cancel),
             "stats" => self.stats(&query, cancel),
             "matrix" => self.matrix(&query, cancel),

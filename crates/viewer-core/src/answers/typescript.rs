@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use ts_rs::{Config, TS};
 
+use super::aggregate::{AggregateAnswer, AggregateLine};
 use super::details::{CallAnswer, FollowAnswer};
 use super::durations::DurationsAnswer;
 use super::events::EventsAnswer;
@@ -86,6 +87,8 @@ fn typescript() -> String {
     add::<EventsAnswer>(&mut text, &config);
     add::<SearchAnswer>(&mut text, &config);
     add::<HitsAnswer>(&mut text, &config);
+    add::<AggregateAnswer>(&mut text, &config);
+    add::<AggregateLine>(&mut text, &config);
     add::<TraceSummary>(&mut text, &config);
     add::<RunVerdict>(&mut text, &config);
     add::<RangeVerdict>(&mut text, &config);

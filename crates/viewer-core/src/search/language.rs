@@ -3,6 +3,8 @@
 //! | | |
 //! |---|---|
 //! | `send`, `MPI_*all`, `"I/O access"` | the name of the category contains it; with `*`, which is any text, it is the whole name; `send\|recv` is either |
+//! | `name:send` | the same as the word alone |
+//! | `sender:0`, `receiver:1-3` | rank of an end of a message |
 //! | `category:"MPI_Send"` | this is the whole name of the category |
 //! | `dur>1ms`, `t>=2.5s` | duration, start; `ns` `us` `ms` `s` `min`, seconds without a unit |
 //! | `wait>1ms`, `wait:"late sender"`, `waitsfor:3` | the call waits so long, for this reason, for this rank |
@@ -52,6 +54,10 @@ pub enum Condition {
     WaitsFor(Vec<(i64, i64)>),
     /// Ranges of ranks, threads or communicators.
     Line(LineNumber, Vec<(i64, i64)>),
+    /// Ranges of ranks of the sender of a message; of anything else, of itself.
+    Sender(Vec<(i64, i64)>),
+    /// Ranges of ranks of the receiver of a message.
+    Receiver(Vec<(i64, i64)>),
     /// Topology of the drawable.
     Is(Topology),
     /// Class of the kind.
@@ -207,6 +213,15 @@ fn condition(key: &str, compare: Comparison, value: &str) -> Result<Condition, &
             (Err(_), true) => Condition::WaitPattern(value.to_owned()),
             (Err(expected), false) => return Err(expected),
         },
+        "sender" if equal => Condition::Sender(ranges(value)?),
+        "receiver" if equal => Condition::Receiver(ranges(value)?),
+        "name" if equal => {
+            let words: Vec<String> = value.split('|').map(str::to_owned).collect();
+            if words.iter().any(String::is_empty) {
+                return Err("a name");
+            }
+            Condition::Name(words)
+        }
         "waitsfor" if equal => Condition::WaitsFor(ranges(value)?),
         "rank" | "thread" | "comm" => {
             let of = match key {

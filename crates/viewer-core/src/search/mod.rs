@@ -1,5 +1,7 @@
 //! Search: the language, a search made ready for a trace, the next hit, the number of hits and where they are.
 
+pub mod aggregate;
+pub mod aggregation;
 pub mod hits;
 pub mod language;
 pub mod plan;

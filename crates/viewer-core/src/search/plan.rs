@@ -90,6 +90,13 @@ impl SearchPlan {
                 }
                 self.rest.push(term.clone());
             }
+            Condition::Receiver(_) => {
+                if !not {
+                    only(&|kind| kind.category.topology == Topology::Arrow);
+                }
+                self.rest.push(term.clone());
+            }
+            Condition::Sender(_) => self.rest.push(term.clone()),
             Condition::Number(key, ..) | Condition::Text(key, _) => {
                 if !not {
                     only(&|kind| has_key(kind, key));
@@ -174,6 +181,14 @@ impl SearchPlan {
         self.kinds.contains(&true) && self.lines.contains(&true) && self.starts.0 <= self.starts.1
     }
 
+    /// Whether drawables of this topology may fit.
+    pub(crate) fn takes_topology(&self, trace: &OpenTrace<'_>, topology: Topology) -> bool {
+        let kinds = self.kinds.iter().zip(trace.kinds());
+        kinds
+            .into_iter()
+            .any(|(&taken, kind)| taken && kind.category.topology == topology)
+    }
+
     /// Whether drawables of this category may fit.
     #[inline]
     pub fn takes_category(&self, trace: &OpenTrace<'_>, category: i32) -> bool {
@@ -212,10 +227,13 @@ impl SearchPlan {
             Condition::WaitPattern(name) => {
                 self.has_wait(item, |wait| wait.pattern.name().eq_ignore_ascii_case(name))
             }
-            Condition::WaitsFor(ranges) => self.has_wait(item, |wait| {
-                let rank = i64::from(trace.lines()[wait.culprit as usize].line.rank);
-                ranges.iter().any(|(a, b)| (*a..=*b).contains(&rank))
-            }),
+            Condition::WaitsFor(ranges) => {
+                self.has_wait(item, |wait| has_rank(trace, wait.culprit, ranges))
+            }
+            Condition::Sender(ranges) => has_rank(trace, item.line, ranges),
+            Condition::Receiver(ranges) => {
+                item.topology == Topology::Arrow && has_rank(trace, item.to_line, ranges)
+            }
             Condition::Number(key, compare, number) => {
                 values(kind, key, item.info).any(|value| match value {
                     InfoValue::Integer(value) => compare.holds(value as f64, *number),
@@ -285,6 +303,12 @@ impl SearchPlan {
     }
 }
 
+/// Whether the rank of a line is in one of these ranges.
+fn has_rank(trace: &OpenTrace<'_>, line: u32, ranges: &[(i64, i64)]) -> bool {
+    let rank = i64::from(trace.lines()[line as usize].line.rank);
+    ranges.iter().any(|(a, b)| (*a..=*b).contains(&rank))
+}
+
 fn is_named(kind: &DrawableKind, word: &str) -> bool {
     match word.contains('*') {
         true => matches_ignoring_case(word, &kind.name),
@@ -313,12 +337,12 @@ fn is_meant(name: &str, wanted: &str) -> bool {
     }
 }
 
-fn has_key(kind: &DrawableKind, wanted: &str) -> bool {
+pub(crate) fn has_key(kind: &DrawableKind, wanted: &str) -> bool {
     let mut keys = kind.category.info_keys.iter();
     keys.any(|key| is_meant(&name_of_key(&key.0), wanted))
 }
 
-fn values<'a>(
+pub(super) fn values<'a>(
     kind: &'a DrawableKind,
     wanted: &'a str,
     info: &'a [u8],

@@ -18,6 +18,10 @@ const QUESTIONS: &[&str] = &[
     "picture?w=50&t0=0.5&t1=0.6&mode=stack&timelines=block:3",
     "picture?w=7&t0=-1e300&t1=1e300",
     "picture?w=7&t0=1e-300&t1=2e-300&timelines=cluster:9",
+    "picture?w=50&timelines=levels:0-5;depth:3",
+    "at?t=0.5&timeline=4&timelines=levels:0-5;depth:3",
+    "aggregate?a=sum%20dur%20by%20rank",
+    "aggregate?a=count%20by%20peer%20where%20dur%3E1ms",
     "at?t=0.5&timeline=0",
     "at?t=1e308&dt=1e308&timeline=1",
     "next?timeline=0&t=0.5&dir=1",
@@ -71,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn odd_questions(question in "(picture|timelines|at|next|ref|follow|call)\\?(timelines=[a-z0-9:;,n-]{0,30}|ref=[0-9.~!e-]{0,20}|t0=[0-9e-]{0,8}&t1=[0-9e-]{0,8}|w=[0-9]{0,12}&y0=[0-9]{0,12}&y1=[0-9]{0,12}|row=[0-9]{0,12}|%[0-9a-f]{0,3})") {
+    fn odd_questions(question in "(picture|aggregate|timelines|at|next|ref|follow|call)\\?(timelines=[a-z0-9:;,n-]{0,30}|ref=[0-9.~!e-]{0,20}|t0=[0-9e-]{0,8}&t1=[0-9e-]{0,8}|w=[0-9]{0,12}&y0=[0-9]{0,12}&y1=[0-9]{0,12}|row=[0-9]{0,12}|%[0-9a-f]{0,3})") {
         let file = sample();
         let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
         let _ = viewer.answer(&question, &|| false);

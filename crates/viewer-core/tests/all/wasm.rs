@@ -52,6 +52,8 @@ const QUESTIONS: &[&str] = &[
     "events?limit=30&sort=dur",
     "search?q=dur%3E0.1s&from=10&dir=1",
     "hits?q=state&bins=20",
+    "aggregate?a=sum%20dur%20by%20rank%20where%20state",
+    "picture?w=300&timelines=levels:3;depth:4",
     "summary",
     "waits",
     "csv?what=stats",
