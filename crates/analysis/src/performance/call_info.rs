@@ -7,29 +7,57 @@ use trace_model::{Category, InfoValue, info_values};
 /// Numbers that one text names at most.
 const MAX_NAMED: usize = 1 << 16;
 
-/// The names of values that matter, as keys end.
-const NAMES: [&[u8]; 15] = [
-    b"root=",
-    b"request=",
-    b"completes=",
-    b"handle=",
-    b"file=",
-    b"win=",
-    b"ranks=",
-    b"target=",
-    b"exclusive=",
-    b"prepared=",
-    b"sends=",
-    b"receives=",
-    b"makes=",
-    b"remote=",
-    b"sources=",
-];
+/// A value of an info that matters.
+#[derive(Clone, Copy, Debug)]
+enum NamedValue {
+    Root,
+    Request,
+    Completes,
+    Handle,
+    Ranks,
+    Target,
+    Exclusive,
+    Prepared,
+    Sends,
+    Receives,
+    Makes,
+    Remote,
+    Sources,
+}
+
+impl NamedValue {
+    /// The values by their names, as keys end. Arguments of DUMPI's calls have the last two.
+    const NAMES: [(&[u8], NamedValue); 15] = [
+        (b"root=", NamedValue::Root),
+        (b"request=", NamedValue::Request),
+        (b"completes=", NamedValue::Completes),
+        (b"handle=", NamedValue::Handle),
+        (b"ranks=", NamedValue::Ranks),
+        (b"target=", NamedValue::Target),
+        (b"exclusive=", NamedValue::Exclusive),
+        (b"prepared=", NamedValue::Prepared),
+        (b"sends=", NamedValue::Sends),
+        (b"receives=", NamedValue::Receives),
+        (b"makes=", NamedValue::Makes),
+        (b"remote=", NamedValue::Remote),
+        (b"sources=", NamedValue::Sources),
+        (b"file=", NamedValue::Handle),
+        (b"win=", NamedValue::Handle),
+    ];
+
+    /// The value that a key names.
+    fn of(key: &[u8]) -> Option<NamedValue> {
+        let mut names = NamedValue::NAMES.iter();
+        let found = names.find(|(name, _)| key.ends_with(name));
+        found.map(|(_, value)| *value)
+    }
+}
 
 /// Reads the infos of a category.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct InfoReader {
-    has_any: bool,
+    /// What each value is; empty if none of them matters.
+    values: Box<[Option<NamedValue>]>,
 }
 
 /// A communicator that a call makes.
@@ -76,22 +104,24 @@ pub(super) struct CallInfo {
 
 impl InfoReader {
     pub(super) fn of(category: &Category) -> InfoReader {
-        let named = |key: &[u8]| NAMES.iter().any(|name| key.ends_with(name));
-        InfoReader {
-            has_any: category.info_keys.iter().any(|key| named(&key.0)),
+        let keys = category.info_keys.iter();
+        let values: Box<[Option<NamedValue>]> = keys.map(|key| NamedValue::of(&key.0)).collect();
+        match values.iter().any(Option::is_some) {
+            true => InfoReader { values },
+            false => InfoReader::default(),
         }
     }
 
     /// Reads what the info of a call of this category says, in place of what `found` has.
-    pub(super) fn read(self, category: &Category, info: &[u8], found: &mut CallInfo) {
+    pub(super) fn read(&self, category: &Category, info: &[u8], found: &mut CallInfo) {
         found.clear();
-        if !self.has_any {
+        if self.values.is_empty() {
             return;
         }
-        for (key, value) in info_values(category, info) {
-            match value {
-                InfoValue::Integer(number) => found.put_number(&key.0, number),
-                InfoValue::Text(text) => found.put_text(&key.0, text),
+        for ((_, value), named) in info_values(category, info).zip(&self.values) {
+            match (named, value) {
+                (Some(named), InfoValue::Integer(number)) => found.put_number(*named, number),
+                (Some(named), InfoValue::Text(text)) => found.put_text(*named, text),
                 _ => {}
             }
         }
@@ -111,51 +141,49 @@ impl CallInfo {
         };
     }
 
-    fn put_number(&mut self, key: &[u8], number: i64) {
+    fn put_number(&mut self, named: NamedValue, number: i64) {
         let signed = i32::try_from(number).ok();
         let unsigned = u32::try_from(number).ok();
-        let is = |name: &[u8]| key.ends_with(name);
-        if is(b"request=") {
-            self.request = unsigned;
-        } else if is(b"completes=") {
-            self.completes.extend(unsigned);
-        } else if is(b"root=") {
-            self.root = signed;
-        // Arguments of DUMPI's calls have the other two names.
-        } else if is(b"handle=") || is(b"file=") || is(b"win=") {
-            self.handle = unsigned;
-        } else if is(b"target=") {
-            self.target = signed.filter(|&rank| rank >= 0);
-        } else if is(b"exclusive=") {
-            self.is_exclusive = number == 1;
-        } else if is(b"prepared=") {
-            self.prepared = unsigned;
-        } else if let (true, Some(number @ 0..)) = (is(b"makes="), signed) {
-            self.made = Some(Box::new(MadeComm {
-                number,
-                remote: None,
-                sources: Vec::new(),
-            }));
-        } else if let (true, Some(made)) = (is(b"remote="), &mut self.made) {
-            made.remote = signed.filter(|&number| number >= 0);
+        match named {
+            NamedValue::Request => self.request = unsigned,
+            NamedValue::Completes => self.completes.extend(unsigned),
+            NamedValue::Root => self.root = signed,
+            NamedValue::Handle => self.handle = unsigned,
+            NamedValue::Target => self.target = signed.filter(|&rank| rank >= 0),
+            NamedValue::Exclusive => self.is_exclusive = number == 1,
+            NamedValue::Prepared => self.prepared = unsigned,
+            NamedValue::Makes => {
+                if let Some(number @ 0..) = signed {
+                    self.made = Some(Box::new(MadeComm {
+                        number,
+                        remote: None,
+                        sources: Vec::new(),
+                    }));
+                }
+            }
+            NamedValue::Remote => {
+                if let Some(made) = &mut self.made {
+                    made.remote = signed.filter(|&number| number >= 0);
+                }
+            }
+            NamedValue::Ranks | NamedValue::Sends | NamedValue::Receives | NamedValue::Sources => {}
         }
     }
 
-    fn put_text(&mut self, key: &[u8], text: &[u8]) {
-        let is = |name: &[u8]| key.ends_with(name);
-        if is(b"completes=") {
-            push_numbers(text, &mut self.completes);
-        } else if is(b"ranks=") {
-            push_numbers(text, &mut self.ranks);
-        } else if is(b"sends=") {
-            self.started_mut().sends = numbers(text);
-        } else if is(b"receives=") {
-            self.started_mut().receives = numbers(text);
-        } else if is(b"prepared=") {
-            self.started_mut().collectives = pairs(text);
-        } else if let (true, Some(made)) = (is(b"sources="), &mut self.made) {
-            let ranks = numbers(text).into_iter();
-            made.sources = ranks.filter_map(|rank| rank.try_into().ok()).collect();
+    fn put_text(&mut self, named: NamedValue, text: &[u8]) {
+        match named {
+            NamedValue::Completes => push_numbers(text, &mut self.completes),
+            NamedValue::Ranks => push_numbers(text, &mut self.ranks),
+            NamedValue::Sends => self.started_mut().sends = numbers(text),
+            NamedValue::Receives => self.started_mut().receives = numbers(text),
+            NamedValue::Prepared => self.started_mut().collectives = pairs(text),
+            NamedValue::Sources => {
+                if let Some(made) = &mut self.made {
+                    let ranks = numbers(text).into_iter();
+                    made.sources = ranks.filter_map(|rank| rank.try_into().ok()).collect();
+                }
+            }
+            _ => {}
         }
     }
 

@@ -41,7 +41,7 @@ impl WaitPass<'_> {
     ) {
         self.counts.calls += 1;
         let mut found = std::mem::take(&mut self.info);
-        let reader = self.infos[category as usize];
+        let reader = &self.infos[category as usize];
         let definition = self.categories[category as usize];
         reader.read(definition, info, &mut found);
         let by_file = &mut self.by_file;

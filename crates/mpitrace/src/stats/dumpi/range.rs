@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Begin or end of a stretch of time; biases in ns.
+/// Begin or end of a stretch of time. Each but the last has a bias in ns, which is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     /// The first time stamp of the rank.
     Start(i64),
-    /// The last one.
+    /// The last time stamp of the rank.
     End(i64),
     /// Entry into MPI_Init.
     Init(i64),
@@ -58,7 +58,10 @@ static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 impl RankTimeRange {
-    /// Reads one.
+    /// Reads a range as `dumpistats -b` takes it.
+    ///
+    /// # Errors
+    /// The text is none: says what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
