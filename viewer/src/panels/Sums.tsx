@@ -33,7 +33,7 @@ export function Sums() {
   }, [answer, shown.isOld]);
   return (
     <section class="sums" aria-label="Sums">
-      <div class="panel-head">
+      <div class="sums-head">
         <label for="sums">Sum up</label>
         <input
           id="sums" type="search" spellcheck={false} placeholder={EXAMPLES[0]} aria-invalid={shown.error !== ""} class={shown.error === "" ? "" : "wrong"}
