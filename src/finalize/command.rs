@@ -178,7 +178,7 @@ impl ComplaintFile {
 /// Waits for the command. Gives whether it succeeded; of one that the program has waited for itself that is not known, and taken to be so.
 ///
 /// # Errors
-/// It does not end before the deadline, or the system does not tell.
+/// The command does not end before the deadline, or the system does not tell.
 fn wait(child: libc::pid_t, deadline: Option<Duration>) -> io::Result<bool> {
     let mut patience = Patience::new(deadline);
     let [mut between, longest] = BETWEEN_LOOKS;

@@ -11,7 +11,7 @@ use crate::platform::say::say;
 use crate::platform::{host, program};
 use merge::dumpi;
 use settings::{DebugSet, MAX_DUMPI_RANKS, Settings};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use unify::forward::ForwardedMessages;
 use unify::scan::Scan;
@@ -117,22 +117,25 @@ pub fn conclude(
         report.print();
     }
     if let Some(slog2) = report.slog2().filter(|_| settings.outputs.otf2) {
-        match written_archive::write(slog2, settings.overwrite, settings.deadline) {
-            Ok(_) if settings.quiet => {}
-            Ok(path) => say!("trace: the OTF2 archive is in {}", shown(&path)),
-            Err(why) => say!("trace: no OTF2 archive: {why}"),
-        }
+        let archive = written_archive::write(slog2, settings.overwrite, settings.deadline);
+        tell("OTF2 archive", archive, settings.quiet);
     }
     if let Some(slog2) = report.slog2().filter(|_| settings.report) {
-        match written_report::write(slog2, settings.deadline) {
-            Ok(_) if settings.quiet => {}
-            Ok(path) => say!("trace: the report is in {}", shown(&path)),
-            Err(why) => say!("trace: no report: {why}"),
-        }
+        let report = written_report::write(slog2, settings.deadline);
+        tell("report", report, settings.quiet);
     }
     match failures.is_empty() {
         true => Ok(()),
         false => Err("not all files could be written".to_owned()),
+    }
+}
+
+/// Says where something is that was made of the trace, or why there is none.
+fn tell(what: &str, made: Result<PathBuf, String>, is_quiet: bool) {
+    match made {
+        Ok(_) if is_quiet => {}
+        Ok(path) => say!("trace: the {what} is in {}", shown(&path)),
+        Err(why) => say!("trace: no {what}: {why}"),
     }
 }
 

@@ -370,9 +370,8 @@ impl<'a> DetailFinder<'_, 'a> {
         Ok(deepest.or_else(near).map(|&nth| items[nth]))
     }
 
-    /// The drawable under the cursor: on a timeline the event that is nearest to a time, no farther than `within` seconds, for
-    /// it is drawn
-    /// above states; else the innermost state; else the arrow that is nearest.
+    /// The drawable under the cursor: on a timeline the event that is nearest to a time, no farther than `within` seconds, for it is drawn above
+    /// states; else the innermost state; else the arrow that is nearest.
     ///
     /// # Errors
     /// The file is damaged.

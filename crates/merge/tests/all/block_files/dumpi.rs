@@ -22,7 +22,7 @@ fn calls(blocks: &Blocks) -> Vec<String> {
     calls_of(&bytes)
 }
 
-/// The same of a DUMPI file.
+/// Each call of a DUMPI file with its arguments, without times.
 pub fn calls_of(bytes: &[u8]) -> Vec<String> {
     let reader = DumpiReader::open(bytes).expect("a DUMPI file");
     let mut text = Vec::new();
