@@ -145,14 +145,16 @@ fn run_with(mpi: Mpi, case: &str, collective: &str) -> TracedRun {
     run
 }
 
-fn io_report(run: &TracedRun) -> Value {
+/// The report of `mpitrace io` on a run, as JSON.
+pub fn io_report(run: &TracedRun) -> Value {
     let mut command = Command::new(tests::mpitrace());
     command.args(["io", "--json"]).arg(run.file("slog2"));
     let printed = process::run(&mut command, LIMIT).succeeded();
     serde_json::from_str(&printed.stdout).expect("JSON")
 }
 
-fn findings(report: &Value) -> &[Value] {
+/// The findings of a report of `mpitrace io`.
+pub fn findings(report: &Value) -> &[Value] {
     report["findings"].as_array().expect("a list")
 }
 
@@ -240,31 +242,37 @@ fn cost_agrees(mpi: Mpi, expected: &Expected) -> Result<(), String> {
     ))
 }
 
+/// Of so many accesses of a rank to blocks that its sequence of random numbers draws from 2048, those that are here and there.
+pub fn jumps(rank: u32, accesses: u32) -> u64 {
+    let (mut at, mut count) = (12_345 + 77 * rank, 0);
+    let (mut before, mut stride): (Option<i64>, Option<i64>) = (None, None);
+    for _ in 0..accesses {
+        at = at.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+        let block = i64::from((at >> 8) % 2048);
+        let Some(last) = before.replace(block) else {
+            continue;
+        };
+        let known = stride.replace(block - last);
+        let is_regular = block == last + 1 || known == Some(block - last) || block == last;
+        count += u64::from(known.is_some() && !is_regular);
+    }
+    count
+}
+
 /// The number of jumps is that of the program's own sequence of random numbers.
 #[test]
 fn jumps_are_counted_exactly() {
-    let jumps = |rank: u32| -> u64 {
-        let (mut at, mut count) = (12_345 + 77 * rank, 0);
-        let (mut before, mut stride): (Option<i64>, Option<i64>) = (None, None);
-        for _ in 0..800 {
-            at = at.wrapping_mul(1_103_515_245).wrapping_add(12_345);
-            let block = i64::from((at >> 8) % 2048);
-            let Some(last) = before.replace(block) else {
-                continue;
-            };
-            let known = stride.replace(block - last);
-            let is_regular = block == last + 1 || known == Some(block - last) || block == last;
-            count += u64::from(known.is_some() && !is_regular);
-        }
-        count
-    };
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let report = io_report(&run(mpi, "random-reads"));
         let mut all = findings(&report).iter();
         let found = all
             .find(|one| one["finding"] == "random_reads")
             .expect("found");
-        assert_eq!(found["figures"]["random"], jumps(0) + jumps(1), "{mpi:?}");
+        assert_eq!(
+            found["figures"]["random"],
+            jumps(0, 800) + jumps(1, 800),
+            "{mpi:?}"
+        );
     }
 }
 

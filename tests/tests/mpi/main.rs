@@ -20,6 +20,7 @@ mod io_advice;
 mod io_chain;
 mod io_drawn;
 mod io_owned_bytes;
+mod io_trouble;
 mod library;
 mod lifecycle;
 mod limits;

@@ -1,7 +1,7 @@
 //! Collective access: where it is missing, where it was made independent, and where it waits.
 
 use super::{Evidence, FEW, IoFinding, LARGE, Sureness, counted, percent};
-use crate::io::pattern::Part;
+use crate::io::pattern::{Part, SMALL};
 use crate::io::{Sharing, Waits};
 use std::collections::BTreeSet;
 use trace_model::units::{bytes, duration_ns as time};
@@ -156,25 +156,37 @@ impl Evidence<'_> {
         Some(IoFinding::new("late_ranks", Sureness::Sure, late, text))
     }
 
-    /// Small collective accesses, in which moving data between ranks takes longer than the file.
+    /// Small collective accesses: those in which moving data between ranks takes longer than the file, and tiny ones.
     fn exchange(&self) -> Option<IoFinding> {
         let collectives = &self.report.collectives;
         let (rest, of) = (collectives.sum(|w| w.rest), collectives.sum(Waits::all));
         let calls: u64 = collectives.ranks.values().map(|rank| rank.calls).sum();
-        let is_small = calls >= FEW && collectives.bytes / calls < LARGE;
-        if !is_small || rest < of / EXCHANGE_PART {
+        let mean = collectives.bytes.checked_div(calls)?;
+        if calls < FEW || mean >= LARGE {
             return None;
         }
-        let text = format!(
-            "For {} of the time in collective accesses all ranks are there and no operation runs ({} of {}): exchange between ranks, in \
-             {} of {} on average. Larger and fewer ones cost less.",
-            percent(rest, of),
-            time(rest),
-            time(of),
-            counted(calls, "call"),
-            bytes(collectives.bytes / calls)
-        );
-        let finding = IoFinding::new("small_collectives", Sureness::Likely, rest, text);
+        let what = format!("{} of {} on average", counted(calls, "call"), bytes(mean));
+        let (ns, text) = if rest >= of / EXCHANGE_PART {
+            let text = format!(
+                "For {} of the time in collective accesses all ranks are there and no operation runs ({} of {}): exchange between ranks, in \
+                 {what}. Larger and fewer ones cost less.",
+                percent(rest, of),
+                time(rest),
+                time(of),
+            );
+            (rest, text)
+        } else if mean < SMALL {
+            // What waits for late ranks costs is told apart.
+            let ns = of.saturating_sub(collectives.sum(|w| w.late));
+            let text = format!(
+                "Collective accesses are tiny: {what}, {} without the waits for late ranks. One call for many records costs less.",
+                time(ns)
+            );
+            (ns, text)
+        } else {
+            return None;
+        };
+        let finding = IoFinding::new("small_collectives", Sureness::Likely, ns, text);
         Some(finding.with(&[("calls", calls), ("bytes", collectives.bytes)]))
     }
 }

@@ -3,12 +3,18 @@
 use super::{Evidence, IoFinding, Sureness};
 use crate::io::kinds::{Doing, KindKey};
 
+/// Whether operations of this kind move bytes to a file, be it one of MPI-IO or another one.
+fn is_write(key: &KindKey) -> bool {
+    Doing::of(key.kind) == Doing::Write
+}
+
 impl Evidence<'_> {
     pub(super) fn failures(&self) -> Vec<IoFinding> {
         let mut found = Vec::new();
         let rows = self.report.kinds.iter();
         // To open or remove what is not there is how libraries find out about it.
-        let serious = |key: &KindKey| !matches!(key.doing(), Doing::Open | Doing::Other);
+        let serious =
+            |key: &KindKey| is_write(key) || !matches!(key.doing(), Doing::Open | Doing::Other);
         let failed: Vec<_> = rows
             .clone()
             .filter(|(key, row)| row.failed > 0 && serious(key))
@@ -26,7 +32,7 @@ impl Evidence<'_> {
             let finding = IoFinding::new("failed", Sureness::Sure, 0, text);
             found.push(finding.with(&[("operations", count)]));
         }
-        let writes = rows.filter(|(key, _)| key.is_of_rank() && key.doing() == Doing::Write);
+        let writes = rows.filter(|(key, _)| key.is_of_rank() && is_write(key));
         let short: u64 = writes.map(|(_, row)| row.short).sum();
         if short > 0 {
             let text =

@@ -1,8 +1,10 @@
 //! How the work is spread: over ranks, aggregators and servers; and bytes that several ranks write.
 
 use super::{Evidence, IoFinding, LARGE, Sureness, counted};
-use crate::io::Waits;
 use crate::io::pattern::Part;
+use crate::io::{RankWaits, Waits};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use trace_model::units::{bytes, duration_ns as time};
 
 /// Nineteen of twenty bytes: what is left are headers.
@@ -31,6 +33,19 @@ struct Load {
     all: Part,
 }
 
+impl Load {
+    /// The rank with the most, by this measure; `None` without ranks.
+    fn of(ranks: &BTreeMap<u32, Part>, measure: impl Fn(&Part) -> u64) -> Option<Load> {
+        let (rank, most) = ranks
+            .iter()
+            .max_by_key(|(rank, part)| (measure(part), Reverse(**rank)))?;
+        let (rank, most) = (*rank, *most);
+        let mut all = Part::default();
+        ranks.values().for_each(|part| all.join(part));
+        Some(Load { rank, most, all })
+    }
+}
+
 impl Evidence<'_> {
     pub(super) fn sharing(&self) -> Vec<IoFinding> {
         let mut found = Vec::new();
@@ -57,23 +72,18 @@ impl Evidence<'_> {
         found
     }
 
-    fn load(&self, writes: Option<bool>, key: impl Fn(&Part) -> u64) -> Option<Load> {
-        let mut ranks = std::collections::BTreeMap::<u32, Part>::new();
+    /// Accesses of each rank, all or those of one direction.
+    fn by_rank(&self, writes: Option<bool>) -> BTreeMap<u32, Part> {
+        let mut ranks = BTreeMap::<u32, Part>::new();
         let rows = self.report.accesses.ranks.iter();
         for ((rank, _), part) in rows.filter(|((_, w), _)| writes.is_none_or(|is| is == *w)) {
             ranks.entry(*rank).or_default().join(part);
         }
-        let (rank, most) = ranks
-            .iter()
-            .max_by_key(|(rank, part)| (key(part), std::cmp::Reverse(**rank)))?;
-        let (rank, most) = (*rank, *most);
-        let mut all = Part::default();
-        ranks.values().for_each(|part| all.join(part));
-        Some(Load { rank, most, all })
+        ranks
     }
 
     fn one_rank(&self, writes: bool) -> Option<IoFinding> {
-        let load = self.load(Some(writes), |part| part.bytes)?;
+        let load = Load::of(&self.by_rank(Some(writes)), |part| part.bytes)?;
         let (most, all) = (load.most, load.all);
         let ranks = self.facts.ranks;
         if ranks < 2 || most.bytes < LARGE || most.bytes < all.bytes / 100 * NEARLY_ALL_PERCENT {
@@ -107,7 +117,7 @@ impl Evidence<'_> {
     }
 
     fn unequal(&self, writes: bool) -> Option<IoFinding> {
-        let load = self.load(Some(writes), |part| part.bytes)?;
+        let load = Load::of(&self.by_rank(Some(writes)), |part| part.bytes)?;
         let ranks = self.facts.ranks.max(1);
         let mean = load.all.bytes / ranks;
         let is_unequal = load.most.bytes >= mean.saturating_mul(UNEQUAL_PERCENT) / 100;
@@ -137,9 +147,17 @@ impl Evidence<'_> {
         ]))
     }
 
-    /// A rank whose I/O takes long although it has no more to do than others.
+    /// A rank whose I/O takes long although it has no more to do than others. What it waits for others is not its own.
     fn slow_rank(&self) -> Option<IoFinding> {
-        let load = self.load(None, |part| part.ns)?;
+        let mut parts = self.by_rank(None);
+        for (rank, RankWaits { waits, .. }) in &self.report.collectives.ranks {
+            if let Some(part) = parts.get_mut(rank) {
+                part.ns = part
+                    .ns
+                    .saturating_sub(waits.all().saturating_sub(waits.own));
+            }
+        }
+        let load = Load::of(&parts, |part| part.ns)?;
         let ranks = self.facts.ranks;
         if ranks < 3 {
             return None;

@@ -1,0 +1,140 @@
+//! Findings of `mpitrace io` on I/O in which ranks differ, get in each other's way, or fail.
+
+use crate::io_advice::{findings, io_report, jumps};
+use serde_json::Value;
+use tests::trace::TraceSetup;
+use tests::{Mpi, Program, TracedRun, clocks};
+
+/// A case of the program, run by so many ranks.
+fn run(mpi: Mpi, case: &str, ranks: usize) -> TracedRun {
+    let program = Program::c("io_trouble").compile(mpi);
+    let mut setup = TraceSetup::new(mpi, ranks);
+    setup.variables = &[("TRACE_POSIX", "all")];
+    let run = setup.run(&program, &[case]);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    run
+}
+
+/// The finding of this name, if the report has it.
+fn finding<'a>(report: &'a Value, name: &str) -> Option<&'a Value> {
+    findings(report).iter().find(|one| one["finding"] == name)
+}
+
+/// What a case must be found to be: the case, the number of ranks, the finding, and figures of it.
+type Expected = (
+    &'static str,
+    usize,
+    &'static str,
+    &'static [(&'static str, u64)],
+);
+
+const MIB: u64 = 1 << 20;
+
+const BOTH: [Expected; 9] = [
+    (
+        "unequal",
+        2,
+        "unequal_writes",
+        &[("rank", 0), ("bytes", 48 * MIB), ("mean_bytes", 32 * MIB)],
+    ),
+    ("slow", 3, "slow_rank", &[("rank", 2)]),
+    // The limit is ten blocks and a part of one: of twenty writes, nine fail and one is short.
+    ("failing", 2, "failed", &[("operations", 18)]),
+    ("failing", 2, "short_writes", &[("operations", 2)]),
+    ("overwriting", 2, "overwriting", &[("groups", 1), ("of", 1)]),
+    (
+        "small-collectives",
+        2,
+        "small_collectives",
+        &[("calls", 400), ("bytes", 40_000)],
+    ),
+    (
+        "small-requests",
+        2,
+        "small_requests",
+        &[("small", 400), ("bytes", 400 * 4096)],
+    ),
+    (
+        "one-rank-reads",
+        2,
+        "one_rank_reads",
+        &[("rank", 0), ("bytes", 64 * MIB)],
+    ),
+    (
+        "stdio",
+        2,
+        "stdio_or_mapped",
+        &[("files", 20), ("unseen_files", 20)],
+    ),
+];
+
+/// What only ROMIO does: locks in atomic mode, and data sieving on writes.
+const ROMIO: [Expected; 2] = [
+    ("atomic", 2, "atomic_mode", &[("calls", 2)]),
+    (
+        "sieving",
+        2,
+        "read_modify_write",
+        &[("calls", 2), ("of", 4)],
+    ),
+];
+
+#[test]
+fn trouble_is_named_with_its_figures() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let of_mpi: &[Expected] = if mpi.is_mpich() { &ROMIO } else { &[] };
+        for &(case, ranks, name, figures) in BOTH.iter().chain(of_mpi) {
+            let report = io_report(&run(mpi, case, ranks));
+            let found = finding(&report, name);
+            let found = found.unwrap_or_else(|| panic!("{mpi:?} {case}: {:#}", report["findings"]));
+            for (figure, number) in figures {
+                assert_eq!(found["figures"][*figure], *number, "{mpi:?} {found:#}");
+            }
+        }
+    }
+}
+
+#[test]
+fn random_writes_are_those_of_the_program() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let report = io_report(&run(mpi, "random-writes", 2));
+        let found = finding(&report, "random_writes").expect("found");
+        let jumps = jumps(0, 200) + jumps(1, 200);
+        assert_eq!(found["figures"]["random"], jumps, "{mpi:?} {found:#}");
+    }
+}
+
+/// The time that the first rank waits for the last one in collective writes, by the program's clocks. Those of OMPIO do not wait here.
+#[test]
+fn waits_for_late_ranks_are_as_long_as_the_program_says() {
+    if !Mpi::Mpich.installed() {
+        return;
+    }
+    clocks::in_one_of_three_runs(|| {
+        let run = run(Mpi::Mpich, "late", 2);
+        let report = io_report(&run);
+        let found = finding(&report, "late_ranks").expect("found");
+        let cost = found["cost_s"].as_f64().expect("a number");
+        let lines = run.finished.stdout.lines();
+        let seconds = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        let seconds: f64 = seconds.sum();
+        assert!(seconds > 0.4, "{}", run.finished.stdout);
+        match clocks::agree(cost, seconds) {
+            true => Ok(()),
+            false => Err(format!("{cost} s in place of {seconds} s: {found:#}")),
+        }
+    });
+}
+
+/// Of three ranks one waits for another in collective writes: its I/O is not slow.
+#[test]
+fn a_rank_that_waits_for_others_is_not_slow() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let report = io_report(&run(mpi, "waiting", 3));
+        let slow = finding(&report, "slow_rank");
+        assert_eq!(slow, None, "{mpi:?} {:#}", report["findings"]);
+        if mpi.is_mpich() {
+            assert!(finding(&report, "late_ranks").is_some(), "{report:#}");
+        }
+    }
+}
