@@ -1,7 +1,7 @@
 # For Spack: builds a release from its sources. ci/release fills in what stands between @ signs.
 #
 # The file goes into a repository of packages as packages/libtrace/package.py. It was written by Spack's documentation, and not tried:
-# Spack cannot be had where it was written.
+# Spack could not be had where it was written.
 
 import os
 
