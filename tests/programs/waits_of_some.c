@@ -261,7 +261,49 @@ static void shared_lock(void)
     MPI_Win_free(&window);
 }
 
+/* The last rank is late to a communicator that is made meanwhile: whoever wants to use it waits. */
+static void idup(void)
+{
+    MPI_Comm comm;
+    MPI_Request request;
+    late_to(3);
+    CALL({
+        MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    });
+    MPI_Comm_free(&comm);
+}
+
+/* The even ranks make a communicator, by a call that is not for the others. */
+static void create_group(void)
+{
+    MPI_Comm comm;
+    MPI_Group world, even;
+    if (rank % 2)
+        return;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 2, (int[]){0, 2}, &even);
+    late_to(2);
+    CALL(MPI_Comm_create_group(MPI_COMM_WORLD, even, 5, &comm));
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&even);
+    MPI_Group_free(&world);
+}
+
+/* Both sides of an intercommunicator come together to make it. */
+static void inter_create(void)
+{
+    MPI_Comm comm, half = own_half();
+    MPI_Barrier(MPI_COMM_WORLD);
+    late_to(3);
+    CALL(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? 0 : 1, 9, &comm));
+    MPI_Comm_free(&comm);
+}
+
 static const struct wait_case CASES[] = {
+    {"idup", idup},
+    {"create-group", create_group},
+    {"inter-create", inter_create},
     {"neighbours", neighbours},
     {"neighbours-nonblocking", neighbours_nonblocking},
     {"from-below", from_below},

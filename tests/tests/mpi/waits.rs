@@ -46,7 +46,7 @@ type Case = (&'static str, &'static str, &'static str, Truth);
 /// A program with cases that can stand in one run, as their waits differ in pattern or call, and the formats that have what is needed.
 type Run = (&'static str, &'static [&'static str], &'static [Case]);
 
-const RUNS: [Run; 4] = [
+const RUNS: [Run; 5] = [
     (
         "waits",
         &["slog2", "meta"],
@@ -208,6 +208,25 @@ const RUNS: [Run; 4] = [
                 Truth::Pairs(&[(0, 1)]),
             ),
             ("lock", "lock-contention", ANY, Truth::Return(1, 0)),
+        ],
+    ),
+    (
+        "waits_of_some",
+        &["slog2"],
+        &[
+            ("idup", "communicator", "MPI_Wait", Truth::Everyone(WORLD)),
+            (
+                "create-group",
+                "communicator",
+                "MPI_Comm_create_group",
+                Truth::Everyone(&[&[0, 2]]),
+            ),
+            (
+                "inter-create",
+                "communicator",
+                "MPI_Intercomm_create",
+                Truth::Everyone(WORLD),
+            ),
         ],
     ),
 ];

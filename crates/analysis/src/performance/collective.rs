@@ -74,13 +74,13 @@ impl OperationQueue {
 
     /// A rank, which is the one at `place` of all that take part, comes to its next operation. Fills in the number of the operation.
     pub(super) fn come(&mut self, place: i32, rank: &mut RankInOperation, arrival: Arrival) {
-        let at = usize::try_from(place).unwrap_or(0).min(self.size as usize);
-        if self.come.len() <= at {
-            self.come.resize(at + 1, 0);
-        }
-        let number = self.come[at].max(self.first);
-        self.come[at] = number + 1;
-        rank.number = number;
+        rank.number = self.next(place);
+        self.come_to(rank, arrival);
+    }
+
+    /// A rank comes to the operation whose number it has.
+    pub(super) fn come_to(&mut self, rank: &RankInOperation, arrival: Arrival) {
+        let number = rank.number;
         while self.first + self.kept.len() as u64 <= number {
             if self.kept.len() == MAX_PENDING {
                 self.kept.pop_front();
@@ -89,7 +89,8 @@ impl OperationQueue {
             }
             self.kept.push_back(Operation::default());
         }
-        let Some(operation) = self.kept.get_mut((number - self.first) as usize) else {
+        let at = number.checked_sub(self.first);
+        let Some(operation) = at.and_then(|at| self.kept.get_mut(at as usize)) else {
             return;
         };
         operation.sides[usize::from(rank.side.unwrap_or(0)) & 1].add(arrival);
@@ -112,6 +113,17 @@ impl OperationQueue {
             }
             _ => {}
         }
+    }
+
+    /// Number of the operation that the rank at `place` comes to next.
+    fn next(&mut self, place: i32) -> u64 {
+        let at = usize::try_from(place).unwrap_or(0).min(self.size as usize);
+        if self.come.len() <= at {
+            self.come.resize(at + 1, 0);
+        }
+        let number = self.come[at].max(self.first);
+        self.come[at] = number + 1;
+        number
     }
 
     /// Whom a rank waited for in an operation, of those that have come to it. `neighbours` are the ranks whose data it gets in calls that are

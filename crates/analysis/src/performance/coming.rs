@@ -5,7 +5,7 @@ use super::call_info::{CallInfo, MadeComm};
 use super::collective::{OperationQueue, Part, RankInOperation};
 use super::lane::{LineUse, PreparedOperation, SharedObject};
 use super::pass::WaitPass;
-use super::role::{CollectiveRole, Needs, SharedUse};
+use super::role::{CollectiveRole, Members, Needs, SharedUse};
 
 /// Requests, files, windows and persistent operations of a rank that are kept.
 pub(super) const MAX_REQUESTS: usize = 1 << 16;
@@ -50,17 +50,29 @@ impl WaitPass<'_> {
         };
         let side = inter.flatten();
         let mut part = part(info.root, line.rank, side.is_some());
-        if inter == Some(None) {
+        let made = match role.members {
+            Members::ItsOwn => None,
+            _ => info
+                .made
+                .as_deref()
+                .and_then(|made| self.queue_of_made(made)),
+        };
+        if inter == Some(None) && made.is_none() {
             self.counts.unknown_intercomms += 1;
+            part = Part::Bystander;
+        }
+        let is_unknown = role.members == Members::MadeOnly && made.is_none();
+        if is_unknown {
             part = Part::Bystander;
         }
         if matches!(role.needs, Needs::Root | Needs::AtRoot) && part == Part::Unknown {
             self.counts.unknown_roots += 1;
         }
-        let (queue, rank, place) = match (role.shared, info.handle, shared, side) {
-            (.., Some(side)) => (side.queue, line.rank, side.first + line.rank),
-            (_, _, Some(shared), _) => (shared.queue, shared.rank, shared.rank),
-            (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), ..) => {
+        let (queue, rank, place) = match (role.shared, info.handle, shared, side, made) {
+            (.., Some(made)) => (made, line.rank, line.rank),
+            (.., Some(side), None) => (side.queue, line.rank, side.first + line.rank),
+            (_, _, Some(shared), ..) => (shared.queue, shared.rank, shared.rank),
+            (SharedUse::Nothing, ..) | (SharedUse::Makes, Some(_), ..) if !is_unknown => {
                 (line.comm, line.rank, line.rank)
             }
             // What it is about, the trace does not tell.
@@ -75,7 +87,15 @@ impl WaitPass<'_> {
             role,
             frees_queue: role.shared == SharedUse::Frees && shared.is_some(),
         };
-        self.comms[queue as usize].come(place, &mut come, arrival);
+        match made {
+            Some(_) => {
+                let number = self.made_by.entry((queue, line.lane)).or_default();
+                come.number = *number;
+                *number += 1;
+                self.comms[queue as usize].come_to(&come, arrival);
+            }
+            None => self.comms[queue as usize].come(place, &mut come, arrival),
+        }
         if let (SharedUse::Makes, Some(handle)) = (role.shared, info.handle)
             && let Some(made) = self.shared.make(&mut self.comms, queue, come.number)
         {
@@ -85,6 +105,25 @@ impl WaitPass<'_> {
             }
         }
         come
+    }
+
+    /// The queue of the calls by which the ranks of a communicator make it, those of both sides of an intercommunicator. The trace has one
+    /// number for communicators of the same ranks.
+    fn queue_of_made(&mut self, made: &MadeComm) -> Option<u32> {
+        let size = |number: i32| {
+            let place = self.comm_places.get(&number)?;
+            self.comms.get(*place as usize).map(|comm| comm.size)
+        };
+        let own = size(made.number)?;
+        let other = made.remote.map_or(Some(0), size)?;
+        let remote = made.remote.unwrap_or(made.number);
+        let sides = (made.number.min(remote), made.number.max(remote));
+        let comms = &mut self.comms;
+        let queue = self.made.entry(sides).or_insert_with(|| {
+            comms.push(OperationQueue::new(own.saturating_add(other)));
+            comms.len() as u32 - 1
+        });
+        Some(*queue)
     }
 
     /// The queue of calls of a category on files or windows that the trace does not tell.

@@ -58,7 +58,7 @@ impl Intercomms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::performance::role::SharedUse;
+    use crate::performance::role::{Members, SharedUse};
 
     #[test]
     fn both_sides_have_one_queue() {
@@ -67,6 +67,7 @@ mod tests {
         let barrier = CollectiveRole {
             needs: Needs::All,
             pattern: WaitPattern::Barrier,
+            members: Members::ItsOwn,
             shared: SharedUse::Nothing,
         };
         assert_eq!(inter.of(1, 2, barrier), None);

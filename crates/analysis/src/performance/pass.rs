@@ -81,6 +81,10 @@ pub(super) struct WaitPass<'a> {
     pub(super) comm_places: Map<i32, u32>,
     pub(super) rank_places: Map<i32, u32>,
     pub(super) intercomms: Intercomms,
+    /// Queues of calls that make communicators, by the numbers of both sides; twice the same where there are no sides.
+    pub(super) made: Map<(i32, i32), u32>,
+    /// Calls that a lane has made to such a queue.
+    pub(super) made_by: Map<(u32, u32), u64>,
     /// By communicator and rank: ranks in it whose data neighbourhood calls of that one get.
     pub(super) neighbours: Map<(u32, u32), Vec<i32>>,
     pub(super) one_sided: OneSided,
@@ -212,6 +216,8 @@ impl<'a> WaitPass<'a> {
             comm_places,
             rank_places,
             intercomms: Intercomms::default(),
+            made: Map::default(),
+            made_by: Map::default(),
             neighbours: Map::default(),
             one_sided: OneSided::default(),
             shared: SharedQueues::default(),

@@ -26,8 +26,20 @@ pub(super) enum Needs {
 pub(super) struct CollectiveRole {
     pub needs: Needs,
     pub pattern: super::WaitPattern,
+    pub members: Members,
     /// What it does with a file or window.
     pub shared: SharedUse,
+}
+
+/// Whose ranks make a collective call together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Members {
+    /// Those of the communicator, file or window of the call.
+    ItsOwn,
+    /// Those of the communicator that the call makes; of its own one where the trace does not tell that.
+    Made,
+    /// Those of the communicator that the call makes, and of no other one.
+    MadeOnly,
 }
 
 /// What a collective call does with a file or window that ranks share.
@@ -164,20 +176,21 @@ impl RoleFinder {
 fn role_of(function: &Function) -> CategoryRole {
     use super::WaitPattern as Pattern;
     let name = function.name.as_str();
-    let all = |pattern| {
-        let needs = Needs::All;
+    let together = |pattern| {
         let shared = match function.class {
             Class::FileOpen | Class::WinCreate => SharedUse::Makes,
             Class::FileClose | Class::WinFree => SharedUse::Frees,
             _ if matches!(pattern, Pattern::FileCollective | Pattern::Window) => SharedUse::Uses,
             _ => SharedUse::Nothing,
         };
-        CategoryRole::Collective(CollectiveRole {
-            needs,
+        CollectiveRole {
+            needs: Needs::All,
             pattern,
+            members: members(name),
             shared,
-        })
+        }
     };
+    let all = |pattern| CategoryRole::Collective(together(pattern));
     let comes_together = match function.io {
         Some(io) => io.collective && matches!(io.phase, Phase::Blocking | Phase::Begin),
         None => comes_together(name),
@@ -201,6 +214,9 @@ fn role_of(function: &Function) -> CategoryRole {
             CategoryRole::PreparesCollective(operation(name, "MPI_"))
         }
         Class::Partition if name.starts_with("MPI_Pready") => CategoryRole::MarksParts,
+        Class::CommCreate if name.starts_with("MPI_Comm_idup") => {
+            CategoryRole::StartsCollective(together(Pattern::Communicator))
+        }
         Class::CommCreate if comes_together => all(Pattern::Communicator),
         Class::FileOpen | Class::FileClose => all(Pattern::FileCollective),
         Class::FileAccess | Class::FileMeta if comes_together => all(Pattern::FileCollective),
@@ -245,7 +261,19 @@ fn operation(name: &str, prefix: &str) -> CollectiveRole {
     CollectiveRole {
         needs,
         pattern,
+        members: Members::ItsOwn,
         shared: SharedUse::Nothing,
+    }
+}
+
+/// Whose ranks call a function together, if it makes a communicator.
+fn members(name: &str) -> Members {
+    match name {
+        "MPI_Intercomm_create" => Members::Made,
+        "MPI_Comm_create_group"
+        | "MPI_Comm_create_from_group"
+        | "MPI_Intercomm_create_from_groups" => Members::MadeOnly,
+        _ => Members::ItsOwn,
     }
 }
 
@@ -265,7 +293,7 @@ fn comes_together(name: &str) -> bool {
         "MPI_Intercomm_merge",
         "MPI_Intercomm_create",
     ];
-    NAMES.contains(&name) || ON_OBJECTS.contains(&name)
+    NAMES.contains(&name) || ON_OBJECTS.contains(&name) || members(name) == Members::MadeOnly
 }
 
 #[cfg(test)]
@@ -320,6 +348,9 @@ mod tests {
             (Needs::All, Pattern::FileCollective)
         );
         assert_eq!(needs("MPI_Win_fence"), (Needs::All, Pattern::Window));
+        for name in ["MPI_Comm_idup", "MPI_Comm_create_group", "MPI_Cart_sub"] {
+            assert_eq!(needs(name), (Needs::All, Pattern::Communicator));
+        }
         for name in ["MPI_Neighbor_alltoallw", "MPI_Ineighbor_allgather"] {
             assert_eq!(needs(name), (Needs::Neighbours, Pattern::NxN));
         }

@@ -65,7 +65,7 @@ mod tests {
     use crate::performance::arrivals::Arrival;
     use crate::performance::clocks::ReplayClocks;
     use crate::performance::collective::{Part, RankInOperation};
-    use crate::performance::role::{CollectiveRole, Needs, SharedUse};
+    use crate::performance::role::{CollectiveRole, Members, Needs, SharedUse};
     use crate::performance::wait::WaitPattern;
 
     #[test]
@@ -73,6 +73,7 @@ mod tests {
         let role = CollectiveRole {
             needs: Needs::All,
             pattern: WaitPattern::FileCollective,
+            members: Members::ItsOwn,
             shared: SharedUse::Frees,
         };
         let mut queues = vec![OperationQueue::new(2)];

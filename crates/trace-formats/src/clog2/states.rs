@@ -190,6 +190,7 @@ impl CallDetails {
                 ..CallDetails::default()
             },
             Class::CommCreate => CallDetails {
+                request: makes_request,
                 makes: true,
                 ..CallDetails::default()
             },
@@ -579,6 +580,10 @@ mod tests {
             ("MPI_Win_fence", "handle=%d"),
             ("MPI_Put", ""),
             ("MPI_Cart_create", "makes=%d, remote=%d, sources=%s"),
+            (
+                "MPI_Comm_idup",
+                "request=%d, makes=%d, remote=%d, sources=%s",
+            ),
             ("MPI_Wait", "completes=%d"),
             ("MPI_Waitany", "completes=%d"),
             ("MPI_Testsome", "completes=%s"),
