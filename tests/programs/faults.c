@@ -11,7 +11,7 @@
  *   size        rank 1 passes half of the data to MPI_Reduce
  *   unreceived  rank 0 sends two messages with tag 7 to rank 1, which receives one
  *   truncate    rank 0 sends more than rank 1 has room for
- *   leaks       rank 1 leaves two requests, a communicator, a group, a datatype, an info object and a file
+ *   leaks       rank 1 leaves three requests, an operation, a communicator, a group, a datatype, an info object and a file
  *   window      no rank frees a window
  */
 #include <mpi.h>
@@ -21,6 +21,13 @@
 #include <unistd.h>
 
 static int rank, size;
+
+static void add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
 
 static void leaks(void)
 {
@@ -38,11 +45,17 @@ static void leaks(void)
     MPI_Group group;
     MPI_Datatype type;
     MPI_Info info;
+    MPI_Op own;
+    MPI_Request started;
     for (int i = 0; i < 2; i++)
         MPI_Recv_init(buffer + i, 1, MPI_BYTE, 0, i, MPI_COMM_WORLD, &requests[i]);
     MPI_Comm_group(MPI_COMM_WORLD, &group);
     MPI_Type_contiguous(3, MPI_INT, &type);
     MPI_Info_create(&info);
+    MPI_Op_create(add, 1, &own);
+    MPI_Send_init(buffer, 1, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &started);
+    MPI_Start(&started);
+    MPI_Wait(&started, MPI_STATUS_IGNORE);
 }
 
 static void transfers(const char *fault)

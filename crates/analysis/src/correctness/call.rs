@@ -89,6 +89,8 @@ pub enum ObjectKind {
     File,
     /// Info object.
     Info,
+    /// Reduction operation.
+    Reduction,
 }
 
 impl ObjectKind {
@@ -102,6 +104,7 @@ impl ObjectKind {
             Kind::Win => ObjectKind::Window,
             Kind::File => ObjectKind::File,
             Kind::Info => ObjectKind::Info,
+            Kind::Op => ObjectKind::Reduction,
             _ => return None,
         })
     }
@@ -116,6 +119,7 @@ impl ObjectKind {
             ObjectKind::Window => "window",
             ObjectKind::File => "file",
             ObjectKind::Info => "info object",
+            ObjectKind::Reduction => "reduction operation",
         }
     }
 }

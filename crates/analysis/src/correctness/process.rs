@@ -16,6 +16,9 @@ use wrappers::{Class, Function};
 /// The operation that a request stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
+    /// The call that made the request.
+    pub made: CallPlace,
+    /// The call that began the operation: of a persistent request the latest that started it.
     pub place: CallPlace,
     pub send: Option<AskedMessage>,
     pub receive: Option<AskedMessage>,
@@ -273,6 +276,7 @@ impl ProcessState {
             .message
             .and_then(|message| self.matched.remove(&message));
         let operation = Operation {
+            made: call.place,
             place: call.place,
             send: call.send,
             receive: call.receive.map(|asked| AskedMessage {
@@ -374,7 +378,7 @@ impl ProcessState {
             }
         };
         for operation in self.requests.values() {
-            add(ObjectKind::Request, operation.place, 1);
+            add(ObjectKind::Request, operation.made, 1);
         }
         for (&(kind, _), &(place, count)) in &self.objects {
             add(kind, place, count);

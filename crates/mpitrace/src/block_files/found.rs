@@ -49,6 +49,20 @@ pub fn block_files(folder: &Path, any_owner: bool) -> Result<Vec<PathBuf>, Failu
     Ok(found)
 }
 
+/// There are no block files in a folder. Names a trace that is there, which may be meant.
+pub fn none(folder: &Path) -> Failure {
+    let mut message = format!("{}: no block files in this folder", folder.display());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_trace = |path: &PathBuf| path.extension().is_some_and(|it| it == "slog2");
+    if let Some(trace) = entries.map(|entry| entry.path()).filter(is_trace).min() {
+        message.push_str(&format!(
+            "; of a run that has ended, name the trace: {}",
+            trace.display()
+        ));
+    }
+    Failure::Data(message)
+}
+
 fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -100,8 +100,7 @@ fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
         let mut found = found::block_files(path, false)?;
         if found.is_empty() {
-            let message = format!("{}: no block files in this folder", path.display());
-            return Err(Failure::Data(message));
+            return Err(found::none(path));
         }
         files.append(&mut found);
     }

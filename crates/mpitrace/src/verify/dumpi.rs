@@ -425,6 +425,7 @@ fn code_of(kind: ObjectKind) -> FieldCode {
         ObjectKind::Window => FieldCode::Win,
         ObjectKind::File => FieldCode::File,
         ObjectKind::Info => FieldCode::Info,
+        ObjectKind::Reduction => FieldCode::Op,
     }
 }
 
@@ -436,7 +437,7 @@ fn last_fixed(kind: ObjectKind) -> i32 {
         ObjectKind::Request => 1,
         // Those that calls make are never predefined.
         ObjectKind::Datatype => 1,
-        ObjectKind::Window | ObjectKind::File | ObjectKind::Info => 0,
+        ObjectKind::Window | ObjectKind::File | ObjectKind::Info | ObjectKind::Reduction => 0,
     }
 }
 

@@ -98,8 +98,7 @@ fn reports(arguments: &Arguments) -> Result<Vec<NamedReport>, Failure> {
         has_folder = true;
         let found = found::block_files(path, arguments.any_owner)?;
         if found.is_empty() {
-            let message = format!("{}: no block files in this folder", path.display());
-            return Err(Failure::Data(message));
+            return Err(found::none(path));
         }
         paths.extend(found);
     }
