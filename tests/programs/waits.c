@@ -198,6 +198,30 @@ static void file(void)
     MPI_File_close(&file);
 }
 
+/* A collective write that a hint or a setting makes independent: ranks write their pieces whether the last one has come or not. */
+static void file_alone(void)
+{
+    static MPI_File file = MPI_FILE_NULL;
+    if (file == MPI_FILE_NULL) {
+        MPI_Datatype piece, mine;
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "romio_cb_write", "disable");
+        MPI_Info_set(info, "romio_ds_write", "disable");
+        MPI_File_open(MPI_COMM_WORLD, "alone", MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file);
+        MPI_Type_contiguous(64, MPI_BYTE, &piece);
+        MPI_Type_create_resized(piece, 0, 4 * 64, &mine);
+        MPI_Type_commit(&mine);
+        MPI_File_set_view(file, 64 * rank, MPI_BYTE, mine, "native", info);
+        MPI_Type_free(&mine);
+        MPI_Type_free(&piece);
+        MPI_Info_free(&info);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    late_to(3);
+    CALL(MPI_File_write_at_all(file, 0, big, BIG, MPI_BYTE, MPI_STATUS_IGNORE));
+}
+
 /* The same with windows. */
 static void window(void)
 {
@@ -255,6 +279,7 @@ static const struct wait_case CASES[] = {
     {"scan", scan},
     {"subcommunicator", subcommunicator},
     {"file", file},
+    {"file-alone", file_alone},
     {"window", window},
     {"chain", chain},
     {"none", none},

@@ -324,6 +324,35 @@ fn waits_are_as_long_as_the_programs_clocks_say() {
     }
 }
 
+/// In a collective write that each rank does by itself, nobody waits for the one that comes late.
+#[test]
+fn ranks_that_write_by_themselves_wait_for_nobody() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("waits").compile(mpi);
+        clocks::in_one_of_three_runs(|| {
+            let mut setup = TraceSetup::new(mpi, 4);
+            setup.variables = &[("OMPI_MCA_fcoll", "individual")];
+            let run = setup.run(&program, &["20", "4", "file-alone"]);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            let rounds = &rounds(&run.finished.stdout)["file-alone"];
+            // The calls are longer than the last rank is late: nothing but the begin of the first transfer tells that they do not wait.
+            let late = rounds.iter().map(|round| round[&3].0 - round[&0].0);
+            let late: f64 = late.sum();
+            let found = waited(
+                &report(&run.file("slog2")),
+                "file-collective",
+                "MPI_File_write_at_all",
+            );
+            match found < late / 10.0 {
+                true => Ok(()),
+                false => Err(format!(
+                    "{mpi:?}: {found} s, where the last rank is late by {late} s"
+                )),
+            }
+        });
+    }
+}
+
 /// Runs a program on 4 ranks. What its trace tells must hold together in all formats.
 ///
 /// # Errors

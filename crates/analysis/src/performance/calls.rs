@@ -62,6 +62,7 @@ impl WaitPass<'_> {
             late_send: None,
             late_receive: None,
             operation: None,
+            first_transfer: None,
             sends: Vec::new(),
             completes: Vec::new(),
             starts: Vec::new(),
@@ -367,10 +368,19 @@ impl WaitPass<'_> {
             self.shared.free(&self.comms, part.queue);
         }
         let needed = needed?;
-        call.needs = later(&call.needs, &needed.clocks);
+        // A rank whose data are on their way to the file already has waited for nobody who comes later.
+        let mut waited_until = f64::INFINITY;
+        if part.role.pattern == WaitPattern::FileCollective
+            && let Some(first) = call.first_transfer
+        {
+            waited_until = first;
+        }
+        if needed.last.is_none_or(|last| last.time <= waited_until) {
+            call.needs = later(&call.needs, &needed.clocks);
+        }
         needed.last.map(|last| WaitEnd {
             lane: last.lane,
-            time: last.time,
+            time: last.time.min(waited_until),
         })
     }
 

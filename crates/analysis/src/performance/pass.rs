@@ -410,8 +410,14 @@ impl<'a> WaitPass<'a> {
             role,
             happenings,
         });
-        if role == CategoryRole::Region {
-            lane.region = Some(category);
+        match role {
+            CategoryRole::Region => lane.region = Some(category),
+            CategoryRole::FileTransfer => {
+                if let Some(call) = &mut lane.call {
+                    call.first_transfer.get_or_insert(start);
+                }
+            }
+            _ => {}
         }
         self.endings
             .push(Reverse(Ending::state(end, serial, line.lane)));
@@ -466,7 +472,7 @@ impl<'a> WaitPass<'a> {
             }
             let doing = match top {
                 _ if lane.call.is_some() => Doing::Call,
-                Some(top) if top.role == CategoryRole::FileOperation => Doing::FileOperation,
+                Some(top) if top.role.is_file_operation() => Doing::FileOperation,
                 _ => Doing::Computing,
             };
             let is_main = lane.thread == 0;

@@ -1,6 +1,7 @@
 //! What the categories of a trace mean for waiting: which calls send, receive, complete or come together, and which states are the program's own.
 
 use crate::together::ON_OBJECTS;
+use blockfile::operation::{Effect, KINDS, OperationKind};
 use io_attribution::draw::{is_message, shows};
 use std::collections::HashMap;
 use trace_model::{Category, Topology};
@@ -75,8 +76,10 @@ pub(super) enum OneSidedStep {
 pub(super) enum CategoryRole {
     /// The program's own state: a region, a function, what MPE's API logged.
     Region,
-    /// File operation below MPI or beside it.
+    /// File operation below MPI or beside it that moves no data.
     FileOperation,
+    /// File operation below MPI or beside it that moves data, or begins to.
+    FileTransfer,
     /// MPI_Init and the like.
     Init,
     /// MPI_Finalize.
@@ -116,8 +119,17 @@ impl CategoryRole {
             self,
             CategoryRole::Region
                 | CategoryRole::FileOperation
+                | CategoryRole::FileTransfer
                 | CategoryRole::Message
                 | CategoryRole::Ignored
+        )
+    }
+
+    /// Whether its states are file operations below MPI or beside it.
+    pub(super) fn is_file_operation(self) -> bool {
+        matches!(
+            self,
+            CategoryRole::FileOperation | CategoryRole::FileTransfer
         )
     }
 
@@ -158,7 +170,7 @@ impl RoleFinder {
             Topology::State => {}
         }
         if shows(category).is_some() {
-            return CategoryRole::FileOperation;
+            return file_operation(category);
         }
         let name = category.function_name();
         let name = name.as_str();
@@ -169,6 +181,22 @@ impl RoleFinder {
             }
             None => CategoryRole::Region,
         }
+    }
+}
+
+/// Role of a category of file operations.
+fn file_operation(category: &Category) -> CategoryRole {
+    let name = category.name.to_str();
+    let is_named = |kind: &&OperationKind| {
+        let rest = name.strip_prefix(kind.name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let kind = KINDS.iter().find(is_named);
+    match kind.map(|kind| kind.effect) {
+        Some(Effect::Read | Effect::Write | Effect::StartRead | Effect::StartWrite) => {
+            CategoryRole::FileTransfer
+        }
+        _ => CategoryRole::FileOperation,
     }
 }
 
