@@ -460,6 +460,31 @@ max: number,
 query: string | null, };
 
 /**
+ * Answer to `moments`. Moments are numbered from 1 in the order of their begins.
+ */
+export type MomentsAnswer = { 
+/**
+ * `pending` while the trace is read; `unknown` where it could not be read; `many` where there are too many moments to be told.
+ */
+state: "known" | "pending" | "unknown" | "many", 
+/**
+ * Rank whose states these are; of phases none.
+ */
+rank: number | null, 
+/**
+ * Iterations of the main loop in each phase: 1 unless there are very many. 0 of states, and of a program without such a loop.
+ */
+each: number, 
+/**
+ * Begins in ascending order, seconds.
+ */
+t0: Array<number>, 
+/**
+ * End of each, seconds.
+ */
+t1: Array<number>, exact: boolean, };
+
+/**
  * The summary of a trace.
  */
 export type TraceSummary = { 

@@ -1,9 +1,10 @@
-// The trace that is shown below the first one to be compared with it: which one that is, and what the server says about it.
+// The trace that is shown below the first one to be compared with it: which one that is, how it is laid below it, and what the server says about it.
 
 import { computed, effect, signal, untracked } from "@preact/signals";
-import { askJson, isAbort, question, report } from "./api";
-import type { MetaAnswer, TimelinesAnswer, TraceName, WaitsAnswer } from "./answers";
-import { otherLength, view } from "./state";
+import { align, nameIn, reach, type AlignedBy, type Moments, type Side } from "./alignment";
+import { ApiError, askJson, isAbort, question, report } from "./api";
+import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, WaitsAnswer } from "./answers";
+import { change, otherReach, restedSpan, say, selected, serverMeta, span, view } from "./state";
 import { NO_OTHER } from "./url";
 
 /** Milliseconds between two looks at what the server is still finding out. */
@@ -22,18 +23,85 @@ export const other = computed<number | null>(() => {
 
 export const otherMeta = signal<MetaAnswer | null>(null);
 export const otherTimelines = signal<TimelinesAnswer | null>(null);
+export const otherWaits = signal<WaitsAnswer | null>(null);
 /** Counts what has become known about the other trace, so that its pictures are asked for again. */
 export const otherKnown = signal(0);
 
-/** Asks for the other trace whenever it is another one. */
+const asked = computed(() => view.value.align);
+const askedNth = computed(() => view.value.nth);
+/** What both traces are laid by; null until that has been answered. */
+const moments = signal<{ of: string; above: Moments | null; below: Moments | null } | null>(null);
+
+const sides = computed<[above: Side, below: Side]>(() => {
+  const side = (about: MetaAnswer | null, own: Moments | null): Side => ({ name: about?.name ?? "…", t0: about?.t0 ?? 0, t1: about?.t1 ?? 1, moments: own });
+  const known = moments.value?.of === momentsKey.value ? moments.value : null;
+  return [side(serverMeta.value, known?.above ?? null), side(otherMeta.value, known?.below ?? null)];
+});
+
+/** How the other trace is laid below the first one in the window. */
+export const alignment = computed(() => align(asked.value, askedNth.value, span.value, ...sides.value));
+/** The window of the last rest as the other trace has it. */
+export const otherRestedSpan = computed(() => {
+  const { t0, t1 } = restedSpan.value;
+  const { shift } = align(asked.value, askedNth.value, restedSpan.value, ...sides.value);
+  return { t0: t0 + shift, t1: t1 + shift };
+});
+
+/** Names of states that both traces have, in order. */
+export const commonNames = computed<readonly string[]>(() => {
+  const states = (about: MetaAnswer | null) => (about?.categories ?? []).filter(({ topology }) => topology === "state").map(({ name }) => name);
+  const below = new Set(states(otherMeta.value));
+  return [...new Set(states(serverMeta.value))].filter((name) => below.has(name)).sort();
+});
+
+/** Lays the other trace in another way, and says how. */
+export function layBy(by: AlignedBy, nth = 0): void {
+  change({ align: by, nth });
+  // What has to be asked for first is said when it has come.
+  if (by === "" || moments.peek()) say(alignment.peek().words);
+}
+
+/** Lays the other trace by its begin, by phases, by the calls of what is selected, and by its begin again. */
+export function cycleAlignment(): void {
+  if (other.peek() === null) return say("there is no trace to be compared with");
+  const { align: by } = view.peek();
+  // Names that the reader gave are not those of the traces.
+  const kind = selected.peek().at(-1)?.kind;
+  const name = kind === undefined ? undefined : serverMeta.peek()?.categories[kind]?.name;
+  const isCommon = name !== undefined && commonNames.peek().includes(name);
+  layBy(by === "" ? "phases" : by === "phases" && isCommon ? `name:${name}` : "");
+}
+
+/** Which traces and what of them is asked for; empty if nothing is. */
+const momentsKey = computed(() => {
+  const [first, second] = [serverMeta.value, otherMeta.value];
+  return asked.value === "" || other.value === null || !first || !second ? "" : `${view.value.trace}/${other.value}/${asked.value}`;
+});
+
+/** Asks for the other trace whenever it is another one, and for what it is laid by. */
 export function loadOther(): void {
   effect(() => {
     const number = other.value;
     untracked(() => {
       otherMeta.value = null;
       otherTimelines.value = null;
-      otherLength.value = 0;
+      otherWaits.value = null;
       if (number !== null) void load(number).catch((error) => isAbort(error) || report(error));
+    });
+  });
+  effect(() => {
+    const key = momentsKey.value;
+    untracked(() => {
+      moments.value = null;
+      if (key !== "") void loadMoments(key);
+    });
+  });
+  effect(() => {
+    const [about, both] = [otherMeta.value, sides.value];
+    const next = about && reach(asked.value, askedNth.value, ...both);
+    untracked(() => {
+      const last = otherReach.peek();
+      if (last?.t0 !== next?.t0 || last?.t1 !== next?.t1) otherReach.value = next;
     });
   });
 }
@@ -45,7 +113,6 @@ async function load(number: number): Promise<void> {
   if (other.peek() !== number) return;
   otherTimelines.value = timelines;
   otherMeta.value = meta;
-  otherLength.value = meta.t1 - meta.t0;
   await follow(number, meta.index.state === "building");
 }
 
@@ -54,6 +121,33 @@ async function follow(number: number, wasBuilding: boolean): Promise<void> {
   const [meta, waits] = await Promise.all([askJson<MetaAnswer>(number, "meta"), askJson<WaitsAnswer>(number, "waits")]);
   if (other.peek() !== number) return;
   const isBuilding = meta.index.state === "building";
+  otherWaits.value = waits;
   if (waits.state === "known" || wasBuilding !== isBuilding) otherKnown.value++;
   if (waits.state === "pending" || isBuilding) window.setTimeout(() => void follow(number, isBuilding).catch(report), AGAIN);
+}
+
+/** What a trace is laid by. One that lacks the name is not asked. */
+async function momentsOf(trace: number, about: MetaAnswer | null, by: AlignedBy): Promise<Moments> {
+  const name = nameIn(by);
+  const has = name === null || about?.categories.some((one) => one.topology === "state" && one.name === name);
+  return has ? askJson<MomentsAnswer>(trace, question("moments", { name })) : { state: "absent", rank: null, each: 0, t0: [] };
+}
+
+/** Asks what both traces are laid by, again while they are being read. */
+async function loadMoments(of: string): Promise<void> {
+  const [number, by] = [other.peek(), view.peek().align];
+  if (number === null) return;
+  try {
+    const [above, below] = await Promise.all([momentsOf(view.peek().trace, serverMeta.peek(), by), momentsOf(number, otherMeta.peek(), by)]);
+    if (momentsKey.peek() !== of) return;
+    moments.value = { of, above, below };
+    const isPending = [above, below].some(({ state }) => state === "pending");
+    if (isPending) window.setTimeout(() => momentsKey.peek() === of && void loadMoments(of), AGAIN);
+    else say(alignment.peek().words);
+  } catch (error) {
+    if (momentsKey.peek() !== of) return;
+    // A server that has much to do may have time later.
+    if (error instanceof ApiError && error.status === 503) window.setTimeout(() => momentsKey.peek() === of && void loadMoments(of), AGAIN);
+    else report(error);
+  }
 }

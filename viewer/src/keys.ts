@@ -2,6 +2,7 @@
 // browser tests, which try every line of it.
 
 import * as act from "./actions";
+import { cycleAlignment } from "./compare";
 import { closeDialog, letters, openDialog } from "./modal";
 import { addNote } from "./notes";
 import { firstHit, nextHit } from "./finding";
@@ -102,6 +103,7 @@ export const ACTIONS: readonly Action[] = [
     change({ palette: next.name });
     say(`colours: ${next.title}`);
   }),
+  action("align", "View", "Lay the compared trace by its begin, by phases, by the calls of what is selected", ["A"], cycleAlignment),
   action("theme", "View", "Light or dark", ["t"], () => change({ theme: isDark.peek() ? "light" : "dark" })),
   action("wheel", "View", "Let the wheel zoom, or scroll", [], () => {
     wheelZooms.value = !wheelZooms.peek();

@@ -98,10 +98,13 @@ export const legendTab = signal(false);
 /** Whether the wheel zooms and Ctrl+wheel scrolls instead of the other way round. Kept in this browser. */
 export const wheelZooms = signal(false);
 
-/** Seconds of the trace that is compared with this one; 0 if none is. */
-export const otherLength = signal(0);
-/** All that there is to be looked at: the trace, or as much longer as the other one is. */
-export const bounds = computed(() => meta.value && { t0: meta.value.t0, t1: Math.max(meta.value.t1, meta.value.t0 + otherLength.value) });
+/** From when to when there is something of the trace that is compared with this one, in times of this one; null if none is. */
+export const otherReach = signal<{ t0: number; t1: number } | null>(null);
+/** All that there is to be looked at: the trace, and what the other one has beside it. */
+export const bounds = computed(() => {
+  const [own, other] = [meta.value, otherReach.value];
+  return own && { t0: Math.min(own.t0, other?.t0 ?? own.t0), t1: Math.max(own.t1, other?.t1 ?? own.t1) };
+});
 
 function spanOf({ t0, t1 }: View): { t0: number; t1: number } {
   if (!Number.isNaN(t0)) return { t0, t1 };
@@ -141,7 +144,7 @@ export const canRedo = computed(() => historyChanges.value >= 0 && history.canRe
 let leftByStep: View | null = null;
 
 /** What undo does not undo: how something looks, not where one is. */
-const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "path", "tracks", "own", "names", "theme", "query", "sums", "notes", "pins"]);
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "align", "nth", "palette", "path", "tracks", "own", "names", "theme", "query", "sums", "notes", "pins"]);
 
 /** What moves the window. */
 const MOVES: ReadonlySet<string> = new Set<keyof View>(["t0", "t1", "top", "height"]);
@@ -214,7 +217,10 @@ export function redo(): void {
 function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
-  show({ ...found, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, sums: now.sums, notes: now.notes, pins: now.pins });
+  show({
+    ...found, align: now.align, nth: now.nth, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, sums: now.sums,
+    notes: now.notes, pins: now.pins,
+  });
   historyChanges.value++;
 }
 

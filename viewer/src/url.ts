@@ -1,6 +1,8 @@
 // The whole state of the page as text behind the # of its address, and back. What somebody else made of the text is
 // checked: what cannot be read is left as it is by default, so that an old link still shows something.
 
+import { alignedBy, type AlignedBy } from "./alignment";
+
 export type Mode = "dominant" | "rare" | "heat" | "stack";
 export type Arrows = "none" | "sel" | "worst" | "all";
 export type Theme = "auto" | "light" | "dark";
@@ -39,6 +41,10 @@ export interface View {
   trace: number;
   /** Number of the trace that it is compared with; −1: of two traces the other one, else none; −2: none. */
   other: number;
+  /** What it is laid by: its begin, its `phases`, or the calls of a `name:…`. */
+  align: AlignedBy;
+  /** Number of the phase or call by which it is laid, from 1; 0: the first of the window. */
+  nth: number;
   /** The window in seconds; NaN until the trace is known: all of it. */
   t0: number;
   t1: number;
@@ -83,7 +89,7 @@ export interface View {
 export const NO_OTHER = -2;
 
 export const START: View = {
-  trace: 0, other: -1, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
+  trace: 0, other: -1, align: "", nth: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
   arrows: "worst", path: false, tracks: null, sel: [], range: null, query: "", sums: "", full: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", notes: [], pins: [],
 };
 
@@ -190,6 +196,8 @@ export function encode(view: View): string {
   };
   put("trace", view.trace, 0);
   put("with", view.other === NO_OTHER ? "none" : view.other, START.other);
+  put("align", view.align, START.align);
+  put("nth", view.nth, START.nth);
   if (!Number.isNaN(view.t0)) parts.push(["t", `${view.t0}~${view.t1}`]);
   put("top", Math.round(view.top * 100) / 100, 0);
   put("height", Math.round(view.height * 100) / 100, 0);
@@ -227,6 +235,8 @@ export function decode(fragment: string): View {
   return {
     trace: Math.max(0, Math.floor(number(all.get("trace"), 0))),
     other: all.get("with") === "none" ? NO_OTHER : Math.max(-1, Math.floor(number(all.get("with"), -1))),
+    align: alignedBy(all.get("align") ?? ""),
+    nth: Math.min(1e6, Math.max(0, Math.floor(number(all.get("nth"), 0)))),
     t0: isWindow ? t0 : Number.NaN,
     t1: isWindow ? t1 : Number.NaN,
     top: Math.max(0, number(all.get("top"), 0)),

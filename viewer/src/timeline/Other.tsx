@@ -1,9 +1,11 @@
-// The timelines of the trace that is compared with the first one, below it. The same window is shown of both, counted from the begin of each.
+// The timelines of the trace that is compared with the first one, below it. A window of the same length is shown of both: from their begins on, or so that
+// phases or calls of both lie above each other.
 
-import { untracked, useComputed } from "@preact/signals";
+import { untracked, useComputed, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { duration } from "../axis";
-import { other, otherMeta, otherTimelines } from "../compare";
+import { alignedBy, nameIn } from "../alignment";
+import { alignment, commonNames, layBy, other, otherMeta, otherTimelines } from "../compare";
 import { seen, yOf } from "../geometry";
 import { change, START, view } from "../state";
 import { NO_OTHER } from "../url";
@@ -20,9 +22,9 @@ export function Other() {
 
 /** Shows the other trace alone, or first, as far as that can be taken over. */
 function toFirst(number: number): void {
-  const { theme, palette, trace, panel } = view.peek();
+  const { theme, palette, trace, panel, align, nth } = view.peek();
   const { t0, t1 } = otherWindow();
-  change({ ...START, theme, palette, panel, t0, t1, trace: number, other: trace });
+  change({ ...START, theme, palette, panel, align, nth, t0, t1, trace: number, other: trace });
 }
 
 function OtherTimeline({ number }: { number: number }) {
@@ -32,7 +34,8 @@ function OtherTimeline({ number }: { number: number }) {
   return (
     <section class="timeline lower" aria-label={`Compared with ${name}`}>
       <div class="lower-head">
-        <b>{name}</b> {about ? duration(about.t1 - about.t0) : ""} <span class="faint">from its begin, as the trace above</span>
+        <b>{name}</b> {about ? duration(about.t1 - about.t0) : ""}
+        <Alignment />
         <button type="button" title="This trace above, the other one below" onClick={() => toFirst(number)}>swap</button>
         <button type="button" title="Only the trace above" onClick={() => change({ other: NO_OTHER })}>close</button>
       </div>
@@ -41,6 +44,42 @@ function OtherTimeline({ number }: { number: number }) {
         <LowerCanvas of={of} id="other" area={otherArea} label={`Timelines of ${name} in the same window. Keys move both; swap makes it the one that is told.`} />
       </div>
     </section>
+  );
+}
+
+/** How the trace is laid below the first one: a choice, the number of the phase or call, and in words what has become of it. */
+function Alignment() {
+  const { align, nth } = view.value;
+  const text = useSignal<string | null>(null);
+  // Words change where another phase comes to the left, not at every movement.
+  const words = useComputed(() => alignment.value.words).value;
+  const isRefused = useComputed(() => alignment.value.isRefused).value;
+  const name = nameIn(align);
+  const all = commonNames.value;
+  const apply = (written: string) => {
+    text.value = null;
+    const number = /^\s*\d{1,6}\s*$/.test(written) ? Number(written) : 0;
+    if (number !== view.peek().nth) layBy(view.peek().align, number);
+  };
+  return (
+    <span class="alignment">
+      <select aria-label="Aligned by" title="What of both traces lies above each other (Shift+A)" value={align} onChange={(event) => layBy(alignedBy(event.currentTarget.value))}>
+        <option value="">the begin</option>
+        <option value="phases">phases</option>
+        <optgroup label="calls of">
+          {name === null || all.includes(name) ? null : <option value={align}>{short(name, 60)}</option>}
+          {all.map((one) => <option key={one} value={`name:${one}`}>{short(one, 60)}</option>)}
+        </optgroup>
+      </select>
+      {align === "" ? null : (
+        <input
+          type="text" inputMode="numeric" size={4} aria-label={`Number of the ${name === null ? "phase" : "call"}; empty: the first of the window`}
+          title="A number; empty: the first that begins in the window" placeholder="first" value={text.value ?? (nth > 0 ? String(nth) : "")}
+          onInput={(event) => (text.value = event.currentTarget.value)} onChange={(event) => apply(event.currentTarget.value)}
+        />
+      )}
+      <span class={isRefused ? "refused" : "faint"}>{short(words, 300)}</span>
+    </span>
   );
 }
 

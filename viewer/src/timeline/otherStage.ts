@@ -1,7 +1,7 @@
-// What is drawn of the other trace: the window of the first one, counted from the begin of each, so that times are equally long.
+// What is drawn of the other trace: the window of the first one, shifted as the traces are laid above each other, so that times are equally long.
 
 import { computed, signal } from "@preact/signals";
-import { otherKnown, otherMeta, otherTimelines } from "../compare";
+import { alignment, otherKnown, otherMeta, otherTimelines } from "../compare";
 import { blockOf, clamp, seen, type Extent, type View as Window } from "../geometry";
 import { palette } from "../palette";
 import { isDark, meta, numbersText, view } from "../state";
@@ -21,7 +21,7 @@ export function otherExtent(): Extent {
 /** The window of the other trace: as long and as high as that of the first. */
 export function otherWindow(): Window {
   const { t0, t1, top, timelineHeight } = now.value;
-  const shift = (otherMeta.value?.t0 ?? 0) - (meta.value?.t0 ?? 0);
+  const { shift } = alignment.value;
   const scrolled = clamp({ t0, t1, top, timelineHeight }, otherExtent());
   return { ...scrolled, t0: t0 + shift, t1: t1 + shift };
 }

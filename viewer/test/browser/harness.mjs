@@ -156,7 +156,7 @@ export class Page {
 
   /** Presses a key as the table writes it. */
   async press(key) {
-    const names = { "+": "Shift++", "?": "Shift+?", U: "Shift+U", P: "Shift+P", N: "Shift+N", H: "Shift+H" };
+    const names = { "+": "Shift++", "?": "Shift+?", U: "Shift+U", P: "Shift+P", N: "Shift+N", A: "Shift+A", H: "Shift+H" };
     await this.own.keyboard.press(names[key] ?? key.replace("Ctrl+", "Control+"));
   }
 

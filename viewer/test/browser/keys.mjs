@@ -134,6 +134,10 @@ const CHECKS = {
     is: (view) => view.tracks?.join() === "ranks,messages,bytes,io",
     after: async (page) => { await page.press("j"); await page.until((view) => view.tracks?.length === 0, "no tracks"); },
   },
+  align: {
+    two: true, is: (view) => view.align === "phases",
+    after: async (page) => { await page.press("A"); await page.until((view) => view.align === "", "by the begin"); },
+  },
   mode: { is: (view) => view.mode === "rare" },
   theme: { done: (page) => page.true("dark", () => document.documentElement.dataset["theme"] === "dark"), from: `${W}&theme=light` },
   regions: {
@@ -155,17 +159,17 @@ async function nameOf(page, ref) {
   return ref ? (await page.ask(`ref?ref=${encodeURIComponent(ref)}`))?.name : null;
 }
 
-export async function keys(chrome, { address, treeAddress }) {
+export async function keys(chrome, { address, treeAddress, twoAddress }) {
   const { keys: table, url } = await ownModules();
   for (const panel of url.PANELS) CHECKS[`panel-${panel}`] = { from: `${W}&panel=${panel === "pins" ? "io" : "pins"}`, is: (view) => view.panel === panel };
-  const open = { flat: null, tree: null };
+  const open = { flat: null, tree: null, two: null };
   for (const action of table.ACTIONS) {
     if (action.keys.length === 0) continue;
     test(`keys::${action.id}`, async () => {
       const check = CHECKS[action.id];
       assert.ok(check, `the table of keys has ${action.id}, but no test tries it`);
-      const kind = check.tree ? "tree" : "flat";
-      open[kind] ??= await Page.open(chrome, check.tree ? treeAddress : address, check.tree ? "timelines=map:3" : W, { permissions: ["clipboard-read", "clipboard-write"] });
+      const kind = check.tree ? "tree" : check.two ? "two" : "flat";
+      open[kind] ??= await Page.open(chrome, { flat: address, tree: treeAddress, two: twoAddress }[kind], check.tree ? "timelines=map:3" : W, { permissions: ["clipboard-read", "clipboard-write"] });
       const page = open[kind];
       const meta = await page.ask("meta");
       for (const key of action.keys) {

@@ -95,6 +95,26 @@ export function deep() {
   return `${HEADER}${lines.join("\n")}\n${events.map(([, , line]) => line).join("\n")}\n`;
 }
 
+/** Two ranks that set up until `begin` and go through so many steps of a length: half of it `solve`, then a barrier, in the last fifth nothing. */
+export function steps(begin, length, number) {
+  const names = { u: "setup", o: "solve", b: "MPI_Barrier" };
+  const lines = ["0 M 0 Machine", "0 P M Process", "1 S P State", '3 0.0 m M 0 "machine"'];
+  for (const [alias, name] of Object.entries(names)) lines.push(`2 ${alias} S ${quoted(name)} "0.2 0.4 0.6"`);
+  const events = [];
+  const state = (rank, name, from, to) => events.push([from, 1, `5 ${from.toFixed(6)} S p${rank} ${name}`], [to, 0, `6 ${to.toFixed(6)} S p${rank}`]);
+  for (let rank = 0; rank < 2; rank++) {
+    lines.push(`3 0.0 p${rank} P m "rank ${rank}"`);
+    state(rank, "u", 0, begin * 0.9);
+    for (let step = 0; step < number; step++) {
+      const at = begin + step * length;
+      state(rank, "o", at, at + 0.5 * length);
+      state(rank, "b", at + 0.5 * length, at + 0.8 * length);
+    }
+  }
+  events.sort(([a, first], [b, second]) => a - b || first - second);
+  return `${HEADER}${lines.join("\n")}\n${events.map(([, , line]) => line).join("\n")}\n`;
+}
+
 /** Names that would run as a script, are endless, or turn the text around. */
 export const NAMES = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a name that looks like one

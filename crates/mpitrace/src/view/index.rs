@@ -230,11 +230,11 @@ fn kept_pass(
     Some((kept_summary(store)?, kept_waits(viewer, store)?, tracks))
 }
 
-/// The summary that was kept, unless that was before summaries had verdicts.
+/// The summary that was kept, unless that was before summaries had verdicts and phases.
 fn kept_summary(store: &CacheFolder) -> Option<TraceSummary> {
     let bytes = kept_bytes(store, CachedTrace::Summary)?;
     let kept: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-    kept.get("verdict")?;
+    kept.get("verdict").and(kept.get("phases"))?;
     serde_json::from_value(kept).ok()
 }
 

@@ -369,8 +369,9 @@ impl ViewSite {
 }
 
 /// Questions that are answered by counting what each line has.
-const COUNTING: [&str; 9] = [
+const COUNTING: [&str; 10] = [
     "stats", "matrix", "sizes", "csv", "summary", "verdict", "waits", "tracks", "compare",
+    "moments",
 ];
 
 /// KiB that it takes to answer a question about a trace with so many lines; `reads` tells what is read for a picture.
@@ -402,7 +403,7 @@ fn budget(question: &str) -> Duration {
             "picture" | "overview" | "stats" | "matrix" | "sizes" | "durations" | "hits" | "search"
             | "tracks",
         ) => BUDGET,
-        Some("summary" | "verdict" | "waits") => SUMMARY_BUDGET,
+        Some("summary" | "verdict" | "waits" | "moments") => SUMMARY_BUDGET,
         _ => WHOLE_BUDGET,
     }
 }

@@ -7,6 +7,7 @@ mod details;
 mod durations;
 mod events;
 mod meta;
+mod moments;
 mod overview;
 mod path;
 mod picture;

@@ -35,6 +35,7 @@ impl Viewer<'_> {
             "summary" => self.summary_answer(cancel),
             "path" => self.path(&query, cancel),
             "waits" => self.waits_answer(cancel),
+            "moments" => self.moments(&query, cancel),
             "verdict" => self.verdict_answer(&query, cancel),
             "tracks" => self.tracks_answer(&query, cancel),
             route => {

@@ -10,7 +10,7 @@ use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::EMPTY;
 use crate::findings::summarize::{FoundBeside, summarize};
-use crate::findings::summary::TraceSummary;
+use crate::findings::summary::{PhaseMoments, TraceSummary};
 use crate::trace::waits::TraceWaits;
 
 impl Viewer<'_> {
@@ -19,7 +19,11 @@ impl Viewer<'_> {
         // Read first: a page that is to ask again then finds the summary.
         let pending = self.is_summing();
         if self.is_small() || self.kept_summary().get().is_some() {
-            return Answer::json(&*self.summary(cancel)?, true);
+            let found = TraceSummary {
+                phases: PhaseMoments::default(),
+                ..(*self.summary(cancel)?).clone()
+            };
+            return Answer::json(&found, true);
         }
         let kept = self.estimated_summary();
         let found = match kept.get() {

@@ -12,6 +12,7 @@ use super::details::{CallAnswer, FollowAnswer};
 use super::durations::DurationsAnswer;
 use super::events::EventsAnswer;
 use super::meta::{CategoryInfo, IndexProgress, LineMapInfo, MetaAnswer};
+use super::moments::MomentsAnswer;
 use super::overview::OverviewAnswer;
 use super::path::PathAnswer;
 use super::search::{HitsAnswer, SearchAnswer};
@@ -89,6 +90,7 @@ fn typescript() -> String {
     add::<HitsAnswer>(&mut text, &config);
     add::<AggregateAnswer>(&mut text, &config);
     add::<AggregateLine>(&mut text, &config);
+    add::<MomentsAnswer>(&mut text, &config);
     add::<TraceSummary>(&mut text, &config);
     add::<RunVerdict>(&mut text, &config);
     add::<RangeVerdict>(&mut text, &config);

@@ -361,7 +361,7 @@ impl<'a> Viewer<'a> {
         {
             return Ok(places);
         }
-        let places = hits::places(&self.trace, plan, cancel)?.map(Arc::new);
+        let places = hits::places(&self.trace, plan, hits::MAX_LISTED_HITS, cancel)?.map(Arc::new);
         // One that was given up may be asked for again.
         if (places.is_some() || !cancel())
             && let Some(kept) = kept().as_mut().filter(is_own)

@@ -1,7 +1,7 @@
 //! Makes the summary of a trace, in one pass over all drawables or from previews.
 
 use analysis::performance::{
-    CollectedPerformance, PerformanceCollector, PerformanceOptions, WaitsOfCalls,
+    CollectedPerformance, PerformanceCollector, PerformanceOptions, PhaseLengths, WaitsOfCalls,
 };
 use analysis::stats::Nesting;
 use io_attribution::Actor;
@@ -11,7 +11,7 @@ use trace_model::{Definitions, Drawable, lane_of};
 use super::builder::FindingBuilder;
 use super::pass::DrawablePass;
 use super::places::TracePlaces;
-use super::summary::{TimeShare, TraceFinding, TraceSummary};
+use super::summary::{PhaseMoments, TimeShare, TraceFinding, TraceSummary};
 use crate::base::error::ApiError;
 use crate::statistics::counting::{DrawableObserver, StatisticsScope, WindowStatistics};
 use crate::statistics::estimate::estimate;
@@ -150,6 +150,9 @@ pub(crate) fn summarize(
             builder.verdict(&ended.report, ended.waits.as_ref(), trace.bounds())
         }),
         findings: builder.build(found.as_ref()),
+        phases: (found.as_ref())
+            .and_then(|found| found.performance.phases.as_ref())
+            .map_or_else(PhaseMoments::default, moments),
         bar,
     };
     let beside = found.map(|found| FoundBeside {
@@ -157,6 +160,15 @@ pub(crate) fn summarize(
         tracks: found.tracks,
     });
     Ok((summary, beside))
+}
+
+/// When the phases are.
+fn moments(found: &PhaseLengths) -> PhaseMoments {
+    let ranges = found.ranges.iter();
+    PhaseMoments {
+        each: found.iterations_each,
+        ranges: ranges.map(|range| [range.earliest, range.latest]).collect(),
+    }
 }
 
 /// What is found only by looking at every drawable.

@@ -32,6 +32,19 @@ pub struct TraceSummary {
     /// Findings.
     #[serde(rename = "cards")]
     pub findings: Vec<TraceFinding>,
+    /// The iterations of the main loop. They are kept with the summary but not sent with it: `moments` tells them.
+    #[serde(default)]
+    #[cfg_attr(test, ts(skip))]
+    pub phases: PhaseMoments,
+}
+
+/// When the phases of a program were: the iterations of its main loop, of very many several in one phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseMoments {
+    /// Iterations in a phase; 0 if there is no such loop.
+    pub each: usize,
+    /// Begin and end of each phase in seconds, in order.
+    pub ranges: Vec<[f64; 2]>,
 }
 
 /// How well a run used its ranks, and what it lost most by. Shares are of the time of all ranks between MPI_Init and MPI_Finalize.

@@ -87,16 +87,17 @@ impl SearchHit {
 }
 
 /// Most hits that are listed of traces that are too large to be read, and most bytes that are read to find them.
-const MAX_LISTED_HITS: u64 = 5000;
+pub(crate) const MAX_LISTED_HITS: u64 = 5000;
 const MAX_BYTES_FOR_LISTED_HITS: u64 = 150 << 20;
 
-/// All hits of the trace; `None` if they are so many, or so far apart, that it would take too long.
+/// All hits of the trace; `None` if they are more than `most`, or so far apart that it would take too long.
 ///
 /// # Errors
 /// The file is damaged.
 pub fn places(
     trace: &OpenTrace<'_>,
     plan: &SearchPlan,
+    most: u64,
     cancel: Cancel<'_>,
 ) -> Result<Option<Vec<SearchHit>>, ApiError> {
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
@@ -108,7 +109,7 @@ pub fn places(
         cancel,
     };
     // If previews count, the root knows the number of hits.
-    if plan.is_counted() && count(trace, plan, 1, budget)?.count > MAX_LISTED_HITS {
+    if plan.is_counted() && count(trace, plan, 1, budget)?.count > most {
         return Ok(None);
     }
     let mut hits = HitCounts::none(1);
@@ -117,7 +118,7 @@ pub fn places(
     let mut bytes = 0;
     while let Some((ptr, depth)) = queue.pop_front() {
         bytes += u64::from(ptr.size.unsigned_abs());
-        if bytes > MAX_BYTES_FOR_LISTED_HITS || places.len() as u64 > MAX_LISTED_HITS || cancel() {
+        if bytes > MAX_BYTES_FOR_LISTED_HITS || places.len() as u64 > most || cancel() {
             return Ok(None);
         }
         let count = HitCounter {

@@ -9,6 +9,7 @@ mod durations;
 mod hostile;
 mod index;
 mod levels;
+mod moments;
 mod numbers;
 mod pictures;
 mod range;

@@ -1,0 +1,107 @@
+// How a compared trace is laid below the first one: so that the begins of both, a phase or a call of both lies above the other. Pure.
+
+import type { MomentsAnswer } from "./answers";
+
+/** What a trace is laid by: its begin, a phase of the program, or a call of a name. */
+export type AlignedBy = "" | "phases" | `name:${string}`;
+
+/** When something of a trace was; `absent` if it has no category of that name. */
+export interface Moments extends Pick<MomentsAnswer, "rank" | "each" | "t0"> {
+  state: MomentsAnswer["state"] | "absent";
+}
+
+/** A trace that is laid above or below another one. */
+export interface Side {
+  /** Name for people. */
+  name: string;
+  /** Begin and end of the trace, seconds. */
+  t0: number;
+  t1: number;
+  /** What it is to be laid by; null until that has been answered. */
+  moments: Moments | null;
+}
+
+export interface Alignment {
+  /** Seconds from a time of the trace above to the time of the one below that is drawn under it. */
+  shift: number;
+  /** Number of the phase or call by which they are laid, from 1; 0 for the begins. */
+  nth: number;
+  /** How they are laid, and why by the begins where something else was asked for. */
+  words: string;
+  /** Whether something else than the begins was asked for and cannot be had. */
+  isRefused: boolean;
+}
+
+/** The name behind `name:`, or null for phases and begins. */
+export function nameIn(by: AlignedBy): string | null {
+  return by.startsWith("name:") ? by.slice(5) : null;
+}
+
+/** What a text says that traces are laid by; the begin where it says nothing. */
+export function alignedBy(text: string): AlignedBy {
+  return text === "phases" || (text.startsWith("name:") && text.length > 5) ? (text.slice(0, 305) as AlignedBy) : "";
+}
+
+/** Part of the window by which a moment may lie before it and yet begin in it. */
+const TOLERANCE = 1e-4;
+
+/** Number, from 1, of the first moment that begins in a window; where none does, of the last one before it, else the first. `begins` ascends. */
+export function atLeft(begins: readonly number[], { t0, t1 }: { t0: number; t1: number }): number {
+  const from = t0 - (t1 - t0) * TOLERANCE;
+  let [low, high] = [0, begins.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (begins[middle]! < from) low = middle + 1;
+    else high = middle;
+  }
+  const isInside = low < begins.length && begins[low]! <= t1;
+  return isInside ? low + 1 : Math.max(1, low);
+}
+
+/** Why moments of these traces cannot be compared; null if they can. Another word for what is missing: `phases` or a name. */
+function refusal(by: AlignedBy, above: Side, below: Side): string | null {
+  const name = nameIn(by);
+  const thing = name === null ? "phases" : `calls of ${name}`;
+  for (const { moments, name: of } of [above, below]) {
+    if (!moments || moments.state === "pending") return `until the ${thing} of ${of} are known`;
+    if (moments.state === "unknown") return `: ${of} is too large for its ${thing} to be found while somebody waits`;
+    if (moments.state === "many") return `: ${of} has too many ${thing} to be numbered`;
+  }
+  const lacks = [above, below].filter(({ moments }) => moments?.t0.length === 0).map((side) => side.name);
+  const why = name === null ? ", since no main loop was found in it" : "";
+  if (lacks.length === 2) return `: neither trace has ${thing}`;
+  if (lacks.length === 1) return `: ${lacks[0]} has no ${thing}${why}`;
+  const [each, of] = [above.moments?.each, below.moments?.each];
+  return each === of ? null : `: a phase is ${each} iteration${each === 1 ? "" : "s"} above and ${of} below`;
+}
+
+/** How the trace below is laid so that number `nth` of both lies above each other; 0: the first one that begins in the window of the trace above. */
+export function align(by: AlignedBy, nth: number, window: { t0: number; t1: number }, above: Side, below: Side): Alignment {
+  const begins = (words: string, isRefused: boolean): Alignment => ({ shift: below.t0 - above.t0, nth: 0, words, isRefused });
+  if (by === "") return begins("aligned by the begin of both", false);
+  const why = refusal(by, above, below);
+  if (why !== null) return begins(`aligned by the begin ${why}`.replace(" :", ":"), !why.startsWith("until"));
+  const [first, second] = [above.moments!, below.moments!];
+  const [many, others] = [first.t0.length, second.t0.length];
+  const name = nameIn(by);
+  const what = (number: number) => (name === null ? `phase ${number}` : `${name} ${number}`);
+  const number = nth > 0 ? nth : atLeft(first.t0, window);
+  if (number > Math.min(many, others)) {
+    const counted = name === null ? (of: number) => `${of} phase${of === 1 ? "" : "s"}` : (of: number) => `${of} call${of === 1 ? "" : "s"}`;
+    return begins(`aligned by the begin: there is no ${what(number)} in both, as ${above.name} has ${counted(many)} and ${below.name} has ${counted(others)}`, true);
+  }
+  const onRank = ({ rank }: Moments) => (rank === null ? "" : ` on rank ${rank}`);
+  const isAlike = many === others && first.rank === second.rank;
+  const words = isAlike ? `${what(number)} of ${many}${onRank(first)}` : `${what(number)}: of ${many}${onRank(first)} above, of ${others}${onRank(second)} below`;
+  return { shift: second.t0[number - 1]! - first.t0[number - 1]!, nth: number, words: `aligned by ${words}`, isRefused: false };
+}
+
+/** From when to when there is anything of the trace below, in times of the trace above, however it may be laid in a window. */
+export function reach(by: AlignedBy, nth: number, above: Side, below: Side): { t0: number; t1: number } {
+  const many = Math.min(above.moments?.t0.length ?? 0, below.moments?.t0.length ?? 0);
+  const isOne = by === "" || nth > 0 || many === 0;
+  const shifts = (isOne ? [nth] : [1, many]).map((number) => align(by, number, above, above, below).shift);
+  // Where a window has a phase that the other trace lacks, they are laid by their begins.
+  if (!isOne && many < (above.moments?.t0.length ?? 0)) shifts.push(below.t0 - above.t0);
+  return { t0: Math.min(...shifts.map((shift) => below.t0 - shift)), t1: Math.max(...shifts.map((shift) => below.t1 - shift)) };
+}

@@ -1,0 +1,123 @@
+// Two traces laid so that a phase, or a call, of both lies above the other: against steps of which it is known when they begin.
+
+import assert from "node:assert/strict";
+import { violations } from "./access.mjs";
+import { Page, test } from "./harness.mjs";
+
+/** Which hundredths of the width of a canvas are in a state, on rank 0. */
+const busy = (page, id) => page.own.evaluate((name) => {
+  const canvas = document.getElementById(name);
+  const ratio = canvas.width / canvas.getBoundingClientRect().width;
+  const label = canvas.closest(".timeline").querySelector(".labels-field .label").getBoundingClientRect();
+  const y = (label.top + label.height / 4 - canvas.getBoundingClientRect().top) * ratio;
+  const { data } = canvas.getContext("2d").getImageData(0, Math.round(y), canvas.width, 1);
+  return Array.from({ length: 100 }, (_, part) => data[4 * Math.floor(((part + 0.5) / 100) * canvas.width)] < 0xd0);
+}, id);
+
+/** Where it becomes busy after it was not. */
+const begins = (parts) => parts.flatMap((is, part) => (is && part > 0 && !parts[part - 1] ? [part] : []));
+
+export function alignment(chrome, { stepsAddress, address }) {
+  const words = (page) => page.own.locator(".alignment > span");
+  const drawn = async (page) => {
+    await page.settled();
+    await page.own.waitForSelector('#other[data-settled="yes"]', { state: "attached" });
+  };
+  // Steps of 10 ms from 5 ms on above, of 12 ms from 17.5 ms on below.
+  const W = "with=1&theme=light&arrows=none&colors=grey&t=0.0205~0.0305";
+
+  test("aligned by phases, the phase at the left of the window begins at the same place in both; by the begin it does not", async () => {
+    const page = await Page.open(chrome, stepsAddress, W);
+    await drawn(page);
+    assert.equal(await words(page).textContent(), "aligned by the begin of both");
+    assert.deepEqual(begins(await busy(page, "timeline")), [45]);
+    // The second step below begins at 29.5 ms.
+    assert.deepEqual(begins(await busy(page, "other")), [90]);
+    await page.own.getByLabel("Aligned by").selectOption("phases");
+    await words(page).filter({ hasText: "aligned by phase 3: of 10 above, of 8 below" }).waitFor();
+    await drawn(page);
+    await page.own.waitForTimeout(400);
+    assert.deepEqual(begins(await busy(page, "timeline")), [45]);
+    const other = await busy(page, "other");
+    assert.deepEqual(begins(other), [45]);
+    // The step before ends 2.4 ms before it, in place of 2 ms.
+    assert.deepEqual([20, 22].map((part) => other[part]), [true, false]);
+    await page.true("said", () => document.querySelector(".said")?.textContent.includes("aligned by phase 3"));
+    // The next phase comes to the left, and is the one that lies above its own.
+    await page.look(`${W.replace("0.0205~0.0305", "0.026~0.046")}&align=phases`);
+    await words(page).filter({ hasText: "aligned by phase 4: of 10 above" }).waitFor();
+    await drawn(page);
+    await page.own.waitForTimeout(400);
+    assert.deepEqual(begins(await busy(page, "timeline"))[0], 45);
+    assert.deepEqual(begins(await busy(page, "other"))[0], 45);
+    await page.close();
+  });
+
+  test("a chosen phase, or the calls of a name, are kept by the link; swap keeps them", async () => {
+    const page = await Page.open(chrome, stepsAddress, `${W}&align=phases`);
+    const field = page.own.getByLabel(/^Number of the phase/);
+    await field.fill("5");
+    await page.own.keyboard.press("Enter");
+    await words(page).filter({ hasText: "aligned by phase 5: of 10 above, of 8 below" }).waitFor();
+    await page.until((view) => view.align === "phases" && view.nth === 5, "the number");
+    await page.rest();
+    const hash = new URL(page.own.url()).hash.slice(1);
+    await page.close();
+    const again = await Page.open(chrome, stepsAddress, hash);
+    await words(again).filter({ hasText: "aligned by phase 5: of 10 above, of 8 below" }).waitFor();
+    await again.own.getByLabel("Aligned by").selectOption("name:MPI_Barrier");
+    // Barriers begin at 10, 20, 30 ms above: the third is in the window.
+    await words(again).filter({ hasText: "aligned by MPI_Barrier 3: of 10 on rank 0 above, of 8 on rank 0 below" }).waitFor();
+    await again.until((view) => view.align === "name:MPI_Barrier" && view.nth === 0, "the name");
+    await again.own.getByRole("button", { name: "swap" }).click();
+    // The third barrier below begins at 17.5 + 24 + 6 = 47.5 ms, so the window is 17.5 ms later.
+    await again.until(({ trace, other, align, t0 }) => trace === 1 && other === 0 && align === "name:MPI_Barrier" && Math.abs(t0 - 0.038) < 1e-6, "swapped");
+    await words(again).filter({ hasText: "aligned by MPI_Barrier 3: of 8 on rank 0 above, of 10 on rank 0 below" }).waitFor();
+    await again.close();
+  });
+
+  test("phases that are not in both are told, and the begins lie above each other; axe finds nothing", async () => {
+    for (const theme of ["light", "dark"]) {
+      const page = await Page.open(chrome, stepsAddress, `${W.replace("theme=light", `theme=${theme}`)}&align=phases&nth=9`);
+      await words(page).filter({ hasText: "aligned by the begin: there is no phase 9 in both, as ten.paje has 10 phases and eight.paje has 8 phases" }).waitFor();
+      await drawn(page);
+      await page.own.waitForTimeout(400);
+      if (theme === "light") assert.deepEqual([begins(await busy(page, "timeline")), begins(await busy(page, "other"))], [[45], [90]]);
+      assert.deepEqual(await violations(page), [], theme);
+      await page.look(`with=2&theme=${theme}&align=phases`);
+      await words(page).filter({ hasText: "aligned by the begin: two.paje has no phases, since no main loop was found in it" }).waitFor();
+      await page.look(`with=2&theme=${theme}&align=name:nowhere`);
+      await words(page).filter({ hasText: "aligned by the begin: neither trace has calls of nowhere" }).waitFor();
+      await page.close();
+    }
+  });
+
+  test("the key lays a compared trace by its begin, by phases, by the calls of what is selected", async () => {
+    const page = await Page.open(chrome, stepsAddress, W);
+    await drawn(page);
+    const { ref } = await page.ask("next?timeline=0&t=0.026&dir=1");
+    await page.look(`${W}&sel=${ref}`);
+    await page.press("A");
+    await page.until((view) => view.align === "phases", "phases");
+    await page.press("A");
+    await page.until((view) => view.align === "name:MPI_Barrier", "calls");
+    await page.press("A");
+    await page.until((view) => view.align === "", "the begin");
+    await page.close();
+    const alone = await Page.open(chrome, address);
+    await alone.press("A");
+    await alone.true("said", () => document.querySelector(".said")?.textContent.includes("no trace to be compared with"));
+    await alone.close();
+  });
+
+  test("all of the other trace can be looked at, however it is laid", async () => {
+    const page = await Page.open(chrome, stepsAddress, "with=1&align=phases&nth=1");
+    await words(page).filter({ hasText: "aligned by phase 1" }).waitFor();
+    await drawn(page);
+    await page.own.locator("#timeline").focus();
+    await page.press("0");
+    // Its first step begins 12.5 ms later than above, so it begins 12.5 ms before the trace above.
+    await page.until(({ t0 }) => Math.abs(t0 + 0.0125) < 1e-6, "from the begin of the other one");
+    await page.close();
+  });
+}
