@@ -3,8 +3,10 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { align, nameIn, reach, type AlignedBy, type Moments, type Side } from "./alignment";
 import { ApiError, askJson, isAbort, question, report } from "./api";
-import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, WaitsAnswer } from "./answers";
-import { change, otherReach, restedSpan, say, selected, serverMeta, span, view } from "./state";
+import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, TracksAnswer, WaitsAnswer } from "./answers";
+import { followTracks } from "./followTracks";
+import { area, change, otherReach, restedSpan, say, selected, serverMeta, span, view } from "./state";
+import { shownOf } from "./tracks";
 import { NO_OTHER } from "./url";
 
 /** Milliseconds between two looks at what the server is still finding out. */
@@ -24,6 +26,9 @@ export const other = computed<number | null>(() => {
 export const otherMeta = signal<MetaAnswer | null>(null);
 export const otherTimelines = signal<TimelinesAnswer | null>(null);
 export const otherWaits = signal<WaitsAnswer | null>(null);
+/** Tracks of its window, and those of the whole trace, as the first trace has them. */
+export const otherTracks = signal<TracksAnswer | null>(null);
+export const otherWholeTracks = signal<TracksAnswer | null>(null);
 /** Counts what has become known about the other trace, so that its pictures are asked for again. */
 export const otherKnown = signal(0);
 
@@ -40,8 +45,12 @@ const sides = computed<[above: Side, below: Side]>(() => {
 
 /** How the other trace is laid below the first one in the window. */
 export const alignment = computed(() => align(asked.value, askedNth.value, span.value, ...sides.value));
+
+const askedTracks = computed(() => view.value.tracks);
+/** Tracks of the other trace that are shown, in their order. */
+export const otherShownTracks = computed(() => shownOf(askedTracks.value, otherMeta.value?.tracks ?? []));
 /** The window of the last rest as the other trace has it. */
-export const otherRestedSpan = computed(() => {
+const otherRestedSpan = computed(() => {
   const { t0, t1 } = restedSpan.value;
   const { shift } = align(asked.value, askedNth.value, restedSpan.value, ...sides.value);
   return { t0: t0 + shift, t1: t1 + shift };
@@ -86,6 +95,8 @@ export function loadOther(): void {
       otherMeta.value = null;
       otherTimelines.value = null;
       otherWaits.value = null;
+      otherTracks.value = null;
+      otherWholeTracks.value = null;
       if (number !== null) void load(number).catch((error) => isAbort(error) || report(error));
     });
   });
@@ -96,6 +107,12 @@ export function loadOther(): void {
       if (key !== "") void loadMoments(key);
     });
   });
+  followTracks(() => {
+    const [trace, whole] = [other.value, otherMeta.value];
+    return trace === null || !whole ? null : {
+      trace, ...otherRestedSpan.value, shown: otherShownTracks.value, width: area.value.width, known: otherWaits.value?.state, whole,
+    };
+  }, otherTracks, otherWholeTracks);
   effect(() => {
     const [about, both] = [otherMeta.value, sides.value];
     const next = about && reach(asked.value, askedNth.value, ...both);

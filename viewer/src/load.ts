@@ -2,15 +2,15 @@
 
 import { effect, untracked } from "@preact/signals";
 import { ApiError, Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
-import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, TracksAnswer, WaitsAnswer } from "./answers";
+import type { MetaAnswer, PathAnswer, TimelinesAnswer, TraceSummary, WaitsAnswer } from "./answers";
 import { loadOther, names } from "./compare";
 import { count } from "./finding";
+import { followTracks } from "./followTracks";
 import { loadFull } from "./full";
 import {
   area, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, unavailable,
   view, waits, wholeTracks,
 } from "./state";
-import { columnsFor } from "./tracks";
 
 /** Milliseconds between two looks at how far the index is, and at whether what needs all of the trace is known. */
 const AGAIN = 700;
@@ -137,7 +137,7 @@ export function load(): void {
       });
     });
   });
-  loadTracks();
+  followTracks(() => ({ trace: rested.value.trace, ...restedSpan.value, shown: shownTracks.value, width: area.value.width, known: waits.value?.state, whole: meta.peek() }), tracks, wholeTracks);
   let searched = "";
   effect(() => {
     const { trace: of, timelines: spec, query } = view.value;
@@ -150,40 +150,4 @@ export function load(): void {
   loadFull();
   loadOther();
   traceNames().then((all) => (names.value = all)).catch(report);
-}
-
-/** Asks for the tracks of the window whenever it has come to rest, and again when the waits are known. */
-function loadTracks(): void {
-  const asker = new Asker<TracksAnswer>();
-  let last = "";
-  const ask = (of: number, asked: string, key: string, isWhole: boolean): void => {
-    const refused = (error: unknown) => {
-      // A server that has much to do may have time later; tracks are the least that is to be looked at.
-      if (error instanceof ApiError && error.status === 503) {
-        window.setTimeout(() => last === key && ask(of, asked, key, isWhole), AGAIN_WHOLE);
-      } else {
-        report(error);
-      }
-    };
-    void asker.ask(of, asked, refused).then((found) => {
-      if (!found || last !== key) return;
-      tracks.value = found;
-      if (isWhole) wholeTracks.value = found;
-    });
-  };
-  effect(() => {
-    const { trace: of } = rested.value;
-    const { t0, t1 } = restedSpan.value;
-    const shown = shownTracks.value;
-    const { width } = area.value;
-    const asked = shown.length > 0 && width >= 16 && t1 > t0 ? question("tracks", { t0, t1, w: columnsFor(width), show: shown.join(",") }) : "";
-    const key = `${of}/${asked}/${waits.value?.state}`;
-    if (key === last) return;
-    last = key;
-    untracked(() => {
-      const whole = meta.peek();
-      if (asked === "") tracks.value = null;
-      else ask(of, asked, key, whole !== null && t0 <= whole.t0 && t1 >= whole.t1);
-    });
-  });
 }

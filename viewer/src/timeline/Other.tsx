@@ -12,8 +12,9 @@ import { NO_OTHER } from "../url";
 import { labelled, LETTERS } from "./labels";
 import { LowerCanvas } from "./LowerCanvas";
 import { LOWER_RULER } from "./lowerStage";
-import { otherArea, otherExtent, otherTrace, otherWindow } from "./otherStage";
+import { otherArea, otherExtent, otherTrace, otherTracksSource, otherWindow } from "./otherStage";
 import { short } from "./Tooltip";
+import { TrackLabels } from "./Tracks";
 
 export function Other() {
   const number = other.value;
@@ -41,7 +42,7 @@ function OtherTimeline({ number }: { number: number }) {
       </div>
       <div class="timeline-body">
         <OtherLabels />
-        <LowerCanvas of={of} id="other" area={otherArea} label={`Timelines of ${name} in the same window. Keys move both; swap makes it the one that is told.`} />
+        <LowerCanvas of={of} id="other" tracks={otherTracksSource} area={otherArea} label={`Timelines of ${name} in the same window. Keys move both; swap makes it the one that is told.`} />
       </div>
     </section>
   );
@@ -96,6 +97,7 @@ function OtherLabels() {
   return (
     <div class="labels">
       <div style={{ height: `${LOWER_RULER}px`, flex: "none" }} />
+      <TrackLabels of={otherTracksSource} />
       <div class="labels-field">
         {!timelines ? null : labelled(first, last, window.timelineHeight, timelines.open).map((timeline) => {
           const high = Math.max(window.timelineHeight, LETTERS);

@@ -6,7 +6,7 @@ import { Minimap } from "./Minimap";
 import { TimelineLabels } from "./TimelineLabels";
 import { noted, RULER, Stage } from "./stage";
 import { Tooltip, type Tip } from "./Tooltip";
-import { Tracks } from "./Tracks";
+import { ownTracks, Tracks } from "./Tracks";
 
 export { colors } from "./stage";
 
@@ -55,7 +55,7 @@ export function Timeline() {
         <TimelineLabels rulerHeight={RULER} />
         <div class="timeline-right">
           <canvas ref={ruler} class="timeline-ruler" aria-hidden="true" />
-          <Tracks canvas={tracks} />
+          <Tracks of={ownTracks} canvas={tracks} />
           <div ref={field} class="timeline-field">
             <canvas
               ref={canvas}

@@ -16,7 +16,7 @@ import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
 import { short } from "./Tooltip";
-import { TrackLabels } from "./Tracks";
+import { ownTracks, TrackLabels } from "./Tracks";
 
 export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
   const field = useRef<HTMLDivElement>(null);
@@ -69,7 +69,7 @@ export function TimelineLabels({ rulerHeight }: { rulerHeight: number }) {
         <Filter />
         <Order />
       </div>
-      <TrackLabels />
+      <TrackLabels of={ownTracks} />
       <div
         ref={field}
         class="labels-field"

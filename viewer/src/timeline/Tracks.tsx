@@ -1,12 +1,13 @@
 // Tracks between the time axis and the timelines: what all ranks do together over the time of the window. One canvas for all of them, which is
 // drawn anew only when the window, the values or the pointer's time have changed.
 
-import { effect, useComputed, useSignal } from "@preact/signals";
+import { computed, effect, untracked, useComputed, useSignal, type ReadonlySignal } from "@preact/signals";
 import type { Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { TracksAnswer } from "../answers";
+import type { TracksAnswer, WaitsAnswer } from "../answers";
 import { instant } from "../axis";
 import { css, mix } from "../color";
+import { otherTracks } from "../compare";
 import { xOf, timeAt, type Extent, type View } from "../geometry";
 import type { Palette } from "../palette";
 import { cursor, isMoving, pointerTime, shownTracks, tracks, view, waits, wholeTracks } from "../state";
@@ -17,18 +18,47 @@ import { colors } from "./stage";
 /** Pixels that are left free above the values of a track. */
 const FREE = 3;
 
-export function Tracks({ canvas }: { canvas: Ref<HTMLCanvasElement> }) {
+/** What tracks are drawn of: the trace of the page, or the one that is compared with it. */
+export interface TracksSource {
+  /** What the canvas is called. */
+  id: string;
+  /** Name of the trace, where that is not clear. */
+  name: ReadonlySignal<string>;
+  /** Names of the tracks that are shown. */
+  shown: ReadonlySignal<readonly string[]>;
+  answer: ReadonlySignal<TracksAnswer | null>;
+  /** Those of the whole trace, which are seen where the answer does not reach while something moves. */
+  whole: ReadonlySignal<TracksAnswer | null>;
+  /** Those of the trace that they are compared with: heights mean the same in both. */
+  beside: ReadonlySignal<TracksAnswer | null>;
+  window: ReadonlySignal<View>;
+  extent: ReadonlySignal<Extent>;
+  look: ReadonlySignal<Palette>;
+  waits: ReadonlySignal<WaitsAnswer | null>;
+  /** Time below the pointer, and where it is read: there, else at the cursor. */
+  pointer: ReadonlySignal<number | null>;
+  reading: ReadonlySignal<number | null>;
+  range: ReadonlySignal<{ t0: number; t1: number } | null>;
+}
+
+/** The tracks of the page. */
+export const ownTracks: TracksSource = {
+  id: "tracks", name: computed(() => ""), shown: shownTracks, answer: tracks, whole: wholeTracks, beside: otherTracks, window: now, extent, look: colors, waits,
+  pointer: pointerTime, reading: computed(() => pointerTime.value ?? cursor.value?.t ?? null), range: computed(() => view.value.range),
+};
+
+export function Tracks({ of, canvas }: { of: TracksSource; canvas: Ref<HTMLCanvasElement> }) {
   const own = useRef<HTMLCanvasElement | null>(null);
   const tip = useSignal<{ x: number; nth: number } | null>(null);
-  const count = shownTracks.value.length;
+  const count = of.shown.value.length;
   useEffect(() => {
     let frame = 0;
     const stop = effect(() => {
-      void [shownTracks.value, tracks.value, wholeTracks.value, now.value, extent.value, colors.value, pointerTime.value, view.value.range];
+      void [of.shown.value, of.answer.value, of.whole.value, of.beside.value, of.window.value, of.extent.value, of.look.value, of.pointer.value, of.range.value];
       if (frame === 0) {
         frame = requestAnimationFrame(() => {
           frame = 0;
-          if (own.current) draw(own.current);
+          if (own.current) draw(own.current, of);
         });
       }
     });
@@ -45,29 +75,33 @@ export function Tracks({ canvas }: { canvas: Ref<HTMLCanvasElement> }) {
           if (typeof canvas === "function") canvas(element);
           else if (canvas) canvas.current = element;
         }}
-        id="tracks" role="img" aria-label={`Tracks over the window. ${useMeans().value}`} style={{ height: `${count * TRACK_HEIGHT}px` }}
+        id={of.id} role="img" aria-label={`Tracks ${of.name.value === "" ? "" : `of ${of.name.value} `}over the window. ${useMeans(of).value}`} style={{ height: `${count * TRACK_HEIGHT}px` }}
         onPointerMove={(event) => {
           const frame = event.currentTarget.getBoundingClientRect();
           tip.value = event.buttons === 0 ? { x: event.clientX - frame.left, nth: Math.floor((event.clientY - frame.top) / TRACK_HEIGHT) } : null;
         }}
         onPointerLeave={() => (tip.value = null)}
       />
-      {tip.value === null ? null : <TrackTip {...tip.value} />}
+      {tip.value === null ? null : <TrackTip of={of} {...tip.value} />}
     </div>
   );
 }
 
-/** The tracks of an answer. */
-function tracksOf(answer: TracksAnswer | null, look: Palette): (Track | null)[] {
-  return shownTracks.value.map((name) => answer && trackOf(name, answer, look));
+/** The tracks of an answer. A quantity has one scale above and below; of ranks the full height is all ranks of the trace. */
+function tracksOf({ shown, beside, look }: TracksSource, answer: TracksAnswer | null): (Track | null)[] {
+  return shown.value.map((name) => {
+    const track = answer && trackOf(name, answer, look.value);
+    const other = name !== "ranks" && beside.value ? trackOf(name, beside.value, look.value) : null;
+    return track && { ...track, top: Math.max(track.top, other?.top ?? 0) };
+  });
 }
 
 /** The means of all tracks, for those who do not see them. */
-function useMeans() {
+function useMeans(of: TracksSource) {
   return useComputed(() => {
-    const answer = tracks.value;
+    const answer = of.answer.value;
     if (!answer) return "";
-    const found = tracksOf(answer, colors.value);
+    const found = tracksOf(of, answer);
     return found.map((track) => track && `${titleOf(track.name)[0]}: ${meanWords(track, answer.ranks)} in the mean`).filter(Boolean).join("; ");
   });
 }
@@ -80,24 +114,24 @@ function missing(answer: TracksAnswer | null): string {
 }
 
 /** Names of the tracks beside them, and their values at the pointer, else at the cursor, else what the height stands for. */
-export function TrackLabels() {
-  const shown = shownTracks.value;
-  const answer = tracks.value;
-  const found = tracksOf(answer, colors.value);
-  const t = pointerTime.value ?? cursor.value?.t ?? null;
+export function TrackLabels({ of }: { of: TracksSource }) {
+  const shown = of.shown.value;
+  const answer = of.answer.value;
+  const found = tracksOf(of, answer);
+  const t = of.reading.value;
   return (
     <div class="track-labels">
       {shown.map((name, nth) => {
         const [title, hint] = titleOf(name);
         const track = found[nth];
         const column = answer && t !== null ? columnAt(t, answer) : -1;
-        const isUnknown = name === "ranks" && waits.value?.state !== "known";
+        const isUnknown = name === "ranks" && of.waits.value?.state !== "known";
         return (
           <div key={name} class="track-label" style={{ height: `${TRACK_HEIGHT}px` }} title={hint}>
             <div><span class="track-name">{title}</span><span class="track-top">{track ? topOf(track) : ""}</span></div>
             <div class="faint track-value" data-track={name}>
               {!track || !answer ? missing(answer) : column >= 0 ? wordsAt(track, column, answer.ranks, true) : track.top === 0 ? "nothing in this window"
-                : isUnknown && waits.value?.state === "pending" ? "who waits: when the trace has been read" : `mean ${meanWords(track, answer.ranks)}`}
+                : isUnknown && of.waits.value?.state === "pending" ? "who waits: when the trace has been read" : `mean ${meanWords(track, answer.ranks)}`}
             </div>
           </div>
         );
@@ -107,12 +141,12 @@ export function TrackLabels() {
 }
 
 /** The values of a track below the pointer, in full. */
-function TrackTip({ x, nth }: { x: number; nth: number }) {
-  const answer = tracks.value;
-  const track = tracksOf(answer, colors.value)[nth];
+function TrackTip({ of, x, nth }: { of: TracksSource; x: number; nth: number }) {
+  const answer = of.answer.value;
+  const track = tracksOf(of, answer)[nth];
   if (!answer || !track || isMoving.value) return null;
-  const all = extent.value;
-  const t = timeAt(x, now.value, all);
+  const all = of.extent.value;
+  const t = timeAt(x, of.window.value, all);
   const column = columnAt(t, answer);
   if (column < 0) return null;
   const side = x > all.width / 2 ? { right: `${all.width - x + 14}px` } : { left: `${x + 14}px` };
@@ -125,25 +159,27 @@ function TrackTip({ x, nth }: { x: number; nth: number }) {
   );
 }
 
-function draw(canvas: HTMLCanvasElement): void {
-  const all = extent.peek();
-  const height = shownTracks.peek().length * TRACK_HEIGHT;
+function draw(canvas: HTMLCanvasElement, of: TracksSource): void {
+  const all = of.extent.peek();
+  const names = of.shown.peek();
+  const height = names.length * TRACK_HEIGHT;
   const ratio = Math.min(3, window.devicePixelRatio || 1);
   const [w, h] = [Math.max(1, Math.round(all.width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
   const context = canvas.getContext("2d", { alpha: false });
   if (!context || height === 0) return;
-  const [look, shown] = [colors.peek(), now.peek()];
+  const [look, shown] = [of.look.peek(), of.window.peek()];
   const { theme } = look;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.fillStyle = css(theme.ground);
   context.fillRect(0, 0, all.width, height);
-  const answers = [wholeTracks.peek(), tracks.peek()];
-  shownTracks.peek().forEach((name, nth) => {
+  const answers = [of.whole.peek(), of.answer.peek()];
+  const drawn = untracked(() => answers.map((answer) => tracksOf(of, answer)));
+  names.forEach((_, nth) => {
     const bottom = (nth + 1) * TRACK_HEIGHT - 1;
     context.fillStyle = css(theme.timeline);
     context.fillRect(0, bottom - TRACK_HEIGHT + 1 + FREE, all.width, TRACK_HEIGHT - 1 - FREE);
-    const found = answers.map((answer) => answer && trackOf(name, answer, look));
+    const found = drawn.map((list) => list[nth] ?? null);
     const top = (found[1] ?? found[0])?.top ?? 0;
     const own = answers[1];
     found.forEach((track, which) => {
@@ -156,7 +192,7 @@ function draw(canvas: HTMLCanvasElement): void {
     context.fillStyle = css(theme.grid);
     context.fillRect(0, bottom, all.width, 1);
   });
-  drawMarks(context, shown, all, height, look);
+  drawMarks(context, of, shown, all, height, look);
 }
 
 /** One path for each part, with a step at each column; nothing within the gap. */
@@ -187,8 +223,8 @@ function drawTrack(
 }
 
 /** The selected range and the time below the pointer. */
-function drawMarks(context: CanvasRenderingContext2D, shown: View, all: Extent, height: number, { theme }: Palette): void {
-  const { range } = view.peek();
+function drawMarks(context: CanvasRenderingContext2D, of: TracksSource, shown: View, all: Extent, height: number, { theme }: Palette): void {
+  const range = of.range.peek();
   if (range) {
     const [x0, x1] = [xOf(range.t0, shown, all), xOf(range.t1, shown, all)];
     context.fillStyle = css(theme.accent);
@@ -196,7 +232,7 @@ function drawMarks(context: CanvasRenderingContext2D, shown: View, all: Extent, 
     context.fillRect(x0, 0, Math.max(1, x1 - x0), height);
     context.globalAlpha = 1;
   }
-  const t = pointerTime.peek();
+  const t = of.pointer.peek();
   if (t === null) return;
   context.fillStyle = css(mix(theme.ground, theme.text, 0.7));
   context.fillRect(Math.round(xOf(t, shown, all)), 0, 1, height);

@@ -1,13 +1,16 @@
 // What is drawn of the other trace: the window of the first one, shifted as the traces are laid above each other, so that times are equally long.
 
 import { computed, signal } from "@preact/signals";
-import { alignment, otherKnown, otherMeta, otherTimelines } from "../compare";
+import {
+  alignment, otherKnown, otherMeta, otherShownTracks, otherTimelines, otherTracks, otherWaits, otherWholeTracks,
+} from "../compare";
 import { blockOf, clamp, seen, type Extent, type View as Window } from "../geometry";
 import { palette } from "../palette";
-import { isDark, meta, numbersText, view } from "../state";
+import { isDark, meta, numbersText, pointerTime, tracks, view } from "../state";
 import { MOST_STATES, type Lower } from "./lowerStage";
 import { now } from "./now";
 import { colors } from "./stage";
+import { ownTracks, type TracksSource } from "./Tracks";
 
 /** Size of the drawing area. */
 export const otherArea = signal({ width: 0, height: 0 });
@@ -44,6 +47,18 @@ function same(kinds: readonly number[]): number[] {
   const wanted = new Set(kinds.map((kind) => meta.peek()?.categories[kind]?.name));
   return (otherMeta.peek()?.categories ?? []).flatMap(({ name }, kind) => (wanted.has(name) ? [kind] : []));
 }
+
+/** A time of the first trace as the other one has it. */
+function below(t: number | null): number | null {
+  return t === null ? null : t + alignment.value.shift;
+}
+
+/** The tracks of the other trace: those that the first one shows, read at the time that lies below the pointer or the cursor. */
+export const otherTracksSource: TracksSource = {
+  id: "other-tracks", name: computed(() => otherMeta.value?.name ?? ""), shown: otherShownTracks, answer: otherTracks, whole: otherWholeTracks, beside: tracks,
+  window: computed(otherWindow), extent: computed(otherExtent), look: otherColors, waits: otherWaits,
+  pointer: computed(() => below(pointerTime.value)), reading: computed(() => below(ownTracks.reading.value)), range: computed(() => null),
+};
 
 /** The trace of this number below the first one. */
 export function otherTrace(trace: number): Lower {

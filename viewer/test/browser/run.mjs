@@ -29,7 +29,7 @@ const paje = (name, text) => {
   writeFileSync(file, text);
   return file;
 };
-const servers = await Promise.all([serve(trace), serve(paje("tree.paje", tree())), serve(paje("hostile.paje", hostile())), serve(paje("late.paje", late())), serve(join(folder, "late.paje"), paje("better.paje", late(0.001))), serve(paje("deep.paje", deep())), serve(paje("ten.paje", steps(0.005, 0.01, 10)), paje("eight.paje", steps(0.0175, 0.012, 8)), paje("two.paje", steps(0.005, 0.01, 2)))]);
+const servers = await Promise.all([serve(trace), serve(paje("tree.paje", tree())), serve(paje("hostile.paje", hostile())), serve(paje("late.paje", late())), serve(join(folder, "late.paje"), paje("better.paje", late(0.001))), serve(paje("deep.paje", deep())), serve(paje("ten.paje", steps(0.005, 0.01, 10)), paje("eight.paje", steps(0.0175, 0.012, 8, 3)), paje("two.paje", steps(0.005, 0.01, 2)))]);
 const chrome = await browser();
 const known = { trace, address: servers[0].address, treeAddress: servers[1].address, hostileAddress: servers[2].address, lateAddress: servers[3].address, twoAddress: servers[4].address, deepAddress: servers[5].address, stepsAddress: servers[6].address };
 await keys(chrome, known);

@@ -95,10 +95,11 @@ export function deep() {
   return `${HEADER}${lines.join("\n")}\n${events.map(([, , line]) => line).join("\n")}\n`;
 }
 
-/** Two ranks that set up until `begin` and go through so many steps of a length: half of it `solve`, then a barrier, in the last fifth nothing. */
-export function steps(begin, length, number) {
+/** Two ranks that set up until `begin` and go through so many steps of a length: half of it `solve`, then a barrier, in the last fifth nothing. In the
+ * middle of `solve` rank 0 sends so many messages at once. */
+export function steps(begin, length, number, messages = 1) {
   const names = { u: "setup", o: "solve", b: "MPI_Barrier" };
-  const lines = ["0 M 0 Machine", "0 P M Process", "1 S P State", '3 0.0 m M 0 "machine"'];
+  const lines = ["0 M 0 Machine", "0 P M Process", "1 S P State", "7 L M P P message", '3 0.0 m M 0 "machine"', '2 l L "message" "1 1 1"'];
   for (const [alias, name] of Object.entries(names)) lines.push(`2 ${alias} S ${quoted(name)} "0.2 0.4 0.6"`);
   const events = [];
   const state = (rank, name, from, to) => events.push([from, 1, `5 ${from.toFixed(6)} S p${rank} ${name}`], [to, 0, `6 ${to.toFixed(6)} S p${rank}`]);
@@ -109,6 +110,10 @@ export function steps(begin, length, number) {
       const at = begin + step * length;
       state(rank, "o", at, at + 0.5 * length);
       state(rank, "b", at + 0.5 * length, at + 0.8 * length);
+      for (let nth = 0; rank === 0 && nth < messages; nth++) {
+        const [sent, received] = [(at + 0.25 * length).toFixed(6), (at + 0.3 * length).toFixed(6)];
+        events.push([Number(sent), 2, `8 ${sent} L m p0 l ${step}.${nth}`], [Number(received), 2, `9 ${received} L m p1 l ${step}.${nth}`]);
+      }
     }
   }
   events.sort(([a, first], [b, second]) => a - b || first - second);

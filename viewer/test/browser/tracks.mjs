@@ -9,7 +9,10 @@ async function point(page, t, t0, t1, nth = 0) {
   await page.own.mouse.move(box.x + ((t - t0) / (t1 - t0)) * box.width, box.y + nth * 32 + 16);
 }
 
-export function tracks(chrome, { address, lateAddress }) {
+export function tracks(chrome, { address, lateAddress, stepsAddress, twoAddress }) {
+  /** The value beside a track of the trace above or below. */
+  const value = (page, what, wanted, where) => page.true(`${what} ${wanted}`, ([start, of, name]) => document.querySelector(`.timeline${of} .track-value[data-track="${name}"]`)?.textContent.startsWith(start), [wanted, where, what]);
+
   test("a track says at the pointer how many ranks wait, are in MPI and in files", async () => {
     const page = await Page.open(chrome, lateAddress, "t=0~0.05");
     await page.own.locator("#tracks").waitFor();
@@ -28,6 +31,57 @@ export function tracks(chrome, { address, lateAddress }) {
     await page.true("over a timeline", () => document.querySelector('.track-value[data-track="ranks"]')?.textContent.startsWith("3 waiting"));
     assert.match(await page.own.locator("#tracks").getAttribute("aria-label"), /ranks: .* waiting, .* computing in the mean/);
     await page.close();
+  });
+
+  test("the compared trace has the same tracks, read at the time below the pointer", async () => {
+    const page = await Page.open(chrome, twoAddress, "t=0.001~0.041");
+    await page.own.locator("#other-tracks").waitFor();
+    // Rank 2 comes 4 ms after the begin of a step above, 2 ms below; all others 1 ms; all leave 5 ms after it.
+    for (const [t, above, below] of [[0.0135, "3 waiting, 0 in MPI, 1 computing", "0 waiting, 4 in MPI, 0 computing"], [0.0115, "3 waiting, 0 in MPI, 1 computing", "3 waiting, 0 in MPI, 1 computing"]]) {
+      await point(page, t, 0.001, 0.041);
+      await value(page, "ranks", above, ":not(.lower)");
+      await value(page, "ranks", below, ".lower");
+    }
+    const box = await page.own.locator("#other-tracks").boundingBox();
+    await page.own.mouse.move(box.x + ((0.0135 - 0.001) / 0.04) * box.width, box.y + 16);
+    await page.true("in full", () => document.querySelector(".lower .tracks .timeline-tip")?.textContent.includes("of 4 ranks 0 waiting, 4 in MPI"));
+    assert.match(await page.own.locator("#other-tracks").getAttribute("aria-label"), /^Tracks of better\.paje over the window\. ranks: .* waiting/);
+    // A drag moves both, as one over the timelines does.
+    await page.own.mouse.down();
+    await page.own.mouse.move(box.x + ((0.0035 - 0.001) / 0.04) * box.width, box.y + 16, { steps: 4 });
+    await page.own.mouse.up();
+    await page.until(({ t0 }) => Math.abs(t0 - 0.011) < 0.0005, "moved");
+    await page.press("j");
+    await page.own.locator(".lower .track-label").nth(1).waitFor();
+    await page.press("j");
+    await page.own.locator("#other-tracks").waitFor({ state: "hidden" });
+    await page.close();
+  });
+
+  test("a quantity has one scale in both traces, and tracks are shifted as the timelines are", async () => {
+    // A message in each step above, three below, in columns of the same length.
+    const page = await Page.open(chrome, stepsAddress, "with=1&tracks=messages&t=0.0205~0.0405");
+    await page.own.locator("#other-tracks").waitFor();
+    const tops = (where) => page.own.locator(`.timeline${where} .track-top`).allTextContents();
+    await page.true("known", () => document.querySelectorAll(".track-top").length === 2 && [...document.querySelectorAll(".track-top")].every((one) => one.textContent !== ""));
+    const columns = (await page.ask("tracks?show=messages&t0=0.0205&t1=0.0405&w=512")).messages;
+    const most = Math.max(...columns);
+    await page.true("one scale", () => new Set([...document.querySelectorAll(".track-top")].map((one) => one.textContent)).size === 1);
+    const [top] = await tops(":not(.lower)");
+    const width = (await page.own.locator("#tracks").boundingBox()).width;
+    // One message in a column of the width that the page asks for.
+    const one = most * (2 ** Math.floor(Math.log2(width)) / 512);
+    assert.equal(top, `${((3 * one) / 1000).toPrecision(3)}\u202fk/s`);
+    await page.close();
+    // Phase 3 begins at 25 ms above and at 41.5 ms below; MPI follows 5 and 6 ms later.
+    const steps = await Page.open(chrome, stepsAddress, "with=1&align=phases&t=0.0205~0.0405");
+    await steps.own.locator(".alignment", { hasText: "aligned by phase 3" }).waitFor();
+    for (const [t, above, below] of [[0.0277, "0 waiting, 0 in MPI, 2 computing", "0 waiting, 0 in MPI, 2 computing"], [0.0305, "0 waiting, 2 in MPI", "0 waiting, 0 in MPI, 2 computing"], [0.0315, "0 waiting, 2 in MPI", "0 waiting, 2 in MPI"], [0.0336, "0 waiting, 0 in MPI, 2 computing", "0 waiting, 2 in MPI"]]) {
+      await point(steps, t, 0.0205, 0.0405);
+      await value(steps, "ranks", above, ":not(.lower)");
+      await value(steps, "ranks", below, ".lower");
+    }
+    await steps.close();
   });
 
   test("tracks are chosen in the menu, and the link keeps them", async () => {
