@@ -398,6 +398,10 @@ export type AggregateAnswer = {
  */
 function: string, 
 /**
+ * By what lines are told apart: `rank`, `name` and so on.
+ */
+by: Array<string>, 
+/**
  * Unit of the values.
  */
 unit: "seconds" | "bytes" | "number", 
@@ -431,9 +435,9 @@ exact: boolean, };
  */
 export type AggregateLine = { 
 /**
- * Name of the group.
+ * What is in the line, for each thing by which lines are told apart.
  */
-label: string, 
+labels: Array<string>, 
 /**
  * What the function gives.
  */

@@ -12,11 +12,11 @@ import { useAnswer } from "./answer";
 import { Bar, count, percent } from "./parts";
 import { Table, type Column } from "./Table";
 
-const EXAMPLES = ["sum dur by rank where MPI_Recv dur>1ms", "count by name", "sum bytes by peer where is:arrow", "mean dur by rank where class:io", "max wait by name"];
+const EXAMPLES = ["sum dur by rank where MPI_Recv dur>1ms", "count by name", "sum dur by name, rank", "sum bytes by peer where is:arrow", "mean dur by rank where class:io", "max wait by name"];
 
 /** Searches for what is in a line. */
-function lookFor({ query, label }: AggregateLine): void {
-  if (query === null) return say(`${label}: no search can be written for it`);
+function lookFor({ query, labels }: AggregateLine): void {
+  if (query === null) return say(`${labels.join(", ")}: no search can be written for it`);
   change({ query, sel: [] });
   void nextHit(1);
 }
@@ -66,7 +66,7 @@ export function Sums() {
       {answer && asked !== "" && answer.groups > 0 ? <Lines answer={answer} isOld={shown.isOld} /> : null}
       {asked === "" ? (
         <p class="faint examples">
-          <code>sum</code>, <code>mean</code>, <code>max</code>, <code>min</code> of <code>dur</code>, <code>bytes</code>, <code>wait</code> or a key, or <code>count</code>; <code>by</code> rank, name, class, peer, thread, comm or a key;{" "}
+          <code>sum</code>, <code>mean</code>, <code>max</code>, <code>min</code> of <code>dur</code>, <code>bytes</code>, <code>wait</code> or a key, or <code>count</code>; <code>by</code> rank, name, class, peer, thread, comm or a key, or several of these with commas;{" "}
           <code>where</code> and a search. Try {EXAMPLES.map((example) => <button key={example} type="button" class="link" onClick={() => change({ sums: example })}>{example}</button>)}
         </p>
       ) : null}
@@ -82,7 +82,9 @@ function Lines({ answer, isOld }: { answer: AggregateAnswer; isOld: boolean }) {
   const number = (id: string, title: string, value: (line: AggregateLine) => number): Column<AggregateLine> =>
     ({ id, title, isNumber: true, cell: (line) => quantity(value(line), unit), by: value });
   const columns: Column<AggregateLine>[] = [
-    { id: "label", title: "Of", cell: ({ label }) => short(label, 80), by: ({ label }) => label },
+    ...answer.by.map((by, nth): Column<AggregateLine> => ({
+      id: `by-${nth}`, title: by, hint: "By what lines are told apart", cell: ({ labels }) => short(labels[nth] ?? "", 80), by: ({ labels }) => labels[nth] ?? "",
+    })),
     { id: "value", title: of, hint: "What is asked for", isNumber: true, cell: ({ value }) => <><Bar share={value / most} />{valueText(value, answer)}</>, by: ({ value }) => value },
     ...(isPart && answer.groups === lines.length ? [{ id: "share", title: "Share", isNumber: true, cell: ({ value }: AggregateLine) => percent(value / all), by: ({ value }: AggregateLine) => value }] : []),
     ...(of === "count" ? [] : [{ id: "count", title: "Count", isNumber: true, cell: (line: AggregateLine) => count(line.count), by: (line: AggregateLine) => line.count }]),
@@ -93,7 +95,7 @@ function Lines({ answer, isOld }: { answer: AggregateAnswer; isOld: boolean }) {
   return (
     <div class="sum-lines" style={{ height: `${24 * Math.min(9, lines.length + 1) + 4}px` }}>
       <Table
-        name={`Sums: ${short(view.value.sums, 100)}`} columns={columns} rows={lines} first={of === "min" ? "value" : "-value"} keyOf={({ label, query }) => `${label}/${query}`}
+        name={`Sums: ${short(view.value.sums, 100)}`} columns={columns} rows={lines} first={of === "min" ? "value" : "-value"} keyOf={({ labels, query }) => `${labels.join("/")}/${query}`}
         onChoose={lookFor} total={answer.groups} isOld={isOld}
       />
     </div>

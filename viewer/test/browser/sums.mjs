@@ -40,6 +40,32 @@ export function sums(chrome, { address, trace, lateAddress }) {
     await again.close();
   });
 
+  test("a sum by several things has a column for each, and its lines are searches for what is in them", async () => {
+    const page = await Page.open(chrome, lateAddress, "panel=hits&sum=sum dur by rank, name where !MPI_Allreduce");
+    const table = page.own.locator('table[aria-label^="Sums: sum dur by rank, name"]');
+    await table.locator("tbody tr[data-nth]").nth(3).waitFor();
+    assert.deepEqual((await table.locator("thead th").allTextContents()).slice(0, 2).map((title) => title.replace(/\W/g, "")), ["rank", "name"]);
+    // Rank 1 receives for 12 ms, rank 3 assembles for 10 ms, rank 2 writes from 44 to 48 ms; then the message takes 1.3 ms, and rank 3 sends for 0.5 ms.
+    const cells = await table.locator("tbody tr[data-nth]").evaluateAll((rows) => rows.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent.replace(/\s/g, " "))));
+    assert.deepEqual(cells, [
+      ["rank 1", "MPI_Recv", "12.00 ms"], ["rank 3", "assemble", "10.00 ms"], ["rank 2", "MPI_File_write_at", "4.000 ms"], ["rank 3", "message", "1.300 ms"],
+      ["rank 3", "MPI_Send", "500.0 us"],
+    ]);
+    for (const theme of ["light", "dark"]) {
+      await page.look(`panel=hits&sum=sum dur by rank, name where !MPI_Allreduce&theme=${theme}`);
+      await table.locator("tbody tr[data-nth]").first().waitFor();
+      assert.deepEqual(await violations(page), [], theme);
+    }
+    await table.locator("tbody tr[data-nth]", { hasText: "assemble" }).click();
+    await page.until((view) => view.query === '!MPI_Allreduce sender:3 category:"assemble"' && view.sel.length === 1, "the state");
+    const field = page.own.getByLabel("Sum up");
+    await field.fill("sum dur by rank, rank");
+    await page.own.keyboard.press("Enter");
+    page.allowed.push(/^400 .*aggregate/);
+    await page.own.locator("#sums-wrong", { hasText: "expected something else than rank, which came before, at character 18." }).waitFor();
+    await page.close();
+  });
+
   test("what is no sum is said under the field; the field of searches takes sums, too", async () => {
     const page = await Page.open(chrome, lateAddress, "panel=hits");
     page.allowed.push(/^400 .*aggregate/);

@@ -13,7 +13,9 @@ use crate::base::parallel::Cancel;
 use crate::base::query::ApiQuery;
 use crate::base::text::visible;
 use crate::search::aggregate::{AggregateTally, GroupKey, aggregate};
-use crate::search::aggregation::{AggregateFunction, AggregateQuery, AggregatedValue, GroupedBy};
+use crate::search::aggregation::{
+    AggregateFunction, AggregateQuery, AggregatedValue, GROUPED_BY, GroupedBy,
+};
 use crate::search::language::{Condition, SearchTerms};
 use crate::search::plan::SearchPlan;
 use crate::search::prepare;
@@ -30,6 +32,8 @@ const MAX_LINES: usize = 1000;
 pub(super) struct AggregateAnswer {
     /// The function: `sum`, `count`, `mean`, `max` or `min`.
     function: &'static str,
+    /// By what lines are told apart: `rank`, `name` and so on.
+    by: Vec<String>,
     /// Unit of the values.
     #[cfg_attr(test, ts(type = "\"seconds\" | \"bytes\" | \"number\""))]
     unit: &'static str,
@@ -51,8 +55,8 @@ pub(super) struct AggregateAnswer {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct AggregateLine {
-    /// Name of the group.
-    label: String,
+    /// What is in the line, for each thing by which lines are told apart.
+    labels: Vec<String>,
     /// What the function gives.
     value: f64,
     /// Number of drawables.
@@ -103,17 +107,18 @@ impl Viewer<'_> {
         let lines = groups
             .iter()
             .take(MAX_LINES)
-            .map(|(key, tally)| AggregateLine {
-                label: self.group_label(key),
+            .map(|(keys, tally)| AggregateLine {
+                labels: keys.iter().map(|key| self.group_label(key)).collect(),
                 value: value(tally),
                 count: tally.count,
                 sum: tally.sum,
                 min: tally.min,
                 max: tally.max,
-                query: self.group_search(&wanted, &plan, key, tally),
+                query: self.group_search(&wanted, &plan, keys, tally),
             });
         let answer = AggregateAnswer {
             function: wanted.function.name(),
+            by: wanted.by.iter().map(|by| by.name().to_owned()).collect(),
             unit: match wanted.value {
                 AggregatedValue::Duration | AggregatedValue::Wait => "seconds",
                 AggregatedValue::Bytes => "bytes",
@@ -135,13 +140,10 @@ impl Viewer<'_> {
             AggregatedValue::Key(key) => Some((key, "dur, bytes, wait or a key such as size")),
             _ => None,
         };
-        let by = match &wanted.by {
-            GroupedBy::Key(key) => Some((
-                key,
-                "rank, thread, comm, name, class, peer or a key such as tag",
-            )),
+        let by = wanted.by.iter().filter_map(|by| match by {
+            GroupedBy::Key(key) => Some((key, GROUPED_BY)),
             _ => None,
-        };
+        });
         for (key, expected) in value.into_iter().chain(by) {
             let mut kinds = self.trace().kinds().iter();
             if !kinds.any(|kind| crate::search::plan::has_key(kind, key)) {
@@ -200,21 +202,42 @@ impl Viewer<'_> {
         &self,
         wanted: &AggregateQuery,
         plan: &SearchPlan,
-        key: &GroupKey,
+        keys: &[GroupKey],
         tally: &AggregateTally,
     ) -> Option<String> {
         let has_arrows = plan.takes_topology(self.trace(), Topology::Arrow);
+        let own = keys.iter().zip(&wanted.by);
+        let own = own.map(|(key, by)| self.key_search(key, by.name(), has_arrows));
+        let own = own.collect::<Option<Vec<String>>>()?.join(" ");
+        // Those without the value are not in the sum.
+        let valued = match &wanted.value {
+            AggregatedValue::Duration => String::new(),
+            AggregatedValue::Bytes => format!("bytes>={}", tally.min),
+            AggregatedValue::Wait => "wait>0".to_owned(),
+            AggregatedValue::Key(key) => format!("{key}>={}", tally.min),
+        };
+        let search = [wanted.terms_text.as_str(), &own, &valued].join(" ");
+        let search = search.trim().to_owned();
+        // A text that reads as a number is another condition.
+        let texts = keys.iter().zip(&wanted.by);
+        let mut texts = texts.filter(|(key, _)| matches!(key, GroupKey::Text(_)));
+        let is_text = |terms: &SearchTerms, name: &str| {
+            let mut terms = terms.0.iter();
+            terms.any(|term| matches!(&term.condition, Condition::Text(key, _) if key == name))
+        };
+        SearchTerms::parse(&search)
+            .ok()
+            .filter(|terms| texts.all(|(_, by)| is_text(terms, by.name())))
+            .map(|_| search)
+    }
+
+    /// The search for drawables with this key, of those that are told apart by `name`; where there may be arrows.
+    fn key_search(&self, key: &GroupKey, name: &str, has_arrows: bool) -> Option<String> {
         let rank = |line: &u32| {
             let rank = self.trace().lines()[*line as usize].line.rank;
             (rank >= 0).then_some(rank)
         };
-        let name = match &wanted.by {
-            GroupedBy::Thread => "thread",
-            GroupedBy::Comm => "comm",
-            GroupedBy::Key(key) => key,
-            _ => "",
-        };
-        let own = match key {
+        Some(match key {
             GroupKey::Rank(line) if has_arrows => format!("sender:{}", rank(line)?),
             GroupKey::Rank(line) => format!("rank:{}", rank(line)?),
             GroupKey::Peers(from, to) => {
@@ -240,28 +263,7 @@ impl Viewer<'_> {
                     quoted(text).filter(|_| !text.contains(['*', '?']))?
                 )
             }
-        };
-        // Those without the value are not in the sum.
-        let valued = match &wanted.value {
-            AggregatedValue::Duration => String::new(),
-            AggregatedValue::Bytes => format!("bytes>={}", tally.min),
-            AggregatedValue::Wait => "wait>0".to_owned(),
-            AggregatedValue::Key(key) => format!("{key}>={}", tally.min),
-        };
-        let search = [wanted.terms_text.as_str(), &own, &valued].join(" ");
-        let search = search.trim().to_owned();
-        // A text that reads as a number is another condition.
-        let is_text = matches!(key, GroupKey::Text(_));
-        let is_read = |terms: &SearchTerms| {
-            let mut texts = terms.0.iter();
-            !is_text
-                || texts
-                    .any(|term| matches!(&term.condition, Condition::Text(key, _) if key == name))
-        };
-        SearchTerms::parse(&search)
-            .ok()
-            .filter(is_read)
-            .map(|_| search)
+        })
     }
 }
 

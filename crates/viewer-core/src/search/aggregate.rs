@@ -73,8 +73,8 @@ impl AggregateTally {
 /// Result of an aggregation.
 #[derive(Clone, Debug)]
 pub struct Aggregation {
-    /// Groups, in the order in which they were found.
-    pub groups: Vec<(GroupKey, AggregateTally)>,
+    /// Groups, in the order in which they were found, each with what its drawables have in common, in the order of the query.
+    pub groups: Vec<(Box<[GroupKey]>, AggregateTally)>,
     /// Drawables that fit the search but have no such value, or are in no group.
     pub without: u64,
     /// Drawables that start before this time are summed; none of the others.
@@ -101,6 +101,7 @@ pub fn aggregate(
         waits,
         rank_lines: HashMap::new(),
         numbers: HashMap::new(),
+        keys: Vec::new(),
         groups: Vec::new(),
         without: 0,
     };
@@ -161,8 +162,10 @@ struct GroupSums<'p, 'a> {
     waits: Option<&'p TraceWaits>,
     /// By rank the first of its lines that was met.
     rank_lines: HashMap<i32, u32>,
-    numbers: HashMap<GroupKey, u32>,
-    groups: Vec<(GroupKey, AggregateTally)>,
+    numbers: HashMap<Box<[GroupKey]>, u32>,
+    /// The keys of the drawable that is looked at.
+    keys: Vec<GroupKey>,
+    groups: Vec<(Box<[GroupKey]>, AggregateTally)>,
     without: u64,
 }
 
@@ -207,13 +210,18 @@ impl<'p, 'a> GroupSums<'p, 'a> {
     /// The row of a drawable that fits; `None` if it has no such value or is in no group.
     fn row(&mut self, item: &TraceItem<'a>) -> Option<AggregateRow> {
         let value = self.value(item).filter(|value| value.is_finite())?;
-        let key = self.key(item)?;
+        self.keys.clear();
+        for by in &self.query.by {
+            let key = self.key(by, item)?;
+            self.keys.push(key);
+        }
         let next = self.groups.len() as u32;
-        let group = match self.numbers.get(&key) {
+        let group = match self.numbers.get(self.keys.as_slice()) {
             Some(&group) => group,
             None => {
-                self.numbers.insert(key.clone(), next);
-                self.groups.push((key, AggregateTally::NONE));
+                let keys: Box<[GroupKey]> = self.keys.as_slice().into();
+                self.numbers.insert(keys.clone(), next);
+                self.groups.push((keys, AggregateTally::NONE));
                 next
             }
         };
@@ -246,11 +254,11 @@ impl<'p, 'a> GroupSums<'p, 'a> {
         }
     }
 
-    fn key(&mut self, item: &TraceItem<'a>) -> Option<GroupKey> {
+    fn key(&mut self, by: &GroupedBy, item: &TraceItem<'a>) -> Option<GroupKey> {
         let line = &self.trace.lines()[item.line as usize].line;
         let kind = &self.trace.kinds()[item.kind as usize];
         let is_arrow = item.topology == Topology::Arrow;
-        Some(match &self.query.by {
+        Some(match by {
             GroupedBy::Rank => GroupKey::Rank(self.line_of_rank(item.line)),
             GroupedBy::Thread if !is_arrow => GroupKey::Number(i64::from(line.thread)),
             GroupedBy::Comm if !is_arrow => GroupKey::Number(i64::from(line.comm)),

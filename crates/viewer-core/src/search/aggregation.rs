@@ -4,11 +4,16 @@
 //! |---|---|
 //! | function | `sum`, `mean`, `max`, `min` of a value, or `count` |
 //! | value | `dur`, `bytes`, `wait` (what the call waited), or a number by its key, such as `size`; not after `count` |
-//! | `by` | `rank` (of a message its sender), `thread`, `comm`, `name`, `class`, `peer` (sender and receiver of a message), or a value by its key, such as `tag` |
+//! | `by` | `rank` (of a message its sender), `thread`, `comm`, `name`, `class`, `peer` (sender and receiver of a message), or a value by its key, such as `tag`; several with commas between them |
 //! | `where` | a search, as [`SearchTerms`] has it; without it, all of the trace |
 
 use super::language::SearchTerms;
 use crate::base::error::ApiError;
+
+/// Things by which rows are grouped, at most.
+const MAX_GROUPED_BY: usize = 4;
+/// What rows can be grouped by, for people.
+pub(crate) const GROUPED_BY: &str = "rank, thread, comm, name, class, peer or a key such as tag";
 
 /// Function of an aggregation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +79,33 @@ pub enum GroupedBy {
     Key(String),
 }
 
+impl GroupedBy {
+    fn of(key: String) -> Self {
+        match key.as_str() {
+            "rank" => GroupedBy::Rank,
+            "thread" => GroupedBy::Thread,
+            "comm" => GroupedBy::Comm,
+            "name" | "category" => GroupedBy::Name,
+            "class" => GroupedBy::Class,
+            "peer" => GroupedBy::Peer,
+            _ => GroupedBy::Key(key),
+        }
+    }
+
+    /// Name of it in the language.
+    pub fn name(&self) -> &str {
+        match self {
+            GroupedBy::Rank => "rank",
+            GroupedBy::Thread => "thread",
+            GroupedBy::Comm => "comm",
+            GroupedBy::Name => "name",
+            GroupedBy::Class => "class",
+            GroupedBy::Peer => "peer",
+            GroupedBy::Key(key) => key,
+        }
+    }
+}
+
 /// An aggregation as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AggregateQuery {
@@ -81,8 +113,8 @@ pub struct AggregateQuery {
     pub function: AggregateFunction,
     /// What it is of; of a count, durations.
     pub value: AggregatedValue,
-    /// What the rows are.
-    pub by: GroupedBy,
+    /// What the rows are: one for each combination that there is of these, none of which comes twice.
+    pub by: Vec<GroupedBy>,
     /// The search; nothing if all drawables are meant.
     pub terms: Option<SearchTerms>,
     /// The search as it was written.
@@ -107,7 +139,13 @@ fn word(text: &str, from: usize) -> QueryWord<'_> {
     }
 }
 
-impl QueryWord<'_> {
+impl<'t> QueryWord<'t> {
+    /// The word up to its first comma.
+    fn item(self) -> QueryWord<'t> {
+        let text = self.text.split(',').next().unwrap_or_default();
+        QueryWord { text, ..self }
+    }
+
     fn end(&self) -> usize {
         self.at + self.text.len()
     }
@@ -156,21 +194,29 @@ impl AggregateQuery {
         if !next.is("by") {
             return Err(wrong(&next, "by"));
         }
-        next = word(text, next.end());
-        let by = match next.as_key().as_deref() {
-            Some("rank") => GroupedBy::Rank,
-            Some("thread") => GroupedBy::Thread,
-            Some("comm") => GroupedBy::Comm,
-            Some("name" | "category") => GroupedBy::Name,
-            Some("class") => GroupedBy::Class,
-            Some("peer") => GroupedBy::Peer,
-            Some(key) => GroupedBy::Key(key.to_owned()),
-            None => {
-                let expected = "rank, thread, comm, name, class, peer or a key such as tag";
-                return Err(wrong(&next, expected));
+        let mut by: Vec<GroupedBy> = Vec::new();
+        loop {
+            let item = word(text, next.end()).item();
+            let key = item.as_key().ok_or_else(|| wrong(&item, GROUPED_BY))?;
+            let grouped = GroupedBy::of(key);
+            if by.contains(&grouped) {
+                let expected = format!("something else than {}, which came before,", item.text);
+                return Err(wrong(&item, &expected));
             }
-        };
-        next = word(text, next.end());
+            if by.len() == MAX_GROUPED_BY {
+                return Err(wrong(
+                    &item,
+                    &format!("no more than {MAX_GROUPED_BY} after by"),
+                ));
+            }
+            by.push(grouped);
+            next = word(text, item.end());
+            if !next.text.starts_with(',') {
+                break;
+            }
+            // What follows the comma may stand close to it.
+            next.text = &next.text[..1];
+        }
         if next.text.is_empty() {
             return Ok(AggregateQuery {
                 function,
@@ -181,7 +227,7 @@ impl AggregateQuery {
             });
         }
         if !next.is("where") {
-            return Err(wrong(&next, "where or nothing more"));
+            return Err(wrong(&next, "a comma, where or nothing more"));
         }
         // Blanks in place of what stands before, so that places are those of the whole text.
         let (head, terms) = text.split_at(next.end());
@@ -210,15 +256,22 @@ mod tests {
         let query = AggregateQuery::parse("sum dur by rank where MPI_Recv dur>1ms").unwrap();
         assert_eq!(query.function, AggregateFunction::Sum);
         assert_eq!(query.value, AggregatedValue::Duration);
-        assert_eq!(query.by, GroupedBy::Rank);
+        assert_eq!(query.by, [GroupedBy::Rank]);
         assert_eq!(query.terms, SearchTerms::parse("MPI_Recv dur>1ms").ok());
         assert_eq!(query.terms_text, "MPI_Recv dur>1ms");
         let query = AggregateQuery::parse("  COUNT  BY  name ").unwrap();
         assert_eq!(query.function, AggregateFunction::Count);
-        assert_eq!((query.by, query.terms), (GroupedBy::Name, None));
+        assert_eq!((query.by, query.terms), (vec![GroupedBy::Name], None));
         let query = AggregateQuery::parse("max size by tag where is:arrow").unwrap();
         assert_eq!(query.value, AggregatedValue::Key("size".into()));
-        assert_eq!(query.by, GroupedBy::Key("tag".into()));
+        assert_eq!(query.by, [GroupedBy::Key("tag".into())]);
+        let of = |name: &str| GroupedBy::of(name.to_owned());
+        for text in ["rank,name,tag", "rank, category, TAG", " rank ,name , tag "] {
+            let query = AggregateQuery::parse(&format!("count by {text} where MPI_Recv"));
+            let query = query.unwrap();
+            assert_eq!(query.by, [of("rank"), of("name"), of("tag")], "{text}");
+            assert_eq!(query.terms_text, "MPI_Recv");
+        }
     }
 
     #[test]
@@ -248,7 +301,23 @@ mod tests {
             ),
             (
                 "sum dur by rank MPI_Recv",
-                "a: expected where or nothing more at character 17",
+                "a: expected a comma, where or nothing more at character 17",
+            ),
+            (
+                "sum dur by rank,",
+                "a: expected rank, thread, comm, name, class, peer or a key such as tag at character 17",
+            ),
+            (
+                "sum dur by rank, where MPI_Recv",
+                "a: expected rank, thread, comm, name, class, peer or a key such as tag at character 18",
+            ),
+            (
+                "sum dur by name,category",
+                "a: expected something else than category, which came before, at character 17",
+            ),
+            (
+                "count by rank,thread,comm,name,class",
+                "a: expected no more than 4 after by at character 32",
             ),
             (
                 "sum dur by rank where dur>x",
@@ -276,7 +345,7 @@ mod tests {
         }
 
         #[test]
-        fn words_in_any_order_are_read_or_refused(words in prop::collection::vec("sum|count|by|where|dur|rank|é|\"|dur>1ms", 0..9)) {
+        fn words_in_any_order_are_read_or_refused(words in prop::collection::vec("sum|count|by|where|dur|rank|,|name,|é|\"|dur>1ms", 0..9)) {
             let _ = AggregateQuery::parse(&words.join(" "));
         }
     }

@@ -142,7 +142,9 @@ fn told(answer: &Value) -> BTreeMap<String, (u64, f64, f64, f64)> {
     let number = |line: &Value, key: &str| line[key].as_f64().unwrap();
     lines
         .map(|line| {
-            let label = line["label"].as_str().unwrap().to_owned();
+            let labels = line["labels"].as_array().unwrap().iter();
+            let labels: Vec<&str> = labels.map(|label| label.as_str().unwrap()).collect();
+            let label = labels.join(" / ");
             (
                 label,
                 (
@@ -168,7 +170,7 @@ fn sums_are_those_of_each_drawable_and_lines_are_searches_for_theirs() {
     let names = ["MPI_Send", "MPI_Recv", "assemble", "message"];
     let is_call = |row: &Row| row.category < 2;
     type Group = Box<dyn Fn(&Row) -> Option<(String, f64)>>;
-    let cases: [(&str, Group); 9] = [
+    let cases: [(&str, Group); 14] = [
         (
             "sum dur by rank where name:MPI_Recv dur>31.25ms",
             Box::new(|row| {
@@ -213,6 +215,42 @@ fn sums_are_those_of_each_drawable_and_lines_are_searches_for_theirs() {
             "sum dur by thread",
             Box::new(|row| (row.category != 3).then(|| ("0".to_owned(), duration(row)))),
         ),
+        (
+            "sum dur by rank, category",
+            Box::new(move |row| {
+                let name = names[row.category as usize];
+                Some((format!("rank {} / {name}", row.from), duration(row)))
+            }),
+        ),
+        (
+            "count by tag,name,rank where MPI_",
+            Box::new(move |row| {
+                let (name, rank) = (names[row.category as usize], row.from);
+                is_call(row).then(|| {
+                    (
+                        format!("{} / {name} / rank {rank}", row.number),
+                        duration(row),
+                    )
+                })
+            }),
+        ),
+        (
+            "max bytes by peer, size",
+            Box::new(|row| {
+                (row.category == 3).then(|| {
+                    let (from, to, size) = (row.from, row.to, row.number);
+                    (format!("rank {from} → rank {to} / {size}"), f64::from(size))
+                })
+            }),
+        ),
+        (
+            "sum dur by rank, thread",
+            Box::new(|row| {
+                (row.category != 3).then(|| (format!("rank {} / 0", row.from), duration(row)))
+            }),
+        ),
+        // Nothing is a message and on a thread.
+        ("count by peer, thread", Box::new(|_| None)),
         ("sum dur by rank where rank:3-", Box::new(|_| None)),
     ];
     for (text, group) in cases {
@@ -298,6 +336,10 @@ fn what_cannot_be_summed_is_said() {
         ),
         (
             "sum dur by colour",
+            "a: nothing in this trace has a value colour; expected rank, thread",
+        ),
+        (
+            "sum dur by rank, colour",
             "a: nothing in this trace has a value colour; expected rank, thread",
         ),
         ("sum dur", "a: expected by at character 8"),
