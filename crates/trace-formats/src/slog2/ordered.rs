@@ -34,14 +34,20 @@ pub enum InOrder {
 
 /// Takes what is in a node, in the order of the file.
 pub trait VisitNode<'a> {
-    /// Takes a drawable.
-    fn drawable(&mut self, drawable: NodeDrawable<'a>);
+    /// Takes a drawable: hands on the primitives that it is made of.
+    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
+        let primitives = drawable.primitives().iter();
+        primitives.for_each(|primitive| self.primitive(primitive));
+    }
 
-    /// Says that the previews that follow are those of this child.
-    fn child(&mut self, child: Stub);
+    /// Takes a primitive.
+    fn primitive(&mut self, primitive: &Primitive<'a>);
 
-    /// Takes a preview.
+    /// Takes a preview of the child that comes next.
     fn shadow(&mut self, shadow: NodeShadow<'a>);
+
+    /// Takes a child, whose previews have all come since the child before.
+    fn child(&mut self, child: Stub);
 }
 
 impl<'a> Slog2Reader<'a> {
@@ -62,12 +68,13 @@ impl<'a> Slog2Reader<'a> {
             }
         }
         for _ in 0..part.count(Stub::SIZE + 8, "shadow buffers")? {
-            visit.child(Stub::read(&mut part)?);
+            let child = Stub::read(&mut part)?;
             for what in ["nestless shadows", "nestable shadows"] {
                 for _ in 0..part.count(NodeShadow::LEAST_SIZE, what)? {
                     visit.shadow(NodeShadow::read(&mut part, self.layout())?);
                 }
             }
+            visit.child(child);
         }
         part.finish("tree node")
     }

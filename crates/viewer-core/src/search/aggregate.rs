@@ -4,7 +4,7 @@
 //! that start before a moment: those of inner nodes are held back until what lies before them is done.
 
 use std::collections::HashMap;
-use trace_formats::slog2::{NodeDrawable, NodeShadow, Primitive, Stub, Topology, VisitNode};
+use trace_formats::slog2::{NodeShadow, Primitive, Stub, Topology, VisitNode};
 use trace_model::InfoValue;
 
 use super::aggregation::{AggregateQuery, AggregatedValue, GroupedBy};
@@ -180,11 +180,9 @@ impl<'p, 'a> GroupSums<'p, 'a> {
             sums: self,
             depth,
             node: VisitedNode::default(),
-            child: None,
             has_hits: false,
         };
         trace.reader().visit_node(ptr, &mut visit)?;
-        visit.end_child();
         let mut node = visit.node;
         let by_start = |a: &Stub, b: &Stub| b.bounds.earliest.total_cmp(&a.bounds.earliest);
         node.children.sort_by(by_start);
@@ -290,19 +288,11 @@ struct NodeVisit<'v, 'p, 'a> {
     sums: &'v mut GroupSums<'p, 'a>,
     depth: i16,
     node: VisitedNode,
-    child: Option<Stub>,
-    /// Whether the previews of the child say that it may have something.
+    /// Whether the previews of the next child say that it may have something.
     has_hits: bool,
 }
 
-impl<'a> NodeVisit<'_, '_, 'a> {
-    fn end_child(&mut self) {
-        let has_hits = std::mem::take(&mut self.has_hits);
-        let child = self.child.take();
-        let child = child.filter(|child| has_hits && child.id.depth < self.depth);
-        self.node.children.extend(child);
-    }
-
+impl<'a> VisitNode<'a> for NodeVisit<'_, '_, 'a> {
     fn primitive(&mut self, primitive: &Primitive<'a>) {
         let GroupSums { trace, plan, .. } = *self.sums;
         if !plan.takes_category(trace, primitive.category) {
@@ -318,20 +308,14 @@ impl<'a> NodeVisit<'_, '_, 'a> {
             }
         }
     }
-}
-
-impl<'a> VisitNode<'a> for NodeVisit<'_, '_, 'a> {
-    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
-        let primitives = drawable.primitives().iter();
-        primitives.for_each(|primitive| self.primitive(primitive));
-    }
-
-    fn child(&mut self, child: Stub) {
-        self.end_child();
-        self.child = Some(child);
-    }
 
     fn shadow(&mut self, shadow: NodeShadow<'a>) {
         self.has_hits = self.has_hits || self.sums.plan.count(self.sums.trace, &shadow) > 0;
+    }
+
+    fn child(&mut self, child: Stub) {
+        if std::mem::take(&mut self.has_hits) && child.id.depth < self.depth {
+            self.node.children.push(child);
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use trace_formats::slog2::{
-    FileBlockPtr, NodeDrawable, NodeShadow, Primitive, Slog2Layout, Stub, TimeBBox, VisitNode,
+    FileBlockPtr, NodeShadow, Primitive, Slog2Layout, Stub, TimeBBox, VisitNode,
 };
 
 use super::plan::SearchPlan;
@@ -187,7 +187,7 @@ struct HitCounter<'p, 'a> {
     hits: &'p mut HitCounts,
     /// List in which hits are kept one by one.
     places: Option<&'p mut Vec<SearchHit>>,
-    child: Option<Stub>,
+    /// Previews of the next child.
     previews: Vec<(TimeBBox, u64)>,
     below: Vec<ChildNode>,
     depth: i16,
@@ -209,7 +209,6 @@ impl<'p, 'a> HitCounter<'p, 'a> {
             counted: false,
             hits,
             places: None,
-            child: None,
             previews: Vec::new(),
             below: Vec::new(),
             depth,
@@ -219,11 +218,12 @@ impl<'p, 'a> HitCounter<'p, 'a> {
     /// Counts what is in the node. Gives those below it in which there may be more.
     fn node(mut self, ptr: FileBlockPtr) -> Result<Vec<ChildNode>, ApiError> {
         self.trace.reader().visit_node(ptr, &mut self)?;
-        self.end_child();
         Ok(self.below)
     }
+}
 
-    fn primitive(&mut self, primitive: &Primitive<'_>) {
+impl<'a> VisitNode<'a> for HitCounter<'_, 'a> {
+    fn primitive(&mut self, primitive: &Primitive<'a>) {
         if !self.plan.takes_category(self.trace, primitive.category) {
             return;
         }
@@ -248,11 +248,18 @@ impl<'p, 'a> HitCounter<'p, 'a> {
         }
     }
 
-    fn end_child(&mut self) {
-        let previews = std::mem::take(&mut self.previews);
-        let Some(child) = self.child.take() else {
+    fn shadow(&mut self, shadow: NodeShadow<'a>) {
+        if !self.window.overlaps(shadow.bounds) {
             return;
-        };
+        }
+        let count = self.plan.count(self.trace, &shadow);
+        if count > 0 {
+            self.previews.push((shadow.bounds, count));
+        }
+    }
+
+    fn child(&mut self, child: Stub) {
+        let previews = std::mem::take(&mut self.previews);
         if previews.is_empty() || child.id.depth >= self.depth {
             return;
         }
@@ -270,28 +277,6 @@ impl<'p, 'a> HitCounter<'p, 'a> {
                 }
             }
             None => self.below.push((child.ptr, child.id.depth, previews)),
-        }
-    }
-}
-
-impl<'a> VisitNode<'a> for HitCounter<'_, 'a> {
-    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
-        let primitives = drawable.primitives().iter();
-        primitives.for_each(|primitive| self.primitive(primitive));
-    }
-
-    fn child(&mut self, child: Stub) {
-        self.end_child();
-        self.child = Some(child);
-    }
-
-    fn shadow(&mut self, shadow: NodeShadow<'a>) {
-        if !self.window.overlaps(shadow.bounds) {
-            return;
-        }
-        let count = self.plan.count(self.trace, &shadow);
-        if count > 0 {
-            self.previews.push((shadow.bounds, count));
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use trace_formats::slog2::{
-    DirEntry, FileBlockPtr, NodeDrawable, NodeShadow, Primitive, Stub, TimeBBox, VisitNode,
+    DirEntry, FileBlockPtr, NodeShadow, Primitive, Stub, TimeBBox, VisitNode,
 };
 
 use super::plan::SearchPlan;
@@ -104,13 +104,11 @@ pub fn find<'a>(
             from,
             sign,
             best,
-            child: None,
             child_from: f64::INFINITY,
             below: Vec::new(),
             depth: node.depth,
         };
         trace.reader().visit_node(node.ptr, &mut look)?;
-        look.end_child();
         best = look.best;
         queue.extend(look.below);
     }
@@ -166,13 +164,13 @@ struct NodeSearch<'p, 'a> {
     from: SearchPosition,
     sign: f64,
     best: Option<(SearchPosition, TraceItem<'a>)>,
-    child: Option<Stub>,
+    /// Hits in the next child do not start before this.
     child_from: f64,
     below: Vec<PendingNode>,
     depth: i16,
 }
 
-impl<'a> NodeSearch<'_, 'a> {
+impl<'a> VisitNode<'a> for NodeSearch<'_, 'a> {
     fn primitive(&mut self, primitive: &Primitive<'a>) {
         if !self.plan.takes_category(self.trace, primitive.category) {
             return;
@@ -193,31 +191,16 @@ impl<'a> NodeSearch<'_, 'a> {
         }
     }
 
-    fn end_child(&mut self) {
+    fn child(&mut self, child: Stub) {
         let child_from = std::mem::replace(&mut self.child_from, f64::INFINITY);
         // Deeper than its parent: so that damaged files lead in no circles.
-        if let Some(child) = self.child.take()
-            && child_from < f64::INFINITY
-            && child.id.depth < self.depth
-        {
+        if child_from < f64::INFINITY && child.id.depth < self.depth {
             self.below.push(PendingNode {
                 from: child_from,
                 ptr: child.ptr,
                 depth: child.id.depth,
             });
         }
-    }
-}
-
-impl<'a> VisitNode<'a> for NodeSearch<'_, 'a> {
-    fn drawable(&mut self, drawable: NodeDrawable<'a>) {
-        let primitives = drawable.primitives().iter();
-        primitives.for_each(|primitive| self.primitive(primitive));
-    }
-
-    fn child(&mut self, child: Stub) {
-        self.end_child();
-        self.child = Some(child);
     }
 
     fn shadow(&mut self, shadow: NodeShadow<'a>) {
