@@ -38,9 +38,12 @@ const askedNth = computed(() => view.value.nth);
 const moments = signal<{ of: string; above: Moments | null; below: Moments | null } | null>(null);
 
 const sides = computed<[above: Side, below: Side]>(() => {
-  const side = (about: MetaAnswer | null, own: Moments | null): Side => ({ name: about?.name ?? "…", t0: about?.t0 ?? 0, t1: about?.t1 ?? 1, moments: own });
+  const [first, second] = [serverMeta.value, otherMeta.value];
+  const isSame = first?.name === second?.name;
+  const side = (about: MetaAnswer | null, place: string, own: Moments | null): Side =>
+    ({ name: !about || isSame ? `the trace ${place}` : about.name, t0: about?.t0 ?? 0, t1: about?.t1 ?? 1, moments: own });
   const known = moments.value?.of === momentsKey.value ? moments.value : null;
-  return [side(serverMeta.value, known?.above ?? null), side(otherMeta.value, known?.below ?? null)];
+  return [side(first, "above", known?.above ?? null), side(second, "below", known?.below ?? null)];
 });
 
 /** How the other trace is laid below the first one in the window. */
@@ -63,9 +66,15 @@ export const commonNames = computed<readonly string[]>(() => {
   return [...new Set(states(serverMeta.value))].filter((name) => below.has(name)).sort();
 });
 
-/** Lays the other trace in another way, and says how. */
+/** Part of the window before the begin of what is brought into it. */
+const BEFORE = 0.1;
+
+/** Lays the other trace in another way, and says how. What is chosen by its number comes into the window. */
 export function layBy(by: AlignedBy, nth = 0): void {
-  change({ align: by, nth });
+  const { t0, t1 } = span.peek();
+  const begin = by === view.peek().align && nth > 0 ? sides.peek()[0].moments?.t0[nth - 1] : undefined;
+  const from = begin === undefined || (begin >= t0 && begin < t1) ? t0 : begin - BEFORE * (t1 - t0);
+  change({ align: by, nth, ...(from === t0 ? {} : { t0: from, t1: from + t1 - t0 }) });
   // What has to be asked for first is said when it has come.
   if (by === "" || moments.peek()) say(alignment.peek().words);
 }

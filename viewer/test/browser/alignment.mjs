@@ -59,7 +59,9 @@ export function alignment(chrome, { stepsAddress, address }) {
     await field.fill("5");
     await page.own.keyboard.press("Enter");
     await words(page).filter({ hasText: "aligned by phase 5: of 10 above, of 8 below" }).waitFor();
-    await page.until((view) => view.align === "phases" && view.nth === 5, "the number");
+    // It begins at 45 ms, and comes into the window.
+    await page.until((view) => view.align === "phases" && view.nth === 5 && Math.abs(view.t0 - 0.044) < 1e-9 && Math.abs(view.t1 - 0.054) < 1e-9, "the number");
+    await page.look(`${W}&align=phases&nth=5`);
     await page.rest();
     const hash = new URL(page.own.url()).hash.slice(1);
     await page.close();
