@@ -6,7 +6,7 @@ import type { MomentsAnswer } from "./answers";
 export type AlignedBy = "" | "phases" | `name:${string}`;
 
 /** When something of a trace was; `absent` if it has no category of that name. */
-export interface Moments extends Pick<MomentsAnswer, "rank" | "each" | "t0"> {
+export interface Moments extends Pick<MomentsAnswer, "rank" | "each" | "t0" | "t1"> {
   state: MomentsAnswer["state"] | "absent";
 }
 
@@ -21,15 +21,37 @@ export interface Side {
   moments: Moments | null;
 }
 
+/** What is asked for. */
+export interface Wish {
+  by: AlignedBy;
+  /** Number of the phase or call, from 1; 0: the first that begins in the window. */
+  nth: number;
+  /** Whether the phase or call is drawn as wide below as it is above. */
+  isStretched: boolean;
+}
+
 export interface Alignment {
-  /** Seconds from a time of the trace above to the time of the one below that is drawn under it. */
-  shift: number;
+  /** A time of the trace above, and the time of the one below that is drawn under it. */
+  above: number;
+  below: number;
+  /** Seconds below in the width of a second above. */
+  scale: number;
   /** Number of the phase or call by which they are laid, from 1; 0 for the begins. */
   nth: number;
   /** How they are laid, and why by the begins where something else was asked for. */
   words: string;
   /** Whether something else than the begins was asked for and cannot be had. */
   isRefused: boolean;
+}
+
+/** The time of the trace below that is drawn under a time of the trace above. */
+export function under({ above, below, scale }: Alignment, t: number): number {
+  return below + (t - above) * scale;
+}
+
+/** The time of the trace above over a time of the trace below. */
+function over({ above, below, scale }: Alignment, t: number): number {
+  return above + (t - below) / scale;
 }
 
 /** The name behind `name:`, or null for phases and begins. */
@@ -75,9 +97,21 @@ function refusal(by: AlignedBy, above: Side, below: Side): string | null {
   return each === of ? null : `: a phase is ${each} iteration${each === 1 ? "" : "s"} above and ${of} below`;
 }
 
-/** How the trace below is laid so that number `nth` of both lies above each other; 0: the first one that begins in the window of the trace above. */
-export function align(by: AlignedBy, nth: number, window: { t0: number; t1: number }, above: Side, below: Side): Alignment {
-  const begins = (words: string, isRefused: boolean): Alignment => ({ shift: below.t0 - above.t0, nth: 0, words, isRefused });
+/** How many times as long as above a phase below may be, or the other way round, to be drawn as wide. */
+const MOST_STRETCH = 50;
+
+/** Seconds below in the width of a second above where number `number` is drawn as wide below, and in words; 1 if one of them is far too short. */
+function stretch(number: number, above: Moments, below: Moments): [scale: number, words: string] {
+  const length = ({ t0, t1 }: Moments) => t1[number - 1]! - t0[number - 1]!;
+  const scale = length(below) / length(above);
+  const ratio = (value: number) => `${value.toPrecision(3)}\u202f×`;
+  if (scale >= 1 / MOST_STRETCH && scale <= MOST_STRETCH) return [scale, `, which is ${ratio(scale)} as long below and drawn as wide`];
+  return [1, `, not as wide: its lengths differ by more than ${MOST_STRETCH}\u202f×`];
+}
+
+/** How the trace below is laid so that the same phase or call of both begins at the same place, in a window of the trace above. */
+export function align({ by, nth, isStretched }: Wish, window: { t0: number; t1: number }, above: Side, below: Side): Alignment {
+  const begins = (words: string, isRefused: boolean): Alignment => ({ above: above.t0, below: below.t0, scale: 1, nth: 0, words, isRefused });
   if (by === "") return begins("aligned by the begin of both", false);
   const why = refusal(by, above, below);
   if (why !== null) return begins(`aligned by the begin ${why}`.replace(" :", ":"), !why.startsWith("until"));
@@ -93,15 +127,17 @@ export function align(by: AlignedBy, nth: number, window: { t0: number; t1: numb
   const onRank = ({ rank }: Moments) => (rank === null ? "" : ` on rank ${rank}`);
   const isAlike = many === others && first.rank === second.rank;
   const words = isAlike ? `${what(number)} of ${many}${onRank(first)}` : `${what(number)}: of ${many}${onRank(first)} above, of ${others}${onRank(second)} below`;
-  return { shift: second.t0[number - 1]! - first.t0[number - 1]!, nth: number, words: `aligned by ${words}`, isRefused: false };
+  const [scale, wide] = isStretched ? stretch(number, first, second) : [1, ""];
+  return { above: first.t0[number - 1]!, below: second.t0[number - 1]!, scale, nth: number, words: `aligned by ${words}${wide}`, isRefused: false };
 }
 
-/** From when to when there is anything of the trace below, in times of the trace above, however it may be laid in a window. */
-export function reach(by: AlignedBy, nth: number, above: Side, below: Side): { t0: number; t1: number } {
+/** From when to when there is anything of the trace below, in times of the trace above, where it is laid by its first or last phase. */
+export function reach(wish: Wish, above: Side, below: Side): { t0: number; t1: number } {
+  const { by, nth } = wish;
   const many = Math.min(above.moments?.t0.length ?? 0, below.moments?.t0.length ?? 0);
   const isOne = by === "" || nth > 0 || many === 0;
-  const shifts = (isOne ? [nth] : [1, many]).map((number) => align(by, number, above, above, below).shift);
+  const all = (isOne ? [nth] : [1, many]).map((number) => align({ ...wish, nth: number }, above, above, below));
   // Where a window has a phase that the other trace lacks, they are laid by their begins.
-  if (!isOne && many < (above.moments?.t0.length ?? 0)) shifts.push(below.t0 - above.t0);
-  return { t0: Math.min(...shifts.map((shift) => below.t0 - shift)), t1: Math.max(...shifts.map((shift) => below.t1 - shift)) };
+  if (!isOne && many < (above.moments?.t0.length ?? 0)) all.push(align({ ...wish, by: "" }, above, above, below));
+  return { t0: Math.min(...all.map((one) => over(one, below.t0))), t1: Math.max(...all.map((one) => over(one, below.t1))) };
 }

@@ -1,7 +1,7 @@
 // The trace that is shown below the first one to be compared with it: which one that is, how it is laid below it, and what the server says about it.
 
 import { computed, effect, signal, untracked } from "@preact/signals";
-import { align, nameIn, reach, type AlignedBy, type Moments, type Side } from "./alignment";
+import { align, nameIn, reach, under, type AlignedBy, type Moments, type Side, type Wish } from "./alignment";
 import { ApiError, askJson, isAbort, question, report } from "./api";
 import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, TracksAnswer, WaitsAnswer } from "./answers";
 import { followTracks } from "./followTracks";
@@ -33,7 +33,7 @@ export const otherWholeTracks = signal<TracksAnswer | null>(null);
 export const otherKnown = signal(0);
 
 const asked = computed(() => view.value.align);
-const askedNth = computed(() => view.value.nth);
+const wish = computed<Wish>(() => ({ by: asked.value, nth: view.value.nth, isStretched: view.value.stretch }));
 /** What both traces are laid by; null until that has been answered. */
 const moments = signal<{ of: string; above: Moments | null; below: Moments | null } | null>(null);
 
@@ -47,7 +47,7 @@ const sides = computed<[above: Side, below: Side]>(() => {
 });
 
 /** How the other trace is laid below the first one in the window. */
-export const alignment = computed(() => align(asked.value, askedNth.value, span.value, ...sides.value));
+export const alignment = computed(() => align(wish.value, span.value, ...sides.value));
 
 const askedTracks = computed(() => view.value.tracks);
 /** Tracks of the other trace that are shown, in their order. */
@@ -55,8 +55,8 @@ export const otherShownTracks = computed(() => shownOf(askedTracks.value, otherM
 /** The window of the last rest as the other trace has it. */
 const otherRestedSpan = computed(() => {
   const { t0, t1 } = restedSpan.value;
-  const { shift } = align(asked.value, askedNth.value, restedSpan.value, ...sides.value);
-  return { t0: t0 + shift, t1: t1 + shift };
+  const laid = align(wish.value, restedSpan.value, ...sides.value);
+  return { t0: under(laid, t0), t1: under(laid, t1) };
 });
 
 /** Names of states that both traces have, in order. */
@@ -124,7 +124,7 @@ export function loadOther(): void {
   }, otherTracks, otherWholeTracks);
   effect(() => {
     const [about, both] = [otherMeta.value, sides.value];
-    const next = about && reach(asked.value, askedNth.value, ...both);
+    const next = about && reach(wish.value, ...both);
     untracked(() => {
       const last = otherReach.peek();
       if (last?.t0 !== next?.t0 || last?.t1 !== next?.t1) otherReach.value = next;
@@ -156,7 +156,7 @@ async function follow(number: number, wasBuilding: boolean): Promise<void> {
 async function momentsOf(trace: number, about: MetaAnswer | null, by: AlignedBy): Promise<Moments> {
   const name = nameIn(by);
   const has = name === null || about?.categories.some((one) => one.topology === "state" && one.name === name);
-  return has ? askJson<MomentsAnswer>(trace, question("moments", { name })) : { state: "absent", rank: null, each: 0, t0: [] };
+  return has ? askJson<MomentsAnswer>(trace, question("moments", { name })) : { state: "absent", rank: null, each: 0, t0: [], t1: [] };
 }
 
 /** Asks what both traces are laid by, again while they are being read. */

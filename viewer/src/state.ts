@@ -144,7 +144,7 @@ export const canRedo = computed(() => historyChanges.value >= 0 && history.canRe
 let leftByStep: View | null = null;
 
 /** What undo does not undo: how something looks, not where one is. */
-const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "align", "nth", "palette", "path", "tracks", "own", "names", "theme", "query", "sums", "notes", "pins"]);
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "align", "nth", "stretch", "palette", "path", "tracks", "own", "names", "theme", "query", "sums", "notes", "pins"]);
 
 /** What moves the window. */
 const MOVES: ReadonlySet<string> = new Set<keyof View>(["t0", "t1", "top", "height"]);
@@ -218,7 +218,7 @@ function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
   show({
-    ...found, align: now.align, nth: now.nth, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, sums: now.sums,
+    ...found, align: now.align, nth: now.nth, stretch: now.stretch, panel: now.panel, palette: now.palette, path: now.path, tracks: now.tracks, own: now.own, names: now.names, theme: now.theme, query: now.query, sums: now.sums,
     notes: now.notes, pins: now.pins,
   });
   historyChanges.value++;

@@ -45,6 +45,8 @@ export interface View {
   align: AlignedBy;
   /** Number of the phase or call by which it is laid, from 1; 0: the first of the window. */
   nth: number;
+  /** Whether that phase or call is drawn as wide as in the first trace. */
+  stretch: boolean;
   /** The window in seconds; NaN until the trace is known: all of it. */
   t0: number;
   t1: number;
@@ -89,7 +91,7 @@ export interface View {
 export const NO_OTHER = -2;
 
 export const START: View = {
-  trace: 0, other: -1, align: "", nth: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
+  trace: 0, other: -1, align: "", nth: 0, stretch: false, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, timelines: "", hide: [], mode: "dominant", heat: -1,
   arrows: "worst", path: false, tracks: null, sel: [], range: null, query: "", sums: "", full: "", panel: SHUT, palette: "class", own: [], names: [], theme: "auto", notes: [], pins: [],
 };
 
@@ -198,6 +200,7 @@ export function encode(view: View): string {
   put("with", view.other === NO_OTHER ? "none" : view.other, START.other);
   put("align", view.align, START.align);
   put("nth", view.nth, START.nth);
+  put("stretch", view.stretch ? "on" : "", "");
   if (!Number.isNaN(view.t0)) parts.push(["t", `${view.t0}~${view.t1}`]);
   put("top", Math.round(view.top * 100) / 100, 0);
   put("height", Math.round(view.height * 100) / 100, 0);
@@ -237,6 +240,7 @@ export function decode(fragment: string): View {
     other: all.get("with") === "none" ? NO_OTHER : Math.max(-1, Math.floor(number(all.get("with"), -1))),
     align: alignedBy(all.get("align") ?? ""),
     nth: Math.min(1e6, Math.max(0, Math.floor(number(all.get("nth"), 0)))),
+    stretch: all.get("stretch") === "on",
     t0: isWindow ? t0 : Number.NaN,
     t1: isWindow ? t1 : Number.NaN,
     top: Math.max(0, number(all.get("top"), 0)),

@@ -23,9 +23,9 @@ export function Other() {
 
 /** Shows the other trace alone, or first, as far as that can be taken over. */
 function toFirst(number: number): void {
-  const { theme, palette, trace, panel, align, nth } = view.peek();
+  const { theme, palette, trace, panel, align, nth, stretch } = view.peek();
   const { t0, t1 } = otherWindow();
-  change({ ...START, theme, palette, panel, align, nth, t0, t1, trace: number, other: trace });
+  change({ ...START, theme, palette, panel, align, nth, stretch, t0, t1, trace: number, other: trace });
 }
 
 function OtherTimeline({ number }: { number: number }) {
@@ -50,7 +50,7 @@ function OtherTimeline({ number }: { number: number }) {
 
 /** How the trace is laid below the first one: a choice, the number of the phase or call, and in words what has become of it. */
 function Alignment() {
-  const { align, nth } = view.value;
+  const { align, nth, stretch } = view.value;
   const text = useSignal<string | null>(null);
   // Words change where another phase comes to the left, not at every movement.
   const words = useComputed(() => alignment.value.words).value;
@@ -78,6 +78,11 @@ function Alignment() {
           title="A number; empty: the first that begins in the window" placeholder="first" value={text.value ?? (nth > 0 ? String(nth) : "")}
           onInput={(event) => (text.value = event.currentTarget.value)} onChange={(event) => apply(event.currentTarget.value)}
         />
+      )}
+      {align === "" ? null : (
+        <label title={`The ${name === null ? "phase" : "call"} is drawn as wide as above, so that its parts can be compared; times are not equally long then`}>
+          <input type="checkbox" checked={stretch} onChange={(event) => change({ stretch: event.currentTarget.checked })} /> as wide
+        </label>
       )}
       <span class={isRefused ? "refused" : "faint"}>{short(words, 300)}</span>
     </span>

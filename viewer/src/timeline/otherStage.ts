@@ -1,6 +1,8 @@
-// What is drawn of the other trace: the window of the first one, shifted as the traces are laid above each other, so that times are equally long.
+// What is drawn of the other trace: the window of the first one, shifted as the traces are laid above each other. Times are equally long unless
+// a phase is to be drawn as wide as above.
 
 import { computed, signal } from "@preact/signals";
+import { under } from "../alignment";
 import {
   alignment, otherKnown, otherMeta, otherShownTracks, otherTimelines, otherTracks, otherWaits, otherWholeTracks,
 } from "../compare";
@@ -21,12 +23,11 @@ export function otherExtent(): Extent {
   return { t0: about?.t0 ?? 0, t1: about?.t1 ?? 1, timelines: otherTimelines.value?.count ?? 0, pinned: 0, ...otherArea.value };
 }
 
-/** The window of the other trace: as long and as high as that of the first. */
+/** The window of the other trace: what lies under that of the first, and as high. */
 export function otherWindow(): Window {
   const { t0, t1, top, timelineHeight } = now.value;
-  const { shift } = alignment.value;
   const scrolled = clamp({ t0, t1, top, timelineHeight }, otherExtent());
-  return { ...scrolled, t0: t0 + shift, t1: t1 + shift };
+  return { ...scrolled, t0: under(alignment.value, t0), t1: under(alignment.value, t1) };
 }
 
 const paletteName = computed(() => view.value.palette);
@@ -50,7 +51,7 @@ function same(kinds: readonly number[]): number[] {
 
 /** A time of the first trace as the other one has it. */
 function below(t: number | null): number | null {
-  return t === null ? null : t + alignment.value.shift;
+  return t === null ? null : under(alignment.value, t);
 }
 
 /** The tracks of the other trace: those that the first one shows, read at the time that lies below the pointer or the cursor. */

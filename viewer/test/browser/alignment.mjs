@@ -94,6 +94,28 @@ export function alignment(chrome, { stepsAddress, address }) {
     }
   });
 
+  test("a phase that is drawn as wide as above ends at the same place, too; the link keeps that", async () => {
+    const page = await Page.open(chrome, stepsAddress, `${W.replace("0.0205~0.0305", "0.0205~0.0405")}&align=phases`);
+    await words(page).filter({ hasText: "aligned by phase 3" }).waitFor();
+    await drawn(page);
+    await page.own.waitForTimeout(400);
+    // Phases 3 and 4 begin 10 ms after each other above, 12 ms below.
+    assert.deepEqual([begins(await busy(page, "timeline")), begins(await busy(page, "other"))], [[22, 72], [22, 82]]);
+    await page.own.getByLabel("as wide").check();
+    await words(page).filter({ hasText: /aligned by phase 3: of 10 above, of 8 below, which is 1\.20\s× as long below and drawn as wide/u }).waitFor();
+    await page.until((view) => view.stretch, "stretched");
+    await page.rest();
+    const hash = new URL(page.own.url()).hash.slice(1);
+    await page.close();
+    const again = await Page.open(chrome, stepsAddress, hash);
+    await words(again).filter({ hasText: "drawn as wide" }).waitFor();
+    await drawn(again);
+    await again.own.waitForTimeout(400);
+    assert.deepEqual([begins(await busy(again, "timeline")), begins(await busy(again, "other"))], [[22, 72], [22, 72]]);
+    assert.deepEqual(await violations(again), []);
+    await again.close();
+  });
+
   test("the key lays a compared trace by its begin, by phases, by the calls of what is selected", async () => {
     const page = await Page.open(chrome, stepsAddress, W);
     await drawn(page);

@@ -1,14 +1,22 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { align, alignedBy, atLeft, nameIn, reach, type Moments, type Side } from "../../src/alignment";
+import { align as aligned, alignedBy, atLeft, nameIn, reach as reached, under, type AlignedBy, type Moments, type Side } from "../../src/alignment";
 
-const phases = (...t0: number[]): Moments => ({ state: "known", rank: null, each: t0.length > 0 ? 1 : 0, t0 });
-const calls = (rank: number, ...t0: number[]): Moments => ({ state: "known", rank, each: 0, t0 });
+/** Each as long as so many seconds. */
+const phases = (t0: number[], length = 10): Moments => ({ state: "known", rank: null, each: t0.length > 0 ? 1 : 0, t0, t1: t0.map((begin) => begin + length) });
+const calls = (rank: number, ...t0: number[]): Moments => ({ state: "known", rank, each: 0, t0, t1: t0.map((begin) => begin + 1) });
 const side = (name: string, t0: number, t1: number, moments: Moments | null): Side => ({ name, t0, t1, moments });
 
 /** Steps of 10 s from 5 s on above, of 12 s from 20 s on below, where one is missing. */
-const above = side("a", 1, 50, phases(5, 15, 25, 35));
-const below = side("b", 2, 60, phases(20, 32, 44));
+const above = side("a", 1, 50, phases([5, 15, 25, 35]));
+const below = side("b", 2, 60, phases([20, 32, 44], 12));
+/** The same without stretching, and how far a time is shifted. */
+const align = (by: AlignedBy, nth: number, window: { t0: number; t1: number }, first: Side, second: Side) => {
+  const laid = aligned({ by, nth, isStretched: false }, window, first, second);
+  assert.equal(laid.scale, 1);
+  return { shift: laid.below - laid.above, nth: laid.nth, words: laid.words, isRefused: laid.isRefused };
+};
+const reach = (by: AlignedBy, nth: number, first: Side, second: Side) => reached({ by, nth, isStretched: false }, first, second);
 const window = { t0: 14, t1: 34 };
 
 test("the first moment that begins in the window, else the one before it, else the first", () => {
@@ -23,7 +31,7 @@ test("traces are laid by their begins, a phase of the window, or a chosen one", 
   assert.deepEqual(align("phases", 0, window, above, below), { shift: 17, nth: 2, words: "aligned by phase 2: of 4 above, of 3 below", isRefused: false });
   assert.equal(align("phases", 0, { t0: 0, t1: 50 }, above, below).shift, 15);
   assert.equal(align("phases", 3, window, above, below).shift, 19);
-  const other = side("c", 0, 90, phases(7, 8, 9, 10));
+  const other = side("c", 0, 90, phases([7, 8, 9, 10]));
   assert.deepEqual(align("phases", 1, window, above, other), { shift: 2, nth: 1, words: "aligned by phase 1 of 4", isRefused: false });
 });
 
@@ -35,22 +43,22 @@ test("calls of a name say the rank that they are of", () => {
 });
 
 test("what both traces do not have is said, and they are laid by their begins", () => {
-  const none = (name: string) => side(name, 3, 60, phases());
+  const none = (name: string) => side(name, 3, 60, phases([]));
   const refused: [number, Side, Side, string][] = [
     [4, above, below, "aligned by the begin: there is no phase 4 in both, as a has 4 phases and b has 3 phases"],
-    [9, above, side("b", 2, 9, phases(5)), "aligned by the begin: there is no phase 9 in both, as a has 4 phases and b has 1 phase"],
+    [9, above, side("b", 2, 9, phases([5])), "aligned by the begin: there is no phase 9 in both, as a has 4 phases and b has 1 phase"],
     [0, above, none("b"), "aligned by the begin: b has no phases, since no main loop was found in it"],
     [0, none("a"), below, "aligned by the begin: a has no phases, since no main loop was found in it"],
     [0, none("a"), none("b"), "aligned by the begin: neither trace has phases"],
     [0, above, side("b", 2, 60, null), "aligned by the begin until the phases of b are known"],
-    [0, above, side("b", 2, 60, { ...phases(), state: "pending" }), "aligned by the begin until the phases of b are known"],
-    [0, above, side("b", 2, 60, { ...phases(), state: "unknown" }), "aligned by the begin: b is too large for its phases to be found while somebody waits"],
-    [0, above, side("b", 2, 60, { ...phases(20), each: 2 }), "aligned by the begin: a phase is 1 iteration above and 2 below"],
+    [0, above, side("b", 2, 60, { ...phases([]), state: "pending" }), "aligned by the begin until the phases of b are known"],
+    [0, above, side("b", 2, 60, { ...phases([]), state: "unknown" }), "aligned by the begin: b is too large for its phases to be found while somebody waits"],
+    [0, above, side("b", 2, 60, { ...phases([20]), each: 2 }), "aligned by the begin: a phase is 1 iteration above and 2 below"],
   ];
   for (const [nth, first, second, words] of refused) {
     assert.deepEqual(align("phases", nth, window, first, second), { shift: second.t0 - first.t0, nth: 0, words, isRefused: !words.includes("until") });
   }
-  const absent: Moments = { state: "absent", rank: null, each: 0, t0: [] };
+  const absent: Moments = { state: "absent", rank: null, each: 0, t0: [], t1: [] };
   const [first, second] = [side("a", 0, 50, calls(0, 5)), side("b", 0, 60, absent)];
   assert.equal(align("name:solve", 0, window, first, second).words, "aligned by the begin: b has no calls of solve");
   const many = side("b", 0, 60, { ...absent, state: "many" });
@@ -62,7 +70,23 @@ test("what is seen of the other trace reaches as far as any window shows of it",
   assert.deepEqual(reach("phases", 1, above, below), { t0: -13, t1: 45 });
   // By phase 1 it begins 15 s earlier, by phase 3 19 s; the begins are 1 s apart, and lie above each other where phase 4 is seen.
   assert.deepEqual(reach("phases", 0, above, below), { t0: -17, t1: 59 });
-  assert.deepEqual(reach("phases", 0, side("a", 1, 50, phases(5, 15, 25)), below), { t0: -17, t1: 45 });
+  assert.deepEqual(reach("phases", 0, side("a", 1, 50, phases([5, 15, 25])), below), { t0: -17, t1: 45 });
+});
+
+test("a phase that is drawn as wide ends at the same place, too", () => {
+  const laid = aligned({ by: "phases", nth: 2, isStretched: true }, window, above, below);
+  // From 15 to 25 s above and from 32 to 44 s below.
+  assert.deepEqual([15, 20, 25].map((t) => under(laid, t)), [32, 38, 44]);
+  assert.equal(laid.words.replace("\u202f", " "), "aligned by phase 2: of 4 above, of 3 below, which is 1.20 × as long below and drawn as wide");
+  // The trace below begins 30 s before its phase 2 and ends 28 s after its begin.
+  const { t0, t1 } = reached({ by: "phases", nth: 2, isStretched: true }, above, below);
+  assert.ok(Math.abs(t0 - (15 - 30 / 1.2)) < 1e-9 && Math.abs(t1 - (15 + 28 / 1.2)) < 1e-9, `${t0} ${t1}`);
+  for (const length of [0, 0.1, 1000]) {
+    const odd = aligned({ by: "phases", nth: 1, isStretched: true }, window, above, side("b", 0, 90, phases([7], length)));
+    assert.deepEqual([odd.scale, odd.below], [1, 7]);
+    assert.match(odd.words, /, not as wide: its lengths differ by more than 50/);
+  }
+  assert.equal(aligned({ by: "", nth: 0, isStretched: true }, window, above, below).scale, 1);
 });
 
 test("texts of links that say nothing mean the begin", () => {

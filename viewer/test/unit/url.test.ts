@@ -4,7 +4,7 @@ import { decode, encode, numbersOf, numbersText, START, type View } from "../../
 
 test("every part of a view comes back from its text", () => {
   const all: View = {
-    trace: 2, other: 1, align: "name:solve, 50%: é&=#", nth: 12, t0: 1.25e-7, t1: 12.043900000001, top: 31.25, height: 7.5, timelines: "map:1;only:0-63,!5;pin:3,n12", hide: [0, 3, 4, 5, 255],
+    trace: 2, other: 1, align: "name:solve, 50%: é&=#", nth: 12, stretch: true, t0: 1.25e-7, t1: 12.043900000001, top: 31.25, height: 7.5, timelines: "map:1;only:0-63,!5;pin:3,n12", hide: [0, 3, 4, 5, 255],
     mode: "heat", heat: 7, arrows: "all", path: true, tracks: ["ranks", "counter:perf::cycles:u"], sel: ["3.17.0.0353", "-2.1.5e-9~4.0.25"], range: { t0: 1, t1: 2.5, y0: 3, y1: 9 },
     full: "n12", sums: "sum dur by rank where dur>1ms & é=#%+", query: 'file:"*.h5" dur>1ms & é=#%+', panel: "matrix", palette: "safe", own: [[3, "#ff8800"], [70, "#00aa0f"]],
     names: [["7", "Exchange, 50%: all"], ["0.15", "late rank"], ["1.n3", "node %2C"]], theme: "dark",
