@@ -198,28 +198,51 @@ static void file(void)
     MPI_File_close(&file);
 }
 
+/* A file in which the ranks' pieces of so many bytes stand between each other. */
+static MPI_File opened(const char *name, int bytes, const char *hint)
+{
+    MPI_File file;
+    MPI_Datatype piece, mine;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (hint) {
+        MPI_Info_set(info, "romio_cb_write", hint);
+        MPI_Info_set(info, "romio_ds_write", "disable");
+    }
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file);
+    MPI_Type_contiguous(bytes, MPI_BYTE, &piece);
+    MPI_Type_create_resized(piece, 0, (MPI_Aint)size * bytes, &mine);
+    MPI_Type_commit(&mine);
+    MPI_File_set_view(file, (MPI_Offset)bytes * rank, MPI_BYTE, mine, "native", info);
+    MPI_Type_free(&mine);
+    MPI_Type_free(&piece);
+    MPI_Info_free(&info);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return file;
+}
+
 /* A collective write that a hint or a setting makes independent: ranks write their pieces whether the last one has come or not. */
 static void file_alone(void)
 {
-    static MPI_File file = MPI_FILE_NULL;
-    if (file == MPI_FILE_NULL) {
-        MPI_Datatype piece, mine;
-        MPI_Info info;
-        MPI_Info_create(&info);
-        MPI_Info_set(info, "romio_cb_write", "disable");
-        MPI_Info_set(info, "romio_ds_write", "disable");
-        MPI_File_open(MPI_COMM_WORLD, "alone", MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file);
-        MPI_Type_contiguous(64, MPI_BYTE, &piece);
-        MPI_Type_create_resized(piece, 0, 4 * 64, &mine);
-        MPI_Type_commit(&mine);
-        MPI_File_set_view(file, 64 * rank, MPI_BYTE, mine, "native", info);
-        MPI_Type_free(&mine);
-        MPI_Type_free(&piece);
-        MPI_Info_free(&info);
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
+    static MPI_File file;
+    if (round_number == 0)
+        file = opened("alone", 64, "disable");
     late_to(3);
     CALL(MPI_File_write_at_all(file, 0, big, BIG, MPI_BYTE, MPI_STATUS_IGNORE));
+}
+
+/* A collective write that another call completes. */
+static void file_nonblocking(void)
+{
+    static MPI_File file;
+    MPI_Request request;
+    if (round_number == 0)
+        file = opened("nonblocking", 256, NULL);
+    late_to(3);
+    CALL({
+        MPI_File_iwrite_at_all(file, 0, big, 1 << 14, MPI_BYTE, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    });
 }
 
 /* The same with windows. */
@@ -280,6 +303,7 @@ static const struct wait_case CASES[] = {
     {"subcommunicator", subcommunicator},
     {"file", file},
     {"file-alone", file_alone},
+    {"file-nonblocking", file_nonblocking},
     {"window", window},
     {"chain", chain},
     {"none", none},

@@ -298,6 +298,9 @@ impl<'a> ProcessWalk<'a> {
             match plan.role {
                 CallRole::Access { io, file } => {
                     access = Some(self.files.access(io, file, plan, call, &self.library));
+                    if io.collective {
+                        self.receive_messages(lane.comm, lane.thread, plan, call);
+                    }
                 }
                 CallRole::File(_) if call.code != 0 => {}
                 CallRole::File(what) => self.files.follow(what, plan, call, &self.library),

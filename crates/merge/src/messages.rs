@@ -127,21 +127,14 @@ impl ProcessWalk<'_> {
                 }
             }
             CallRole::OtherRequest { request } => {
-                let Some(handle) = plan.handle(payload, request) else {
-                    return;
-                };
-                if self.schema.states.has_details() {
-                    let operation = RequestMessages {
-                        comm,
-                        number: self.numbers.make(),
-                        prepared: 0,
-                        send: None,
-                        recv: None,
-                    };
-                    self.requests
-                        .insert(handle, operation, RequestUse::Shared, thread);
-                } else {
-                    self.requests.forget(handle, thread);
+                if let Some(handle) = plan.handle(payload, request) {
+                    self.make_request(comm, handle, thread);
+                }
+            }
+            CallRole::Access { io, .. } if io.collective => {
+                let request = plan.request();
+                if let Some(handle) = request.and_then(|request| plan.handle(payload, request)) {
+                    self.make_request(comm, handle, thread);
                 }
             }
             CallRole::Match { message, flag } => {
@@ -155,6 +148,23 @@ impl ProcessWalk<'_> {
             }
             _ => {}
         }
+    }
+
+    /// A call has made a request for something that is no message.
+    fn make_request(&mut self, comm: Option<CommId>, handle: u64, thread: i32) {
+        if !self.schema.states.has_details() {
+            self.requests.forget(handle, thread);
+            return;
+        }
+        let operation = RequestMessages {
+            comm,
+            number: self.numbers.make(),
+            prepared: 0,
+            send: None,
+            recv: None,
+        };
+        self.requests
+            .insert(handle, operation, RequestUse::Shared, thread);
     }
 
     fn is_null(&self, source: i64) -> bool {

@@ -353,6 +353,28 @@ fn ranks_that_write_by_themselves_wait_for_nobody() {
     }
 }
 
+/// The call that completes a collective write waits for the last rank, in ROMIO. OMPIO writes without it, and tells so by its operations.
+#[test]
+fn nonblocking_file_accesses_wait_where_they_are_completed() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("waits").compile(mpi);
+        clocks::in_one_of_three_runs(|| {
+            let run = TraceSetup::new(mpi, 4).run(&program, &["20", "4", "file-nonblocking"]);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            let rounds = &rounds(&run.finished.stdout)["file-nonblocking"];
+            let waits = rounds
+                .iter()
+                .map(|round| Truth::Everyone(WORLD).seconds(round)[0]);
+            let truth = if mpi.is_mpich() { waits.sum() } else { 0.0 };
+            let found = waited(&report(&run.file("slog2")), "file-collective", "MPI_Wait");
+            match clocks::agree(found, truth) {
+                true => Ok(()),
+                false => Err(format!("{mpi:?}: {found} s in place of {truth} s")),
+            }
+        });
+    }
+}
+
 /// Runs a program on 4 ranks. What its trace tells must hold together in all formats.
 ///
 /// # Errors

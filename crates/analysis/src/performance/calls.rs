@@ -62,6 +62,7 @@ impl WaitPass<'_> {
             late_send: None,
             late_receive: None,
             operation: None,
+            file_access: None,
             first_transfer: None,
             sends: Vec::new(),
             completes: Vec::new(),
@@ -85,6 +86,9 @@ impl WaitPass<'_> {
             CategoryRole::StartsCollective(collective) => {
                 let part = self.come(line, category, collective, &found, arrival);
                 self.start_operation(line.lane, found.request, part);
+                if role.is_file_call() {
+                    call.file_access = found.request;
+                }
             }
             CategoryRole::PreparesCollective(role) => {
                 let requests = self.requests_of(line.lane);

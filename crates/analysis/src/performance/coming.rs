@@ -152,6 +152,13 @@ impl WaitPass<'_> {
         }
     }
 
+    /// The operation of a request needs nobody else.
+    pub(super) fn forget_operation(&mut self, lane: u32, request: u32) {
+        if let Some(part) = self.requests_of(lane).operations.remove(&request) {
+            self.comms[part.queue as usize].leave(part.number);
+        }
+    }
+
     /// A rank begins a persistent collective operation, by the number that it has for it. Gives whether there is one.
     pub(super) fn start_prepared(
         &mut self,

@@ -86,6 +86,8 @@ pub(super) struct OpenCall {
     pub late_receive: Option<WaitEnd>,
     /// The collective operation that the call is part of from its begin to its end.
     pub operation: Option<RankInOperation>,
+    /// The request by which it begins a collective file access.
+    pub file_access: Option<u32>,
     /// When the first file operation in it began that moves data.
     pub first_transfer: Option<f64>,
     /// Messages that the call sends.

@@ -415,6 +415,10 @@ impl<'a> WaitPass<'a> {
             CategoryRole::FileTransfer => {
                 if let Some(call) = &mut lane.call {
                     call.first_transfer.get_or_insert(start);
+                    // Its data are on their way before the call has returned.
+                    if let Some(request) = call.file_access.take() {
+                        self.forget_operation(line.lane, request);
+                    }
                 }
             }
             _ => {}

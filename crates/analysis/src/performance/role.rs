@@ -223,6 +223,8 @@ fn role_of(function: &Function) -> CategoryRole {
         Some(io) => io.collective && matches!(io.phase, Phase::Blocking | Phase::Begin),
         None => comes_together(name),
     };
+    let begins_together =
+        (function.io).is_some_and(|io| io.collective && io.phase == Phase::Nonblocking);
     match function.class {
         Class::Init => CategoryRole::Init,
         Class::Finalize => CategoryRole::Finalize,
@@ -248,6 +250,9 @@ fn role_of(function: &Function) -> CategoryRole {
         Class::CommCreate if comes_together => all(Pattern::Communicator),
         Class::FileOpen | Class::FileClose => all(Pattern::FileCollective),
         Class::FileAccess | Class::FileMeta if comes_together => all(Pattern::FileCollective),
+        Class::FileAccess if begins_together => {
+            CategoryRole::StartsCollective(together(Pattern::FileCollective))
+        }
         Class::FileAccess | Class::FileMeta => CategoryRole::FileCall,
         Class::WinCreate | Class::WinFree => all(Pattern::Window),
         Class::RmaSync if comes_together => all(Pattern::Window),
@@ -376,6 +381,10 @@ mod tests {
             (Needs::All, Pattern::FileCollective)
         );
         assert_eq!(needs("MPI_Win_fence"), (Needs::All, Pattern::Window));
+        assert_eq!(
+            needs("MPI_File_iwrite_all"),
+            (Needs::All, Pattern::FileCollective)
+        );
         for name in ["MPI_Comm_idup", "MPI_Comm_create_group", "MPI_Cart_sub"] {
             assert_eq!(needs(name), (Needs::All, Pattern::Communicator));
         }

@@ -228,6 +228,8 @@ impl CallDetails {
                 ..CallDetails::default()
             },
             _ => CallDetails {
+                // Those that ranks make together are waited for.
+                request: makes_request && function.io.is_some_and(|io| io.collective),
                 handle: function.shared_handle().is_some(),
                 ..CallDetails::default()
             },
@@ -579,6 +581,8 @@ mod tests {
             ("MPI_Win_unlock", "handle=%d, target=%d"),
             ("MPI_Win_fence", "handle=%d"),
             ("MPI_Put", ""),
+            ("MPI_File_iread_all", "request=%d, handle=%d"),
+            ("MPI_File_iread", ""),
             ("MPI_Cart_create", "makes=%d, remote=%d, sources=%s"),
             (
                 "MPI_Comm_idup",
