@@ -1,14 +1,6 @@
-/* Programs with bad I/O, one a case, and well-behaved ones. `bad_io CASE...` runs the cases in the working directory.
- *
- * Each rank keeps its own clock readings of the calls that a case is about and prints them at the end: case, rank, calls, seconds. What `mpitrace
- * io` says a case cost must agree. Cases that end in `-better` do the same work as the advice says, and write the same file. */
-#include <fcntl.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+/* Programs with bad I/O, one a case, and well-behaved ones. What `mpitrace io` says a case cost must agree with the program's own clock readings. Cases that
+ * end in `-better` do the same work as the advice says, and write the same file. */
+#include "io_cases.h"
 
 enum {
     FILES = 300,           /* made by each rank */
@@ -16,47 +8,10 @@ enum {
     ODD = 10007,           /* bytes of a record that fits no block */
     RECORDS = 400,         /* records of each rank */
     READS = 800,           /* of each rank */
-    LARGE = 1 << 20,
     MANY = 100,
-    BIG = 64 << 20,        /* what one rank writes */
     PIECE = 512,           /* bytes of a piece of a view with gaps */
     PIECES = 4000
 };
-
-static int rank, size;
-static char *data;
-static long calls;
-static double seconds;
-static MPI_Status status;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-#define CALL(call)                                                                              \
-    do {                                                                                        \
-        double before = now();                                                                  \
-        call;                                                                                   \
-        seconds += now() - before;                                                              \
-        calls++;                                                                                \
-    } while (0)
-
-static MPI_File opened(MPI_Comm comm, const char *name, MPI_Info info)
-{
-    MPI_File file;
-    int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
-    if (MPI_File_open(comm, name, mode, info, &file) != MPI_SUCCESS)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    return file;
-}
-
-static MPI_File common(const char *name)
-{
-    return opened(MPI_COMM_WORLD, name, MPI_INFO_NULL);
-}
 
 /* The rank sees every so many bytes of a file, in turn with the other ranks. */
 static void view(MPI_File file, int bytes, MPI_Info info)
@@ -332,7 +287,7 @@ static void at_once(void)
         double end = now();
         if (then - middle < 80e-6) {
             seconds += middle - begin + end - then;
-            calls++;
+            count++;
         }
         compute(1e-3);
     }
@@ -472,10 +427,7 @@ static void good_own(void)
     MPI_File_close(&file);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const struct io_case CASES[] = {
     {"files", files},
     {"files-better", files_better},
     {"one-rank", one_rank},
@@ -513,25 +465,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    data = malloc(BIG);
-    memset(data, rank + 1, BIG);
-    for (int i = 1; i < argc; i++) {
-        for (size_t nth = 0; nth < sizeof cases / sizeof *cases; nth++) {
-            if (strcmp(argv[i], cases[nth].name))
-                continue;
-            calls = 0, seconds = 0;
-            MPI_Barrier(MPI_COMM_WORLD);
-            cases[nth].run();
-            double own[2] = {(double)calls, seconds}, all[2 * 64];
-            MPI_Gather(own, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-            for (int r = 0; rank == 0 && r < size; r++)
-                printf("%s %d %.0f %.9f\n", argv[i], r, all[2 * r], all[2 * r + 1]);
-        }
-    }
-    free(data);
-    MPI_Finalize();
-    return 0;
+    return run_cases(argc, argv, CASES, sizeof CASES / sizeof *CASES);
 }

@@ -70,8 +70,30 @@ pub struct RunFacts {
     pub calls: BTreeMap<String, CallSum>,
     /// Nonblocking accesses whose completion the next MPI call waited for, at once: by function, with the time of both calls.
     pub waited_at_once: BTreeMap<String, CallSum>,
-    /// Time that other ranks waited for a rank while it was in MPI-IO or in file operations, ns, by rank.
-    pub waited_for: BTreeMap<u32, u64>,
+    /// Time that other ranks waited for a rank while it was in MPI-IO or in file operations, by rank.
+    pub waited_for: BTreeMap<u32, FileWaits>,
+}
+
+/// Time that other ranks waited for a rank which was in MPI-IO or in file operations, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileWaits {
+    /// It read.
+    pub reads: u64,
+    /// It wrote.
+    pub writes: u64,
+    /// It opened or closed a file, waited for a device, or did something else with files.
+    pub others: u64,
+}
+
+impl FileWaits {
+    fn add(&mut self, activity: &str, ns: u64) {
+        let sum = match activity {
+            _ if activity.contains("read") => &mut self.reads,
+            _ if activity.contains("write") => &mut self.writes,
+            _ => &mut self.others,
+        };
+        *sum = sum.saturating_add(ns);
+    }
 }
 
 impl RunFacts {
@@ -231,8 +253,8 @@ impl RunFactsCollector {
             let name = name.strip_suffix(" (no call)").unwrap_or(name);
             let is_file = name.starts_with("MPI_File_") || kinds.clone().any(|k| k.name == name);
             if let (true, Ok(rank)) = (is_file, u32::try_from(cause.rank)) {
-                let sum = self.facts.waited_for.entry(rank).or_default();
-                *sum = sum.saturating_add((cause.seconds * 1e9).round() as u64);
+                let waits = self.facts.waited_for.entry(rank).or_default();
+                waits.add(name, (cause.seconds * 1e9).round() as u64);
             }
         }
         self.facts

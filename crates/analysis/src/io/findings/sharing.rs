@@ -89,7 +89,9 @@ impl Evidence<'_> {
         if ranks < 2 || most.bytes < LARGE || most.bytes < all.bytes / 100 * NEARLY_ALL_PERCENT {
             return None;
         }
-        let waited = self.facts.waited_for.get(&load.rank).copied().unwrap_or(0);
+        let waits = self.facts.waited_for.get(&load.rank)?;
+        let moving = if writes { waits.writes } else { waits.reads };
+        let waited = moving.saturating_add(waits.others);
         if waited == 0 || waited < most.ns / WAITED_PART {
             return None;
         }
