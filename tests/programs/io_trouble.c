@@ -34,14 +34,14 @@ static void late(void)
     MPI_File_close(&file);
 }
 
-/* One rank writes three times what the other does. */
+/* One rank writes fifteen times what the other does. */
 static void unequal(void)
 {
-    int blocks = rank == 0 ? 48 : 16;
+    int blocks = rank == 0 ? 60 : 4;
     MPI_File file = common("unequal");
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < blocks; i++)
-        CALL(MPI_File_write_at(file, (MPI_Offset)(rank * 48 + i) * LARGE, data, LARGE, MPI_BYTE, &status));
+        CALL(MPI_File_write_at(file, (MPI_Offset)(rank * 60 + i) * LARGE, data, LARGE, MPI_BYTE, &status));
     MPI_File_close(&file);
 }
 
