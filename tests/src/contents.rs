@@ -221,7 +221,7 @@ pub fn slog2(path: &Path) -> Slog2Counts {
             .unwrap_or_else(|| fail(&format!("no category {index}")));
         let counts = match (shows(category), category.topology) {
             (Some(Shows::Edge(_)), _) => &mut contents.edges,
-            (Some(Shows::Operation), _) => &mut contents.operations,
+            (Some(Shows::Operation(_)), _) => &mut contents.operations,
             (_, Topology::State) => &mut contents.states,
             (_, Topology::Arrow) => {
                 contents.arrows += count;

@@ -85,7 +85,7 @@ impl TableKind {
     /// The table that has the drawables of a category.
     pub(crate) fn of(category: &Category, table: Option<&wrappers::Table>) -> TableKind {
         match (category.topology, draw::shows(category)) {
-            (_, Some(Shows::Operation)) => TableKind::Operations,
+            (_, Some(Shows::Operation(_))) => TableKind::Operations,
             (_, Some(Shows::Edge(_))) => TableKind::Transfers,
             (_, Some(Shows::Access)) => TableKind::Accesses,
             (_, Some(Shows::File)) => TableKind::Files,

@@ -194,7 +194,7 @@ fn nested(trace: &slog2::Slog2Source<'_>) {
             let place = definitions.line(start.line).expect("a line");
             let span = (place.rank, place.thread, start.time, end.time);
             match (shows(category), category.topology) {
-                (Some(Shows::Operation), _) if place.name.is_none() => operations.push(span),
+                (Some(Shows::Operation(_)), _) if place.name.is_none() => operations.push(span),
                 (None, Topology::State) => calls.push(span),
                 _ => {}
             }

@@ -118,7 +118,7 @@ fn random_writes_are_those_of_the_program() {
 /// A finding costs what ranks wait by the program's own clocks.
 ///
 /// # Errors
-/// It costs something else.
+/// The finding costs something else.
 fn costs_what_ranks_wait(mpi: Mpi, case: &str, name: &str) -> Result<(), String> {
     let run = run(mpi, case, 2);
     let report = io_report(&run);

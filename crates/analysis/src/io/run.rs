@@ -77,11 +77,11 @@ pub struct RunFacts {
 /// Time that other ranks waited for a rank which was in MPI-IO or in file operations, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileWaits {
-    /// It read.
+    /// The rank read.
     pub reads: u64,
-    /// It wrote.
+    /// The rank wrote.
     pub writes: u64,
-    /// It opened or closed a file, waited for a device, or did something else with files.
+    /// The rank opened or closed a file, waited for a device, or did something else with files.
     pub others: u64,
 }
 

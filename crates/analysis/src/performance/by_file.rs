@@ -60,7 +60,7 @@ impl Told {
         match shows(category) {
             Some(Shows::File) => Told::Name,
             Some(Shows::Access) => Told::Access,
-            Some(Shows::Operation) => Told::by_operation(&category.name.to_str()),
+            Some(Shows::Operation(_)) => Told::by_operation(&category.name.to_str()),
             Some(Shows::Edge(_)) => Told::Nothing,
             None => match category.info_keys.iter().any(|key| is(&key.0, "filename=")) {
                 true => Told::NamingCall,

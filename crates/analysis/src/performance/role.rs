@@ -1,8 +1,8 @@
 //! What the categories of a trace mean for waiting: which calls send, receive, complete or come together, and which states are the program's own.
 
+use crate::io::Doing;
 use crate::together::ON_OBJECTS;
-use blockfile::operation::{Effect, KINDS, OperationKind};
-use io_attribution::draw::{is_message, shows};
+use io_attribution::draw::{Shows, is_message, shows};
 use std::collections::HashMap;
 use trace_model::{Category, Topology};
 use wrappers::{Class, Function, Phase};
@@ -35,11 +35,11 @@ pub(super) struct CollectiveRole {
 /// Whose ranks make a collective call together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Members {
-    /// Those of the communicator, file or window of the call.
+    /// Ranks of the communicator, file or window of the call.
     ItsOwn,
-    /// Those of the communicator that the call makes; of its own one where the trace does not tell that.
+    /// Ranks of the communicator that the call makes; of its own one where the trace does not tell that.
     Made,
-    /// Those of the communicator that the call makes, and of no other one.
+    /// Ranks of the communicator that the call makes, and of no other one.
     MadeOnly,
 }
 
@@ -169,8 +169,12 @@ impl RoleFinder {
             Topology::Arrow | Topology::Event => return CategoryRole::Ignored,
             Topology::State => {}
         }
-        if shows(category).is_some() {
-            return file_operation(category);
+        match shows(category) {
+            Some(Shows::Operation(kind)) if Doing::of(kind).is_transfer() => {
+                return CategoryRole::FileTransfer;
+            }
+            Some(_) => return CategoryRole::FileOperation,
+            None => {}
         }
         let name = category.function_name();
         let name = name.as_str();
@@ -181,22 +185,6 @@ impl RoleFinder {
             }
             None => CategoryRole::Region,
         }
-    }
-}
-
-/// Role of a category of file operations.
-fn file_operation(category: &Category) -> CategoryRole {
-    let name = category.name.to_str();
-    let is_named = |kind: &&OperationKind| {
-        let rest = name.strip_prefix(kind.name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    let kind = KINDS.iter().find(is_named);
-    match kind.map(|kind| kind.effect) {
-        Some(Effect::Read | Effect::Write | Effect::StartRead | Effect::StartWrite) => {
-            CategoryRole::FileTransfer
-        }
-        _ => CategoryRole::FileOperation,
     }
 }
 

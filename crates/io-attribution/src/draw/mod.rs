@@ -224,8 +224,8 @@ pub enum Shows {
     File,
     /// Data accesses (`I/O access`).
     Access,
-    /// Operations.
-    Operation,
+    /// Operations of the kind with this number ([`blockfile::operation::KINDS`]).
+    Operation(u16),
     /// Edges.
     Edge(Relation),
 }
@@ -235,7 +235,7 @@ pub fn shows(category: &Category) -> Option<Shows> {
     Some(match categories::recognise(category)? {
         categories::DrawableMeaning::File => Shows::File,
         categories::DrawableMeaning::Access => Shows::Access,
-        categories::DrawableMeaning::Operation(..) => Shows::Operation,
+        categories::DrawableMeaning::Operation(kind, _) => Shows::Operation(kind),
         categories::DrawableMeaning::Edge(_, relation) => Shows::Edge(relation),
     })
 }

@@ -22,7 +22,7 @@ pub struct PartOfTrace {
 /// Whether the states of a category are I/O.
 fn is_io(category: &Category) -> bool {
     let is_call = category.name.to_str().starts_with("MPI_File_");
-    let is_operation = matches!(shows(category), Some(Shows::Operation | Shows::Access));
+    let is_operation = matches!(shows(category), Some(Shows::Operation(_) | Shows::Access));
     category.topology != Topology::Arrow && (is_call || is_operation)
 }
 
