@@ -4,7 +4,7 @@
 //! The truth a trace is compared with never comes from the recorder: [`tally`] counts the calls in the compiled program's
 //! own source, by macros.
 //!
-//! `ci/build` must have run; the tests use `target/lib/libtrace.so` and `target/release/mpitrace`.
+//! `ci/build tested` must have run: the tests use the recorder and the command that are in `target/tested`.
 
 pub mod blocks;
 pub mod chain;
@@ -25,7 +25,7 @@ pub mod trace;
 
 pub use compile::Program;
 pub use mpi::Mpi;
-pub use paths::{mpitrace, recorder, root, target};
+pub use paths::{install, mpitrace, python, recorder, root, target};
 pub use process::{FinishedCommand, TestFolder};
 pub use test_support::skip;
 pub use trace::{TracedRun, traced};

@@ -1,6 +1,7 @@
 //! Paths of the repository, of what was built, and of the command.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The repository.
 pub fn root() -> PathBuf {
@@ -10,19 +11,37 @@ pub fn root() -> PathBuf {
         .into()
 }
 
-/// `target/` as `ci/build` uses it, whatever CARGO_TARGET_DIR says where the tests themselves are built.
+/// The folder `target/` of the repository, wherever cargo builds the tests themselves.
 pub fn target() -> PathBuf {
-    std::env::var_os("TRACE_TESTS_TARGET").map_or_else(|| root().join("target"), PathBuf::from)
+    test_support::target()
 }
 
 /// The command-line tool.
 pub fn mpitrace() -> PathBuf {
-    target().join("release/mpitrace")
+    test_support::tested().join("mpitrace")
 }
 
 /// The recorder, which fits every MPI.
 pub fn recorder() -> PathBuf {
-    let path = target().join("lib/libtrace.so");
-    assert!(path.exists(), "{} is missing: run ci/build", path.display());
+    let path = test_support::tested().join("lib/libtrace.so");
+    assert!(
+        path.exists(),
+        "{} is missing: run ci/build tested",
+        path.display()
+    );
     path
+}
+
+/// The folder of the Python package.
+pub fn python() -> PathBuf {
+    test_support::tested().join("python")
+}
+
+/// `ci/install` of what the tests use; the prefix is its last argument.
+pub fn install() -> Command {
+    let mut install = Command::new(root().join("ci/install"));
+    install
+        .env("MPITRACE", mpitrace())
+        .env("RECORDER", test_support::tested().join("lib"));
+    install
 }

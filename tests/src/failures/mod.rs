@@ -212,7 +212,7 @@ impl FailurePlan {
             // Operations below MPI are merged up the tree.
             files: if way.parallel { 0 } else { random.below(2) },
             moment: match way.when {
-                EndTime::Merge if way.parallel => random.moment(1000.0, 3_000_000.0),
+                EndTime::Merge if way.parallel => random.moment(1000.0, 1_200_000.0),
                 EndTime::Anywhen => random.moment(20.0, 150_000.0),
                 EndTime::Merge => random.moment(50.0, 150_000.0),
                 EndTime::Init => random.moment(1000.0, 400_000.0),

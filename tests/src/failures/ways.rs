@@ -128,7 +128,7 @@ impl EndKind {
 
     /// Messages to itself that a rank makes in a round.
     pub(super) fn local(self) -> u32 {
-        if self.parallel { 2500 } else { 0 }
+        if self.parallel { 1000 } else { 0 }
     }
 
     /// Whether a rank is stopped, and goes on when the others may have given up.

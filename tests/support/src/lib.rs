@@ -1,5 +1,5 @@
-//! What the tests of every crate share: the [`golden`] files, the [`spec`](spec_folder) beside the code, and how a test
-//! says that it cannot run here ([`skip`]).
+//! What the tests of every crate share: the [`golden`] files, the [`spec`](spec_folder) beside the code, the [`recorder`], and
+//! how a test says that it cannot run here ([`skip`]).
 
 pub mod golden;
 
@@ -18,6 +18,38 @@ pub fn root() -> PathBuf {
 /// The folder `spec/`: descriptions of formats and MPI libraries that the code cites by section.
 pub fn spec_folder() -> PathBuf {
     root().join("spec")
+}
+
+/// The folder `target/` of the repository, wherever cargo builds the tests themselves; or the folder in `TRACE_TESTS_TARGET`.
+pub fn target() -> PathBuf {
+    std::env::var_os("TRACE_TESTS_TARGET").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// What `ci/build tested` builds for the tests: a folder with `mpitrace`, `lib/libtrace.so` and `python`.
+pub fn tested() -> PathBuf {
+    target().join("tested")
+}
+
+/// The recorder, to be preloaded into programs of this MPI (`mpich` or `openmpi`). `None` where the recorder, the MPI's
+/// compiler or its launcher is missing; the test is told to be [skipped](skip) then.
+pub fn recorder(mpi: &str) -> Option<PathBuf> {
+    let is_there = |program: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    };
+    if !is_there(&format!("mpicc.{mpi}")) || !is_there(&format!("mpiexec.{mpi}")) {
+        skip(&format!("{mpi} is not installed"));
+        return None;
+    }
+    let library = tested().join("lib/libtrace.so");
+    let found = library.canonicalize().ok();
+    if found.is_none() {
+        skip(&format!(
+            "{} is not there: ci/build tested",
+            library.display()
+        ));
+    }
+    found
 }
 
 /// Says that a test, or a part of one, cannot run here, and why: one line `SKIPPED: reason (test)`.

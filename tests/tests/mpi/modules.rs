@@ -26,7 +26,7 @@ command -v mpitrace || echo gone
 fn the_module_is_loaded_and_preloads_only_if_told() {
     let folder = TestFolder::new("module");
     let prefix = folder.path().join("libtrace");
-    let mut install = Command::new(tests::root().join("ci/install"));
+    let mut install = tests::install();
     process::run(install.arg(&prefix), SOON).succeeded();
     // Debian lets only one of them be installed.
     let systems = [

@@ -27,7 +27,7 @@ fn python() -> Option<PathBuf> {
 fn runs(python: &Path, script: &str, folder: &Path) -> FinishedCommand {
     let mut command = Command::new(python);
     command.arg("-c").arg(script).current_dir(folder);
-    command.env("PYTHONPATH", tests::target().join("python"));
+    command.env("PYTHONPATH", tests::python());
     process::run(&mut command, LIMIT)
 }
 
@@ -285,7 +285,7 @@ fn the_command_is_the_same_within_python() {
         let [ours, pythons] = [mpitrace(), script.clone()].map(|program| {
             let mut command = Command::new(program);
             command.args(&line).env_remove("LC_ALL").env("LANG", "C");
-            command.env("PYTHONPATH", tests::target().join("python"));
+            command.env("PYTHONPATH", tests::python());
             outcome(&mut command, folder)
         });
         // Each finds the recorder that is beside it.
@@ -303,7 +303,7 @@ fn the_command_is_the_same_within_python() {
             .args(["--preserve-status", "--signal=INT", "3"])
             .arg(program);
         command.args(["view", "--no-open", name]);
-        command.env("PYTHONPATH", tests::target().join("python"));
+        command.env("PYTHONPATH", tests::python());
         let [stdout, stderr, code] = outcome(&mut command, folder);
         assert!((stdout + &stderr).contains("http://127.0.0.1"), "{stderr}");
         code

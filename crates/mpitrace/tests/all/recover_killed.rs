@@ -1,7 +1,7 @@
 //! `mpitrace recover` on what real programs leave that die by SIGKILL. The truth is what the program itself counted in
 //! shared memory up to that moment.
 //!
-//! Needs the recorder in `target/lib` (ci/build) and that MPI; says so and passes where they are not there.
+//! Needs the recorder (`ci/build tested`) and that MPI; says so and passes where they are not there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,28 +18,16 @@ struct Mpi {
 
 /// Those for which there are compiler, launcher and recorder.
 fn installed() -> Vec<Mpi> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
-    let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(own, PathBuf::from);
-    let mut found = Vec::new();
-    for (name, launcher) in [("mpich", "mpiexec.mpich"), ("openmpi", "mpirun.openmpi")] {
-        let library = target.join("lib/libtrace.so");
-        let starts = |command: &str| {
-            let mut command = Command::new(command);
-            command.arg("--version").output().is_ok()
-        };
-        if !starts(&format!("mpicc.{name}")) || !starts(launcher) {
-            test_support::skip(&format!("{name} is not installed"));
-        } else if let Ok(library) = library.canonicalize() {
-            found.push(Mpi {
-                name,
-                launcher,
-                library,
-            });
-        } else {
-            test_support::skip(&format!("{} is not there: ci/build", library.display()));
-        }
-    }
-    found
+    let all = [("mpich", "mpiexec.mpich"), ("openmpi", "mpirun.openmpi")];
+    let found = all.into_iter().filter_map(|(name, launcher)| {
+        let library = test_support::recorder(name)?;
+        Some(Mpi {
+            name,
+            launcher,
+            library,
+        })
+    });
+    found.collect()
 }
 
 /// A folder of its own, removed at the end.

@@ -103,32 +103,11 @@ const CASES: &[Case] = &[
     same("thr-n2-bare"),
 ];
 
-/// The recorder; `None` with a printed reason where it or MPICH is missing.
-fn recorder() -> Option<PathBuf> {
-    let root = test_support::root();
-    let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(root.join("target"), PathBuf::from);
-    let library = target.join("lib/libtrace.so");
-    let mpich = |name: &str| {
-        std::env::var_os("PATH")
-            .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(name).is_file()))
-    };
-    let missing = [
-        (!library.is_file(), "no recorder: run ci/build"),
-        (
-            !mpich("mpicc.mpich") || !mpich("mpiexec.mpich"),
-            "MPICH is not installed",
-        ),
-    ];
-    if let Some((_, why)) = missing.into_iter().find(|(gone, _)| *gone) {
-        test_support::skip(why);
-        return None;
-    }
-    library.canonicalize().ok()
-}
-
 #[test]
 fn same_calls_as_the_reference() {
-    let Some(library) = recorder() else { return };
+    let Some(library) = test_support::recorder("mpich") else {
+        return;
+    };
     let golden = golden::path("dumpi");
     let dir = std::env::temp_dir().join(format!("project-dumpi-golden-{}", std::process::id()));
     let mut wrong = Vec::new();

@@ -1,14 +1,14 @@
 //! MPI programs with the recorder through the server: each request must have the CallID of the call in which the rank's own
 //! trace has the thread at that time.
 //!
-//! Needs the recorder in `target/lib` (ci/build) and that MPI; says so and passes where they are not there.
+//! Needs the recorder (`ci/build tested`) and that MPI; says so and passes where they are not there.
 
 use super::instance::{Instance, read};
 use blockfile::file::BlockFile;
 use blockfile::operation;
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// A stretch of time in which a thread was in a call, or in a call into libc.
@@ -24,25 +24,6 @@ struct Span {
 struct Thread {
     calls: Vec<Span>,
     transfers: Vec<Span>,
-}
-
-fn library(mpi: &str) -> Option<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
-    let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(own, PathBuf::from);
-    let library = target.join("lib/libtrace.so");
-    if Command::new(format!("mpicc.{mpi}"))
-        .arg("--version")
-        .output()
-        .is_err()
-    {
-        test_support::skip(&format!("{mpi} is not installed"));
-        return None;
-    }
-    let found = library.canonicalize().ok();
-    if found.is_none() {
-        test_support::skip(&format!("{} is not there: ci/build", library.display()));
-    }
-    found
 }
 
 /// The spans of every thread, by its number in the system, of the block files in `folder`.
@@ -89,7 +70,7 @@ fn at(spans: &[Span], time: u64) -> Option<Span> {
 }
 
 fn run(mpi: &str, name: &str, options: &[&str], ranks: u32) {
-    let Some(library) = library(mpi) else {
+    let Some(library) = test_support::recorder(mpi) else {
         return;
     };
     let Some(instance) = Instance::start(&format!("{mpi}-{name}"), options) else {
