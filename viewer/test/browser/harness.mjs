@@ -173,18 +173,33 @@ export class Page {
   }
 }
 
-const tests = [];
+/** Lists of tests; those of a list run one after the other. */
+const lists = [];
+
+/** The list of tests that are being made, if they belong together. */
+let together = null;
 
 /** A test; its name is what holds. */
 export function test(name, body) {
-  tests.push({ name, body });
+  if (together) together.push({ name, body });
+  else lists.push([{ name, body }]);
 }
+
+/** Makes tests by `add` that run one after the other, as they share pages. */
+export function inOrder(add) {
+  together = [];
+  lists.push(together);
+  add();
+  together = null;
+}
+
+/** So many tests run at a time: a page rests, most of the time. */
+const AT_A_TIME = 3;
 
 /** Runs all tests whose name contains one of the words given; prints as cargo does, so that they are counted alike. */
 export async function runAll(words) {
   let [passed, failed] = [0, 0];
-  for (const { name, body } of tests) {
-    if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
+  const run = async ({ name, body }) => {
     const began = Date.now();
     try {
       await body();
@@ -194,7 +209,13 @@ export async function runAll(words) {
       failed++;
       console.log(`${error.stack ?? error}\ntest ${name} ... FAILED`);
     }
-  }
+  };
+  const isWanted = ({ name }) => words.length === 0 || words.some((word) => name.includes(word));
+  const waiting = lists.map((list) => list.filter(isWanted));
+  const work = async () => {
+    for (let list = waiting.shift(); list !== undefined; list = waiting.shift()) for (const one of list) await run(one);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
   console.log(`test result: ${failed === 0 ? "ok" : "FAILED"}. ${passed} passed; ${failed} failed; 0 ignored`);
   return failed === 0 && passed > 0;
 }

@@ -1,7 +1,7 @@
 // Every key of the page's own table does what it says.
 
 import assert from "node:assert/strict";
-import { ownModules, Page, test } from "./harness.mjs";
+import { inOrder, ownModules, Page, test } from "./harness.mjs";
 
 const [T0, T1] = [0.02, 0.03];
 const W = `t=${T0}~${T1}`;
@@ -162,38 +162,40 @@ async function nameOf(page, ref) {
 export async function keys(chrome, { address, treeAddress, twoAddress }) {
   const { keys: table, url } = await ownModules();
   for (const panel of url.PANELS) CHECKS[`panel-${panel}`] = { from: `${W}&panel=${panel === "pins" ? "io" : "pins"}`, is: (view) => view.panel === panel };
-  const open = { flat: null, tree: null, two: null };
-  for (const action of table.ACTIONS) {
-    if (action.keys.length === 0) continue;
-    test(`keys::${action.id}`, async () => {
-      const check = CHECKS[action.id];
-      assert.ok(check, `the table of keys has ${action.id}, but no test tries it`);
-      const kind = check.tree ? "tree" : check.two ? "two" : "flat";
-      open[kind] ??= await Page.open(chrome, { flat: address, tree: treeAddress, two: twoAddress }[kind], check.tree ? "timelines=map:3" : W, { permissions: ["clipboard-read", "clipboard-write"] });
-      const page = open[kind];
-      const meta = await page.ask("meta");
-      for (const key of action.keys) {
-        const from = typeof check.from === "function" ? await check.from(page) : (check.from ?? (check.tree ? "timelines=map:3" : W));
-        // What is no part of a link, the cursor and what is measured, is taken away first.
-        for (let nth = 0; nth < 4; nth++) await page.own.keyboard.press("Escape");
-        await page.look(from);
-        await check.before?.(page);
-        await page.press(key);
-        if (check.done) await check.done(page);
-        if (check.is) {
-          const end = Date.now() + 15_000;
-          while (!(await check.is(page.view(), { page, meta }))) {
-            if (Date.now() > end) throw new Error(`${key}: ${page.own.url()}`);
-            await page.own.waitForTimeout(50);
+  inOrder(() => {
+    const open = { flat: null, tree: null, two: null };
+    for (const action of table.ACTIONS) {
+      if (action.keys.length === 0) continue;
+      test(`keys::${action.id}`, async () => {
+        const check = CHECKS[action.id];
+        assert.ok(check, `the table of keys has ${action.id}, but no test tries it`);
+        const kind = check.tree ? "tree" : check.two ? "two" : "flat";
+        open[kind] ??= await Page.open(chrome, { flat: address, tree: treeAddress, two: twoAddress }[kind], check.tree ? "timelines=map:3" : W, { permissions: ["clipboard-read", "clipboard-write"] });
+        const page = open[kind];
+        const meta = await page.ask("meta");
+        for (const key of action.keys) {
+          const from = typeof check.from === "function" ? await check.from(page) : (check.from ?? (check.tree ? "timelines=map:3" : W));
+          // What is no part of a link, the cursor and what is measured, is taken away first.
+          for (let nth = 0; nth < 4; nth++) await page.own.keyboard.press("Escape");
+          await page.look(from);
+          await check.before?.(page);
+          await page.press(key);
+          if (check.done) await check.done(page);
+          if (check.is) {
+            const end = Date.now() + 15_000;
+            while (!(await check.is(page.view(), { page, meta }))) {
+              if (Date.now() > end) throw new Error(`${key}: ${page.own.url()}`);
+              await page.own.waitForTimeout(50);
+            }
           }
+          await check.after?.(page);
         }
-        await check.after?.(page);
-      }
+      });
+    }
+    test("keys: no test is of a key that does not exist, and nothing failed", async () => {
+      const unknown = Object.keys(CHECKS).filter((id) => !table.ACTIONS.some((one) => one.id === id && one.keys.length > 0));
+      assert.deepEqual(unknown, []);
+      for (const page of Object.values(open)) await page?.close();
     });
-  }
-  test("keys: no test is of a key that does not exist, and nothing failed", async () => {
-    const unknown = Object.keys(CHECKS).filter((id) => !table.ACTIONS.some((one) => one.id === id && one.keys.length > 0));
-    assert.deepEqual(unknown, []);
-    for (const page of Object.values(open)) await page?.close();
   });
 }
