@@ -53,7 +53,7 @@ pub fn wait(
         false => (ARRIVED, 0),
     };
     let (host, user) = (job::hash(host), files::user());
-    let path = folder.join(format!("libtrace.{run:016x}.{host:016x}.{user}.arrived"));
+    let path = folder.join(blockfile::arrivals::name(run, host, user));
     let Ok(mut file) = files::open_shared(&path, true, 0o600) else {
         return Ok(alone);
     };

@@ -17,6 +17,7 @@
 compile_error!("block files, and what writes and reads them, are for little-endian processors");
 
 pub mod args;
+pub mod arrivals;
 mod block;
 mod block_bytes;
 pub mod counts;

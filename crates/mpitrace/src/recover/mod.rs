@@ -260,14 +260,42 @@ fn missing(group: &RunFiles<'_>) -> Option<String> {
     ))
 }
 
-/// Removes the block files of processes that have ended. Gives what could not be removed.
+/// Removes the block files of processes that have ended and, if all have, what they said to each other beside them. Gives what
+/// could not be removed.
 fn remove(group: &RunFiles<'_>) -> Vec<String> {
     let ended = group.sources.iter().filter(|source| !source.running);
-    let removed = ended.map(|source| (source.path, fs::remove_file(source.path)));
-    let failed = |(path, result): (&Path, io::Result<()>)| {
-        result
-            .err()
-            .map(|error| format!("{}: {error}", path.display()))
+    let mut gone: Vec<PathBuf> = ended.map(|source| source.path.to_owned()).collect();
+    if gone.len() == group.sources.len() {
+        gone.extend(arrivals(group));
+    }
+    let failed = |path: PathBuf| {
+        let error = fs::remove_file(&path).err()?;
+        Some(format!("{}: {error}", path.display()))
     };
-    removed.filter_map(failed).collect()
+    gone.into_iter().filter_map(failed).collect()
+}
+
+/// The files in which ranks of a run said that they had come to MPI_Finalize, beside its block files.
+fn arrivals(group: &RunFiles<'_>) -> Vec<PathBuf> {
+    let Some(run) = group.sources.first().map(|source| source.info.run) else {
+        return Vec::new();
+    };
+    let folders = group
+        .sources
+        .iter()
+        .filter_map(|source| source.path.parent());
+    let folders: BTreeSet<&Path> = folders.collect();
+    let listed = folders.into_iter().flat_map(|folder| {
+        // A file that is named without a folder is in this one.
+        let folder = Some(folder).filter(|folder| !folder.as_os_str().is_empty());
+        fs::read_dir(folder.unwrap_or(Path::new(".")))
+            .into_iter()
+            .flatten()
+            .flatten()
+    });
+    let is_of_run = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        run != 0 && blockfile::arrivals::is_of(run, &name.to_string_lossy())
+    };
+    listed.filter(is_of_run).map(|entry| entry.path()).collect()
 }

@@ -426,6 +426,20 @@ fn block_files_are_removed_on_request_when_all_came_in() {
     assert!(folder.0.join("a.blocks").exists());
 }
 
+/// Ranks that were killed while they waited for others in MPI_Finalize leave the file by which they waited.
+#[test]
+fn what_ranks_said_in_finalize_goes_with_the_block_files() {
+    let folder = Folder::new("arrivals");
+    folder.write("a.blocks", &file(&exchange(0, 1, 3), &KILLED));
+    let [own, other] = [KILLED.run, 78].map(|run| blockfile::arrivals::name(run, 1, 2));
+    folder.write(&own, b"a");
+    folder.write(&other, b"a");
+    folder.succeeds(&["recover", "--remove", "a.blocks"]);
+    assert!(!folder.0.join("a.blocks").exists());
+    assert!(!folder.0.join(&own).exists());
+    assert!(folder.0.join(&other).exists(), "of another run");
+}
+
 #[test]
 fn what_is_left_of_damaged_files_comes_in_and_the_place_is_named() {
     let folder = Folder::new("damaged");
