@@ -1,7 +1,7 @@
 // What the table says of the pointer: wheel, drags, clicks.
 
 import assert from "node:assert/strict";
-import { ownModules, Page, test } from "./harness.mjs";
+import { inOrder, ownModules, Page, test } from "./harness.mjs";
 
 const W = { t0: 0.02, t1: 0.03 };
 const FROM = `t=${W.t0}~${W.t1}`;
@@ -159,18 +159,20 @@ const CHECKS = {
 
 export async function pointer(chrome, { address }) {
   const { keys: table } = await ownModules();
-  let page = null;
-  for (const action of table.ACTIONS.filter((one) => one.pointer)) {
-    test(`pointer::${action.id}`, async () => {
-      assert.ok(CHECKS[action.id], `the table has ${action.id}, but no test tries it`);
-      page ??= await Page.open(chrome, address, FROM);
-      for (let nth = 0; nth < 4; nth++) await page.own.keyboard.press("Escape");
-      await page.look(FROM);
-      await CHECKS[action.id](page);
+  inOrder(() => {
+    let page = null;
+    for (const action of table.ACTIONS.filter((one) => one.pointer)) {
+      test(`pointer::${action.id}`, async () => {
+        assert.ok(CHECKS[action.id], `the table has ${action.id}, but no test tries it`);
+        page ??= await Page.open(chrome, address, FROM);
+        for (let nth = 0; nth < 4; nth++) await page.own.keyboard.press("Escape");
+        await page.look(FROM);
+        await CHECKS[action.id](page);
+      });
+    }
+    test("pointer: no test is of what the table does not have, and nothing failed", async () => {
+      assert.deepEqual(Object.keys(CHECKS).filter((id) => !table.ACTIONS.some((one) => one.id === id && one.pointer)), []);
+      await page?.close();
     });
-  }
-  test("pointer: no test is of what the table does not have, and nothing failed", async () => {
-    assert.deepEqual(Object.keys(CHECKS).filter((id) => !table.ACTIONS.some((one) => one.id === id && one.pointer)), []);
-    await page?.close();
   });
 }
