@@ -194,7 +194,7 @@ export function inOrder(add) {
 }
 
 /** So many tests run at a time: a page rests, most of the time. */
-const AT_A_TIME = 3;
+const AT_A_TIME = 4;
 
 /** Runs all tests whose name contains one of the words given; prints as cargo does, so that they are counted alike. */
 export async function runAll(words) {
