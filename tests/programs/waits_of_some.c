@@ -261,6 +261,47 @@ static void shared_lock(void)
     MPI_Win_free(&window);
 }
 
+/* A rank has locks of the memory of all when this returns. */
+static void lock_memory_of_all(void)
+{
+    int data = 1;
+    MPI_Win_lock_all(0, window);
+    MPI_Get(&data, 1, MPI_INT, 2, 0, 1, MPI_INT, window);
+    MPI_Win_flush(2, window);
+}
+
+/* Rank 0 has a lock of rank 2's memory, and rank 1 wants those of all. The times of rank 0 are those of the call that gives it back. */
+static void lock_all(void)
+{
+    make_window();
+    if (rank == 0)
+        lock_memory(MPI_LOCK_EXCLUSIVE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    late_to(0);
+    if (rank == 0)
+        CALL(MPI_Win_unlock(2, window));
+    if (rank == 1) {
+        begins[round_number] = now();
+        lock_memory_of_all();
+        MPI_Win_unlock_all(window);
+        ends[round_number] = now();
+    }
+    MPI_Win_free(&window);
+}
+
+/* Locks of all are had together. */
+static void shared_lock_all(void)
+{
+    make_window();
+    if (rank < 2)
+        lock_memory_of_all();
+    MPI_Barrier(MPI_COMM_WORLD);
+    late_to(0);
+    if (rank < 2)
+        CALL(MPI_Win_unlock_all(window));
+    MPI_Win_free(&window);
+}
+
 /* The last rank is late to a communicator that is made meanwhile: whoever wants to use it waits. */
 static void idup(void)
 {
@@ -318,6 +359,8 @@ static const struct wait_case CASES[] = {
     {"late-complete", late_complete},
     {"lock", lock},
     {"shared-lock", shared_lock},
+    {"lock-all", lock_all},
+    {"shared-lock-all", shared_lock_all},
 };
 
 int main(int argc, char **argv)

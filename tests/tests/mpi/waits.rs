@@ -46,7 +46,7 @@ type Case = (&'static str, &'static str, &'static str, Truth);
 /// A program with cases that can stand in one run, as their waits differ in pattern or call, and the formats that have what is needed.
 type Run = (&'static str, &'static [&'static str], &'static [Case]);
 
-const RUNS: [Run; 5] = [
+const RUNS: [Run; 6] = [
     (
         "waits",
         &["slog2", "meta"],
@@ -171,6 +171,7 @@ const RUNS: [Run; 5] = [
             ("late-post", "late-post", ANY, Truth::Pairs(&[(1, 0)])),
             // Nobody waits.
             ("shared-lock", "lock-contention", ANY, Truth::Pairs(&[])),
+            ("shared-lock-all", "lock-contention", ANY, Truth::Pairs(&[])),
         ],
     ),
     (
@@ -209,6 +210,11 @@ const RUNS: [Run; 5] = [
             ),
             ("lock", "lock-contention", ANY, Truth::Return(1, 0)),
         ],
+    ),
+    (
+        "waits_of_some",
+        &["slog2"],
+        &[("lock-all", "lock-contention", ANY, Truth::Return(1, 0))],
     ),
     (
         "waits_of_some",

@@ -162,9 +162,12 @@ impl WaitPass<'_> {
     ) {
         let requests = self.requests_of(call.line.lane);
         let window = info.handle.and_then(|handle| requests.shared.get(&handle));
+        let window = window.map(|window| window.queue);
+        let queue = window.and_then(|queue| self.comms.get(queue as usize));
         let own = OneSidedCall {
             step,
-            window: window.map(|window| window.queue),
+            window,
+            size: queue.map_or(0, |queue| queue.size),
             rank: self.lanes[call.line.lane as usize].rank_place,
             target: info.target,
         };

@@ -143,6 +143,8 @@ pub(super) struct OneSidedCall {
     pub step: OneSidedStep,
     /// Queue of the collective calls on the window, if that is known.
     pub window: Option<u32>,
+    /// Number of ranks of the window; 0 if that is not known.
+    pub size: u32,
     /// Place of the rank among the ranks of the trace.
     pub rank: u32,
     /// Rank in the window that the call is directed to.

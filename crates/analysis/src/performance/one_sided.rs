@@ -10,6 +10,7 @@ use super::message::EndedCall;
 use super::role::OneSidedStep;
 use super::wait::WaitPattern;
 use std::collections::VecDeque;
+use std::ops::Range;
 use trace_model::hash::Map;
 
 /// Posts and completions of a pair of ranks, and ends of locks, that are kept.
@@ -120,6 +121,17 @@ struct RankEpochs {
     locks: Vec<LockTarget>,
 }
 
+/// The ranks of the window that a call locks or unlocks.
+fn locked(call: &OneSidedCall) -> Range<i32> {
+    match (call.step, call.target) {
+        (OneSidedStep::LockAll | OneSidedStep::UnlockAll, _) => {
+            0..i32::try_from(call.size).unwrap_or_default()
+        }
+        (_, Some(target)) => target..target.saturating_add(1),
+        (_, None) => 0..0,
+    }
+}
+
 /// The epoch of a window, in place of the former one.
 fn begin_epoch(epochs: &mut Vec<(u32, Epoch)>, window: u32, epoch: Epoch) {
     end_epoch(epochs, window);
@@ -199,8 +211,12 @@ impl OneSided {
                     pair.completions.push(arrival);
                 }
             }
-            OneSidedStep::Lock => {
-                if let Some(target) = call.target.filter(|_| own.locks.len() < MAX_KEPT) {
+            OneSidedStep::Lock | OneSidedStep::LockAll => {
+                let targets = locked(call);
+                if own.locks.len() + targets.len() > MAX_KEPT {
+                    return;
+                }
+                for target in targets {
                     own.locks.push((window, target));
                     let locks = self.locks.entry((window, target)).or_default();
                     locks.asked.push(AskedLock {
@@ -214,6 +230,7 @@ impl OneSided {
             }
             OneSidedStep::Wait
             | OneSidedStep::Unlock
+            | OneSidedStep::UnlockAll
             | OneSidedStep::Flush
             | OneSidedStep::Access => {}
         }
@@ -253,8 +270,13 @@ impl OneSided {
                     }
                 }
             }
-            OneSidedStep::Post | OneSidedStep::Lock | OneSidedStep::Unlock => {}
+            OneSidedStep::Post
+            | OneSidedStep::Lock
+            | OneSidedStep::LockAll
+            | OneSidedStep::Unlock
+            | OneSidedStep::UnlockAll => {}
         }
+        let gives_back = matches!(call.step, OneSidedStep::Unlock | OneSidedStep::UnlockAll);
         for locks in own.locks.iter().filter_map(|target| self.locks.get(target)) {
             let mut asked = locks.asked.iter();
             let Some(asked) = asked.find(|asked| asked.rank == call.rank && !asked.has_it) else {
@@ -264,7 +286,7 @@ impl OneSided {
             let before = locks.ended.iter().rev().find(|end| {
                 end.arrival.lane != lane
                     && (end.lock.is_exclusive || asked.is_exclusive)
-                    && !(call.step == OneSidedStep::Unlock && end.lock.getting(enter).is_some())
+                    && !(gives_back && end.lock.getting(enter).is_some())
             });
             if let Some(before) = before.filter(|before| before.arrival.time > enter) {
                 wait.add(before.arrival, WaitPattern::LockContention);
@@ -302,17 +324,21 @@ impl OneSided {
         let Some(window) = call.window else {
             return Vec::new();
         };
-        match (call.step, call.target) {
-            (OneSidedStep::Complete, _) => end_epoch(&mut own.accesses, window),
-            (OneSidedStep::Wait, _) => end_epoch(&mut own.exposures, window),
-            (OneSidedStep::Unlock, Some(target)) => {
-                own.locks.retain(|other| *other != (window, target));
-                let locks = self.locks.entry((window, target)).or_default();
-                return locks.give_back(call.rank, ended, arrival);
+        let mut have_it_now = Vec::new();
+        match call.step {
+            OneSidedStep::Complete => end_epoch(&mut own.accesses, window),
+            OneSidedStep::Wait => end_epoch(&mut own.exposures, window),
+            OneSidedStep::Unlock | OneSidedStep::UnlockAll => {
+                for target in locked(call) {
+                    own.locks.retain(|other| *other != (window, target));
+                    if let Some(locks) = self.locks.get_mut(&(window, target)) {
+                        have_it_now.extend(locks.give_back(call.rank, ended, arrival));
+                    }
+                }
             }
             _ => {}
         }
-        Vec::new()
+        have_it_now
     }
 
     /// The focus begins anew: clocks start at zero.
@@ -364,6 +390,7 @@ mod tests {
         OneSidedCall {
             step,
             window: Some(7),
+            size: 2,
             rank,
             target: Some(0),
         }
@@ -438,6 +465,26 @@ mod tests {
         assert_eq!(wait, Some((1, 4.0, WaitPattern::LockContention)));
         // It has the lock now.
         assert_eq!(found(rma.waited_for(&call(unlock, 2), 2, 5.0)), None);
+    }
+
+    /// Rank 2 locks all ranks of the window, of which rank 1 has one for itself.
+    #[test]
+    fn whoever_locks_all_waits_for_the_lock_of_one() {
+        let mut rma = locked();
+        let unlock_all = call(OneSidedStep::UnlockAll, 2);
+        let unlock = call(OneSidedStep::Unlock, 1);
+        rma.end(&unlock_all, ended(2, 1.5, 1.6), arrival(2, 1.6));
+        let all = call(OneSidedStep::LockAll, 2);
+        rma.begin(&all, &[], false, arrival(2, 2.0));
+        rma.end(&unlock, ended(1, 3.0, 4.0), arrival(1, 4.0));
+        let wait = found(rma.waited_for(&all, 2, 2.0));
+        assert_eq!(wait, Some((1, 4.0, WaitPattern::LockContention)));
+        // Those who lock all do not wait for each other.
+        rma.end(&all, ended(2, 2.0, 4.1), arrival(2, 4.1));
+        let other = call(OneSidedStep::LockAll, 3);
+        rma.begin(&other, &[], false, arrival(3, 4.2));
+        rma.end(&unlock_all, ended(2, 5.0, 5.1), arrival(2, 5.1));
+        assert_eq!(found(rma.waited_for(&other, 3, 4.2)), None);
     }
 
     #[test]

@@ -65,7 +65,10 @@ pub(super) enum OneSidedStep {
     /// Waits until a group of origins has ended its accesses.
     Wait,
     Lock,
+    /// Locks the windows of all ranks for itself and others.
+    LockAll,
     Unlock,
+    UnlockAll,
     /// Waits until its own accesses are done.
     Flush,
     Access,
@@ -250,7 +253,7 @@ fn role_of(function: &Function) -> CategoryRole {
     }
 }
 
-/// What a function that synchronises one-sided communication does; `None` for MPI_Win_test, which does not wait, and where nobody is named.
+/// What a function that synchronises one-sided communication does; `None` for MPI_Win_test, which does not wait, and MPI_Win_sync, which is about memory.
 fn one_sided(name: &str) -> Option<OneSidedStep> {
     Some(match name {
         "MPI_Win_post" => OneSidedStep::Post,
@@ -258,7 +261,9 @@ fn one_sided(name: &str) -> Option<OneSidedStep> {
         "MPI_Win_complete" => OneSidedStep::Complete,
         "MPI_Win_wait" => OneSidedStep::Wait,
         "MPI_Win_lock" => OneSidedStep::Lock,
+        "MPI_Win_lock_all" => OneSidedStep::LockAll,
         "MPI_Win_unlock" => OneSidedStep::Unlock,
+        "MPI_Win_unlock_all" => OneSidedStep::UnlockAll,
         _ if name.starts_with("MPI_Win_flush") => OneSidedStep::Flush,
         _ => return None,
     })
@@ -392,7 +397,8 @@ mod tests {
         assert_eq!(one_sided("MPI_Win_start"), OneSidedStep::Start);
         assert_eq!(one_sided("MPI_Win_flush_local_all"), OneSidedStep::Flush);
         assert_eq!(one_sided("MPI_Rput"), OneSidedStep::Access);
-        assert_eq!(of("MPI_Win_lock_all"), CategoryRole::OtherCall);
+        assert_eq!(one_sided("MPI_Win_lock_all"), OneSidedStep::LockAll);
+        assert_eq!(of("MPI_Win_test"), CategoryRole::OtherCall);
         assert_eq!(of("MPI_Pready_range"), CategoryRole::MarksParts);
     }
 }
