@@ -307,9 +307,10 @@ impl WaitPass<'_> {
 
     fn end_one_sided(&mut self, own: &OneSidedCall, ended: EndedCall, arrival: Arrival) {
         for waited in self.one_sided.end(own, ended, arrival) {
+            // The lock was free when the call that gave it back had ended: what the other call took longer was its own.
             let end = WaitEnd {
                 lane: arrival.lane,
-                time: waited.leave,
+                time: waited.leave.min(arrival.time),
             };
             self.add_wait(
                 waited.place,
