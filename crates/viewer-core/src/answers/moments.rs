@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use trace_formats::slog2::Topology;
 
 use super::answer::Answer;
@@ -90,45 +91,96 @@ impl Viewer<'_> {
             )));
         }
         let layout = self.layout(query, cancel)?;
-        let lines = trace.lines().iter();
-        let ranks: BTreeSet<i32> = lines.map(|line| line.line.rank).collect();
-        for rank in ranks.into_iter().filter(|&rank| rank >= 0) {
+        // The states of this name on these ranks; `None` if there are more of them than `max`.
+        let states = |ranks: RangeInclusive<i32>, max: u64| {
+            let (first, last) = ranks.into_inner();
             let conditions = [
                 Condition::Category(name.to_owned()),
                 Condition::Is(Topology::State),
-                Condition::Line(LineNumber::Rank, vec![(rank.into(), rank.into())]),
+                Condition::Line(LineNumber::Rank, vec![(first.into(), last.into())]),
             ];
             let terms = conditions.map(|condition| SearchTerm {
                 not: false,
                 condition,
             });
-            let terms = SearchTerms(terms.into());
             let budget = self.budget(trace.bounds(), cancel);
+            let terms = SearchTerms(terms.into());
             let plan = prepare::plan(trace, &layout, &terms, None, budget)?;
-            let Some(found) = places(trace, &plan, MAX_STATES, cancel)? else {
-                return match cancel() {
-                    true => Err(ApiError::cancelled()),
-                    false => Ok(MomentsAnswer::of("many")),
-                };
-            };
-            if found.is_empty() {
-                continue;
+            let found = places(trace, &plan, max, cancel)?;
+            match cancel() {
+                true => Err(ApiError::cancelled()),
+                false => Ok(found),
             }
-            let times = found.iter().map(|hit| (hit.item().start, hit.item().end));
-            let mut times: Vec<(f64, f64)> = times.collect();
-            times.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        };
+        let lines = trace.lines().iter();
+        let ranks: BTreeSet<i32> = lines.map(|line| line.line.rank).collect();
+        let ranks: Vec<i32> = ranks.into_iter().filter(|&rank| rank >= 0).collect();
+        // Of states that are too far apart to be looked for, too, nothing is said.
+        let may_have = |ranks: RangeInclusive<i32>| {
+            let found = states(ranks, 1)?;
+            Ok(found.is_none_or(|found| !found.is_empty()))
+        };
+        let Some(rank) = lowest(&ranks, &may_have)? else {
             return Ok(MomentsAnswer {
-                state: "known",
-                rank: Some(rank),
-                each: 0,
-                t0: times.iter().map(|time| time.0).collect(),
-                t1: times.iter().map(|time| time.1).collect(),
                 exact: true,
+                ..MomentsAnswer::of("known")
             });
-        }
+        };
+        let Some(found) = states(rank..=rank, MAX_STATES)? else {
+            return Ok(MomentsAnswer::of("many"));
+        };
+        let times = found.iter().map(|hit| (hit.item().start, hit.item().end));
+        let mut times: Vec<(f64, f64)> = times.collect();
+        times.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         Ok(MomentsAnswer {
+            state: "known",
+            rank: Some(rank),
+            each: 0,
+            t0: times.iter().map(|time| time.0).collect(),
+            t1: times.iter().map(|time| time.1).collect(),
             exact: true,
-            ..MomentsAnswer::of("known")
         })
+    }
+}
+
+/// The lowest of these ascending ranks that may have what is looked for. `may_have` tells that of a range of ranks.
+fn lowest(
+    ranks: &[i32],
+    may_have: &impl Fn(RangeInclusive<i32>) -> Result<bool, ApiError>,
+) -> Result<Option<i32>, ApiError> {
+    let (Some(&first), Some(&last)) = (ranks.first(), ranks.last()) else {
+        return Ok(None);
+    };
+    if !may_have(first..=last)? {
+        return Ok(None);
+    }
+    if ranks.len() == 1 {
+        return Ok(Some(first));
+    }
+    let (low, high) = ranks.split_at(ranks.len() / 2);
+    match lowest(low, may_have)? {
+        Some(rank) => Ok(Some(rank)),
+        None => lowest(high, may_have),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn the_lowest_rank_is_found_by_few_questions() {
+        let ranks: Vec<i32> = (0..10_000).map(|rank| 2 * rank).collect();
+        for wanted in [vec![0], vec![19_998], vec![7000, 7002, 19_998], vec![]] {
+            let asked = Cell::new(0);
+            let found = lowest(&ranks, &|range: RangeInclusive<i32>| {
+                asked.set(asked.get() + 1);
+                Ok(wanted.iter().any(|rank| range.contains(rank)))
+            });
+            assert_eq!(found.unwrap_or_default(), wanted.first().copied());
+            assert!(asked.get() <= 30, "{}", asked.get());
+        }
+        assert_eq!(lowest(&[], &|_| Ok(true)).unwrap_or_default(), None);
     }
 }
