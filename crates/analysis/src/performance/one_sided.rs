@@ -67,7 +67,7 @@ struct AskedLock {
     /// Place of the rank among the ranks of the trace.
     rank: u32,
     is_exclusive: bool,
-    /// The latest calls of the rank since then that have ended, without the one that gives the lock back.
+    /// The latest calls of the rank since then that have ended, without the one that gives back a lock which the rank had.
     calls: VecDeque<EndedCall>,
     /// Whether it is known that the rank has the lock.
     has_it: bool,
@@ -130,6 +130,13 @@ fn locked(call: &OneSidedCall) -> Range<i32> {
         (_, Some(target)) => target..target.saturating_add(1),
         (_, None) => 0..0,
     }
+}
+
+/// Whether a call gives back the lock at this target.
+fn gives_back(call: &OneSidedCall, (window, target): LockTarget) -> bool {
+    matches!(call.step, OneSidedStep::Unlock | OneSidedStep::UnlockAll)
+        && call.window == Some(window)
+        && locked(call).contains(&target)
 }
 
 /// The epoch of a window, in place of the former one.
@@ -276,8 +283,10 @@ impl OneSided {
             | OneSidedStep::Unlock
             | OneSidedStep::UnlockAll => {}
         }
-        let gives_back = matches!(call.step, OneSidedStep::Unlock | OneSidedStep::UnlockAll);
-        for locks in own.locks.iter().filter_map(|target| self.locks.get(target)) {
+        for target in &own.locks {
+            let Some(locks) = self.locks.get(target) else {
+                continue;
+            };
             let mut asked = locks.asked.iter();
             let Some(asked) = asked.find(|asked| asked.rank == call.rank && !asked.has_it) else {
                 continue;
@@ -286,7 +295,7 @@ impl OneSided {
             let before = locks.ended.iter().rev().find(|end| {
                 end.arrival.lane != lane
                     && (end.lock.is_exclusive || asked.is_exclusive)
-                    && !(gives_back && end.lock.getting(enter).is_some())
+                    && !(gives_back(call, *target) && end.lock.getting(enter).is_some())
             });
             if let Some(before) = before.filter(|before| before.arrival.time > enter) {
                 wait.add(before.arrival, WaitPattern::LockContention);
@@ -310,6 +319,9 @@ impl OneSided {
             let locks = self.locks.entry(*target).or_default();
             for asked in &mut locks.asked {
                 if asked.rank != call.rank {
+                    continue;
+                }
+                if asked.has_it && gives_back(call, *target) {
                     continue;
                 }
                 // It waited for another rank: for the lock, unless it has an epoch of another kind, too. What is flushed has been done.
@@ -501,6 +513,24 @@ mod tests {
         assert_eq!(found(rma.waited_for(&call(unlock, 1), 1, 3.0)), None);
         let known = rma.end(&call(unlock, 1), ended(1, 3.0, 4.0), arrival(1, 4.0));
         assert_eq!(known, [waiting]);
+    }
+
+    /// What takes long is the end of rank 1's accesses, which it waits for.
+    #[test]
+    fn whoever_gives_a_lock_back_does_not_wait_for_the_next_one() {
+        let mut rma = locked();
+        let [lock, unlock, flush] = [
+            OneSidedStep::Lock,
+            OneSidedStep::Unlock,
+            OneSidedStep::Flush,
+        ];
+        rma.end(&call(flush, 1), ended(1, 0.6, 0.7), arrival(1, 0.7));
+        let waiting = ended(2, 1.0, 3.5);
+        rma.end(&call(lock, 2), waiting, arrival(2, 3.5));
+        let known = rma.end(&call(unlock, 1), ended(1, 3.0, 4.0), arrival(1, 4.0));
+        assert_eq!(known, [waiting]);
+        let known = rma.end(&call(unlock, 2), ended(2, 3.6, 4.2), arrival(2, 4.2));
+        assert_eq!(known, []);
     }
 
     #[test]
