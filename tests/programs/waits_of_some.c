@@ -229,25 +229,6 @@ static void lock_memory(int type)
     MPI_Win_flush(2, window);
 }
 
-/* Rank 0 has a lock that rank 1 wants. The times of rank 0 are those of the call that gives it back. */
-static void lock(void)
-{
-    make_window();
-    if (rank == 0)
-        lock_memory(MPI_LOCK_EXCLUSIVE);
-    MPI_Barrier(MPI_COMM_WORLD);
-    late_to(0);
-    if (rank == 0)
-        CALL(MPI_Win_unlock(2, window));
-    if (rank == 1) {
-        begins[round_number] = now();
-        lock_memory(MPI_LOCK_EXCLUSIVE);
-        MPI_Win_unlock(2, window);
-        ends[round_number] = now();
-    }
-    MPI_Win_free(&window);
-}
-
 /* Shared locks are had together. */
 static void shared_lock(void)
 {
@@ -270,8 +251,8 @@ static void lock_memory_of_all(void)
     MPI_Win_flush(2, window);
 }
 
-/* Rank 0 has a lock of rank 2's memory, and rank 1 wants those of all. The times of rank 0 are those of the call that gives it back. */
-static void lock_all(void)
+/* Rank 0 has a lock of rank 2's memory, which rank 1 wants, or that of all. The times of rank 0 are those of the call that gives it back. */
+static void wanted_lock(int all)
 {
     make_window();
     if (rank == 0)
@@ -282,11 +263,26 @@ static void lock_all(void)
         CALL(MPI_Win_unlock(2, window));
     if (rank == 1) {
         begins[round_number] = now();
-        lock_memory_of_all();
-        MPI_Win_unlock_all(window);
+        if (all) {
+            lock_memory_of_all();
+            MPI_Win_unlock_all(window);
+        } else {
+            lock_memory(MPI_LOCK_EXCLUSIVE);
+            MPI_Win_unlock(2, window);
+        }
         ends[round_number] = now();
     }
     MPI_Win_free(&window);
+}
+
+static void lock(void)
+{
+    wanted_lock(0);
+}
+
+static void lock_all(void)
+{
+    wanted_lock(1);
 }
 
 /* Locks of all are had together. */
