@@ -1,20 +1,8 @@
 //! Paths of the repository, of what was built, and of the command.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-
-/// The repository.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ is in the repository")
-        .into()
-}
-
-/// The folder `target/` of the repository, wherever cargo builds the tests themselves.
-pub fn target() -> PathBuf {
-    test_support::target()
-}
+pub use test_support::{root, target};
 
 /// The command-line tool.
 pub fn mpitrace() -> PathBuf {
