@@ -5,6 +5,7 @@ pub(crate) mod common;
 
 mod caution;
 mod parts;
+mod removal;
 
 use blockfile::define::Definition;
 use blockfile::encode::MpiStatus;
@@ -405,39 +406,6 @@ fn counts_are_told_in_the_recorders_own_words() {
     let printed = folder.succeeds(&["recover", "--count", "a.blocks", "b.blocks"]);
     assert_eq!(printed, "0 4 MPI_Send=3 MPI_Barrier=1\n1 4 MPI_Recv=4\n");
     assert_eq!(folder.names(), ["a.blocks", "b.blocks"]);
-}
-
-#[test]
-fn block_files_are_removed_on_request_when_all_came_in() {
-    let folder = Folder::new("remove");
-    let whole = file(&exchange(0, 1, 3), &KILLED);
-    folder.write("a.blocks", &whole);
-    folder.succeeds(&["recover", "--remove", "--keep", "."]);
-    assert!(folder.0.join("a.blocks").exists());
-    folder.succeeds(&["recover", "--keep", "--remove", "."]);
-    assert!(!folder.0.join("a.blocks").exists());
-    assert!(folder.0.join("p.2.slog2").exists());
-
-    let mut damaged = whole;
-    let first = BLOCK_SIZE + BLOCK_HEADER;
-    damaged[first + 2..first + 4].fill(0);
-    folder.write("a.blocks", &damaged);
-    folder.fails(&["recover", "--remove", "."]);
-    assert!(folder.0.join("a.blocks").exists());
-}
-
-/// Ranks that were killed while they waited for others in MPI_Finalize leave the file by which they waited.
-#[test]
-fn what_ranks_said_in_finalize_goes_with_the_block_files() {
-    let folder = Folder::new("arrivals");
-    folder.write("a.blocks", &file(&exchange(0, 1, 3), &KILLED));
-    let [own, other] = [KILLED.run, 78].map(|run| blockfile::arrivals::name(run, 1, 2));
-    folder.write(&own, b"a");
-    folder.write(&other, b"a");
-    folder.succeeds(&["recover", "--remove", "a.blocks"]);
-    assert!(!folder.0.join("a.blocks").exists());
-    assert!(!folder.0.join(&own).exists());
-    assert!(folder.0.join(&other).exists(), "of another run");
 }
 
 #[test]
