@@ -1,5 +1,6 @@
 //! Reading the program's arguments for a record. Everything here takes pointers as the program passed them: NULL, small
 //! sentinel numbers and addresses of sentinels are recognised, nothing is read that the standard does not say is there.
+//! Nothing need be aligned: Fortran programs keep statuses in arrays of integers.
 
 use crate::mpi::abi::Abi;
 use crate::mpi::constants;
@@ -104,7 +105,7 @@ pub unsafe fn sum<T: ArrayInteger>(p: *const T, n: usize) -> usize {
     }
     // SAFETY: promised by the caller.
     (0..n)
-        .map(|i| length(unsafe { p.add(i).read() }.wide()))
+        .map(|i| length(unsafe { p.add(i).read_unaligned() }.wide()))
         .sum()
 }
 
@@ -117,7 +118,7 @@ pub unsafe fn last<T: ArrayInteger>(p: *const T, n: usize) -> usize {
         return 0;
     }
     // SAFETY: promised by the caller.
-    length(unsafe { p.add(n - 1).read() }.wide())
+    length(unsafe { p.add(n - 1).read_unaligned() }.wide())
 }
 
 /// Room for what must be kept from before a call, in the thread's own buffer.
@@ -264,7 +265,7 @@ pub unsafe fn put_handles<T: HandleBits>(w: &mut EncodeCursor, p: *const T, n: O
     } else {
         for i in 0..n {
             // SAFETY: promised by the caller.
-            put_handle::<T>(w, unsafe { p.add(i).read() }.bits());
+            put_handle::<T>(w, unsafe { p.add(i).read_unaligned() }.bits());
         }
     }
 }
@@ -291,7 +292,7 @@ pub unsafe fn status<S: AbiStatus>(p: *const S, error: bool) -> Option<MpiStatus
         return None;
     }
     // SAFETY: promised by the caller.
-    let s = unsafe { &*p };
+    let s = unsafe { p.read_unaligned() };
     if s.source() == UNSET {
         return None;
     }
@@ -368,7 +369,7 @@ unsafe fn append_texts(out: &mut Vec<u8>, p: *const *const c_char, count: Option
     let mut n = 0;
     while count.is_none_or(|c| (n as usize) < c) && n < 1 << 16 {
         // SAFETY: the program promises a NULL, or `count` entries.
-        let t = unsafe { text(p.add(n as usize).read(), true, usize::MAX) };
+        let t = unsafe { text(p.add(n as usize).read_unaligned(), true, usize::MAX) };
         match t {
             None if count.is_none() => break,
             None => out.extend_from_slice(&NO_ARRAY.to_ne_bytes()),
@@ -414,7 +415,7 @@ pub unsafe fn text_lists(
     for i in 0..count {
         // SAFETY: promised by the caller.
         unsafe {
-            let list = p.add(i).read();
+            let list = p.add(i).read_unaligned();
             if is_address(list.cast()) {
                 n += append_texts(&mut out, list, None);
             }

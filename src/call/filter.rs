@@ -257,7 +257,12 @@ pub unsafe fn products<T: ArrayInteger, H: HandleBits>(
     }
     let each = |i| {
         // SAFETY: promised by the caller.
-        let (count, datatype) = unsafe { (counts.add(i).read(), datatypes.add(i).read()) };
+        let (count, datatype) = unsafe {
+            (
+                counts.add(i).read_unaligned(),
+                datatypes.add(i).read_unaligned(),
+            )
+        };
         elements(count.wide(), handles::of(datatype))
     };
     (0..n?).map(each).sum()

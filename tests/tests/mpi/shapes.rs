@@ -61,6 +61,15 @@ fn is_sound(run: &TracedRun) {
     }
 }
 
+/// Memory of Fortran programs need not be aligned as C has it.
+#[test]
+fn statuses_among_integers() {
+    for mpi in installed() {
+        let run = ran(&TraceSetup::new(mpi, 2), "unaligned", &[]);
+        run.holds(&run.made());
+    }
+}
+
 /// MPI_THREAD_MULTIPLE with eight threads all the time is in `programs.rs`; here a thousand short ones. Each call is found,
 /// and no more lines and blocks are taken than there were threads at a time.
 #[test]

@@ -214,7 +214,9 @@ impl Procedure<'_> {
             Carrier::Nothing => return,
             // Compilers differ in what .true. is.
             Carrier::I32 if p.kind == Kind::Logical => format!("(*a{i} != 0) as i32"),
-            Carrier::I32 | Carrier::I64 => format!("*a{i}"),
+            Carrier::I32 => format!("*a{i}"),
+            // In a common block it may stand behind an odd number of integers.
+            Carrier::I64 => format!("a{i}.read_unaligned()"),
             Carrier::Handle => match self.abi {
                 MpiAbi::OpenMpi => format!("pmpi::{}(*a{i}).bits()", from_fortran(p.kind)),
                 _ => format!("*a{i} as u32 as u64"),

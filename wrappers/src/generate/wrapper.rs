@@ -499,7 +499,7 @@ impl FunctionWrapper<'_> {
                     "if let Some(made) = handle::at(a{i}) {{ define::datatype(t, made); }}"
                 )),
                 (Kind::Datatype, true) if !ignored => lines.push(format!(
-                    "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, handle::of(*a{i}.add(j))); }}"
+                    "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, handle::of(a{i}.add(j).read_unaligned())); }}"
                 )),
                 _ => {}
             }
