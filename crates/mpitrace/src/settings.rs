@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::terminal::table::{TableCell, TextTable, Width};
 use serde_json::{Map, Value, json};
 use settings::{FileState, LoadedSettings, OPTIONS, Settings};
+use std::fmt::Display;
 use std::io::Write;
 
 /// Show the settings of the recorder, and where each comes from
@@ -34,6 +35,15 @@ struct SettingInForce {
     origin: Option<String>,
 }
 
+/// What is said of a key that no setting has; `meant` is the one that may be meant.
+pub(crate) fn no_such_key(key: &str, meant: Option<impl Display>) -> String {
+    let hint = match meant {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => "`mpitrace settings` lists them".to_owned(),
+    };
+    format!("no setting has the key {key}; {hint}")
+}
+
 /// Runs the subcommand for this command line.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
@@ -43,13 +53,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for key in &arguments.keys {
         let is_known = known(key) || OPTIONS.iter().any(|option| option.answers_to(key));
         if !is_known {
-            let hint = settings::nearest_key(key, &known)
-                .map_or("`mpitrace settings` lists them".to_owned(), |meant| {
-                    format!("did you mean {meant}?")
-                });
-            return Err(Failure::Call(format!(
-                "no setting has the key {key}; {hint}"
-            )));
+            let meant = settings::nearest_key(key, &known);
+            return Err(Failure::Call(no_such_key(key, meant)));
         }
     }
     if !arguments.keys.is_empty() {

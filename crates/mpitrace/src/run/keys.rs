@@ -1,5 +1,6 @@
 //! Settings on the command line, looked at before the program starts.
 
+use crate::settings::no_such_key;
 use settings::{ComplaintKind, OPTIONS, OTHER_VARIABLES, Settings};
 use std::io;
 
@@ -35,12 +36,7 @@ pub fn check(key: &str, value: &str) -> Result<(), String> {
     let loaded = Settings::load(&env, &no_file, &|name| table.get(name).is_some());
     match loaded.complaints.into_iter().next().map(|c| c.matter) {
         None => Ok(()),
-        Some(ComplaintKind::UnknownKey { suggestion, .. }) => Err(format!(
-            "no setting has the key {key}; {}",
-            suggestion.map_or("docs/user/settings.md lists them".to_owned(), |meant| {
-                format!("did you mean {meant}?")
-            })
-        )),
+        Some(ComplaintKind::UnknownKey { suggestion, .. }) => Err(no_such_key(key, suggestion)),
         Some(ComplaintKind::Value { allowed, .. } | ComplaintKind::NoValue { allowed, .. }) => {
             Err(format!("allowed are {allowed}"))
         }
