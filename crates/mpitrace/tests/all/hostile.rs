@@ -158,53 +158,94 @@ fn synthetic(folder: &Path, name: &str) -> PathBuf {
     path
 }
 
-#[test]
-fn hostile_numbers_in_binary_files() {
-    for ending in ["clog2", "slog2", "clog", "slog", "bin", "blocks"] {
-        let folder = tempfile::tempdir().unwrap();
-        let at = folder.path();
-        let bytes = match ending {
-            "bin" => {
-                synthetic(at, "run.meta");
-                fs::read(at.join("run-0000.bin")).unwrap()
-            }
-            "clog2" => {
-                synthetic(at, "large.clog2");
-                let small = [
-                    "convert",
-                    "-q",
-                    "--block-size",
-                    "1024",
-                    "large.clog2",
-                    "s.clog2",
-                ];
-                assert_eq!(trouble(at, &small), None);
-                fs::read(at.join("s.clog2")).unwrap()
-            }
-            "blocks" => file(&exchange(0, 1, 5), &KILLED),
-            _ => fs::read(synthetic(at, &format!("s.{ending}"))).unwrap(),
-        };
-        try_all(at, ending, &damaged_binary(&bytes, ending == "blocks"));
-    }
+/// Puts numbers over a small binary file of the format with this ending.
+fn binary(ending: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let bytes = match ending {
+        "bin" => {
+            synthetic(at, "run.meta");
+            fs::read(at.join("run-0000.bin")).unwrap()
+        }
+        "clog2" => {
+            synthetic(at, "large.clog2");
+            let small = [
+                "convert",
+                "-q",
+                "--block-size",
+                "1024",
+                "large.clog2",
+                "s.clog2",
+            ];
+            assert_eq!(trouble(at, &small), None);
+            fs::read(at.join("s.clog2")).unwrap()
+        }
+        "blocks" => file(&exchange(0, 1, 5), &KILLED),
+        _ => fs::read(synthetic(at, &format!("s.{ending}"))).unwrap(),
+    };
+    try_all(at, ending, &damaged_binary(&bytes, ending == "blocks"));
+}
+
+/// Puts numbers over those of a small text of the format with this ending.
+fn text(ending: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let bytes = if ending == "txt" {
+        synthetic(at, "run.meta");
+        assert_eq!(
+            trouble(at, &["convert", "-q", "run-0000.bin", "s.txt"]),
+            None
+        );
+        fs::read(at.join("s.txt")).unwrap()
+    } else {
+        fs::read(synthetic(at, &format!("s.{ending}"))).unwrap()
+    };
+    try_all(at, ending, &damaged_text(&bytes));
 }
 
 #[test]
-fn hostile_numbers_in_texts() {
-    for ending in ["alog", "trace", "txt"] {
-        let folder = tempfile::tempdir().unwrap();
-        let at = folder.path();
-        let bytes = if ending == "txt" {
-            synthetic(at, "run.meta");
-            assert_eq!(
-                trouble(at, &["convert", "-q", "run-0000.bin", "s.txt"]),
-                None
-            );
-            fs::read(at.join("s.txt")).unwrap()
-        } else {
-            fs::read(synthetic(at, &format!("s.{ending}"))).unwrap()
-        };
-        try_all(at, ending, &damaged_text(&bytes));
-    }
+fn hostile_numbers_in_clog2() {
+    binary("clog2");
+}
+
+#[test]
+fn hostile_numbers_in_slog2() {
+    binary("slog2");
+}
+
+#[test]
+fn hostile_numbers_in_clog1() {
+    binary("clog");
+}
+
+#[test]
+fn hostile_numbers_in_slog1() {
+    binary("slog");
+}
+
+#[test]
+fn hostile_numbers_in_dumpi() {
+    binary("bin");
+}
+
+#[test]
+fn hostile_numbers_in_block_files() {
+    binary("blocks");
+}
+
+#[test]
+fn hostile_numbers_in_alog() {
+    text("alog");
+}
+
+#[test]
+fn hostile_numbers_in_paje() {
+    text("trace");
+}
+
+#[test]
+fn hostile_numbers_in_texts_of_dumpi() {
+    text("txt");
 }
 
 /// Thirty-one bytes that claim four thousand million ranks.
