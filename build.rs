@@ -20,8 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = wrappers::table()?;
     let facts: Result<Vec<AbiFacts>, _> = MpiAbi::ALL.into_iter().map(abi_facts).collect();
     let mut facts = facts?;
-    of_site(&mut facts, &table, &out)?;
-    let generated = wrappers::generate::generate(&table, &facts);
+    of_site(&mut facts, table, &out)?;
+    let generated = wrappers::generate::generate(table, &facts);
     symbol_versions::ask_for_oldest(&out)?;
     // The table of the exported functions is right as it is linked: else each process would look up all of them when it starts.
     println!("cargo::rustc-link-arg-cdylib=-Wl,-Bsymbolic-functions");

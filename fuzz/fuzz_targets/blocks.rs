@@ -24,14 +24,16 @@ use unify::gids::GidTable;
 use unify::scan::Scan;
 use unify::schema::Schema;
 
-static TABLE: LazyLock<wrappers::Table> =
-    LazyLock::new(|| wrappers::table().expect("the table of this build"));
 static RANK: LazyLock<Vec<u8>> = LazyLock::new(|| common::rank(0, 2).bytes());
 /// Schemas for handles of 4 and of 6 bytes: made once, since that takes longer than to read an input.
 static SCHEMAS: LazyLock<[Schema<'static>; 2]> = LazyLock::new(|| {
     [Family::Mpich, Family::OpenMpi]
-        .map(|family| Schema::new(&TABLE, family, CallIdDisplay::Files, &BTreeMap::new()))
+        .map(|family| Schema::new(table(), family, CallIdDisplay::Files, &BTreeMap::new()))
 });
+
+fn table() -> &'static wrappers::Table {
+    wrappers::table().expect("the table of this build")
+}
 
 fuzz_target!(
     init: {
@@ -42,7 +44,7 @@ fuzz_target!(
         }
     },
     |data: &[u8]| {
-        let table = &*TABLE;
+        let table = table();
         let bytes = if data.starts_with(&FILE_MAGIC) {
             let mut bytes = data.to_vec();
             let at = offset_of!(FileHeader, table);

@@ -6,10 +6,10 @@ use libfuzzer_sys::fuzz_target;
 use settings::{OPTIONS, Settings};
 use std::io;
 use std::path::Path;
-use std::sync::LazyLock;
 
-static TABLE: LazyLock<wrappers::Table> =
-    LazyLock::new(|| wrappers::table().expect("the table of this build"));
+fn table() -> &'static wrappers::Table {
+    wrappers::table().expect("the table of this build")
+}
 
 fuzz_target!(
     init: {
@@ -38,7 +38,7 @@ fuzz_target!(
             Some("dumpi.conf") => Ok(file.to_vec()),
             _ => Err(io::ErrorKind::NotFound.into()),
         };
-        let known = |name: &str| TABLE.get(name).is_some();
+        let known = |name: &str| table().get(name).is_some();
         let loaded = Settings::load(&env, &read, &known);
         let settings = loaded.settings;
         for complaint in loaded.complaints {

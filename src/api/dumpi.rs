@@ -7,7 +7,6 @@ use crate::lifecycle::apply::apply_again;
 use crate::lifecycle::asked::{self, AskedSettings};
 use crate::lifecycle::state;
 use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
-use crate::mpi::table::table;
 use crate::thread::registry;
 use crate::thread::within::within;
 use blockfile::file::BlockFile;
@@ -133,7 +132,7 @@ fn count() {
 /// DUMPI's numbers of functions by name; a large-count form counts as its small form.
 fn ids() -> BTreeMap<String, u16> {
     let mut ids = BTreeMap::new();
-    for function in table().iter().flat_map(|table| &table.functions) {
+    for function in wrappers::table().iter().flat_map(|table| &table.functions) {
         if let Some(id) = function.dumpi {
             ids.insert(function.name.clone(), id);
         }

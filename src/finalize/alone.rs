@@ -7,7 +7,6 @@ use super::plan::{call_ids, choice, names, plan};
 use super::rank_summary::{RankSummary, TextOfRank};
 use super::report::{self, WrittenFiles};
 use super::zero::dumpi_options;
-use crate::mpi::table::table;
 use crate::mpi::world::World;
 use crate::platform::folder;
 use blockfile::file::BlockFile;
@@ -27,7 +26,7 @@ use wrappers::Table;
 /// In words, if not all of them could be made: the block files are still needed then.
 pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<(), String> {
     let begun = Instant::now();
-    let table = table().ok_or("the function table cannot be read")?;
+    let table = wrappers::table().map_err(|error| error.to_string())?;
     let mut mapped = Vec::new();
     for path in paths {
         let named = |e: std::io::Error| format!("{}: {e}", path.display());

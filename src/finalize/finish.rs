@@ -22,7 +22,6 @@ use crate::exchange::meeting::{self, AbsentRanks, MeetingFailure};
 use crate::exchange::spread::spread;
 use crate::exchange::{clocks, neighbours};
 use crate::memory;
-use crate::mpi::table::table;
 use crate::mpi::world::World;
 use crate::platform::say::say;
 use crate::platform::{folder, host, own_file, program};
@@ -157,7 +156,7 @@ pub fn finish(
     let file = blocks.file()?;
     mpe::merged(&zero.base);
     debug.step("rank 0 is there");
-    let table = table().ok_or_else(|| "the function table cannot be read".to_owned())?;
+    let table = wrappers::table().map_err(|error| error.to_string())?;
     let scan = own_scan(&file, &zero);
     let mut part = own_part(&file, &scan, table, &zero, missing);
     let mut bin = None;

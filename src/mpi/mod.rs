@@ -15,6 +15,5 @@ pub(crate) mod pmpi;
 pub(crate) mod slots;
 pub(crate) mod status;
 pub(crate) mod symbol;
-pub(crate) mod table;
 pub(crate) mod types;
 pub(crate) mod world;

@@ -156,7 +156,7 @@ pub fn facts(trace: &Path, prefix: &str) -> RunAttribution {
         facts.take(fact, prefix);
         Ok(())
     };
-    attribute_files(&files, &table, &mut put).expect("files of one run");
+    attribute_files(&files, table, &mut put).expect("files of one run");
     facts
 }
 

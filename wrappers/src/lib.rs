@@ -17,6 +17,8 @@
 //! ```
 #![deny(missing_docs)]
 
+use std::sync::OnceLock;
+
 pub mod abi;
 mod canonical;
 mod carrier;
@@ -41,11 +43,15 @@ pub use table::{
 /// The text of the table.
 pub const TEXT: &str = include_str!("../mpi.table");
 
-/// Reads the table.
+/// The table. The process reads it when it is first asked for.
 ///
 /// # Errors
 /// The first line of `mpi.table` that does not follow the rules in its header. The tests read it, so a program that
 /// passed them never sees one.
-pub fn table() -> Result<Table, ParseError> {
-    parse::parse(TEXT)
+pub fn table() -> Result<&'static Table, ParseError> {
+    static TABLE: OnceLock<Result<Table, ParseError>> = OnceLock::new();
+    TABLE
+        .get_or_init(|| parse::parse(TEXT))
+        .as_ref()
+        .map_err(Clone::clone)
 }

@@ -81,11 +81,11 @@ fn the_document_is_what_the_table_says() {
     let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/user/functions.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, document(&table)).expect("docs/user/functions.md can be written");
+        std::fs::write(&path, document(table)).expect("docs/user/functions.md can be written");
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        there == document(&table),
+        there == document(table),
         "docs/user/functions.md is not up to date: run this test with UPDATE_DOCS=1"
     );
 }
@@ -93,7 +93,7 @@ fn the_document_is_what_the_table_says() {
 #[test]
 fn every_function_has_one_row() {
     let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
-    let document = document(&table);
+    let document = document(table);
     for f in table.functions.iter().filter(|f| !f.large) {
         let rows = document.matches(&format!("| `{}`", f.name)).count();
         assert_eq!(rows, 1, "{}", f.name);

@@ -65,7 +65,7 @@ fn every_function_fits() {
             }
         }
         assert!(wrong.is_empty(), "{mpicc}:\n{}", wrong.join("\n"));
-        let extensions = header.unknown(&table).count();
+        let extensions = header.unknown(table).count();
         eprintln!(
             "{mpicc}: {known} functions fit, {extensions} extensions, {:?}",
             header.family
@@ -159,7 +159,7 @@ fn facts_hold_for_every_library() {
     let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
     let out = tempfile::tempdir().expect("a folder");
     for (mpicc, header) in headers() {
-        let here = header.facts(mpicc, &table, out.path());
+        let here = header.facts(mpicc, table, out.path());
         let here = here.unwrap_or_else(|e| panic!("{mpicc}: {e}"));
         let known = abi_facts(header.family).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(here.status, known.status, "{mpicc}");

@@ -41,7 +41,7 @@ impl std::error::Error for SourceError {}
 #[derive(Debug)]
 pub struct BlockFilesSource<'a> {
     files: Vec<BlockFile<'a>>,
-    table: Table,
+    table: &'static Table,
     options: MergeOptions,
     definitions: Definitions,
     /// Whether there are ranks.
@@ -60,7 +60,7 @@ impl<'a> BlockFilesSource<'a> {
     /// If the files do not belong together, or were made with another table of functions than `table`.
     pub fn new(
         files: Vec<BlockFile<'a>>,
-        table: Table,
+        table: &'static Table,
         options: MergeOptions,
     ) -> Result<Self, SourceError> {
         let mut source = BlockFilesSource {
@@ -108,13 +108,13 @@ impl<'a> BlockFilesSource<'a> {
     }
 
     fn merge(&self) -> Result<Merge<'_, 'a, '_>, local::RunFilesError> {
-        Merge::new(&self.files, &self.table, self.options.clone())
+        Merge::new(&self.files, self.table, self.options.clone())
     }
 
     /// Time zero is where the first operation begins.
     fn without_ranks(&self) -> Result<CallSurvey, SourceError> {
         let mut zero_ns = i64::MAX;
-        attribute_files(&self.files, &self.table, &mut |record| {
+        attribute_files(&self.files, self.table, &mut |record| {
             if let AttributionRecord::Operation(operation) = record {
                 zero_ns = zero_ns.min(operation.place.ns);
             }
@@ -144,7 +144,7 @@ impl<'a> BlockFilesSource<'a> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<OperationDrawer, Stop> {
         let mut drawer = OperationDrawer::new(base);
-        attribute_files(&self.files, &self.table, &mut |record| match is_of_run(
+        attribute_files(&self.files, self.table, &mut |record| match is_of_run(
             record,
             base.zero_ns,
             self.last_ns,

@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             info,
             mut threads,
             is_steady,
-        }) = look(&input, &table)
+        }) = look(&input, table)
         else {
             continue;
         };
@@ -328,7 +328,7 @@ mod tests {
                 }
             });
             for _ in 0..2000 {
-                let seen = look(&input, &table).expect("a block file");
+                let seen = look(&input, table).expect("a block file");
                 if !seen.is_steady {
                     continue;
                 }

@@ -36,7 +36,7 @@ pub fn plan(
     let mut categories = Map::default();
     let mut tables: BTreeMap<TableKind, TablePlan> = BTreeMap::new();
     for category in definitions.categories.iter().filter(|c| c.index >= 0) {
-        let kind = TableKind::of(category, table.as_ref());
+        let kind = TableKind::of(category, table);
         let entry = tables.entry(kind).or_default();
         let values = values(category, kind, entry, &fixed(kind));
         let name = i32::try_from(entry.names.len()).unwrap_or(i32::MAX);

@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn roles_follow_from_the_table() {
         let table = wrappers::table().unwrap();
-        let plans = plans(&table, Family::Mpich);
+        let plans = plans(table, Family::Mpich);
         let plan = |name: &str| &plans[table.get(name).unwrap().id];
         let completes = |name: &str| matches!(plan(name).role, CallRole::Complete(_));
         assert!(completes("MPI_Wait") && completes("MPI_Testsome"));

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = tempfile::tempdir()?;
     let mut all = Vec::new();
     for mpicc in &wrappers {
-        all.push(header::read(mpicc)?.facts(mpicc, &table, out.path())?);
+        all.push(header::read(mpicc)?.facts(mpicc, table, out.path())?);
     }
     let merged = merged(&all)?;
     println!(

@@ -96,7 +96,7 @@ impl<'a> DrawableChecks<'a> {
         let mut tells_root = false;
         for category in &definitions.categories {
             let name = category.function_name();
-            let function = table.as_ref().and_then(|table| table.get(&name));
+            let function = table.and_then(|table| table.get(&name));
             let role = match (category.topology, function) {
                 (Topology::State, Some(function)) => {
                     let key = pass.function(name.strip_suffix("_c").unwrap_or(&name));

@@ -88,7 +88,7 @@ fn kinds(report: &CorrectnessReport) -> Vec<FindingKind> {
 #[test]
 fn what_is_right_is_not_found() {
     let table = wrappers::table().expect("the table");
-    let mut run = Run::new(&table, 3);
+    let mut run = Run::new(table, 3);
     run.all("MPI_Barrier");
     let (send, receive) = (run.asked(1, 7, 8), run.asked(0, 7, 16));
     // Posted in this order and completed in the other.
@@ -121,7 +121,7 @@ fn what_is_right_is_not_found() {
 #[test]
 fn collective_calls_that_do_not_fit_are_found() {
     let table = wrappers::table().expect("the table");
-    let mut run = Run::new(&table, 4);
+    let mut run = Run::new(table, 4);
     run.all("MPI_Barrier");
     for rank in 0..4 {
         run.call(rank, "MPI_Bcast", |call| {
@@ -176,7 +176,7 @@ fn collective_calls_that_do_not_fit_are_found() {
 #[test]
 fn a_rank_that_does_not_come_is_found() {
     let table = wrappers::table().expect("the table");
-    let mut run = Run::new(&table, 3);
+    let mut run = Run::new(table, 3);
     run.all("MPI_Barrier");
     run.call(0, "MPI_Barrier", |_| {});
     run.call(2, "MPI_Barrier", |_| {});
@@ -188,7 +188,7 @@ fn a_rank_that_does_not_come_is_found() {
 #[test]
 fn messages_and_objects_that_are_left_are_found() {
     let table = wrappers::table().expect("the table");
-    let mut run = Run::new(&table, 2);
+    let mut run = Run::new(table, 2);
     let asked = run.asked(1, 7, 40);
     run.call(0, "MPI_Send", |call| call.send = asked);
     run.call(0, "MPI_Isend", |call| {
@@ -234,7 +234,7 @@ fn receive(asked: Option<AskedMessage>) -> UnfinishedCall {
 #[test]
 fn a_circle_is_found_and_who_waits_for_it() {
     let table = wrappers::table().expect("the table");
-    let mut run = Run::new(&table, 4);
+    let mut run = Run::new(table, 4);
     for rank in 0..3 {
         let asked = run.asked((rank as i32 + 1) % 3, 5, 4);
         run.hang(rank, "MPI_Recv", receive(asked));
@@ -264,7 +264,7 @@ fn a_circle_is_found_and_who_waits_for_it() {
 fn who_can_go_on_is_not_stuck() {
     let table = wrappers::table().expect("the table");
     // A message is under way; a rank computes; two ranks meet.
-    let mut run = Run::new(&table, 5);
+    let mut run = Run::new(table, 5);
     let sent = run.asked(0, 5, 4);
     run.call(1, "MPI_Send", |call| call.send = sent);
     let asked = run.asked(1, 5, 4);
@@ -290,7 +290,7 @@ fn who_can_go_on_is_not_stuck() {
 fn one_of_several_senders_is_enough() {
     let table = wrappers::table().expect("the table");
     for (is_running, found) in [(true, vec![]), (false, vec![FindingKind::Deadlock])] {
-        let mut run = Run::new(&table, 3);
+        let mut run = Run::new(table, 3);
         let anybody = run.asked(0, 5, 4).map(|asked| AskedMessage {
             peer: Peer::Anybody,
             ..asked

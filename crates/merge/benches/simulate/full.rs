@@ -78,7 +78,7 @@ pub fn simulate(ranks: u32, calls: u64, has_clog2: bool, network: LogGp) -> Full
         .iter()
         .map(|bytes| BlockFile::new(bytes).expect("a block file"))
         .collect();
-    let merge = Merge::new(&files, &table, MergeOptions::default()).expect("ranks of one run");
+    let merge = Merge::new(&files, table, MergeOptions::default()).expect("ranks of one run");
     let preamble = merge.preamble();
     let scans: Vec<_> = merge.scans().collect();
     let tree = TreeOptions {

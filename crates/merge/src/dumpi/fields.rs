@@ -367,7 +367,7 @@ mod tests {
     use super::*;
     use wrappers::Direction;
 
-    fn table() -> Table {
+    fn table() -> &'static Table {
         wrappers::table().expect("the table parses")
     }
 
@@ -377,12 +377,7 @@ mod tests {
         let table = table();
         for f in &table.functions {
             let base = f.base.map_or(f, |id| &table.functions[id]);
-            assert_eq!(
-                plan(&table, f).is_some(),
-                base.dumpi.is_some(),
-                "{}",
-                f.name
-            );
+            assert_eq!(plan(table, f).is_some(), base.dumpi.is_some(), "{}", f.name);
         }
         let ids: std::collections::BTreeSet<u16> =
             table.functions.iter().filter_map(|f| f.dumpi).collect();
@@ -398,7 +393,7 @@ mod tests {
     fn codes_and_kinds_agree() {
         let table = table();
         for f in &table.functions {
-            let Some(plan) = plan(&table, f) else {
+            let Some(plan) = plan(table, f) else {
                 continue;
             };
             for (step, field) in plan
@@ -474,7 +469,7 @@ mod tests {
         let table = table();
         let mut left = Vec::new();
         for f in table.functions.iter().filter(|f| f.dumpi.is_some()) {
-            let plan = plan(&table, f).unwrap();
+            let plan = plan(table, f).unwrap();
             for (i, p) in (0u8..).zip(&f.params) {
                 let data = matches!(
                     p.kind,
@@ -517,7 +512,7 @@ mod tests {
         let table = table();
         let names = |name: &str| {
             let f = table.get(name).unwrap();
-            let plan = plan(&table, f).unwrap();
+            let plan = plan(table, f).unwrap();
             let of = |list: &[u8]| -> Vec<String> {
                 list.iter()
                     .map(|&i| f.params[usize::from(i)].name.clone())
@@ -533,7 +528,7 @@ mod tests {
             ["array_of_large_counts"]
         );
         let small = table.get("MPI_Send").unwrap();
-        assert!(plan(&table, small).unwrap().narrow.is_empty());
+        assert!(plan(table, small).unwrap().narrow.is_empty());
         assert!(small.params.iter().all(|p| p.direction != Direction::Out));
     }
 }

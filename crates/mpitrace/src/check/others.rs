@@ -356,7 +356,7 @@ pub fn check_blocks(input: &OpenedInput, findings: &mut CheckFindings) {
             }
         }
     }
-    running_calls(&file, &table, &named, findings);
+    running_calls(&file, table, &named, findings);
 }
 
 /// Names the calls that had not returned; `named` are functions that are not in the table.

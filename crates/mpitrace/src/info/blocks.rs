@@ -35,7 +35,7 @@ pub fn describe(path: &Path, input: &OpenedInput, report: &mut InfoReport) {
     let file = input.blocks().map_err(|error| error.to_string());
     let source = match file.and_then(|file| {
         let running = snapshot::is_writing(file.info().pid, path);
-        BlockFileInput::new(path, file, running, &table, notes.as_ref())
+        BlockFileInput::new(path, file, running, table, notes.as_ref())
     }) {
         Ok(source) => source,
         Err(error) => return report.problem(error),
@@ -54,7 +54,7 @@ pub fn describe(path: &Path, input: &OpenedInput, report: &mut InfoReport) {
     report.put("ranks", info.size);
     report.put("handles", format!("{:?}", info.family));
     report.put("clock", format!("{:?}", info.clock));
-    report.put("ended", source.end(&table, &scan.library));
+    report.put("ended", source.end(table, &scan.library));
     let blocks: usize = source
         .file
         .threads()

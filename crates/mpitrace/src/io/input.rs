@@ -113,7 +113,7 @@ impl AttributionInput {
         };
         if self.trace.format == Format::Blocks {
             let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
-            let totals = attribute_files(&self.blocks()?, &table, &mut put);
+            let totals = attribute_files(&self.blocks()?, table, &mut put);
             return totals.map(Some).map_err(failure);
         }
         let source = self.trace.source()?;

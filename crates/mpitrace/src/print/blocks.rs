@@ -58,7 +58,7 @@ pub(super) fn with_calls(
         let (process, readings) = machine_clock::introduction(&file);
         notes.complete(&mut completed, &process, &readings);
     }
-    put(&BlockFileText::new(&file, &table, Scan::new(&completed)))?;
+    put(&BlockFileText::new(&file, table, Scan::new(&completed)))?;
     match &file.damage()[..] {
         [] => Ok(()),
         damage => {

@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let file = input
             .blocks()
             .map_err(|error| format!("{}: {error}", path.display()))?;
-        BlockFileInput::new(path, file, *running, &table, notes.as_ref())
+        BlockFileInput::new(path, file, *running, table, notes.as_ref())
     });
     let mut sources = Vec::new();
     for source in read {
@@ -79,12 +79,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             if groups.len() > 1 {
                 say(&format!("# {}\n", group.title()))?;
             }
-            say(&counts(group, &table))?;
+            say(&counts(group, table))?;
             continue;
         }
         say(&format!("{}\n", group.title()))?;
         if arguments.part.is_none() {
-            say(&ends(group, &table, threads))?;
+            say(&ends(group, table, threads))?;
         }
         if let Some(running) = group.sources.iter().find(|s| s.running)
             && !arguments.force
@@ -102,9 +102,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         complaints.extend(missing(group));
         let written = match arguments.part {
-            Some(job) => parts::write(group, &table, arguments, job),
-            None if arguments.join => parts::join(group, &table, arguments),
-            None => write::write(group, &table, arguments),
+            Some(job) => parts::write(group, table, arguments, job),
+            None if arguments.join => parts::join(group, table, arguments),
+            None => write::write(group, table, arguments),
         };
         if !written.files.is_empty() {
             say(&format!("  -> {}\n", written.files.join(", ")))?;

@@ -260,7 +260,7 @@ impl RunIoSession {
                 .blocks()
                 .map_err(|error| format!("{}: {error}", path.display()));
             match file
-                .and_then(|file| BlockFileInput::new(path, file, false, &table, notes.as_ref()))
+                .and_then(|file| BlockFileInput::new(path, file, false, table, notes.as_ref()))
             {
                 Ok(source) => sources.push(source),
                 Err(message) => complaints.push(message),
@@ -271,7 +271,7 @@ impl RunIoSession {
         let mut messages = Vec::new();
         for group in &groups {
             let base = base(group);
-            match write::slog2(group, &table, &base) {
+            match write::slog2(group, table, &base) {
                 Ok(written) => {
                     let and = match group.servers.len() {
                         0 => String::new(),

@@ -112,7 +112,7 @@ fn reports(arguments: &Arguments) -> Result<Vec<NamedReport>, Failure> {
     let name = trace.name().display().to_string();
     if trace.format == Format::Dumpi {
         let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
-        let report = dumpi::check(&trace, &table)?;
+        let report = dumpi::check(&trace, table)?;
         return Ok(vec![NamedReport { name, report }]);
     }
     let source = trace.source()?;
@@ -156,7 +156,7 @@ fn of_blocks(paths: &[PathBuf]) -> Result<Vec<NamedReport>, Failure> {
     let mut sources = Vec::new();
     for (path, input, running) in &inputs {
         let file = input.blocks().map_err(|error| Failure::file(path, error))?;
-        let source = BlockFileInput::new(path, file, *running, &table, notes.as_ref());
+        let source = BlockFileInput::new(path, file, *running, table, notes.as_ref());
         sources.push(source.map_err(Failure::Data)?);
     }
     for source in &sources {
@@ -176,7 +176,7 @@ fn of_blocks(paths: &[PathBuf]) -> Result<Vec<NamedReport>, Failure> {
     }
     let mut reports = Vec::new();
     for group in &groups {
-        let mut report = blocks::check(group, &table);
+        let mut report = blocks::check(group, table);
         report.not_checked.extend(left_out.iter().cloned());
         reports.push(NamedReport {
             name: group.title(),

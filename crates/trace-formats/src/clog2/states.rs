@@ -481,9 +481,9 @@ mod tests {
     const UNKNOWN: Range<u16> = 0x0E00..0x0F80;
     const FIRST_UNKNOWN: u16 = UNKNOWN.start;
 
-    fn all() -> (Table, FunctionStates) {
+    fn all() -> (&'static Table, FunctionStates) {
         let table = wrappers::table().unwrap();
-        let states = FunctionStates::new(&table, CallIdDisplay::Files, UNKNOWN, &BTreeMap::new());
+        let states = FunctionStates::new(table, CallIdDisplay::Files, UNKNOWN, &BTreeMap::new());
         (table, states)
     }
 
@@ -536,7 +536,7 @@ mod tests {
     fn unknown_functions_come_behind_the_table() {
         let table = wrappers::table().unwrap();
         let names = BTreeMap::from([(FIRST_UNKNOWN + 1, "MPIX_Thing".to_owned())]);
-        let states = FunctionStates::new(&table, CallIdDisplay::All, UNKNOWN, &names);
+        let states = FunctionStates::new(table, CallIdDisplay::All, UNKNOWN, &names);
         let thing = states.get(FIRST_UNKNOWN + 1).unwrap();
         assert_eq!(thing.definition.name.to_str(), "MPIX_Thing");
         assert_eq!(thing.definition.format.to_str(), "CallID=0x%X");
@@ -563,7 +563,7 @@ mod tests {
             state.details.format()
         };
         assert_eq!(format(&states, "MPI_Bcast"), "");
-        states.add_details(&table);
+        states.add_details(table);
         for (name, expected) in [
             ("MPI_Bcast", "root=%d, bytes=%l"),
             ("MPI_Ireduce_c", "root=%d, bytes=%l, request=%d"),

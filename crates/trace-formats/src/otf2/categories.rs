@@ -29,7 +29,7 @@ impl EventMaker {
                 Topology::Event if InfoReader::tells_of_files(category) => Meaning::FileFact,
                 Topology::Event => Meaning::Marker,
             };
-            let kind = RegionKind::of(category, table.as_ref());
+            let kind = RegionKind::of(category, table);
             let is_region = matches!(meaning, Meaning::Region | Meaning::Marker);
             let attributes = Some(&mut self.attributes).filter(|_| is_region);
             let reader = InfoReader::new(category, &mut self.strings, attributes);

@@ -230,7 +230,7 @@ mod tests {
         let table = wrappers::table().expect("table");
         let mut category = Category::new(1, name.into(), Topology::State, Color::WHITE);
         category.set_info_format(format.as_bytes());
-        RegionKind::of(&category, Some(&table))
+        RegionKind::of(&category, Some(table))
     }
 
     #[test]

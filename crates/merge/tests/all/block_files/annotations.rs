@@ -24,7 +24,7 @@ type Shown = (String, u64, i32, u16);
 fn dumpi(b: &Blocks, options: &DumpiOptions) -> (Vec<Shown>, Vec<(u64, String)>) {
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).expect("a block file");
-    let (out, summary) = write_to(&file, &b.table, options, Vec::new()).expect("written");
+    let (out, summary) = write_to(&file, b.table, options, Vec::new()).expect("written");
     let reader = DumpiReader::open(&out).expect("a DUMPI file");
     let labels = reader.address_labels().expect("sound").expect("there");
     let labels: Vec<_> = labels

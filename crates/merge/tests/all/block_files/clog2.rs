@@ -616,7 +616,7 @@ fn files_that_do_not_belong_together_are_refused() {
     let table = wrappers::table().expect("the table parses");
     let refuse = |bytes: &[Vec<u8>]| {
         let files: Vec<BlockFile<'_>> = bytes.iter().map(|b| BlockFile::new(b).unwrap()).collect();
-        Merge::new(&files, &table, MergeOptions::default()).err()
+        Merge::new(&files, table, MergeOptions::default()).err()
     };
     let (a, b) = (rank(0, 2).bytes(), rank(1, 2).bytes());
     assert_eq!(refuse(&[a.clone(), b.clone()]), None);

@@ -12,7 +12,7 @@ use trace_formats::dumpi::types::{DumpiTrailer, Mask};
 fn convert(blocks: &Blocks, options: &DumpiOptions) -> (Vec<u8>, DumpiFileSummary) {
     let bytes = blocks.bytes();
     let file = BlockFile::new(&bytes).expect("a block file");
-    write_to(&file, &blocks.table, options, Vec::new()).expect("a Vec takes everything")
+    write_to(&file, blocks.table, options, Vec::new()).expect("a Vec takes everything")
 }
 
 /// Each call with its arguments, without times.

@@ -87,7 +87,7 @@ fn every_function() {
         let bytes = b.bytes();
         let file = BlockFile::new(&bytes).unwrap();
         let (out, summary) =
-            write_to(&file, &b.table, &DumpiOptions::default(), Vec::new()).unwrap();
+            write_to(&file, b.table, &DumpiOptions::default(), Vec::new()).unwrap();
         assert_eq!(summary.damaged, 0);
         assert_eq!(
             summary.calls + summary.extensions,
@@ -146,7 +146,7 @@ fn damage() {
                 bytes[at] = byte;
             }
             let file = BlockFile::new(&bytes).expect("the header is whole");
-            let (out, _) = write_to(&file, &b.table, &DumpiOptions::default(), Vec::new())
+            let (out, _) = write_to(&file, b.table, &DumpiOptions::default(), Vec::new())
                 .expect("a Vec takes everything");
             let reader = DumpiReader::open(&out).expect("a sound file");
             for record in reader.records() {
@@ -165,6 +165,6 @@ fn another_table_is_refused() {
     let at = std::mem::offset_of!(blockfile::layout::FileHeader, table);
     bytes[at] ^= 1;
     let file = BlockFile::new(&bytes).unwrap();
-    let error = write_to(&file, &b.table, &DumpiOptions::default(), Vec::new()).unwrap_err();
+    let error = write_to(&file, b.table, &DumpiOptions::default(), Vec::new()).unwrap_err();
     assert!(error.to_string().contains("function table"), "{error}");
 }

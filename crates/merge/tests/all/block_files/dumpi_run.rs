@@ -22,7 +22,7 @@ fn files_of_a_run() {
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).unwrap();
     let scan = Scan::new(&file);
-    let summary = write(&file, &scan, &b.table, &options).unwrap();
+    let summary = write(&file, &scan, b.table, &options).unwrap();
     assert_eq!(summary.path, dir.join("run-2026.11.20.05.32.58-0012.bin"));
     let written = std::fs::read(&summary.path).unwrap();
     assert_eq!(summary.bytes, written.len() as u64);
@@ -48,7 +48,7 @@ fn files_of_a_run() {
     b.rank = -1;
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).unwrap();
-    let error = write(&file, &Scan::new(&file), &b.table, &options).unwrap_err();
+    let error = write(&file, &Scan::new(&file), b.table, &options).unwrap_err();
     assert!(error.to_string().contains("before MPI_Init"), "{error}");
     let nowhere = DumpiOptions {
         root: dir.join("no/run"),
@@ -57,7 +57,7 @@ fn files_of_a_run() {
     b.rank = 0;
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).unwrap();
-    let error = write(&file, &Scan::new(&file), &b.table, &nowhere).unwrap_err();
+    let error = write(&file, &Scan::new(&file), b.table, &nowhere).unwrap_err();
     assert!(error.to_string().contains("no/run"), "{error}");
     std::fs::remove_dir_all(&dir).unwrap();
 }

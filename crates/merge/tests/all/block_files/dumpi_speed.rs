@@ -50,7 +50,7 @@ fn halo() {
         let start = Instant::now();
         let (out, summary) = write_to(
             &file,
-            &b.table,
+            b.table,
             &DumpiOptions::default(),
             Vec::with_capacity(200 << 20),
         )

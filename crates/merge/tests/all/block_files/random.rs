@@ -197,7 +197,7 @@ fn damage_does_no_harm() {
             recover: true,
             ..MergeOptions::default()
         };
-        let Ok(merge) = Merge::new(&files, &table, options) else {
+        let Ok(merge) = Merge::new(&files, table, options) else {
             return;
         };
         // Definitions of the program's functions, which damage can make up, stand before time zero.

@@ -117,7 +117,7 @@ fn compare(ranks: &[Blocks], leaf_bytes: i32) {
         .iter()
         .map(|b| BlockFile::new(b).expect("a block file"))
         .collect();
-    let merge = Merge::new(&files, &table, MergeOptions::default()).expect("ranks of one run");
+    let merge = Merge::new(&files, table, MergeOptions::default()).expect("ranks of one run");
     let mut records = Vec::new();
     let out = std::io::Cursor::new(Vec::new());
     let mut writer = Clog2Writer::new(out, &merge.preamble()).expect("starts");

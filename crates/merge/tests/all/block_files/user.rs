@@ -334,7 +334,7 @@ fn dumpi_has_regions_as_pseudo_calls_with_their_names() {
     tell(&mut b, 2060, 1, false, UserEventContent::Exit);
     let bytes = b.bytes();
     let file = BlockFile::new(&bytes).expect("a block file");
-    let (out, _) = write_to(&file, &b.table, &Dumpi::default(), Vec::new()).expect("written");
+    let (out, _) = write_to(&file, b.table, &Dumpi::default(), Vec::new()).expect("written");
     let reader = DumpiReader::open(&out).expect("a DUMPI file");
     let labels = reader.address_labels().expect("sound").expect("there");
     let label = |key: u64| {

@@ -213,7 +213,7 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, way: Way) -> (Vec<u8>, Vec<u8>) {
         .map(|b| BlockFile::new(b).expect("blocks"))
         .collect();
     let table = wrappers::table().expect("the table");
-    let merge = Merge::new(&files, &table, MergeOptions::default()).expect("one run");
+    let merge = Merge::new(&files, table, MergeOptions::default()).expect("one run");
     let base = folder.join(format!("{way:?}"));
     let plan = OutputPlan {
         base: base.clone(),
@@ -230,7 +230,7 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, way: Way) -> (Vec<u8>, Vec<u8>) {
         counters: Vec::new(),
         forward: false,
     };
-    let drawn = || draw_files(&merge, &files, &table, folder).expect("drawn");
+    let drawn = || draw_files(&merge, &files, table, folder).expect("drawn");
     let ended = if let Way::Slices(threads) = way {
         write_local(&merge, SharedOutputs::new(plan), Some(drawn()), threads).0
     } else {

@@ -160,7 +160,7 @@ impl Run {
     fn join(mut self) -> Found {
         self.items.sort_by_key(|i| i.0);
         let table = wrappers::table().unwrap();
-        let mut attributor = Attributor::new(&table);
+        let mut attributor = Attributor::new(table);
         let mut found = Found::default();
         let mut put = |fact: &AttributionRecord| {
             found.take(fact);

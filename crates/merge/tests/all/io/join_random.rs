@@ -134,7 +134,7 @@ fn complete(rank: u32, number: u64) -> AttributionEvent {
 /// Joins items that are in order of time.
 fn join(items: Vec<(i64, AttributionEvent)>) -> Found {
     let table = wrappers::table().unwrap();
-    let mut attributor = Attributor::new(&table);
+    let mut attributor = Attributor::new(table);
     let mut found = Found::default();
     for (time, item) in items {
         let mut bytes = Vec::new();
@@ -340,7 +340,7 @@ proptest! {
 #[test]
 fn nothing_is_kept_of_what_is_complete() {
     let table = wrappers::table().unwrap();
-    let mut attributor = Attributor::new(&table);
+    let mut attributor = Attributor::new(table);
     let (mut operations, mut edges, mut most) = (0_u64, 0_u64, 0);
     let mut put = |fact: &io_attribution::AttributionRecord| {
         match fact {
@@ -463,6 +463,6 @@ proptest! {
         }
         let files: Vec<_> = bytes.iter().filter_map(|b| blockfile::file::BlockFile::new(b).ok()).collect();
         let table = wrappers::table().unwrap();
-        let _ = io_attribution::attribute_files(&files, &table, &mut |_| Ok(()));
+        let _ = io_attribution::attribute_files(&files, table, &mut |_| Ok(()));
     }
 }

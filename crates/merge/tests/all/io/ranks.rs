@@ -247,7 +247,7 @@ impl Found {
             .collect();
         let table = wrappers::table().expect("the table parses");
         let mut found = Found::default();
-        let totals = attribute_files(&files, &table, &mut |fact| {
+        let totals = attribute_files(&files, table, &mut |fact| {
             found.take(fact);
             Ok(())
         });

@@ -20,7 +20,7 @@ impl CollectiveFunctions {
         // Only a build with a damaged table of functions has none; all calls are on the threads' lines then.
         let table = wrappers::table().ok();
         let is_collective = |name: &str| {
-            let function = table.as_ref().and_then(|table| table.get(name));
+            let function = table.and_then(|table| table.get(name));
             let class = function.map(|function| function.class);
             matches!(
                 class,

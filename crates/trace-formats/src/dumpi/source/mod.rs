@@ -210,11 +210,11 @@ impl<'a> DumpiSource<'a> {
         }
         // Only a build with a damaged table of functions has none; names alone do then.
         let table = wrappers::table().ok();
-        let states = table.as_ref().map(|table| {
+        let states = table.map(|table| {
             let behind = table.functions.len() as u16;
             FunctionStates::new(table, CallIdDisplay::None, behind..behind, &BTreeMap::new())
         });
-        let known = |name: &str| table.as_ref().and_then(|table| table.get(name));
+        let known = |name: &str| table.and_then(|table| table.get(name));
         let color = |name: &str| {
             let named = known(name).and_then(|function| Color::from_name(&function.color));
             named.unwrap_or(Color::WHITE)

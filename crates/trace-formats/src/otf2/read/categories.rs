@@ -99,7 +99,7 @@ impl Categories {
     ) -> Categories {
         // Only a build with a damaged table of functions has none; names alone do then.
         let table = wrappers::table().ok();
-        let states = table.as_ref().map(|table| {
+        let states = table.map(|table| {
             let behind = table.functions.len() as u16;
             let none = std::collections::BTreeMap::new();
             let mut states = FunctionStates::new(table, CallIdDisplay::None, behind..behind, &none);
@@ -115,7 +115,7 @@ impl Categories {
                 "" => format!("region {region}"),
                 name => name.to_owned(),
             };
-            let function = table.as_ref().and_then(|table| table.get(&name));
+            let function = table.and_then(|table| table.get(&name));
             let state = function.zip(states.as_ref());
             let state = state.and_then(|(function, states)| states.get(function.id as u16));
             let details = state.map_or(String::new(), |state| state.details.format());

@@ -57,7 +57,7 @@ pub fn status(source: i32, tag: i32, bytes: u64) -> MpiStatus {
 
 /// One process's block file.
 pub struct Blocks {
-    pub table: Table,
+    pub table: &'static Table,
     pub family: Family,
     pub rank: i32,
     pub size: u32,

@@ -119,7 +119,7 @@ pub struct Merged {
     pub notes: Notes,
     /// The CLOG2 file.
     pub clog2: Vec<u8>,
-    table: wrappers::Table,
+    table: &'static wrappers::Table,
 }
 
 /// Merges ranks.
@@ -138,7 +138,7 @@ pub fn merge_bytes(bytes: &[Vec<u8>], options: MergeOptions) -> Merged {
         .iter()
         .map(|b| BlockFile::new(b).expect("a block file"))
         .collect();
-    let merge = Merge::new(&files, &table, options).expect("ranks of one run");
+    let merge = Merge::new(&files, table, options).expect("ranks of one run");
     let preamble = merge.preamble();
     let mut writer = Clog2Writer::new(Cursor::new(Vec::new()), &preamble).expect("starts");
     let mut records = Vec::new();
