@@ -1,6 +1,7 @@
 // What stands above the picture: how well the run, or the selected range of it, used its ranks, and its largest losses.
 
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { showPanel } from "./actions";
 import type { RangeVerdict, RunVerdict, TracksAnswer } from "./answers";
 import { question } from "./api";
@@ -9,15 +10,16 @@ import { Losses } from "./losses";
 import { useAnswer } from "./panels/answer";
 import { percent } from "./panels/parts";
 import { opensFiles } from "./own";
-import { change, isNarrow, meta, rested, restedSpan, summary, waits, type Range } from "./state";
+import { change, isNarrow, isSelecting, meta, rested, restedSpan, summary, waits, type Range } from "./state";
 import { short } from "./timeline/Tooltip";
 
 /** Losses above the picture; the panel has the others. */
 const SHOWN = 3;
 
 export function Verdict() {
-  const { range } = rested.value;
-  return range ? <OfRange range={range} /> : <OfRun />;
+  const range = useRef(rested.peek().range);
+  if (!isSelecting.value) range.current = rested.value.range;
+  return range.current ? <OfRange range={range.current} /> : <OfRun />;
 }
 
 function OfRun() {

@@ -16,6 +16,8 @@ export const view = signal<View>(START);
 export const rested = signal<View>(START);
 /** Whether something moves: who computes for panels then takes the time that pictures need. */
 export const isMoving = signal(false);
+/** Whether a range is being dragged: what stands above the picture must not grow then, as that would move the picture below the pointer. */
+export const isSelecting = signal(false);
 
 /** What the server says about the trace; null until it has answered. */
 export const serverMeta = signal<MetaAnswer | null>(null);

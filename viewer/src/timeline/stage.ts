@@ -10,7 +10,7 @@ import { blockOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimeli
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
 import {
-  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, path, pointerTime, say, selected, settle, show, slide, view, waits, wheelZooms, type View,
+  area, change, counted, cursor, hover, isDark, isSelecting, layout, measure, meta, numbersText, path, pointerTime, say, selected, settle, show, slide, view, waits, wheelZooms, type View,
 } from "../state";
 import { timelineOf } from "../notes";
 import { describe } from "../words";
@@ -429,6 +429,7 @@ export class Stage {
         void this.click(command.x, command.y, command.extend, command.add);
         return;
       case "cancel":
+        isSelecting.value = false;
         if (this.began) show(this.began);
         this.began = null;
         measure.value = null;
@@ -449,6 +450,7 @@ export class Stage {
       y0: isFlat || low < 0 ? 0 : low, y1: isFlat || high < 0 ? all.timelines : high + 1,
     };
     this.began ??= view.peek();
+    isSelecting.value = !done;
     slide({ range: range.t1 > range.t0 ? range : null });
     if (done) this.rested();
   }
