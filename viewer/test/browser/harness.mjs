@@ -114,9 +114,14 @@ export class Page {
   /** Looks at what a fragment says, without loading the page again. */
   async look(fragment) {
     await this.rest();
-    await this.own.evaluate((text) => {
+    // A page that has much to do is told of it later, and shows it in the frame after.
+    await this.own.evaluate((text) => new Promise((shown) => {
+      const next = () => requestAnimationFrame(() => requestAnimationFrame(shown));
+      const before = location.href;
       location.hash = text;
-    }, fragment);
+      if (location.href === before) next();
+      else addEventListener("hashchange", next, { once: true });
+    }), fragment);
     await this.rest();
     await this.settled();
     await this.own.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
