@@ -25,7 +25,7 @@ pub mod trace;
 
 pub use compile::Program;
 pub use mpi::Mpi;
-pub use paths::{install, mpitrace, python, recorder, root, target};
+pub use paths::{install, mpitrace, python, recorder, recorder_of_release, root, target};
 pub use process::{FinishedCommand, TestFolder};
 pub use test_support::skip;
 pub use trace::{TracedRun, traced};

@@ -9,14 +9,23 @@ pub fn mpitrace() -> PathBuf {
     test_support::tested().join("mpitrace")
 }
 
-/// The recorder, which fits every MPI.
+/// The recorder, which fits every MPI, with the checks of the tests' build.
 pub fn recorder() -> PathBuf {
-    let path = test_support::tested().join("lib/libtrace.so");
-    assert!(
-        path.exists(),
-        "{} is missing: run ci/build tested",
-        path.display()
-    );
+    built(
+        test_support::tested().join("lib/libtrace.so"),
+        "ci/build tested",
+    )
+}
+
+/// The recorder as users build it: what is measured.
+pub fn recorder_of_release() -> PathBuf {
+    built(target().join("lib/libtrace.so"), "ci/build")
+}
+
+/// A file that this command builds.
+fn built(path: PathBuf, command: &str) -> PathBuf {
+    let missing = format!("{} is missing: run {command}", path.display());
+    assert!(path.exists(), "{missing}");
     path
 }
 

@@ -86,7 +86,7 @@ fn one_loop(mpi: Mpi, program: &Path, name: &str, traced: bool) -> (f64, f64) {
     command.arg(name).current_dir(folder.path());
     if traced {
         command
-            .env("LD_PRELOAD", tests::recorder())
+            .env("LD_PRELOAD", tests::recorder_of_release())
             .env("TRACE_TMPDIR", &blocks_in);
     }
     let output = process::run(&mut command, LIMIT).succeeded().stdout;

@@ -118,7 +118,7 @@ fn one_loop(mpi: Mpi, program: &Path, arguments: [&str; 3], settings: Option<&st
     command.args(arguments).current_dir(folder.path());
     if let Some(settings) = settings {
         command
-            .env("LD_PRELOAD", tests::recorder())
+            .env("LD_PRELOAD", tests::recorder_of_release())
             .env("TRACE_SETTINGS", settings)
             .env("TRACE_TMPDIR", &blocks_in);
     }
