@@ -13,9 +13,9 @@ import { skipped } from "./skipped";
 
 /** The repository, for the tests run bundled, from viewer/ or from there. */
 const root = [process.cwd(), resolve(process.cwd(), "..")].find((folder) => existsSync(join(folder, "ci/build-wasm"))) ?? ".";
-const wasm = process.env["VIEW_WASM"] ? resolve(root, process.env["VIEW_WASM"]) : join(root, "target/view.wasm");
+const wasm = process.env["VIEW_WASM"] ? resolve(root, process.env["VIEW_WASM"]) : join(root, "viewer/dist/view.wasm");
 const folder = join(root, "tests/golden/mpe");
-const missing = existsSync(wasm) ? false : skipped(`${wasm} is not there: ci/build-wasm target/view.wasm`);
+const missing = existsSync(wasm) ? false : skipped(`${wasm} is not there: ci/build-wasm`);
 
 interface Own {
   ask(question: string): Promise<ArrayBuffer>;
