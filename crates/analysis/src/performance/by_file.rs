@@ -211,6 +211,16 @@ impl SumsOfFiles {
         told.unwrap_or(Told::Nothing)
     }
 
+    /// Whether each drawable of a category tells of a file.
+    pub(super) fn tells(&self, category: u32) -> bool {
+        !matches!(self.told(category), Told::Nothing | Told::NamingCall)
+    }
+
+    /// Whether the info of a call of this category tells of a file.
+    pub(super) fn tells_of_calls(&self, category: u32) -> bool {
+        self.told(category) != Told::Nothing
+    }
+
     /// Whether drawables of a category are operations.
     pub(super) fn is_operation(&self, category: u32) -> bool {
         matches!(self.told(category), Told::Operation { .. })
@@ -225,11 +235,11 @@ impl SumsOfFiles {
         info: &[u8],
         focus: &Focus,
     ) {
+        if !self.tells(category) {
+            return;
+        }
         let told = self.told(category);
-        let found = match told {
-            Told::Nothing | Told::NamingCall => return,
-            _ => FileInfo::read(definition, info),
-        };
+        let found = FileInfo::read(definition, info);
         let Some(file) = found.file else {
             return;
         };

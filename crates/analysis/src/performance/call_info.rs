@@ -112,6 +112,11 @@ impl InfoReader {
         }
     }
 
+    /// Whether anything is read.
+    pub(super) fn reads(&self) -> bool {
+        !self.values.is_empty()
+    }
+
     /// Reads what the info of a call of this category says, in place of what `found` has.
     pub(super) fn read(&self, category: &Category, info: &[u8], found: &mut CallInfo) {
         found.clear();

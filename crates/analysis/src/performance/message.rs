@@ -42,29 +42,24 @@ pub(super) struct TravellingMessage {
     pub generation: u32,
 }
 
-/// All messages on their way. Places are used again.
+/// All messages on their way, at places that are used again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TravellingMessages {
     messages: Vec<TravellingMessage>,
-    free: Vec<u32>,
 }
 
 impl TravellingMessages {
-    pub(super) fn add(&mut self, message: TravellingMessage) -> u32 {
-        match self.free.pop() {
-            Some(at) => {
-                let place = &mut self.messages[at as usize];
+    /// A message gets this place: a new one behind all others, or that of one which has arrived.
+    pub(super) fn put(&mut self, at: u32, message: TravellingMessage) {
+        match self.messages.get_mut(at as usize) {
+            Some(place) => {
                 let generation = place.generation.wrapping_add(1);
                 *place = TravellingMessage {
                     generation,
                     ..message
                 };
-                at
             }
-            None => {
-                self.messages.push(message);
-                (self.messages.len() - 1) as u32
-            }
+            None => self.messages.push(message),
         }
     }
 
@@ -80,7 +75,6 @@ impl TravellingMessages {
         let message = self.messages[at as usize];
         let place = &mut self.messages[at as usize];
         place.generation = place.generation.wrapping_add(1);
-        self.free.push(at);
         message
     }
 

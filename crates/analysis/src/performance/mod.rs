@@ -12,6 +12,7 @@ mod collective;
 mod coming;
 mod critical_path;
 mod ending;
+mod events;
 mod focus;
 mod history;
 mod intercomms;
@@ -20,6 +21,7 @@ mod lane;
 mod longest;
 mod message;
 mod one_sided;
+mod ordered_pass;
 mod pairs;
 mod pass;
 mod phases;
@@ -42,6 +44,7 @@ use clocks::{Assumption, BALANCED, FASTER, IDEAL, REPLAYS};
 use critical_path::{PathPiece, PathProfile};
 use kept_waits::KeptWaits;
 use lane::ThreadLane;
+use ordered_pass::{OrderedPass, pass_over};
 use pass::WaitPass;
 use report_builder::SecondOutcome;
 use spans::Spans;
@@ -78,35 +81,33 @@ pub struct PerformanceOptions {
 /// time.
 pub struct PerformanceCollector<'a> {
     definitions: &'a Definitions,
-    pass: WaitPass<'a>,
+    ordered: OrderedPass<'a>,
 }
 
 impl<'a> PerformanceCollector<'a> {
     /// A collector for a trace with these definitions.
     pub fn new(definitions: &'a Definitions, options: &PerformanceOptions) -> Self {
-        let measured = std::array::from_fn(|_| Assumption::as_measured());
-        let mut assumptions: [Assumption; REPLAYS] = measured;
-        assumptions[IDEAL] = Assumption::ideal_network();
+        let pass = WaitPass::first(definitions, options);
+        let ordered = OrderedPass::new(pass);
         PerformanceCollector {
             definitions,
-            pass: WaitPass::new(definitions, &options.focus, assumptions),
+            ordered,
         }
     }
 
     /// Keeps what the lowest rank does, to find iterations of the main loop in it.
     pub fn watch(&mut self) {
-        let pass = &mut self.pass;
-        pass.watched = WatchedRank::lowest(&pass.lanes, pass.comms.len());
+        self.ordered.pass.watch();
     }
 
     /// Keeps the waits one by one.
     pub fn keep_waits(&mut self) {
-        self.pass.kept = Some(KeptWaits::default());
+        self.ordered.pass.kept = Some(KeptWaits::default());
     }
 
     /// Takes the next drawable in order of beginnings.
     pub fn put(&mut self, drawable: &Drawable<'_>) {
-        self.pass.put(drawable);
+        self.ordered.put(drawable);
     }
 
     /// Ends the input.
@@ -115,27 +116,30 @@ impl<'a> PerformanceCollector<'a> {
     }
 
     /// Ends the input, and says more than the report does.
-    pub fn finish_with_waits(mut self) -> CollectedPerformance {
-        let pass = &mut self.pass;
-        pass.finish();
-        let (path, phases) = (pass.take_path(), pass.take_phases());
-        let kept = pass.kept.take();
-        let thread = |lane: u32| {
-            let lane = &pass.lanes[lane as usize];
-            RankThread {
-                rank: lane.rank,
-                thread: lane.thread,
-            }
-        };
-        let category = |place: u32| pass.categories[place as usize].index;
-        let waits = kept.map(|kept| WaitsOfCalls::new(kept, &path, thread, category));
-        let phases = phases.map(|phases| report_builder::phase_lengths(pass, phases));
-        let report = report_builder::build(self.definitions, pass, None, &path);
-        CollectedPerformance {
-            report,
-            phases,
-            waits,
+    pub fn finish_with_waits(self) -> CollectedPerformance {
+        collected(self.definitions, self.ordered.finish())
+    }
+}
+
+/// What one pass has found, at its end.
+fn collected(definitions: &Definitions, mut pass: WaitPass<'_>) -> CollectedPerformance {
+    let (path, phases) = (pass.take_path(), pass.take_phases());
+    let kept = pass.kept.take();
+    let thread = |lane: u32| {
+        let lane = &pass.lanes[lane as usize];
+        RankThread {
+            rank: lane.rank,
+            thread: lane.thread,
         }
+    };
+    let category = |place: u32| pass.categories[place as usize].index;
+    let waits = kept.map(|kept| WaitsOfCalls::new(kept, &path, thread, category));
+    let phases = phases.map(|phases| report_builder::phase_lengths(&pass, phases));
+    let report = report_builder::build(definitions, &pass, None, &path);
+    CollectedPerformance {
+        report,
+        phases,
+        waits,
     }
 }
 
@@ -160,12 +164,31 @@ pub fn analyse(
     options: &PerformanceOptions,
 ) -> Result<PerformanceReport, Stop> {
     analyse_in_order(source.definitions(), options, |put| {
-        for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
-            put(drawable);
-            Ok(())
-        })
-        .map(drop)
+        read_in_order(source, put)
     })
+}
+
+/// The waits of all calls of a trace. Of more than a million, the longest.
+///
+/// # Errors
+/// The errors of the source, and of temporary files where its drawables are not in order of their beginnings.
+#[cfg(feature = "spill")]
+pub fn waits_of_calls(source: &dyn Source) -> Result<WaitsOfCalls, Stop> {
+    let definitions = source.definitions();
+    let mut pass = WaitPass::first(definitions, &PerformanceOptions::default());
+    pass.kept = Some(KeptWaits::default());
+    let pass = pass_over(pass, |put| read_in_order(source, put))?;
+    Ok(collected(definitions, pass).waits.unwrap_or_default())
+}
+
+/// Gives the drawables of a source in order of their beginnings.
+#[cfg(feature = "spill")]
+fn read_in_order(source: &dyn Source, put: &mut dyn FnMut(&Drawable<'_>)) -> Result<(), Stop> {
+    for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
+        put(drawable);
+        Ok(())
+    })
+    .map(drop)
 }
 
 /// The ranges of time in which at least one rank is in a state of this name, in order; `None` if no state has it.
@@ -205,17 +228,11 @@ pub fn ranges_of_phases(
     source: &dyn Source,
     options: &PerformanceOptions,
 ) -> Result<Vec<TimeBBox>, Stop> {
-    let mut collector = PerformanceCollector::new(source.definitions(), options);
-    collector.watch();
-    for_each_in_order(source, DrawableOrder::Start, &mut |drawable| {
-        collector.put(drawable);
-        Ok(())
-    })?;
-    let mut pass = collector.pass;
-    pass.finish();
-    Ok(pass
-        .take_phases()
-        .map_or(Vec::new(), |phases| phases.ranges))
+    let mut pass = WaitPass::first(source.definitions(), options);
+    pass.watch();
+    let mut pass = pass_over(pass, |put| read_in_order(source, put))?;
+    let phases = pass.take_phases();
+    Ok(phases.map_or(Vec::new(), |phases| phases.ranges))
 }
 
 /// The names of the program's own states, each once, in order.
@@ -238,11 +255,9 @@ pub fn analyse_in_order<E>(
     options: &PerformanceOptions,
     mut pass: impl FnMut(&mut dyn FnMut(&Drawable<'_>)) -> Result<(), E>,
 ) -> Result<PerformanceReport, E> {
-    let mut collector = PerformanceCollector::new(definitions, options);
-    collector.watch();
-    pass(&mut |drawable| collector.put(drawable))?;
-    let mut first = collector.pass;
-    first.finish();
+    let mut first = WaitPass::first(definitions, options);
+    first.watch();
+    let mut first = pass_over(first, &mut pass)?;
     let path = first.take_path();
     let phases = first.take_phases();
     let slowest = first.slowest_activity();
@@ -260,8 +275,7 @@ pub fn analyse_in_order<E>(
     let parts = first.parts(options.parts);
     let part_spans = (!parts.is_empty()).then(|| Spans::new(&parts, lanes, 0));
     second.spans = phase_spans.chain(part_spans).collect();
-    pass(&mut |drawable| second.put(drawable))?;
-    second.finish();
+    let mut second = pass_over(second, &mut pass)?;
     let outcome = SecondOutcome {
         phase_spans: phases.is_some().then(|| second.spans.remove(0)),
         part_spans: second.spans.pop(),
@@ -277,7 +291,20 @@ pub fn analyse_in_order<E>(
     ))
 }
 
-impl WaitPass<'_> {
+impl<'a> WaitPass<'a> {
+    /// The first pass over a trace with these definitions.
+    fn first(definitions: &'a Definitions, options: &PerformanceOptions) -> WaitPass<'a> {
+        let mut assumptions: [Assumption; REPLAYS] =
+            std::array::from_fn(|_| Assumption::as_measured());
+        assumptions[IDEAL] = Assumption::ideal_network();
+        WaitPass::new(definitions, &options.focus, assumptions)
+    }
+
+    /// Keeps what the lowest rank does, to find iterations of the main loop in it.
+    fn watch(&mut self) {
+        self.watched = WatchedRank::lowest(&self.lanes, self.comms.len());
+    }
+
     /// Ranges of equal length, so many of them, of a focus without gaps; none of another one.
     fn parts(&self, number: usize) -> Vec<TimeBBox> {
         let [focus] = self.focus.ranges()[..] else {

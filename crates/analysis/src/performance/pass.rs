@@ -1,4 +1,4 @@
-//! One pass over the drawables of a trace: calls begin and end in order of time, messages leave and arrive, and what each call waited for is found
+//! One pass over the events of a trace in order of time: calls begin and end, messages leave and arrive, and what each call waited for is found
 //! where it ends.
 
 use super::by_file::SumsOfFiles;
@@ -6,7 +6,7 @@ use super::call_info::{CallInfo, InfoReader};
 use super::clocks::{Assumption, IDEAL, REPLAYS, ReplayClocks, later};
 use super::collective::OperationQueue;
 use super::critical_path::{PathProfile, WaitEdges};
-use super::ending::Ending;
+use super::events::{CategoryUse, DrawableCounts, Event, EventBatch, EventOrder, StateBegin};
 use super::focus::Focus;
 use super::history::CausedStretch;
 use super::intercomms::Intercomms;
@@ -21,29 +21,15 @@ use super::spans::{Doing, LaneStretch, Spans};
 use super::use_times::UseSums;
 use super::wait::WaitSums;
 use super::watched_rank::WatchedRank;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use trace_model::hash::Map;
-use trace_model::{Actor, Category, Definitions, Drawable, TimeBBox, Topology, lane_of};
-
-/// A message that begins at the time that is looked at, but after the states that begin then.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HeldMessage {
-    pub from: u32,
-    pub to: u32,
-    pub end: f64,
-}
+use trace_model::{Actor, Category, Definitions, TimeBBox, lane_of};
 
 /// Counts of what the pass met.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PassCounts {
-    pub drawables: u64,
+    /// Of what the events were made.
+    pub drawables: DrawableCounts,
     pub calls: u64,
-    pub messages: u64,
-    pub message_bytes: u64,
-    pub backward_messages: u64,
-    pub out_of_order: u64,
-    pub without_time: u64,
     /// Collective calls with a root that the trace does not tell.
     pub unknown_roots: u64,
     /// Collective calls of which the trace does not tell on which intercommunicator they are.
@@ -51,6 +37,9 @@ pub(super) struct PassCounts {
     /// Neighbourhood calls with neighbours that the trace does not tell.
     pub unknown_neighbours: u64,
 }
+
+/// Lanes that a processor's cache has room for.
+const LANES_IN_CACHE: usize = 64;
 
 /// Place of a region in sums by region.
 pub(super) fn region_place(region: Option<u32>) -> usize {
@@ -70,8 +59,8 @@ pub(super) struct WaitPass<'a> {
     pub categories: Vec<&'a Category>,
     pub(super) roles: Vec<CategoryRole>,
     pub(super) infos: Vec<InfoReader>,
-    pub(super) category_of: Map<i32, u32>,
-    pub(super) lines: Map<i32, LineUse>,
+    /// Lines of ranks.
+    pub(super) lines: Vec<LineUse>,
     pub lanes: Vec<ThreadLane>,
     pub(super) requests: Vec<RankRequests>,
     pub(super) comms: Vec<OperationQueue>,
@@ -92,12 +81,8 @@ pub(super) struct WaitPass<'a> {
     pub(super) shared: SharedQueues,
     /// Queues of operations on files and windows that the trace does not tell, by category.
     pub(super) others: Map<u32, u32>,
-    pub(super) endings: BinaryHeap<Reverse<Ending>>,
-    pub(super) held: Vec<HeldMessage>,
-    pub(super) now: f64,
+    /// Serial number of the state that began last.
     pub(super) serial: u64,
-    /// Messages that were sent so far.
-    pub(super) sent: u64,
     pub(super) messages: TravellingMessages,
     pub focus: Focus,
     /// When a rank left MPI_Init, if what was found since does not count yet.
@@ -151,7 +136,7 @@ impl<'a> WaitPass<'a> {
         let mut members: Vec<std::collections::HashSet<i32>> = Vec::new();
         let mut numbers = Vec::new();
         let mut ranks = Vec::new();
-        let mut lines = Map::default();
+        let mut lines = Vec::new();
         for line in &definitions.lines {
             let place = lane_of(line);
             let Actor::Rank(_) = place.actor else {
@@ -177,16 +162,12 @@ impl<'a> WaitPass<'a> {
             });
             members[comm as usize].insert(line.comm_rank);
             let rank = line.comm_rank;
-            let id = line.id;
-            lines.insert(
-                id,
-                LineUse {
-                    id,
-                    lane,
-                    comm,
-                    rank,
-                },
-            );
+            lines.push(LineUse {
+                id: line.id,
+                lane,
+                comm,
+                rank,
+            });
         }
         WaitPass {
             roles: categories
@@ -196,10 +177,6 @@ impl<'a> WaitPass<'a> {
             infos: categories
                 .iter()
                 .map(|category| InfoReader::of(category))
-                .collect(),
-            category_of: (0..)
-                .zip(&categories)
-                .map(|(nth, c)| (c.index, nth))
                 .collect(),
             times: vec![CategoryTime::default(); categories.len()],
             by_region: vec![UseSums::default(); categories.len() + 1],
@@ -222,11 +199,7 @@ impl<'a> WaitPass<'a> {
             one_sided: OneSided::default(),
             shared: SharedQueues::default(),
             others: Map::default(),
-            endings: BinaryHeap::new(),
-            held: Vec::new(),
-            now: f64::NEG_INFINITY,
             serial: 0,
-            sent: 0,
             messages: TravellingMessages::default(),
             focus: Focus::new(focus),
             restart: None,
@@ -248,60 +221,81 @@ impl<'a> WaitPass<'a> {
         }
     }
 
-    /// Takes the next drawable in order of beginnings.
-    pub(super) fn put(&mut self, drawable: &Drawable<'_>) {
-        let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
-        else {
-            self.counts.without_time += 1;
-            return;
-        };
-        if !(first.time.is_finite() && last.time.is_finite()) {
-            self.counts.without_time += 1;
-            return;
-        }
-        self.counts.drawables += 1;
-        let Some(&category) = self.category_of.get(&drawable.category) else {
-            return;
-        };
-        let bounds = drawable.bounds();
-        if self.bounds == TimeBBox::EMPTY {
-            self.begin(bounds.earliest);
-        }
-        self.bounds.include(bounds);
-        let mut start = bounds.earliest;
-        if start < self.now {
-            self.counts.out_of_order += 1;
-            start = self.now;
-        }
-        if start > self.now {
-            self.go_to(start);
-        }
-        let end = bounds.latest.max(start);
-        self.put_file(category, first.line, (start, end), drawable.info);
-        match (drawable.topology, self.roles[category as usize]) {
-            (Topology::Arrow, CategoryRole::Message) => {
-                let [from, to] = [first.line, last.line].map(|line| self.lines.get(&line));
-                let (Some(from), Some(to)) = (from, to) else {
-                    return;
-                };
-                let (from, to) = (from.lane, to.lane);
-                self.counts.messages += 1;
-                let info = trace_model::message(self.categories[category as usize], drawable.info);
-                let bytes = info.and_then(|info| u64::try_from(info.size).ok());
-                self.counts.message_bytes += bytes.unwrap_or(0);
-                self.counts.backward_messages += u64::from(last.time < first.time);
-                if start >= self.focus.from && start < self.focus.to {
-                    let [from, to] = [from, to].map(|lane| self.lanes[lane as usize].rank_place);
-                    self.pairs.add_message(from, to, bytes.unwrap_or(0));
+    /// What puts the drawables of the trace into the order that [`WaitPass::take`] needs.
+    pub(super) fn event_order(&self) -> EventOrder<'a> {
+        let categories = (0..).zip(&self.categories).zip(&self.roles);
+        EventOrder::new(
+            &self.lines,
+            categories.map(|((nth, &category), &role)| CategoryUse {
+                category,
+                role,
+                tells: self.by_file.tells(nth),
+                has_info: self.by_file.tells_of_calls(nth) || self.infos[nth as usize].reads(),
+            }),
+        )
+    }
+
+    /// Takes the next events.
+    pub(super) fn take(&mut self, batch: &EventBatch) {
+        let events = &batch.events[..];
+        for (nth, event) in events.iter().enumerate() {
+            self.prefetch(&events[nth..]);
+            match *event {
+                Event::Begin { time } => self.begin(time),
+                Event::Enter(state) => {
+                    let info = batch.info(state.info);
+                    let id = self.lines[state.line as usize].id;
+                    self.put_file(state.category, id, (state.time, state.end), info);
+                    self.enter(&state, info);
                 }
-                self.held.push(HeldMessage { from, to, end });
-            }
-            (Topology::State, role) if role != CategoryRole::Ignored => {
-                if let Some(&line) = self.lines.get(&first.line) {
-                    self.enter(line, category, role, start, end, drawable.info);
+                Event::Tell {
+                    time,
+                    end,
+                    line,
+                    category,
+                    info,
+                } => self.put_file(category, line, (time, end), batch.info(info)),
+                Event::Leave { time, lane, serial } => {
+                    self.restart_if_due();
+                    self.leave(lane, serial, time);
+                }
+                Event::Send {
+                    time,
+                    from,
+                    to,
+                    place,
+                    bytes,
+                } => {
+                    if time >= self.focus.from && time < self.focus.to {
+                        let [from, to] =
+                            [from, to].map(|lane| self.lanes[lane as usize].rank_place);
+                        self.pairs.add_message(from, to, bytes);
+                    }
+                    self.send(time, from, to, place);
+                }
+                Event::Receive { time, place } => {
+                    self.restart_if_due();
+                    self.receive(place, time);
                 }
             }
-            _ => {}
+        }
+    }
+
+    /// Asks for the lanes of events that come soon: of ten thousand, hardly any is in a cache.
+    #[inline]
+    fn prefetch(&self, events: &[Event]) {
+        let lane = |ahead: usize| {
+            let lane = events.get(ahead).and_then(Event::lane);
+            lane.and_then(|lane| self.lanes.get(lane as usize))
+        };
+        if self.lanes.len() < LANES_IN_CACHE {
+            return;
+        }
+        if let Some(lane) = lane(8) {
+            lane.prefetch();
+        }
+        if let Some(lane) = lane(4) {
+            lane.prefetch_inner();
         }
     }
 
@@ -324,9 +318,10 @@ impl<'a> WaitPass<'a> {
         }
     }
 
-    /// Ends the input.
-    pub(super) fn finish(&mut self) {
-        self.go_to(f64::INFINITY);
+    /// Ends the input, whose drawables were put in order by this.
+    pub(super) fn finish(&mut self, order: &EventOrder<'_>) {
+        self.counts.drawables = order.counts;
+        self.bounds = order.bounds;
         self.focus.end(self.bounds);
         let end = self.focus.to;
         for lane in 0..self.lanes.len() as u32 {
@@ -335,59 +330,22 @@ impl<'a> WaitPass<'a> {
         }
     }
 
-    /// What begins from now on begins at `time`.
-    fn go_to(&mut self, time: f64) {
-        self.send_held();
-        while let Some(&Reverse(ending)) = self.endings.peek() {
-            if ending.time > time {
-                break;
-            }
-            self.endings.pop();
-            self.prefetch_next();
-            self.restart_if_due();
-            match ending.state_serial() {
-                None => self.receive(ending.index, ending.time),
-                Some(serial) => self.leave(ending.index, serial, ending.time),
-            }
-        }
-        self.now = time;
-    }
-
-    /// Asks for the lanes of the endings that come next: of ten thousand, hardly any is in a cache.
-    #[inline]
-    fn prefetch_next(&self) {
-        let next = self.endings.as_slice();
-        if let Some(Reverse(ending)) = next.first()
-            && ending.state_serial().is_some()
-            && let Some(lane) = self.lanes.get(ending.index as usize)
-        {
-            lane.prefetch_inner();
-        }
-        for Reverse(ending) in next.iter().take(3) {
-            if ending.state_serial().is_some()
-                && let Some(lane) = self.lanes.get(ending.index as usize)
-            {
-                lane.prefetch();
-            }
-        }
-    }
-
-    fn enter(
-        &mut self,
-        line: LineUse,
-        category: u32,
-        role: CategoryRole,
-        start: f64,
-        end: f64,
-        info: &[u8],
-    ) {
+    fn enter(&mut self, state: &StateBegin, info: &[u8]) {
+        let StateBegin {
+            time: start,
+            end,
+            serial,
+            category,
+            ..
+        } = *state;
+        let line = self.lines[state.line as usize];
+        let role = self.roles[category as usize];
         match role {
             CategoryRole::Init => self.in_init += 1,
             CategoryRole::Finalize => self.restart(),
             _ => self.restart_if_due(),
         }
-        self.serial += 1;
-        let serial = self.serial;
+        self.serial = serial;
         self.advance(line.lane, start);
         if role == CategoryRole::Finalize && self.focus.is_automatic && !self.focus.has_end {
             self.focus.has_end = true;
@@ -423,8 +381,6 @@ impl<'a> WaitPass<'a> {
             }
             _ => {}
         }
-        self.endings
-            .push(Reverse(Ending::state(end, serial, line.lane)));
         if role.is_call() && self.lanes[line.lane as usize].call.is_none() {
             self.begin_call(line, serial, category, role, start, info);
         }

@@ -3,32 +3,20 @@
 use super::calls::Finding;
 use super::clocks::later;
 use super::coming::MAX_REQUESTS;
-use super::ending::Ending;
 use super::lane::{PostedReceive, WaitEnd};
 use super::message::{SenderCall, TravellingMessage};
-use super::pass::{HeldMessage, WaitPass};
+use super::pass::WaitPass;
 use super::role::CategoryRole;
 use super::wait::WaitPattern;
-use std::cmp::Reverse;
 
 impl WaitPass<'_> {
-    pub(super) fn send_held(&mut self) {
-        let held = std::mem::take(&mut self.held);
-        for message in &held {
-            self.send(message);
-        }
-        self.held = held;
-        self.held.clear();
-    }
-
-    /// A message leaves its sender.
-    fn send(&mut self, held: &HeldMessage) {
-        let time = self.now;
-        self.advance(held.from, time);
-        let lane = &mut self.lanes[held.from as usize];
+    /// A message leaves its sender, and has this place until it arrives.
+    pub(super) fn send(&mut self, time: f64, from: u32, to: u32, at: u32) {
+        self.advance(from, time);
+        let lane = &mut self.lanes[from as usize];
         let mut message = TravellingMessage {
-            from: held.from,
-            to: held.to,
+            from,
+            to,
             sent: time,
             clocks: lane.clocks,
             sender: SenderCall::Unknown,
@@ -41,7 +29,7 @@ impl WaitPass<'_> {
                 message.sender = SenderCall::Open(call.serial);
             }
         }
-        let at = self.messages.add(message);
+        self.messages.put(at, message);
         let serial = self.serial;
         if let Some(call) = &mut lane.call {
             match call.role {
@@ -60,12 +48,8 @@ impl WaitPass<'_> {
                 _ => {}
             }
         }
-        let to = &mut self.lanes[held.to as usize];
+        let to = &mut self.lanes[to as usize];
         to.incoming.add(serial, at, &self.messages);
-        let end = held.end.max(time);
-        self.sent += 1;
-        self.endings
-            .push(Reverse(Ending::message(end, self.sent, at)));
     }
 
     /// A message is received.

@@ -1,7 +1,8 @@
 //! The waits of a trace as a table.
 
 use super::{Failure, TraceFiles};
-use crate::trace_files::waits::waits;
+use crate::trace_files::losses::failure;
+use analysis::performance::waits_of_calls;
 use arrow_array::RecordBatch;
 use std::collections::BTreeSet;
 use tables::WaitTable;
@@ -21,7 +22,7 @@ impl TraceFiles {
     ) -> Result<RecordBatch, Failure> {
         let source = self.source(None)?;
         let definitions = source.definitions();
-        let found = waits(source.as_ref())?;
+        let found = waits_of_calls(source.as_ref()).map_err(failure)?;
         let table = WaitTable::new(definitions);
         let mut waits = found.waits;
         waits.retain(|wait| {

@@ -24,5 +24,4 @@ pub mod source;
 pub mod target;
 pub mod time_window;
 pub mod trace;
-pub mod waits;
 pub mod write;

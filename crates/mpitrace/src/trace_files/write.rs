@@ -8,8 +8,7 @@ use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::pipeline;
 use crate::trace_files::target::Target;
-use crate::trace_files::waits::waits;
-use analysis::performance::WaitsOfCalls;
+use analysis::performance::{WaitsOfCalls, waits_of_calls};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use trace_formats::{alog, chrome, clog1, clog2, otf2, paje, perfetto, slog1, slog2};
@@ -22,7 +21,7 @@ impl Target {
         &self,
         path: &Path,
         definitions: &Definitions,
-        waits: Option<&WaitsOfCalls>,
+        #[cfg_attr(not(feature = "tables"), expect(unused_variables))] waits: Option<&WaitsOfCalls>,
     ) -> Result<Box<dyn Sink>, Failure> {
         match self.format {
             Format::Slog2 => {
@@ -102,7 +101,7 @@ impl Target {
 
     /// The waits of a trace, for which it is read once more. Says which are missing.
     fn waits(&self, source: &dyn Source) -> Result<WaitsOfCalls, Failure> {
-        let found = waits(source)?;
+        let found = waits_of_calls(source).map_err(failure)?;
         if found.shortest > 0.0 {
             eprintln!(
                 "mpitrace: {}: only the {} longest waits; those shorter than {} count as none",
