@@ -45,6 +45,18 @@ static void unequal(void)
     MPI_File_close(&file);
 }
 
+/* One rank reads fifteen times what the other does. */
+static void unequal_reads(void)
+{
+    int blocks = rank == 0 ? 60 : 4;
+    MPI_File file = common("unequal_reads");
+    MPI_File_write_at_all(file, rank * (MPI_Offset)(BIG / size), data, BIG / size, MPI_BYTE, &status);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < blocks; i++)
+        CALL(MPI_File_read_at(file, (MPI_Offset)(rank * 60 + i) * LARGE, data, LARGE, MPI_BYTE, &status));
+    MPI_File_close(&file);
+}
+
 /* Ranks read as much, but one of them by far more calls. */
 static void slow(void)
 {
@@ -141,6 +153,20 @@ static void small_collectives(void)
     MPI_File_close(&file);
 }
 
+/* One rank writes for all, wherever they are. */
+static void one_aggregator(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cb_nodes", "1");
+    MPI_Info_set(info, "romio_cb_write", "enable");
+    MPI_File file = opened(MPI_COMM_WORLD, "one_aggregator", info);
+    for (int i = 0; i < 10; i++)
+        CALL(MPI_File_write_at_all(file, ((MPI_Offset)i * size + rank) * LARGE, data, LARGE, MPI_BYTE, &status));
+    MPI_File_close(&file);
+    MPI_Info_free(&info);
+}
+
 /* Small records one behind the other, each rank in its part of the file. */
 static void small_requests(void)
 {
@@ -196,6 +222,7 @@ static void stdio(void)
 static const struct io_case CASES[] = {
     {"late", late},
     {"unequal", unequal},
+    {"unequal-reads", unequal_reads},
     {"slow", slow},
     {"waiting", waiting},
     {"atomic", atomic},
@@ -203,6 +230,7 @@ static const struct io_case CASES[] = {
     {"overwriting", overwriting},
     {"sieving", sieving},
     {"small-collectives", small_collectives},
+    {"one-aggregator", one_aggregator},
     {"small-requests", small_requests},
     {"random-writes", random_writes},
     {"one-rank-reads", one_rank_reads},

@@ -1,5 +1,7 @@
 //! Runs over several hosts, which are made of namespaces ([`tests::hosts`]): separate clocks, a /tmp for each, and a network that can be cut.
 
+use crate::io_advice::io_report;
+use crate::io_trouble::finding;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -59,8 +61,15 @@ impl HostRun<'_> {
         self.per_host.iter().sum()
     }
 
-    /// Runs it to its end.
+    /// Runs it to its end, where it prints that all is well.
     fn run(&self, hosts: &Hosts, folder: TestFolder) -> TracedRun {
+        let run = self.run_printing(hosts, folder);
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        run
+    }
+
+    /// Runs it to its end, whatever it prints.
+    fn run_printing(&self, hosts: &Hosts, folder: TestFolder) -> TracedRun {
         let mut finished = process::run(&mut self.command(hosts, &folder), LIMIT);
         finished.stderr += &said(folder.path());
         let run = TracedRun {
@@ -69,7 +78,6 @@ impl HostRun<'_> {
             ranks: self.ranks(),
         };
         assert!(run.finished.status.success(), "{}", run.finished.story());
-        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
         run
     }
 
@@ -186,6 +194,34 @@ fn ranks_of_several_hosts_make_one_trace() {
             for n in 1..=ahead.len() {
                 assert_eq!(block_files(&hosts.tmp(n)).len(), 0, "{story}");
             }
+        }
+    }
+}
+
+/// Two hosts with two ranks each, of which one writes for all. MPICH's hint says so, and Open MPI's variable.
+#[test]
+fn one_aggregator_for_all_hosts_is_named() {
+    for mpi in installed() {
+        let folder = TestFolder::new(&format!("{}-hosts-aggregator", mpi.suffix()));
+        let Some(hosts) = Hosts::new(&folder, &[0, 0]) else {
+            return;
+        };
+        let run = HostRun {
+            mpi,
+            per_host: &[2, 2],
+            variables: &[
+                ("TRACE_POSIX", "all"),
+                ("OMPI_MCA_io_ompio_num_aggregators", "1"),
+            ],
+            program: "io_trouble",
+            arguments: &["one-aggregator"],
+        };
+        let report = io_report(&run.run_printing(&hosts, folder));
+        let found = finding(&report, "one_aggregator");
+        let found = found.unwrap_or_else(|| panic!("{mpi:?} {:#}", report["findings"]));
+        let figures = &found["figures"];
+        for (name, number) in [("groups", 10), ("of", 10), ("ranks", 4)] {
+            assert_eq!(figures[name], number, "{mpi:?} {found:#}");
         }
     }
 }

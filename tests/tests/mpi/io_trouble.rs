@@ -16,7 +16,7 @@ fn run(mpi: Mpi, case: &str, ranks: usize) -> TracedRun {
 }
 
 /// The finding of this name, if the report has it.
-fn finding<'a>(report: &'a Value, name: &str) -> Option<&'a Value> {
+pub(super) fn finding<'a>(report: &'a Value, name: &str) -> Option<&'a Value> {
     findings(report).iter().find(|one| one["finding"] == name)
 }
 
@@ -30,11 +30,17 @@ type Expected = (
 
 const MIB: u64 = 1 << 20;
 
-const BOTH: [Expected; 9] = [
+const BOTH: [Expected; 10] = [
     (
         "unequal",
         2,
         "unequal_writes",
+        &[("rank", 0), ("bytes", 60 * MIB), ("mean_bytes", 32 * MIB)],
+    ),
+    (
+        "unequal-reads",
+        2,
+        "unequal_reads",
         &[("rank", 0), ("bytes", 60 * MIB), ("mean_bytes", 32 * MIB)],
     ),
     ("slow", 3, "slow_rank", &[("rank", 2)]),
