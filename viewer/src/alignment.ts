@@ -97,6 +97,16 @@ function refusal(by: AlignedBy, above: Side, below: Side): string | null {
   return each === of ? null : `: a phase is ${each} iteration${each === 1 ? "" : "s"} above and ${of} below`;
 }
 
+/** A number as people read it before "as long". */
+const ratio = (value: number) => `${value.toPrecision(3)}\u202f×`;
+
+/** What a ruler says where a second is not as wide above as it is below; empty where it is. */
+export function scaleWords({ scale }: Alignment, place: "above" | "below"): string {
+  if (scale === 1) return "";
+  const [other, times] = place === "above" ? ["below", scale] : ["above", 1 / scale];
+  return `same width ${other}: ${ratio(times)} the time`;
+}
+
 /** How many times as long as above a phase below may be, or the other way round, to be drawn as wide. */
 const MOST_STRETCH = 50;
 
@@ -104,7 +114,6 @@ const MOST_STRETCH = 50;
 function stretch(number: number, above: Moments, below: Moments): [scale: number, words: string] {
   const length = ({ t0, t1 }: Moments) => t1[number - 1]! - t0[number - 1]!;
   const scale = length(below) / length(above);
-  const ratio = (value: number) => `${value.toPrecision(3)}\u202f×`;
   if (scale >= 1 / MOST_STRETCH && scale <= MOST_STRETCH) return [scale, `, which is ${ratio(scale)} as long below and drawn as wide`];
   return [1, `, not as wide: its lengths differ by more than ${MOST_STRETCH}\u202f×`];
 }

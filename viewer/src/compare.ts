@@ -1,7 +1,7 @@
 // The trace that is shown below the first one to be compared with it: which one that is, how it is laid below it, and what the server says about it.
 
 import { computed, effect, signal, untracked } from "@preact/signals";
-import { align, nameIn, reach, under, type AlignedBy, type Moments, type Side, type Wish } from "./alignment";
+import { align, nameIn, reach, scaleWords, under, type AlignedBy, type Moments, type Side, type Wish } from "./alignment";
 import { ApiError, askJson, isAbort, question, report } from "./api";
 import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, TracksAnswer, WaitsAnswer } from "./answers";
 import { followTracks } from "./followTracks";
@@ -48,6 +48,10 @@ const sides = computed<[above: Side, below: Side]>(() => {
 
 /** How the other trace is laid below the first one in the window. */
 export const alignment = computed(() => align(wish.value, span.value, ...sides.value));
+
+/** What the rulers of both say where times are not equally long in them. */
+export const scaleAbove = computed(() => scaleWords(alignment.value, "above"));
+export const scaleBelow = computed(() => scaleWords(alignment.value, "below"));
 
 const askedTracks = computed(() => view.value.tracks);
 /** Tracks of the other trace that are shown, in their order. */

@@ -34,7 +34,7 @@ export interface Lower {
 }
 
 const NO_MARKS: Marks = {
-  hover: null, selected: [], pins: [], cursor: null, range: null, measure: null, pointer: null, path: null, flags: [], names: [], merged: [],
+  hover: null, selected: [], pins: [], cursor: null, range: null, measure: null, pointer: null, path: null, flags: [], names: [], merged: [], scale: "",
 };
 
 export class LowerStage {

@@ -4,7 +4,7 @@
 import { computed, signal } from "@preact/signals";
 import { under } from "../alignment";
 import {
-  alignment, otherKnown, otherMeta, otherShownTracks, otherTimelines, otherTracks, otherWaits, otherWholeTracks,
+  alignment, otherKnown, otherMeta, otherShownTracks, otherTimelines, otherTracks, otherWaits, otherWholeTracks, scaleBelow,
 } from "../compare";
 import { blockOf, clamp, seen, type Extent, type View as Window } from "../geometry";
 import { palette } from "../palette";
@@ -69,7 +69,7 @@ export function otherTrace(trace: number): Lower {
     layout: () => otherTimelines.value,
     palette: () => otherColors.value,
     names: () => otherNames.value,
-    marks: () => ({}),
+    marks: () => ({ pointer: below(pointerTime.value), scale: scaleBelow.value }),
     version: () => otherKnown.value,
     arrived: () => undefined,
     want: (all, shown, where) => {

@@ -39,6 +39,8 @@ export interface Marks {
   path: PathAnswer | null;
   flags: readonly Flag[];
   merged: readonly boolean[];
+  /** What the time axis says beside its unit. */
+  scale: string;
 }
 
 const FONT = "11px system-ui, sans-serif";
@@ -346,7 +348,8 @@ export class Scene {
       context.fillStyle = css(mix(theme.ground, theme.accent, 0.3));
       context.fillRect(Math.min(x0, x1), height - 5, Math.max(1, Math.abs(x1 - x0)), 5);
     }
-    const said = origin ? `${origin.text} +  (${unit})` : unit;
+    const said = `${marks.scale}${marks.scale === "" ? "" : "   "}${origin ? `${origin.text} +  (${unit})` : unit}`;
+    if (this.ruler.title !== marks.scale) this.ruler.title = marks.scale;
     const saidWidth = context.measureText(said).width + 14;
     const tag = this.tag(context, view, extent, marks.pointer);
     for (const { time, label, major } of ticks) {

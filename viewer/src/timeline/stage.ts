@@ -6,6 +6,7 @@ import { askReference, askShared, isAbort, keepDetail, question, report, traceNa
 import type { DrawableDetail } from "../answers";
 import { Gesture, wheel, type Command, type Pointer } from "../gesture";
 import { parse } from "../color";
+import { scaleAbove } from "../compare";
 import { blockOf, panTime, timelineAt, scrollTimelines, seen, timeAt, zoomTimelines, zoomTime, type View as Window } from "../geometry";
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
@@ -134,7 +135,7 @@ export class Stage {
         });
       }),
       effect(() => {
-        void [hover.value, path.value, selected.value, cursor.value, measure.value, view.value.range];
+        void [hover.value, path.value, selected.value, cursor.value, measure.value, view.value.range, scaleAbove.value];
         this.dirty();
       }),
       effect(() => {
@@ -308,7 +309,7 @@ export class Stage {
       measure: measure.peek(),
       pointer: this.pointer && !this.gesture.busy ? timeAt(this.pointer.x, now.peek(), extent.peek()) : null,
       path: path.peek(), flags: this.flags,
-      names: (meta.peek()?.categories ?? []).map((kind) => kind.name), merged: this.merged,
+      names: (meta.peek()?.categories ?? []).map((kind) => kind.name), merged: this.merged, scale: scaleAbove.peek(),
     };
   }
 

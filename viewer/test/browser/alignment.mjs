@@ -23,6 +23,8 @@ export function alignment(chrome, { stepsAddress, address }) {
     await page.settled();
     await page.own.waitForSelector('#other[data-settled="yes"]', { state: "attached" });
   };
+  /** Waits until the rulers of both traces say this of their scales. */
+  const rulers = (page, wanted) => page.true(`rulers: ${wanted}`, (all) => [".timeline:not(.lower)", ".timeline.lower"].every((of, nth) => document.querySelector(`${of} .timeline-ruler`)?.title === all[nth]), wanted);
   // Steps of 10 ms from 5 ms on above, of 12 ms from 17.5 ms on below.
   const W = "with=1&theme=light&arrows=none&colors=grey&t=0.0205~0.0305";
 
@@ -113,6 +115,20 @@ export function alignment(chrome, { stepsAddress, address }) {
     await again.own.waitForTimeout(400);
     assert.deepEqual([begins(await busy(again, "timeline")), begins(await busy(again, "other"))], [[22, 72], [22, 72]]);
     assert.deepEqual(await violations(again), []);
+    // Two scales then: the ruler of each says so, and both have the time below the pointer.
+    await rulers(again, ["same width below: 1.20\u202f× the time", "same width above: 0.833\u202f× the time"]);
+    const { x, y, width } = await again.box();
+    await again.own.mouse.move(Math.round(x + width * 0.2), y + 10);
+    await again.true("the pointer's time below", ([name, at]) => {
+      const canvas = document.getElementById(name);
+      const box = canvas.getBoundingClientRect();
+      // The bottom is empty, but for the line.
+      const { data } = canvas.getContext("2d").getImageData(0, canvas.height - 2, canvas.width, 1);
+      const light = (left) => data[4 * Math.round((left - box.left) * (canvas.width / box.width))];
+      return light(at) < light(at - 4) - 20;
+    }, ["other", Math.round(x + width * 0.2)]);
+    await again.own.getByLabel("as wide").uncheck();
+    await rulers(again, ["", ""]);
     await again.close();
   });
 

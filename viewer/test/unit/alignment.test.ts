@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { align as aligned, alignedBy, atLeft, nameIn, reach as reached, under, type AlignedBy, type Moments, type Side } from "../../src/alignment";
+import { align as aligned, alignedBy, atLeft, nameIn, reach as reached, scaleWords, under, type AlignedBy, type Moments, type Side } from "../../src/alignment";
 
 /** Each as long as so many seconds. */
 const phases = (t0: number[], length = 10): Moments => ({ state: "known", rank: null, each: t0.length > 0 ? 1 : 0, t0, t1: t0.map((begin) => begin + length) });
@@ -81,9 +81,10 @@ test("a phase that is drawn as wide ends at the same place, too", () => {
   // The trace below begins 30 s before its phase 2 and ends 28 s after its begin.
   const { t0, t1 } = reached({ by: "phases", nth: 2, isStretched: true }, above, below);
   assert.ok(Math.abs(t0 - (15 - 30 / 1.2)) < 1e-9 && Math.abs(t1 - (15 + 28 / 1.2)) < 1e-9, `${t0} ${t1}`);
+  assert.deepEqual([scaleWords(laid, "above"), scaleWords(laid, "below")].map((words) => words.replace("\u202f", " ")), ["same width below: 1.20 × the time", "same width above: 0.833 × the time"]);
   for (const length of [0, 0.1, 1000]) {
     const odd = aligned({ by: "phases", nth: 1, isStretched: true }, window, above, side("b", 0, 90, phases([7], length)));
-    assert.deepEqual([odd.scale, odd.below], [1, 7]);
+    assert.deepEqual([odd.scale, odd.below, scaleWords(odd, "above"), scaleWords(odd, "below")], [1, 7, "", ""]);
     assert.match(odd.words, /, not as wide: its lengths differ by more than 50/);
   }
   assert.equal(aligned({ by: "", nth: 0, isStretched: true }, window, above, below).scale, 1);
