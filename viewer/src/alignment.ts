@@ -1,6 +1,6 @@
 // How a compared trace is laid below the first one: so that the begins of both, a phase or a call of both lies above the other. Pure.
 
-import type { MomentsAnswer } from "./answers";
+import type { MomentsAnswer, TimelinesAnswer } from "./answers";
 
 /** What a trace is laid by: its begin, a phase of the program, or a call of a name. */
 export type AlignedBy = "" | "phases" | `name:${string}`;
@@ -149,4 +149,30 @@ export function reach(wish: Wish, above: Side, below: Side): { t0: number; t1: n
   // Where a window has a phase that the other trace lacks, they are laid by their begins.
   if (!isOne && many < (above.moments?.t0.length ?? 0)) all.push(align({ ...wish, by: "" }, above, above, below));
   return { t0: Math.min(...all.map((one) => over(one, below.t0))), t1: Math.max(...all.map((one) => over(one, below.t1))) };
+}
+
+/** Timelines as they are told apart: by their names and those above them. */
+type Named = Pick<TimelinesAnswer, "label" | "path">;
+
+/** For each timeline above the one below that has the same name, or −1; of several of one name, the first for the first, and so on. */
+export function counterparts(above: Named, below: Named): number[] {
+  const names = ({ label, path }: Named) => {
+    const seen = new Map<string, number>();
+    return label.map((own, timeline) => {
+      const name = JSON.stringify([...(path[timeline] ?? []), own]);
+      const nth = seen.get(name) ?? 0;
+      seen.set(name, nth + 1);
+      return `${name}${nth}`;
+    });
+  };
+  const where = new Map(names(below).map((name, timeline) => [name, timeline]));
+  return names(above).map((name) => where.get(name) ?? -1);
+}
+
+/** The timelines below that [y0, y1) above are, by `counterparts`; all `count` where these are all above, or none of them is below. */
+export function beneath({ y0, y1 }: { y0: number; y1: number }, others: readonly number[], count: number): { y0: number; y1: number } {
+  const found = y0 <= 0 && y1 >= others.length ? [] : others.slice(Math.max(0, y0), y1).filter((timeline) => timeline >= 0);
+  if (found.length === 0) return { y0: 0, y1: count };
+  const [first, last] = found.reduce(([low, high], one) => [Math.min(low, one), Math.max(high, one)], [count, 0]);
+  return { y0: first, y1: last + 1 };
 }

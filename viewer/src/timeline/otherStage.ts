@@ -2,15 +2,16 @@
 // a phase is to be drawn as wide as above.
 
 import { computed, signal } from "@preact/signals";
-import { under } from "../alignment";
+import { beneath, counterparts, under } from "../alignment";
 import {
   alignment, otherKnown, otherMeta, otherShownTracks, otherTimelines, otherTracks, otherWaits, otherWholeTracks, scaleBelow,
 } from "../compare";
 import { blockOf, clamp, seen, type Extent, type View as Window } from "../geometry";
 import { palette } from "../palette";
-import { isDark, meta, numbersText, pointerTime, tracks, view } from "../state";
+import { isDark, meta, numbersText, pointerTime, serverTimelines, tracks, view } from "../state";
 import { MOST_STATES, type Lower } from "./lowerStage";
 import { now } from "./now";
+import type { Marks } from "./scene";
 import { colors } from "./stage";
 import { ownTracks, type TracksSource } from "./Tracks";
 
@@ -54,11 +55,31 @@ function below(t: number | null): number | null {
   return t === null ? null : under(alignment.value, t);
 }
 
+const askedRange = computed(() => view.value.range);
+
+/** The selected stretch of time as the other trace has it. */
+const otherTimes = computed(() => {
+  const [range, laid] = [askedRange.value, alignment.value];
+  return range && { t0: under(laid, range.t0), t1: under(laid, range.t1) };
+});
+
+/** For each timeline of the first trace that of the other one. */
+const others = computed(() => {
+  const [above, timelines] = [serverTimelines.value, otherTimelines.value];
+  return above && timelines ? counterparts(above, timelines) : [];
+});
+
+/** The selected range as the other trace has it. */
+function otherRange(): Marks["range"] {
+  const [range, times] = [askedRange.value, otherTimes.value];
+  return range && times && { ...times, ...beneath(range, others.value, otherTimelines.value?.count ?? 0) };
+}
+
 /** The tracks of the other trace: those that the first one shows, read at the time that lies below the pointer or the cursor. */
 export const otherTracksSource: TracksSource = {
   id: "other-tracks", name: computed(() => otherMeta.value?.name ?? ""), shown: otherShownTracks, answer: otherTracks, whole: otherWholeTracks, beside: tracks,
   window: computed(otherWindow), extent: computed(otherExtent), look: otherColors, waits: otherWaits,
-  pointer: computed(() => below(pointerTime.value)), reading: computed(() => below(ownTracks.reading.value)), range: computed(() => null),
+  pointer: computed(() => below(pointerTime.value)), reading: computed(() => below(ownTracks.reading.value)), range: otherTimes,
 };
 
 /** The trace of this number below the first one. */
@@ -69,7 +90,7 @@ export function otherTrace(trace: number): Lower {
     layout: () => otherTimelines.value,
     palette: () => otherColors.value,
     names: () => otherNames.value,
-    marks: () => ({ pointer: below(pointerTime.value), scale: scaleBelow.value }),
+    marks: () => ({ pointer: below(pointerTime.value), scale: scaleBelow.value, range: otherRange() }),
     version: () => otherKnown.value,
     arrived: () => undefined,
     want: (all, shown, where) => {

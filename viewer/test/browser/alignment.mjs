@@ -132,6 +132,42 @@ export function alignment(chrome, { stepsAddress, address }) {
     await again.close();
   });
 
+  test("a range that is dragged above is drawn below at the times that lie under it, in its timelines and tracks", async () => {
+    const page = await Page.open(chrome, stepsAddress, `${W.replace("0.0205~0.0305", "0.0205~0.0405")}&align=phases&stretch=on`);
+    await words(page).filter({ hasText: "drawn as wide" }).waitFor();
+    await drawn(page);
+    await page.own.locator("#other-tracks").waitFor();
+    /** Which tenths of the width are tinted with the colour of a selection: near the upper edge of both timelines of the canvas, or in the track. */
+    const tinted = (id, parts) => page.true(`${id}: ${parts}`, ([name, wanted]) => {
+      const canvas = document.getElementById(name);
+      const context = canvas.getContext("2d");
+      const labels = [...canvas.closest(".timeline").querySelectorAll(".labels-field .label")].slice(0, 2);
+      const [ratio, top] = [canvas.width / canvas.getBoundingClientRect().width, canvas.getBoundingClientRect().top];
+      const rows = name === "other-tracks" ? [6] : labels.map((label) => label.getBoundingClientRect().top + 2 - top);
+      const found = rows.map((y) => Array.from({ length: 10 }, (_, part) => {
+        const [red, , blue] = context.getImageData(Math.round(((part + 0.5) / 10) * canvas.width), Math.round(y * ratio), 1, 1).data;
+        return blue - red > 20 ? part : "";
+      }).join(""));
+      return found.join() === wanted.join();
+    }, [id, parts]);
+    await tinted("other", ["", ""]);
+    const [from, to] = [await page.point(0.0265, 0, { t0: 0.0205, t1: 0.0405 }), await page.point(0.0325, 0, { t0: 0.0205, t1: 0.0405 })];
+    await page.own.mouse.move(from.x, from.y);
+    await page.own.mouse.down();
+    await page.own.mouse.move(to.x, to.y + 2, { steps: 4 });
+    // While it is dragged, too.
+    for (const [id, parts] of [["other", ["345", "345"]], ["other-tracks", ["345"]]]) await tinted(id, parts);
+    await page.own.mouse.up();
+    await page.until((view) => view.range !== null && Math.abs(view.range.t1 - 0.0325) < 2e-4, "the range to its end");
+    await tinted("other", ["345", "345"]);
+    // That of one rank is that of the same rank below, where others stand above it.
+    await page.look(`${W.replace("0.0205~0.0305", "0.0205~0.0405")}&align=phases&timelines=order:1&range=0.0265~0.0325~0~1`);
+    await tinted("other", ["", "345"]);
+    await page.press("Escape");
+    await tinted("other", ["", ""]);
+    await page.close();
+  });
+
   test("the key lays a compared trace by its begin, by phases, by the calls of what is selected", async () => {
     const page = await Page.open(chrome, stepsAddress, W);
     await drawn(page);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { align as aligned, alignedBy, atLeft, nameIn, reach as reached, scaleWords, under, type AlignedBy, type Moments, type Side } from "../../src/alignment";
+import { align as aligned, alignedBy, atLeft, beneath, counterparts, nameIn, reach as reached, scaleWords, under, type AlignedBy, type Moments, type Side } from "../../src/alignment";
 
 /** Each as long as so many seconds. */
 const phases = (t0: number[], length = 10): Moments => ({ state: "known", rank: null, each: t0.length > 0 ? 1 : 0, t0, t1: t0.map((begin) => begin + length) });
@@ -93,4 +93,16 @@ test("a phase that is drawn as wide ends at the same place, too", () => {
 test("texts of links that say nothing mean the begin", () => {
   assert.deepEqual(["", "phase", "name:", "begin", "name", "phases", "name:x:y"].map(alignedBy), ["", "", "", "", "", "phases", "name:x:y"]);
   assert.deepEqual([nameIn("name:a:b"), nameIn("phases"), nameIn("")], ["a:b", null, null]);
+});
+
+test("timelines below are those of the same name, wherever they stand", () => {
+  const named = (...names: string[]) => ({ label: names.map((name) => name.split("/").at(-1)!), path: names.map((name) => name.split("/").slice(0, -1)) });
+  const [above, below] = [named("rank 2", "rank 0", "n/cpu", "m/cpu", "odd", "x", "x"), named("rank 0", "rank 1", "rank 2", "m/cpu", "x", "n/cpu", "x")];
+  const others = counterparts(above, below);
+  assert.deepEqual(others, [2, 0, 5, 3, -1, 4, 6]);
+  for (const [y0, y1, first, behind] of [[0, 1, 2, 3], [0, 2, 0, 3], [3, 5, 3, 4], [2, 4, 3, 6]] as const) {
+    assert.deepEqual(beneath({ y0, y1 }, others, 7), { y0: first, y1: behind }, `${y0} to ${y1}`);
+  }
+  // All of the trace above is all below; what is not there is a stretch of time alone.
+  assert.deepEqual([beneath({ y0: 0, y1: 7 }, others, 9), beneath({ y0: 4, y1: 5 }, others, 9), beneath({ y0: 0, y1: 3 }, [], 9)], Array(3).fill({ y0: 0, y1: 9 }));
 });
