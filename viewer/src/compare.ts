@@ -2,7 +2,7 @@
 
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { align, nameIn, reach, scaleWords, under, type AlignedBy, type Moments, type Side, type Wish } from "./alignment";
-import { ApiError, askJson, isAbort, question, report } from "./api";
+import { ApiError, askJson, forget, isAbort, question, report } from "./api";
 import type { MetaAnswer, MomentsAnswer, TimelinesAnswer, TraceName, TracksAnswer, WaitsAnswer } from "./answers";
 import { followTracks } from "./followTracks";
 import { area, change, otherReach, restedSpan, say, selected, serverMeta, span, view } from "./state";
@@ -151,6 +151,8 @@ async function follow(number: number, wasBuilding: boolean): Promise<void> {
   const [meta, waits] = await Promise.all([askJson<MetaAnswer>(number, "meta"), askJson<WaitsAnswer>(number, "waits")]);
   if (other.peek() !== number) return;
   const isBuilding = meta.index.state === "building";
+  // What came before knew less.
+  if (waits.state === "known") forget();
   otherWaits.value = waits;
   if (waits.state === "known" || wasBuilding !== isBuilding) otherKnown.value++;
   if (waits.state === "pending" || isBuilding) window.setTimeout(() => void follow(number, isBuilding).catch(report), AGAIN);

@@ -58,6 +58,23 @@ export function tracks(chrome, { address, lateAddress, stepsAddress, twoAddress 
     await page.close();
   });
 
+  test("who waits in the compared trace is told when that is known, though its tracks were asked for before", async () => {
+    const context = await chrome.newContext({ viewport: { width: 1400, height: 900 } });
+    let isKnown = false;
+    await context.route("**/t/1/waits", async (route) => (isKnown ? route.continue() : route.fulfill({ json: { ...(await (await route.fetch()).json()), state: "pending" } })));
+    await context.route("**/t/1/tracks?*", async (route) => {
+      const answer = await (await route.fetch()).json();
+      await route.fulfill({ json: isKnown ? answer : { ...answer, use: { ...answer.use, waiting: null } } });
+    });
+    const page = await Page.open({ newContext: async () => context }, twoAddress, "t=0.001~0.041");
+    await page.own.locator("#other-tracks").waitFor();
+    await point(page, 0.0135, 0.001, 0.041);
+    await value(page, "ranks", "4 in MPI or waiting", ".lower");
+    isKnown = true;
+    await value(page, "ranks", "0 waiting, 4 in MPI", ".lower");
+    await page.close();
+  });
+
   test("a quantity has one scale in both traces, and tracks are shifted as the timelines are", async () => {
     // A message in each step above, three below, in columns of the same length.
     const page = await Page.open(chrome, stepsAddress, "with=1&tracks=messages&t=0.0205~0.0405");
