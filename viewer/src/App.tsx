@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { address, question, type Value } from "./api";
 import { Dialogs } from "./Dialogs";
 import { found } from "./finding";
+import { useHeld } from "./held";
 import { PANEL_TITLES, pressed } from "./keys";
 import { BytesRead } from "./OpenFile";
 import { Compare } from "./panels/Compare";
@@ -72,13 +73,14 @@ export function App() {
 
 /** What went wrong, until dismissed; what the recorder lost; how far the index is. */
 function Trouble() {
-  const about = meta.value;
-  const notes = about?.index.state === "building" ? `index: ${Math.round(about.index.percent)} %` : "";
+  const index = meta.value?.index;
+  const wrong = useHeld(trouble.value);
+  const notes = useHeld(index?.state === "building" ? `index: ${Math.round(index.percent)} %` : "");
   return (
     <div class="trouble-room">
-      {trouble.value === "" ? null : (
+      {wrong === "" ? null : (
         <div class="trouble" role="alert">
-          {short(trouble.value, 600)} <button type="button" onClick={() => (trouble.value = "")}>dismiss</button>
+          {short(wrong, 600)} <button type="button" onClick={() => (trouble.value = "")}>dismiss</button>
         </div>
       )}
       {notes === "" ? null : <div class="note">{notes}</div>}

@@ -1,32 +1,32 @@
 // What stands above the picture: how well the run, or the selected range of it, used its ranks, and its largest losses.
 
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import { showPanel } from "./actions";
 import type { RangeVerdict, RunVerdict, TracksAnswer } from "./answers";
 import { question } from "./api";
 import { duration, instant } from "./axis";
+import { useHeld } from "./held";
 import { Losses } from "./losses";
 import { useAnswer } from "./panels/answer";
 import { percent } from "./panels/parts";
 import { opensFiles } from "./own";
-import { change, isNarrow, isSelecting, meta, rested, restedSpan, summary, waits, type Range } from "./state";
+import { change, isNarrow, meta, rested, restedSpan, summary, waits, type Range } from "./state";
 import { short } from "./timeline/Tooltip";
 
 /** Losses above the picture; the panel has the others. */
 const SHOWN = 3;
 
 export function Verdict() {
-  const range = useRef(rested.peek().range);
-  if (!isSelecting.value) range.current = rested.value.range;
-  return range.current ? <OfRange range={range.current} /> : <OfRun />;
+  const range = useHeld(rested.value.range);
+  return range ? <OfRange range={range} /> : <OfRun />;
 }
 
 function OfRun() {
-  const found = summary.value;
+  const found = useHeld(summary.value);
+  const isUnknown = useHeld(waits.value?.state === "unknown");
   if (!found) return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Reading the trace…</p></section>;
   if (!found.verdict) {
-    if (!found.pending && opensFiles() && waits.value?.state === "unknown") return <TooLarge />;
+    if (!found.pending && opensFiles() && isUnknown) return <TooLarge />;
     if (!found.pending) return null;
     return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Who waits for whom is told when all of the trace has been read.</p></section>;
   }
@@ -70,7 +70,7 @@ function Told({ of, range = null }: { of: RunVerdict; range?: Range | null }) {
 /** The verdict of the selected range, on all ranks. */
 function OfRange({ range }: { range: Range }) {
   const { t0, t1 } = range;
-  const shown = useAnswer<RangeVerdict>(t1 > t0 ? question("verdict", { t0, t1 }) : null);
+  const shown = useHeld(useAnswer<RangeVerdict>(t1 > t0 ? question("verdict", { t0, t1 }) : null));
   const found = shown.value;
   const isOwn = found !== null && found.t0 === t0 && found.t1 === t1;
   if (found && !isOwn && found.verdict) return <Told of={found.verdict} range={{ ...range, t0: found.t0, t1: found.t1 }} />;
@@ -100,7 +100,7 @@ function WholeRun() {
 
 /** What the ranks did in a range of a trace that is too large for a verdict of it. */
 function Shares({ range: { t0, t1 } }: { range: Range }) {
-  const { value } = useAnswer<TracksAnswer>(question("tracks", { t0, t1, w: 1, show: "ranks" }));
+  const { value } = useHeld(useAnswer<TracksAnswer>(question("tracks", { t0, t1, w: 1, show: "ranks" })));
   const { use, ranks } = value ?? { use: null, ranks: 0 };
   const share = (values: readonly number[] | null | undefined) => (values?.[0] ?? 0) / Math.max(1, ranks);
   const [waiting, mpi, files, starting] = [share(use?.waiting), share(use?.mpi), share(use?.files), share(use?.starting)];

@@ -165,7 +165,7 @@ const CHECKS = {
   },
 };
 
-export async function pointer(chrome, { address }) {
+export async function pointer(chrome, { address, lateAddress }) {
   const { keys: table } = await ownModules();
   inOrder(() => {
     let page = null;
@@ -182,5 +182,40 @@ export async function pointer(chrome, { address }) {
       assert.deepEqual(Object.keys(CHECKS).filter((id) => !table.ACTIONS.some((one) => one.id === id && one.pointer)), []);
       await page?.close();
     });
+  });
+  test("the verdict of the whole run that comes while a range is dragged does not move the picture below the pointer", async () => {
+    const context = await chrome.newContext({ viewport: { width: 1400, height: 900 } });
+    // Held back until it is let go.
+    let hold = null;
+    const asked = new Promise((found) => (hold = found));
+    let isHeld = true;
+    await context.route("**/summary*", (route) => (isHeld ? hold(route) : route.continue()));
+    const page = await Page.open({ newContext: async () => context }, lateAddress, "t=0.02~0.03");
+    const route = await asked;
+    await page.own.locator(".verdict-room", { hasText: "Reading the trace" }).waitFor();
+    const window = { t0: 0.02, t1: 0.03 };
+    const [from, to] = [await page.point(0.022, 1, window), await page.point(0.026, 2, window)];
+    const before = await page.box();
+    await page.own.mouse.move(from.x, from.y);
+    await page.own.mouse.down();
+    await page.own.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2, { steps: 3 });
+    const came = page.own.waitForResponse("**/summary*");
+    isHeld = false;
+    await route.continue();
+    await (await came).finished();
+    // Several frames, in which it would be shown.
+    await page.own.evaluate(() => new Promise((done) => {
+      let left = 10;
+      const next = () => (--left === 0 ? done() : requestAnimationFrame(next));
+      next();
+    }));
+    assert.deepEqual(await page.box(), before, "where the picture is");
+    await page.own.mouse.move(to.x, to.y, { steps: 3 });
+    await page.own.mouse.up();
+    const { range } = await page.until((view) => view.range !== null && near(view.range.t1, 0.026, 1e-4), "the range to its end");
+    assert.deepEqual([range.y0, range.y1], [1, 3]);
+    await page.press("Escape");
+    await page.own.locator(".verdict-room button.loss").first().waitFor();
+    await page.close();
   });
 }
