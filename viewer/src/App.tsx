@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { address, question, type Value } from "./api";
+import { other } from "./compare";
 import { Dialogs } from "./Dialogs";
 import { found } from "./finding";
 import { useHeld } from "./held";
@@ -19,8 +20,9 @@ import { PerTimeline } from "./panels/PerTimeline";
 import { Pins } from "./panels/Pins";
 import { Statistics } from "./panels/Statistics";
 import { Summary } from "./panels/Summary";
+import { reopen } from "./reopen";
 import {
-  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, SHUT, trouble, type PanelName,
+  area, change, gone, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, SHUT, trouble, type PanelName,
 } from "./state";
 import { shownTimelines } from "./timeline/now";
 import { Full } from "./timeline/Full";
@@ -75,9 +77,16 @@ export function App() {
 function Trouble() {
   const index = meta.value?.index;
   const wrong = useHeld(trouble.value);
+  // An answer about one that is not looked at any more may come late.
+  const changed = useHeld(gone.value && [rested.value.trace, other.value].includes(gone.value.trace) ? gone.value : null);
   const notes = useHeld(index?.state === "building" ? `index: ${Math.round(index.percent)} %` : "");
   return (
     <div class="trouble-room">
+      {changed === null ? null : (
+        <div class="trouble" role="alert">
+          {short(changed.why, 600)}. {changed.refusal === "" ? "" : `It cannot be loaded now: ${short(changed.refusal, 600)}. `}<button type="button" onClick={() => void reopen()}>load the new one</button>
+        </div>
+      )}
       {wrong === "" ? null : (
         <div class="trouble" role="alert">
           {short(wrong, 600)} <button type="button" onClick={() => (trouble.value = "")}>dismiss</button>

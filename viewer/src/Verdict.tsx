@@ -10,7 +10,7 @@ import { Losses } from "./losses";
 import { useAnswer } from "./panels/answer";
 import { percent } from "./panels/parts";
 import { opensFiles } from "./own";
-import { change, isNarrow, meta, rested, restedSpan, summary, waits, type Range } from "./state";
+import { change, isNarrow, meta, noSummary, rested, restedSpan, summary, waits, type Range } from "./state";
 import { short } from "./timeline/Tooltip";
 
 /** Losses above the picture; the panel has the others. */
@@ -24,7 +24,8 @@ export function Verdict() {
 function OfRun() {
   const found = useHeld(summary.value);
   const isUnknown = useHeld(waits.value?.state === "unknown");
-  if (!found) return <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Reading the trace…</p></section>;
+  const isMissing = useHeld(noSummary.value !== "");
+  if (!found) return isMissing ? null : <section class="verdict-room" aria-label="Verdict"><p class="verdict faint">Reading the trace…</p></section>;
   if (!found.verdict) {
     if (!found.pending && opensFiles() && isUnknown) return <TooLarge />;
     if (!found.pending) return null;

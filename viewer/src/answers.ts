@@ -6,7 +6,7 @@
  */
 export type TracesAnswer = { 
 /**
- * All traces, numbered from 0.
+ * The traces, by number. Of one that was opened again, the number is a new one, and the one before is missing.
  */
 traces: Array<TraceName>, };
 

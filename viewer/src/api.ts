@@ -2,7 +2,7 @@
 // Answers are kept, asked for once at a time and given up when nobody waits for them any more.
 
 import type { DrawableDetail, TraceName, TracesAnswer } from "./answers";
-import { busy, trouble } from "./state";
+import { busy, gone, trouble } from "./state";
 import { ownTrace } from "./own";
 
 /** An error that the server answers with: the status of HTTP and a message for the user. */
@@ -29,6 +29,20 @@ export function address(trace: number, asked: string): string | null {
   return ownTrace() ? null : `t/${trace}/${asked}`;
 }
 
+/** The status of a trace whose file has changed. */
+const GONE = 410;
+
+async function refusalOf(answer: Response): Promise<ApiError> {
+  return new ApiError(answer.status, (await answer.text()).slice(0, 2000).trim() || answer.statusText);
+}
+
+/** Has a trace opened again whose file has changed; gives the number that it has now. */
+export async function askReopened(trace: number): Promise<TraceName> {
+  const answer = await fetch(`t/${trace}/reopen`, { method: "POST", credentials: "same-origin" });
+  if (!answer.ok) throw await refusalOf(answer);
+  return (await answer.json()) as TraceName;
+}
+
 /** Asks trace number `trace`; throws a ApiError, or an AbortError when `signal` says so. */
 export async function ask(trace: number, asked: string, signal?: AbortSignal): Promise<ArrayBuffer> {
   busy.value = busy.peek() + 1;
@@ -36,7 +50,12 @@ export async function ask(trace: number, asked: string, signal?: AbortSignal): P
     const own = ownTrace();
     if (own) return await own.ask(asked, signal).catch(refused);
     const answer = await fetch(`t/${trace}/${asked}`, { credentials: "same-origin", ...(signal ? { signal } : {}) });
-    if (!answer.ok) throw new ApiError(answer.status, (await answer.text()).slice(0, 2000).trim() || answer.statusText);
+    if (!answer.ok) {
+      const refusal = await refusalOf(answer);
+      const known = gone.peek();
+      if (refusal.status === GONE && (known?.trace !== trace || known.why !== refusal.message)) gone.value = { trace, why: refusal.message, refusal: "" };
+      throw refusal;
+    }
     return await answer.arrayBuffer();
   } finally {
     busy.value = busy.peek() - 1;
@@ -60,7 +79,8 @@ export function isAbort(error: unknown): boolean {
 
 /** Shows what went wrong, unless it was only given up. */
 export function report(error: unknown): void {
-  if (isAbort(error)) return;
+  // Of a trace that has changed more is told than this.
+  if (isAbort(error) || (error instanceof ApiError && error.status === GONE)) return;
   trouble.value = error instanceof ApiError && error.status === 401
     ? "Not logged in: open the address that mpitrace view has printed, with what is behind its #."
     : error instanceof TypeError ? "mpitrace view does not answer any more: has it been ended?"

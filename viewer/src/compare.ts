@@ -18,9 +18,9 @@ export const names = signal<readonly TraceName[]>([]);
 /** Number of the other trace, or null where one trace is shown alone. Of two traces it is the second one unless the link says otherwise. */
 export const other = computed<number | null>(() => {
   const { trace, other: asked } = view.value;
-  const many = names.value.length;
-  if (asked >= 0) return asked < many && asked !== trace ? asked : null;
-  return asked === NO_OTHER || many !== 2 ? null : 1 - trace;
+  const others = names.value.filter(({ n }) => n !== trace);
+  if (asked >= 0) return others.some(({ n }) => n === asked) ? asked : null;
+  return asked === NO_OTHER || names.value.length !== 2 || others.length !== 1 ? null : others[0]!.n;
 });
 
 export const otherMeta = signal<MetaAnswer | null>(null);

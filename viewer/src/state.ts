@@ -36,6 +36,8 @@ export const tracks = signal<TracksAnswer | null>(null);
 export const wholeTracks = signal<TracksAnswer | null>(null);
 /** Time below the pointer. */
 export const pointerTime = signal<number | null>(null);
+/** The trace whose file has changed since it was opened, what happened to it, and why it could not be opened again, if that was tried; null if none has. */
+export const gone = signal<{ trace: number; why: string; refusal: string } | null>(null);
 /** Why the trace cannot be shown; empty if it can, or its answer is still to come. */
 export const unavailable = signal("");
 /** The timelines of the layout that `view.timelines` names; those of the last one until the next has come. */

@@ -1,7 +1,7 @@
 // What readers do: follow links, search, select and compare with the command's own numbers, hide, pin, take away.
 
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync, readFileSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answers, folder, Page, run, serve, test } from "./harness.mjs";
 
@@ -89,6 +89,52 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.own.reload();
     await page.true("what happened", () => document.querySelector("#panel")?.textContent?.includes("was replaced by another file"));
     assert.ok(!(await page.own.locator("#panel").textContent()).includes("Nothing here"));
+    await page.close();
+    server.stop();
+  });
+
+  test("the new content of a trace that was replaced is loaded by a button, above and below", async () => {
+    const [file, next] = [join(folder, "again.slog2"), join(folder, "next.slog2")];
+    run("synth", "--ranks", "4", "--drawables", "3000", next);
+    const labels = (page, wanted) => page.true(`${wanted} timelines`, ([above, below]) => {
+      const count = (of) => document.querySelectorAll(`.timeline${of} .labels-field .label`).length;
+      // Not all have room for a label.
+      const is = (found, many) => (many > 4 ? found > 4 && found <= many : found === many);
+      return is(count(":not(.lower)"), above) && is(count(".lower"), below);
+    }, wanted);
+    copyFileSync(trace, file);
+    const server = await serve(file, next);
+    const page = await Page.open(chrome, server.address, "t=0.02~0.03&panel=stats&with=none");
+    page.allowed.push(/410/, /409/);
+    await labels(page, [16, 0]);
+    const button = page.own.getByRole("button", { name: "load the new one" });
+    assert.equal(await button.count(), 0);
+    // Half of it is there: it is refused, and can be tried again.
+    writeFileSync(`${file}.new`, readFileSync(next).subarray(0, 20_000));
+    renameSync(`${file}.new`, file);
+    await page.own.locator("#timeline").focus();
+    await page.press("s");
+    await page.own.locator(".trouble", { hasText: "again.slog2 was replaced by another file while it was open." }).waitFor();
+    await button.click();
+    await page.own.locator(".trouble", { hasText: "It cannot be loaded now:" }).waitFor();
+    copyFileSync(next, `${file}.new`);
+    renameSync(`${file}.new`, file);
+    await button.click();
+    await page.until((view) => view.trace === 2 && Number.isNaN(view.t0) && view.panel === "stats", "the new one, all of it");
+    await labels(page, [4, 0]);
+    await page.own.locator(".trouble").waitFor({ state: "detached" });
+    await page.settled();
+    // Below another one.
+    await page.look("trace=1&with=2");
+    await labels(page, [4, 4]);
+    copyFileSync(trace, `${file}.new`);
+    renameSync(`${file}.new`, file);
+    await page.own.locator("#timeline").focus();
+    await page.press("w");
+    await button.click();
+    await page.until((view) => view.trace === 1 && view.other === 3, "the new one below");
+    await labels(page, [4, 16]);
+    await button.waitFor({ state: "detached" });
     await page.close();
     server.stop();
   });

@@ -137,10 +137,10 @@ impl AccessRules {
     }
 }
 
-/// Refuses methods that change something; the one POST is that of the token.
-pub fn check_method(method: &Method, is_login: bool) -> Result<(), Refused> {
-    let expected = if is_login { "POST" } else { "GET, HEAD" };
-    let is_right = match is_login {
+/// Refuses methods that change something, but POST where it is meant: with the token, and to open a trace again.
+pub fn check_method(method: &Method, is_post: bool) -> Result<(), Refused> {
+    let expected = if is_post { "POST" } else { "GET, HEAD" };
+    let is_right = match is_post {
         true => method == Method::POST,
         false => method == Method::GET || method == Method::HEAD,
     };

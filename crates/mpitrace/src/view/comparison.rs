@@ -5,6 +5,7 @@ use crate::compare::changes::TraceChanges;
 use crate::terminal::table::TextTable;
 use analysis::performance::{PerformanceOptions, PerformanceReport, analyse_in_order};
 use serde_json::Value;
+use std::sync::Arc;
 use trace_formats::slog2::Slog2Source;
 use trace_model::{DrawableOrder, Source, for_each_in_order};
 use viewer_core::{Answer, ApiError, ApiQuery, ComparedRow, ComparedTable, ComparisonAnswer};
@@ -19,7 +20,7 @@ pub fn is_comparison(question: &str) -> bool {
 
 /// Compares trace number `before` with the one that `with` names.
 pub fn comparison(
-    traces: &[OpenedTrace],
+    traces: &[Arc<OpenedTrace>],
     before: &OpenedTrace,
     question: &str,
     cancel: &dyn Fn() -> bool,

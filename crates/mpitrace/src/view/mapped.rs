@@ -18,6 +18,7 @@ pub const MAX_TRACES: usize = 64;
 
 /// Address range of a mapped file. The handler finds by it whose page is gone.
 struct Region {
+    is_taken: AtomicBool,
     start: AtomicUsize,
     end: AtomicUsize,
     is_torn: AtomicBool,
@@ -25,17 +26,16 @@ struct Region {
 
 static REGIONS: [Region; MAX_TRACES] = [const {
     Region {
+        is_taken: AtomicBool::new(false),
         start: AtomicUsize::new(0),
         end: AtomicUsize::new(0),
         is_torn: AtomicBool::new(false),
     }
 }; MAX_TRACES];
-/// Regions that are taken.
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
 /// Former action of SIGBUS.
 static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The bytes of a trace, until the process ends.
+/// The bytes of a trace.
 pub struct Mapped {
     bytes: OpenedInput,
     /// The mapping: the mark that is set if the file is too short, the file, and its state when it was opened.
@@ -111,16 +111,15 @@ impl Mapped {
     pub fn trouble(&self) -> Option<String> {
         let (_, file, before) = self.file.as_ref()?;
         let path = self.path.display();
-        let again = "end mpitrace view and start it again";
         if self.is_torn() {
-            return Some(format!("{path} was shortened while it was open: {again}"));
+            return Some(format!("{path} was shortened while it was open"));
         }
         let now = match file.metadata() {
             Ok(metadata) => Identity::of(&metadata),
             Err(error) => return Some(format!("{path}: {error}")),
         };
         if now != *before {
-            return Some(format!("{path} was changed while it was open: {again}"));
+            return Some(format!("{path} was changed while it was open"));
         }
         // One that was removed can still be read; of one that was replaced the old content is not what is meant.
         let there = std::fs::metadata(&self.path).ok();
@@ -128,7 +127,7 @@ impl Mapped {
             let there = Identity::of(&there);
             (there.device, there.inode) != (before.device, before.inode)
         });
-        is_other.then(|| format!("{path} was replaced by another file: {again}"))
+        is_other.then(|| format!("{path} was replaced by another file while it was open"))
     }
 }
 
@@ -140,11 +139,23 @@ impl Deref for Mapped {
     }
 }
 
-/// Has the handler look after a mapping that stays; none if there are too many.
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // The mapping goes after this, when the handler does not know it any more.
+        if let Some((region, ..)) = &self.file {
+            region.start.store(0, Ordering::Release);
+            region.is_torn.store(false, Ordering::Relaxed);
+            region.is_taken.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// Has the handler look after a mapping; none if there are too many.
 fn guard(bytes: &[u8]) -> Option<&'static Region> {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(install);
-    let region = REGIONS.get(TAKEN.fetch_add(1, Ordering::Relaxed))?;
+    let take = |region: &&Region| !region.is_taken.swap(true, Ordering::AcqRel);
+    let region = REGIONS.iter().find(take)?;
     let start = bytes.as_ptr() as usize;
     let end = start + bytes.len().next_multiple_of(rustix::param::page_size());
     region.end.store(end, Ordering::Relaxed);
@@ -170,7 +181,7 @@ fn install() {
 
 extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel hands over a valid siginfo_t; errno is this thread's. The pages that are replaced belong to a
-    // mapping that stays for good and is only read, and those who read it see the mark.
+    // mapping that is there, as it has a region, and is only read; those who read it see the mark.
     unsafe {
         let errno = *libc::__errno_location();
         let at = (*info).si_addr() as usize;

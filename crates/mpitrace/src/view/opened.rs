@@ -29,6 +29,10 @@ pub struct OpenedTrace {
     pub store: Option<CacheFolder>,
     /// The bytes of the index that was kept, if there was one.
     pub index: Option<&'static Mapped>,
+    /// The file that is shown as it is, and can be opened again; `None` for a trace that was converted or read.
+    pub file: Option<PathBuf>,
+    /// Number of the trace that was opened in place of this one, after its file had changed.
+    pub instead: OnceLock<usize>,
     /// Report for comparisons with other traces, made when it is first wanted.
     pub report: OnceLock<PerformanceReport>,
 }
@@ -45,28 +49,45 @@ impl OpenedTrace {
 pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<OpenedTrace>, Failure> {
     let mut opened = Vec::new();
     for files in traces(paths)? {
-        let (mapped, is_own) = match slog2(&files)? {
-            Some(mapped) => (mapped, true),
-            None => (converted(&files, quiet, ending)?, false),
-        };
-        // Whoever answers questions holds on to the bytes, and both stay until the end.
-        let mapped: &'static Mapped = Box::leak(Box::new(mapped));
         let path = files.first().map_or(Path::new(""), |path| shown(path));
-        let bad = |error: ApiError| Failure::file(path, error);
-        let name = folder::name_of(path);
-        let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;
-        let reader = viewer.trace().reader();
-        let store = is_own.then(|| CacheFolder::of(path, reader, mapped, cache_folder()));
-        opened.push(OpenedTrace {
-            store: store.and_then(Result::ok),
-            index: None,
-            report: OnceLock::new(),
-            name,
-            mapped,
-            viewer: Box::leak(Box::new(viewer)),
+        opened.push(match slog2(&files)? {
+            Some(mapped) => of(path, mapped, true)?,
+            None => of(path, converted(&files, quiet, ending)?, false)?,
         });
     }
     Ok(opened)
+}
+
+/// Opens the file of a trace again, which has another content now.
+pub fn reopen(path: &Path) -> Result<OpenedTrace, Failure> {
+    let found =
+        || slog2(&[path.to_path_buf()])?.ok_or(Failure::file(path, "is no SLOG2 file any more"));
+    // What is shown stays open for good: what cannot be shown, since it is still being written, must not.
+    let attempt = found()?;
+    let bad = |error: ApiError| Failure::file(path, error);
+    Viewer::new("", &attempt, AnswerLimits::default()).map_err(bad)?;
+    of(path, found()?, true)
+}
+
+/// The trace in these bytes. `is_own` says that they are those of the file, which was not converted.
+fn of(path: &Path, mapped: Mapped, is_own: bool) -> Result<OpenedTrace, Failure> {
+    // Whoever answers questions holds on to the bytes, and both stay until the end.
+    let mapped: &'static Mapped = Box::leak(Box::new(mapped));
+    let bad = |error: ApiError| Failure::file(path, error);
+    let name = folder::name_of(path);
+    let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;
+    let reader = viewer.trace().reader();
+    let store = is_own.then(|| CacheFolder::of(path, reader, mapped, cache_folder()));
+    Ok(OpenedTrace {
+        store: store.and_then(Result::ok),
+        index: None,
+        file: is_own.then(|| path.to_path_buf()),
+        instead: OnceLock::new(),
+        report: OnceLock::new(),
+        name,
+        mapped,
+        viewer: Box::leak(Box::new(viewer)),
+    })
 }
 
 /// The files of each trace: the block files of a run are one, so are its DUMPI files; each other file is one.

@@ -4,7 +4,8 @@ use super::access::{AccessRules, Refused, check_method};
 use super::assets::{self, Asset, Assets};
 use super::comparison;
 use super::export;
-use super::opened::OpenedTrace;
+use super::index;
+use super::opened::{self, OpenedTrace};
 use super::workers::work;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -13,12 +14,12 @@ use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use viewer_core::{Answer, AnswerBody, ApiError, ApiQuery, TracesAnswer};
+use viewer_core::{Answer, AnswerBody, ApiError, ApiQuery, TraceName, TracesAnswer};
 
 /// Time for an answer that can be given in part, and says so.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -49,7 +50,10 @@ pub struct ViewSite {
     access: AccessRules,
     /// The path below which everything is; begins and ends with a slash.
     base: String,
-    traces: Vec<OpenedTrace>,
+    /// By number. Those that were opened again are at the end; the ones before them stay, and are refused.
+    traces: RwLock<Vec<Arc<OpenedTrace>>>,
+    /// Held by whoever opens one again.
+    reopening: Mutex<()>,
     assets: Assets,
     /// Whether answers go over a network, so that it is worth making them smaller.
     is_remote: bool,
@@ -78,6 +82,8 @@ enum Address<'a> {
     Traces,
     /// A question about a trace, or a picture of it.
     Trace(usize, &'a str),
+    /// A trace is to be opened again.
+    Reopen(usize),
     Asset(&'a str),
 }
 
@@ -94,8 +100,9 @@ impl<'a> Address<'a> {
             .strip_prefix("t/")
             .and_then(|rest| rest.split_once('/'));
         let trace = trace.and_then(|(number, route)| Some((number.parse().ok()?, route)));
-        trace.map_or(Address::Asset(path), |(number, route)| {
-            Address::Trace(number, route)
+        trace.map_or(Address::Asset(path), |(number, route)| match route {
+            "reopen" => Address::Reopen(number),
+            _ => Address::Trace(number, route),
         })
     }
 }
@@ -112,7 +119,8 @@ impl ViewSite {
         ViewSite {
             access,
             base,
-            traces,
+            traces: RwLock::new(traces.into_iter().map(Arc::new).collect()),
+            reopening: Mutex::new(()),
             assets,
             is_remote,
             asked: Mutex::new(Instant::now()),
@@ -170,7 +178,8 @@ impl ViewSite {
             };
             return Err((StatusCode::NOT_FOUND, what.into()));
         }
-        check_method(&head.method, place == Address::Login)?;
+        let is_post = matches!(place, Address::Login | Address::Reopen(_));
+        check_method(&head.method, is_post)?;
         if let Some(Some(asset)) = asset {
             return Ok(site.asset(asset, &head.headers));
         }
@@ -186,28 +195,26 @@ impl ViewSite {
         site.access.check_cookie(&head.headers)?;
         *site.asked.lock() = Instant::now();
         let (number, route) = match place {
-            Address::Trace(number, route) if number < site.traces.len() => {
-                (number, route.to_owned())
+            Address::Trace(number, route) => (number, route.to_owned()),
+            Address::Reopen(number) => {
+                return ViewSite::reopened(site, number, &head.headers).await;
             }
-            Address::Traces => return site.traces_answer(&head.headers),
-            _ => {
-                let what = format!("there are {} traces, numbered from 0", site.traces.len());
-                return Err((StatusCode::NOT_FOUND, what));
-            }
+            _ => return site.traces_answer(&head.headers),
         };
+        let trace = site.numbered(number)?;
         let kind_of_file = route.clone();
         let question = match head.uri.query() {
             Some(query) => format!("{route}?{query}"),
             None => route,
         };
-        let viewer = &site.traces[number].viewer;
+        let viewer = &trace.viewer;
         let lines = viewer.trace().lines().len();
         let need = need(&question, lines, |query| viewer.reads(query));
         let Ok(mut memory) = Arc::clone(&site.memory).acquire_many_owned(need).await else {
             return Err((StatusCode::SERVICE_UNAVAILABLE, "the server ends".into()));
         };
-        let answering = Arc::clone(site);
-        let answer = work(move |is_unwanted| answering.trace(number, &question, is_unwanted));
+        let (answering, asked) = (Arc::clone(site), Arc::clone(&trace));
+        let answer = work(move |is_unwanted| answering.trace(&asked, &question, is_unwanted));
         match answer.await {
             Ok(Ok(answer)) => {
                 let is_file = matches!(answer.kind, AnswerBody::Text(mime) if mime != "text/plain");
@@ -217,7 +224,7 @@ impl ViewSite {
                 drop(memory);
                 let mut response = site.response(answer, kept, &head.headers);
                 if is_file {
-                    let saved = saved(&site.traces[number].name, &kind_of_file);
+                    let saved = saved(&trace.name, &kind_of_file);
                     response
                         .headers_mut()
                         .insert(header::CONTENT_DISPOSITION, saved);
@@ -239,11 +246,10 @@ impl ViewSite {
     /// Answers a question about a trace.
     fn trace(
         &self,
-        number: usize,
+        trace: &OpenedTrace,
         question: &str,
         is_unwanted: &dyn Fn() -> bool,
     ) -> Result<Answer, ApiError> {
-        let trace = &self.traces[number];
         let gone = |message| ApiError {
             status: StatusCode::GONE.as_u16(),
             message,
@@ -259,7 +265,8 @@ impl ViewSite {
             export::export(trace, question, &self.assets, &cancel(EXPORT_BUDGET))
         } else if comparison::is_comparison(question) {
             let cancel = cancel(SUMMARY_BUDGET);
-            comparison::comparison(&self.traces, trace, question, &cancel)
+            let traces = self.traces.read().clone();
+            comparison::comparison(&traces, trace, question, &cancel)
         } else {
             trace.viewer.answer(question, &cancel(budget(question)))
         };
@@ -271,10 +278,63 @@ impl ViewSite {
     }
 
     fn traces_answer(&self, headers: &HeaderMap) -> Result<Response<Full<Bytes>>, Refused> {
-        let names = self.traces.iter().map(|trace| trace.name.as_str());
+        let traces = self.traces.read().clone();
+        let shown = traces.iter().enumerate();
+        let shown = shown.filter(|(_, trace)| trace.instead.get().is_none());
+        let names = shown.map(|(number, trace)| (number, trace.name.as_str()));
         let answer = Answer::json(&TracesAnswer::new(names), true);
         let answer = answer.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.message))?;
         Ok(self.response(answer, None, headers))
+    }
+
+    /// The trace of this number.
+    fn numbered(&self, number: usize) -> Result<Arc<OpenedTrace>, Refused> {
+        let traces = self.traces.read();
+        traces.get(number).cloned().ok_or_else(|| {
+            let what = format!("there are {} traces, numbered from 0", traces.len());
+            (StatusCode::NOT_FOUND, what)
+        })
+    }
+
+    /// Number and name of what there is now in place of a trace whose file has changed.
+    async fn reopened(
+        site: &Arc<ViewSite>,
+        number: usize,
+        headers: &HeaderMap,
+    ) -> Result<Response<Full<Bytes>>, Refused> {
+        let failed = |what: String| (StatusCode::INTERNAL_SERVER_ERROR, what);
+        let opening = Arc::clone(site);
+        let opened = work(move |_| opening.reopen(number)).await;
+        let number = opened.map_err(|error| failed(error.to_string()))??;
+        let name = &site.numbered(number)?.name;
+        let answer = Answer::json(&TraceName { number, name }, true);
+        let answer = answer.map_err(|error| failed(error.message))?;
+        Ok(site.response(answer, None, headers))
+    }
+
+    /// Opens a trace again if its file has changed. What it holds now gets a number of its own: a page that still shows what
+    /// was there before is given no answer about something else.
+    fn reopen(&self, mut number: usize) -> Result<usize, Refused> {
+        // Of two pages that ask at once the second one gets what the first one has opened.
+        let _one = self.reopening.lock();
+        loop {
+            let trace = self.numbered(number)?;
+            if let Some(&instead) = trace.instead.get() {
+                number = instead;
+                continue;
+            }
+            let has_changed = trace.trouble().is_some();
+            let Some(file) = trace.file.as_ref().filter(|_| has_changed) else {
+                return Ok(number);
+            };
+            let opened = opened::reopen(file);
+            let mut opened = opened.map_err(|why| (StatusCode::CONFLICT, why.to_string()))?;
+            index::begin(std::slice::from_mut(&mut opened));
+            let mut traces = self.traces.write();
+            let next = *trace.instead.get_or_init(|| traces.len());
+            traces.push(Arc::new(opened));
+            return Ok(next);
+        }
     }
 
     fn response(

@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TracesAnswer<'a> {
-    /// All traces, numbered from 0.
+    /// The traces, by number. Of one that was opened again, the number is a new one, and the one before is missing.
     pub traces: Vec<TraceName<'a>>,
 }
 
@@ -22,9 +22,9 @@ pub struct TraceName<'a> {
 }
 
 impl<'a> TracesAnswer<'a> {
-    /// The traces with these names, numbered in their order.
-    pub fn new(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let names = names.into_iter().enumerate();
+    /// The traces with these numbers and names.
+    pub fn new(names: impl IntoIterator<Item = (usize, &'a str)>) -> Self {
+        let names = names.into_iter();
         TracesAnswer {
             traces: names
                 .map(|(number, name)| TraceName { number, name })

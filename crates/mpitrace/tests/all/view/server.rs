@@ -155,6 +155,12 @@ impl Server {
         self.send("GET", &target, &[("Cookie", &self.cookie)], "")
     }
 
+    /// What the page wants to be done.
+    pub fn post(&self, target: &str) -> Reply {
+        let target = format!("{}{target}", self.base);
+        self.send("POST", &target, &[("Cookie", &self.cookie)], "")
+    }
+
     /// A line of /proc/PID/status, in kB.
     pub fn memory(&self, what: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();

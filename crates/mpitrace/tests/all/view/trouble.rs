@@ -1,6 +1,6 @@
 //! Traces that are shortened or replaced while they are open, damaged ones, and names that are not what names should be.
 
-use super::server::{Server, command, sample, synthetic};
+use super::server::{Server, command, data, sample, synthetic};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -96,6 +96,68 @@ fn a_trace_that_is_replaced_or_written_to() {
         reply.text().contains("was changed while it was open"),
         "{}",
         reply.text()
+    );
+}
+
+/// What a file holds after it was written anew has another number. Pages that show what was there before are not answered about it.
+#[test]
+fn a_trace_that_was_replaced_is_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = synthetic(folder.path(), 5000);
+    let server = Server::start(&[path.to_str().unwrap(), &sample(), "-q"]);
+    let reopen = |number: usize| server.post(&format!("t/{number}/reopen"));
+    let names = || {
+        let answer = server.get("traces").json();
+        let traces = answer["traces"].as_array().unwrap().clone();
+        traces
+            .iter()
+            .map(|trace| trace["n"].as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    // Nothing has happened, so nothing is opened.
+    assert_eq!(reopen(0).json()["n"], 0);
+    assert_eq!(server.get("t/0/reopen").status, 405);
+    assert_eq!(reopen(7).status, 404);
+    assert_eq!(names(), [0, 1]);
+
+    // One that is being written; as often as somebody tries.
+    let whole = fs::read(sample()).unwrap();
+    let other = folder.path().join("b.slog2");
+    fs::write(&other, &whole[..whole.len() / 2]).unwrap();
+    fs::rename(&other, &path).unwrap();
+    for _ in 0..100 {
+        let refused = reopen(0);
+        assert_eq!(refused.status, 409, "{}", refused.text());
+        assert!(refused.text().contains(&path.display().to_string()));
+    }
+    fs::copy(data("clog2/small.clog2"), &path).unwrap();
+    assert!(reopen(0).text().contains("is no SLOG2 file any more"));
+
+    fs::write(&other, &whole).unwrap();
+    fs::rename(&other, &path).unwrap();
+    let found = reopen(0).json();
+    assert_eq!(
+        (&found["n"], &found["name"]),
+        (&2.into(), &"synthetic.slog2".into())
+    );
+    assert_eq!(
+        server.get("t/2/timelines").body,
+        server.get("t/1/timelines").body
+    );
+    assert_eq!(
+        server.get("t/2/picture?w=300").body,
+        server.get("t/1/picture?w=300").body
+    );
+    assert_eq!(server.get("t/0/meta").status, 410);
+    assert_eq!(names(), [1, 2]);
+    // Another page that still shows the first one gets the same; so does one after it was replaced again.
+    assert_eq!(reopen(0).json()["n"], 2);
+    fs::write(&other, &whole).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert_eq!(reopen(0).json()["n"], 3);
+    assert_eq!(
+        (reopen(2).json()["n"].as_u64(), names()),
+        (Some(3), vec![1, 3])
     );
 }
 
