@@ -18,7 +18,7 @@ pub(super) enum Event {
     Begin { time: f64 },
     /// A state begins.
     Enter(StateBegin),
-    /// A drawable begins that is nothing but told of a file: its category, the line of its first vertex, its info in the batch.
+    /// A drawable begins that only tells of a file. `line` is the number of the line of its first vertex.
     Tell {
         time: f64,
         end: f64,
@@ -110,10 +110,10 @@ impl EventBatch {
     }
 }
 
-/// Counts of the drawables.
+/// Counts of the drawables that were taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DrawableCounts {
-    pub drawables: u64,
+    pub all: u64,
     pub messages: u64,
     pub message_bytes: u64,
     pub backward_messages: u64,
@@ -203,7 +203,7 @@ impl<'a> EventOrder<'a> {
             self.counts.without_time += 1;
             return;
         }
-        self.counts.drawables += 1;
+        self.counts.all += 1;
         let Some(&category) = self.category_places.get(&drawable.category) else {
             return;
         };

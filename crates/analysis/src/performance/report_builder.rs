@@ -73,7 +73,7 @@ pub(super) fn build(
         ranks: builder.mains().count(),
         threads: first.lanes.iter().filter(|lane| lane.is_used).count(),
         hosts: definitions.hosts(),
-        drawables: first.counts.drawables.drawables,
+        drawables: first.counts.drawables.all,
         calls: first.counts.calls,
         messages: first.counts.drawables.messages,
         message_bytes: first.counts.drawables.message_bytes,
