@@ -216,9 +216,9 @@ impl SumsOfFiles {
         !matches!(self.told(category), Told::Nothing | Told::NamingCall)
     }
 
-    /// Whether the info of a call of this category tells of a file.
-    pub(super) fn tells_of_calls(&self, category: u32) -> bool {
-        self.told(category) != Told::Nothing
+    /// Whether states of a category are calls whose info names their file.
+    pub(super) fn is_naming_call(&self, category: u32) -> bool {
+        self.told(category) == Told::NamingCall
     }
 
     /// Whether drawables of a category are operations.
@@ -226,7 +226,7 @@ impl SumsOfFiles {
         matches!(self.told(category), Told::Operation { .. })
     }
 
-    /// An event or operation of a category begins on a line.
+    /// An event or operation of a category that [`SumsOfFiles::tells`] begins on a line.
     pub(super) fn put(
         &mut self,
         (category, definition): (u32, &Category),
@@ -235,9 +235,6 @@ impl SumsOfFiles {
         info: &[u8],
         focus: &Focus,
     ) {
-        if !self.tells(category) {
-            return;
-        }
         let told = self.told(category);
         let found = FileInfo::read(definition, info);
         let Some(file) = found.file else {
@@ -325,7 +322,7 @@ impl SumsOfFiles {
         {
             self.access(lane, time, file, bytes);
         }
-        if self.told(category) == Told::NamingCall {
+        if self.is_naming_call(category) {
             self.bind(lane, FileKey::Name(FileInfo::read(definition, info).name));
         }
     }

@@ -18,7 +18,7 @@ pub(super) enum Event {
     Begin { time: f64 },
     /// A state begins.
     Enter(StateBegin),
-    /// A drawable begins that only tells of a file. `line` is the number of the line of its first vertex.
+    /// A drawable begins that tells of a file, whatever else it is. `line` is the number of the line of its first vertex.
     Tell {
         time: f64,
         end: f64,
@@ -56,9 +56,9 @@ impl Event {
 pub(super) struct StateBegin {
     pub time: f64,
     pub end: f64,
-    /// Its number in order of beginnings, from 1.
+    /// Number of the state in order of beginnings, from 1.
     pub serial: u64,
-    /// Place of its line among those of ranks.
+    /// Place of the state's line among the lines of ranks.
     pub line: u32,
     pub lane: u32,
     pub category: u32,
@@ -82,7 +82,7 @@ pub(super) struct EventBatch {
 impl EventBatch {
     /// Events after which a batch is handed on: as many as stay in a processor's own cache.
     const ENOUGH: usize = 2048;
-    /// The same for the bytes of infos.
+    /// Bytes of infos after which a batch is handed on.
     const ENOUGH_INFO: usize = 1 << 16;
 
     /// Whether the batch is to be handed on.
@@ -228,13 +228,26 @@ impl<'a> EventOrder<'a> {
             tells,
             has_info,
         } = self.categories[category as usize];
+        let info = batch.keep(if tells || has_info {
+            drawable.info
+        } else {
+            &[]
+        });
+        if tells {
+            batch.events.push(Event::Tell {
+                time,
+                end,
+                line: first.line,
+                category,
+                info,
+            });
+        }
         if drawable.topology == Topology::State
             && role != CategoryRole::Ignored
             && let Some(&(line, lane)) = self.lines.get(&first.line)
         {
             self.serial += 1;
             let serial = self.serial;
-            let info = batch.keep(if has_info { drawable.info } else { &[] });
             batch.events.push(Event::Enter(StateBegin {
                 time,
                 end,
@@ -246,17 +259,6 @@ impl<'a> EventOrder<'a> {
             }));
             self.endings.push(Reverse(Ending::state(end, serial, lane)));
             return;
-        }
-        if tells {
-            let line = first.line;
-            let info = batch.keep(drawable.info);
-            batch.events.push(Event::Tell {
-                time,
-                end,
-                line,
-                category,
-                info,
-            });
         }
         if (drawable.topology, role) == (Topology::Arrow, CategoryRole::Message)
             && let Some(&(_, from)) = self.lines.get(&first.line)

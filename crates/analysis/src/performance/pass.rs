@@ -230,7 +230,7 @@ impl<'a> WaitPass<'a> {
                 category,
                 role,
                 tells: self.by_file.tells(nth),
-                has_info: self.by_file.tells_of_calls(nth) || self.infos[nth as usize].reads(),
+                has_info: self.by_file.is_naming_call(nth) || self.infos[nth as usize].reads(),
             }),
         )
     }
@@ -242,12 +242,7 @@ impl<'a> WaitPass<'a> {
             self.prefetch(&events[nth..]);
             match *event {
                 Event::Begin { time } => self.begin(time),
-                Event::Enter(state) => {
-                    let info = batch.info(state.info);
-                    let id = self.lines[state.line as usize].id;
-                    self.put_file(state.category, id, (state.time, state.end), info);
-                    self.enter(&state, info);
-                }
+                Event::Enter(state) => self.enter(&state, batch.info(state.info)),
                 Event::Tell {
                     time,
                     end,
@@ -284,13 +279,13 @@ impl<'a> WaitPass<'a> {
     /// Asks for the lanes of events that come soon: of ten thousand, hardly any is in a cache.
     #[inline]
     fn prefetch(&self, events: &[Event]) {
+        if self.lanes.len() < LANES_IN_CACHE {
+            return;
+        }
         let lane = |ahead: usize| {
             let lane = events.get(ahead).and_then(Event::lane);
             lane.and_then(|lane| self.lanes.get(lane as usize))
         };
-        if self.lanes.len() < LANES_IN_CACHE {
-            return;
-        }
         if let Some(lane) = lane(8) {
             lane.prefetch();
         }
@@ -299,7 +294,7 @@ impl<'a> WaitPass<'a> {
         }
     }
 
-    /// A drawable may tell something of a file.
+    /// A drawable tells something of a file.
     fn put_file(&mut self, category: u32, line: i32, times: (f64, f64), info: &[u8]) {
         if self.by_file.is_operation(category) {
             self.restart_if_due();
