@@ -1,5 +1,6 @@
-//! Running a command to its end: output caught, a time limit that ends the whole process group, folders that are removed.
+//! Running a command to its end: output caught, a time limit that ends all its processes, folders that are removed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -58,7 +59,7 @@ pub struct Hung {
     pub stacks: String,
 }
 
-/// Runs a command to its end. After `limit` its process group is killed and the test fails, with the stacks of what hung.
+/// Runs a command to its end. After `limit` all its processes are killed and the test fails, with the stacks of what hung.
 #[track_caller]
 pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
     run_within(command, limit).unwrap_or_else(|hung| {
@@ -70,47 +71,91 @@ pub fn run(command: &mut Command, limit: Duration) -> FinishedCommand {
     })
 }
 
-/// Runs a command to its end. After `limit` its process group is killed.
+/// Runs a command to its end, which is that of its output, too: a process that it leaves behind with its output open hangs.
+/// After `limit` all its processes are killed.
 ///
 /// # Errors
-/// If the command was killed at `limit`: what it had printed, and where its processes stood.
+/// If processes were killed at `limit`: what they had printed, and where they stood.
 #[track_caller]
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<FinishedCommand, Box<Hung>> {
     let text = describe(command);
+    let mark = new_mark();
     let start = Instant::now();
     let mut child = command
+        .env(MARK, &mark)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0) // the launcher and its ranks, so that all can be ended together
+        .process_group(0) // a signal for the group of the tests is not for it
         .spawn()
         .unwrap_or_else(|error| panic!("{text}: {error}"));
+    command.env_remove(MARK);
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
-    let mut hung = None;
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("own child") {
-            break status;
-        }
+    let pid = child.id();
+    let mut has_ended = || {
+        child.try_wait().expect("own child").is_some()
+            && stdout.is_finished()
+            && stderr.is_finished()
+    };
+    let mut stacks_at_limit = None;
+    while !has_ended() {
         if start.elapsed() > limit {
-            hung = Some(stacks(descendants(child.id())));
-            let _ = Command::new("kill")
-                .args(["-KILL", "--", &format!("-{}", child.id())])
-                .status();
-            break child.wait().expect("own child");
+            stacks_at_limit = Some(stacks(processes(&mark, pid)));
+            kill(&mark, pid, has_ended);
+            break;
         }
         thread::sleep(Duration::from_millis(2));
-    };
+    }
     let finished = FinishedCommand {
-        status,
+        status: child.wait().expect("own child"),
         stdout: stdout.join().expect("reader of standard output"),
         stderr: stderr.join().expect("reader of standard error"),
         took: start.elapsed(),
         command: text,
     };
-    match hung {
+    match stacks_at_limit {
         Some(stacks) => Err(Box::new(Hung { finished, stacks })),
         None => Ok(finished),
+    }
+}
+
+/// Variable by whose value all processes of one command are known. Launchers give ranks groups and sessions of their own, and who
+/// loses its parent is no descendant any more.
+const MARK: &str = "LIBTRACE_TESTED_COMMAND";
+
+/// A value of [`MARK`] that no other command has.
+fn new_mark() -> String {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{number}", std::process::id())
+}
+
+/// The processes that belong to a command: those with its mark, it and those below it.
+fn processes(mark: &str, command: u32) -> BTreeSet<u32> {
+    let marked = format!("{MARK}={mark}").into_bytes();
+    let has_mark = |pid: &u32| {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        variables.split(|byte| *byte == 0).any(|one| one == marked)
+    };
+    let mut processes: BTreeSet<u32> = pids().filter(has_mark).collect();
+    // Its number is another's once it has been asked for its end.
+    if descendants(std::process::id()).contains(&command) {
+        processes.extend(descendants(command));
+    }
+    processes
+}
+
+/// Kills the processes that belong to a command, and those that they start meanwhile, until it has ended.
+fn kill(mark: &str, command: u32, mut has_ended: impl FnMut() -> bool) {
+    const PATIENCE: Duration = Duration::from_secs(30);
+    let begun = Instant::now();
+    while !has_ended() {
+        let left = processes(mark, command);
+        assert!(begun.elapsed() < PATIENCE, "not to be killed: {left:?}");
+        let pids = left.iter().map(u32::to_string);
+        let _ = Command::new("kill").arg("-KILL").args(pids).output();
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -137,6 +182,12 @@ pub fn run_starting(command: &mut Command) -> Option<FinishedCommand> {
     }
 }
 
+/// All processes of this machine.
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// A process and all processes below it.
 pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let of = |pid: u32| -> Option<(u32, u32)> {
@@ -144,9 +195,7 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
         let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?;
         Some((pid, parent.parse().ok()?))
     };
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let parents: Vec<(u32, u32)> = pids.filter_map(of).collect();
+    let parents: Vec<(u32, u32)> = pids().filter_map(of).collect();
     let mut found = vec![pid];
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
@@ -160,8 +209,8 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
 pub fn stacks(pids: impl IntoIterator<Item = u32>) -> String {
     let mut text = String::new();
     for pid in pids {
-        let mut gdb = Command::new("gdb");
-        gdb.args(["-batch", "-p", &pid.to_string(), "-ex"]);
+        let mut gdb = Command::new("timeout");
+        gdb.args(["60", "gdb", "-batch", "-p", &pid.to_string(), "-ex"]);
         gdb.arg("thread apply all bt 40").stdin(Stdio::null());
         let reported = match gdb.output() {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -246,5 +295,34 @@ impl Drop for TestFolder {
         } else {
             let _ = fs::remove_dir_all(&self.0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process in a session of its own, which its parent leaves behind with the output open.
+    #[test]
+    fn what_holds_the_output_hangs_and_is_killed() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo started; setsid sleep 1000 & exit 0"]);
+        let hung = run_within(&mut shell, Duration::from_secs(2)).expect_err("it hangs");
+        assert_eq!(hung.finished.stdout, "started\n");
+        assert!(hung.finished.took < Duration::from_secs(100), "{hung:?}");
+        let processes = hung.stacks.matches("process ").count();
+        assert_eq!(processes, 1, "{hung:?}");
+    }
+
+    #[test]
+    fn what_ends_is_not_waited_for() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo all; echo is well >&2; exit 3"]);
+        let ended = run_within(&mut shell, Duration::from_secs(100)).expect("it ends");
+        assert_eq!(
+            (ended.stdout.as_str(), ended.stderr.as_str()),
+            ("all\n", "is well\n")
+        );
+        assert_eq!(ended.status.code(), Some(3));
     }
 }

@@ -2,8 +2,12 @@
 
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 use test_support::golden;
 
 fn info(arguments: &[&str]) -> Output {
@@ -221,21 +225,25 @@ fn a_pipe_is_read_and_one_without_a_writer_is_refused() {
             "{command}: {printed}"
         );
     }
-    // A writer that comes later, and writes later still.
-    let writer = std::thread::spawn({
-        let pipe = pipe.clone();
-        move || {
-            std::thread::sleep(std::time::Duration::from_millis(300));
-            let mut pipe = fs::File::options()
-                .write(true)
-                .open(pipe)
-                .expect("a reader");
-            std::thread::sleep(std::time::Duration::from_millis(300));
-            std::io::Write::write_all(&mut pipe, b"no trace").expect("a reader");
+    // A writer that comes later, and writes later still. It does not wait for a reader that may have given up.
+    let mut reading = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    reading.arg("info").arg(&pipe).stdout(Stdio::piped());
+    let mut reading = reading.spawn().expect("mpitrace");
+    sleep(Duration::from_millis(300));
+    let mut writer = fs::File::options();
+    writer.write(true).custom_flags(libc::O_NONBLOCK);
+    let mut writer = loop {
+        match writer.open(&pipe) {
+            Ok(writer) => break writer,
+            Err(error) => assert_eq!(error.raw_os_error(), Some(libc::ENXIO), "{error}"),
         }
-    });
-    let read = info(&[&pipe.display().to_string()]);
-    writer.join().expect("written");
+        assert_eq!(reading.try_wait().expect("own child"), None, "it gave up");
+        sleep(Duration::from_millis(5));
+    };
+    sleep(Duration::from_millis(300));
+    writer.write_all(b"no trace").expect("a reader");
+    drop(writer);
+    let read = reading.wait_with_output().expect("own child");
     let printed = String::from_utf8_lossy(&read.stdout);
     assert!(printed.contains("byte 0: of no known format"), "{printed}");
 }
