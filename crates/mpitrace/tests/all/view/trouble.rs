@@ -39,8 +39,10 @@ fn a_trace_that_is_shortened_while_it_is_read() {
     let server = Server::start(&[path.to_str().unwrap(), "-q"]);
     let is_short = AtomicBool::new(false);
     let (answered, answers) = mpsc::channel();
+    let (server, is_short) = (&server, &is_short);
     std::thread::scope(|scope| {
-        let asking = scope.spawn(|| {
+        // With the sender: nobody waits for an answer after it has failed.
+        let asking = scope.spawn(move || {
             let mut statuses = Vec::new();
             let mut left = 20;
             while left > 0 {
