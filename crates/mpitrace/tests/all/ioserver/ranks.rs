@@ -86,7 +86,8 @@ fn run(mpi: &str, name: &str, options: &[&str], ranks: u32) {
         .output()
         .unwrap();
     assert!(compiled.status.success(), "{compiled:?}");
-    let output = Command::new(format!("mpiexec.{mpi}"))
+    let output = Command::new("timeout")
+        .args(["200", &format!("mpiexec.{mpi}")])
         .args(["-n", &ranks.to_string(), "env"])
         .arg(format!("LD_PRELOAD={}", library.display()))
         .arg(&program)
