@@ -29,26 +29,60 @@ pub struct Primitive<'a> {
 }
 
 impl<'a> Primitive<'a> {
+    #[inline]
     pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Slog2Error> {
-        let category = cursor.i32("category index")?;
-        let info = cursor.short_bytes("info")?;
-        let count = cursor.short_count(VERTEX_SIZE, "vertices")?;
-        let vertices = cursor.bytes(count * VERTEX_SIZE, "vertices")?;
+        let Some(primitive) = Primitive::at(cursor.rest()) else {
+            return Err(Primitive::fault(cursor));
+        };
+        cursor.skip(primitive.byte_size());
+        Ok(primitive)
+    }
+
+    /// The primitive at the beginning of these bytes; `None` if they do not have all of it, or it has no vertices.
+    #[inline]
+    fn at(bytes: &'a [u8]) -> Option<Self> {
+        let (category, rest) = bytes.split_first_chunk()?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let length = usize::try_from(i16::from_be_bytes(*length)).unwrap_or(0);
+        let (info, rest) = rest.split_at_checked(length)?;
+        let (count, rest) = rest.split_first_chunk()?;
+        let count = usize::try_from(i16::from_be_bytes(*count)).ok()?;
+        let vertices = rest.get(..count * VERTEX_SIZE)?;
         let mut primitive = Primitive {
-            category,
+            category: i32::from_be_bytes(*category),
             info,
             vertices,
             bounds: TimeBBox::EMPTY,
         };
-        if count == 0 {
-            return Err(cursor.error(Slog2ErrorKind::NoVertices));
-        }
         for Vertex { time, .. } in primitive.vertices() {
             let earliest = time;
             let latest = time;
             primitive.bounds.include(TimeBBox { earliest, latest });
         }
-        Ok(primitive)
+        (count > 0).then_some(primitive)
+    }
+
+    /// Why there is no primitive here.
+    #[cold]
+    fn fault(cursor: &mut Slog2Cursor<'a>) -> Slog2Error {
+        let mut read = || {
+            cursor.i32("category index")?;
+            cursor.short_bytes("info")?;
+            let count = cursor.short_count(VERTEX_SIZE, "vertices")?;
+            cursor.bytes(count * VERTEX_SIZE, "vertices")
+        };
+        let truncated = read().err();
+        truncated.unwrap_or_else(|| cursor.error(Slog2ErrorKind::NoVertices))
+    }
+
+    /// Size of the primitive at the beginning of these bytes, if they have all of it.
+    #[inline]
+    fn size_at(bytes: &[u8]) -> Option<usize> {
+        let (length, _) = bytes.get(4..)?.split_first_chunk()?;
+        let length = usize::try_from(i16::from_be_bytes(*length)).unwrap_or(0);
+        let (count, rest) = bytes.get(6 + length..)?.split_first_chunk()?;
+        let count = usize::try_from(i16::from_be_bytes(*count)).ok()?;
+        (count * VERTEX_SIZE <= rest.len()).then_some(PRIMITIVE_SIZE + length + count * VERTEX_SIZE)
     }
 
     /// The vertices in the order of the file; of an arrow the send, then the receive.
@@ -81,11 +115,13 @@ impl<'a> Primitive<'a> {
     }
 }
 
+/// The vertex in these 12 bytes.
+#[inline]
 fn vertex(bytes: &[u8]) -> Vertex {
-    let mut cursor = Slog2Cursor::new(bytes, 0);
+    let (time, line) = bytes.split_at(8);
     Vertex {
-        time: cursor.f64("vertex").unwrap_or_default(),
-        line: cursor.i32("vertex").unwrap_or_default(),
+        time: time.try_into().map_or(0.0, f64::from_be_bytes),
+        line: line.try_into().map_or(0, i32::from_be_bytes),
     }
 }
 
@@ -149,12 +185,25 @@ impl<'a> NodeDrawable<'a> {
     /// Bytes in a list of nodes, at least.
     pub(super) const LEAST_SIZE: usize = 1 + PRIMITIVE_SIZE + VERTEX_SIZE;
 
+    #[inline]
     pub(super) fn read(cursor: &mut Slog2Cursor<'a>) -> Result<Self, Slog2Error> {
         match cursor.u8("kind of drawable")? {
             0 => Primitive::read(cursor).map(NodeDrawable::Primitive),
             1 => Composite::read(cursor).map(NodeDrawable::Composite),
             kind => Err(cursor.error(Slog2ErrorKind::DrawableKind(kind))),
         }
+    }
+
+    /// Passes over the next one of a list.
+    #[inline]
+    pub(super) fn skip(cursor: &mut Slog2Cursor<'a>) -> Result<(), Slog2Error> {
+        if let Some((0, primitive)) = cursor.rest().split_first()
+            && let Some(size) = Primitive::size_at(primitive)
+        {
+            cursor.skip(1 + size);
+            return Ok(());
+        }
+        NodeDrawable::read(cursor).map(drop)
     }
 
     /// Index of its category.

@@ -248,6 +248,19 @@ impl<'a> PendingDrawables<'a> {
         Ok(PendingDrawables::InFile { part, left, what })
     }
 
+    /// Passes over what is left.
+    fn skip(&mut self) -> Result<(), Slog2Error> {
+        match self {
+            PendingDrawables::InFile { part, left, .. } => {
+                for _ in 0..std::mem::take(left) {
+                    NodeDrawable::skip(part)?;
+                }
+            }
+            PendingDrawables::Composite(primitives) => drop(std::mem::take(primitives)),
+        }
+        Ok(())
+    }
+
     /// The list that stands behind this one, of which all was read: the states behind the arrows and events.
     fn behind(self) -> Result<Option<Self>, Slog2Error> {
         match self {
@@ -386,7 +399,7 @@ impl<'r, 'a> LevelMerge<'r, 'a> {
             if let Some(node) = node {
                 let nestless = PendingDrawables::nestless(self.reader, node)?;
                 let mut skipped = nestless.clone();
-                while skipped.next()?.is_some() {}
+                skipped.skip()?;
                 self.begin(nestless)?;
                 if let Some(nestable) = skipped.behind()? {
                     self.begin(nestable)?;
