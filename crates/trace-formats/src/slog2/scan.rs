@@ -6,7 +6,7 @@ use super::error::Slog2Error;
 use super::node::{Composite, NodeDrawable, Primitive, Stub};
 use super::read::Slog2Reader;
 use super::types::FileBlockPtr;
-use trace_model::Vertex;
+use trace_model::{TimeBBox, Vertex};
 
 /// A primitive drawable as it stands in its node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +34,19 @@ impl<'a> PlainDrawable<'a> {
             // It was 16 bits when it was read.
             vertices: primitive.vertices().len() as u16,
         }
+    }
+
+    /// Stretch of time from one of its ends to the other.
+    #[inline]
+    pub fn bounds(&self) -> TimeBBox {
+        let mut bounds = TimeBBox::EMPTY;
+        for Vertex { time, .. } in [self.first, self.last] {
+            bounds.include(TimeBBox {
+                earliest: time,
+                latest: time,
+            });
+        }
+        bounds
     }
 }
 
@@ -119,17 +132,8 @@ impl<'a> NodeScan<'a> {
     /// Hands on what is plain in the list up to the first that `take` does not want, which comes next; so does what is not plain.
     /// Decodes in a loop of its own, which takes a third of the time of [`NodeScan::next`].
     #[inline]
-    pub fn for_plain(&mut self, mut take: impl FnMut(&PlainDrawable<'a>) -> bool) {
-        let (mut rest, mut left) = (self.cursor.rest(), self.left);
-        while left > 0
-            && let Some((plain, size)) = plain(rest)
-            && take(&plain)
-        {
-            rest = &rest[size..];
-            left -= 1;
-        }
-        self.cursor.skip(self.cursor.left() - rest.len());
-        self.left = left;
+    pub fn for_plain(&mut self, take: impl FnMut(&PlainDrawable<'a>) -> bool) {
+        for_plain(&mut self.cursor, &mut self.left, take);
     }
 
     #[cold]
@@ -152,6 +156,24 @@ impl<'a> NodeScan<'a> {
             NodeDrawable::Composite(composite) => ScannedDrawable::Composite(Box::new(composite)),
         }))
     }
+}
+
+/// Hands on what is plain in a list, of which there are `left` more, as [`NodeScan::for_plain`] does.
+#[inline]
+pub(super) fn for_plain<'a>(
+    cursor: &mut Slog2Cursor<'a>,
+    left: &mut usize,
+    mut take: impl FnMut(&PlainDrawable<'a>) -> bool,
+) {
+    let mut rest = cursor.rest();
+    while *left > 0
+        && let Some((plain, size)) = plain(rest)
+        && take(&plain)
+    {
+        rest = &rest[size..];
+        *left -= 1;
+    }
+    cursor.skip(cursor.left() - rest.len());
 }
 
 /// A primitive with one or two vertices at the beginning of these bytes, and how many of them it takes.

@@ -15,10 +15,11 @@ use super::error::Slog2Error;
 use super::node::{NodeDrawable, Primitive, Stub};
 use super::ordered::Key;
 use super::read::Slog2Reader;
+use super::scan::{self, PlainDrawable};
 use super::types::DirEntry;
 use super::views;
 use trace_model::hash::Map as HashMap;
-use trace_model::{Category, Topology, Vertex};
+use trace_model::{Category, TimeBBox, Topology, Vertex};
 use trace_model::{Definitions, DrawableOrder, Losses, Stop};
 
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
@@ -189,7 +190,7 @@ impl NodeSurvey {
     ) -> Result<(), Slog2Error> {
         let mut left = f64::NEG_INFINITY;
         // Neighbours are mostly on the same line, or on those of the drawable before.
-        let mut last = [None; 2];
+        let mut last = None;
         for entry in level {
             let begins = Key::before(entry);
             if left.total_cmp(&begins.start).is_gt() {
@@ -199,22 +200,31 @@ impl NodeSurvey {
             let mut lists = Some(PendingDrawables::nestless(reader, entry)?);
             while let Some(mut list) = lists.take() {
                 let mut previous = begins;
-                while let Some(drawable) = list.next()? {
-                    let next = Key::of(drawable.bounds());
-                    if previous.cmp(&next).is_gt() {
-                        self.ordered = false;
-                    }
+                let mut is_ordered = true;
+                let mut look_at = |bounds: TimeBBox, ends: [i32; 2]| {
+                    let next = Key::of(bounds);
+                    is_ordered &= previous.cmp(&next).is_le();
                     previous = next;
-                    let note = |primitive: &Primitive<'_>| {
-                        let ends = [primitive.first().line, primitive.last().line].map(Some);
-                        if ends != last {
-                            last = ends;
-                            self.lines.extend(ends.into_iter().flatten());
-                        }
+                    if Some(ends) != last {
+                        last = Some(ends);
+                        self.lines.extend(ends);
+                    }
+                };
+                loop {
+                    list.for_plain(|plain| {
+                        look_at(plain.bounds(), [plain.first.line, plain.last.line]);
+                        true
+                    });
+                    let Some(drawable) = list.next()? else {
+                        break;
                     };
                     self.composites += u64::from(matches!(drawable, NodeDrawable::Composite(_)));
-                    drawable.primitives().iter().for_each(note);
+                    for primitive in drawable.primitives() {
+                        let ends = [primitive.first().line, primitive.last().line];
+                        look_at(drawable.bounds(), ends);
+                    }
                 }
+                self.ordered &= is_ordered;
                 lists = list.behind()?;
             }
         }
@@ -276,6 +286,14 @@ impl<'a> PendingDrawables<'a> {
     fn of_composite(mut primitives: Vec<Primitive<'a>>) -> Self {
         primitives.sort_by(|a, b| Key::of(a.bounds).cmp(&Key::of(b.bounds)));
         PendingDrawables::Composite(primitives.into_iter())
+    }
+
+    /// Looks at what is plain up to the first that is not, as [`NodeScan::for_plain`](super::NodeScan::for_plain) does.
+    #[inline]
+    fn for_plain(&mut self, take: impl FnMut(&PlainDrawable<'a>) -> bool) {
+        if let PendingDrawables::InFile { part, left, .. } = self {
+            scan::for_plain(part, left, take);
+        }
     }
 
     #[inline]
