@@ -1,11 +1,10 @@
 //! Columns while they are filled.
 
+use arrow_array::ArrayRef;
 use arrow_array::builder::{
     ArrayBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
-use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, StringArray};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::DataType;
 use std::sync::Arc;
 use trace_model::InfoValue;
 
@@ -70,8 +69,6 @@ pub enum Column {
     Real(Float64Builder),
     /// Texts.
     Text(StringBuilder),
-    /// Names by their numbers.
-    Name(Int32Builder, Arc<StringArray>),
 }
 
 impl Column {
@@ -89,7 +86,7 @@ impl Column {
     /// Number of values so far.
     pub fn len(&self) -> usize {
         match self {
-            Column::Small(values) | Column::Name(values, _) => values.len(),
+            Column::Small(values) => values.len(),
             Column::Integer(values) => values.len(),
             Column::Hex(values) => values.len(),
             Column::Real(values) => values.len(),
@@ -98,9 +95,10 @@ impl Column {
     }
 
     /// Adds a number.
+    #[inline]
     pub fn push(&mut self, value: i64) {
         match self {
-            Column::Small(values) | Column::Name(values, _) => {
+            Column::Small(values) => {
                 values.append_option(i32::try_from(value).ok());
             }
             Column::Integer(values) => values.append_value(value),
@@ -118,7 +116,7 @@ impl Column {
             return;
         }
         match self {
-            Column::Small(values) | Column::Name(values, _) => values.append_nulls(missing),
+            Column::Small(values) => values.append_nulls(missing),
             Column::Integer(values) => values.append_nulls(missing),
             Column::Hex(values) => values.append_nulls(missing),
             Column::Real(values) => values.append_nulls(missing),
@@ -126,18 +124,10 @@ impl Column {
         }
     }
 
-    /// Adds a number, or nothing.
-    pub fn push_optional(&mut self, value: Option<i64>) {
-        match value {
-            Some(value) => self.push(value),
-            None => self.push_null(),
-        }
-    }
-
     /// Adds nothing.
     pub fn push_null(&mut self) {
         match self {
-            Column::Small(values) | Column::Name(values, _) => values.append_null(),
+            Column::Small(values) => values.append_null(),
             Column::Integer(values) => values.append_null(),
             Column::Hex(values) => values.append_null(),
             Column::Real(values) => values.append_null(),
@@ -146,6 +136,7 @@ impl Column {
     }
 
     /// Adds a value of an info. A text ends at its first NUL; what is no UTF-8 in it becomes U+FFFD.
+    #[inline]
     pub fn push_value(&mut self, value: InfoValue<'_>) {
         match (self, value) {
             (Column::Text(values), InfoValue::Text(bytes)) => {
@@ -162,20 +153,13 @@ impl Column {
     }
 
     /// The values so far; the column is empty afterwards.
-    ///
-    /// # Errors
-    /// A number is that of no name.
-    pub fn finish(&mut self) -> Result<ArrayRef, ArrowError> {
-        Ok(match self {
+    pub fn finish(&mut self) -> ArrayRef {
+        match self {
             Column::Small(values) => Arc::new(values.finish()),
             Column::Integer(values) => Arc::new(values.finish()),
             Column::Hex(values) => Arc::new(values.finish()),
             Column::Real(values) => Arc::new(values.finish()),
             Column::Text(values) => Arc::new(values.finish()),
-            Column::Name(numbers, names) => Arc::new(DictionaryArray::<Int32Type>::try_new(
-                numbers.finish(),
-                names.clone(),
-            )?),
-        })
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Tables that are made of a trace's definitions: what the numbers in the columns `line`, `rank` and `communicator` stand for.
 
-use crate::column::ColumnType;
+use crate::column::{Column, ColumnType};
 use crate::lines::LineColumns;
-use crate::rows::{FixedColumn, GatheredRows, TableSchema};
+use crate::rows::{FixedColumn, TableSchema};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,18 +73,17 @@ impl DefinitionTable {
         all.find(|table| table.name() == name)
     }
 
-    fn table(self) -> TableSchema {
-        let columns: &[FixedColumn] = match self {
+    fn columns(self) -> &'static [FixedColumn] {
+        match self {
             DefinitionTable::Timelines => &OF_TIMELINES,
             DefinitionTable::Ranks => &OF_RANKS,
             DefinitionTable::Communicators => &OF_COMMUNICATORS,
-        };
-        TableSchema::new(columns, &[], &[])
+        }
     }
 
     /// Names and types of the columns.
     pub fn schema(self) -> Arc<Schema> {
-        self.table().schema
+        TableSchema::new(self.columns(), &[], &[]).schema
     }
 
     /// All rows of the table, in order of their first columns.
@@ -92,22 +91,26 @@ impl DefinitionTable {
     /// # Errors
     /// The rows make no batch.
     pub fn batch(self, definitions: &Definitions) -> Result<RecordBatch, ArrowError> {
-        let schema = self.table();
-        let mut rows = GatheredRows::new(&schema);
+        let kinds = self.columns().iter().filter_map(|column| column.kind);
+        let mut columns: Vec<Column> = kinds.map(Column::new).collect();
         match self {
-            DefinitionTable::Timelines => timelines(definitions, &mut rows),
-            DefinitionTable::Ranks => ranks(definitions, &mut rows),
-            DefinitionTable::Communicators => communicators(definitions, &mut rows),
+            DefinitionTable::Timelines => timelines(definitions, &mut columns),
+            DefinitionTable::Ranks => ranks(definitions, &mut columns),
+            DefinitionTable::Communicators => communicators(definitions, &mut columns),
         }
-        rows.take(&schema)
+        let arrays = columns.iter_mut().map(Column::finish);
+        RecordBatch::try_new(self.schema(), arrays.collect())
     }
 }
 
 /// Adds a row whose columns are these numbers, and behind them these texts.
-fn push(rows: &mut GatheredRows, numbers: &[Option<i64>], texts: &[Option<&str>]) {
-    let (of_numbers, of_texts) = rows.columns.split_at_mut(numbers.len());
+fn push(columns: &mut [Column], numbers: &[Option<i64>], texts: &[Option<&str>]) {
+    let (of_numbers, of_texts) = columns.split_at_mut(numbers.len());
     for (column, number) in of_numbers.iter_mut().zip(numbers) {
-        column.push_optional(*number);
+        match number {
+            Some(number) => column.push(*number),
+            None => column.push_null(),
+        }
     }
     for (column, text) in of_texts.iter_mut().zip(texts) {
         match text {
@@ -115,10 +118,9 @@ fn push(rows: &mut GatheredRows, numbers: &[Option<i64>], texts: &[Option<&str>]
             None => column.push_null(),
         }
     }
-    rows.end_row();
 }
 
-fn timelines(definitions: &Definitions, rows: &mut GatheredRows) {
+fn timelines(definitions: &Definitions, columns: &mut [Column]) {
     for line in &definitions.lines {
         let of_line = LineColumns::of(line);
         let rank = of_line.rank.map(i64::from);
@@ -133,11 +135,11 @@ fn timelines(definitions: &Definitions, rows: &mut GatheredRows) {
             .name
             .clone()
             .unwrap_or_else(|| name_of_lane(lane_of(line)));
-        push(rows, &numbers, &[line.host.as_deref(), Some(&name)]);
+        push(columns, &numbers, &[line.host.as_deref(), Some(&name)]);
     }
 }
 
-fn ranks(definitions: &Definitions, rows: &mut GatheredRows) {
+fn ranks(definitions: &Definitions, columns: &mut [Column]) {
     let mut found: BTreeMap<u32, (BTreeSet<u32>, Option<&str>)> = BTreeMap::new();
     for line in &definitions.lines {
         let of_line = LineColumns::of(line);
@@ -149,11 +151,11 @@ fn ranks(definitions: &Definitions, rows: &mut GatheredRows) {
     }
     for (rank, (threads, host)) in found {
         let numbers = [Some(rank.into()), Some(threads.len() as i64)];
-        push(rows, &numbers, &[host]);
+        push(columns, &numbers, &[host]);
     }
 }
 
-fn communicators(definitions: &Definitions, rows: &mut GatheredRows) {
+fn communicators(definitions: &Definitions, columns: &mut [Column]) {
     let mut found: BTreeSet<[i64; 3]> = BTreeSet::new();
     for line in &definitions.lines {
         let of_line = LineColumns::of(line);
@@ -163,7 +165,7 @@ fn communicators(definitions: &Definitions, rows: &mut GatheredRows) {
         }
     }
     for row in found {
-        push(rows, &row.map(Some), &[]);
+        push(columns, &row.map(Some), &[]);
     }
 }
 

@@ -19,6 +19,7 @@ mod dataset;
 mod definition_table;
 mod encoders;
 mod error;
+mod gathered;
 mod kind;
 mod lines;
 mod rows;

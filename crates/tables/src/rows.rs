@@ -1,20 +1,16 @@
-//! Drawables as rows: which table each belongs to, what columns the tables have, and the rows that are gathered for one.
+//! Drawables as rows: which table each belongs to, and what columns the tables have.
 
 use crate::category_plan::{self, CategoryPlan, TablePlan};
 use crate::column::{Column, ColumnType};
 use crate::kind::TableKind;
 use crate::lines::{self, LineColumns};
-use crate::times::ns;
 use crate::waits::{CallWaiting, WaitingCalls};
-use arrow_array::{RecordBatch, StringArray};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_array::StringArray;
+use arrow_schema::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace_model::hash::Map;
-use trace_model::{Definitions, Drawable, Vertex, info_values, message};
-
-/// Rows that are gathered before they become a batch.
-pub const BATCH_ROWS: usize = 1 << 14;
+use trace_model::{Definitions, Drawable, Vertex};
 
 /// A column that every row of a table has.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +29,9 @@ pub struct TableSchema {
     /// Columns as Arrow describes them.
     pub schema: Arc<Schema>,
     /// Names of categories, by the numbers that rows have.
-    names: Arc<StringArray>,
-    types: Vec<Option<ColumnType>>,
-    /// Number of columns that every row has.
-    fixed: usize,
+    pub names: Arc<StringArray>,
+    /// Types of the columns that come from infos, which are the last ones.
+    of_infos: Vec<ColumnType>,
 }
 
 impl TableSchema {
@@ -57,23 +52,19 @@ impl TableSchema {
             .collect();
         let of_infos = infos.iter();
         fields.extend(of_infos.map(|(name, kind)| Field::new(name, kind.arrow(), true)));
-        let types = fixed.iter().map(|column| column.kind);
         TableSchema {
             schema: Arc::new(Schema::new(fields)),
             names: Arc::new(StringArray::from_iter_values(names)),
-            types: types
-                .chain(infos.iter().map(|(_, kind)| Some(*kind)))
-                .collect(),
-            fixed: fixed.len(),
+            of_infos: infos.iter().map(|(_, kind)| *kind).collect(),
         }
     }
 
-    fn columns(&self) -> Vec<Column> {
-        let column = |kind: &Option<ColumnType>| match kind {
-            Some(kind) => Column::new(*kind),
-            None => Column::Name(Default::default(), self.names.clone()),
-        };
-        self.types.iter().map(column).collect()
+    /// Empty columns for values of infos.
+    pub fn info_columns(&self) -> Vec<Column> {
+        self.of_infos
+            .iter()
+            .map(|kind| Column::new(*kind))
+            .collect()
     }
 }
 
@@ -124,31 +115,43 @@ impl TraceTables {
         schema.unwrap_or_else(|| TableSchema::new(&fixed(kind), &[], &[]))
     }
 
+    /// The table of a category's drawables, and where their values go; `None` for what stands for other drawables.
+    #[inline]
+    pub fn plan(&self, category: i32) -> Option<&CategoryPlan> {
+        self.plans.get(&category)
+    }
+
     /// The row that a drawable is.
     ///
     /// # Errors
     /// What it is that no table has a row for.
+    #[inline]
     pub fn row<'a>(&'a self, drawable: &Drawable<'a>) -> Result<Row<'a>, &'static str> {
         let (Some(plan), Some(first), Some(last)) = (
-            self.plans.get(&drawable.category),
+            self.plan(drawable.category),
             drawable.vertices.first(),
             drawable.vertices.last(),
         ) else {
             return Err("drawable that stands for others");
         };
-        let of_line = |line| self.lines.get(&line).copied();
-        match (of_line(first.line), of_line(last.line)) {
-            (Some(from), Some(to)) => Ok(Row {
-                plan,
-                first: *first,
-                last: *last,
-                from,
-                to,
-                waiting: self.waiting(plan.kind, first),
-                info: drawable.info,
-            }),
-            _ => Err("drawable on an unknown timeline"),
-        }
+        let of_line = |line| {
+            let columns = self.lines.get(&line);
+            columns.ok_or("drawable on an unknown timeline")
+        };
+        let from = of_line(first.line)?;
+        let to = match last.line == first.line {
+            true => from,
+            false => of_line(last.line)?,
+        };
+        Ok(Row {
+            plan,
+            first,
+            last,
+            from,
+            to,
+            waiting: self.waiting(plan.kind, first),
+            info: drawable.info,
+        })
     }
 
     /// What is said of the waits of a row that begins there, if that is said of its table.
@@ -163,112 +166,20 @@ impl TraceTables {
 /// A drawable that is a row of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    plan: &'a CategoryPlan,
+    /// Its table, and where its values go.
+    pub plan: &'a CategoryPlan,
     /// Begin.
-    pub first: Vertex,
+    pub first: &'a Vertex,
     /// End.
-    pub last: Vertex,
+    pub last: &'a Vertex,
     /// Timeline of the begin.
-    pub from: LineColumns,
+    pub from: &'a LineColumns,
     /// Timeline of the end.
-    pub to: LineColumns,
+    pub to: &'a LineColumns,
     /// Waits of the call, where the table says them.
-    waiting: Option<Option<CallWaiting>>,
-    info: &'a [u8],
-}
-
-impl Row<'_> {
-    /// The table.
-    pub fn kind(&self) -> TableKind {
-        self.plan.kind
-    }
-}
-
-/// Rows of one table that are gathered.
-#[derive(Debug)]
-pub struct GatheredRows {
-    /// Values of each column.
-    pub columns: Vec<Column>,
-    fixed: usize,
-    rows: usize,
-}
-
-impl GatheredRows {
-    /// No rows, of a table with these columns.
-    pub fn new(schema: &TableSchema) -> GatheredRows {
-        GatheredRows {
-            columns: schema.columns(),
-            fixed: schema.fixed,
-            rows: 0,
-        }
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.rows
-    }
-
-    /// Adds a row.
-    pub fn push(&mut self, row: &Row<'_>) {
-        let Row { plan, from, to, .. } = row;
-        let (fixed, of_infos) = self.columns.split_at_mut(self.fixed);
-        let mut fixed = fixed.iter_mut();
-        let mut next = |value: Option<i64>| {
-            if let Some(column) = fixed.next() {
-                column.push_optional(value);
-            }
-        };
-        next(from.rank.map(i64::from));
-        if plan.kind.is_of_arrows() {
-            next(to.rank.map(i64::from));
-            next(Some(row.first.line.into()));
-            next(Some(row.last.line.into()));
-        } else {
-            next(Some(from.thread.into()));
-            next(Some(row.first.line.into()));
-        }
-        next(Some(from.communicator.into()));
-        next(Some(plan.name.into()));
-        next(Some(ns(row.first.time)));
-        if !plan.kind.is_of_events() {
-            next(Some(ns(row.last.time)));
-        }
-        if plan.kind == TableKind::Messages {
-            let message = message(&plan.category, row.info);
-            next(message.map(|message| message.tag.into()));
-            next(message.map(|message| message.size));
-        }
-        if let Some(waiting) = row.waiting {
-            next(Some(waiting.map_or(0, |call| call.waiting)));
-            next(waiting.map(|call| call.culprit.into()));
-        }
-        for ((_, value), place) in info_values(&plan.category, row.info).zip(&plan.values) {
-            if let Some(column) = place.and_then(|place| of_infos.get_mut(place)) {
-                column.pad(self.rows);
-                column.push_value(value);
-            }
-        }
-        self.rows += 1;
-    }
-
-    /// Ends a row of which each column that has a value has got it.
-    pub fn end_row(&mut self) {
-        self.rows += 1;
-    }
-
-    /// The rows so far, which are gathered no more.
-    ///
-    /// # Errors
-    /// A column has not as many values as there are rows, or a number that is that of no name.
-    pub fn take(&mut self, schema: &TableSchema) -> Result<RecordBatch, ArrowError> {
-        let rows = std::mem::take(&mut self.rows);
-        let arrays = self.columns.iter_mut().map(|column| {
-            column.pad(rows);
-            column.finish()
-        });
-        let arrays = arrays.collect::<Result<_, _>>()?;
-        RecordBatch::try_new(schema.schema.clone(), arrays)
-    }
+    pub waiting: Option<Option<CallWaiting>>,
+    /// Values of its category.
+    pub info: &'a [u8],
 }
 
 /// What the table of calls says of waits, where it does.

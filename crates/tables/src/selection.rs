@@ -1,7 +1,8 @@
 //! Some rows of one table, in memory, for programs that go on with them.
 
+use crate::gathered::{BATCH_ROWS, GatheredRows};
 use crate::kind::TableKind;
-use crate::rows::{BATCH_ROWS, GatheredRows, Row, TableSchema, TraceTables};
+use crate::rows::{Row, TableSchema, TraceTables};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use std::collections::BTreeSet;
@@ -32,6 +33,7 @@ impl RowSelection {
         }
     }
 
+    /// Whether a row of the table is wanted.
     fn takes(&self, row: &Row<'_>) -> bool {
         // An arrow may end before it begins, where clocks differ.
         let bounds = TimeBBox {
@@ -43,9 +45,7 @@ impl RowSelection {
             let has = |rank: Option<u32>| rank.is_some_and(|rank| ranks.contains(&rank));
             has(row.from.rank) || has(row.to.rank)
         };
-        row.kind() == self.kind
-            && self.window.is_none_or(of_window)
-            && self.ranks.as_ref().is_none_or(of_ranks)
+        self.window.is_none_or(of_window) && self.ranks.as_ref().is_none_or(of_ranks)
     }
 }
 
@@ -90,8 +90,11 @@ impl SelectedRows {
     /// The rows make no batch.
     #[inline]
     pub fn put(&mut self, drawable: &Drawable<'_>) -> Result<Option<RecordBatch>, ArrowError> {
+        let plan = self.tables.plan(drawable.category);
         let categories = self.categories.as_ref();
-        if categories.is_some_and(|wanted| !wanted.contains(&drawable.category)) {
+        if plan.is_none_or(|plan| plan.kind != self.selection.kind)
+            || categories.is_some_and(|wanted| !wanted.contains(&drawable.category))
+        {
             return Ok(None);
         }
         // What no table has a row for is none of the selection.

@@ -4,8 +4,9 @@ use crate::dataset::{self, DATASET};
 use crate::definition_table::DefinitionTable;
 use crate::encoders::{Encoders, TablePlace};
 use crate::error::{TablesError, TablesErrorKind};
+use crate::gathered::{BATCH_ROWS, GatheredRows};
 use crate::kind::TableKind;
-use crate::rows::{BATCH_ROWS, GatheredRows, TableSchema, TraceTables};
+use crate::rows::{TableSchema, TraceTables};
 use crate::table::{TableFiles, TableFormat, TableLayout};
 use crate::waits::{WaitTable, WaitingCalls};
 use analysis::performance::{CallWait, WaitsOfCalls};
@@ -106,7 +107,7 @@ impl TablesSink {
                 return Ok(());
             }
         };
-        let kind = row.kind();
+        let kind = row.plan.kind;
         let (Some(layout), Some(schema)) =
             (self.layouts.get(&kind), self.rows.schemas().get(&kind))
         else {

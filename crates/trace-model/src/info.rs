@@ -16,6 +16,7 @@ pub enum InfoValue<'a> {
 }
 
 /// The values of an info with their keys, the texts that stand before them. Ends where the bytes or the types do.
+#[inline]
 pub fn info_values<'a>(
     category: &'a Category,
     info: &'a [u8],
@@ -25,6 +26,7 @@ pub fn info_values<'a>(
     pairs.map_while(move |(key, &kind)| Some((key, value(kind, &mut rest)?)))
 }
 
+#[inline]
 fn value<'a>(kind: u8, rest: &mut &'a [u8]) -> Option<InfoValue<'a>> {
     Some(match kind {
         b's' => {
@@ -44,6 +46,7 @@ fn value<'a>(kind: u8, rest: &mut &'a [u8]) -> Option<InfoValue<'a>> {
     })
 }
 
+#[inline]
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (bytes, behind) = rest.split_first_chunk::<N>()?;
     *rest = behind;
@@ -169,6 +172,7 @@ pub struct MessageInfo {
 }
 
 /// The message that an arrow stands for: one whose info names `msg_tag=` and `msg_size=` ([`Category::message`]).
+#[inline]
 pub fn message(category: &Category, info: &[u8]) -> Option<MessageInfo> {
     let (mut tag, mut size) = (None, None);
     for (key, value) in info_values(category, info) {

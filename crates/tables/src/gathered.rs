@@ -1,0 +1,169 @@
+//! Rows of one table while they are gathered, column by column, until they are enough for a batch.
+
+use crate::column::Column;
+use crate::kind::TableKind;
+use crate::rows::{Row, TableSchema};
+use crate::times::ns;
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, RecordBatch};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::ArrowError;
+use std::mem;
+use std::sync::Arc;
+use trace_model::{info_values, message};
+
+/// Rows that are gathered before they become a batch.
+pub const BATCH_ROWS: usize = 1 << 14;
+
+/// Rows of one table that are gathered.
+#[derive(Debug, Default)]
+pub struct GatheredRows {
+    // Columns that do not come from infos. One that the table has not gets no values.
+    /// Rank, of an arrow that of its begin.
+    source_rank: OptionalValues<i32>,
+    dest_rank: OptionalValues<i32>,
+    thread: Vec<i32>,
+    /// Timeline, of an arrow that of its begin.
+    source_line: Vec<i32>,
+    dest_line: Vec<i32>,
+    communicator: Vec<i32>,
+    name: Vec<i32>,
+    start: Vec<i64>,
+    end: Vec<i64>,
+    tag: OptionalValues<i32>,
+    bytes: OptionalValues<i64>,
+    waiting: Vec<i64>,
+    culprit: OptionalValues<i32>,
+    // Columns that do, with values up to the last row that has one.
+    of_infos: Vec<Column>,
+}
+
+impl GatheredRows {
+    /// No rows, of a table with these columns.
+    pub fn new(schema: &TableSchema) -> GatheredRows {
+        GatheredRows {
+            of_infos: schema.info_columns(),
+            ..GatheredRows::default()
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.name.len()
+    }
+
+    /// Adds a row.
+    #[inline]
+    pub fn push(&mut self, row: &Row<'_>) {
+        let Row { plan, from, to, .. } = row;
+        let rows = self.len();
+        let small = |number: u32| i32::try_from(number).ok();
+        self.source_rank.push(from.rank.and_then(small));
+        self.source_line.push(row.first.line);
+        if plan.kind.is_of_arrows() {
+            self.dest_rank.push(to.rank.and_then(small));
+            self.dest_line.push(row.last.line);
+        } else {
+            self.thread.push(small(from.thread).unwrap_or(i32::MAX));
+        }
+        self.communicator.push(from.communicator);
+        self.name.push(plan.name);
+        self.start.push(ns(row.first.time));
+        if !plan.kind.is_of_events() {
+            self.end.push(ns(row.last.time));
+        }
+        if plan.kind == TableKind::Messages {
+            let message = message(&plan.category, row.info);
+            self.tag.push(message.map(|message| message.tag));
+            self.bytes.push(message.map(|message| message.size));
+        }
+        if let Some(waiting) = row.waiting {
+            self.waiting.push(waiting.map_or(0, |call| call.waiting));
+            self.culprit.push(waiting.map(|call| call.culprit));
+        }
+        for ((_, value), place) in info_values(&plan.category, row.info).zip(&plan.values) {
+            if let Some(column) = place.and_then(|place| self.of_infos.get_mut(place)) {
+                column.pad(rows);
+                column.push_value(value);
+            }
+        }
+    }
+
+    /// The rows so far, which are gathered no more.
+    ///
+    /// # Errors
+    /// A row has the number of no name.
+    pub fn take(&mut self, schema: &TableSchema) -> Result<RecordBatch, ArrowError> {
+        let rows = self.len();
+        if rows == 0 {
+            return Ok(RecordBatch::new_empty(schema.schema.clone()));
+        }
+        let names = values::<Int32Type>(&mut self.name);
+        let names = DictionaryArray::try_new(names, schema.names.clone())?;
+        let fixed = [
+            self.source_rank.finish::<Int32Type>(),
+            self.dest_rank.finish::<Int32Type>(),
+            array::<Int32Type>(&mut self.thread),
+            array::<Int32Type>(&mut self.source_line),
+            array::<Int32Type>(&mut self.dest_line),
+            array::<Int32Type>(&mut self.communicator),
+            Arc::new(names),
+            array::<Int64Type>(&mut self.start),
+            array::<Int64Type>(&mut self.end),
+            self.tag.finish::<Int32Type>(),
+            self.bytes.finish::<Int64Type>(),
+            array::<Int64Type>(&mut self.waiting),
+            self.culprit.finish::<Int32Type>(),
+        ];
+        let mut arrays: Vec<ArrayRef> = fixed
+            .into_iter()
+            .filter(|column| column.len() == rows)
+            .collect();
+        for column in &mut self.of_infos {
+            column.pad(rows);
+            arrays.push(column.finish());
+        }
+        RecordBatch::try_new(schema.schema.clone(), arrays)
+    }
+}
+
+/// Values of a column in which some may be missing.
+#[derive(Debug, Default)]
+struct OptionalValues<N> {
+    /// Anything where one is missing.
+    values: Vec<N>,
+    /// Whether each value is there; empty as long as none is missing.
+    is_there: Vec<bool>,
+}
+
+impl<N: ArrowNativeType> OptionalValues<N> {
+    #[inline]
+    fn push(&mut self, value: Option<N>) {
+        if value.is_none() || !self.is_there.is_empty() {
+            self.is_there.resize(self.values.len(), true);
+            self.is_there.push(value.is_some());
+        }
+        self.values.push(value.unwrap_or_default());
+    }
+
+    fn finish<T: ArrowPrimitiveType<Native = N>>(&mut self) -> ArrayRef {
+        let is_there = mem::take(&mut self.is_there);
+        let nulls = (!is_there.is_empty()).then(|| NullBuffer::from(is_there));
+        let values = emptied(&mut self.values).into();
+        Arc::new(PrimitiveArray::<T>::new(values, nulls))
+    }
+}
+
+/// The values of a column, which is empty afterwards and has room for as many.
+fn emptied<N>(values: &mut Vec<N>) -> Vec<N> {
+    let room = values.capacity();
+    mem::replace(values, Vec::with_capacity(room))
+}
+
+fn values<T: ArrowPrimitiveType>(values: &mut Vec<T::Native>) -> PrimitiveArray<T> {
+    PrimitiveArray::new(emptied(values).into(), None)
+}
+
+fn array<T: ArrowPrimitiveType>(column: &mut Vec<T::Native>) -> ArrayRef {
+    Arc::new(values::<T>(column))
+}
