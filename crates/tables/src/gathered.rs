@@ -15,10 +15,9 @@ use trace_model::{info_values, message};
 /// Rows that are gathered before they become a batch.
 pub const BATCH_ROWS: usize = 1 << 14;
 
-/// Rows of one table that are gathered.
+/// Rows of one table that are gathered: the columns of all tables, of which those that this one has get values.
 #[derive(Debug, Default)]
 pub struct GatheredRows {
-    // Columns that do not come from infos. One that the table has not gets no values.
     /// Rank, of an arrow that of its begin.
     source_rank: OptionalValues<i32>,
     dest_rank: OptionalValues<i32>,
@@ -34,7 +33,7 @@ pub struct GatheredRows {
     bytes: OptionalValues<i64>,
     waiting: Vec<i64>,
     culprit: OptionalValues<i32>,
-    // Columns that do, with values up to the last row that has one.
+    /// Columns that come from infos, with values up to the last row that has one.
     of_infos: Vec<Column>,
 }
 
