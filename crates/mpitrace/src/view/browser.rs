@@ -14,10 +14,9 @@ pub fn open(address: &str, signals: &Signals, ending: &Ending) {
     if !(is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")) || is_set("SSH_CONNECTION") {
         return;
     }
-    let Ok(file) = write_file(address) else {
+    let Ok(file) = ending.makes(|| write_file(address), PathBuf::clone) else {
         return;
     };
-    ending.removes(&file);
     let mut command = Command::new("xdg-open");
     command
         .arg(&file)

@@ -187,11 +187,7 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
     }
     // A wrong port or socket is an error before time is spent on the traces.
     let listener = match &arguments.socket {
-        Some(path) => {
-            let listener = HttpListener::socket(path)?;
-            ending.removes(path);
-            listener
-        }
+        Some(path) => ending.makes(|| HttpListener::socket(path), |_| path.clone())?,
         None => HttpListener::port(arguments.port.unwrap_or(0))?,
     };
     let mut traces = opened::open(&arguments.traces, arguments.quiet, ending)?;

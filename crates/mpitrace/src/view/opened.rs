@@ -140,10 +140,9 @@ fn slog2(files: &[PathBuf]) -> Result<Option<Mapped>, Failure> {
 /// The trace as a temporary SLOG2 file, which has no name any more when it is open.
 fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, Failure> {
     let trace = TraceInput::open_all(files)?;
-    let folder = tempfile::tempdir();
+    let folder = ending.makes(tempfile::tempdir, |folder| folder.path().to_path_buf());
     let folder = folder.map_err(|error| Failure::output("temporary folder", &error))?;
     let folder_path = folder.path().to_path_buf();
-    ending.removes(&folder_path);
     let path = folder_path.join("trace.slog2");
     let target = Target::new(&path, Some(Format::Slog2), &TreeArguments::default())?;
     let losses = target.write(trace.source()?.as_ref(), quiet)?;
