@@ -87,7 +87,7 @@ impl<'a> Primitive<'a> {
 
     /// The vertices in the order of the file; of an arrow the send, then the receive.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = Vertex> + DoubleEndedIterator + 'a {
-        self.vertices.chunks_exact(VERTEX_SIZE).map(vertex)
+        self.vertices.as_chunks().0.iter().map(vertex)
     }
 
     /// The first vertex.
@@ -115,13 +115,13 @@ impl<'a> Primitive<'a> {
     }
 }
 
-/// The vertex in these 12 bytes.
+/// The vertex in these bytes.
 #[inline]
-fn vertex(bytes: &[u8]) -> Vertex {
-    let (time, line) = bytes.split_at(8);
+pub(super) fn vertex(bytes: &[u8; VERTEX_SIZE]) -> Vertex {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
     Vertex {
-        time: time.try_into().map_or(0.0, f64::from_be_bytes),
-        line: line.try_into().map_or(0, i32::from_be_bytes),
+        time: f64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        line: i32::from_be_bytes([i, j, k, l]),
     }
 }
 

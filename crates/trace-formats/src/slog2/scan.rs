@@ -3,7 +3,7 @@
 
 use super::cursor::Slog2Cursor;
 use super::error::Slog2Error;
-use super::node::{Composite, NodeDrawable, Primitive, Stub};
+use super::node::{Composite, NodeDrawable, Primitive, Stub, vertex};
 use super::read::Slog2Reader;
 use super::types::FileBlockPtr;
 use trace_model::{TimeBBox, Vertex};
@@ -202,15 +202,6 @@ fn plain(bytes: &[u8]) -> Option<(PlainDrawable<'_>, usize)> {
         vertices,
     };
     Some((plain, 9 + length + 12 * usize::from(vertices)))
-}
-
-#[inline]
-fn vertex(bytes: &[u8; 12]) -> Vertex {
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
-    Vertex {
-        time: f64::from_be_bytes([a, b, c, d, e, f, g, h]),
-        line: i32::from_be_bytes([i, j, k, l]),
-    }
 }
 
 #[cfg(test)]
