@@ -8,7 +8,7 @@ import { count } from "./finding";
 import { followTracks } from "./followTracks";
 import { loadFull } from "./full";
 import {
-  area, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, unavailable,
+  START, area, change, counted, hitBins, meta, noSummary, path, rested, restedSpan, selected, shownTracks, slide, serverMeta, serverTimelines, summary, tracks, unavailable,
   view, waits, wholeTracks,
 } from "./state";
 
@@ -58,8 +58,31 @@ async function loadSummary(trace: number, turn = 0): Promise<void> {
   }
 }
 
+/**
+ * A link may be of a trace that is not here: one that was loaded again, before the server was started again. The first one is shown then. Numbers that
+ * the server gave away and does not name any more are those of traces that have changed, of which it tells more.
+ */
+function showKnownTrace(): void {
+  effect(() => {
+    const [first] = names.value;
+    const asked = view.value.trace;
+    if (!first || names.value.some(({ n }) => n >= asked)) return;
+    untracked(() => {
+      change({ trace: first.n });
+      report(new Error(`The link is of trace ${asked}, which is not here. This is ${first.name}.`));
+    });
+  });
+}
+
+/** Asks which traces there are, before anything else where the address names one by its number. */
+export async function loadNames(): Promise<void> {
+  const asked = traceNames().then((all) => void (names.value = all)).catch(report);
+  if (view.peek().trace !== START.trace) await asked;
+}
+
 /** The address names fewer things than `view`: one effect for each part of it that something is asked for. */
 export function load(): void {
+  showKnownTrace();
   let trace = -1;
   effect(() => {
     if (view.value.trace === trace) return;
@@ -149,5 +172,4 @@ export function load(): void {
   });
   loadFull();
   loadOther();
-  traceNames().then((all) => (names.value = all)).catch(report);
 }

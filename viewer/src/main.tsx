@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { App } from "./App";
 import { logIn, report } from "./api";
-import { load } from "./load";
+import { load, loadNames } from "./load";
 import { remember } from "./modal";
 import { Start } from "./OpenFile";
 import { opensFiles } from "./own";
@@ -16,6 +16,7 @@ async function begin(): Promise<void> {
   remember();
   const page = document.getElementById("page");
   if (page && opensFiles()) await new Promise<void>((opened) => render(<Start onOpened={opened} />, page));
+  await loadNames();
   load();
   if (page) render(<App />, page);
   if (new URLSearchParams(location.search).has("walk")) await walk();

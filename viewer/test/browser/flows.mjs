@@ -78,6 +78,20 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     }
   });
 
+  test("a link to a trace that is not here says so and shows the first one, in a new page and in this one", async () => {
+    const page = await Page.open(chrome, address, "t=0.01~0.05&trace=7");
+    const told = page.own.locator(".trouble", { hasText: "The link is of trace 7, which is not here." });
+    for (const _ of [1, 2]) {
+      await told.waitFor();
+      await page.until((view) => view.trace === 0 && view.t0 === 0.01 && view.t1 === 0.05, "the first one, in the window of the link");
+      await page.own.locator(".label-name").first().waitFor();
+      await told.getByRole("button").click();
+      await told.waitFor({ state: "detached" });
+      await page.own.evaluate(() => (location.hash = "#t=0.01~0.05&trace=7"));
+    }
+    await page.close();
+  });
+
   test("a trace that was replaced says so wherever it would be shown", async () => {
     const file = join(folder, "replaced.slog2");
     copyFileSync(trace, file);
