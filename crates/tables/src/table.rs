@@ -63,6 +63,8 @@ impl TableLayout {
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
         }
+        // Each is there a few times at most, so that a dictionary of them is given up after its first megabyte.
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from("call_id"), false);
         Ok(TableLayout {
             format,
             schema,
