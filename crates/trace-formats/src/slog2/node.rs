@@ -75,16 +75,6 @@ impl<'a> Primitive<'a> {
         truncated.unwrap_or_else(|| cursor.error(Slog2ErrorKind::NoVertices))
     }
 
-    /// Size of the primitive at the beginning of these bytes, if they have all of it.
-    #[inline]
-    fn size_at(bytes: &[u8]) -> Option<usize> {
-        let (length, _) = bytes.get(4..)?.split_first_chunk()?;
-        let length = usize::try_from(i16::from_be_bytes(*length)).unwrap_or(0);
-        let (count, rest) = bytes.get(6 + length..)?.split_first_chunk()?;
-        let count = usize::try_from(i16::from_be_bytes(*count)).ok()?;
-        (count * VERTEX_SIZE <= rest.len()).then_some(PRIMITIVE_SIZE + length + count * VERTEX_SIZE)
-    }
-
     /// The vertices in the order of the file; of an arrow the send, then the receive.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = Vertex> + DoubleEndedIterator + 'a {
         self.vertices.as_chunks().0.iter().map(vertex)
@@ -192,18 +182,6 @@ impl<'a> NodeDrawable<'a> {
             1 => Composite::read(cursor).map(NodeDrawable::Composite),
             kind => Err(cursor.error(Slog2ErrorKind::DrawableKind(kind))),
         }
-    }
-
-    /// Passes over the next one of a list.
-    #[inline]
-    pub(super) fn skip(cursor: &mut Slog2Cursor<'a>) -> Result<(), Slog2Error> {
-        if let Some((0, primitive)) = cursor.rest().split_first()
-            && let Some(size) = Primitive::size_at(primitive)
-        {
-            cursor.skip(1 + size);
-            return Ok(());
-        }
-        NodeDrawable::read(cursor).map(drop)
     }
 
     /// Index of its category.

@@ -260,15 +260,12 @@ impl<'a> PendingDrawables<'a> {
 
     /// Passes over what is left.
     fn skip(&mut self) -> Result<(), Slog2Error> {
-        match self {
-            PendingDrawables::InFile { part, left, .. } => {
-                for _ in 0..std::mem::take(left) {
-                    NodeDrawable::skip(part)?;
-                }
+        loop {
+            self.for_plain(|_| true);
+            if self.next()?.is_none() {
+                return Ok(());
             }
-            PendingDrawables::Composite(primitives) => drop(std::mem::take(primitives)),
         }
-        Ok(())
     }
 
     /// The list that stands behind this one, of which all was read: the states behind the arrows and events.
