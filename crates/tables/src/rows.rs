@@ -68,6 +68,9 @@ impl TableSchema {
     }
 }
 
+/// Why a drawable without a table or a place has no row.
+const OF_NO_TABLE: &str = "drawable that stands for others";
+
 /// All tables of a trace: which drawables go where, and the columns.
 #[derive(Debug)]
 pub struct TraceTables {
@@ -115,24 +118,28 @@ impl TraceTables {
         schema.unwrap_or_else(|| TableSchema::new(&fixed(kind), &[], &[]))
     }
 
-    /// The table of a category's drawables, and where their values go; `None` for what stands for other drawables.
+    /// The table of a category's drawables, and where their values go.
+    ///
+    /// # Errors
+    /// What drawables of the category are that no table has a row for.
     #[inline]
-    pub fn plan(&self, category: i32) -> Option<&CategoryPlan> {
-        self.plans.get(&category)
+    pub fn plan(&self, category: i32) -> Result<&CategoryPlan, &'static str> {
+        self.plans.get(&category).ok_or(OF_NO_TABLE)
     }
 
-    /// The row that a drawable is.
+    /// The row that a drawable is, whose category has this plan.
     ///
     /// # Errors
     /// What it is that no table has a row for.
     #[inline]
-    pub fn row<'a>(&'a self, drawable: &Drawable<'a>) -> Result<Row<'a>, &'static str> {
-        let (Some(plan), Some(first), Some(last)) = (
-            self.plan(drawable.category),
-            drawable.vertices.first(),
-            drawable.vertices.last(),
-        ) else {
-            return Err("drawable that stands for others");
+    pub fn row<'a>(
+        &'a self,
+        plan: &'a CategoryPlan,
+        drawable: &Drawable<'a>,
+    ) -> Result<Row<'a>, &'static str> {
+        let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
+        else {
+            return Err(OF_NO_TABLE);
         };
         let of_line = |line| {
             let columns = self.lines.get(&line);
@@ -166,7 +173,7 @@ impl TraceTables {
 /// A drawable that is a row of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
-    /// Its table, and where its values go.
+    /// The table of the row's category, and where values go.
     pub plan: &'a CategoryPlan,
     /// Begin.
     pub first: &'a Vertex,

@@ -90,15 +90,17 @@ impl SelectedRows {
     /// The rows make no batch.
     #[inline]
     pub fn put(&mut self, drawable: &Drawable<'_>) -> Result<Option<RecordBatch>, ArrowError> {
-        let plan = self.tables.plan(drawable.category);
+        let Ok(plan) = self.tables.plan(drawable.category) else {
+            return Ok(None);
+        };
         let categories = self.categories.as_ref();
-        if plan.is_none_or(|plan| plan.kind != self.selection.kind)
+        if plan.kind != self.selection.kind
             || categories.is_some_and(|wanted| !wanted.contains(&drawable.category))
         {
             return Ok(None);
         }
         // What no table has a row for is none of the selection.
-        if let Ok(row) = self.tables.row(drawable)
+        if let Ok(row) = self.tables.row(plan, drawable)
             && self.selection.takes(&row)
         {
             self.rows.push(&row);

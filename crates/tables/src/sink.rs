@@ -100,7 +100,8 @@ impl TablesSink {
 
     /// Puts a drawable into its table. What has no table is counted as lost.
     fn put_row(&mut self, drawable: &Drawable<'_>) -> Result<(), TablesErrorKind> {
-        let row = match self.rows.row(drawable) {
+        let plan = self.rows.plan(drawable.category);
+        let row = match plan.and_then(|plan| self.rows.row(plan, drawable)) {
             Ok(row) => row,
             Err(what) => {
                 self.losses.add(what, 1);
