@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1)
-        sleep(8);
+        sleep(4);
     MPI_Finalize();
     if (rank == 0)
         puts("ok");

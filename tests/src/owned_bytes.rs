@@ -67,7 +67,7 @@ fn hash(offset: u64) -> u8 {
 }
 
 /// For each file and owner, the bytes that the call asks for.
-type Claims = HashMap<(String, Owner), Vec<bool>>;
+type Claims = HashMap<String, BTreeMap<Owner, Vec<bool>>>;
 
 /// Size of the program's files.
 const FILE_BYTES: usize = 4 << 20;
@@ -89,7 +89,7 @@ fn claims(folder: &Path) -> Claims {
                 let length: usize = length.parse().expect("a number");
                 bytes[offset..offset + length].fill(true);
             }
-            claims.insert((file, owner), bytes);
+            claims.entry(file).or_default().insert(owner, bytes);
         }
     }
     claims
@@ -184,11 +184,14 @@ fn first_bytes(
     out: &mut OwnedBytes,
 ) -> BTreeMap<Owner, u64> {
     let mut first = BTreeMap::new();
+    let Some(claims) = claims.get(&written.file) else {
+        return first;
+    };
+    let held = held.entry(written.file.clone()).or_default();
     for (at, byte) in (written.offset.unwrap_or(0)..).zip(&written.bytes) {
         let owner = byte ^ hash(at);
-        let key = (written.file.clone(), owner);
         // What the library had in its memory, or zeros of the file.
-        let Some(claim) = claims.get(&key) else {
+        let Some(claim) = claims.get(&owner) else {
             continue;
         };
         let place = at as usize;
@@ -196,7 +199,7 @@ fn first_bytes(
             out.misplaced += 1;
             continue;
         }
-        let held = held.entry(key).or_insert_with(|| vec![false; FILE_BYTES]);
+        let held = held.entry(owner).or_insert_with(|| vec![false; FILE_BYTES]);
         if !std::mem::replace(&mut held[place], true) {
             *first.entry(owner).or_default() += 1;
             out.bytes += 1;

@@ -18,7 +18,7 @@ pub fn works() -> bool {
 /// Arguments of `/bin/sh` that run what follows under strace, in a rank. [`written`] reads what it leaves in the working directory.
 pub const IN_A_RANK: [&str; 2] = [
     "-c",
-    "exec strace -f -qq --absolute-timestamps=format:unix,precision:ns -y -xx -s 16777216 \
+    "exec strace -f --seccomp-bpf -qq --absolute-timestamps=format:unix,precision:ns -y -xx -s 16777216 \
      -e trace=write,writev,pwrite64,pwritev,pwritev2 \
      -o written.${PMI_RANK:-$OMPI_COMM_WORLD_RANK} \"$0\" \"$@\"",
 ];

@@ -15,6 +15,11 @@ fn linked(mpi: Mpi, source: &str, how: &[String]) -> TracedRun {
 /// is preloaded, with the libraries of the list in front of it.
 fn run_linked(mpi: Mpi, source: &str, how: &[String], preloaded: Option<&[PathBuf]>) -> TracedRun {
     let folder = TestFolder::new("linking");
+    run_program(mpi, &compiled(mpi, source, how, &folder), preloaded)
+}
+
+/// Compiles a program into `folder`, with these linker arguments in front of MPI's own.
+fn compiled(mpi: Mpi, source: &str, how: &[String], folder: &TestFolder) -> PathBuf {
     let program = folder.path().join("program");
     let sources = tests::root().join("tests/programs");
     // compiling p2p once leaves the tally header where it is looked for
@@ -30,10 +35,15 @@ fn run_linked(mpi: Mpi, source: &str, how: &[String], preloaded: Option<&[PathBu
         .arg("-o")
         .arg(&program);
     process::run(&mut compiler, Duration::from_secs(60)).succeeded();
+    program
+}
+
+/// Runs a program with 2 ranks, the recorder preloaded as [`run_linked`] says.
+fn run_program(mpi: Mpi, program: &Path, preloaded: Option<&[PathBuf]>) -> TracedRun {
     let mut tracing = TraceSetup::new(mpi, 2);
     tracing.preload = preloaded.is_some();
     tracing.before = preloaded.unwrap_or_default();
-    tracing.run(&program, &[])
+    tracing.run(program, &[])
 }
 
 fn check(run: &TracedRun) {
@@ -97,13 +107,10 @@ fn one_of_several_recorders_traces() {
         for keep in ["-Wl,--as-needed", "-Wl,--no-as-needed"] {
             for how in [&shared, &archived] {
                 let how: Vec<String> = [keep.into()].iter().chain(how).cloned().collect();
-                check(&run_linked(mpi, "p2p.c", &how, Some(&[])));
-                check(&run_linked(
-                    mpi,
-                    "p2p.c",
-                    &how,
-                    Some(std::slice::from_ref(&copy)),
-                ));
+                let program = compiled(mpi, "p2p.c", &how, &folder);
+                check(&run_program(mpi, &program, Some(&[])));
+                let copy = std::slice::from_ref(&copy);
+                check(&run_program(mpi, &program, Some(copy)));
             }
         }
     }

@@ -199,12 +199,13 @@ const STOPS: Program = Program {
 fn a_rank_that_stops_while_the_ranks_meet_ends_well() {
     for mpi in installed() {
         let behind = [STOPS.compile(mpi)];
-        for at in ["0", "1", "2", "5"] {
+        let program = Program::c("partly").compile(mpi);
+        let stops = |at| {
             let variables = [("TRACE_DEADLINE", "1"), ("STOP_AT", at)];
             let mut tracing = TraceSetup::new(mpi, 2);
             tracing.variables = &variables;
             tracing.behind = &behind;
-            let run = tracing.run(&Program::c("partly").compile(mpi), &[]);
+            let run = tracing.run(&program, &[]);
             let story = run.finished.story();
             assert!(run.finished.status.success(), "{at}: {story}");
             // UCX may complain there of a message that a rank sent before it gave up.
@@ -214,6 +215,13 @@ fn a_rank_that_stops_while_the_ranks_meet_ends_well() {
             let given_up = run.finished.stderr.contains("within the deadline");
             assert!(given_up, "{at}: {story}");
             assert_eq!(run.files("blocks").len(), 2, "{at}: {story}");
+        };
+        // Two runs at a time: a rank of each is stopped.
+        for (one, other) in [("0", "1"), ("2", "5")] {
+            std::thread::scope(|scope| {
+                scope.spawn(|| stops(one));
+                stops(other);
+            });
         }
     }
 }
