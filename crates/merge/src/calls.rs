@@ -289,7 +289,7 @@ impl<'a> ProcessWalk<'a> {
                 self.apply(pending, place, lane.thread);
             }
         }
-        if !state.details.is_empty() {
+        if state.has_details {
             self.numbers
                 .end_call(lane.request.take(), &mut lane.started);
         }
@@ -320,8 +320,7 @@ impl<'a> ProcessWalk<'a> {
             return;
         }
         let etypes = [state.start(), state.end()];
-        let has_info =
-            !matches!(state.cargo, states::StateCargo::None) || !state.details.is_empty();
+        let has_info = !matches!(state.cargo, states::StateCargo::None) || state.has_details;
         if !has_info && lane.counts.is_empty() {
             // By itself, so that nothing that is not there is copied.
             return self.leave(lane.place, lane.thread, lane.began, etypes, None);
@@ -333,14 +332,6 @@ impl<'a> ProcessWalk<'a> {
         let rest = cargo.as_ref().map_or(&[][..], |cargo| {
             &cargo[size_of::<u64>()..state.cargo.bytes().max(size_of::<u64>())]
         });
-        let mut details = StateDetails::default();
-        if !state.details.is_empty() {
-            details = self.details(state.details, rest, &lane.group, plan, call);
-        } else if !self.settings.counters.is_empty() {
-            // Counts stand behind the info, so what it has must be as long as it is.
-            details.push(rest);
-        }
-        lane.group.clear();
         let mut counts = None;
         if !self.settings.counters.is_empty() {
             counts = Some(self.counters.counted(&lane.counts).unwrap_or_default());
@@ -350,10 +341,22 @@ impl<'a> ProcessWalk<'a> {
             start: lane.began,
             etypes,
             cargo,
-            details,
+            details: StateDetails::default(),
             counts,
         });
         self.put(lane.place, lane.thread, body);
+        // Written where they stay: a copy would have to wait for small writes.
+        let mut out = std::mem::take(&mut self.out);
+        if let Some(details) = out.last_mut().and_then(MergedRecord::details_mut) {
+            if state.has_details {
+                self.details(details, state.details, rest, &lane.group, plan, call);
+            } else if !self.settings.counters.is_empty() {
+                // Counts stand behind the info, so what it has must be as long as it is.
+                details.push(rest);
+            }
+        }
+        self.out = out;
+        lane.group.clear();
     }
 
     /// A state begins at the time of the latest record. Gives that time.

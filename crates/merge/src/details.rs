@@ -13,22 +13,22 @@ use unify::plan::FunctionPlan;
 const UNKNOWN: i32 = -1;
 
 impl ProcessWalk<'_> {
-    /// Details of a call that has ended, behind what its cargo has after the CallID. `group` has the members of the group that it names, in
-    /// MPI_COMM_WORLD.
+    /// Appends the details of a call that has ended, behind what its cargo has after the CallID. `group` has the members of the group that it
+    /// names, in MPI_COMM_WORLD.
     #[inline]
     pub(super) fn details(
         &mut self,
+        details: &mut StateDetails,
         wanted: CallDetails,
         rest_of_cargo: &[u8],
         group: &[i32],
         plan: Option<&FunctionPlan<'_>>,
         call: &Call<'_>,
-    ) -> StateDetails {
-        let mut details = StateDetails::default();
+    ) {
         details.push(rest_of_cargo);
         let int = |at| plan.and_then(|plan| plan.int(call.payload, at?));
         if wanted.root {
-            push_int(&mut details, int(plan.and_then(|plan| plan.root)));
+            push_int(details, int(plan.and_then(|plan| plan.root)));
         }
         if wanted.bytes {
             let bytes = plan.and_then(|plan| {
@@ -46,26 +46,26 @@ impl ProcessWalk<'_> {
             // A call on parts of a persistent operation makes none.
             let request = || plan.and_then(|plan| plan.handle(call.payload, plan.request()?));
             let known = || Some(self.requests.get(request()?)?.number).filter(|&number| number > 0);
-            push_int(&mut details, self.numbers.made.or_else(known));
+            push_int(details, self.numbers.made.or_else(known));
         }
         match wanted.completes {
             None => {}
             Some(CompletedNumbers::One) => {
-                push_int(&mut details, self.numbers.completed.first().copied());
+                push_int(details, self.numbers.completed.first().copied());
             }
             Some(CompletedNumbers::List) => {
-                push_text(&mut details, self.numbers.completed_text());
+                push_text(details, self.numbers.completed_text());
             }
         }
         if wanted.handle {
             let number = plan.and_then(|plan| self.shared_handles.of(plan, call));
-            push_int(&mut details, number);
+            push_int(details, number);
         }
         if wanted.ranks {
-            push_ranks(&mut details, group);
+            push_ranks(details, group);
         }
         if wanted.target {
-            push_int(&mut details, int(plan.and_then(FunctionPlan::target)));
+            push_int(details, int(plan.and_then(FunctionPlan::target)));
         }
         if wanted.exclusive {
             let lock = int(plan.and_then(FunctionPlan::lock_type));
@@ -73,7 +73,7 @@ impl ProcessWalk<'_> {
             let is_exclusive = lock
                 .zip(exclusive)
                 .map(|(lock, exclusive)| i32::from(lock == exclusive));
-            push_int(&mut details, is_exclusive);
+            push_int(details, is_exclusive);
         }
         if let Some(which) = wanted.prepared {
             let started = || match self.numbers.started[..] {
@@ -87,18 +87,17 @@ impl ProcessWalk<'_> {
                 PreparedNumber::Made => self.numbers.prepared,
                 PreparedNumber::Started => started(),
             };
-            push_int(&mut details, number);
+            push_int(details, number);
         }
         if wanted.started {
             for kind in [StartedKind::Send, StartedKind::Receive] {
-                push_text(&mut details, self.numbers.started_text(kind));
+                push_text(details, self.numbers.started_text(kind));
             }
-            push_text(&mut details, self.numbers.started_collectives().as_bytes());
+            push_text(details, self.numbers.started_collectives().as_bytes());
         }
         if wanted.makes {
-            self.push_communicator(&mut details, plan, call);
+            self.push_communicator(details, plan, call);
         }
-        details
     }
 
     /// Appends the communicator that a call has made.

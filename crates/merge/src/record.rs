@@ -144,6 +144,15 @@ mod kind {
 const HEAD_BYTES: usize = 28;
 
 impl MergedRecord {
+    /// Details of the state that the record is about the end of; `None` of other records.
+    #[inline]
+    pub(super) fn details_mut(&mut self) -> Option<&mut StateDetails> {
+        match &mut self.body {
+            MergedBody::Leave(state) => Some(&mut state.details),
+            _ => None,
+        }
+    }
+
     /// The record that a CLOG2 file has of it.
     #[inline]
     pub fn clog2(&self) -> Clog2Record {

@@ -10,6 +10,7 @@
 
 use super::hash::Map;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 /// Permitted use of a request handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,12 @@ impl<T: Copy> OutstandingOperations<T> {
         }
     }
 
+    /// Takes an operation out, and says whether others are left; the last one stays.
+    fn take(&mut self, place: usize) -> (T, bool) {
+        let value = self.get_mut(place).value;
+        (value, self.remove(place))
+    }
+
     /// Takes an operation out. False when it was the last one, which stays.
     fn remove(&mut self, place: usize) -> bool {
         if let Some(i) = place.checked_sub(1) {
@@ -93,23 +100,21 @@ impl<T: Copy> OutstandingRequests<T> {
             handle_use,
             active: handle_use != RequestUse::Persistent,
         };
-        if handle_use != RequestUse::Shared
-            || self
-                .by_handle
-                .get(&handle)
-                .is_some_and(|queue| queue.first.handle_use != RequestUse::Shared)
-        {
+        // Handles are looked up as rarely as can be: most stand for nothing when they are handed out.
+        if let Some(queue) = self.by_handle.get_mut(&handle) {
+            if handle_use == RequestUse::Shared && queue.first.handle_use == RequestUse::Shared {
+                queue.more.push_back(operation);
+                return;
+            }
             self.forget(handle, thread);
         }
-        match self.by_handle.get_mut(&handle) {
-            Some(queue) => queue.more.push_back(operation),
-            None => {
-                let more = VecDeque::new();
-                let queue = OutstandingOperations {
+        match self.by_handle.entry(handle) {
+            Entry::Occupied(mut queue) => queue.get_mut().more.push_back(operation),
+            Entry::Vacant(nothing) => {
+                nothing.insert(OutstandingOperations {
                     first: operation,
-                    more,
-                };
-                self.by_handle.insert(handle, queue);
+                    more: VecDeque::new(),
+                });
             }
         }
     }
@@ -148,7 +153,11 @@ impl<T: Copy> OutstandingRequests<T> {
         let place = queue.of(thread);
         let operation = queue.get_mut(place);
         if operation.handle_use != RequestUse::Persistent {
-            return self.free(handle, thread);
+            let (value, more) = queue.take(place);
+            if !more {
+                self.by_handle.remove(&handle);
+            }
+            return Some(value);
         }
         std::mem::take(&mut operation.active).then_some(operation.value)
     }
@@ -157,8 +166,8 @@ impl<T: Copy> OutstandingRequests<T> {
     pub fn free(&mut self, handle: u64, thread: i32) -> Option<T> {
         let queue = self.by_handle.get_mut(&handle)?;
         let place = queue.of(thread);
-        let value = queue.get_mut(place).value;
-        if !queue.remove(place) {
+        let (value, more) = queue.take(place);
+        if !more {
             self.by_handle.remove(&handle);
         }
         Some(value)

@@ -237,7 +237,7 @@ impl CallDetails {
     }
 
     /// Whether there are any.
-    pub fn is_empty(self) -> bool {
+    fn is_empty(self) -> bool {
         self == CallDetails::default()
     }
 
@@ -280,6 +280,8 @@ pub struct FunctionState {
     pub cargo: StateCargo,
     /// What SLOG2 says behind the cargo.
     pub details: CallDetails,
+    /// Whether it says anything there: what is asked at every call.
+    pub has_details: bool,
     /// Definition of the state.
     pub definition: Clog2StateDef,
 }
@@ -370,6 +372,7 @@ impl FunctionStates {
     pub fn add_details(&mut self, table: &Table) {
         for (state, function) in self.states.iter_mut().zip(&table.functions) {
             state.details = CallDetails::of(function);
+            state.has_details = !state.details.is_empty();
         }
         self.has_details = true;
     }
@@ -461,6 +464,7 @@ fn state(
         id,
         cargo,
         details: CallDetails::default(),
+        has_details: false,
         definition: Clog2StateDef {
             state_id: id,
             start_etype: 2 * id,

@@ -259,18 +259,16 @@ impl Drawing {
                 let vertices = times.map(|time| Vertex { time, line });
                 let born = self.drawn;
                 if state.details.is_empty() && state.counts.is_empty() {
-                    return self.draw(slot, state.info, &vertices, born, put);
+                    return self.draw(slot, Some(state.info), &vertices, born, put);
                 }
-                let mut info = std::mem::take(&mut self.detailed);
+                let info = &mut self.detailed;
                 info.clear();
                 info.extend_from_slice(state.info);
                 info.extend_from_slice(state.details);
                 if let Some(counted) = self.counted.as_ref().filter(|_| !state.counts.is_empty()) {
-                    counted.append(&mut self.categories, slot, &mut info, state.counts);
+                    counted.append(&mut self.categories, slot, info, state.counts);
                 }
-                let drawn = self.draw(slot, &info, &vertices, born, put);
-                self.detailed = info;
-                drawn
+                self.draw(slot, None, &vertices, born, put)
             }
             Err(unknown) => {
                 for (etype, time) in unknown.into_iter().zip(times) {
@@ -317,11 +315,11 @@ impl Drawing {
                 };
                 self.categories.slot(slot).open -= 1;
                 let info = state.info.bytes();
-                self.draw(slot, info, &state.vertices, state.born, put)
+                self.draw(slot, Some(info), &state.vertices, state.born, put)
             }
             EventRole::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);
-                self.draw(slot, info, &[Vertex { time, line }], u64::MAX, put)
+                self.draw(slot, Some(info), &[Vertex { time, line }], u64::MAX, put)
             }
         }
     }
@@ -381,16 +379,17 @@ impl Drawing {
             }
             Meeting::Complete(arrow) => {
                 self.categories.slot(message).open -= 1;
-                self.draw(message, &arrow.info, &arrow.vertices, arrow.born, put)
+                self.draw(message, Some(&arrow.info), &arrow.vertices, arrow.born, put)
             }
         }
     }
 
+    /// Draws with this info, or with that in `detailed`.
     #[inline]
     fn draw<E>(
         &mut self,
         slot: u32,
-        info: &[u8],
+        info: Option<&[u8]>,
         vertices: &[Vertex],
         born: u64,
         put: &mut impl DrawableSink<E>,
@@ -412,7 +411,7 @@ impl Drawing {
         let drawable = NewDrawable {
             topology,
             category,
-            info,
+            info: info.unwrap_or(&self.detailed),
             vertices,
         };
         put(&drawable, born)?;

@@ -1,8 +1,6 @@
 //! Matches starts with ends and sends with receives, first in, first out (`spec/slog2.md` sections 7.3 and 7.4), in
 //! constant time.
 
-use std::collections::hash_map::Entry;
-
 use super::lines::LineNumbering;
 use crate::clog2::{Clog2Msg, Clog2RecordHeader, FUNCTION_STATE_ETYPES, msg_etype};
 use crate::slog2::places::{EntryOffsets, Key};
@@ -154,10 +152,7 @@ impl RecordMatching {
 
 /// Tag and size of a message as the info of its arrow.
 fn message_info(tag: i32, size: i32) -> [u8; 8] {
-    let mut info = [0; 8];
-    info[..4].copy_from_slice(&tag.to_be_bytes());
-    info[4..].copy_from_slice(&size.to_be_bytes());
-    info
+    (u64::from(tag as u32) << 32 | u64::from(size as u32)).to_be_bytes()
 }
 
 /// One end of a message, as a log has it: the send or the receive.
@@ -443,25 +438,21 @@ impl OpenMessages {
         end: MessageEnd,
     ) -> Option<MessageEnd> {
         let is_crowded = self.queues.len() > KEPT_QUEUES;
-        match self.queues.entry(route) {
-            Entry::Vacant(vacant) => {
-                let (_, queue) = vacant.insert((side, EMPTY));
-                self.pool.push(queue, end);
-                None
-            }
-            Entry::Occupied(mut occupied) => {
-                let (waiting, queue) = occupied.get_mut();
-                if *waiting == side || queue.first == NONE {
-                    *waiting = side;
-                    self.pool.push(queue, end);
-                    return None;
-                }
-                let other = self.pool.pop(queue);
-                if is_crowded && queue.first == NONE {
-                    occupied.remove();
-                }
-                other
-            }
+        let Some((waiting, queue)) = self.queues.get_mut(&route) else {
+            let mut queue = EMPTY;
+            self.pool.push(&mut queue, end);
+            self.queues.insert(route, (side, queue));
+            return None;
+        };
+        if *waiting == side || queue.first == NONE {
+            *waiting = side;
+            self.pool.push(queue, end);
+            return None;
         }
+        let other = self.pool.pop(queue);
+        if is_crowded && queue.first == NONE {
+            self.queues.remove(&route);
+        }
+        other
     }
 }
