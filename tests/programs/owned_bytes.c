@@ -196,7 +196,7 @@ static void blocks(void)
 /* More pieces than a list of runs has. */
 static void many_blocks(void)
 {
-    write_viewed(strided(1000 + 8 * rank, 12, 16500, 8 * size + 16));
+    write_viewed(strided(1000 + 8 * rank, 12, 66000 / size, 8 * size + 16));
 }
 
 /* Overlapping is legal in atomic mode. */

@@ -93,11 +93,10 @@ fn destroys_the_heap((variables, _): Way, pattern: &str) -> bool {
 fn run(mpi: Mpi, program: &Path, (variables, hints): Way, pattern: &str) -> TracedRun {
     let mut all = vec![("TRACE_KEEP_BLOCKS", "yes")];
     all.extend(variables);
-    // Hundreds of thousands of pieces under strace take their time.
-    let ranks = if pattern.starts_with("irregular") {
-        2
-    } else {
-        4
+    // Many pieces take their time, under strace and with more ranks than processors.
+    let ranks = match pattern {
+        "many_blocks" | "irregular" | "irregular_alone" | "irregular_overlap" => 2,
+        _ => 4,
     };
     let mut tracing = TraceSetup::new(mpi, ranks);
     tracing.variables = &all;
