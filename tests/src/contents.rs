@@ -2,13 +2,14 @@
 
 use crate::tally::CallTally;
 use io_attribution::draw::{Shows, shows};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use trace_formats::clog2::{self, Clog2Body, msg_etype};
 use trace_formats::dumpi::read::DumpiReader as Dumpi;
 use trace_formats::dumpi::value::FieldValue;
 use trace_formats::slog2::{self, Topology};
+use trace_model::hash::Map;
 
 /// Longest name of a state in CLOG2, its field having 32 bytes with the final zero.
 const STATE_NAME: usize = 31;
@@ -59,7 +60,7 @@ pub fn dumpi_of_dead(path: &Path) -> (CallTally, Vec<String>) {
     let reader = Dumpi::open(&bytes).unwrap_or_else(|error| fail(&error));
     assert!(reader.is_complete(), "{}: incomplete", path.display());
     let labels = reader.address_labels().unwrap_or_else(|error| fail(&error));
-    let names: HashMap<u64, String> = labels
+    let names: Map<u64, String> = labels
         .unwrap_or_default()
         .into_iter()
         .map(|label| {
@@ -115,10 +116,10 @@ pub fn clog2(path: &Path) -> Clog2Counts {
     let bytes = bytes(path);
     let reader = clog2::Clog2Reader::new(&bytes)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut names = HashMap::new();
-    let mut ends = HashMap::new();
+    let mut names = Map::default();
+    let mut ends = Map::default();
     let mut events = Vec::new();
-    let mut worlds = HashMap::new();
+    let mut worlds = Map::default();
     let mut contents = Clog2Counts::default();
     let mut last = f64::NEG_INFINITY;
     for record in reader.records() {
@@ -154,17 +155,12 @@ pub fn clog2(path: &Path) -> Clog2Counts {
         last = header.time;
     }
     // definitions may come after the events they describe
-    let mut open: HashMap<(i32, i32), Vec<i32>> = HashMap::new();
+    let mut calls: Map<(i32, i32), u64> = Map::default();
+    let mut open: Map<(i32, i32), Vec<i32>> = Map::default();
     for (rank, thread, etype) in events {
         let stack = open.entry((rank, thread)).or_default();
-        if let Some(name) = names.get(&etype) {
-            let rank = usize::try_from(rank).expect("a rank");
-            *contents
-                .calls
-                .entry(rank)
-                .or_default()
-                .entry(name.clone())
-                .or_default() += 1;
+        if names.contains_key(&etype) {
+            *calls.entry((rank, etype)).or_default() += 1;
             stack.push(etype);
         } else if let Some(start) = ends.get(&etype) {
             assert_eq!(
@@ -180,6 +176,11 @@ pub fn clog2(path: &Path) -> Clog2Counts {
         "{}: states without end",
         path.display()
     );
+    for ((rank, etype), number) in calls {
+        let rank = usize::try_from(rank).expect("a rank");
+        let of_rank = contents.calls.entry(rank).or_default();
+        *of_rank.entry(names[&etype].clone()).or_default() += number;
+    }
     contents
 }
 
@@ -202,12 +203,12 @@ pub fn slog2(path: &Path) -> Slog2Counts {
     let bytes = bytes(path);
     let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", path.display()) };
     let reader = slog2::Slog2Reader::new(&bytes).unwrap_or_else(|error| fail(&error));
-    let categories: HashMap<i32, &slog2::Category> = reader
+    let categories: Map<i32, &slog2::Category> = reader
         .categories()
         .iter()
         .map(|category| (category.index, category))
         .collect();
-    let mut drawn: HashMap<i32, u64> = HashMap::new();
+    let mut drawn: Map<i32, u64> = Map::default();
     for entry in reader.directory() {
         let node = reader.node(entry.ptr).unwrap_or_else(|error| fail(&error));
         for drawable in node.nestable.iter().chain(&node.nestless) {
