@@ -10,7 +10,7 @@
 
 use super::hash::Map;
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map::{Entry, OccupiedEntry};
 
 /// Permitted use of a request handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +73,6 @@ impl<T: Copy> OutstandingOperations<T> {
         }
     }
 
-    /// Takes an operation out, and says whether others are left; the last one stays.
-    fn take(&mut self, place: usize) -> (T, bool) {
-        let value = self.get_mut(place).value;
-        (value, self.remove(place))
-    }
-
     /// Takes an operation out. False when it was the last one, which stays.
     fn remove(&mut self, place: usize) -> bool {
         if let Some(i) = place.checked_sub(1) {
@@ -89,6 +83,16 @@ impl<T: Copy> OutstandingOperations<T> {
         self.first = next.unwrap_or(self.first);
         more
     }
+}
+
+/// Takes an operation out of the queue of a handle, and the handle with the last one.
+fn take<T: Copy>(mut queue: OccupiedEntry<'_, u64, OutstandingOperations<T>>, place: usize) -> T {
+    let operations = queue.get_mut();
+    let value = operations.get_mut(place).value;
+    if !operations.remove(place) {
+        queue.remove();
+    }
+    value
 }
 
 impl<T: Copy> OutstandingRequests<T> {
@@ -122,12 +126,12 @@ impl<T: Copy> OutstandingRequests<T> {
     /// A call of `thread` has returned `handle` for something that is not kept here: what it did with it before is out of
     /// date.
     pub fn forget(&mut self, handle: u64, thread: i32) {
-        let Some(queue) = self.by_handle.get_mut(&handle) else {
+        let Entry::Occupied(mut queue) = self.by_handle.entry(handle) else {
             return;
         };
-        queue.more.retain(|o| o.thread != thread);
-        if queue.first.thread == thread && !queue.remove(0) {
-            self.by_handle.remove(&handle);
+        queue.get_mut().more.retain(|o| o.thread != thread);
+        if queue.get().first.thread == thread {
+            take(queue, 0);
         }
     }
 
@@ -149,28 +153,24 @@ impl<T: Copy> OutstandingRequests<T> {
 
     /// An operation was completed by a call of `thread`. `None` if the handle is not known or the operation was not active.
     pub fn complete(&mut self, handle: u64, thread: i32) -> Option<T> {
-        let queue = self.by_handle.get_mut(&handle)?;
-        let place = queue.of(thread);
-        let operation = queue.get_mut(place);
+        let Entry::Occupied(mut queue) = self.by_handle.entry(handle) else {
+            return None;
+        };
+        let place = queue.get().of(thread);
+        let operation = queue.get_mut().get_mut(place);
         if operation.handle_use != RequestUse::Persistent {
-            let (value, more) = queue.take(place);
-            if !more {
-                self.by_handle.remove(&handle);
-            }
-            return Some(value);
+            return Some(take(queue, place));
         }
         std::mem::take(&mut operation.active).then_some(operation.value)
     }
 
     /// MPI_Request_free by `thread`: the handle no longer stands for the operation, whatever became of it.
     pub fn free(&mut self, handle: u64, thread: i32) -> Option<T> {
-        let queue = self.by_handle.get_mut(&handle)?;
-        let place = queue.of(thread);
-        let (value, more) = queue.take(place);
-        if !more {
-            self.by_handle.remove(&handle);
-        }
-        Some(value)
+        let Entry::Occupied(queue) = self.by_handle.entry(handle) else {
+            return None;
+        };
+        let place = queue.get().of(thread);
+        Some(take(queue, place))
     }
 
     /// What is remembered of all operations, persistent ones that are not active among them, in no order.
