@@ -7,7 +7,9 @@ use std::process::Command;
 /// Whether strace works here: containers may forbid it. Prints a line where not.
 pub fn works() -> bool {
     let mut command = Command::new("strace");
-    let works = command.args(["-qq", "-o", "/dev/null", "true"]).status();
+    let works = command
+        .args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true"])
+        .status();
     let works = works.is_ok_and(|status| status.success());
     if !works {
         crate::skip("strace is not installed or not allowed here");
