@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 
 /// Whether a pointer can be one to data: sentinels are NULL, small numbers, or −1.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn is_address(p: *const c_void) -> bool {
     let a = p as usize;
     a >= 4096 && a != usize::MAX && !constants::is_sentinel(p)
@@ -44,7 +44,7 @@ pub fn statuses_ignore<A: Abi>() -> *mut A::Status {
 ///
 /// # Safety
 /// An address must be readable.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn value<T: Copy + Default>(p: *const T) -> T {
     if (p as usize) < 4096 {
         T::default()
@@ -64,7 +64,7 @@ pub fn length(n: i64) -> usize {
 ///
 /// # Safety
 /// An address must be readable.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn handle_at<T: HandleBits>(p: *const T) -> u64 {
     if (p as usize) < 4096 {
         0
@@ -161,7 +161,7 @@ impl KeptArguments {
     }
 
     /// Room for `n` statuses that nobody has set yet.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn statuses<S: AbiStatus>(&self, n: usize) -> KeptSlice<S> {
         // SAFETY: `new` demands that the buffer is ours.
         let room = unsafe { &mut *self.room };
@@ -184,7 +184,7 @@ impl KeptArguments {
     ///
     /// # Safety
     /// An address must be readable for `n` elements.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub unsafe fn copy<T: Copy>(&self, p: *const T, n: usize) -> KeptSlice<T> {
         if !is_address(p.cast()) {
             return KeptSlice {
@@ -221,7 +221,7 @@ impl KeptArguments {
 ///
 /// # Safety
 /// `p` must be readable for `n` elements, and there must be room.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn put_numbers<T: Copy>(w: &mut EncodeCursor, p: *const T, n: Option<usize>) {
     let Some(n) = n else {
         w.u32(NO_ARRAY);
@@ -252,7 +252,7 @@ pub fn put_pointer(w: &mut EncodeCursor, bits: u64) {
 ///
 /// # Safety
 /// `p` must be readable for `n` elements, and there must be room.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn put_handles<T: HandleBits>(w: &mut EncodeCursor, p: *const T, n: Option<usize>) {
     let Some(n) = n else {
         w.u32(NO_ARRAY);
@@ -286,7 +286,7 @@ pub fn unset_status<S: AbiStatus>() -> S {
 ///
 /// # Safety
 /// An address must hold a status.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn status<S: AbiStatus>(p: *const S, error: bool) -> Option<MpiStatus> {
     if (p as usize) < 4096 {
         return None;
@@ -309,7 +309,7 @@ pub fn in_status(code: c_int) -> bool {
 ///
 /// # Safety
 /// `p` must hold `n` statuses, and there must be room.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn put_statuses<S: AbiStatus>(
     w: &mut EncodeCursor,
     p: *const S,
@@ -352,7 +352,7 @@ pub fn text_len(text: Option<&[u8]>) -> usize {
 ///
 /// # Safety
 /// There must be room.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub unsafe fn put_text(w: &mut EncodeCursor, text: Option<&[u8]>) {
     match text {
         None => w.u32(NO_ARRAY),

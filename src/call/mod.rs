@@ -12,6 +12,9 @@
 //! ```
 //!
 //! No lock, no allocation, no system call on this way; what is rare is out of line in [`slow`].
+//!
+//! What a wrapper calls on this way is put in place in each of the thousands of wrappers, but not in builds with debug assertions
+//! (`cfg_attr(not(debug_assertions), inline(always))`): with all their checks in place the compiler would be busy for minutes.
 
 pub(crate) mod arg;
 pub(crate) mod counted;
@@ -73,7 +76,7 @@ pub struct RecordWriter {
 
 impl Call {
     /// Begins a call of the function with this index among the declared ones, made through its MPI_ name or its PMPI_ name.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn enter(index: u16, by_mpi_name: bool) -> Call {
         let t = current();
         // SAFETY: the state of the running thread, which nobody else writes.
@@ -175,7 +178,7 @@ impl Call {
     }
 
     /// Takes the time and makes the CallID of the call of function number `function` visible to lower layers.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn start(self, function: u16) -> RunningCall {
         let this = ManuallyDrop::new(self);
         // SAFETY: the state of the running thread, and its own block's header.
@@ -268,7 +271,7 @@ pub fn is_nested() -> bool {
 
 impl RunningCall {
     /// Takes the time.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn stop(self) -> StoppedCall {
         let this = ManuallyDrop::new(self);
         let thread = this.thread;
@@ -347,7 +350,7 @@ impl StoppedCall {
 
     /// A record of a call of function number `function` with room for `room` bytes of arguments. `code` is what the call
     /// returned, `flags` are flags of the head.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn record(self, function: u16, code: i32, flags: u16, room: usize) -> RecordWriter {
         let total = room + record::HEAD + record::HEAD_EXTRA + SLACK;
         let word = function | flags;
@@ -387,7 +390,7 @@ impl StoppedCall {
 
 impl RecordWriter {
     /// Ends the record and the call: from here on readers see it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn publish(self) {
         // SAFETY: the state of the running thread; the cursor has stayed within the room that was asked for.
         unsafe {

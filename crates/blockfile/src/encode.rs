@@ -1,6 +1,8 @@
 //! Writing the arguments of a call, on the hot path: plain stores through a pointer, no checks beyond debug ones.
 //!
 //! The caller has made sure beforehand that there is room (see the sizes here), so nothing in this module can fail.
+//!
+//! Builds with debug assertions do not put all of it in place in the recorder's wrappers: with checks, that is too much to compile.
 
 use crate::record;
 
@@ -64,7 +66,7 @@ impl EncodeCursor {
         self.at
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn put<T>(&mut self, v: T) {
         // SAFETY: `new` demands room for everything written.
         unsafe {
@@ -98,7 +100,7 @@ impl EncodeCursor {
     }
 
     /// A handle of `N` bytes (4 or 6). With 6, writes 8 bytes of which the last two are overwritten by what follows.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn handle<const N: usize>(&mut self, v: u64) {
         if N == 4 {
             self.put(v as u32);
@@ -112,7 +114,7 @@ impl EncodeCursor {
     }
 
     /// A status, or its absence.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn status(&mut self, s: Option<MpiStatus>) {
         let Some(s) = s else {
             self.put(0u8);
@@ -158,7 +160,7 @@ impl EncodeCursor {
     ///
     /// # Safety
     /// `from` must be readable for `n` bytes.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub unsafe fn bytes(&mut self, from: *const u8, n: usize) {
         // SAFETY: as above; the block does not overlap the program's memory.
         unsafe {
