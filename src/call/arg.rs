@@ -299,6 +299,16 @@ pub unsafe fn status<S: AbiStatus>(p: *const S, error: bool) -> Option<MpiStatus
     Some(s.decode(error))
 }
 
+/// Size in bytes of a message with this status if that is all there is to say of it: it came from `source` and with `tag`, it was not
+/// cancelled and has no error, and the size is below 2^32.
+#[inline(always)]
+pub fn received_as_named(status: Option<MpiStatus>, source: c_int, tag: c_int) -> Option<u32> {
+    let expected =
+        |s: &MpiStatus| s.source == source && s.tag == tag && s.error == 0 && !s.cancelled;
+    let status = status.filter(expected)?;
+    u32::try_from(status.bytes).ok()
+}
+
 /// Whether a return code says that statuses hold codes of their own (MPI_ERR_IN_STATUS).
 #[inline(always)]
 pub fn in_status(code: c_int) -> bool {

@@ -1,6 +1,7 @@
 //! Content of a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
 
 use crate::tally::CallTally;
+use blockfile::args::{ArgValue, ArgValues};
 use blockfile::define::{Definition, FILE, LOST, OpenFileDefinition, SkippedPolls};
 use blockfile::file::{BlockFile, BlockFileInfo};
 use blockfile::operation::{self, OperationRecord};
@@ -53,6 +54,36 @@ pub fn read(path: &Path) -> RecordedCounts {
         }
     }
     recorded
+}
+
+/// Calls of one function in a block file, in the order in which they ended: bytes of the record, and the arguments that are numbers; a
+/// status counts as three, source, tag and bytes.
+#[track_caller]
+pub fn arguments(path: &Path, function: &str) -> Vec<(u64, Vec<i64>)> {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file = BlockFile::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let table = wrappers::table().expect("the function table");
+    let function = table.get(function).expect("a function of MPI");
+    let mut calls = Vec::new();
+    for thread in file.threads() {
+        let mut records = thread.records();
+        while let Some(record) = records.next() {
+            if !record.is_call() || usize::from(record.function) != function.id {
+                continue;
+            }
+            let values = ArgValues::decode(function, file.info().family, record.payload);
+            let values = values.expect("sound arguments");
+            let numbers = values.values().iter().flat_map(|value| match value {
+                ArgValue::Int(number) => vec![*number],
+                ArgValue::Status(Some(status)) => {
+                    vec![status.source.into(), status.tag.into(), status.bytes as i64]
+                }
+                _ => Vec::new(),
+            });
+            calls.push((record_bytes(record.payload.len()), numbers.collect()));
+        }
+    }
+    calls
 }
 
 /// An operation below MPI.

@@ -2,7 +2,6 @@
 //! the readers of records agree without looking at an `mpi.h`.
 
 use crate::kind::{CType, Direction, Kind};
-use crate::table::Param;
 
 /// Form of one argument in a record. Scalars that the call changes stand as they were before the call if they are handles,
 /// else before and after.
@@ -67,22 +66,21 @@ impl Kind {
     }
 }
 
-impl Param {
-    /// Form of this argument in a record.
-    pub fn carrier(&self) -> Carrier {
-        let array = self.len.is_some();
-        let both = self.direction == Direction::InOut;
-        let elem = match self.kind {
+impl Carrier {
+    /// Form in a record of an argument of this kind, whose C type is `ctype`, or an array of them.
+    pub(crate) fn of(kind: Kind, ctype: CType, direction: Direction, array: bool) -> Carrier {
+        let both = direction == Direction::InOut;
+        let elem = match kind {
             Kind::String => return Carrier::Text,
             Kind::Strings | Kind::Argv | Kind::Argvs | Kind::Argvp => {
                 return Carrier::Array(ElementForm::Text);
             }
             Kind::Argc => return Carrier::I32,
             Kind::FStatus | Kind::F08Status => return Carrier::Nothing,
-            _ => match self.ctype {
+            _ => match ctype {
                 CType::Int | CType::Enum | CType::Fint => ElementForm::I32,
                 CType::Aint | CType::Offset | CType::Count => ElementForm::I64,
-                CType::Handle if self.kind.is_pointer() => ElementForm::Pointer,
+                CType::Handle if kind.is_pointer() => ElementForm::Pointer,
                 CType::Handle => ElementForm::Handle,
                 CType::Status => ElementForm::Status,
                 CType::Double if array => return Carrier::Nothing,

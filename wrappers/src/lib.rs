@@ -29,6 +29,7 @@ pub mod header;
 mod kind;
 mod length;
 mod parse;
+mod short;
 mod table;
 
 pub use carrier::{Carrier, ElementForm};
@@ -36,6 +37,7 @@ pub use class::{Class, FileAccessKind, Phase, Pointer};
 pub use kind::{CType, Direction, Kind};
 pub use length::{LengthQuery, LengthRule, Property};
 pub use parse::ParseError;
+pub use short::{ShortForm, ShortPlace};
 pub use table::{
     BufferAmount, BufferExtent, Fortran, Function, Param, PollOutcome, Sentinel, Table,
 };

@@ -6,6 +6,7 @@
 use crate::class::{Class, FileAccessKind};
 use crate::kind::{CType, Direction, Kind};
 use crate::length::{LengthRule, RuleScope};
+use crate::short::ShortForm;
 use crate::table::{BufferAmount, BufferExtent, Fortran, Function, Param, Sentinel, Table};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -237,6 +238,7 @@ impl<'a> TableEntry<'a> {
             },
             state: state.filter(|_| !large),
             color: color.to_owned(),
+            short_form: short_form(&params),
             params,
             creates,
             frees,
@@ -258,6 +260,12 @@ impl<'a> TableEntry<'a> {
         }
         Ok(lines)
     }
+}
+
+/// The short form of records of a function with these parameters.
+fn short_form(params: &[Param]) -> Option<ShortForm> {
+    let told = |p: &Param| (p.carrier(), p.kind, p.direction);
+    ShortForm::new(&params.iter().map(told).collect::<Vec<_>>())
 }
 
 /// The words behind name, direction and kind.

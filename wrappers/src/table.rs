@@ -1,8 +1,10 @@
 //! The parsed table: functions, their parameters, and the numbers by which records name them.
 
+use crate::carrier::Carrier;
 use crate::class::{Class, FileAccessKind};
 use crate::kind::{CType, Direction, Kind, words};
 use crate::length::LengthRule;
+use crate::short::ShortForm;
 use std::collections::HashMap;
 
 /// Every function, each large-count form right behind its small one.
@@ -48,6 +50,8 @@ pub struct Function {
     pub color: String,
     /// Parameters in the order of the C binding.
     pub params: Vec<Param>,
+    /// Short form of its records, if they have one.
+    pub short_form: Option<ShortForm>,
     /// Parameters that the call sets to new handles.
     pub creates: Vec<usize>,
     /// The parameter whose handle the call frees.
@@ -292,6 +296,11 @@ impl Function {
 }
 
 impl Param {
+    /// Form of this argument in a record.
+    pub fn carrier(&self) -> Carrier {
+        Carrier::of(self.kind, self.ctype, self.direction, self.len.is_some())
+    }
+
     /// Number of pointers in front of the C type: 0 for an `in` scalar, 1 for an `out` scalar, an array, a text or
     /// a buffer, 2 for an array of texts, 3 for `argv` of MPI_Init.
     pub fn indirection(&self) -> usize {

@@ -23,6 +23,27 @@ fn numbered_rows(text: &str) -> Vec<(u16, Vec<&str>)> {
         .collect()
 }
 
+/// Of the functions that receive messages those have a short form that name source and tag and give a status. Heads of 16 bytes come
+/// in front, and sizes are multiples of 4.
+#[test]
+fn short_forms() {
+    let forms = table().functions.iter().filter_map(|f| {
+        let form = f.short_form.as_ref()?;
+        Some((
+            f.name.as_str(),
+            form.bytes(4),
+            form.bytes(6),
+            form.full_bytes(4),
+        ))
+    });
+    let expected = [
+        ("MPI_Recv", 20, 24, 21),
+        ("MPI_Sendrecv", 24, 28, 37),
+        ("MPI_Sendrecv_replace", 24, 28, 29),
+    ];
+    assert_eq!(forms.collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn numbers_of_functions() {
     let table = table();

@@ -1,11 +1,12 @@
 //! Reading the arguments of a record, with the function table as schema.
 //!
 //! Arguments stand in the order of the MPI signature. What a parameter looks like follows from the table alone
-//! ([`wrappers::Carrier`]) and from the width of handles, which the block file's header gives.
+//! ([`wrappers::Carrier`]; in the records that are shorter than all others of the function, [`wrappers::ShortForm`]) and from the width
+//! of handles, which the block file's header gives.
 
 use crate::encode::{MpiStatus, NO_ARRAY, status};
 use crate::layout::{Family, POINTER_BYTES};
-use wrappers::{Carrier, ElementForm, Function};
+use wrappers::{Carrier, ElementForm, Function, ShortForm, ShortPlace};
 
 /// Cursor over bytes. Every getter returns `None` when the bytes run out.
 #[derive(Clone, Debug)]
@@ -256,6 +257,11 @@ impl<'a> ArgValues<'a> {
         let b = &mut ByteCursor::new(payload);
         let handle = family.handle_bytes();
         self.len = 0;
+        if let Some(short) = &function.short_form
+            && payload.len() < short.full_bytes(handle)
+        {
+            return self.fill_short(short, handle, b);
+        }
         for (param, value) in function.params.iter().zip(&mut self.values) {
             *value = match param.carrier() {
                 Carrier::Nothing => ArgValue::Absent,
@@ -275,6 +281,38 @@ impl<'a> ArgValues<'a> {
             };
         }
         self.len = function.params.len().min(MAX_PARAMS);
+        Some(())
+    }
+
+    /// Takes in the arguments of a record in short form.
+    fn fill_short(
+        &mut self,
+        short: &ShortForm,
+        handle: usize,
+        b: &mut ByteCursor<'a>,
+    ) -> Option<()> {
+        for (i, place) in short.places.iter().enumerate().take(MAX_PARAMS) {
+            self.values[i] = match *place {
+                ShortPlace::Nothing => ArgValue::Absent,
+                ShortPlace::I32 => ArgValue::Int(b.i32()?.into()),
+                ShortPlace::U16 => ArgValue::Int(b.u16()?.into()),
+                ShortPlace::Handle => ArgValue::Handle(b.handle(handle)?),
+                ShortPlace::SameAs(former) => self.values.get(former)?.clone(),
+                ShortPlace::ReceivedBytes { source, tag } => {
+                    let named = |i: usize| match self.values.get(i) {
+                        Some(ArgValue::Int(value)) => i32::try_from(*value).ok(),
+                        _ => None,
+                    };
+                    ArgValue::Status(Some(MpiStatus {
+                        source: named(source)?,
+                        tag: named(tag)?,
+                        bytes: b.u32()?.into(),
+                        ..MpiStatus::default()
+                    }))
+                }
+            };
+        }
+        self.len = short.places.len().min(MAX_PARAMS);
         Some(())
     }
 

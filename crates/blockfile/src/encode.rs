@@ -81,6 +81,12 @@ impl EncodeCursor {
         self.put(v);
     }
 
+    /// A number in the short form of a record.
+    #[inline(always)]
+    pub fn u16(&mut self, v: u16) {
+        self.put(v);
+    }
+
     /// A length.
     #[inline(always)]
     pub fn u32(&mut self, v: u32) {

@@ -6,8 +6,8 @@
 
 use crate::block_bytes::{Blocks, FileBytes, block_records};
 use crate::layout::{
-    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, OPEN_REQUESTS, PINNED_MAGIC,
-    VERSION, at,
+    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, OLDEST_VERSION,
+    OPEN_REQUESTS, PINNED_MAGIC, VERSION, at,
 };
 use crate::record::{Record, u32_at, u64_at};
 pub use crate::thread_records::ThreadRecords;
@@ -171,10 +171,10 @@ impl<'a> BlockFile<'a> {
         let word = |o| u32_at(bytes, o).ok_or_else(|| fail(o, "file ends inside its header"));
         let long = |o| u64_at(bytes, o).ok_or_else(|| fail(o, "file ends inside its header"));
         let version = word(at::F_VERSION)?;
-        if version != VERSION {
+        if !(OLDEST_VERSION..=VERSION).contains(&version) {
             return Err(fail(
                 at::F_VERSION,
-                &format!("version {version}, this program reads version {VERSION}"),
+                &format!("version {version}, this program reads {OLDEST_VERSION} to {VERSION}"),
             ));
         }
         let info = BlockFileInfo {

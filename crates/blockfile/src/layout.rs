@@ -27,7 +27,9 @@ pub const BLOCK_MAGIC: u32 = 0x4B4C_4254;
 /// in which it stands, too.
 pub const PINNED_MAGIC: u32 = 0x4E50_4254;
 /// Version of this layout and of the record encoding.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// Oldest version that is read. It is as [`VERSION`], without records in short form ([`wrappers::ShortForm`]).
+pub const OLDEST_VERSION: u32 = 1;
 
 /// ABI family of the MPI library. It decides the width of handles in records.
 #[repr(u32)]

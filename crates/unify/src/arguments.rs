@@ -3,35 +3,74 @@
 use blockfile::args::{ArgValues, ByteCursor};
 use blockfile::encode::MpiStatus;
 use blockfile::layout::{Family, POINTER_BYTES};
-use wrappers::{Carrier, Function};
+use wrappers::{Carrier, Function, ShortForm, ShortPlace};
 
 /// Number of a parameter.
 pub type ParameterIndex = usize;
+
+/// Place of an argument in the records of a function.
+#[derive(Clone, Copy, Debug)]
+enum ArgumentPlace {
+    /// It is no scalar that is looked up here.
+    Other,
+    /// 2-byte integer at this byte of the payload, as all that follow.
+    U16(usize),
+    /// 4-byte integer.
+    I32(usize),
+    /// 8-byte integer.
+    I64(usize),
+    /// Handle of so many bytes.
+    Handle(usize, usize),
+    /// Status.
+    Status(usize),
+    /// Size of the message; its source and tag stand at the other two bytes, as 2-byte integers.
+    ReceivedBytes(usize, usize, usize),
+}
 
 /// Positions of a function's arguments in its records.
 #[derive(Clone, Debug)]
 pub struct Arguments<'t> {
     function: &'t Function,
     family: Family,
-    /// The arguments that stand at the same place in all records: byte offset in the payload, and form.
-    fixed: Vec<(usize, Carrier)>,
+    /// The arguments that stand at the same place in all records of the full form.
+    full: Vec<ArgumentPlace>,
+    /// The arguments in records of the short form.
+    short: Vec<ArgumentPlace>,
+    /// Records with fewer bytes of arguments have the short form.
+    full_bytes: usize,
 }
 
 impl<'t> Arguments<'t> {
     pub(crate) fn new(function: &'t Function, family: Family) -> Arguments<'t> {
+        let handle = family.handle_bytes();
+        let short = function.short_form.as_ref();
         Arguments {
             function,
             family,
-            fixed: fixed(function, family),
+            full: full(function, handle),
+            short: short.map_or_else(Vec::new, |form| places(form, handle)),
+            full_bytes: short.map_or(0, |form| form.full_bytes(handle)),
         }
+    }
+
+    /// Place of argument `i` in a record with these arguments; `None` if it has no fixed one.
+    #[inline]
+    fn place(&self, payload: &[u8], i: ParameterIndex) -> Option<ArgumentPlace> {
+        let places = if payload.len() < self.full_bytes {
+            &self.short
+        } else {
+            &self.full
+        };
+        places.get(i).copied()
     }
 
     /// Integer argument `i` (after the call).
     #[inline]
     pub fn int(&self, payload: &[u8], i: ParameterIndex) -> Option<i64> {
-        match self.fixed.get(i) {
-            Some(&(at, Carrier::I32)) => ByteCursor::new(payload.get(at..)?).i32().map(i64::from),
-            Some(&(at, Carrier::I64)) => ByteCursor::new(payload.get(at..)?).i64(),
+        match self.place(payload, i) {
+            Some(ArgumentPlace::I32(at)) => from(payload, at)?.i32().map(i64::from),
+            Some(ArgumentPlace::I64(at)) => from(payload, at)?.i64(),
+            Some(ArgumentPlace::U16(at)) => from(payload, at)?.u16().map(i64::from),
             _ => self.decode(payload)?.int(i),
         }
     }
@@ -39,20 +78,25 @@ impl<'t> Arguments<'t> {
     /// Handle argument `i`.
     #[inline]
     pub fn handle(&self, payload: &[u8], i: ParameterIndex) -> Option<u64> {
-        let (at, bytes) = match self.fixed.get(i) {
-            Some(&(at, Carrier::Handle)) => (at, self.family.handle_bytes()),
-            Some(&(at, Carrier::Pointer)) => (at, POINTER_BYTES),
-            Some(_) => return None,
-            None => return self.decode(payload)?.handle(i),
-        };
-        ByteCursor::new(payload.get(at..)?).handle(bytes)
+        match self.place(payload, i) {
+            Some(ArgumentPlace::Handle(at, bytes)) => from(payload, at)?.handle(bytes),
+            Some(_) => None,
+            None => self.decode(payload)?.handle(i),
+        }
     }
 
     /// Status argument `i`.
     #[inline]
     pub fn status(&self, payload: &[u8], i: ParameterIndex) -> Option<MpiStatus> {
-        match self.fixed.get(i) {
-            Some(&(at, _)) => ByteCursor::new(payload.get(at..)?).status()?,
+        match self.place(payload, i) {
+            Some(ArgumentPlace::Status(at)) => from(payload, at)?.status()?,
+            Some(ArgumentPlace::ReceivedBytes(at, source, tag)) => Some(MpiStatus {
+                source: from(payload, source)?.u16()?.into(),
+                tag: from(payload, tag)?.u16()?.into(),
+                bytes: from(payload, at)?.u32()?.into(),
+                ..MpiStatus::default()
+            }),
+            Some(_) => None,
             None => self.decode(payload)?.status(i),
         }
     }
@@ -69,22 +113,66 @@ impl<'t> Arguments<'t> {
     }
 }
 
-/// Byte offset and form of the arguments up to and with the first one whose size varies.
-fn fixed(function: &Function, family: Family) -> Vec<(usize, Carrier)> {
+/// The bytes from `at` on.
+#[inline]
+fn from(payload: &[u8], at: usize) -> Option<ByteCursor<'_>> {
+    payload.get(at..).map(ByteCursor::new)
+}
+
+/// Places in the full form of the arguments up to and with the first one whose size varies.
+fn full(function: &Function, handle: usize) -> Vec<ArgumentPlace> {
     let mut at = 0;
-    let mut fixed = Vec::with_capacity(function.params.len());
+    let mut places = Vec::with_capacity(function.params.len());
     for param in &function.params {
-        let carrier = param.carrier();
-        fixed.push((at, carrier));
-        at += match carrier {
-            Carrier::Nothing => 0,
-            Carrier::I32 => 4,
-            Carrier::I64 | Carrier::I32InOut | Carrier::F64 => 8,
-            Carrier::I64InOut => 16,
-            Carrier::Handle => family.handle_bytes(),
-            Carrier::Pointer => POINTER_BYTES,
-            Carrier::Status | Carrier::Text | Carrier::Array(_) | Carrier::ArrayInOut(_) => break,
+        let (place, bytes) = match param.carrier() {
+            Carrier::Nothing => (ArgumentPlace::Other, 0),
+            Carrier::I32 => (ArgumentPlace::I32(at), 4),
+            Carrier::I64 => (ArgumentPlace::I64(at), 8),
+            Carrier::I32InOut | Carrier::F64 => (ArgumentPlace::Other, 8),
+            Carrier::I64InOut => (ArgumentPlace::Other, 16),
+            Carrier::Handle => (ArgumentPlace::Handle(at, handle), handle),
+            Carrier::Pointer => (ArgumentPlace::Handle(at, POINTER_BYTES), POINTER_BYTES),
+            Carrier::Status => {
+                places.push(ArgumentPlace::Status(at));
+                break;
+            }
+            Carrier::Text | Carrier::Array(_) | Carrier::ArrayInOut(_) => {
+                places.push(ArgumentPlace::Other);
+                break;
+            }
         };
+        places.push(place);
+        at += bytes;
     }
-    fixed
+    places
+}
+
+/// Places in the short form of all arguments.
+fn places(form: &ShortForm, handle: usize) -> Vec<ArgumentPlace> {
+    let mut at = 0;
+    let mut places: Vec<ArgumentPlace> = Vec::with_capacity(form.places.len());
+    let begins = |places: &[ArgumentPlace], i: usize| match places.get(i) {
+        Some(ArgumentPlace::U16(at)) => Some(*at),
+        _ => None,
+    };
+    for place in &form.places {
+        let (place, bytes) = match *place {
+            ShortPlace::Nothing => (ArgumentPlace::Other, 0),
+            ShortPlace::I32 => (ArgumentPlace::I32(at), 4),
+            ShortPlace::U16 => (ArgumentPlace::U16(at), 2),
+            ShortPlace::Handle => (ArgumentPlace::Handle(at, handle), handle),
+            ShortPlace::SameAs(former) => {
+                let same = places.get(former).copied();
+                (same.unwrap_or(ArgumentPlace::Other), 0)
+            }
+            ShortPlace::ReceivedBytes { source, tag } => {
+                let envelope = begins(&places, source).zip(begins(&places, tag));
+                let received = |(source, tag)| ArgumentPlace::ReceivedBytes(at, source, tag);
+                (envelope.map_or(ArgumentPlace::Other, received), 4)
+            }
+        };
+        places.push(place);
+        at += bytes;
+    }
+    places
 }

@@ -34,6 +34,7 @@ mod partly;
 mod polling;
 mod programs;
 mod python;
+mod record_sizes;
 mod recovered;
 mod rust;
 mod shapes;

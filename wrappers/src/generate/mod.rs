@@ -16,6 +16,7 @@ mod constants;
 mod declaration;
 mod filter;
 mod fortran;
+mod short;
 mod wrapper;
 
 use declaration::{Declaration, DeclaredEntry, Style, rust_name};

@@ -122,8 +122,15 @@ impl FunctionWrapper<'_> {
                 flags.join(" | ")
             }
         );
+        let short = self.function.and_then(|f| f.short_form.as_ref());
+        if let Some(form) = short {
+            self.emit_short(s, form);
+        }
         for (i, p) in params.iter().enumerate() {
             self.emit(s, i, p);
+        }
+        if short.is_some() {
+            put!(s, "    }}");
         }
         put!(s, "    w.publish();");
         put!(s, "    r");

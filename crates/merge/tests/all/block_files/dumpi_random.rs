@@ -109,6 +109,57 @@ fn every_function() {
     }
 }
 
+/// Calls that receive what they name, and nearly such calls: records of both forms give one DUMPI file, and the short ones are short.
+#[test]
+fn short_records_say_the_same() {
+    for (family, bytes) in [
+        (Family::Mpich, [36, 40, 40]),
+        (Family::OpenMpi, [40, 44, 44]),
+    ] {
+        let names = ["MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"];
+        for (name, bytes) in names.into_iter().zip(bytes) {
+            let made = [false, true].map(|short| {
+                let mut chance = Chance(0x1234_5678_9abc_def1);
+                let mut b = Blocks::new();
+                b.family = family;
+                b.short = short;
+                b.comm(5, 1, &[0, 1, 2]);
+                let params = &b.table.get(name).unwrap().params;
+                let mut least = usize::MAX;
+                for nth in 0..200 {
+                    let mut args: Vec<V> = params
+                        .iter()
+                        .map(|p| match p.carrier() {
+                            Carrier::Nothing => V::No,
+                            Carrier::Handle => V::H(5),
+                            Carrier::Status => V::S(Some(status(3, 3, 1 << 20))),
+                            _ => V::I(3),
+                        })
+                        .collect();
+                    // The first is as the short form has it, the others have one value of chance, or two.
+                    for _ in 0..nth.min(1 + nth % 2) {
+                        let at = chance.below(args.len() as u64) as usize;
+                        args[at] = chance.value(params[at].carrier());
+                    }
+                    let from = b.threads[0].len();
+                    b.call(name, &args);
+                    least = least.min(b.threads[0].len() - from);
+                }
+                let bytes = b.bytes();
+                let file = BlockFile::new(&bytes).unwrap();
+                let options = DumpiOptions::default();
+                let (out, summary) = write_to(&file, b.table, &options, Vec::new()).unwrap();
+                assert_eq!(summary.damaged, 0, "{name}");
+                (out, least)
+            });
+            let [(full, longer), (short, least)] = made;
+            assert_eq!(least, bytes, "{name}, {family:?}");
+            assert!(longer > least, "{name}, {family:?}");
+            assert!(full == short, "{name}, {family:?}");
+        }
+    }
+}
+
 /// Damage anywhere in the blocks: no panic, and what is written can be read.
 #[test]
 fn damage() {

@@ -16,10 +16,10 @@ use blockfile::layout::{
 };
 use blockfile::record;
 use std::mem::offset_of;
-use wrappers::{Carrier, ElementForm, Table};
+use wrappers::{Carrier, ElementForm, ShortForm, ShortPlace, Table};
 
 /// An argument.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum V {
     /// Buffers and functions: not recorded.
     No,
@@ -70,6 +70,8 @@ pub struct Blocks {
     pub cpu: bool,
     /// Counter of the next record.
     pub calls: u32,
+    /// Whether records have the short form where they can.
+    pub short: bool,
 }
 
 /// Handles of the library of these tests.
@@ -96,6 +98,7 @@ impl Blocks {
             now: 1000,
             cpu: false,
             calls: 0,
+            short: true,
         }
     }
 
@@ -196,16 +199,21 @@ impl Blocks {
             .unwrap_or_else(|| panic!("{name} is not in the table"));
         assert_eq!(f.params.len(), args.len(), "{name}");
         assert!(args.len() <= MAX_PARAMS);
-        let mut out = Vec::new();
-        for (param, arg) in f.params.iter().zip(args) {
-            put(
-                &mut out,
-                param.carrier(),
-                arg,
-                self.family,
-                &format!("{name} {}", param.name),
-            );
-        }
+        let short = f.short_form.as_ref().filter(|_| self.short);
+        let short = short.and_then(|form| in_short_form(form, args, self.family));
+        let out = short.unwrap_or_else(|| {
+            let mut out = Vec::new();
+            for (param, arg) in f.params.iter().zip(args) {
+                put(
+                    &mut out,
+                    param.carrier(),
+                    arg,
+                    self.family,
+                    &format!("{name} {}", param.name),
+                );
+            }
+            out
+        });
         let id = f.id as u16;
         let now = self.now;
         self.record(id, now, 10, &out);
@@ -308,6 +316,34 @@ fn parts(records: &[u8]) -> Vec<&[u8]> {
     }
     parts.push(&records[from..]);
     parts
+}
+
+/// The arguments in short form; `None` for values that it has no room for.
+fn in_short_form(form: &ShortForm, args: &[V], family: Family) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    for (place, arg) in form.places.iter().zip(args) {
+        match (*place, arg) {
+            (ShortPlace::Nothing, V::No) => {}
+            (ShortPlace::I32, V::I(v)) => out.extend_from_slice(&(*v as i32).to_ne_bytes()),
+            (ShortPlace::U16, V::I(v)) => {
+                out.extend_from_slice(&u16::try_from(*v).ok()?.to_ne_bytes());
+            }
+            (ShortPlace::Handle, V::H(h)) => {
+                out.extend_from_slice(&h.to_ne_bytes()[..family.handle_bytes()]);
+            }
+            (ShortPlace::SameAs(former), _) if args[former] == *arg => {}
+            (ShortPlace::ReceivedBytes { source, tag }, V::S(Some(s)))
+                if V::I(s.source.into()) == args[source]
+                    && V::I(s.tag.into()) == args[tag]
+                    && s.error == 0
+                    && !s.cancelled =>
+            {
+                out.extend_from_slice(&u32::try_from(s.bytes).ok()?.to_ne_bytes());
+            }
+            _ => return None,
+        }
+    }
+    Some(out)
 }
 
 fn put(out: &mut Vec<u8>, carrier: Carrier, arg: &V, family: Family, what: &str) {
