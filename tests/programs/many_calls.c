@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    enum { ROUNDS = 20000, LONG = 20000 };
+    enum { ROUNDS = 30000, LONG = 20000 };
     for (int i = 0; i < ROUNDS; i++) {
         int in = -1;
         MPI_Sendrecv(&i, 1, MPI_INT, next, i % 1000, &in, 1, MPI_INT, prev, i % 1000, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

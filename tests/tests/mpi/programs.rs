@@ -76,7 +76,7 @@ fn messages_of(name: &str, ranks: u64, mpi: Mpi) -> Option<u64> {
         "nonblocking" => ranks * (4 + 8 * 8 + 4000 + 1 + 500),
         "persistent" => ranks * 20 * 4,
         "threads" => ranks * 8 * 200,
-        "many_calls" => ranks * 20000,
+        "many_calls" => ranks * 30000,
         "groups" | "silent" | "environment" | "collectives" | "icollectives" | "neighborhood" => 0,
         "partitioned" => return None, // how many messages carry the partitions is the library's business
         _ => return None,

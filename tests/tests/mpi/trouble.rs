@@ -53,7 +53,7 @@ fn only_successful_tests_where_asked() {
 #[test]
 fn a_block_file_that_may_not_grow() {
     for mpi in installed() {
-        let run = with(mpi, "many_calls", &[("TRACE_DISK_LIMIT", "512K")]);
+        let run = with(mpi, "many_calls", &[("TRACE_DISK_LIMIT", "1M")]);
         let (calls, lost) = run.closing_numbers();
         assert!(lost > 0, "{}", run.finished.story());
         let written: u64 = run.in_dumpi().values().flat_map(|c| c.values()).sum();
