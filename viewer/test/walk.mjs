@@ -5,15 +5,12 @@
 // Prints one line of JSON. Nothing is asserted: machines differ. `ci/bench view` compares with what is to be reached.
 
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { launch } from "./chromium.mjs";
 import { serve } from "./served.mjs";
 
 /** Walks over the trace that is served at this address. */
 export async function walk(address, [width, height] = [1840, 960]) {
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
-  });
+  const browser = await launch(process.getuid?.() === 0 ? ["--no-sandbox"] : []);
   try {
     const tab = await browser.newPage({ viewport: { width, height } });
     tab.on("pageerror", (error) => console.error(String(error)));

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { launch } from "../chromium.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const viewer = join(here, "..", "..");
@@ -58,7 +58,7 @@ export async function serve(...traces) {
 }
 
 export async function browser() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"] });
+  return launch(["--no-sandbox", "--disable-gpu"]);
 }
 
 /** Milliseconds that something may take to come true on a busy machine. */
