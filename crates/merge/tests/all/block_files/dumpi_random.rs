@@ -3,10 +3,11 @@
 
 use crate::block_files::ranks::blocks::*;
 use blockfile::file::BlockFile;
-use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, Family};
+use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, Family, FileHeader};
 use merge::dumpi::{DumpiOptions, write_to};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use std::mem::offset_of;
 use trace_formats::dumpi::read::DumpiReader;
 use wrappers::{Carrier, ElementForm};
 
@@ -157,6 +158,29 @@ fn short_records_say_the_same() {
             assert!(longer > least, "{name}, {family:?}");
             assert!(full == short, "{name}, {family:?}");
         }
+    }
+}
+
+/// Files of the version before are read; of versions that are not known it is said which are.
+#[test]
+fn versions_of_block_files() {
+    let mut b = Blocks::new();
+    b.short = false;
+    b.call("MPI_Barrier", &[V::H(WORLD)]);
+    let mut bytes = b.bytes();
+    let mut read = |version: u32| {
+        let at = offset_of!(FileHeader, version);
+        bytes[at..at + 4].copy_from_slice(&version.to_ne_bytes());
+        BlockFile::new(&bytes)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(read(1), Ok(()));
+    assert_eq!(read(2), Ok(()));
+    for version in [0, 3] {
+        let refusal = read(version).unwrap_err();
+        let told = format!("version {version}, this program reads 1 to 2");
+        assert!(refusal.contains(&told), "{refusal}");
     }
 }
 
