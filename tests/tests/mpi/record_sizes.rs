@@ -1,25 +1,30 @@
 //! Bytes of the block file that a call takes: receives that get what they name, which have a short form, and those that do not.
 
-use tests::trace::{TraceSetup, TracedRun};
+use std::path::PathBuf;
+use tests::trace::TraceSetup;
 use tests::{Mpi, Program, blocks};
 
-/// Records of the function in a rank's block file: their bytes, and their arguments but for the handles.
-fn sendrecvs(run: &TracedRun, rank: usize) -> Vec<(u64, Vec<i64>)> {
+/// Bytes and arguments of a record.
+type SizedRecord = (u64, Vec<i64>);
+
+/// The calls of MPI_Sendrecv in the block files of a run with two ranks, rank by rank. Of the arguments the handles are left out.
+fn sendrecvs(mpi: Mpi, program: &'static str) -> Vec<Vec<SizedRecord>> {
+    let mut tracing = TraceSetup::new(mpi, 2);
+    tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
+    let run = tracing.run(&Program::c(program).compile(mpi), &[]);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
     let files = run.files("blocks");
-    blocks::arguments(&files[rank], "MPI_Sendrecv")
+    assert_eq!(files.len(), 2, "{}", run.finished.story());
+    let of = |file: &PathBuf| blocks::arguments(file, "MPI_Sendrecv");
+    files.iter().map(of).collect()
 }
 
 /// `many_calls.c` sends to the next rank and receives from the one before, each time with another tag, one integer.
 #[test]
 fn a_receive_of_what_is_named_takes_44_bytes() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let mut tracing = TraceSetup::new(mpi, 2);
-        tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
-        let run = tracing.run(&Program::c("many_calls").compile(mpi), &[]);
-        assert!(run.finished.status.success(), "{}", run.finished.story());
-        for rank in 0..2 {
+        for (rank, records) in sendrecvs(mpi, "many_calls").into_iter().enumerate() {
             let other = 1 - rank as i64;
-            let records = sendrecvs(&run, rank);
             assert_eq!(records.len(), 30_000, "{mpi:?}");
             for (nth, (bytes, arguments)) in records.into_iter().enumerate() {
                 let tag = nth as i64 % 1000;
@@ -36,11 +41,7 @@ fn a_receive_of_what_is_named_takes_44_bytes() {
 #[test]
 fn other_receives_are_told_in_full() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
-        let mut tracing = TraceSetup::new(mpi, 2);
-        tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
-        let run = tracing.run(&Program::c("p2p").compile(mpi), &[]);
-        assert!(run.finished.status.success(), "{}", run.finished.story());
-        let records = sendrecvs(&run, 0);
+        let records = sendrecvs(mpi, "p2p").remove(0);
         let longs = size_of::<std::ffi::c_long>() as i64;
         let with_tag = |tag: i64| {
             let found = records.iter().find(|(_, arguments)| arguments[2] == tag);
