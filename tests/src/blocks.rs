@@ -24,11 +24,23 @@ pub struct RecordedCounts {
     pub bytes: u64,
 }
 
+/// The bytes of a file.
+#[track_caller]
+fn contents(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The block file at `path`, which has these bytes.
+#[track_caller]
+fn opened<'a>(path: &Path, bytes: &'a [u8]) -> BlockFile<'a> {
+    BlockFile::new(bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
 /// Reads a block file.
 #[track_caller]
 pub fn read(path: &Path) -> RecordedCounts {
-    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let file = BlockFile::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let bytes = contents(path);
+    let file = opened(path, &bytes);
     let table = wrappers::table().expect("the function table");
     let mut recorded = RecordedCounts {
         info: file.info(),
@@ -60,8 +72,8 @@ pub fn read(path: &Path) -> RecordedCounts {
 /// status counts as three, source, tag and bytes.
 #[track_caller]
 pub fn arguments(path: &Path, function: &str) -> Vec<(u64, Vec<i64>)> {
-    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let file = BlockFile::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let bytes = contents(path);
+    let file = opened(path, &bytes);
     let table = wrappers::table().expect("the function table");
     let function = table.get(function).expect("a function of MPI");
     let mut calls = Vec::new();
@@ -132,8 +144,8 @@ impl RecordedFiles {
 /// Reads the operations of a block file.
 #[track_caller]
 pub fn files(path: &Path) -> RecordedFiles {
-    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let file = BlockFile::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let bytes = contents(path);
+    let file = opened(path, &bytes);
     let table = wrappers::table().expect("the function table");
     let mut files = RecordedFiles::default();
     for thread in file.threads() {

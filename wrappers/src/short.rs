@@ -15,7 +15,7 @@ pub enum ShortPlace {
     U16,
     /// Handle, as wide as the ABI family's.
     Handle,
-    /// Not in the record either: equal to the argument with this index, which stands before it.
+    /// Not in the record: equal to the argument with this index, which stands before it.
     SameAs(usize),
     /// Status of a message that came from the rank and with the tag that the call named: its size in bytes, below 2^32, as 4 bytes. It
     /// was not cancelled, and has no error.

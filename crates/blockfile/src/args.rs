@@ -1,8 +1,8 @@
 //! Reading the arguments of a record, with the function table as schema.
 //!
 //! Arguments stand in the order of the MPI signature. What a parameter looks like follows from the table alone
-//! ([`wrappers::Carrier`]; in the records that are shorter than all others of the function, [`wrappers::ShortForm`]) and from the width
-//! of handles, which the block file's header gives.
+//! ([`wrappers::Carrier`], in records of the short form [`wrappers::ShortForm`]) and from the width of handles, which the block file's
+//! header gives.
 
 use crate::encode::{MpiStatus, NO_ARRAY, status};
 use crate::layout::{Family, POINTER_BYTES};

@@ -8,23 +8,28 @@ use wrappers::{Carrier, Function, ShortForm, ShortPlace};
 /// Number of a parameter.
 pub type ParameterIndex = usize;
 
-/// Place of an argument in the records of a function.
+/// Place of an argument in the records of a function. Places are bytes of the payload, from 0.
 #[derive(Clone, Copy, Debug)]
 enum ArgumentPlace {
-    /// It is no scalar that is looked up here.
+    /// The argument is no single number, handle or status.
     Other,
-    /// 2-byte integer at this byte of the payload, as all that follow.
+    /// 2-byte integer at this place.
     U16(usize),
-    /// 4-byte integer.
+    /// 4-byte integer at this place.
     I32(usize),
-    /// 8-byte integer.
+    /// 8-byte integer at this place.
     I64(usize),
-    /// Handle of so many bytes.
-    Handle(usize, usize),
-    /// Status.
+    /// Handle of `bytes` bytes at place `at`.
+    Handle { at: usize, bytes: usize },
+    /// Status at this place.
     Status(usize),
-    /// Size of the message; its source and tag stand at the other two bytes, as 2-byte integers.
-    ReceivedBytes(usize, usize, usize),
+    /// Status of which only the size of the message, a 4-byte integer, has a place of its own. Source and tag are the 2-byte integers at
+    /// the places of the arguments that name them.
+    ReceivedBytes {
+        at: usize,
+        source: usize,
+        tag: usize,
+    },
 }
 
 /// Positions of a function's arguments in its records.
@@ -79,7 +84,7 @@ impl<'t> Arguments<'t> {
     #[inline]
     pub fn handle(&self, payload: &[u8], i: ParameterIndex) -> Option<u64> {
         match self.place(payload, i) {
-            Some(ArgumentPlace::Handle(at, bytes)) => from(payload, at)?.handle(bytes),
+            Some(ArgumentPlace::Handle { at, bytes }) => from(payload, at)?.handle(bytes),
             Some(_) => None,
             None => self.decode(payload)?.handle(i),
         }
@@ -90,7 +95,7 @@ impl<'t> Arguments<'t> {
     pub fn status(&self, payload: &[u8], i: ParameterIndex) -> Option<MpiStatus> {
         match self.place(payload, i) {
             Some(ArgumentPlace::Status(at)) => from(payload, at)?.status()?,
-            Some(ArgumentPlace::ReceivedBytes(at, source, tag)) => Some(MpiStatus {
+            Some(ArgumentPlace::ReceivedBytes { at, source, tag }) => Some(MpiStatus {
                 source: from(payload, source)?.u16()?.into(),
                 tag: from(payload, tag)?.u16()?.into(),
                 bytes: from(payload, at)?.u32()?.into(),
@@ -130,8 +135,11 @@ fn full(function: &Function, handle: usize) -> Vec<ArgumentPlace> {
             Carrier::I64 => (ArgumentPlace::I64(at), 8),
             Carrier::I32InOut | Carrier::F64 => (ArgumentPlace::Other, 8),
             Carrier::I64InOut => (ArgumentPlace::Other, 16),
-            Carrier::Handle => (ArgumentPlace::Handle(at, handle), handle),
-            Carrier::Pointer => (ArgumentPlace::Handle(at, POINTER_BYTES), POINTER_BYTES),
+            Carrier::Handle | Carrier::Pointer => {
+                let is_pointer = param.carrier() == Carrier::Pointer;
+                let bytes = if is_pointer { POINTER_BYTES } else { handle };
+                (ArgumentPlace::Handle { at, bytes }, bytes)
+            }
             Carrier::Status => {
                 places.push(ArgumentPlace::Status(at));
                 break;
@@ -160,14 +168,17 @@ fn places(form: &ShortForm, handle: usize) -> Vec<ArgumentPlace> {
             ShortPlace::Nothing => (ArgumentPlace::Other, 0),
             ShortPlace::I32 => (ArgumentPlace::I32(at), 4),
             ShortPlace::U16 => (ArgumentPlace::U16(at), 2),
-            ShortPlace::Handle => (ArgumentPlace::Handle(at, handle), handle),
+            ShortPlace::Handle => {
+                let bytes = handle;
+                (ArgumentPlace::Handle { at, bytes }, bytes)
+            }
             ShortPlace::SameAs(former) => {
                 let same = places.get(former).copied();
                 (same.unwrap_or(ArgumentPlace::Other), 0)
             }
             ShortPlace::ReceivedBytes { source, tag } => {
                 let envelope = begins(&places, source).zip(begins(&places, tag));
-                let received = |(source, tag)| ArgumentPlace::ReceivedBytes(at, source, tag);
+                let received = |(source, tag)| ArgumentPlace::ReceivedBytes { at, source, tag };
                 (envelope.map_or(ArgumentPlace::Other, received), 4)
             }
         };

@@ -323,13 +323,11 @@ fn in_short_form(form: &ShortForm, args: &[V], family: Family) -> Option<Vec<u8>
     let mut out = Vec::new();
     for (place, arg) in form.places.iter().zip(args) {
         match (*place, arg) {
-            (ShortPlace::Nothing, V::No) => {}
-            (ShortPlace::I32, V::I(v)) => out.extend_from_slice(&(*v as i32).to_ne_bytes()),
+            (ShortPlace::Nothing, _) => put(&mut out, Carrier::Nothing, arg, family, "short"),
+            (ShortPlace::I32, _) => put(&mut out, Carrier::I32, arg, family, "short"),
+            (ShortPlace::Handle, _) => put(&mut out, Carrier::Handle, arg, family, "short"),
             (ShortPlace::U16, V::I(v)) => {
                 out.extend_from_slice(&u16::try_from(*v).ok()?.to_ne_bytes());
-            }
-            (ShortPlace::Handle, V::H(h)) => {
-                out.extend_from_slice(&h.to_ne_bytes()[..family.handle_bytes()]);
             }
             (ShortPlace::SameAs(former), _) if args[former] == *arg => {}
             (ShortPlace::ReceivedBytes { source, tag }, V::S(Some(s)))
