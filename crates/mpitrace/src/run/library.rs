@@ -8,7 +8,7 @@ const NAME: &str = "libtrace.so";
 
 /// Path of the library, always absolute.
 ///
-/// `given` (`--lib`, `TRACE_LIB`) is the library or a folder that has it. Without it, `../lib` and `lib` from where this program is are
+/// `given` (`--lib`, `TRACE_LIB`) is the library or a folder that has it. Without it, `lib` and `../lib` from where this program is are
 /// looked at, and its own folder.
 pub fn find(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let folders = match given {
@@ -39,9 +39,9 @@ fn own_folders() -> Vec<PathBuf> {
     let Some(folder) = own.parent() else {
         return Vec::new();
     };
-    let mut folders = Vec::new();
+    // A build for the tests has a `lib` of its own, below that of a release.
+    let mut folders = vec![folder.join("lib")];
     folders.extend(folder.parent().map(|above| above.join("lib")));
-    folders.push(folder.join("lib"));
     folders.push(folder.to_path_buf());
     folders
 }
