@@ -270,23 +270,28 @@ fn verdicts(finished: &FinishedCommand) -> Vec<&str> {
     verdicts
 }
 
-/// Modules of mpi4py's tests that take half of its time on an MPI that spins. They run on Open MPI.
+/// Modules of mpi4py's tests that take more than half of its time.
 const LONG: [&str; 4] = ["test_datatype", "test_rma", "test_pack", "test_cco_ngh"];
+
+/// mpi4py's tests without the long modules, and with them where EVERY_MPI is set. `excluded` are modules that are always left out.
+fn mpi4py_without_long(mpi: Mpi, excluded: &[&str]) {
+    let mut excluded = excluded.to_vec();
+    if std::env::var_os("EVERY_MPI").is_none() && mpi.is_here() {
+        tests::skip("mpi4py's longest modules: only with EVERY_MPI=1");
+        excluded.extend(LONG);
+    }
+    mpi4py(mpi, &[], &excluded);
+}
 
 /// `util_sync` hangs on Debian's MPICH, without the recorder as well.
 #[test]
 fn mpi4py_mpich() {
-    let mut excluded = vec!["util_sync"];
-    if std::env::var_os("EVERY_MPI").is_none() && Mpi::Mpich.is_here() {
-        tests::skip("mpi4py's longest modules on MPICH: only with EVERY_MPI=1");
-        excluded.extend(LONG);
-    }
-    mpi4py(Mpi::Mpich, &[], &excluded);
+    mpi4py_without_long(Mpi::Mpich, &["util_sync"]);
 }
 
 #[test]
 fn mpi4py_openmpi() {
-    mpi4py(Mpi::OpenMpi, &[], &[]);
+    mpi4py_without_long(Mpi::OpenMpi, &[]);
 }
 
 /// The newer versions: some modules, all with EVERY_MPI. (Its wheel knows nothing of the standard ABI.) `mpiabi` fails on MPICH 5 and Intel MPI without the recorder as well.
