@@ -218,12 +218,6 @@ fn wrapper_tables(entries: &[DeclaredEntry], procedures: &[Procedure], symbols: 
     let abis = MpiAbi::ALL.len();
     put!(
         s,
-        "/// Nothing in place of the wrappers: no unit test calls one, and compiling them takes most of the time.\n\
-         #[cfg(test)]\n\
-         pub static WRAPPERS: [AddressTable<SLOTS>; {abis}] = [const {{ AddressTable([missing::nothing as CodeAddress; SLOTS]) }}; {abis}];"
-    );
-    put!(
-        s,
         "/// The wrappers by binary interface: of MPI_X at twice the index, of PMPI_X after it; after them those of Fortran's symbols, null where the \
          libraries have none that is to be wrapped.\n\
          #[cfg(not(test))]\n\
@@ -243,6 +237,28 @@ fn wrapper_tables(entries: &[DeclaredEntry], procedures: &[Procedure], symbols: 
             }
         }
         put!(s, "]),");
+    }
+    put!(s, "];");
+    put!(
+        s,
+        "/// The wrappers that are written by hand. No unit test enters a generated one, and compiling those takes most of the time.\n\
+         #[cfg(test)]\n\
+         pub static WRAPPERS: [AddressTable<SLOTS>; {abis}] = ["
+    );
+    for abi in MpiAbi::ALL {
+        put!(s, "AddressTable({{");
+        put!(
+            s,
+            "    let mut table = [missing::nothing as CodeAddress; SLOTS];"
+        );
+        for ((declared, _), at) in entries.iter().zip((0..).step_by(2)) {
+            if BY_HAND.contains(&declared.name.as_str()) {
+                let plain = wrapper_path(&declared.name, abi, 0);
+                put!(s, "    table[{at}] = {plain} as CodeAddress;");
+            }
+        }
+        put!(s, "    table");
+        put!(s, "}}),");
     }
     put!(s, "];");
     source
