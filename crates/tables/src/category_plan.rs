@@ -3,7 +3,7 @@
 use crate::column::ColumnType;
 use crate::kind::TableKind;
 use std::collections::BTreeMap;
-use trace_model::{Category, Definitions, hash::Map, value_names};
+use trace_model::{Category, Definitions, NumberMap, value_names};
 
 /// Place of a category in the tables.
 #[derive(Debug)]
@@ -14,8 +14,21 @@ pub struct CategoryPlan {
     pub kind: TableKind,
     /// Number of the category's name among those of the table.
     pub name: i32,
-    /// Column of each value of its info, counted from the first that comes from infos; `None` for a value that the table has anyway.
-    pub values: Vec<Option<usize>>,
+    /// Where each value of its info goes.
+    pub values: Vec<ValuePlace>,
+}
+
+/// Where a value of an info goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValuePlace {
+    /// To this column, counted from the first that comes from infos.
+    Column(usize),
+    /// It is the tag of a message.
+    Tag,
+    /// It is the size of a message.
+    Size,
+    /// Nowhere: the table has no column for it.
+    Nowhere,
 }
 
 /// What a table holds: names of its categories, and columns that come from their infos.
@@ -31,9 +44,9 @@ pub struct TablePlan {
 pub fn plan(
     definitions: &Definitions,
     fixed: impl Fn(TableKind) -> Vec<&'static str>,
-) -> (Map<i32, CategoryPlan>, BTreeMap<TableKind, TablePlan>) {
+) -> (NumberMap<CategoryPlan>, BTreeMap<TableKind, TablePlan>) {
     let table = wrappers::table().ok();
-    let mut categories = Map::default();
+    let mut plans = Vec::new();
     let mut tables: BTreeMap<TableKind, TablePlan> = BTreeMap::new();
     for category in definitions.categories.iter().filter(|c| c.index >= 0) {
         let kind = TableKind::of(category, table);
@@ -47,9 +60,9 @@ pub fn plan(
             name,
             values,
         };
-        categories.insert(category.index, plan);
+        plans.push((category.index, plan));
     }
-    (categories, tables)
+    (plans.into_iter().collect(), tables)
 }
 
 /// The columns for the values of a category. Categories share a column if name and type are the same.
@@ -58,20 +71,28 @@ fn values(
     kind: TableKind,
     table: &mut TablePlan,
     taken: &[&str],
-) -> Vec<Option<usize>> {
+) -> Vec<ValuePlace> {
     let names = value_names(category);
     let types = category
         .info_types
         .iter()
         .map(|&letter| ColumnType::of(letter));
     let mut used: Vec<usize> = Vec::new();
-    let pairs = names.iter().zip(types);
+    let pairs = names.iter().zip(types).zip(&category.info_keys);
     pairs
-        .map(|(name, kind_of_value)| {
+        .map(|((name, kind_of_value), key)| {
             let mut name = column_name(name);
             // A message's tag and size are columns in their own right.
-            if kind == TableKind::Messages && matches!(name.as_str(), "msg_tag" | "msg_size") {
-                return None;
+            if kind == TableKind::Messages {
+                if key.0.ends_with(b"msg_tag=") {
+                    return ValuePlace::Tag;
+                }
+                if key.0.ends_with(b"msg_size=") {
+                    return ValuePlace::Size;
+                }
+                if matches!(name.as_str(), "msg_tag" | "msg_size") {
+                    return ValuePlace::Nowhere;
+                }
             }
             if taken.contains(&name.as_str()) {
                 name.push_str("_info");
@@ -82,9 +103,9 @@ fn values(
                     1 => format!("{name}_{}", kind_of_value.word()),
                     n => format!("{name}_{}_{n}", kind_of_value.word()),
                 })
-                .find_map(|name| place(table, &used, name, kind_of_value))?;
-            used.push(found);
-            Some(found)
+                .find_map(|name| place(table, &used, name, kind_of_value));
+            used.extend(found);
+            found.map_or(ValuePlace::Nowhere, ValuePlace::Column)
         })
         .collect()
 }
@@ -157,10 +178,16 @@ mod tests {
         assert_eq!(calls.names, ["MPI_Send", "MPI_Recv", "MPI_Bcast"]);
         let names: Vec<&str> = calls.columns.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["bytes", "rank_info", "bytes_text", "bytes_2"]);
-        assert_eq!(categories[&0].values, [Some(0), Some(1)]);
-        assert_eq!(categories[&1].values, [Some(0)]);
-        assert_eq!(categories[&2].values, [Some(2), Some(3)]);
-        assert_eq!(categories[&3].kind, TableKind::Regions);
-        assert_eq!(categories[&3].values, [Some(0)]);
+        let values = |index, columns: &[usize]| {
+            let plan = categories.get(index).expect("a plan");
+            let places: Vec<ValuePlace> = columns.iter().copied().map(ValuePlace::Column).collect();
+            assert_eq!(plan.values, places);
+        };
+        values(0, &[0, 1]);
+        values(1, &[0]);
+        values(2, &[2, 3]);
+        values(3, &[0]);
+        let kind = |index| categories.get(index).map(|plan| plan.kind);
+        assert_eq!(kind(3), Some(TableKind::Regions));
     }
 }

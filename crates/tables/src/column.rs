@@ -1,9 +1,9 @@
 //! Columns while they are filled.
 
+use crate::optional_values::OptionalValues;
 use arrow_array::ArrayRef;
-use arrow_array::builder::{
-    ArrayBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder, UInt64Builder,
-};
+use arrow_array::builder::{ArrayBuilder, StringBuilder};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::DataType;
 use std::sync::Arc;
 use trace_model::InfoValue;
@@ -60,13 +60,13 @@ impl ColumnType {
 #[derive(Debug)]
 pub enum Column {
     /// 32 bits with a sign.
-    Small(Int32Builder),
+    Small(OptionalValues<i32>),
     /// 64 bits with a sign.
-    Integer(Int64Builder),
+    Integer(OptionalValues<i64>),
     /// 64 bits without a sign.
-    Hex(UInt64Builder),
+    Hex(OptionalValues<u64>),
     /// Floating point.
-    Real(Float64Builder),
+    Real(OptionalValues<f64>),
     /// Texts.
     Text(StringBuilder),
 }
@@ -75,10 +75,10 @@ impl Column {
     /// An empty column.
     pub fn new(kind: ColumnType) -> Column {
         match kind {
-            ColumnType::Small => Column::Small(Int32Builder::new()),
-            ColumnType::Integer => Column::Integer(Int64Builder::new()),
-            ColumnType::Hex => Column::Hex(UInt64Builder::new()),
-            ColumnType::Real => Column::Real(Float64Builder::new()),
+            ColumnType::Small => Column::Small(OptionalValues::default()),
+            ColumnType::Integer => Column::Integer(OptionalValues::default()),
+            ColumnType::Hex => Column::Hex(OptionalValues::default()),
+            ColumnType::Real => Column::Real(OptionalValues::default()),
             ColumnType::Text => Column::Text(StringBuilder::new()),
         }
     }
@@ -98,41 +98,29 @@ impl Column {
     #[inline]
     pub fn push(&mut self, value: i64) {
         match self {
-            Column::Small(values) => {
-                values.append_option(i32::try_from(value).ok());
-            }
-            Column::Integer(values) => values.append_value(value),
-            Column::Hex(values) => values.append_value(value as u64),
-            Column::Real(values) => values.append_value(value as f64),
+            Column::Small(values) => values.push(i32::try_from(value).ok()),
+            Column::Integer(values) => values.push_value(value),
+            Column::Hex(values) => values.push_value(value as u64),
+            Column::Real(values) => values.push_value(value as f64),
             Column::Text(values) => values.append_value(value.to_string()),
         }
     }
 
     /// Adds nothing as often as there are values missing to so many.
     #[inline]
-    pub fn pad(&mut self, values: usize) {
-        let missing = values.saturating_sub(self.len());
-        if missing == 0 {
-            return;
-        }
+    pub fn pad(&mut self, length: usize) {
         match self {
-            Column::Small(values) => values.append_nulls(missing),
-            Column::Integer(values) => values.append_nulls(missing),
-            Column::Hex(values) => values.append_nulls(missing),
-            Column::Real(values) => values.append_nulls(missing),
-            Column::Text(values) => values.append_nulls(missing),
+            Column::Small(values) => values.pad(length),
+            Column::Integer(values) => values.pad(length),
+            Column::Hex(values) => values.pad(length),
+            Column::Real(values) => values.pad(length),
+            Column::Text(values) => values.append_nulls(length.saturating_sub(values.len())),
         }
     }
 
     /// Adds nothing.
     pub fn push_null(&mut self) {
-        match self {
-            Column::Small(values) => values.append_null(),
-            Column::Integer(values) => values.append_null(),
-            Column::Hex(values) => values.append_null(),
-            Column::Real(values) => values.append_null(),
-            Column::Text(values) => values.append_null(),
-        }
+        self.pad(self.len() + 1);
     }
 
     /// Adds a value of an info. A text ends at its first NUL; what is no UTF-8 in it becomes U+FFFD.
@@ -144,8 +132,8 @@ impl Column {
                 let bytes = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
                 values.append_value(String::from_utf8_lossy(bytes));
             }
-            (Column::Real(values), InfoValue::Real(value)) => values.append_value(value),
-            (Column::Hex(values), InfoValue::Hex(value)) => values.append_value(value),
+            (Column::Real(values), InfoValue::Real(value)) => values.push_value(value),
+            (Column::Hex(values), InfoValue::Hex(value)) => values.push_value(value),
             (column, InfoValue::Integer(value)) => column.push(value),
             // The plan gives each value a column of its type.
             (column, _) => column.push_null(),
@@ -155,10 +143,10 @@ impl Column {
     /// The values so far; the column is empty afterwards.
     pub fn finish(&mut self) -> ArrayRef {
         match self {
-            Column::Small(values) => Arc::new(values.finish()),
-            Column::Integer(values) => Arc::new(values.finish()),
-            Column::Hex(values) => Arc::new(values.finish()),
-            Column::Real(values) => Arc::new(values.finish()),
+            Column::Small(values) => values.finish::<Int32Type>(),
+            Column::Integer(values) => values.finish::<Int64Type>(),
+            Column::Hex(values) => values.finish::<UInt64Type>(),
+            Column::Real(values) => values.finish::<Float64Type>(),
             Column::Text(values) => Arc::new(values.finish()),
         }
     }

@@ -1,16 +1,16 @@
 //! Rows of one table while they are gathered, column by column, until they are enough for a batch.
 
+use crate::category_plan::ValuePlace;
 use crate::column::Column;
 use crate::kind::TableKind;
+use crate::optional_values::{OptionalValues, emptied};
 use crate::rows::{Row, TableSchema};
 use crate::times::ns;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, PrimitiveArray, RecordBatch};
-use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::ArrowError;
-use std::mem;
 use std::sync::Arc;
-use trace_model::{info_values, message};
+use trace_model::{InfoValue, info_values};
 
 /// Rows that are gathered before they become a batch.
 pub const BATCH_ROWS: usize = 1 << 14;
@@ -71,20 +71,29 @@ impl GatheredRows {
         if !plan.kind.is_of_events() {
             self.end.push(ns(row.last.time));
         }
-        if plan.kind == TableKind::Messages {
-            let message = message(&plan.category, row.info);
-            self.tag.push(message.map(|message| message.tag));
-            self.bytes.push(message.map(|message| message.size));
-        }
         if let Some(waiting) = row.waiting {
             self.waiting.push(waiting.map_or(0, |call| call.waiting));
             self.culprit.push(waiting.map(|call| call.culprit));
         }
+        let (mut tag, mut bytes) = (None, None);
         for ((_, value), place) in info_values(&plan.category, row.info).zip(&plan.values) {
-            if let Some(column) = place.and_then(|place| self.of_infos.get_mut(place)) {
-                column.pad(rows);
-                column.push_value(value);
+            match (*place, value) {
+                (ValuePlace::Column(place), value) => {
+                    if let Some(column) = self.of_infos.get_mut(place) {
+                        column.pad(rows);
+                        column.push_value(value);
+                    }
+                }
+                (ValuePlace::Tag, InfoValue::Integer(value)) => tag = i32::try_from(value).ok(),
+                (ValuePlace::Size, InfoValue::Integer(value)) => bytes = Some(value),
+                _ => {}
             }
+        }
+        if plan.kind == TableKind::Messages {
+            // A message has both, or it is none.
+            let (tag, bytes) = tag.zip(bytes).unzip();
+            self.tag.push(tag);
+            self.bytes.push(bytes);
         }
     }
 
@@ -124,39 +133,6 @@ impl GatheredRows {
         }
         RecordBatch::try_new(schema.schema.clone(), arrays)
     }
-}
-
-/// Values of a column in which some may be missing.
-#[derive(Debug, Default)]
-struct OptionalValues<N> {
-    /// Anything where one is missing.
-    values: Vec<N>,
-    /// Whether each value is there; empty as long as none is missing.
-    is_there: Vec<bool>,
-}
-
-impl<N: ArrowNativeType> OptionalValues<N> {
-    #[inline]
-    fn push(&mut self, value: Option<N>) {
-        if value.is_none() || !self.is_there.is_empty() {
-            self.is_there.resize(self.values.len(), true);
-            self.is_there.push(value.is_some());
-        }
-        self.values.push(value.unwrap_or_default());
-    }
-
-    fn finish<T: ArrowPrimitiveType<Native = N>>(&mut self) -> ArrayRef {
-        let is_there = mem::take(&mut self.is_there);
-        let nulls = (!is_there.is_empty()).then(|| NullBuffer::from(is_there));
-        let values = emptied(&mut self.values).into();
-        Arc::new(PrimitiveArray::<T>::new(values, nulls))
-    }
-}
-
-/// The values of a column, which is empty afterwards and has room for as many.
-fn emptied<N>(values: &mut Vec<N>) -> Vec<N> {
-    let room = values.capacity();
-    mem::replace(values, Vec::with_capacity(room))
 }
 
 fn values<T: ArrowPrimitiveType>(values: &mut Vec<T::Native>) -> PrimitiveArray<T> {

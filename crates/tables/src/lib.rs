@@ -22,11 +22,13 @@ mod error;
 mod gathered;
 mod kind;
 mod lines;
+mod optional_values;
 mod rows;
 mod selection;
 mod sink;
 mod table;
 mod times;
+
 mod waits;
 
 pub use dataset::is_dataset;

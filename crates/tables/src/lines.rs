@@ -1,7 +1,6 @@
 //! What rows say of the timelines they are on.
 
-use trace_model::hash::Map;
-use trace_model::{Actor, Definitions, Line, lane_of};
+use trace_model::{Actor, Definitions, Line, NumberMap, lane_of};
 
 /// Rank, thread and communicator of a timeline, as rows have them.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +29,7 @@ impl LineColumns {
 }
 
 /// All timelines by their numbers.
-pub fn columns(definitions: &Definitions) -> Map<i32, LineColumns> {
+pub fn columns(definitions: &Definitions) -> NumberMap<LineColumns> {
     let lines = definitions.lines.iter();
     lines.map(|line| (line.id, LineColumns::of(line))).collect()
 }

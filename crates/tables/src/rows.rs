@@ -9,8 +9,7 @@ use arrow_array::StringArray;
 use arrow_schema::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use trace_model::hash::Map;
-use trace_model::{Definitions, Drawable, Vertex};
+use trace_model::{Definitions, Drawable, NumberMap, Topology, Vertex};
 
 /// A column that every row of a table has.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +73,8 @@ const OF_NO_TABLE: &str = "drawable that stands for others";
 /// All tables of a trace: which drawables go where, and the columns.
 #[derive(Debug)]
 pub struct TraceTables {
-    plans: Map<i32, CategoryPlan>,
-    lines: Map<i32, LineColumns>,
+    plans: NumberMap<CategoryPlan>,
+    lines: NumberMap<LineColumns>,
     schemas: BTreeMap<TableKind, TableSchema>,
     /// Where the table of calls says what they waited for.
     waiting: Option<WaitingCalls>,
@@ -107,6 +106,14 @@ impl TraceTables {
         self.lines.values().filter_map(|line| line.rank).max()
     }
 
+    /// What all drawables of a table are; `None` if they are not all alike.
+    pub fn topology(&self, kind: TableKind) -> Option<Topology> {
+        let mut plans = self.plans.values().filter(|plan| plan.kind == kind);
+        let first = plans.next()?.category.topology;
+        let is_alike = plans.all(|plan| plan.category.topology == first);
+        is_alike.then_some(first)
+    }
+
     /// Columns of the tables that the trace has categories for.
     pub fn schemas(&self) -> &BTreeMap<TableKind, TableSchema> {
         &self.schemas
@@ -124,7 +131,7 @@ impl TraceTables {
     /// What drawables of the category are that no table has a row for.
     #[inline]
     pub fn plan(&self, category: i32) -> Result<&CategoryPlan, &'static str> {
-        self.plans.get(&category).ok_or(OF_NO_TABLE)
+        self.plans.get(category).ok_or(OF_NO_TABLE)
     }
 
     /// The row that a drawable is, whose category has this plan.
@@ -142,7 +149,7 @@ impl TraceTables {
             return Err(OF_NO_TABLE);
         };
         let of_line = |line| {
-            let columns = self.lines.get(&line);
+            let columns = self.lines.get(line);
             columns.ok_or("drawable on an unknown timeline")
         };
         let from = of_line(first.line)?;

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Schema};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use trace_model::{Definitions, Drawable, TimeBBox};
+use trace_model::{Definitions, Drawable, TimeBBox, Topology};
 
 /// The rows that are wanted: of one table, and of all of its rows some.
 #[derive(Clone, Debug)]
@@ -82,6 +82,11 @@ impl SelectedRows {
     /// Names and types of the columns.
     pub fn schema(&self) -> Arc<Schema> {
         self.schema.schema.clone()
+    }
+
+    /// What all drawables are that have rows here; `None` if they are not all alike.
+    pub fn topology(&self) -> Option<Topology> {
+        self.tables.topology(self.selection.kind)
     }
 
     /// Takes a drawable, and gives a batch when enough rows have come together.

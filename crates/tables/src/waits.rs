@@ -8,12 +8,12 @@ use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch
 use arrow_schema::ArrowError;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use trace_model::Definitions;
 use trace_model::hash::Map;
+use trace_model::{Definitions, NumberMap};
 
 /// What the table of waits says of timelines and categories, by their numbers.
 pub struct WaitTable {
-    lines: Map<i32, LineColumns>,
+    lines: NumberMap<LineColumns>,
     functions: HashMap<i32, String>,
 }
 
@@ -31,7 +31,7 @@ impl WaitTable {
 
     /// Rank of a wait's call.
     fn rank(&self, wait: &CallWait) -> Option<u32> {
-        self.lines.get(&wait.line)?.rank
+        self.lines.get(wait.line)?.rank
     }
 
     /// Whether one of these ranks waits or is waited for.
@@ -56,7 +56,7 @@ impl WaitTable {
             Arc::new(Int64Array::from_iter_values(times))
         };
         let rank = |wait: &CallWait| i32::try_from(self.rank(wait)?).ok();
-        let thread = |wait: &CallWait| i32::try_from(self.lines.get(&wait.line)?.thread).ok();
+        let thread = |wait: &CallWait| i32::try_from(self.lines.get(wait.line)?.thread).ok();
         let function = |wait: &CallWait| self.functions.get(&wait.category).map(String::as_str);
         let functions: DictionaryArray<Int32Type> = waits.iter().map(function).collect();
         let patterns = waits.iter().map(|wait| wait.pattern.name());

@@ -22,6 +22,7 @@ pub mod hash;
 mod info;
 mod lane;
 mod losses;
+mod number_map;
 pub mod os;
 mod pending;
 #[cfg(unix)]
@@ -48,6 +49,7 @@ pub use info::{
 };
 pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
+pub use number_map::NumberMap;
 pub use pending::{PendingFile, temporary_name};
 #[cfg(unix)]
 pub use pending_folder::{FolderKind, PendingFolder};
@@ -111,6 +113,13 @@ impl Definitions {
         self.categories.iter().find(|c| c.index == index)
     }
 
+    /// Indices of the categories that are of a topology.
+    pub fn categories_of(&self, topology: Topology) -> NumberMap<()> {
+        let all = self.categories.iter();
+        let of_topology = all.filter(|category| category.topology == topology);
+        of_topology.map(|category| (category.index, ())).collect()
+    }
+
     /// The line of this id.
     pub fn line(&self, id: i32) -> Option<&Line> {
         let at = self.lines.binary_search_by_key(&id, |line| line.id).ok()?;
@@ -153,6 +162,23 @@ pub trait Source {
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop>;
+
+    /// Gives the drawables whose categories are of one topology to `put`, ordered as by [`Source::for_each`]. A format that keeps the others apart
+    /// does not read them. What is lost of these is not said either.
+    ///
+    /// # Errors
+    /// The errors of `put`, and what is wrong with the part of the file that is read.
+    fn for_each_of(
+        &self,
+        topology: Topology,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let wanted = self.definitions().categories_of(topology);
+        self.for_each(&mut |drawable| match wanted.get(drawable.category) {
+            Some(()) => put(drawable),
+            None => Ok(()),
+        })
+    }
 }
 
 /// Function that completes the output of a [`Sink`] after all drawables are written.

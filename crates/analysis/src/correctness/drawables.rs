@@ -10,7 +10,7 @@ use io_attribution::draw::is_message;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use trace_model::{
-    Actor, Category, Definitions, Drawable, InfoValue, Topology, info_values, lane_of,
+    Actor, Category, Definitions, Drawable, InfoValue, NumberMap, Topology, info_values, lane_of,
 };
 use wrappers::Class;
 
@@ -35,8 +35,8 @@ struct LineUse {
 /// The checks of a trace with these definitions. Drawables come in order of their beginnings.
 pub struct DrawableChecks<'a> {
     pass: CorrectnessPass,
-    categories: HashMap<i32, (&'a Category, Option<StateRole>)>,
-    lines: HashMap<i32, LineUse>,
+    categories: NumberMap<(&'a Category, Option<StateRole>)>,
+    lines: NumberMap<LineUse>,
     /// Category of annotations, which mark unfinished calls.
     annotation: Option<i32>,
     /// Unfinished calls by rank and thread: name of the function, and begin.
@@ -82,17 +82,17 @@ impl<'a> DrawableChecks<'a> {
                 ));
             }
         }
-        let mut lines = HashMap::new();
+        let mut lines = Vec::new();
         for line in &definitions.lines {
             let place = lane_of(line);
             if let (Actor::Rank(rank), 0) = (place.actor, place.lane) {
                 let comm = comms[&line.comm];
                 let thread = place.thread;
-                lines.insert(line.id, LineUse { rank, thread, comm });
+                lines.push((line.id, LineUse { rank, thread, comm }));
             }
         }
         let table = wrappers::table().ok();
-        let mut categories = HashMap::new();
+        let mut categories = Vec::new();
         let mut tells_root = false;
         for category in &definitions.categories {
             let name = category.function_name();
@@ -112,7 +112,7 @@ impl<'a> DrawableChecks<'a> {
                 }
                 _ => None,
             };
-            categories.insert(category.index, (category, role));
+            categories.push((category.index, (category, role)));
         }
         let is_annotation = |category: &&Category| {
             category.topology == Topology::Event && category.name.to_str() == "annotation"
@@ -133,8 +133,8 @@ impl<'a> DrawableChecks<'a> {
         }
         DrawableChecks {
             pass,
-            categories,
-            lines,
+            categories: categories.into_iter().collect(),
+            lines: lines.into_iter().collect(),
             annotation: annotation.map(|category| category.index),
             unfinished: Vec::new(),
             latest: HashMap::new(),
@@ -150,14 +150,14 @@ impl<'a> DrawableChecks<'a> {
             return;
         };
         let bounds = drawable.bounds();
-        let Some(&(category, role)) = self.categories.get(&drawable.category) else {
+        let Some(&(category, role)) = self.categories.get(drawable.category) else {
             return;
         };
         if category.topology == Topology::Arrow && is_message(category) {
             self.pass.messages.matched += 1;
             return;
         }
-        let Some(&LineUse { rank, thread, comm }) = self.lines.get(&first.line) else {
+        let Some(&LineUse { rank, thread, comm }) = self.lines.get(first.line) else {
             return;
         };
         if self.annotation == Some(drawable.category) {

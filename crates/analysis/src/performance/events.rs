@@ -8,8 +8,7 @@ use super::lane::LineUse;
 use super::role::CategoryRole;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use trace_model::hash::Map;
-use trace_model::{Category, Drawable, TimeBBox, Topology};
+use trace_model::{Category, Drawable, NumberMap, TimeBBox, Topology};
 
 /// Something that happens at a time. Times are seconds since the log's time zero.
 #[derive(Clone, Copy, Debug)]
@@ -145,9 +144,9 @@ pub(super) struct CategoryUse<'a> {
 #[derive(Debug)]
 pub(super) struct EventOrder<'a> {
     categories: Vec<CategoryUse<'a>>,
-    category_places: Map<i32, u32>,
+    category_places: NumberMap<u32>,
     /// Places of lines, and their lanes, by the numbers of the lines.
-    lines: Map<i32, (u32, u32)>,
+    lines: NumberMap<(u32, u32)>,
     endings: BinaryHeap<Reverse<Ending>>,
     held: Vec<HeldMessage>,
     /// Places of messages that have arrived.
@@ -204,7 +203,7 @@ impl<'a> EventOrder<'a> {
             return;
         }
         self.counts.all += 1;
-        let Some(&category) = self.category_places.get(&drawable.category) else {
+        let Some(&category) = self.category_places.get(drawable.category) else {
             return;
         };
         let bounds = drawable.bounds();
@@ -244,7 +243,7 @@ impl<'a> EventOrder<'a> {
         }
         if drawable.topology == Topology::State
             && role != CategoryRole::Ignored
-            && let Some(&(line, lane)) = self.lines.get(&first.line)
+            && let Some(&(line, lane)) = self.lines.get(first.line)
         {
             self.serial += 1;
             let serial = self.serial;
@@ -261,8 +260,8 @@ impl<'a> EventOrder<'a> {
             return;
         }
         if (drawable.topology, role) == (Topology::Arrow, CategoryRole::Message)
-            && let Some(&(_, from)) = self.lines.get(&first.line)
-            && let Some(&(_, to)) = self.lines.get(&last.line)
+            && let Some(&(_, from)) = self.lines.get(first.line)
+            && let Some(&(_, to)) = self.lines.get(last.line)
         {
             let info = trace_model::message(definition, drawable.info);
             let bytes = info.and_then(|info| u64::try_from(info.size).ok());

@@ -61,10 +61,15 @@ fn read(trace: &TraceFiles, selection: RowSelection, to: &SyncSender<Step>) -> R
     let mut rows = SelectedRows::new(source.definitions(), selection);
     // Should nobody read, the next batch finds out.
     let _ = to.send(Step::Schema(rows.schema()));
-    super::for_each(source.as_ref(), &mut |drawable| match rows.put(drawable)? {
-        Some(batch) => Ok(to.send(Step::Batch(batch)).map_err(|_| NOBODY_READS)?),
-        None => Ok(()),
-    })?;
+    let topology = rows.topology();
+    super::for_each_of(
+        source.as_ref(),
+        topology,
+        &mut |drawable| match rows.put(drawable)? {
+            Some(batch) => Ok(to.send(Step::Batch(batch)).map_err(|_| NOBODY_READS)?),
+            None => Ok(()),
+        },
+    )?;
     let left = rows.finish();
     if let Some(batch) = left.map_err(|error| Failure::file(trace.name(), error))? {
         let _ = to.send(Step::Batch(batch));

@@ -178,7 +178,7 @@ pub(super) fn for_plain<'a>(
 
 /// A primitive with one or two vertices at the beginning of these bytes, and how many of them it takes.
 #[inline]
-fn plain(bytes: &[u8]) -> Option<(PlainDrawable<'_>, usize)> {
+pub(super) fn plain(bytes: &[u8]) -> Option<(PlainDrawable<'_>, usize)> {
     let (head, rest) = bytes.split_first_chunk::<7>()?;
     if head[0] != 0 {
         return None;

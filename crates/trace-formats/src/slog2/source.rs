@@ -18,9 +18,8 @@ use super::read::Slog2Reader;
 use super::scan::{self, PlainDrawable};
 use super::types::DirEntry;
 use super::views;
-use trace_model::hash::Map as HashMap;
-use trace_model::{Category, TimeBBox, Topology, Vertex};
-use trace_model::{Definitions, DrawableOrder, Losses, Stop};
+use trace_model::{Category, NumberMap, TimeBBox, Topology};
+use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Stop};
 
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
 
@@ -47,16 +46,15 @@ impl<'a> Slog2Source<'a> {
     /// # Errors
     /// As [`Slog2Source::new`].
     pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Slog2Error> {
-        let survey = NodeSurvey::of(&reader)?;
         let mut definitions = reader.definitions();
+        let primitives = InModel::new(&definitions.categories);
+        let survey = NodeSurvey::of(&reader, &primitives)?;
         let named: HashSet<i32> = definitions.lines.iter().map(|line| line.id).collect();
-        let unnamed = survey.lines.difference(&named);
-        definitions
-            .lines
-            .extend(unnamed.map(|&line| views::unnamed(line)));
+        let unnamed = survey.lines.all().filter(|line| !named.contains(line));
+        definitions.lines.extend(unnamed.map(views::unnamed));
         definitions.lines.sort_by_key(|line| line.id);
         Ok(Slog2Source {
-            primitives: InModel::new(&definitions.categories),
+            primitives,
             definitions,
             survey,
             reader,
@@ -83,16 +81,14 @@ impl trace_model::Source for Slog2Source<'_> {
 
     fn for_each(
         &self,
-        put: &mut dyn FnMut(&trace_model::Drawable<'_>) -> Result<(), Stop>,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
         let mut losses = Losses::default();
         let composites = self.survey.composites;
         losses.add("composite, given as its primitives", composites);
         if self.survey.ordered {
-            let mut merge = LevelMerge::new(&self.reader)?;
-            while let Some(primitive) = merge.next()? {
-                self.primitives.put(&primitive, &mut losses, &mut *put)?;
-            }
+            LevelMerge::new(&self.reader, NodeLists::All)?
+                .for_each(|plain| self.primitives.put_plain(plain, &mut losses, &mut *put))?;
             return Ok(losses);
         }
         for entry in self.reader.directory() {
@@ -108,11 +104,36 @@ impl trace_model::Source for Slog2Source<'_> {
         }
         Ok(losses)
     }
+
+    fn for_each_of(
+        &self,
+        topology: Topology,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let wanted = self.definitions.categories_of(topology);
+        let mut put_wanted = |drawable: &Drawable<'_>| match wanted.get(drawable.category) {
+            Some(()) => put(drawable),
+            None => Ok(()),
+        };
+        if !(self.survey.ordered && self.survey.apart) {
+            return self.for_each(&mut put_wanted);
+        }
+        let mut losses = Losses::default();
+        let lists = match topology {
+            Topology::State => NodeLists::Nestable,
+            Topology::Arrow | Topology::Event => NodeLists::Nestless,
+        };
+        LevelMerge::new(&self.reader, lists)?.for_each(|plain| {
+            self.primitives
+                .put_plain(plain, &mut losses, &mut put_wanted)
+        })?;
+        Ok(losses)
+    }
 }
 
 /// Primitives as drawables of all formats, whose look only their category tells.
 #[derive(Clone, Debug)]
-pub struct InModel(HashMap<i32, Topology>);
+pub struct InModel(NumberMap<Topology>);
 
 impl InModel {
     /// A translator of primitives into drawables, for a file with these categories.
@@ -129,30 +150,36 @@ impl InModel {
         &self,
         primitive: &Primitive<'_>,
         losses: &mut Losses,
-        put: impl FnOnce(&trace_model::Drawable<'_>) -> Result<(), E>,
+        put: impl FnOnce(&Drawable<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut ends = [Vertex::default(); 2];
-        let vertices = primitive.vertices();
-        let count = vertices.len();
-        for (vertex, end) in vertices.zip(&mut ends) {
-            *end = vertex;
-        }
-        let known = self.0.get(&primitive.category).copied();
-        let topology = match (count, known) {
-            (1, _) => Topology::Event,
-            (2, Some(known @ (Topology::State | Topology::Arrow))) => known,
-            (2, _) if ends[0].line == ends[1].line => Topology::State,
-            (2, _) => Topology::Arrow,
+        self.put_plain(&PlainDrawable::of(primitive), losses, put)
+    }
+
+    /// As [`InModel::put`].
+    #[inline]
+    fn put_plain<E>(
+        &self,
+        primitive: &PlainDrawable<'_>,
+        losses: &mut Losses,
+        put: impl FnOnce(&Drawable<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let known = self.0.get(primitive.category).copied();
+        let ends = [primitive.first, primitive.last];
+        let (topology, vertices) = match (primitive.vertices, known) {
+            (1, _) => (Topology::Event, &ends[..1]),
+            (2, Some(known @ (Topology::State | Topology::Arrow))) => (known, &ends[..]),
+            (2, _) if ends[0].line == ends[1].line => (Topology::State, &ends[..]),
+            (2, _) => (Topology::Arrow, &ends[..]),
             _ => {
                 losses.add("drawable with more than two vertices", 1);
                 return Ok(());
             }
         };
-        put(&trace_model::Drawable {
+        put(&Drawable {
             topology,
             category: primitive.category,
             info: primitive.info,
-            vertices: &ends[..count],
+            vertices,
         })
     }
 }
@@ -162,23 +189,28 @@ impl InModel {
 struct NodeSurvey {
     /// Whether the nodes can be merged level by level.
     ordered: bool,
+    /// Whether all that is of a category of states is in the lists of nestable drawables, and nothing that is of another.
+    apart: bool,
     composites: u64,
     /// The lines that drawables are on.
-    lines: HashSet<i32>,
+    lines: LineSet,
 }
 
 impl NodeSurvey {
-    fn of(reader: &Slog2Reader<'_>) -> Result<Self, Slog2Error> {
+    fn of(reader: &Slog2Reader<'_>, categories: &InModel) -> Result<Self, Slog2Error> {
         let directory = reader.whole_directory()?;
         let levels = directory.levels(reader.children());
         let mut survey = NodeSurvey {
             ordered: levels.is_ok(),
+            apart: true,
             composites: 0,
-            lines: HashSet::default(),
+            lines: LineSet::default(),
         };
         for level in levels.unwrap_or_else(|_| vec![directory]) {
-            survey.look_at(reader, level)?;
+            survey.look_at(reader, categories, level)?;
         }
+        // What belongs together in one may be of both.
+        survey.apart &= survey.composites == 0;
         Ok(survey)
     }
 
@@ -186,10 +218,11 @@ impl NodeSurvey {
     fn look_at(
         &mut self,
         reader: &Slog2Reader<'_>,
+        categories: &InModel,
         level: NodeDirectory<'_>,
     ) -> Result<(), Slog2Error> {
         let mut left = f64::NEG_INFINITY;
-        // Neighbours are mostly on the same line, or on those of the drawable before.
+        // Neighbours are mostly of the same line and category, or of those of the drawable before.
         let mut last = None;
         for entry in level {
             let begins = Key::before(entry);
@@ -198,21 +231,26 @@ impl NodeSurvey {
             }
             left = begins.start;
             let mut lists = Some(PendingDrawables::nestless(reader, entry)?);
+            let mut has_states = false;
             while let Some(mut list) = lists.take() {
                 let mut previous = begins;
                 let mut is_ordered = true;
-                let mut look_at = |bounds: TimeBBox, ends: [i32; 2]| {
+                let mut look_at = |bounds: TimeBBox, category: i32, ends: [i32; 2]| {
                     let next = Key::of(bounds);
                     is_ordered &= previous.cmp(&next).is_le();
                     previous = next;
-                    if Some(ends) != last {
-                        last = Some(ends);
-                        self.lines.extend(ends);
+                    if Some((category, ends)) != last {
+                        last = Some((category, ends));
+                        self.lines.add(ends);
+                        let is_state = |&topology: &Topology| topology == Topology::State;
+                        let is_apart = |topology| is_state(topology) == has_states;
+                        self.apart &= categories.0.get(category).is_none_or(is_apart);
                     }
                 };
                 loop {
                     list.for_plain(|plain| {
-                        look_at(plain.bounds(), [plain.first.line, plain.last.line]);
+                        let ends = [plain.first.line, plain.last.line];
+                        look_at(plain.bounds(), plain.category, ends);
                         true
                     });
                     let Some(drawable) = list.next()? else {
@@ -221,14 +259,56 @@ impl NodeSurvey {
                     self.composites += u64::from(matches!(drawable, NodeDrawable::Composite(_)));
                     for primitive in drawable.primitives() {
                         let ends = [primitive.first().line, primitive.last().line];
-                        look_at(drawable.bounds(), ends);
+                        look_at(drawable.bounds(), primitive.category, ends);
                     }
                 }
                 self.ordered &= is_ordered;
                 lists = list.behind()?;
+                last = None;
+                has_states = true;
             }
         }
         Ok(())
+    }
+}
+
+/// Numbers of lines, most of which are small.
+#[derive(Debug, Default)]
+struct LineSet {
+    /// Whether each of the first numbers is there.
+    small: Vec<bool>,
+    others: HashSet<i32>,
+}
+
+impl LineSet {
+    /// Numbers that take a place each.
+    const SMALL: usize = 1 << 16;
+
+    #[inline]
+    fn add(&mut self, ends: [i32; 2]) {
+        for line in ends {
+            match usize::try_from(line) {
+                Ok(at) if at < self.small.len() => self.small[at] = true,
+                _ => self.add_new(line),
+            }
+        }
+    }
+
+    #[cold]
+    fn add_new(&mut self, line: i32) {
+        match usize::try_from(line) {
+            Ok(at) if at < LineSet::SMALL => {
+                self.small.resize(at + 1, false);
+                self.small[at] = true;
+            }
+            _ => drop(self.others.insert(line)),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = i32> {
+        let small = (0..).zip(&self.small);
+        let small = small.filter_map(|(line, is_there)| is_there.then_some(line));
+        small.chain(self.others.iter().copied())
     }
 }
 
@@ -293,7 +373,33 @@ impl<'a> PendingDrawables<'a> {
         }
     }
 
+    /// The next one, with its place in the order.
     #[inline]
+    fn advance(&mut self) -> Result<Option<(Key, AtHand<'a>)>, Slog2Error> {
+        if let PendingDrawables::InFile { part, left, .. } = self
+            && *left > 0
+            && let Some((plain, size)) = scan::plain(part.rest())
+        {
+            part.skip(size);
+            *left -= 1;
+            return Ok(Some((Key::of(plain.bounds()), AtHand::Plain(plain))));
+        }
+        self.advance_slowly()
+    }
+
+    #[inline(never)]
+    fn advance_slowly(&mut self) -> Result<Option<(Key, AtHand<'a>)>, Slog2Error> {
+        let next = self.next()?;
+        Ok(next.map(|drawable| {
+            let key = Key::of(drawable.bounds());
+            let at_hand = match drawable {
+                NodeDrawable::Primitive(primitive) => AtHand::Plain(PlainDrawable::of(&primitive)),
+                NodeDrawable::Composite(composite) => AtHand::Composite(composite.primitives),
+            };
+            (key, at_hand)
+        }))
+    }
+
     fn next(&mut self) -> Result<Option<NodeDrawable<'a>>, Slog2Error> {
         match self {
             PendingDrawables::InFile { left: 0, .. } => Ok(None),
@@ -308,9 +414,20 @@ impl<'a> PendingDrawables<'a> {
     }
 }
 
+/// Which lists of nodes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeLists {
+    All,
+    /// Arrows and events.
+    Nestless,
+    /// States.
+    Nestable,
+}
+
 /// One node of each level, merged with those of the other levels.
 struct LevelMerge<'r, 'a> {
     reader: &'r Slog2Reader<'a>,
+    lists: NodeLists,
     /// By level from the root: the node that begins next, and those behind it.
     levels: Vec<(Option<DirEntry>, NodeDirectoryEntries<'a>)>,
     streams: Vec<ListStream<'a>>,
@@ -320,8 +437,15 @@ struct LevelMerge<'r, 'a> {
 }
 
 struct ListStream<'a> {
-    at_hand: Option<NodeDrawable<'a>>,
+    at_hand: AtHand<'a>,
     rest: PendingDrawables<'a>,
+}
+
+/// The next drawable of a list.
+enum AtHand<'a> {
+    Plain(PlainDrawable<'a>),
+    /// The primitives of a composite.
+    Composite(Vec<Primitive<'a>>),
 }
 
 /// Next drawable of a list, with its key.
@@ -361,9 +485,10 @@ impl PartialEq for ListHead {
 impl Eq for ListHead {}
 
 impl<'r, 'a> LevelMerge<'r, 'a> {
-    fn new(reader: &'r Slog2Reader<'a>) -> Result<Self, Slog2Error> {
+    fn new(reader: &'r Slog2Reader<'a>, lists: NodeLists) -> Result<Self, Slog2Error> {
         let mut merge = LevelMerge {
             reader,
+            lists,
             levels: Vec::new(),
             streams: Vec::new(),
             free: Vec::new(),
@@ -381,62 +506,103 @@ impl<'r, 'a> LevelMerge<'r, 'a> {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<Option<Primitive<'a>>, Slog2Error> {
+    /// Gives all drawables to `put` in order.
+    ///
+    /// # Errors
+    /// The errors of `put`; the file is damaged.
+    fn for_each<E: From<Slog2Error>>(
+        mut self,
+        mut put: impl FnMut(&PlainDrawable<'a>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // What comes next is kept apart from the other heads: mostly, what comes after it is of the same list.
+        let mut next = self.heads.pop();
+        while let Some(Reverse(head)) = next {
+            let key = match head.what {
+                StreamKind::Node(level) => self.begin_node(level)?,
+                StreamKind::Drawable(nth) => self.run(nth, &mut put)?,
+            };
+            let what = head.what;
+            let after = key.map(|key| Reverse(ListHead { key, what }));
+            next = match (after, self.heads.peek_mut()) {
+                // The greater one of a heap of reversed heads comes first.
+                (Some(after), Some(mut top)) if *top > after => {
+                    Some(std::mem::replace(&mut *top, after))
+                }
+                (None, Some(top)) => Some(PeekMut::pop(top)),
+                (after, _) => after,
+            };
+        }
+        Ok(())
+    }
+
+    /// Gives drawables of a stream as long as they come before all other heads, and says the key of the next.
+    fn run<E: From<Slog2Error>>(
+        &mut self,
+        nth: usize,
+        put: &mut impl FnMut(&PlainDrawable<'a>) -> Result<(), E>,
+    ) -> Result<Option<Key>, E> {
+        let what = StreamKind::Drawable(nth);
+        let limit = self.heads.peek().map(|limit| limit.0);
         loop {
-            let (node, drawable) = {
-                let Some(mut top) = self.heads.peek_mut() else {
-                    return Ok(None);
-                };
-                match top.0.what {
-                    StreamKind::Node(level) => {
-                        let (next, behind) = &mut self.levels[level];
-                        let node = std::mem::replace(next, behind.next());
-                        match next {
-                            Some(next) => top.0.key = Key::before(*next),
-                            None => drop(PeekMut::pop(top)),
-                        }
-                        (node, None)
-                    }
-                    StreamKind::Drawable(nth) => {
-                        let ListStream { at_hand, rest } = &mut self.streams[nth];
-                        let drawable = std::mem::replace(at_hand, rest.next()?);
-                        match at_hand {
-                            Some(next) => top.0.key = Key::of(next.bounds()),
-                            None => {
-                                PeekMut::pop(top);
-                                self.free.push(nth);
-                            }
-                        }
-                        (None, drawable)
-                    }
+            let ListStream { at_hand, rest } = &mut self.streams[nth];
+            let primitives = match at_hand {
+                AtHand::Plain(plain) => {
+                    put(plain)?;
+                    None
+                }
+                AtHand::Composite(primitives) => Some(std::mem::take(primitives)),
+            };
+            let key = match rest.advance()? {
+                Some((key, next)) => {
+                    *at_hand = next;
+                    Some(key)
+                }
+                None => {
+                    self.free.push(nth);
+                    None
                 }
             };
-            if let Some(node) = node {
-                let nestless = PendingDrawables::nestless(self.reader, node)?;
-                let mut skipped = nestless.clone();
-                skipped.skip()?;
-                self.begin(nestless)?;
-                if let Some(nestable) = skipped.behind()? {
-                    self.begin(nestable)?;
-                }
+            if let Some(primitives) = primitives {
+                self.begin(PendingDrawables::of_composite(primitives))?;
+                return Ok(key);
             }
-            match drawable {
-                Some(NodeDrawable::Primitive(primitive)) => return Ok(Some(primitive)),
-                Some(NodeDrawable::Composite(composite)) => {
-                    self.begin(PendingDrawables::of_composite(composite.primitives))?;
+            match (key, limit) {
+                (None, _) => return Ok(None),
+                (Some(key), Some(limit)) if limit < (ListHead { key, what }) => {
+                    return Ok(Some(key));
                 }
-                None => {}
+                _ => {}
             }
         }
     }
 
+    /// Begins the lists of the next node of a level, and says the key of the one after it.
+    fn begin_node(&mut self, level: usize) -> Result<Option<Key>, Slog2Error> {
+        let (next, behind) = &mut self.levels[level];
+        let node = std::mem::replace(next, behind.next());
+        let key = next.map(Key::before);
+        let Some(node) = node else {
+            return Ok(key);
+        };
+        let nestless = PendingDrawables::nestless(self.reader, node)?;
+        let mut skipped = nestless.clone();
+        if self.lists != NodeLists::Nestable {
+            self.begin(nestless)?;
+        }
+        if self.lists != NodeLists::Nestless {
+            skipped.skip()?;
+            if let Some(nestable) = skipped.behind()? {
+                self.begin(nestable)?;
+            }
+        }
+        Ok(key)
+    }
+
     /// Adds a list to those that are merged.
     fn begin(&mut self, mut rest: PendingDrawables<'a>) -> Result<(), Slog2Error> {
-        let Some(first) = rest.next()? else {
+        let Some((key, at_hand)) = rest.advance()? else {
             return Ok(());
         };
-        let key = Key::of(first.bounds());
-        let at_hand = Some(first);
         let stream = ListStream { at_hand, rest };
         let nth = match self.free.pop() {
             Some(nth) => {

@@ -9,7 +9,7 @@ use trace_formats::slog2::{
     Category, Color, Depth, NodeDrawable, NodeShadow, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
     PlainDrawable, Primitive, Slog2Error, Slog2Layout, Slog2Reader, TimeBBox, Topology, Visit,
 };
-use trace_model::{Actor, InfoValue, Line, info_values, lane_of, message};
+use trace_model::{Actor, InfoValue, Line, NumberMap, info_values, lane_of, message};
 
 use crate::base::color::Rgb;
 use crate::base::text::visible;
@@ -90,11 +90,11 @@ pub struct OpenTrace<'a> {
     kinds: Vec<DrawableKind>,
     /// Topology of each kind, side by side: it is looked up for each drawable.
     topologies: Vec<Topology>,
-    kind_of: IdNumbers,
+    kind_of: NumberMap<u32>,
     /// Kinds of events, states and arrows without a category, if there are such.
     undefined: Option<u32>,
     lines: Vec<TraceLine>,
-    line_of: IdNumbers,
+    line_of: NumberMap<u32>,
 }
 
 /// A drawable as the viewer has it: kind and lines by number, times in order.
@@ -187,8 +187,8 @@ impl<'a> OpenTrace<'a> {
         let bounds = reader.root().map_or(EMPTY, |root| root.bounds);
         Ok(OpenTrace {
             bounds: with_length(bounds),
-            kind_of: IdNumbers::new(numbers.into_iter()),
-            line_of: IdNumbers::new(line_of),
+            kind_of: numbers.into_iter().collect(),
+            line_of: line_of.collect(),
             undefined,
             topologies: kinds.iter().map(|kind| kind.category.topology).collect(),
             kinds,
@@ -243,13 +243,13 @@ impl<'a> OpenTrace<'a> {
     /// The number of the line of this id.
     #[inline]
     pub fn line(&self, id: i32) -> Option<u32> {
-        self.line_of.get(id)
+        self.line_of.get(id).copied()
     }
 
     /// The number of the kind of the category of this index.
     #[inline]
     pub fn kind(&self, category: i32) -> Option<u32> {
-        self.kind_of.get(category)
+        self.kind_of.get(category).copied()
     }
 
     /// The number of the kind of what is of this category, which may not be defined.
@@ -409,42 +409,6 @@ impl<'a> Visit<'a> for RootNames {
             shadow
                 .weights()
                 .for_each(|weight| self.category(weight.category));
-        }
-    }
-}
-
-/// Small numbers for numbers of any size.
-#[derive(Clone, Debug)]
-enum IdNumbers {
-    /// By distance from the first; `u32::MAX` where there is none.
-    Dense(i32, Vec<u32>),
-    Sparse(HashMap<i32, u32>),
-}
-
-impl IdNumbers {
-    fn new(pairs: impl Iterator<Item = (i32, u32)>) -> Self {
-        let pairs: Vec<(i32, u32)> = pairs.collect();
-        let first = pairs.iter().map(|pair| pair.0).min().unwrap_or(0);
-        let last = pairs.iter().map(|pair| pair.0).max().unwrap_or(0);
-        let span = i64::from(last) - i64::from(first) + 1;
-        if span > 8 * pairs.len() as i64 + (1 << 16) {
-            return IdNumbers::Sparse(pairs.into_iter().collect());
-        }
-        let mut table = vec![u32::MAX; span as usize];
-        for (key, number) in pairs {
-            table[(i64::from(key) - i64::from(first)) as usize] = number;
-        }
-        IdNumbers::Dense(first, table)
-    }
-
-    #[inline]
-    fn get(&self, key: i32) -> Option<u32> {
-        match self {
-            IdNumbers::Dense(first, table) => {
-                let at = usize::try_from(i64::from(key) - i64::from(*first)).ok()?;
-                table.get(at).copied().filter(|&number| number != u32::MAX)
-            }
-            IdNumbers::Sparse(map) => map.get(&key).copied(),
         }
     }
 }

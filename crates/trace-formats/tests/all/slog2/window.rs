@@ -15,6 +15,7 @@ use trace_model::{Definitions, Line, Sink as _, Source as _};
 #[derive(Clone, Debug)]
 struct Owned {
     topology: Topology,
+    category: i32,
     info: Vec<u8>,
     vertices: Vec<Vertex>,
 }
@@ -34,6 +35,7 @@ impl Owned {
         };
         Owned {
             topology,
+            category: topology.number(),
             info,
             vertices,
         }
@@ -42,7 +44,7 @@ impl Owned {
     fn borrow(&self) -> NewDrawable<'_> {
         NewDrawable {
             topology: self.topology,
-            category: self.topology.number(),
+            category: self.category,
             info: &self.info,
             vertices: &self.vertices,
         }
@@ -170,9 +172,14 @@ fn check_window(reader: &Slog2Reader<'_>, window: TimeBBox, depth: Depth) {
 
 /// All drawables of a source, checked to be in the order it promises.
 fn all_of(source: &Slog2Source<'_>) -> Vec<Drawn> {
+    some_of(source, None)
+}
+
+/// The drawables of a source whose categories are of a topology, or all, checked to be in the order it promises.
+fn some_of(source: &Slog2Source<'_>, topology: Option<Topology>) -> Vec<Drawn> {
     let mut list: Vec<Drawn> = Vec::new();
     let mut last = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-    let losses = source.for_each(&mut |drawable| {
+    let put = &mut |drawable: &trace_model::Drawable<'_>| {
         let vertices = drawable.vertices.iter();
         let bounds = vertices.fold(TimeBBox::EMPTY, |mut bounds, v| {
             let (earliest, latest) = (v.time, v.time);
@@ -192,7 +199,11 @@ fn all_of(source: &Slog2Source<'_>) -> Vec<Drawn> {
             vertices.collect(),
         ));
         Ok(())
-    });
+    };
+    let losses = match topology {
+        Some(topology) => source.for_each_of(topology, put),
+        None => source.for_each(put),
+    };
     assert!(losses.expect("reads").is_empty());
     list
 }
@@ -252,6 +263,33 @@ proptest! {
         prop_assert_eq!(source.order(), trace_model::DrawableOrder::Start);
         let list = all_of(&source);
         prop_assert_eq!(by_text(&list), by_text(&crate::slog2::common::drawables(&file)));
+    }
+
+    /// Categories tell what is wanted. In files of other programs, what is in the lists of states may be of others.
+    #[test]
+    fn drawables_of_a_topology_are_given_without_the_others(
+        drawables in log(120),
+        shape in shape(),
+        others in prop::collection::vec((any::<prop::sample::Index>(), 0..3i32), 0..3),
+        is_sorted in any::<bool>(),
+    ) {
+        let mut drawables = match is_sorted {
+            true => sorted_by_end(drawables),
+            false => drawables,
+        };
+        for (which, category) in others {
+            let length = drawables.len();
+            drawables[which.index(length)].category = category;
+        }
+        let file = build(&drawables, shape);
+        let source = Slog2Source::new(&file).expect("reads");
+        let all = all_of(&source);
+        for topology in [Topology::Event, Topology::State, Topology::Arrow] {
+            let is_of_it = |drawn: &&Drawn| drawn.1 == topology.number();
+            let expected: Vec<Drawn> = all.iter().filter(is_of_it).cloned().collect();
+            let found = some_of(&source, Some(topology));
+            prop_assert_eq!(by_text(&found), by_text(&expected));
+        }
     }
 
     #[test]
