@@ -155,7 +155,10 @@ impl InModel {
         self.put_plain(&PlainDrawable::of(primitive), losses, put)
     }
 
-    /// As [`InModel::put`].
+    /// Gives the drawable that a decoded primitive is, or counts it as lost.
+    ///
+    /// # Errors
+    /// The errors of `put`.
     #[inline]
     fn put_plain<E>(
         &self,
