@@ -174,6 +174,10 @@ impl Mpi {
                 .env("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")
                 .env("OMPI_MCA_osc", "sm,pt2pt");
         }
+        if self == Mpi::OpenMpi {
+            // No search for InfiniBand of two kinds, which it waits for: starting takes less than half the time.
+            command.env("OMPI_MCA_mtl", "^ofi,psm,psm2");
+        }
         if self == Mpi::OpenMpi5 {
             // No search for networks: starting takes a tenth of the time.
             command
