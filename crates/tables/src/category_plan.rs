@@ -23,9 +23,9 @@ pub struct CategoryPlan {
 pub enum ValuePlace {
     /// To this column, counted from the first that comes from infos.
     Column(usize),
-    /// It is the tag of a message.
+    /// To the column of the tags of messages.
     Tag,
-    /// It is the size of a message.
+    /// To the column of the sizes of messages.
     Size,
     /// Nowhere: the table has no column for it.
     Nowhere,

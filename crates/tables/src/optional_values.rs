@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct OptionalValues<N> {
     /// Anything where one is missing.
     values: Vec<N>,
-    /// Which of them are missing.
+    /// A bit for each value: whether it is missing.
     nulls: NullBufferBuilder,
 }
 

@@ -113,11 +113,19 @@ impl Definitions {
         self.categories.iter().find(|c| c.index == index)
     }
 
-    /// Indices of the categories that are of a topology.
-    pub fn categories_of(&self, topology: Topology) -> NumberMap<()> {
+    /// A taker that hands the drawables whose categories are of a topology on to `put`, and no others.
+    pub fn only<'p>(
+        &self,
+        topology: Topology,
+        put: &'p mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> impl FnMut(&Drawable<'_>) -> Result<(), Stop> + use<'p> {
         let all = self.categories.iter();
         let of_topology = all.filter(|category| category.topology == topology);
-        of_topology.map(|category| (category.index, ())).collect()
+        let wanted: NumberMap<()> = of_topology.map(|category| (category.index, ())).collect();
+        move |drawable| match wanted.get(drawable.category) {
+            Some(()) => put(drawable),
+            None => Ok(()),
+        }
     }
 
     /// The line of this id.
@@ -173,11 +181,7 @@ pub trait Source {
         topology: Topology,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
-        let wanted = self.definitions().categories_of(topology);
-        self.for_each(&mut |drawable| match wanted.get(drawable.category) {
-            Some(()) => put(drawable),
-            None => Ok(()),
-        })
+        self.for_each(&mut self.definitions().only(topology, put))
     }
 }
 

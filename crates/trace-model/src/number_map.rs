@@ -39,12 +39,12 @@ impl<T> NumberMap<T> {
 }
 
 impl<T> FromIterator<(i32, T)> for NumberMap<T> {
-    /// The map takes some places for each pair, and not more, whatever the numbers are. Of two pairs with one number, the last counts.
+    /// The map takes at most 65 536 places and eight for each pair, whatever the numbers are. Of two pairs with one number, the last counts.
     fn from_iter<I: IntoIterator<Item = (i32, T)>>(pairs: I) -> Self {
         let pairs: Vec<(i32, T)> = pairs.into_iter().collect();
         let least = pairs.iter().map(|pair| pair.0).min().unwrap_or(0);
         let first = least.max(LEAST_SMALL);
-        let most = 4 * pairs.len() + 64;
+        let most = 8 * pairs.len() + (1 << 16);
         let mut small = Vec::new();
         let mut others = Map::default();
         for (number, value) in pairs {
@@ -72,7 +72,7 @@ mod tests {
     fn numbers_of_all_sizes_are_found() {
         let lists: [&[i32]; 4] = [
             &[],
-            &[0, 3, 300, -1, i32::MIN, i32::MAX],
+            &[0, 3, 300, -1, i32::MIN, 1 << 17, i32::MAX],
             &[1000, 1001, 1002],
             &[-3, -2, -1, 7],
         ];

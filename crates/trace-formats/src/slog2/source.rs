@@ -48,9 +48,9 @@ impl<'a> Slog2Source<'a> {
     pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Slog2Error> {
         let mut definitions = reader.definitions();
         let primitives = InModel::new(&definitions.categories);
-        let survey = NodeSurvey::of(&reader, &primitives)?;
-        let named: HashSet<i32> = definitions.lines.iter().map(|line| line.id).collect();
-        let unnamed = survey.lines.all().filter(|line| !named.contains(line));
+        let named = definitions.lines.iter().map(|line| (line.id, ()));
+        let survey = NodeSurvey::of(&reader, &primitives, &named.collect())?;
+        let unnamed = survey.unnamed.iter().copied();
         definitions.lines.extend(unnamed.map(views::unnamed));
         definitions.lines.sort_by_key(|line| line.id);
         Ok(Slog2Source {
@@ -110,23 +110,17 @@ impl trace_model::Source for Slog2Source<'_> {
         topology: Topology,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
-        let wanted = self.definitions.categories_of(topology);
-        let mut put_wanted = |drawable: &Drawable<'_>| match wanted.get(drawable.category) {
-            Some(()) => put(drawable),
-            None => Ok(()),
-        };
+        let mut put = self.definitions.only(topology, put);
         if !(self.survey.ordered && self.survey.apart) {
-            return self.for_each(&mut put_wanted);
+            return self.for_each(&mut put);
         }
         let mut losses = Losses::default();
         let lists = match topology {
             Topology::State => NodeLists::Nestable,
             Topology::Arrow | Topology::Event => NodeLists::Nestless,
         };
-        LevelMerge::new(&self.reader, lists)?.for_each(|plain| {
-            self.primitives
-                .put_plain(plain, &mut losses, &mut put_wanted)
-        })?;
+        LevelMerge::new(&self.reader, lists)?
+            .for_each(|plain| self.primitives.put_plain(plain, &mut losses, &mut put))?;
         Ok(losses)
     }
 }
@@ -195,22 +189,27 @@ struct NodeSurvey {
     /// Whether all that is of a category of states is in the lists of nestable drawables, and nothing that is of another.
     apart: bool,
     composites: u64,
-    /// The lines that drawables are on.
-    lines: LineSet,
+    /// The lines that drawables are on and that no view names.
+    unnamed: HashSet<i32>,
 }
 
 impl NodeSurvey {
-    fn of(reader: &Slog2Reader<'_>, categories: &InModel) -> Result<Self, Slog2Error> {
+    /// `named` are the lines that views name.
+    fn of(
+        reader: &Slog2Reader<'_>,
+        categories: &InModel,
+        named: &NumberMap<()>,
+    ) -> Result<Self, Slog2Error> {
         let directory = reader.whole_directory()?;
         let levels = directory.levels(reader.children());
         let mut survey = NodeSurvey {
             ordered: levels.is_ok(),
             apart: true,
             composites: 0,
-            lines: LineSet::default(),
+            unnamed: HashSet::default(),
         };
         for level in levels.unwrap_or_else(|_| vec![directory]) {
-            survey.look_at(reader, categories, level)?;
+            survey.look_at(reader, (categories, named), level)?;
         }
         // What belongs together in one may be of both.
         survey.apart &= survey.composites == 0;
@@ -221,7 +220,7 @@ impl NodeSurvey {
     fn look_at(
         &mut self,
         reader: &Slog2Reader<'_>,
-        categories: &InModel,
+        (categories, named): (&InModel, &NumberMap<()>),
         level: NodeDirectory<'_>,
     ) -> Result<(), Slog2Error> {
         let mut left = f64::NEG_INFINITY;
@@ -244,7 +243,8 @@ impl NodeSurvey {
                     previous = next;
                     if Some((category, ends)) != last {
                         last = Some((category, ends));
-                        self.lines.add(ends);
+                        let unnamed = ends.into_iter().filter(|&line| named.get(line).is_none());
+                        self.unnamed.extend(unnamed);
                         let is_state = |&topology: &Topology| topology == Topology::State;
                         let is_apart = |topology| is_state(topology) == has_states;
                         self.apart &= categories.0.get(category).is_none_or(is_apart);
@@ -272,46 +272,6 @@ impl NodeSurvey {
             }
         }
         Ok(())
-    }
-}
-
-/// Numbers of lines, most of which are small.
-#[derive(Debug, Default)]
-struct LineSet {
-    /// Whether each of the first numbers is there.
-    small: Vec<bool>,
-    others: HashSet<i32>,
-}
-
-impl LineSet {
-    /// Numbers that take a place each.
-    const SMALL: usize = 1 << 16;
-
-    #[inline]
-    fn add(&mut self, ends: [i32; 2]) {
-        for line in ends {
-            match usize::try_from(line) {
-                Ok(at) if at < self.small.len() => self.small[at] = true,
-                _ => self.add_new(line),
-            }
-        }
-    }
-
-    #[cold]
-    fn add_new(&mut self, line: i32) {
-        match usize::try_from(line) {
-            Ok(at) if at < LineSet::SMALL => {
-                self.small.resize(at + 1, false);
-                self.small[at] = true;
-            }
-            _ => drop(self.others.insert(line)),
-        }
-    }
-
-    fn all(&self) -> impl Iterator<Item = i32> {
-        let small = (0..).zip(&self.small);
-        let small = small.filter_map(|(line, is_there)| is_there.then_some(line));
-        small.chain(self.others.iter().copied())
     }
 }
 
@@ -417,7 +377,7 @@ impl<'a> PendingDrawables<'a> {
     }
 }
 
-/// Which lists of nodes are read.
+/// The lists of each node that a merge reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeLists {
     All,
