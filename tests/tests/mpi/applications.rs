@@ -167,8 +167,8 @@ fn mumps() {
     complete(&run);
 }
 
-/// mpi4py's own tests, some 2000 on each rank, which between them use nearly every function: all pass, and as many are skipped as without
-/// the recorder. That takes a run without it, minutes with an MPI that spins, so the whole suite on MPICH has none but with EVERY_MPI.
+/// mpi4py's own tests, some 2000 on each rank, which between them use nearly every function: all pass. That as many are skipped as without
+/// the recorder takes a run without it, so that is compared for some modules, and for the whole suite with EVERY_MPI.
 ///
 /// `included` are parts of names of test modules, all where it is empty.
 fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
@@ -220,8 +220,7 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
     let run = tracing.run(&python, &arguments);
     assert!(run.finished.status.success(), "{}", run.finished.story());
     let traced = verdicts(&run.finished);
-    let is_long = included.is_empty() && mpi == Mpi::Mpich;
-    if !is_long || std::env::var_os("EVERY_MPI").is_some() {
+    if !included.is_empty() || std::env::var_os("EVERY_MPI").is_some() {
         tracing.preload = false;
         let plain = tracing.run(&python, &arguments).finished.succeeded();
         assert_eq!(traced, verdicts(&plain), "{}", run.finished.story());

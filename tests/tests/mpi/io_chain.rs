@@ -253,7 +253,8 @@ fn every_transfer_carries_what_the_join_says() {
         let program = Program::c("io_pattern").compile(mpi);
         let few = !Mpi::ALL.contains(&mpi) && std::env::var_os("UPDATE_DOCS").is_none();
         let configurations = CONFIGURATIONS.iter().filter(|c| c.mpi.contains(&mpi));
-        for configuration in configurations.take(if few { 2 } else { usize::MAX }) {
+        let taken = if few { 1..3 } else { 0..usize::MAX };
+        for configuration in configurations.skip(taken.start).take(taken.len()) {
             let mut variables = vec![("TRACE_KEEP_BLOCKS", "yes")];
             variables.extend(configuration.variables);
             let mut tracing = TraceSetup::new(mpi, configuration.ranks);
