@@ -135,6 +135,36 @@ fn check(fault: &str, report: &Value) {
     }
 }
 
+/// Ranks that together send less than they expect. The numbers are those of the program's calls, of integers of 4 bytes.
+#[test]
+fn collective_calls_that_send_less_than_is_expected_are_found() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("collective_sizes").compile(mpi);
+        let blocks = report(&run(mpi, &program, "none").trace());
+        assert_eq!(kinds(&blocks), [""; 0], "{mpi:?}: {blocks:#}");
+        let mut faults = vec![("gatherv", "MPI_Gatherv", 24, 28, 1)];
+        // Open MPI ends a program that expects more here.
+        if mpi.is_mpich() {
+            faults.push(("alltoallv", "MPI_Alltoallv", 36, 48, 2));
+        }
+        for (fault, function, sent, expected, count) in faults {
+            let blocks = report(&run(mpi, &program, fault).trace());
+            assert_eq!(kinds(&blocks), ["collective-size"], "{mpi:?}: {blocks:#}");
+            let finding = &blocks["findings"][0];
+            let call = &finding["calls"][0];
+            assert_eq!(call["function"], function, "{mpi:?}");
+            assert_eq!(
+                (&call["sent"], &call["expected"]),
+                (&sent.into(), &expected.into())
+            );
+            assert_eq!(
+                (&call["ranks"], &finding["count"]),
+                (&"0-2".into(), &count.into())
+            );
+        }
+    }
+}
+
 #[test]
 fn a_message_that_is_too_large_is_found() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {

@@ -124,6 +124,25 @@ impl ObjectKind {
     }
 }
 
+/// Bytes that a rank moves in a collective operation. All ranks of a communicator together send what all of them expect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ExchangedBytes {
+    /// Bytes that go to all ranks together. What several ranks get counts for each of them.
+    pub sent: u64,
+    /// Bytes that are to come from all ranks together.
+    pub expected: u64,
+}
+
+impl ExchangedBytes {
+    /// Both sums; `None` if they are too large.
+    pub(super) fn checked_add(self, other: ExchangedBytes) -> Option<ExchangedBytes> {
+        Some(ExchangedBytes {
+            sent: self.sent.checked_add(other.sent)?,
+            expected: self.expected.checked_add(other.expected)?,
+        })
+    }
+}
+
 /// What a rank passes to a collective call that must fit what the others pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Signature {
@@ -133,6 +152,8 @@ pub struct Signature {
     pub operation: Option<FunctionKey>,
     /// Bytes of data of each rank.
     pub bytes: Option<u64>,
+    /// What the rank sends and expects, where the function moves data from rank to rank and the trace tells.
+    pub exchanged: Option<ExchangedBytes>,
 }
 
 /// A finished call.

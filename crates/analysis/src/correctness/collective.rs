@@ -1,7 +1,7 @@
 //! Collective calls: the n-th call of each rank of a communicator belongs to the n-th calls of the others, and must be of the same kind, root,
-//! operation and size.
+//! operation and size. All together must send as much as they expect.
 
-use super::call::{CallPlace, CommKey, Signature};
+use super::call::{CallPlace, CommKey, ExchangedBytes, Signature};
 use std::collections::VecDeque;
 
 /// Operations of all communicators that are kept until all ranks have come to them.
@@ -25,10 +25,12 @@ struct PendingOperation {
     /// Calls that are not as the first one, and how many there are.
     others: Vec<Arrival>,
     different: u32,
+    /// What the ranks that came send and expect; `None` if that of one is not known.
+    exchanged: Option<ExchangedBytes>,
 }
 
 /// How calls of one operation differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
     /// Other functions.
     Function,
@@ -38,6 +40,8 @@ pub(super) enum Difference {
     Operation,
     /// Other sizes of data.
     Size,
+    /// All ranks together send more or less than they expect.
+    Exchange(ExchangedBytes),
 }
 
 /// Calls of one operation that do not fit.
@@ -128,6 +132,10 @@ impl CollectiveMatcher {
         match queue.pending.get_mut(place as usize) {
             Some(operation) => {
                 operation.came += 1;
+                operation.exchanged = operation
+                    .exchanged
+                    .zip(arrival.signature.exchanged)
+                    .and_then(|(all, own)| all.checked_add(own));
                 if !is_alike(&operation.first, &arrival) {
                     operation.different += 1;
                     if operation.others.len() < MAX_DIFFERENT {
@@ -142,6 +150,7 @@ impl CollectiveMatcher {
                     first: arrival,
                     others: Vec::new(),
                     different: 0,
+                    exchanged: arrival.signature.exchanged,
                 });
             }
         }
@@ -219,13 +228,30 @@ impl CollectiveMatcher {
                 return;
             }
         }
+        let have_all_come = operation.came >= self.queues[comm.0 as usize].size;
+        // From other roots or sizes it would follow.
+        if let Some(all) = operation.exchanged
+            && all.sent != all.expected
+            && have_all_come
+            && operation.others.is_empty()
+        {
+            self.note(Mismatch {
+                comm,
+                number,
+                difference: Difference::Exchange(all),
+                calls: vec![first],
+                different: 0,
+                came: operation.came,
+                count: 1,
+            });
+        }
     }
 
     /// Adds a mismatch to one like it on the same communicator.
     fn note(&mut self, mismatch: Mismatch) {
-        let is_same = |other: &&mut Mismatch| {
-            other.comm == mismatch.comm && other.difference == mismatch.difference
-        };
+        let kind = |of: &Mismatch| std::mem::discriminant(&of.difference);
+        let is_same =
+            |other: &&mut Mismatch| other.comm == mismatch.comm && kind(other) == kind(&mismatch);
         match self.mismatches.iter_mut().find(is_same) {
             Some(known) => known.count += 1,
             None => self.mismatches.push(mismatch),
@@ -277,6 +303,7 @@ fn differs(first: &Arrival, other: &Arrival, difference: Difference) -> bool {
         Difference::Root => a.root.zip(b.root).is_some_and(|(a, b)| a != b),
         Difference::Operation => a.operation.zip(b.operation).is_some_and(|(a, b)| a != b),
         Difference::Size => a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b),
+        Difference::Exchange(_) => false,
     }
 }
 

@@ -126,6 +126,10 @@ impl<'a> DrawableChecks<'a> {
             "this format does not hold it; block files do",
         );
         pass.note_unchecked(format!("reduction operations of collective calls, and collective calls on files and windows: {why}"));
+        pass.note_unchecked(
+            "bytes that collective calls send against those that they expect: this format does not hold it; block files do"
+                .to_owned(),
+        );
         if !tells_root {
             pass.note_unchecked(
                 "roots and sizes of collective calls: the trace has no such details".to_owned(),

@@ -1,6 +1,6 @@
 //! Findings, made of what is left when all calls have been looked at.
 
-use super::call::{CallPlace, CommKey, FunctionKey, ObjectKind};
+use super::call::{CallPlace, CommKey, ExchangedBytes, FunctionKey, ObjectKind};
 use super::collective::{Arrival, Difference, Mismatch, Missing, OperationNumber};
 use super::deadlock::{self, Deadlock, RankEnd};
 use super::pass::{Check, CorrectnessPass};
@@ -227,6 +227,10 @@ impl CorrectnessPass {
             Difference::Root => (FindingKind::CollectiveRoot, "different roots"),
             Difference::Operation => (FindingKind::CollectiveOperation, "different operations"),
             Difference::Size => (FindingKind::CollectiveSize, "data of different sizes"),
+            Difference::Exchange(_) => (
+                FindingKind::CollectiveSize,
+                "more or less data sent than expected",
+            ),
         };
         // Calls that are alike stand together.
         let mut groups: Vec<(FoundCall, RankSet)> = Vec::new();
@@ -261,10 +265,16 @@ impl CorrectnessPass {
                 groups[0].1.insert(rank);
             }
         }
+        let exchanged = match mismatch.difference {
+            Difference::Exchange(all) => Some(all),
+            _ => None,
+        };
         let calls: Vec<FoundCall> = groups
             .into_iter()
             .map(|(call, ranks)| FoundCall {
                 ranks: ranks.to_string(),
+                sent: exchanged.map(|all| all.sent),
+                expected: exchanged.map(|all| all.expected),
                 ..call
             })
             .collect();
@@ -283,6 +293,10 @@ impl CorrectnessPass {
                     }
                     Difference::Size => {
                         text += &format!(" with {} bytes", call.bytes.unwrap_or(0));
+                    }
+                    Difference::Exchange(all) => {
+                        let ExchangedBytes { sent, expected } = all;
+                        text += &format!(", {sent} bytes sent and {expected} expected");
                     }
                 }
                 text

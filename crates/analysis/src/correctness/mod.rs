@@ -19,8 +19,8 @@ mod role;
 mod unfinished;
 
 pub use call::{
-    AskedMessage, AskedTag, Call, CallPlace, CommKey, CompletedOperation, FunctionKey, ObjectKind,
-    Peer, ReceivedStatus, Signature, UnfinishedCall,
+    AskedMessage, AskedTag, Call, CallPlace, CommKey, CompletedOperation, ExchangedBytes,
+    FunctionKey, ObjectKind, Peer, ReceivedStatus, Signature, UnfinishedCall,
 };
 pub use deadlock::WaitsFor;
 pub use pass::{Check, CorrectnessPass};

@@ -81,6 +81,10 @@ pub struct FoundCall {
     pub operation: Option<String>,
     /// Bytes of data that were passed, sent, or that there was room for.
     pub bytes: Option<u64>,
+    /// Bytes that all ranks together send in the collective operation, where that is not what they expect.
+    pub sent: Option<u64>,
+    /// Bytes that all ranks together expect then.
+    pub expected: Option<u64>,
     /// Ranks in MPI_COMM_WORLD that the call waits for, as `0-2,5`.
     pub waits_for: Option<String>,
     /// Seconds that the call has been running, where it has not ended.

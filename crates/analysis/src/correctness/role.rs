@@ -53,7 +53,7 @@ fn makes_together(name: &str) -> bool {
 
 /// Whether the data that each rank passes to a collective function has one size on all ranks.
 pub(super) fn has_one_size(name: &str) -> bool {
-    const ONE_SIZE: [&str; 10] = [
+    const ONE_SIZE: [&str; 11] = [
         "bcast",
         "reduce",
         "allreduce",
@@ -63,6 +63,7 @@ pub(super) fn has_one_size(name: &str) -> bool {
         "scatter",
         "allgather",
         "alltoall",
+        "reduce_scatter",
         "reduce_scatter_block",
     ];
     let bare = name.strip_prefix("MPI_").unwrap_or(name);

@@ -302,3 +302,57 @@ fn one_of_several_senders_is_enough() {
         assert_eq!(kinds(&run.pass.finish()), found, "{is_running}");
     }
 }
+
+/// Calls of MPI_Gatherv in which ranks send and expect these bytes.
+fn gathered(run: &mut Run<'_>, exchanged: [Option<[u64; 2]>; 3]) {
+    for (rank, exchanged) in (0..).zip(exchanged) {
+        run.call(rank, "MPI_Gatherv", |call| {
+            call.signature.root = Some(0);
+            call.signature.exchanged =
+                exchanged.map(|[sent, expected]| ExchangedBytes { sent, expected });
+        });
+    }
+}
+
+#[test]
+fn all_ranks_send_what_all_expect() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 3);
+    gathered(&mut run, [Some([4, 24]), Some([8, 0]), Some([12, 0])]);
+    // Of one rank it is not known.
+    gathered(&mut run, [Some([4, 32]), None, Some([12, 0])]);
+    // More than a number can hold.
+    gathered(&mut run, [Some([u64::MAX, 0]), Some([1, 0]), Some([0, 0])]);
+    let report = run.finalized();
+    assert_eq!(kinds(&report), []);
+
+    let mut run = Run::new(table, 3);
+    for expected in [28, 20] {
+        gathered(&mut run, [Some([4, expected]), Some([8, 0]), Some([12, 0])]);
+    }
+    let report = run.finalized();
+    assert_eq!(kinds(&report), [FindingKind::CollectiveSize]);
+    let finding = &report.findings[0];
+    assert_eq!((finding.number, finding.count), (Some(1), 2));
+    let call = &finding.calls[0];
+    assert_eq!((call.sent, call.expected), (Some(24), Some(28)));
+    assert_eq!(
+        finding.message,
+        "more or less data sent than expected in collective call 1 on MPI_COMM_WORLD: ranks 0-2: MPI_Gatherv, \
+         24 bytes sent and 28 expected; 2 such calls"
+    );
+}
+
+/// Where ranks name other roots, the bytes need not fit.
+#[test]
+fn other_roots_are_told_alone() {
+    let table = wrappers::table().expect("the table");
+    let mut run = Run::new(table, 2);
+    for (rank, root, expected) in [(0, 0, 8), (1, 1, 8)] {
+        run.call(rank, "MPI_Gather", |call| {
+            call.signature.root = Some(root);
+            call.signature.exchanged = Some(ExchangedBytes { sent: 4, expected });
+        });
+    }
+    assert_eq!(kinds(&run.finalized()), [FindingKind::CollectiveRoot]);
+}

@@ -1,5 +1,6 @@
 //! The calls of a run as its block files have them, of a run that goes on too.
 
+use super::exchanged_bytes::{exchanged_bytes, scattered_bytes};
 use crate::block_files::groups::RunFiles;
 use crate::block_files::machine_clock;
 use crate::block_files::source::BlockFileInput;
@@ -119,10 +120,6 @@ fn say_what_is_missing(pass: &mut CorrectnessPass, group: &RunFiles<'_>, scans: 
         pass.leave_out(Check::Messages, why);
         pass.leave_out(Check::Leaks, why);
     }
-    pass.note_unchecked(
-        "sizes of collective calls with counts for each rank (MPI_Gatherv and its kind), and of MPI_Reduce_scatter"
-            .to_owned(),
-    );
 }
 
 /// The communicators of a run.
@@ -576,12 +573,10 @@ fn add_signature(
     let id = plan.comm.and_then(|comm| plan.handle(payload, comm));
     let id = id.and_then(|handle| reader.handles.lookup(handle));
     // In an intercommunicator the two sides do different things.
-    if id
-        .and_then(|id| reader.scan.comms.get(id))
-        .is_none_or(|comm| comm.is_inter())
-    {
+    let comm = id.and_then(|id| reader.scan.comms.get(id));
+    let Some(comm) = comm.filter(|comm| !comm.is_inter()) else {
         return;
-    }
+    };
     let root = plan.root.and_then(|root| plan.int(payload, root));
     call.signature.root = root.and_then(|root| i32::try_from(root).ok());
     if let Some(op) = function.first(Kind::Op) {
@@ -593,18 +588,27 @@ fn add_signature(
             None => pass.function("an operation of the program"),
         });
     }
-    if CorrectnessPass::compares_size(function)
-        && let Some((count, datatype)) = plan.own_amount
-        && !(record.in_place && function.params[count].inplace.is_some())
-    {
-        let count = plan
-            .int(payload, count)
-            .and_then(|count| u64::try_from(count).ok());
-        let size = plan
-            .handle(payload, datatype)
-            .and_then(|datatype| reader.library.type_size(datatype));
-        call.signature.bytes = count
-            .zip(size)
-            .and_then(|(count, size)| count.checked_mul(size));
+    let arguments = plan.decode(payload);
+    if CorrectnessPass::compares_size(function) {
+        call.signature.bytes = match plan.own_amount {
+            Some((count, _)) if record.in_place && function.params[count].inplace.is_some() => None,
+            Some((count, datatype)) => {
+                let count = plan.int(payload, count);
+                let count = count.and_then(|count| u64::try_from(count).ok());
+                let size = plan
+                    .handle(payload, datatype)
+                    .and_then(|datatype| reader.library.type_size(datatype));
+                count
+                    .zip(size)
+                    .and_then(|(count, size)| count.checked_mul(size))
+            }
+            None => arguments
+                .as_ref()
+                .and_then(|all| scattered_bytes(function, all, reader.library)),
+        };
     }
+    call.signature.exchanged = arguments.and_then(|arguments| {
+        let in_place = record.in_place;
+        exchanged_bytes(function, &arguments, reader.library, comm, root, in_place)
+    });
 }

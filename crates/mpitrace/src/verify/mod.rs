@@ -3,6 +3,7 @@
 mod blocks;
 mod dumpi;
 mod error_names;
+mod exchanged_bytes;
 mod text;
 
 use crate::block_files::found;
