@@ -46,9 +46,8 @@ struct ExchangeCall<'a> {
 impl ExchangeCall<'_> {
     /// Bytes of a side that go to, or come from, the rank with this number in the communicator.
     fn part(&self, side: &ExchangeSide, rank: usize) -> Option<u64> {
-        let nth = |list: Option<blockfile::args::Array<'_>>| list?.get(rank);
         let count = match side.is_by_rank {
-            true => nth(self.arguments.array(side.counts))?,
+            true => self.arguments.array(side.counts)?.get(rank)?,
             false => self.arguments.int(side.counts)?,
         };
         let datatype = match self.arguments.array(side.types) {
@@ -65,8 +64,8 @@ impl ExchangeCall<'_> {
     /// Bytes of a side that go to, or come from, all ranks.
     fn all(&self, side: &ExchangeSide) -> Option<u64> {
         if side.is_by_rank {
-            let parts = (0..self.ranks).map(|rank| self.part(side, rank));
-            return parts.sum();
+            return (0..self.ranks)
+                .try_fold(0, |all: u64, rank| all.checked_add(self.part(side, rank)?));
         }
         // A side of all ranks has one part in a function with a root.
         let parts = match self.has_root && !side.is_of_root {
@@ -141,9 +140,8 @@ pub fn scattered_bytes(
 ) -> Option<u64> {
     let counts = arguments.array(function.param("recvcounts")?)?;
     let datatype = arguments.handle(function.param("datatype")?)?;
-    let count: u64 = counts
-        .ints()
-        .map(|count| u64::try_from(count).ok())
-        .sum::<Option<_>>()?;
+    let count = counts.ints().try_fold(0, |all: u64, count| {
+        all.checked_add(u64::try_from(count).ok()?)
+    })?;
     count.checked_mul(library.type_size(datatype)?)
 }
