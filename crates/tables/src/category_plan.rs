@@ -3,7 +3,7 @@
 use crate::column::ColumnType;
 use crate::kind::TableKind;
 use std::collections::BTreeMap;
-use trace_model::{Category, Definitions, NumberMap, value_names};
+use trace_model::{Category, Definitions, MessageField, NumberMap, value_names};
 
 /// Place of a category in the tables.
 #[derive(Debug)]
@@ -84,11 +84,10 @@ fn values(
             let mut name = column_name(name);
             // A message's tag and size are columns in their own right.
             if kind == TableKind::Messages {
-                if key.0.ends_with(b"msg_tag=") {
-                    return ValuePlace::Tag;
-                }
-                if key.0.ends_with(b"msg_size=") {
-                    return ValuePlace::Size;
+                match MessageField::of(key) {
+                    Some(MessageField::Tag) => return ValuePlace::Tag,
+                    Some(MessageField::Size) => return ValuePlace::Size,
+                    None => {}
                 }
                 if matches!(name.as_str(), "msg_tag" | "msg_size") {
                     return ValuePlace::Nowhere;

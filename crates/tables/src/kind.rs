@@ -97,16 +97,10 @@ impl TableKind {
                     false => TableKind::Regions,
                 }
             }
-            (Topology::Arrow, None) => {
-                let has_tag = |key: &trace_model::Text| key.0.ends_with(b"msg_tag=");
-                let name = category.name.to_str();
-                let is_message =
-                    category.info_keys.iter().any(has_tag) || name.eq_ignore_ascii_case("message");
-                match is_message {
-                    true => TableKind::Messages,
-                    false => TableKind::Arrows,
-                }
-            }
+            (Topology::Arrow, None) => match category.stands_for_messages() {
+                true => TableKind::Messages,
+                false => TableKind::Arrows,
+            },
             (Topology::Event, None) => TableKind::Events,
         }
     }

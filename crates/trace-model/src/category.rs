@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Color, Topology};
+use super::{Color, MessageField, Topology};
 
 /// A string of the file. An empty one stands for Java's null as well.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -120,6 +120,13 @@ impl Category {
         message.info_keys = vec!["msg_tag=".into(), ", msg_size=".into(), Text::default()];
         message.info_types = b"dd".to_vec();
         message
+    }
+
+    /// Whether its arrows are taken for messages: their infos have a tag, or the category is named so.
+    pub fn stands_for_messages(&self) -> bool {
+        let is_tag = |key| MessageField::of(key) == Some(MessageField::Tag);
+        self.topology == Topology::Arrow
+            && (self.info_keys.iter().any(is_tag) || self.name.0.eq_ignore_ascii_case(b"message"))
     }
 
     /// Sets keys and types of the info from a format string of CLOG2, such as `CallID=0x%X, bytes=%l` (`spec/slog2.md`

@@ -171,7 +171,30 @@ pub struct MessageInfo {
     pub size: i64,
 }
 
-/// The message that an arrow stands for: one whose info names `msg_tag=` and `msg_size=` ([`Category::message`]).
+/// A value in the info of a message arrow, known by its key ([`Category::message`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageField {
+    /// `msg_tag=`: the tag.
+    Tag,
+    /// `msg_size=`: bytes.
+    Size,
+}
+
+impl MessageField {
+    /// The value that stands behind this key; `None` if it is another.
+    #[inline]
+    pub fn of(key: &Text) -> Option<MessageField> {
+        if key.0.ends_with(b"msg_tag=") {
+            Some(MessageField::Tag)
+        } else if key.0.ends_with(b"msg_size=") {
+            Some(MessageField::Size)
+        } else {
+            None
+        }
+    }
+}
+
+/// The message that an arrow stands for: one whose info has both values of a message.
 #[inline]
 pub fn message(category: &Category, info: &[u8]) -> Option<MessageInfo> {
     let (mut tag, mut size) = (None, None);
@@ -179,10 +202,10 @@ pub fn message(category: &Category, info: &[u8]) -> Option<MessageInfo> {
         let InfoValue::Integer(number) = value else {
             continue;
         };
-        if key.0.ends_with(b"msg_tag=") {
-            tag = i32::try_from(number).ok();
-        } else if key.0.ends_with(b"msg_size=") {
-            size = Some(number);
+        match MessageField::of(key) {
+            Some(MessageField::Tag) => tag = i32::try_from(number).ok(),
+            Some(MessageField::Size) => size = Some(number),
+            None => {}
         }
     }
     Some(MessageInfo {

@@ -18,13 +18,9 @@ impl EventMaker {
         for category in definitions.categories.iter().filter(|c| c.index >= 0) {
             colours += 1;
             let name = category.name.to_str();
-            let is_message = || {
-                let mut keys = category.info_keys.iter();
-                keys.any(|key| key.0.ends_with(b"msg_tag=")) || name.eq_ignore_ascii_case("message")
-            };
             let meaning = match category.topology {
                 Topology::State => Meaning::Region,
-                Topology::Arrow if is_message() => Meaning::Message,
+                Topology::Arrow if category.stands_for_messages() => Meaning::Message,
                 Topology::Arrow => Meaning::OtherArrow,
                 Topology::Event if InfoReader::tells_of_files(category) => Meaning::FileFact,
                 Topology::Event => Meaning::Marker,

@@ -1,7 +1,7 @@
 //! Totals of a whole trace: by kind, by line, between lines, over time.
 
 use trace_formats::slog2::{Category, Topology};
-use trace_model::{InfoValue, info_values};
+use trace_model::{InfoValue, MessageField, info_values};
 
 /// Drawables of a kind that are kept as the longest ones.
 pub const MAX_LONGEST: usize = 100;
@@ -245,14 +245,15 @@ pub(super) enum SizeField {
 
 impl SizeField {
     pub fn of(category: &Category) -> Self {
-        let keys = category.info_keys.iter();
-        let has = |end: &[u8]| keys.clone().any(|key| key.0.ends_with(end));
-        if category.topology != Topology::Arrow || !has(b"msg_tag=") || !has(b"msg_size=") {
+        let fields = category.info_keys.iter().map(MessageField::of);
+        let has = |field| fields.clone().any(|found| found == Some(field));
+        let is_message = has(MessageField::Tag) && has(MessageField::Size);
+        if category.topology != Topology::Arrow || !is_message {
             return SizeField::Nowhere;
         }
         let mut at = 0;
-        for (key, kind) in keys.clone().zip(&category.info_types) {
-            let is_it = key.0.ends_with(b"msg_size=");
+        for (field, kind) in fields.zip(&category.info_types) {
+            let is_it = field == Some(MessageField::Size);
             at += match kind {
                 b'd' if is_it => return SizeField::Int(at),
                 b'l' if is_it => return SizeField::LongDrawable(at),
@@ -274,7 +275,9 @@ impl SizeField {
             SizeField::Somewhere => {
                 let mut values = info_values(category, info);
                 values.find_map(|(key, value)| match value {
-                    InfoValue::Integer(size) if key.0.ends_with(b"msg_size=") => Some(size),
+                    InfoValue::Integer(size) => {
+                        (MessageField::of(key) == Some(MessageField::Size)).then_some(size)
+                    }
                     _ => None,
                 })?
             }
