@@ -10,7 +10,8 @@ use crate::trace_files::losses::failure;
 use crate::trace_files::trace::TraceInput;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use trace_formats::slog2::{InModel, InOrder, Slog2Error, Slog2Reader};
+use std::sync::{Arc, OnceLock};
+use trace_formats::slog2::{InModel, InOrder, NodeSurvey, Slog2Error, Slog2Reader, Slog2Source};
 use trace_model::{Definitions, Drawable, DrawableOrder, Losses, Source, Stop, TimeBBox, Topology};
 
 pub use crate::compare::{TraceComparison, compare};
@@ -35,6 +36,8 @@ mod waits;
 /// A trace that is open: its files are mapped, and read when something is asked.
 pub struct TraceFiles {
     input: TraceInput,
+    /// Of an SLOG2 file, what the first reading of it as a whole found out for all others.
+    survey: OnceLock<Arc<NodeSurvey>>,
 }
 
 impl TraceFiles {
@@ -46,7 +49,10 @@ impl TraceFiles {
         let input = TraceInput::open_all(files)?;
         match input.format.is_written_only() {
             true => Err(Failure::Data(input.format.refusal(input.name()))),
-            false => Ok(TraceFiles { input }),
+            false => Ok(TraceFiles {
+                input,
+                survey: OnceLock::new(),
+            }),
         }
     }
 
@@ -109,8 +115,21 @@ impl TraceFiles {
                 reader,
                 window,
             })),
-            _ => self.input.source(),
+            (Some(reader), None) => {
+                let survey = self.survey(&reader)?;
+                Ok(Box::new(Slog2Source::surveyed(reader, survey)))
+            }
+            (None, _) => self.input.source(),
         }
+    }
+
+    /// What is found out of the nodes of the SLOG2 file, once.
+    fn survey(&self, reader: &Slog2Reader<'_>) -> Result<Arc<NodeSurvey>, Failure> {
+        if let Some(survey) = self.survey.get() {
+            return Ok(survey.clone());
+        }
+        let survey = NodeSurvey::of(reader).map_err(|error| self.damaged(error))?;
+        Ok(self.survey.get_or_init(|| Arc::new(survey)).clone())
     }
 
     /// The report on a part of the run, with figures for so many parts of its time.

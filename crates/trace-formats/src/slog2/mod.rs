@@ -76,7 +76,7 @@ pub use salvage::Salvage;
 pub use scan::{NodeScan, PlainDrawable, ScannedDrawable};
 pub use sink::Slog2Sink;
 pub use source::InModel;
-pub use source::Slog2Source;
+pub use source::{NodeSurvey, Slog2Source};
 pub use trace_model::PendingFile;
 pub use trace_model::{
     Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,

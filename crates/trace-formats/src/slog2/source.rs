@@ -8,6 +8,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::sync::Arc;
 
 use super::cursor::Slog2Cursor;
 use super::directory::{NodeDirectory, NodeDirectoryEntries};
@@ -29,7 +30,7 @@ pub struct Slog2Source<'a> {
     reader: Slog2Reader<'a>,
     definitions: Definitions,
     primitives: InModel,
-    survey: NodeSurvey,
+    survey: Arc<NodeSurvey>,
 }
 
 impl<'a> Slog2Source<'a> {
@@ -46,19 +47,22 @@ impl<'a> Slog2Source<'a> {
     /// # Errors
     /// As [`Slog2Source::new`].
     pub fn of(reader: Slog2Reader<'a>) -> Result<Self, Slog2Error> {
+        let survey = Arc::new(NodeSurvey::of(&reader)?);
+        Ok(Slog2Source::surveyed(reader, survey))
+    }
+
+    /// Source of a file whose nodes have been looked at before: it is not read again for that.
+    pub fn surveyed(reader: Slog2Reader<'a>, survey: Arc<NodeSurvey>) -> Self {
         let mut definitions = reader.definitions();
-        let primitives = InModel::new(&definitions.categories);
-        let named = definitions.lines.iter().map(|line| (line.id, ()));
-        let survey = NodeSurvey::of(&reader, &primitives, &named.collect())?;
         let unnamed = survey.unnamed.iter().copied();
         definitions.lines.extend(unnamed.map(views::unnamed));
         definitions.lines.sort_by_key(|line| line.id);
-        Ok(Slog2Source {
-            primitives,
+        Slog2Source {
+            primitives: InModel::new(&definitions.categories),
             definitions,
             survey,
             reader,
-        })
+        }
     }
 
     /// The file.
@@ -181,9 +185,9 @@ impl InModel {
     }
 }
 
-/// Findings of a first look at all nodes.
+/// Findings of a first look at all nodes of a file.
 #[derive(Debug)]
-struct NodeSurvey {
+pub struct NodeSurvey {
     /// Whether the nodes can be merged level by level.
     ordered: bool,
     /// Whether all that is of a category of states is in the lists of nestable drawables, and nothing that is of another.
@@ -194,12 +198,14 @@ struct NodeSurvey {
 }
 
 impl NodeSurvey {
-    /// `named` are the lines that views name.
-    fn of(
-        reader: &Slog2Reader<'_>,
-        categories: &InModel,
-        named: &NumberMap<()>,
-    ) -> Result<Self, Slog2Error> {
+    /// Looks at all nodes of a file.
+    ///
+    /// # Errors
+    /// The file is damaged, wherever.
+    pub fn of(reader: &Slog2Reader<'_>) -> Result<Self, Slog2Error> {
+        let definitions = reader.definitions();
+        let categories = InModel::new(&definitions.categories);
+        let named = definitions.lines.iter().map(|line| (line.id, ())).collect();
         let directory = reader.whole_directory()?;
         let levels = directory.levels(reader.children());
         let mut survey = NodeSurvey {
@@ -209,14 +215,15 @@ impl NodeSurvey {
             unnamed: HashSet::default(),
         };
         for level in levels.unwrap_or_else(|_| vec![directory]) {
-            survey.look_at(reader, (categories, named), level)?;
+            survey.look_at(reader, (&categories, &named), level)?;
         }
         // What belongs together in one may be of both.
         survey.apart &= survey.composites == 0;
         Ok(survey)
     }
 
-    /// Looks at the nodes of a level as [`LevelMerge`] takes it, whatever depths a damaged directory has in the middle of it.
+    /// Looks at the nodes of a level as [`LevelMerge`] takes it, whatever depths a damaged directory has in the middle of it. `named` are the lines
+    /// that views name.
     fn look_at(
         &mut self,
         reader: &Slog2Reader<'_>,

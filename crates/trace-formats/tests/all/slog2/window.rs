@@ -1,13 +1,14 @@
 //! SLOG2 by window and as a source and a sink of drawables: against what a walk over all nodes finds.
 
 use std::io::Cursor;
+use std::sync::Arc;
 
 use crate::slog2::common::{Drawn, sample};
 use proptest::prelude::*;
 use test_support::golden;
 use trace_formats::slog2::{
-    Category, Color, Depth, Navigator, NewDrawable, NodeDrawable, NodeShadow, Slog2ErrorKind,
-    Slog2Reader, Slog2Sink, Slog2Source, TimeBBox, Topology, TreeOptions, Vertex,
+    Category, Color, Depth, Navigator, NewDrawable, NodeDrawable, NodeShadow, NodeSurvey,
+    Slog2ErrorKind, Slog2Reader, Slog2Sink, Slog2Source, TimeBBox, Topology, TreeOptions, Vertex,
 };
 use trace_model::{Definitions, Line, Sink as _, Source as _};
 
@@ -284,6 +285,12 @@ proptest! {
         let file = build(&drawables, shape);
         let source = Slog2Source::new(&file).expect("reads");
         let all = all_of(&source);
+        let reader = Slog2Reader::new(&file).expect("reads");
+        let survey = Arc::new(NodeSurvey::of(&reader).expect("reads"));
+        let surveyed = Slog2Source::surveyed(reader, survey);
+        let lines = |source: &Slog2Source<'_>| source.definitions().lines.clone();
+        prop_assert_eq!(lines(&surveyed), lines(&source));
+        prop_assert_eq!(&all_of(&surveyed), &all);
         for topology in [Topology::Event, Topology::State, Topology::Arrow] {
             let is_of_it = |drawn: &&Drawn| drawn.1 == topology.number();
             let expected: Vec<Drawn> = all.iter().filter(is_of_it).cloned().collect();
