@@ -1,6 +1,7 @@
 /* Collective calls that move data from rank to rank, for mpitrace verify. The first argument says what does not fit; the number of ranks is 3.
  *
- *   none        all calls fit, also where data is in place, datatypes differ, or counts are different on each rank
+ *   none        all calls fit, also where data is in place, datatypes differ, or counts are different on each rank, and where a reduction
+ *               of the program calls MPI
  *   gatherv     in one call of MPI_Gatherv the root, which is rank 1, expects an integer more of rank 2 than that one sends
  *   alltoallv   in two calls of MPI_Alltoallv all ranks expect an integer more of rank 0 than they get
  */
@@ -11,6 +12,16 @@
 enum { RANKS = 3, ROOM = 64, ROOT = 1 };
 
 static int rank;
+
+/* A reduction of the program, which calls MPI itself. */
+static void add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int bytes;
+    MPI_Type_size(*type, &bytes);
+    for (int i = 0; i < *count; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
 static int give[ROOM], take[ROOM];
 
 /* Counts 1, 2, 3, and where they begin. */
@@ -50,6 +61,10 @@ static void without_root(MPI_Datatype pair)
     MPI_Alltoallw(give, alike, bytes_at, types, take, rising, bytes_at, types, MPI_COMM_WORLD);
     MPI_Reduce_scatter(give, take, rising, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Reduce_scatter_block(give, take, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Op own;
+    MPI_Op_create(add, 1, &own);
+    MPI_Allreduce(give, take, 2, MPI_INT, own, MPI_COMM_WORLD);
+    MPI_Op_free(&own);
     MPI_Request request;
     MPI_Iallgatherv(give, rank + 1, MPI_INT, take, rising, rising_at, MPI_INT, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -62,6 +62,8 @@ pub struct Scan {
     pub pace: Pace,
     calls_of: Vec<u64>,
     skipped_of: Vec<u64>,
+    /// By function, calls that were counted and not recorded, without skipped polls.
+    ignored_of: Vec<u64>,
     /// Start of the first call and end of the last one, or start of a running one, ticks; annotations count, too.
     ticks: Option<(u64, u64)>,
     /// By thread, the communicators its definitions stand for, in their order.
@@ -155,11 +157,11 @@ impl Scan {
             pace: Pace::default(),
             calls_of: vec![0; usize::from(FIRST_DEFINITION)],
             skipped_of: vec![0; usize::from(FIRST_DEFINITION)],
+            ignored_of: vec![0; usize::from(FIRST_DEFINITION)],
             ticks: None,
             defined: vec![Vec::new(); file.threads().len()],
         };
         let mut syncs = Vec::new();
-        let mut ignored = vec![0; usize::from(FIRST_DEFINITION)];
         let mut timeline = Timeline::new(file);
         loop {
             timeline.take_calls(|function, start, stop| scan.call(function, start, stop));
@@ -218,7 +220,7 @@ impl Scan {
                     }
                 }
                 Some(Definition::Ignored { function, calls }) => {
-                    if let Some(last) = ignored.get_mut(usize::from(function)) {
+                    if let Some(last) = scan.ignored_of.get_mut(usize::from(function)) {
                         *last = calls;
                     }
                 }
@@ -243,7 +245,7 @@ impl Scan {
             }
         }
         scan.note_functions(file);
-        let ignored = ignored.iter().chain([&scan.skipped]);
+        let ignored = scan.ignored_of.iter().chain([&scan.skipped]);
         scan.ignored = ignored.fold(0, |sum: u64, n| sum.saturating_add(*n));
         scan.clock = ClockMap::new(info.clock, &scan.readings, &syncs);
         scan
@@ -330,6 +332,12 @@ impl Scan {
             .get(usize::from(function))
             .copied()
             .unwrap_or(0)
+    }
+
+    /// Functions of which calls were counted and not recorded, other than polls between two that are.
+    pub fn ignored_functions(&self) -> impl Iterator<Item = u16> {
+        let counts = (0..).zip(&self.ignored_of);
+        counts.filter_map(|(function, &calls)| (calls > 0).then_some(function))
     }
 
     /// Polls of one function between two that are recorded.

@@ -9,7 +9,7 @@ use super::message::MessageMatcher;
 use super::role;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use wrappers::Function;
+use wrappers::{Class, Function};
 
 /// A communicator that all its members agree on.
 #[derive(Clone, Debug)]
@@ -140,6 +140,13 @@ impl CorrectnessPass {
             .or_insert_with(|| why.to_owned());
     }
 
+    /// The checks that need calls of many functions are not made at all, and why: some calls are missing, nobody knows which.
+    pub fn leave_out_many(&mut self, why: &str) {
+        for check in [Check::Collectives, Check::Messages, Check::Leaks] {
+            self.leave_out(check, why);
+        }
+    }
+
     /// A part of a check that is not made.
     pub fn note_unchecked(&mut self, text: String) {
         if !self.not_checked.contains(&text) {
@@ -160,6 +167,21 @@ impl CorrectnessPass {
     /// Whether a function's data has one size on all ranks, so that it is to be compared.
     pub fn compares_size(function: &Function) -> bool {
         role::has_one_size(&function.name)
+    }
+
+    /// The checks that cannot be made if there are calls of a function of which nothing is known.
+    pub fn checks_that_need(function: &Function) -> impl Iterator<Item = Check> {
+        let makes_communicator = function.class == Class::CommCreate;
+        let moves_messages = function.moves_messages();
+        let owns = !function.creates.is_empty() || function.frees.is_some();
+        let comes_together = role::comes_together_on(function).is_some();
+        let checks = [
+            (Check::Collectives, makes_communicator || comes_together),
+            (Check::Messages, makes_communicator || moves_messages),
+            (Check::Leaks, owns || moves_messages),
+        ];
+        let needed = checks.into_iter().filter(|(_, is_needed)| *is_needed);
+        needed.map(|(check, _)| check)
     }
 
     /// A call of a process has not ended; nothing comes after it on its thread. `waits` is what it waits for.

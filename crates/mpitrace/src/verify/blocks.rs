@@ -16,7 +16,7 @@ use blockfile::file::OpenArguments;
 use blockfile::layout::OPEN_REQUESTS;
 use blockfile::record::Record;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 use trace_formats::clog2::Gid;
 use trace_formats::dumpi::names::is_operation;
@@ -41,7 +41,7 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
         .collect();
     unify::run_files::adopt_clocks(scans.iter_mut());
     let zero = scans.iter().filter_map(Scan::first_ns).min().unwrap_or(0);
-    say_what_is_missing(&mut pass, group, &scans);
+    say_what_is_missing(&mut pass, group, &scans, table);
     let mut comms = RunComms::default();
     let functions: Vec<_> = table
         .functions
@@ -96,7 +96,12 @@ pub fn check(group: &RunFiles<'_>, table: &Table) -> CorrectnessReport {
 }
 
 /// Says which checks cannot be made of these files.
-fn say_what_is_missing(pass: &mut CorrectnessPass, group: &RunFiles<'_>, scans: &[Scan]) {
+fn say_what_is_missing(
+    pass: &mut CorrectnessPass,
+    group: &RunFiles<'_>,
+    scans: &[Scan],
+    table: &Table,
+) {
     let missing = group.missing();
     if !missing.is_empty() {
         let why = format!("there is no block file of rank {missing}");
@@ -107,18 +112,21 @@ fn say_what_is_missing(pass: &mut CorrectnessPass, group: &RunFiles<'_>, scans: 
         .iter()
         .any(|scan| scan.lost > 0 || scan.info.dropped > 0)
     {
-        let why = "calls were lost or given up for newer ones";
-        pass.leave_out(Check::Collectives, why);
-        pass.leave_out(Check::Messages, why);
-        pass.leave_out(Check::Leaks, why);
-    } else if scans
-        .iter()
-        .any(|scan| scan.is_cut || scan.ignored > scan.skipped)
-    {
-        let why = "filters of the recorder left out calls";
-        pass.leave_out(Check::Collectives, why);
-        pass.leave_out(Check::Messages, why);
-        pass.leave_out(Check::Leaks, why);
+        pass.leave_out_many("calls were lost or given up for newer ones");
+    } else if scans.iter().any(|scan| scan.is_cut) {
+        pass.leave_out_many("filters of the recorder left out calls");
+    } else {
+        // Calls that a filter left out, or that callbacks made inside of other calls.
+        let ignored: BTreeSet<u16> = scans.iter().flat_map(Scan::ignored_functions).collect();
+        for function in ignored {
+            let Some(function) = table.functions.get(usize::from(function)) else {
+                continue;
+            };
+            let why = format!("calls of {} were counted only", function.name);
+            for check in CorrectnessPass::checks_that_need(function) {
+                pass.leave_out(check, &why);
+            }
+        }
     }
 }
 

@@ -159,27 +159,33 @@ fn say_what_is_missing(
         pass.leave_out(Check::Collectives, why);
         pass.leave_out(Check::Messages, why);
     }
-    let ignored = files.iter().any(|(_, reader, _)| {
-        let footer = reader.footer().ok().flatten();
-        // Of polls, some are left out always.
-        let is_poll = |id: usize| {
-            let name = u16::try_from(id)
-                .ok()
-                .and_then(by_id)
-                .map(|known| known.name);
-            let function = name.and_then(|name| table.get(name));
-            function.is_some_and(|function| function.vain().is_some())
+    let footers: Vec<_> = files
+        .iter()
+        .map(|(_, reader, _)| reader.footer().ok().flatten())
+        .collect();
+    if footers.iter().any(Option::is_none) {
+        pass.leave_out_many("a file was not completed");
+    }
+    let mut ignored: BTreeSet<usize> = BTreeSet::new();
+    for footer in footers.iter().flatten() {
+        // The last entry is the sum of the others.
+        let [by_function @ .., _] = &*footer.ignored;
+        let counts = by_function.iter().enumerate();
+        ignored.extend(counts.filter_map(|(id, &count)| (count > 0).then_some(id)));
+    }
+    for id in ignored {
+        let known = u16::try_from(id).ok().and_then(by_id);
+        let Some(function) = known.and_then(|known| table.get(known.name)) else {
+            pass.leave_out_many("calls of a function that is not known were counted only");
+            continue;
         };
-        footer.is_none_or(|footer| {
-            let mut ignored = footer.ignored.iter().enumerate();
-            ignored.any(|(id, &count)| count > 0 && !is_poll(id))
-        })
-    });
-    if ignored {
-        let why = "filters of the recorder left out calls, or the file was not completed";
-        pass.leave_out(Check::Collectives, why);
-        pass.leave_out(Check::Messages, why);
-        pass.leave_out(Check::Leaks, why);
+        // Of polls, some are left out always.
+        if function.vain().is_none() {
+            let why = format!("calls of {} were counted only", function.name);
+            for check in CorrectnessPass::checks_that_need(function) {
+                pass.leave_out(check, &why);
+            }
+        }
     }
     let without: BTreeSet<&str> = files
         .iter()
