@@ -84,7 +84,7 @@ fn values(
             let mut name = column_name(name);
             // A message's tag and size are columns in their own right.
             if kind == TableKind::Messages {
-                match MessageField::of(key) {
+                match MessageField::of(&key.0) {
                     Some(MessageField::Tag) => return ValuePlace::Tag,
                     Some(MessageField::Size) => return ValuePlace::Size,
                     None => {}

@@ -124,7 +124,7 @@ impl Category {
 
     /// Whether its arrows are taken for messages: their infos have a tag, or the category is named so.
     pub fn stands_for_messages(&self) -> bool {
-        let is_tag = |key| MessageField::of(key) == Some(MessageField::Tag);
+        let is_tag = |key: &Text| MessageField::of(&key.0) == Some(MessageField::Tag);
         self.topology == Topology::Arrow
             && (self.info_keys.iter().any(is_tag) || self.name.0.eq_ignore_ascii_case(b"message"))
     }

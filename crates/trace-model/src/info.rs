@@ -1,6 +1,6 @@
 //! The info of a drawable: big-endian values, one for each type of its category (`spec/clog2.md` section 8).
 
-use super::{Category, Text};
+use super::{Category, MessageField, Text};
 
 /// A value of an info.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,29 +171,6 @@ pub struct MessageInfo {
     pub size: i64,
 }
 
-/// A value in the info of a message arrow, known by its key ([`Category::message`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessageField {
-    /// `msg_tag=`: the tag.
-    Tag,
-    /// `msg_size=`: bytes.
-    Size,
-}
-
-impl MessageField {
-    /// The value that stands behind this key; `None` if it is another.
-    #[inline]
-    pub fn of(key: &Text) -> Option<MessageField> {
-        if key.0.ends_with(b"msg_tag=") {
-            Some(MessageField::Tag)
-        } else if key.0.ends_with(b"msg_size=") {
-            Some(MessageField::Size)
-        } else {
-            None
-        }
-    }
-}
-
 /// The message that an arrow stands for: one whose info has both values of a message.
 #[inline]
 pub fn message(category: &Category, info: &[u8]) -> Option<MessageInfo> {
@@ -202,7 +179,7 @@ pub fn message(category: &Category, info: &[u8]) -> Option<MessageInfo> {
         let InfoValue::Integer(number) = value else {
             continue;
         };
-        match MessageField::of(key) {
+        match MessageField::of(&key.0) {
             Some(MessageField::Tag) => tag = i32::try_from(number).ok(),
             Some(MessageField::Size) => size = Some(number),
             None => {}

@@ -22,6 +22,7 @@ pub mod hash;
 mod info;
 mod lane;
 mod losses;
+mod message_field;
 mod number_map;
 pub mod os;
 mod pending;
@@ -45,11 +46,11 @@ pub use color::{Color, DefaultColors};
 pub use drawable::{Drawable, TimeBBox, Topology, Vertex};
 pub use fault::{Fault, FaultKind};
 pub use info::{
-    COUNTER_SIGN, InfoValue, InfoWriter, MessageField, MessageInfo, counter_of, info_values,
-    message, value_names,
+    COUNTER_SIGN, InfoValue, InfoWriter, MessageInfo, counter_of, info_values, message, value_names,
 };
 pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
+pub use message_field::MessageField;
 pub use number_map::NumberMap;
 pub use pending::{PendingFile, temporary_name};
 #[cfg(unix)]

@@ -245,7 +245,10 @@ pub(super) enum SizeField {
 
 impl SizeField {
     pub fn of(category: &Category) -> Self {
-        let fields = category.info_keys.iter().map(MessageField::of);
+        let fields = category
+            .info_keys
+            .iter()
+            .map(|key| MessageField::of(&key.0));
         let has = |field| fields.clone().any(|found| found == Some(field));
         let is_message = has(MessageField::Tag) && has(MessageField::Size);
         if category.topology != Topology::Arrow || !is_message {
@@ -276,7 +279,7 @@ impl SizeField {
                 let mut values = info_values(category, info);
                 values.find_map(|(key, value)| match value {
                     InfoValue::Integer(size) => {
-                        (MessageField::of(key) == Some(MessageField::Size)).then_some(size)
+                        (MessageField::of(&key.0) == Some(MessageField::Size)).then_some(size)
                     }
                     _ => None,
                 })?
