@@ -147,6 +147,24 @@ impl CorrectnessPass {
         }
     }
 
+    /// Calls of a function were counted and not recorded: the checks that need them are not made.
+    pub fn leave_out_for(&mut self, function: &Function) {
+        let makes_communicator = function.class == Class::CommCreate;
+        let moves_messages = function.moves_messages();
+        let owns = !function.creates.is_empty() || function.frees.is_some();
+        let comes_together = role::comes_together_on(function).is_some();
+        let why = format!("calls of {} were counted only", function.name);
+        for (check, needs_them) in [
+            (Check::Collectives, makes_communicator || comes_together),
+            (Check::Messages, makes_communicator || moves_messages),
+            (Check::Leaks, owns || moves_messages),
+        ] {
+            if needs_them {
+                self.leave_out(check, &why);
+            }
+        }
+    }
+
     /// A part of a check that is not made.
     pub fn note_unchecked(&mut self, text: String) {
         if !self.not_checked.contains(&text) {
@@ -167,21 +185,6 @@ impl CorrectnessPass {
     /// Whether a function's data has one size on all ranks, so that it is to be compared.
     pub fn compares_size(function: &Function) -> bool {
         role::has_one_size(&function.name)
-    }
-
-    /// The checks that cannot be made if there are calls of a function of which nothing is known.
-    pub fn checks_that_need(function: &Function) -> impl Iterator<Item = Check> {
-        let makes_communicator = function.class == Class::CommCreate;
-        let moves_messages = function.moves_messages();
-        let owns = !function.creates.is_empty() || function.frees.is_some();
-        let comes_together = role::comes_together_on(function).is_some();
-        let checks = [
-            (Check::Collectives, makes_communicator || comes_together),
-            (Check::Messages, makes_communicator || moves_messages),
-            (Check::Leaks, owns || moves_messages),
-        ];
-        let needed = checks.into_iter().filter(|(_, is_needed)| *is_needed);
-        needed.map(|(check, _)| check)
     }
 
     /// A call of a process has not ended; nothing comes after it on its thread. `waits` is what it waits for.

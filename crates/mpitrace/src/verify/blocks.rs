@@ -119,12 +119,8 @@ fn say_what_is_missing(
         // Calls that a filter left out, or that callbacks made inside of other calls.
         let ignored: BTreeSet<u16> = scans.iter().flat_map(Scan::ignored_functions).collect();
         for function in ignored {
-            let Some(function) = table.functions.get(usize::from(function)) else {
-                continue;
-            };
-            let why = format!("calls of {} were counted only", function.name);
-            for check in CorrectnessPass::checks_that_need(function) {
-                pass.leave_out(check, &why);
+            if let Some(function) = table.functions.get(usize::from(function)) {
+                pass.leave_out_for(function);
             }
         }
     }
@@ -596,7 +592,6 @@ fn add_signature(
             None => pass.function("an operation of the program"),
         });
     }
-    let arguments = plan.decode(payload);
     if CorrectnessPass::compares_size(function) {
         call.signature.bytes = match plan.own_amount {
             Some((count, _)) if record.in_place && function.params[count].inplace.is_some() => None,
@@ -610,13 +605,8 @@ fn add_signature(
                     .zip(size)
                     .and_then(|(count, size)| count.checked_mul(size))
             }
-            None => arguments
-                .as_ref()
-                .and_then(|all| scattered_bytes(function, all, reader.library)),
+            None => scattered_bytes(function, plan, payload, reader.library),
         };
     }
-    call.signature.exchanged = arguments.and_then(|arguments| {
-        let in_place = record.in_place;
-        exchanged_bytes(function, &arguments, reader.library, comm, root, in_place)
-    });
+    call.signature.exchanged = exchanged_bytes(function, plan, record, reader.library, comm, root);
 }

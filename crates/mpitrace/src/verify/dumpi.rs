@@ -181,10 +181,7 @@ fn say_what_is_missing(
         };
         // Of polls, some are left out always.
         if function.vain().is_none() {
-            let why = format!("calls of {} were counted only", function.name);
-            for check in CorrectnessPass::checks_that_need(function) {
-                pass.leave_out(check, &why);
-            }
+            pass.leave_out_for(function);
         }
     }
     let without: BTreeSet<&str> = files

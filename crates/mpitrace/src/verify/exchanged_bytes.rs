@@ -2,8 +2,10 @@
 
 use analysis::correctness::ExchangedBytes;
 use blockfile::args::ArgValues;
+use blockfile::record::Record;
 use unify::comms::Communicator;
 use unify::library::Library;
+use unify::plan::FunctionPlan;
 use wrappers::Function;
 
 /// One side of a collective call, the sending or the receiving one: the places of its parameters.
@@ -17,17 +19,14 @@ struct ExchangeSide {
 }
 
 impl ExchangeSide {
-    /// The side whose parameters begin with `prefix`; `None` if the function has none.
-    fn of(function: &Function, prefix: &str) -> Option<ExchangeSide> {
-        let place = |name: &str| {
-            let one = function.param(&format!("{prefix}{name}"));
-            one.or_else(|| function.param(&format!("{prefix}{name}s")))
-        };
-        let counts = place("count")?;
+    /// The side whose counts and datatypes have one of these names each; `None` if the function has none.
+    fn of(function: &Function, counts: [&str; 2], types: [&str; 2]) -> Option<ExchangeSide> {
+        let place = |[one, many]: [&str; 2]| function.param(one).or_else(|| function.param(many));
+        let counts = place(counts)?;
         let parameter = function.params.get(counts)?;
         Some(ExchangeSide {
             counts,
-            types: place("type")?,
+            types: place(types)?,
             is_by_rank: parameter.len.is_some(),
             is_of_root: parameter.root_only,
         })
@@ -39,7 +38,7 @@ struct ExchangeCall<'a> {
     arguments: &'a ArgValues<'a>,
     library: &'a Library,
     ranks: usize,
-    /// Whether the function has a root, which then is this rank or another.
+    /// Whether the function has a root.
     has_root: bool,
 }
 
@@ -77,28 +76,35 @@ impl ExchangeCall<'_> {
 }
 
 /// Bytes that a rank sends and expects in a call of a collective function on an intracommunicator. `root` is the rank that it names as
-/// root, and `in_place` says that data of its own stays where it is. `None` for functions that move no data from rank to rank, and where
-/// sizes are not known.
+/// root. `None` for functions that move no data from rank to rank, and where sizes or the root are not known.
 pub fn exchanged_bytes(
     function: &Function,
-    arguments: &ArgValues<'_>,
+    plan: &FunctionPlan<'_>,
+    record: &Record<'_>,
     library: &Library,
     comm: &Communicator,
     root: Option<i64>,
-    in_place: bool,
 ) -> Option<ExchangedBytes> {
-    let send = ExchangeSide::of(function, "send")?;
-    let receive = ExchangeSide::of(function, "recv")?;
+    let send = ExchangeSide::of(
+        function,
+        ["sendcount", "sendcounts"],
+        ["sendtype", "sendtypes"],
+    )?;
+    let receive = ExchangeSide::of(
+        function,
+        ["recvcount", "recvcounts"],
+        ["recvtype", "recvtypes"],
+    )?;
     let call = ExchangeCall {
-        arguments,
+        arguments: &plan.decode(record.payload)?,
         library,
         ranks: comm.members.len(),
-        has_root: root.is_some(),
+        has_root: plan.root.is_some(),
     };
     let own = usize::try_from(comm.rank).ok()?;
-    let is_root = root.is_none_or(|root| root == i64::from(comm.rank));
+    let is_root = call.has_root && root? == i64::from(comm.rank);
     let has = |side: &ExchangeSide| !side.is_of_root || is_root;
-    if !in_place {
+    if !record.in_place {
         let bytes = |side| if has(side) { call.all(side) } else { Some(0) };
         return Some(ExchangedBytes {
             sent: bytes(&send)?,
@@ -135,11 +141,14 @@ pub fn exchanged_bytes(
 /// for other functions, and where the size is not known.
 pub fn scattered_bytes(
     function: &Function,
-    arguments: &ArgValues<'_>,
+    plan: &FunctionPlan<'_>,
+    payload: &[u8],
     library: &Library,
 ) -> Option<u64> {
-    let counts = arguments.array(function.param("recvcounts")?)?;
-    let datatype = arguments.handle(function.param("datatype")?)?;
+    let (counts, datatype) = (function.param("recvcounts")?, function.param("datatype")?);
+    let arguments = plan.decode(payload)?;
+    let counts = arguments.array(counts)?;
+    let datatype = arguments.handle(datatype)?;
     let count = counts.ints().try_fold(0, |all: u64, count| {
         all.checked_add(u64::try_from(count).ok()?)
     })?;
