@@ -5,15 +5,16 @@ use super::cargo::text_cargo;
 use super::handle_numbers::HandleNumbers;
 use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use super::notes::Notes;
+use super::posted_receives::PostedReceives;
 use super::record::{Cargo, LeftState, MergedBody, MergedRecord, StateDetails};
 use super::request_numbers::RequestNumbers;
 use super::request_operation::RequestMessages;
 use super::settings::MergeSettings;
 use blockfile::define::Definition;
-use blockfile::file::OpenCall;
+use blockfile::file::{BlockFile, OpenCall};
 use blockfile::function::FunctionStep;
 use blockfile::record::Record as Call;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use trace_formats::clog2::states::{self, FunctionState};
 use trace_formats::clog2::{
@@ -25,17 +26,19 @@ use unify::comms::{CommHandles, CommId};
 use unify::counters::CounterOrder;
 use unify::endpoints::{DrawnEndpoints, EndpointCounts, EndpointSelection};
 use unify::files::OpenFiles;
-use unify::lanes::{Lane, LaneCall, LaneDefinition};
+use unify::lanes::{Lane, LaneCall, LaneDefinition, MatchedMessage};
 use unify::library::Library;
 use unify::places::{CommPlace, CommPlaces};
 use unify::plan::{CallRole, FunctionPlan};
 use unify::scan::Scan;
 use unify::schema::Schema;
+use unify::wildcards::{ReceivedMessage, RequestStart};
 
 /// All that is known of a process at a moment of the walk, and the records that are ready.
 #[derive(Debug)]
 pub(super) struct ProcessWalk<'a> {
     pub schema: &'a Schema<'a>,
+    pub file: &'a BlockFile<'a>,
     pub scan: &'a Scan,
     pub settings: MergeSettings<'a>,
     pub library: Library,
@@ -47,6 +50,9 @@ pub(super) struct ProcessWalk<'a> {
     pub places: CommPlaces,
     pub requests: OutstandingRequests<RequestMessages>,
     pub numbers: RequestNumbers,
+    pub posted: PostedReceives,
+    /// What receives with wildcards get, once that had to be known.
+    pub wildcards: OnceCell<Map<RequestStart, ReceivedMessage>>,
     /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
     pub follows_sends: bool,
     /// Messages that are still to be drawn or left out.
@@ -57,8 +63,8 @@ pub(super) struct ProcessWalk<'a> {
     pub has_gap: bool,
     /// Whether the call that is looked at was recorded for matching only.
     pub is_matching_only: bool,
-    /// Communicators of messages that were taken out of matching.
-    pub matched: Map<u64, CommId>,
+    /// Messages that were taken out of matching, by handle.
+    pub matched: Map<u64, MatchedMessage>,
     pub files: OpenFiles,
     pub shared_handles: HandleNumbers,
     /// MPI_PROC_NULL and MPI_ANY_SOURCE.
@@ -83,6 +89,7 @@ pub(super) struct ProcessWalk<'a> {
 impl<'a> ProcessWalk<'a> {
     pub fn new(
         schema: &'a Schema<'a>,
+        file: &'a BlockFile<'a>,
         scan: &'a Scan,
         lids: &[i32],
         settings: MergeSettings<'a>,
@@ -96,6 +103,7 @@ impl<'a> ProcessWalk<'a> {
         let world_and_self = [CommId::WORLD, CommId::SELF].map(|id| places.get(id).own);
         ProcessWalk {
             schema,
+            file,
             scan,
             settings,
             library,
@@ -104,6 +112,8 @@ impl<'a> ProcessWalk<'a> {
             last_type: Cell::new(None),
             requests: OutstandingRequests::default(),
             numbers: RequestNumbers::default(),
+            posted: PostedReceives::default(),
+            wildcards: OnceCell::new(),
             shared_handles: HandleNumbers::default(),
             follows_sends: scan.threads > 1 || scan.info.dropped > 0 || schema.states.has_details(),
             drawn_endpoints: match settings.drawn_endpoints {
@@ -299,7 +309,7 @@ impl<'a> ProcessWalk<'a> {
                 CallRole::Access { io, file } => {
                     access = Some(self.files.access(io, file, plan, call, &self.library));
                     if io.collective {
-                        self.receive_messages(lane.comm, lane.thread, plan, call);
+                        self.receive_messages(lane.comm, None, lane.thread, plan, call);
                     }
                 }
                 CallRole::File(_) if call.code != 0 => {}
@@ -313,7 +323,7 @@ impl<'a> ProcessWalk<'a> {
                         }
                     }
                 }
-                _ => self.receive_messages(lane.comm.or(lane.message), lane.thread, plan, call),
+                _ => self.receive_messages(lane.comm, lane.message, lane.thread, plan, call),
             }
         }
         if lane.is_matching_only {
@@ -401,6 +411,7 @@ impl<'a> ProcessWalk<'a> {
         self.follows_sends = true;
         self.requests = OutstandingRequests::default();
         self.matched.clear();
+        self.posted.clear();
         if let Some(counts) = &mut self.counts {
             counts.cut();
         }

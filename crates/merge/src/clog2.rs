@@ -25,7 +25,7 @@ impl Clog2Sink {
                 let cargo = state.cargo.as_ref();
                 self.writer.write_event(header, state.etypes[1], cargo)
             }
-            MergedBody::Message(message) => self.writer.write_message(header, message),
+            MergedBody::Message { message, .. } => self.writer.write_message(header, message),
             _ => self.writer.write(&record.clog2()),
         }
     }

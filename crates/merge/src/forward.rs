@@ -15,7 +15,7 @@ impl ForwardedRecord for MergedRecord {
 
     fn message(&self) -> Option<&Clog2Msg> {
         match &self.body {
-            MergedBody::Message(message) => Some(message),
+            MergedBody::Message { message, .. } => Some(message),
             _ => None,
         }
     }
@@ -62,13 +62,16 @@ mod tests {
                 rank,
                 thread: 0,
             },
-            body: MergedBody::Message(Clog2Msg {
-                etype,
-                icomm: 0,
-                rank: partner,
-                tag: 1,
-                size: 4,
-            }),
+            body: MergedBody::Message {
+                message: Clog2Msg {
+                    etype,
+                    icomm: 0,
+                    rank: partner,
+                    tag: 1,
+                    size: 4,
+                },
+                ahead: 0,
+            },
         }
     }
 

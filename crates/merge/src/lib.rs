@@ -25,6 +25,7 @@ mod on_threads;
 pub mod operations;
 mod output_plan;
 pub mod outputs;
+mod posted_receives;
 mod record;
 mod request_numbers;
 mod request_operation;

@@ -3,6 +3,7 @@
 //! What MPI_PROC_NULL gets, what failed and what was cancelled is no message.
 
 use super::calls::ProcessWalk;
+use super::posted_receives::CompletedReceive;
 use super::record::MergedBody;
 use super::request_operation::{ReceiveOperation, RequestMessages, SendOperation};
 use blockfile::args::Array;
@@ -13,8 +14,9 @@ use trace_model::requests::RequestUse;
 use unify::comms::CommId;
 use unify::completion::Completed;
 use unify::endpoints::channel;
-use unify::lanes::StartedKind;
+use unify::lanes::{MatchedMessage, StartedKind};
 use unify::plan::{CallRole, FunctionPlan, ParameterIndex, RecvPart, SendPart};
+use unify::wildcards::{ReceivedMessage, RequestStart, wildcard_messages};
 
 impl ProcessWalk<'_> {
     /// At the start of a call that succeeded: what it sends.
@@ -47,16 +49,18 @@ impl ProcessWalk<'_> {
         }
     }
 
-    /// At the end of a call: what it has received, and what its requests stand for from now on. `comm` is the call's
-    /// communicator or that of the matched message it receives.
+    /// At the end of a call: what it has received, and what its requests stand for from now on. `comm` is the communicator that the call names, and
+    /// `message` the matched message that it receives.
     #[inline]
     pub fn receive_messages(
         &mut self,
         comm: Option<CommId>,
+        message: Option<MatchedMessage>,
         thread: i32,
         plan: &FunctionPlan<'_>,
         call: &Call<'_>,
     ) {
+        let comm = comm.or(message.map(|message| message.comm));
         let payload = call.payload;
         match plan.role {
             CallRole::Complete(completion) => {
@@ -68,7 +72,8 @@ impl ProcessWalk<'_> {
             CallRole::Blocking => {
                 if let Some(incoming) = plan.recv.map(|r| self.incoming(plan, r, call)) {
                     let status = plan.status.and_then(|i| plan.status(payload, i));
-                    self.receive(comm, thread, incoming, status);
+                    let posted = message.map(|message| message.posted);
+                    self.receive((comm, posted), thread, incoming, status);
                 }
             }
             CallRole::Nonblocking { request } => {
@@ -79,25 +84,26 @@ impl ProcessWalk<'_> {
                 match plan.recv.map(|r| self.incoming(plan, r, call)) {
                     // From MPI_PROC_NULL nothing comes, but a wildcard is negative, too.
                     Some(recv) if !self.is_null(recv.source) => {
+                        let start = RequestStart {
+                            call: call.call,
+                            starts: 0,
+                        };
+                        let posted = match message {
+                            Some(message) => message.posted,
+                            None => self.posted.post(comm, recv.wanted(), start),
+                        };
                         let operation = RequestMessages {
-                            comm,
-                            number,
-                            prepared: 0,
-                            send: None,
                             recv: Some(recv),
+                            start,
+                            posted,
+                            ..RequestMessages::other(comm, number)
                         };
                         self.requests
                             .insert(handle, operation, RequestUse::Own, thread);
                     }
                     // The completion of a send shows nothing, but must not be taken for that of another thread's receive.
                     _ if self.follows_sends => {
-                        let nothing = RequestMessages {
-                            comm,
-                            number,
-                            prepared: 0,
-                            send: None,
-                            recv: None,
-                        };
+                        let nothing = RequestMessages::other(comm, number);
                         self.requests
                             .insert(handle, nothing, RequestUse::Shared, thread);
                     }
@@ -111,11 +117,14 @@ impl ProcessWalk<'_> {
                         false => 0,
                     };
                     let operation = RequestMessages {
-                        comm,
-                        number: 0,
                         prepared,
                         send: plan.send.and_then(|s| self.outgoing(plan, s, call)),
                         recv: plan.recv.map(|r| self.incoming(plan, r, call)),
+                        start: RequestStart {
+                            call: call.call,
+                            starts: 0,
+                        },
+                        ..RequestMessages::other(comm, 0)
                     };
                     self.requests
                         .insert(handle, operation, RequestUse::Persistent, thread);
@@ -124,6 +133,12 @@ impl ProcessWalk<'_> {
             CallRole::FreeRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
                     self.requests.free(handle, thread);
+                }
+            }
+            CallRole::Cancel { request } => {
+                let handle = plan.handle(payload, request);
+                if let Some(operation) = handle.and_then(|handle| self.requests.get(handle)) {
+                    self.posted.cancel(operation.posted);
                 }
             }
             CallRole::OtherRequest { request } => {
@@ -141,7 +156,11 @@ impl ProcessWalk<'_> {
                 let found = flag.is_none_or(|f| plan.int(payload, f) == Some(1));
                 if let (true, Some(handle)) = (found, plan.handle(payload, message)) {
                     match comm {
-                        Some(comm) => self.matched.insert(handle, comm),
+                        Some(comm) => {
+                            let posted = self.post_matched(comm, plan, call);
+                            let message = MatchedMessage { comm, posted };
+                            self.matched.insert(handle, message)
+                        }
                         None => self.matched.remove(&handle),
                     };
                 }
@@ -156,15 +175,26 @@ impl ProcessWalk<'_> {
             self.requests.forget(handle, thread);
             return;
         }
-        let operation = RequestMessages {
-            comm,
-            number: self.numbers.make(),
-            prepared: 0,
-            send: None,
-            recv: None,
-        };
+        let operation = RequestMessages::other(comm, self.numbers.make());
         self.requests
             .insert(handle, operation, RequestUse::Shared, thread);
+    }
+
+    /// A message of this communicator was taken out of matching. Gives its number in the order in which receives are posted.
+    fn post_matched(&mut self, comm: CommId, plan: &FunctionPlan<'_>, call: &Call<'_>) -> u64 {
+        let status = plan.status.and_then(|i| plan.status(call.payload, i));
+        let start = RequestStart {
+            call: call.call,
+            starts: 0,
+        };
+        match status {
+            Some(status) if status.source >= 0 => {
+                let (source, tag) = (status.source.into(), status.tag.into());
+                let wanted = ReceivedMessage { source, tag };
+                self.posted.post(Some(comm), wanted, start)
+            }
+            _ => 0,
+        }
     }
 
     fn is_null(&self, source: i64) -> bool {
@@ -242,6 +272,11 @@ impl ProcessWalk<'_> {
     fn start(&mut self, thread: i32, handle: u64) {
         let Some(operation) = self.requests.start(handle, thread, |operation| {
             operation.number = self.numbers.make();
+            operation.start.starts += 1;
+            if let Some(recv) = operation.recv.filter(|recv| recv.source != self.proc_null) {
+                let wanted = recv.wanted();
+                operation.posted = self.posted.post(operation.comm, wanted, operation.start);
+            }
         }) else {
             if let (true, Some(counts)) = (self.has_gap, &mut self.counts) {
                 counts.cut_sends();
@@ -277,42 +312,55 @@ impl ProcessWalk<'_> {
             self.numbers.complete(operation.number);
         }
         if let (Some(incoming), true) = (operation.recv, done.worked) {
-            self.receive(operation.comm, thread, incoming, done.status);
+            let posted = (operation.comm, Some(operation.posted));
+            self.receive(posted, thread, incoming, done.status);
         }
     }
 
     fn send(&mut self, comm: Option<CommId>, thread: i32, message: SendOperation) {
         if message.dest >= 0 {
             let (etype, tag) = (msg_etype::SEND, message.tag);
-            self.message(comm, thread, etype, message.dest, tag, message.bytes);
+            let message = (message.dest, tag, message.bytes);
+            self.message(comm, thread, (etype, 0), message);
         }
     }
 
+    /// A receive is completed. `posted` is its number in the order of posting; `None` if one call posts and completes it.
     fn receive(
         &mut self,
-        comm: Option<CommId>,
+        (comm, posted): (Option<CommId>, Option<u64>),
         thread: i32,
         asked: ReceiveOperation,
         status: Option<MpiStatus>,
     ) {
-        let (source, tag, bytes) = match status {
-            Some(s) if s.cancelled => return,
-            Some(s) if asked.may_get(s) => (s.source.into(), s.tag.into(), s.bytes),
-            _ => (asked.source, asked.tag, asked.bytes),
+        let got = match status {
+            Some(s) if s.cancelled => None,
+            Some(s) if asked.may_get(s) => Some((s.source.into(), s.tag.into(), s.bytes)),
+            _ => Some((asked.source, asked.tag, asked.bytes)),
         };
-        if source >= 0 {
-            self.message(comm, thread, msg_etype::RECV, source, tag, bytes);
-        }
+        let Some((source, tag, bytes)) = got.filter(|&(source, ..)| source >= 0) else {
+            return self.posted.remove(posted.unwrap_or(0));
+        };
+        let (file, plans) = (self.file, &self.schema.plans);
+        let receive = CompletedReceive {
+            posted,
+            comm,
+            got: ReceivedMessage { source, tag },
+        };
+        let ahead = self.posted.complete(receive, || {
+            self.wildcards
+                .get_or_init(|| wildcard_messages(file, plans))
+        });
+        self.message(comm, thread, (msg_etype::RECV, ahead), (source, tag, bytes));
     }
 
+    /// A message is sent or received: its event, and by how many places a receive is ahead of its turn; partner, tag and bytes.
     pub(super) fn message(
         &mut self,
         comm: Option<CommId>,
         thread: i32,
-        etype: i32,
-        partner: i64,
-        tag: i64,
-        bytes: u64,
+        (etype, ahead): (i32, i32),
+        (partner, tag, bytes): (i64, i64, u64),
     ) {
         // By its size, so that both ranks say the same, whichever of its two calls is there.
         if !self.library.wants_message(bytes) {
@@ -351,16 +399,16 @@ impl ProcessWalk<'_> {
             self.notes.unmatched_endpoints += 1;
             return;
         }
-        self.put(
-            place,
-            thread,
-            MergedBody::Message(Clog2Msg {
-                etype,
-                icomm: place.partner,
-                rank,
-                tag: tag as i32,
-                size: i32::try_from(bytes).unwrap_or(i32::MAX),
-            }),
-        );
+        let message = Clog2Msg {
+            etype,
+            icomm: place.partner,
+            rank,
+            tag: tag as i32,
+            size: i32::try_from(bytes).unwrap_or(i32::MAX),
+        };
+        // Of some channels not all messages are drawn, or those of several communicators stand in one.
+        let is_whole = self.settings.drawn_endpoints.is_none() && !place.folded;
+        let ahead = if is_whole { ahead } else { 0 };
+        self.put(place, thread, MergedBody::Message { message, ahead });
     }
 }

@@ -42,7 +42,13 @@ pub enum MergedBody {
         cargo: Option<Cargo>,
     },
     /// A message is sent or received.
-    Message(Clog2Msg),
+    Message {
+        /// As a CLOG2 file has it.
+        message: Clog2Msg,
+        /// By how many places a receive is ahead of its turn: it gets not the next message of its channel but one that was sent so many later,
+        /// since it was posted behind receives that are completed later. Negative, if it is behind its turn.
+        ahead: i32,
+    },
     /// A communicator is made or freed.
     Comm(Clog2CommEvent),
     /// A kind of state is defined.
@@ -136,7 +142,7 @@ mod kind {
     pub const ENTER: u32 = 0;
     pub const LEAVE: u32 = 1;
     pub const EVENT: u32 = 2;
-    /// A CLOG2 record, and behind it the whole name of a state.
+    /// A CLOG2 record, and behind it the whole name of a state, or by how many places a receive is ahead of its turn if it is.
     pub const AS_CLOG2: u32 = 3;
 }
 
@@ -164,7 +170,7 @@ impl MergedRecord {
             MergedBody::Enter { etype } => Clog2Body::Bare { etype: *etype },
             MergedBody::Leave(state) => event(state.etypes[1], &state.cargo),
             MergedBody::Event { etype, cargo } => event(*etype, cargo),
-            MergedBody::Message(message) => Clog2Body::Msg(*message),
+            MergedBody::Message { message, .. } => Clog2Body::Msg(*message),
             MergedBody::Comm(event) => Clog2Body::Comm(*event),
             MergedBody::State(state) => Clog2Body::StateDef(state.def),
             MergedBody::SoloEvent(def) => Clog2Body::EventDef(**def),
@@ -225,6 +231,11 @@ impl MergedRecord {
         let mut bytes = [0; MAX_RECORD_SIZE];
         let size = self.clog2().encode(&mut bytes);
         to.extend_from_slice(&bytes[..size]);
+        if let MergedBody::Message { ahead, .. } = self.body
+            && ahead != 0
+        {
+            to.extend_from_slice(&ahead.to_le_bytes());
+        }
         if let MergedBody::State(state) = &self.body {
             let name = state.whole_name.as_deref().unwrap_or_default();
             to.extend_from_slice(&(name.len() as u32).to_le_bytes());
@@ -333,9 +344,12 @@ fn take_counts(rest: &[u8]) -> Box<[i64]> {
 
 fn decode_as_clog2(bytes: &[u8]) -> Option<MergedBody> {
     let record = Clog2Record::decode(bytes, Endian::Big).ok()?;
-    let more = bytes.get(record.size()..).unwrap_or_default();
+    let mut more = bytes.get(record.size()..).unwrap_or_default();
     Some(match record.body {
-        Clog2Body::Msg(message) => MergedBody::Message(message),
+        Clog2Body::Msg(message) => MergedBody::Message {
+            message,
+            ahead: take(&mut more).map_or(0, i32::from_le_bytes),
+        },
         Clog2Body::Comm(event) => MergedBody::Comm(event),
         Clog2Body::StateDef(def) => {
             let mut rest = more;
@@ -409,20 +423,23 @@ mod tests {
                 })
             }),
             (any::<i32>(), cargo()).prop_map(|(etype, cargo)| MergedBody::Event { etype, cargo }),
-            (any::<[i32; 4]>(), any::<bool>()).prop_map(|([icomm, rank, tag, size], is_send)| {
-                let etype = if is_send {
-                    msg_etype::SEND
-                } else {
-                    msg_etype::RECV
-                };
-                MergedBody::Message(Clog2Msg {
-                    etype,
-                    icomm,
-                    rank,
-                    tag,
-                    size,
-                })
-            }),
+            (any::<[i32; 4]>(), any::<bool>(), -3..4).prop_map(
+                |([icomm, rank, tag, size], is_send, ahead)| {
+                    let etype = if is_send {
+                        msg_etype::SEND
+                    } else {
+                        msg_etype::RECV
+                    };
+                    let message = Clog2Msg {
+                        etype,
+                        icomm,
+                        rank,
+                        tag,
+                        size,
+                    };
+                    MergedBody::Message { message, ahead }
+                }
+            ),
             any::<[i32; 3]>().prop_map(|[icomm, rank, wrank]| {
                 MergedBody::Comm(Clog2CommEvent {
                     etype: comm_etype::INTRA_CREATE,

@@ -2,6 +2,7 @@
 
 use blockfile::encode::MpiStatus;
 use unify::comms::CommId;
+use unify::wildcards::{ReceivedMessage, RequestStart};
 
 /// A message that an operation is to send.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,12 @@ pub(super) struct ReceiveOperation {
 }
 
 impl ReceiveOperation {
+    /// The message that the call asked for.
+    pub fn wanted(&self) -> ReceivedMessage {
+        let (source, tag) = (self.source, self.tag);
+        ReceivedMessage { source, tag }
+    }
+
     /// Whether this can be the status of what was asked for. MPICH 4.0 leaves that of MPI_Isendrecv as it was, whatever the
     /// request object was used for before.
     pub fn may_get(&self, status: MpiStatus) -> bool {
@@ -40,4 +47,23 @@ pub(super) struct RequestMessages {
     pub prepared: u32,
     pub send: Option<SendOperation>,
     pub recv: Option<ReceiveOperation>,
+    /// The latest start of the operation.
+    pub start: RequestStart,
+    /// Number of its receive in the order in which the process posts receives; 0 is none.
+    pub posted: u64,
+}
+
+impl RequestMessages {
+    /// An operation that is no message, with this number.
+    pub fn other(comm: Option<CommId>, number: u32) -> RequestMessages {
+        RequestMessages {
+            comm,
+            number,
+            prepared: 0,
+            send: None,
+            recv: None,
+            start: RequestStart::default(),
+            posted: 0,
+        }
+    }
 }

@@ -99,7 +99,9 @@ impl Slog2Sink {
         match &record.body {
             MergedBody::Enter { .. } => Ok(()),
             MergedBody::Leave(state) => self.converter.state(&whole(record, state)),
-            MergedBody::Message(message) => self.converter.message(&record.header, message),
+            MergedBody::Message { message, ahead } => {
+                self.converter.message(&record.header, message, *ahead)
+            }
             MergedBody::State(state) => {
                 let name = state.whole_name.as_deref();
                 self.converter

@@ -41,7 +41,7 @@ impl<'a> MergeStream<'a> {
     /// Of the process that `scan` was made of. `lids` are the numbers of [`Scan::gids`] in the merged file.
     pub fn new(
         schema: &'a Schema<'_>,
-        file: &BlockFile<'a>,
+        file: &'a BlockFile<'a>,
         scan: &'a Scan,
         lids: &[i32],
         settings: MergeSettings<'a>,
@@ -52,7 +52,7 @@ impl<'a> MergeStream<'a> {
             }
             _ => HashSet::new(),
         };
-        let mut core = ProcessWalk::new(schema, scan, lids, settings, cancelled);
+        let mut core = ProcessWalk::new(schema, file, scan, lids, settings, cancelled);
         core.open_log();
         let mut stream = MergeStream {
             lanes: Vec::new(),

@@ -134,7 +134,8 @@ impl ProcessWalk<'_> {
             return;
         }
         let bytes = u64::try_from(m.bytes).unwrap_or(0);
-        self.message(comm, thread, etype, m.partner.into(), m.tag.into(), bytes);
+        let message = (m.partner.into(), m.tag.into(), bytes);
+        self.message(comm, thread, (etype, 0), message);
     }
 
     /// Closes what is open at the end of the log: regions, and after a kill also states of MPE's API.

@@ -94,6 +94,15 @@ pub enum StartedKind {
     Collective(u32),
 }
 
+/// A message that a call has taken out of matching.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchedMessage {
+    /// Its communicator.
+    pub comm: CommId,
+    /// Number of the call in the order in which the process posts receives.
+    pub posted: u64,
+}
+
 /// A thread's call between its beginning and its end, as far as it is known.
 #[derive(Debug)]
 pub struct LaneCall {
@@ -109,8 +118,8 @@ pub struct LaneCall {
     pub place: CommPlace,
     /// When the call began, seconds.
     pub began: f64,
-    /// Communicator of the matched message that the call receives.
-    pub message: Option<CommId>,
+    /// The matched message that the call receives.
+    pub message: Option<MatchedMessage>,
     /// Whether the call is one that is not shown.
     pub is_matching_only: bool,
     /// Number of the request that the call has started when it began.

@@ -32,3 +32,4 @@ pub mod scan;
 pub mod schema;
 pub mod symbols;
 pub mod timeline;
+pub mod wildcards;

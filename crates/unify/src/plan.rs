@@ -67,6 +67,11 @@ pub enum CallRole {
         /// The request.
         request: ParameterIndex,
     },
+    /// MPI_Cancel.
+    Cancel {
+        /// The request.
+        request: ParameterIndex,
+    },
     /// Looks for a message and takes it out of matching.
     Match {
         /// The matched message.
@@ -368,6 +373,7 @@ fn role(function: &Function, request: Option<ParameterIndex>) -> Option<CallRole
             },
             None => CallRole::Plain,
         },
+        _ if function.name == "MPI_Cancel" => CallRole::Cancel { request: request? },
         Class::FileAccess => CallRole::Access {
             io: function.io?,
             file: first(Kind::File)?,

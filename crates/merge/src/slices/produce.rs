@@ -17,13 +17,13 @@ use trace_model::hash::Map;
 /// Messages so far by channel: whether they were sent, sender, receiver, tag.
 type ChannelNumbers = Map<(bool, i32, i32, i32), u32>;
 
-/// Gives the next end of a message of a channel its number.
+/// Gives the next end of a message of a channel its number, which is as many higher as it is ahead of its turn.
 #[inline]
-fn number(numbers: &mut ChannelNumbers, end: MessageEndpoint) -> NumberedEndpoint {
+fn number(numbers: &mut ChannelNumbers, end: MessageEndpoint, ahead: i32) -> NumberedEndpoint {
     let channel = (end.is_send, end.sender, end.receiver, end.tag);
     let next = numbers.entry(channel).or_default();
-    let number = *next;
-    *next = number.wrapping_add(1);
+    let number = next.wrapping_add_signed(ahead);
+    *next = next.wrapping_add(1);
     NumberedEndpoint { end, number }
 }
 
@@ -126,11 +126,11 @@ impl<'a> Producer<'a> {
                 segment.clog2.extend_from_slice(&bytes[..size]);
             }
             match &record.body {
-                MergedBody::Message(message) => {
+                MergedBody::Message { message, ahead } => {
                     let Some(end) = cutter.drawing.endpoint(&record.header, message) else {
                         continue;
                     };
-                    number(&mut self.numbers, end).encode(&mut segment.drawn);
+                    number(&mut self.numbers, end, *ahead).encode(&mut segment.drawn);
                 }
                 MergedBody::Comm(event) => self.comms.push(*event),
                 _ => cutter.draw(record, self.leaf, &mut segment.drawn),
@@ -148,9 +148,9 @@ impl<'a> Producer<'a> {
                 return;
             };
             match &record.body {
-                MergedBody::Message(message) => {
+                MergedBody::Message { message, ahead } => {
                     if let Some(end) = cutter.drawing.endpoint(&record.header, message) {
-                        number(&mut self.numbers, end);
+                        number(&mut self.numbers, end, *ahead);
                     }
                 }
                 MergedBody::Event { .. } => {

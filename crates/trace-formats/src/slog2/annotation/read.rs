@@ -363,7 +363,7 @@ impl Replay<'_> {
     }
 
     fn message(&mut self, header: &Clog2RecordHeader, msg: &Clog2Msg) {
-        if let Meeting::Complete(arrow) = self.matching.message(&self.lines, header, msg, 0) {
+        if let Meeting::Complete(arrow) = self.matching.message(&self.lines, header, (msg, 0), 0) {
             const MESSAGE: i32 = 0;
             self.draw(Topology::Arrow, MESSAGE, &arrow.info, &arrow.vertices);
         }

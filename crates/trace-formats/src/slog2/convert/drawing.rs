@@ -161,7 +161,7 @@ impl Drawing {
         match &record.body {
             Clog2Body::Bare { etype } => self.event(header, *etype, None, put),
             Clog2Body::Cargo { etype, bytes } => self.event(header, *etype, Some(bytes), put),
-            Clog2Body::Msg(msg) => self.message(header, msg, put),
+            Clog2Body::Msg(msg) => self.message(header, (msg, 0), put),
             Clog2Body::Comm(event) => {
                 self.lines.announce(event);
                 Ok(())
@@ -235,7 +235,7 @@ impl Drawing {
                     tag: int(BODY + 12),
                     size: int(BODY + 16),
                 };
-                self.message(&header, &msg, put)?;
+                self.message(&header, (&msg, 0), put)?;
             }
             _ => self.push(&Clog2Record::decode(bytes, Endian::Big)?, put)?,
         }
@@ -358,12 +358,15 @@ impl Drawing {
     pub fn message<E>(
         &mut self,
         header: &Clog2RecordHeader,
-        msg: &Clog2Msg,
+        (msg, ahead): (&Clog2Msg, i32),
         put: &mut impl DrawableSink<E>,
     ) -> Result<(), E> {
         let born = self.drawn;
         let message = LogCategories::MESSAGE;
-        match self.matching.message(&self.lines, header, msg, born) {
+        match self
+            .matching
+            .message(&self.lines, header, (msg, ahead), born)
+        {
             Meeting::Unknown => {
                 self.odd.undescribed += 1;
                 self.warnings.add(Warning::UndescribedEvent {

@@ -4,6 +4,7 @@
 use super::lines::LineNumbering;
 use crate::clog2::{Clog2Msg, Clog2RecordHeader, FUNCTION_STATE_ETYPES, msg_etype};
 use crate::slog2::places::{EntryOffsets, Key};
+use std::collections::hash_map::Entry;
 use trace_model::hash::Map as HashMap;
 use trace_model::{Drawable, Topology, Vertex};
 
@@ -107,13 +108,13 @@ impl RecordMatching {
         })
     }
 
-    /// Takes a message record.
+    /// Takes a message record, and by how many places a receive is ahead of its turn in its channel.
     #[inline]
     pub(in crate::slog2) fn message(
         &mut self,
         lines: &LineNumbering,
         header: &Clog2RecordHeader,
-        msg: &Clog2Msg,
+        (msg, ahead): (&Clog2Msg, i32),
         born: u64,
     ) -> Meeting {
         let Some(endpoint) = MessageEndpoint::of(lines, header, msg) else {
@@ -134,7 +135,7 @@ impl RecordMatching {
             size: endpoint.size,
             born,
         };
-        let Some(other) = self.messages.meet(route, side, end) else {
+        let Some(other) = self.messages.meet(route, (side, ahead), end) else {
             return Meeting::Waits;
         };
         // The original knows the size, which is the sender's, only if the send came first.
@@ -407,11 +408,38 @@ struct MessageRoute {
 /// Queues of messages that stay when they get empty: a program may use each tag once.
 const KEPT_QUEUES: usize = 1 << 12;
 
-/// The unmatched ends of messages. Of one route, only sends or only receives can be waiting.
+/// The unmatched ends of messages. Of one route, only sends or only receives can be waiting, as long as no receive is out of its turn.
 #[derive(Debug)]
 struct OpenMessages {
     queues: HashMap<MessageRoute, (MessageSide, QueueEnds)>,
     pool: QueuePool<MessageEnd>,
+    /// The routes on which a receive was out of its turn.
+    numbered: HashMap<MessageRoute, NumberedMessages>,
+}
+
+/// The messages of a route by their numbers: the place of the send in the order of sends.
+#[derive(Debug, Default)]
+struct NumberedMessages {
+    /// Number of the next send, and number of the next receive if that is in its turn.
+    next: [i64; 2],
+    waiting: HashMap<i64, (MessageSide, MessageEnd)>,
+}
+
+impl NumberedMessages {
+    /// Takes the other end of an end's message and gives it back, or lets this one wait.
+    fn meet(&mut self, (side, ahead): (MessageSide, i32), end: MessageEnd) -> Option<MessageEnd> {
+        let next = &mut self.next[side as usize];
+        let number = *next + i64::from(ahead);
+        *next += 1;
+        match self.waiting.entry(number) {
+            Entry::Occupied(other) if other.get().0 != side => Some(other.remove().1),
+            Entry::Occupied(_) => None,
+            Entry::Vacant(room) => {
+                room.insert((side, end));
+                None
+            }
+        }
+    }
 }
 
 /// The two sides of a message.
@@ -426,17 +454,27 @@ impl OpenMessages {
         OpenMessages {
             queues: HashMap::default(),
             pool: QueuePool::new(),
+            numbered: HashMap::default(),
         }
     }
 
-    /// Takes the oldest waiting other end and gives it back, or lets this one wait.
+    /// Takes the other end of an end's message and gives it back, or lets this one wait. That is the oldest one that waits, unless a receive is ahead of
+    /// its turn.
     #[inline]
     fn meet(
         &mut self,
         route: MessageRoute,
-        side: MessageSide,
+        (side, ahead): (MessageSide, i32),
         end: MessageEnd,
     ) -> Option<MessageEnd> {
+        if ahead != 0 || !self.numbered.is_empty() {
+            if ahead != 0 {
+                self.number(route);
+            }
+            if let Some(messages) = self.numbered.get_mut(&route) {
+                return messages.meet((side, ahead), end);
+            }
+        }
         let is_crowded = self.queues.len() > KEPT_QUEUES;
         let Some((waiting, queue)) = self.queues.get_mut(&route) else {
             let mut queue = EMPTY;
@@ -454,5 +492,75 @@ impl OpenMessages {
             self.queues.remove(&route);
         }
         other
+    }
+
+    /// From here on the messages of a route have numbers.
+    #[cold]
+    fn number(&mut self, route: MessageRoute) {
+        let Entry::Vacant(room) = self.numbered.entry(route) else {
+            return;
+        };
+        let messages = room.insert(NumberedMessages::default());
+        if let Some((side, mut queue)) = self.queues.remove(&route) {
+            while let Some(end) = self.pool.pop(&mut queue) {
+                messages.meet((side, 0), end);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the ends of one route meet, in order: side, by how many places it is ahead, and its time.
+    fn met(ends: &[(MessageSide, i32, f64)]) -> Vec<Option<f64>> {
+        let route = MessageRoute {
+            tag: 7,
+            sender: 0,
+            receiver: 1,
+        };
+        let mut messages = OpenMessages::new();
+        let meet = |&(side, ahead, time): &(MessageSide, i32, f64)| {
+            let end = MessageEnd {
+                time,
+                line: 0,
+                size: 0,
+                born: 0,
+            };
+            Some(messages.meet(route, (side, ahead), end)?.time)
+        };
+        ends.iter().map(meet).collect()
+    }
+
+    #[test]
+    fn receives_ahead_of_their_turn_meet_later_sends() {
+        use MessageSide::{Receive, Send};
+        let sent = [(Send, 0, 1.0), (Send, 0, 2.0), (Send, 0, 3.0)];
+        let received = [(Receive, 2, 4.0), (Receive, 0, 5.0), (Receive, -2, 6.0)];
+        let all = [&sent[..], &received, &[(Receive, 0, 7.0), (Send, 0, 8.0)]].concat();
+        let expected = [
+            None,
+            None,
+            None,
+            Some(3.0),
+            Some(2.0),
+            Some(1.0),
+            None,
+            Some(7.0),
+        ];
+        assert_eq!(met(&all), expected);
+        // Before the sends, as far as clocks differ; and behind messages in their turn.
+        let ends = [
+            (Send, 0, 0.0),
+            (Receive, 0, 0.5),
+            (Receive, 1, 1.0),
+            (Receive, -1, 2.0),
+        ];
+        let all = [&ends[..], &[(Send, 0, 3.0), (Send, 0, 4.0)]].concat();
+        assert_eq!(
+            met(&all),
+            [None, Some(0.0), None, None, Some(2.0), Some(1.0)]
+        );
     }
 }

@@ -310,10 +310,11 @@ impl<W: Write + Seek, D: DrawIntoTree<W>> FromClog2<W, D> {
         &mut self,
         header: &clog2::Clog2RecordHeader,
         message: &clog2::Clog2Msg,
+        ahead: i32,
     ) -> Result<(), Slog2Error> {
         let (draw, builder) = (&mut self.draw, &mut self.builder);
         let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
-        self.drawing.message(header, message, &mut put)
+        self.drawing.message(header, (message, ahead), &mut put)
     }
 
     /// Takes the next record.

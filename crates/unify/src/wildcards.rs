@@ -1,0 +1,110 @@
+//! What receives with wildcards got: that is known only where they are completed.
+//!
+//! A walk over the process of its own, made only where a receive was completed while one that was posted earlier, and could have got the same message,
+//! was still under way.
+
+use super::plan::{CallRole, FunctionPlan};
+use super::timeline::Timeline;
+use blockfile::args::Array;
+use blockfile::define;
+use blockfile::file::BlockFile;
+use blockfile::record::Record as Call;
+use trace_model::hash::Map;
+use trace_model::requests::{OutstandingRequests, RequestUse};
+
+/// Source and tag of a message. Of a receive that is posted, negative ones are wildcards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceivedMessage {
+    /// Rank of the sender in the communicator.
+    pub source: i64,
+    /// Tag of the message.
+    pub tag: i64,
+}
+
+/// The start of an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RequestStart {
+    /// Counter of the call that made the request.
+    pub call: u64,
+    /// How often the request has been started, this time too; 0 if it is not persistent.
+    pub starts: u32,
+}
+
+/// The messages that receives with wildcards got.
+pub fn wildcard_messages(
+    file: &BlockFile<'_>,
+    plans: &[FunctionPlan<'_>],
+) -> Map<RequestStart, ReceivedMessage> {
+    let mut got = Map::default();
+    let mut receives: OutstandingRequests<RequestStart> = OutstandingRequests::default();
+    let mut timeline = Timeline::new(file);
+    while let Some(item) = timeline.next() {
+        let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
+        // Calls recorded for matching only count, too.
+        let call = define::matching_only_call(&item.record).unwrap_or(item.record);
+        let Some(plan) = plans.get(usize::from(call.function)) else {
+            continue;
+        };
+        match plan.role {
+            CallRole::Complete(completion) => completion.each(plan, &call, None, |done| {
+                if let Some(start) = receives.complete(done.request, thread)
+                    && let Some(status) = done.status.filter(|status| !status.cancelled)
+                {
+                    let (source, tag) = (status.source.into(), status.tag.into());
+                    got.insert(start, ReceivedMessage { source, tag });
+                }
+            }),
+            _ if call.code != 0 => {}
+            CallRole::Start { requests } => {
+                let handle = plan.handle(call.payload, requests);
+                let args = handle
+                    .is_none()
+                    .then(|| plan.decode(call.payload))
+                    .flatten();
+                let array = args.iter().filter_map(|args| args.array(requests));
+                let handles = array.flat_map(Array::ints).map(|handle| handle as u64);
+                for handle in handle.into_iter().chain(handles) {
+                    receives.start(handle, thread, |start| start.starts += 1);
+                }
+            }
+            CallRole::Nonblocking { request } | CallRole::Init { request } => {
+                let Some(handle) = plan.handle(call.payload, request) else {
+                    continue;
+                };
+                let is_persistent = matches!(plan.role, CallRole::Init { .. });
+                let start = RequestStart {
+                    call: call.call,
+                    starts: 0,
+                };
+                if is_persistent && has_wildcard(plan, &call) {
+                    receives.insert(handle, start, RequestUse::Persistent, thread);
+                } else if has_wildcard(plan, &call) {
+                    receives.insert(handle, start, RequestUse::Own, thread);
+                } else {
+                    receives.forget(handle, thread);
+                }
+            }
+            CallRole::FreeRequest { request } => {
+                if let Some(handle) = plan.handle(call.payload, request) {
+                    receives.free(handle, thread);
+                }
+            }
+            CallRole::OtherRequest { request } => {
+                if let Some(handle) = plan.handle(call.payload, request) {
+                    receives.forget(handle, thread);
+                }
+            }
+            _ => {}
+        }
+    }
+    got
+}
+
+/// Whether the call posts a receive that leaves source or tag open.
+fn has_wildcard(plan: &FunctionPlan<'_>, call: &Call<'_>) -> bool {
+    let envelope = plan.recv.and_then(|receive| receive.envelope);
+    envelope.is_some_and(|(source, tag)| {
+        let is_open = |i| plan.int(call.payload, i).is_some_and(|value| value < 0);
+        is_open(source) || is_open(tag)
+    })
+}

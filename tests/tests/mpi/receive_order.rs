@@ -1,0 +1,73 @@
+//! Arrows end where their own messages were received, whatever the order in which a program completes its receives: `programs/receive_order.c` prints which
+//! message each completion gave.
+
+use std::fs;
+use tests::trace::{TraceSetup, TracedRun};
+use tests::{Mpi, Program};
+use trace_formats::slog2::{NodeDrawable, Slog2Reader, Topology};
+
+/// Sender, tag and bytes of a message.
+type Message = [i64; 3];
+
+/// The messages in the order in which the program saw them completed.
+fn completed(run: &TracedRun) -> Vec<Message> {
+    let number = |word: &str| word.parse::<i64>().expect("a number");
+    let lines = run.finished.stdout.lines();
+    let words = lines.map(|line| line.split(' ').map(number).collect::<Vec<i64>>());
+    words
+        .map(|words| words.try_into().expect("source, tag, bytes"))
+        .collect()
+}
+
+/// The arrows to rank 0 in the order of their ends. Their bytes are the sender's.
+fn drawn(run: &TracedRun) -> Vec<Message> {
+    let bytes = fs::read(run.file("slog2")).expect("a file");
+    let reader = Slog2Reader::new(&bytes).expect("an SLOG2 file");
+    let categories = reader.categories().iter();
+    let arrows_of: Vec<i32> = categories
+        .filter(|category| category.topology == Topology::Arrow)
+        .map(|category| category.index)
+        .collect();
+    let mut arrows = Vec::new();
+    for entry in reader.directory() {
+        let node = reader.node(entry.ptr).expect("sound");
+        for drawable in node.nestable.iter().chain(&node.nestless) {
+            let NodeDrawable::Primitive(arrow) = drawable else {
+                continue;
+            };
+            let (first, last) = (arrow.first(), arrow.last());
+            if arrows_of.contains(&arrow.category) && last.line == 0 {
+                let info = arrow.info.try_into().expect("tag and size");
+                let info = u64::from_be_bytes(info);
+                let (tag, size) = ((info >> 32) as i64, (info as u32).into());
+                arrows.push((last.time, [first.line.into(), tag, size]));
+            }
+        }
+    }
+    arrows.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    arrows.into_iter().map(|(_, message)| message).collect()
+}
+
+#[test]
+fn each_message_is_drawn_to_the_call_that_received_it() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("receive_order").compile(mpi);
+        for merge in ["tree", "parallel"] {
+            let mut setup = TraceSetup::new(mpi, 3);
+            let variables = [("TRACE_MERGE", merge)];
+            setup.variables = &variables;
+            let run = setup.run(&program, &[]);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            let (completed, drawn) = (completed(&run), drawn(&run));
+            // Of 40 rounds of 16 messages, one in eight has a message that nobody sees.
+            assert_eq!(completed.len(), 40 * 16 - 5, "{mpi:?} {merge}");
+            let differ = completed.iter().zip(&drawn).position(|(a, b)| a != b);
+            assert_eq!(
+                differ.map(|at| (at, completed[at], drawn[at])),
+                None,
+                "{mpi:?} {merge}"
+            );
+            assert_eq!(completed.len(), drawn.len(), "{mpi:?} {merge}");
+        }
+    }
+}
