@@ -1,7 +1,7 @@
 //! Meeting of the ranks for the merge. The recorder has no communicator of its own while the program runs: it makes one when
 //! the program has called MPI_Finalize, by a call that does not block (MPI_Comm_idup). A rank without a recorder never makes that
-//! call. Then the wait ends at the deadline, or as soon as /proc shows that a rank of this host has no recorder, and the request
-//! stays pending.
+//! call. Nor is it complete where the program has made a nonblocking collective call on some ranks only. Then the wait ends at the deadline, or when /proc shows
+//! that a rank of this host has no recorder, or that all ranks have been waiting for long; and the request stays pending.
 //!
 //! The MPI_Finalize of MPICH and of Open MPI comes through with a request that stays where it is. That of Open MPI crashes if it takes
 //! communicators down while the request is on its way to completion. While it waits for the other ranks it still makes progress. So the
@@ -19,6 +19,7 @@ use crate::mpi::constants::predefined;
 use crate::mpi::pmpi;
 use crate::mpi::status::Status;
 use crate::mpi::types::{MPI_Comm, MPI_Errhandler, MPI_Request};
+use crate::platform::mark;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -64,9 +65,48 @@ pub struct AbsentRanks {
     pub are_all_here: bool,
 }
 
+/// Why the ranks of this host cannot meet.
+#[derive(Clone, Debug)]
+pub enum Missed {
+    /// Some ranks have no recorder.
+    Absent(AbsentRanks),
+    /// All ranks are here and wait, but MPI makes no communicator of them. The program may have begun a nonblocking collective call on MPI_COMM_WORLD that
+    /// not all ranks have made, which stands in the way; or ranks have no way to reach each other.
+    Apart,
+}
+
+/// How long all ranks wait for each other before they are taken for unable to meet. MPI makes a communicator in milliseconds once all have come.
+const APART_AFTER: Duration = Duration::from_secs(10);
+
+/// Since when all ranks of the run have been seen waiting in MPI_Finalize.
+#[derive(Debug, Default)]
+pub struct AllWaiting {
+    since: Option<Instant>,
+}
+
+impl AllWaiting {
+    /// Looks at the ranks of this host, of `size` in all, from one that waits for the others.
+    pub fn look(&mut self, size: i32) -> Option<Missed> {
+        mark::wait();
+        let neighbours = Neighbours::now(size as u32);
+        if let Some(absent) = of_absent(&neighbours, size) {
+            return Some(Missed::Absent(absent));
+        }
+        if !neighbours.all_wait(size as u32) {
+            self.since = None;
+            return None;
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        (since.elapsed() >= APART_AFTER).then_some(Missed::Apart)
+    }
+}
+
 /// Looks for ranks of this host that have no recorder and so will never come.
 pub fn absent(size: i32) -> Option<AbsentRanks> {
-    let neighbours = Neighbours::now(size as u32);
+    of_absent(&Neighbours::now(size as u32), size)
+}
+
+fn of_absent(neighbours: &Neighbours, size: i32) -> Option<AbsentRanks> {
     let ranks = neighbours.without_recorder();
     (!ranks.is_empty()).then(|| AbsentRanks {
         ranks,
@@ -132,7 +172,7 @@ impl MpiProgress {
 /// Not all ranks came, and why. The call must not be repeated then.
 pub fn meet<T>(
     deadline: Option<Duration>,
-    look: impl Fn() -> Option<T>,
+    mut look: impl FnMut() -> Option<T>,
 ) -> Result<RecorderComm, MeetingFailure<T>> {
     if let Some(comm) = *COMM.lock() {
         return Ok(comm);

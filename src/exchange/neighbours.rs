@@ -16,6 +16,8 @@ enum NeighbourRecorder {
     Absent,
     /// There is one.
     Present,
+    /// There is one, which waits in MPI_Finalize for the communicator of all ranks.
+    Waits,
 }
 
 /// The ranks of MPI_COMM_WORLD that run on this host, as far as this process can see.
@@ -67,9 +69,15 @@ impl Neighbours {
     /// or nothing tells.
     pub fn uncertain(&self, size: u32) -> (usize, Vec<u32>) {
         const MAX_NAMED: usize = 2;
-        let is_sure = |rank: &u32| self.ranks.get(rank) == Some(&NeighbourRecorder::Present);
+        let present = Some(&NeighbourRecorder::Present);
+        let is_sure = |rank: &u32| self.ranks.get(rank) >= present;
         let uncertain = || (0..size).filter(|rank| !is_sure(rank));
         (uncertain().count(), uncertain().take(MAX_NAMED).collect())
+    }
+
+    /// Whether all `size` ranks run on this host, and each waits in MPI_Finalize for the communicator of all ranks.
+    pub fn all_wait(&self, size: u32) -> bool {
+        (0..size).all(|rank| self.ranks.get(&rank) == Some(&NeighbourRecorder::Waits))
     }
 
     /// Whether all `size` ranks run on this host, and of each it is known whether it has a recorder.
@@ -132,7 +140,9 @@ fn recorder(maps: &str) -> NeighbourRecorder {
         })
     };
     let has_none = || has(&["libmpi"]) && !has(&["libtrace", "liblmpe", "libmpe"]);
-    if has_mark(mark::RECORDS) {
+    if has_mark(mark::WAITS) {
+        NeighbourRecorder::Waits
+    } else if has_mark(mark::RECORDS) {
         NeighbourRecorder::Present
     } else if has_mark(mark::STEPS_ASIDE) || has_none() {
         NeighbourRecorder::Absent
@@ -158,6 +168,7 @@ mod tests {
         };
         assert_eq!(neighbours.uncertain(6), (4, vec![1, 2]));
         assert_eq!(neighbours.uncertain(1), (0, vec![]));
+        assert!(!neighbours.all_wait(1));
     }
 
     #[test]
@@ -180,6 +191,11 @@ mod tests {
             NeighbourRecorder::Absent
         );
         assert_eq!(recorder(marked), NeighbourRecorder::Present);
+        let waits = "7f50-7f60 ---s 00000000 00:01 45  /memfd:libtrace-waits (deleted)\n";
+        assert_eq!(
+            recorder(&format!("{mpi}{trace}{marked}{waits}")),
+            NeighbourRecorder::Waits
+        );
         assert_eq!(
             recorder("7f00-7f10 r-xp 00000000 08:01 42   /bin/sh\n"),
             NeighbourRecorder::Unknown

@@ -18,7 +18,7 @@ use crate::blocks::own;
 use crate::define;
 use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
-use crate::exchange::meeting::{self, AbsentRanks, MeetingFailure};
+use crate::exchange::meeting::{self, AllWaiting, MeetingFailure, Missed};
 use crate::exchange::spread::spread;
 use crate::exchange::{clocks, neighbours};
 use crate::memory;
@@ -74,8 +74,8 @@ pub struct KeptForCaller {
 
 /// Why there is no merged trace of all ranks.
 pub enum Unmerged {
-    /// Some ranks have no recorder.
-    Absent(AbsentRanks),
+    /// The ranks cannot meet.
+    Missed(Missed),
     /// The merge is left to a later command (`merge later`).
     Later,
     /// Anything else.
@@ -217,15 +217,16 @@ fn meet(world: &World, settings: &Settings) -> Result<Exchange, Unmerged> {
     gather_here(world, settings)?;
     let begun = Instant::now();
     let is_said = Cell::new(world.rank != 0 || settings.quiet);
+    let mut waiting = AllWaiting::default();
     let comm = meeting::meet(settings.deadline, || {
         let limit = settings.deadline.map_or(MAX_SILENT_WAIT, |limit| limit / 4);
         if begun.elapsed() >= limit.min(MAX_SILENT_WAIT) && !is_said.replace(true) {
             say_who_is_waited_for(world, settings);
         }
-        meeting::absent(world.size)
+        waiting.look(world.size)
     });
     let comm = comm.map_err(|missed| match missed {
-        MeetingFailure::GivenUp(absent) => Unmerged::Absent(absent),
+        MeetingFailure::GivenUp(missed) => Unmerged::Missed(missed),
         missed => said(missed.failure()).into(),
     })?;
     Ok(Exchange::new(comm, world, settings.deadline))
@@ -628,7 +629,7 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
         };
         arrivals::wait(folder, here, is_starved, settings.deadline, meanwhile).map_err(said)?
     } else if let Some(absent) = meeting::absent(world.size) {
-        return Err(Unmerged::Absent(absent));
+        return Err(Unmerged::Missed(Missed::Absent(absent)));
     } else {
         u64::from(is_starved)
     };

@@ -5,7 +5,7 @@ use super::first;
 use super::leaving::{self, LeavingProcess};
 use super::trouble::{Trouble, on_rank};
 use crate::blocks::own;
-use crate::exchange::meeting::{self, AbsentRanks};
+use crate::exchange::meeting::{self, AbsentRanks, Missed};
 use crate::exchange::{giving_up, reasons, under_way};
 use crate::in_force;
 use crate::memory::{self, MergeStopped};
@@ -66,7 +66,7 @@ fn merge() {
             under_way::release();
             meeting::part();
         }
-        Err(Unmerged::Absent(absent)) => go_on_without(&world, &absent, &settings),
+        Err(Unmerged::Missed(missed)) => go_on_apart(&world, &missed, &settings),
         Err(Unmerged::Because(why)) => files_stay(&world, &why),
     }
     if let Some(line) = waiting {
@@ -92,16 +92,55 @@ fn files_stay(world: &World, why: &str) {
     }
 }
 
-/// Merges the ranks that have a recorder, if all ranks are on this host; otherwise the block files stay.
-fn go_on_without(world: &World, absent: &AbsentRanks, settings: &Settings) {
-    let (size, host) = (world.size as u32, host::host());
+/// Merges the ranks that have a recorder without MPI, if all ranks are on this host; otherwise the block files stay.
+fn go_on_apart(world: &World, missed: &Missed, settings: &Settings) {
+    let size = world.size as u32;
+    let (who, absent, are_all_here) = match missed {
+        Missed::Absent(absent) => {
+            let who = said_absent(absent, size);
+            (who, &absent.ranks[..], absent.are_all_here)
+        }
+        Missed::Apart => {
+            let who = "all ranks are in MPI_Finalize but cannot exchange messages there, for example after a nonblocking collective call that not all of them made";
+            (who.to_owned(), &[][..], true)
+        }
+    };
+    let first = (0..size).find(|rank| !absent.contains(rank));
+    let is_first = first == Some(world.rank as u32);
+    let Some(store) = own::store().filter(|_| are_all_here && world.run != 0) else {
+        files_stay(world, &format!("{who}: not merged"));
+        return;
+    };
+    if is_first {
+        let of = if absent.is_empty() {
+            "merged without MPI"
+        } else {
+            "the trace is of the others"
+        };
+        say!("trace: {who}: {of}");
+    }
+    let leaving = LeavingProcess {
+        store,
+        rank: world.rank as u32,
+        world: leaving::world(size, world.run, world.spawned),
+        processes: size - absent.len() as u32,
+    };
+    let left = memory::unless_exhausted(|| leaving.leave(settings));
+    if let Err(why) = left.unwrap_or_else(|why| Err(unfinished(why))) {
+        files_stay(world, &why);
+    }
+}
+
+/// Who has no recorder, in words.
+fn said_absent(absent: &AbsentRanks, size: u32) -> String {
+    let host = host::host();
     let list: Vec<String> = absent.ranks.iter().take(4).map(u32::to_string).collect();
     let more = if absent.ranks.len() > list.len() {
         " …"
     } else {
         ""
     };
-    let who = format!(
+    format!(
         "{} of {size} ranks {} no recorder (on {host}: rank {}{more})",
         absent.ranks.len(),
         if absent.ranks.len() == 1 {
@@ -110,26 +149,7 @@ fn go_on_without(world: &World, absent: &AbsentRanks, settings: &Settings) {
             "have"
         },
         list.join(", "),
-    );
-    let first = (0..size).find(|rank| !absent.ranks.contains(rank));
-    let is_first = first == Some(world.rank as u32);
-    let Some(store) = own::store().filter(|_| absent.are_all_here && world.run != 0) else {
-        files_stay(world, &format!("{who}: not merged"));
-        return;
-    };
-    if is_first {
-        say!("trace: {who}: the trace is of the others");
-    }
-    let leaving = LeavingProcess {
-        store,
-        rank: world.rank as u32,
-        world: leaving::world(size, world.run, world.spawned),
-        processes: size - absent.ranks.len() as u32,
-    };
-    let left = memory::unless_exhausted(|| leaving.leave(settings));
-    if let Err(why) = left.unwrap_or_else(|why| Err(unfinished(why))) {
-        files_stay(world, &why);
-    }
+    )
 }
 
 /// Why there is no merged trace, where the merge did not come to its end.

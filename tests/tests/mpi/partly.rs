@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::process::{self, FinishedCommand, TestFolder};
-use tests::trace::LIMIT;
+use tests::trace::{LIMIT, TraceSetup};
 use tests::{Mpi, Program, contents};
 
 fn installed() -> impl Iterator<Item = Mpi> {
@@ -176,5 +176,30 @@ fn settings_that_differ_are_said_once() {
         );
         // Rank 0's count.
         assert_eq!(ranks(&folder), BTreeSet::from([0, 1]), "{story}");
+    }
+}
+
+/// All ranks are in MPI_Finalize, and cannot meet there: they are merged without MPI, long before the deadline.
+#[test]
+fn a_collective_call_that_one_rank_made_keeps_nobody() {
+    let mpi = Mpi::Mpich;
+    if !mpi.installed() {
+        return;
+    }
+    let run = TraceSetup::new(mpi, 2).run(&Program::c("unmatched_collective").compile(mpi), &[]);
+    let finished = &run.finished;
+    assert!(finished.status.success(), "{}", finished.story());
+    // UCX warns of messages that nobody took on stdout.
+    assert!(
+        finished.stdout.starts_with("done\n"),
+        "{}",
+        finished.story()
+    );
+    let told = lines(finished, "cannot exchange messages there");
+    assert_eq!(told.len(), 1, "{}", finished.story());
+    let calls = &contents::slog2(&run.file("slog2")).states;
+    let counts = [("MPI_Barrier", 2), ("MPI_Ibarrier", 1), ("MPI_Finalize", 2)];
+    for (function, count) in counts {
+        assert_eq!(calls.get(function), Some(&count), "{function}: {calls:?}");
     }
 }
